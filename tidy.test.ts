@@ -20,25 +20,29 @@ const levelOf: Readonly<Record<string, number>> = {
   cel: 0,
   api: 1,
   pki: 1,
+  bodies: 2,
+  discovery: 2,
   lua: 2,
   store: 2,
   client: 2,
   tunnel: 2,
+  kinds: 3,
   'controller-runtime': 3,
-  apiserver: 3,
   'service-proxy': 3,
-  controllers: 4,
-  scheduler: 4,
-  kubelet: 4,
-  bootstrap: 4,
-  'fleet-kinds': 4,
-  interpreter: 5,
-  membership: 5,
-  gateway: 5,
-  'cluster-agent': 6,
-  propagation: 7,
-  'virtual-clusters': 7,
-  testing: 8,
+  apiserver: 4,
+  controllers: 5,
+  scheduler: 5,
+  kubelet: 5,
+  bootstrap: 5,
+  'fleet-kinds': 5,
+  'karmada-kinds': 6,
+  interpreter: 7,
+  membership: 7,
+  gateway: 7,
+  'cluster-agent': 8,
+  propagation: 9,
+  'virtual-clusters': 9,
+  testing: 10,
 }
 
 function importsOf(file: string): string[] {
@@ -133,22 +137,9 @@ test('packages import only lower levels, and only through their door', () => {
   assert.deepEqual(wrong, [])
 })
 
-/**
- * Groups of folders of one package that import each other in a circle. The numbers may only fall: a folder that others of
- * its package import from imports none of those.
- */
-const knotsMax: Readonly<Record<string, readonly number[]>> = {
-  api: [31],
-  kubelet: [14],
-}
-
-test('folders of a package do not import each other in circles, but for those that are known', () => {
-  const found: Record<string, number[]> = {}
-  for (const [name, folders] of foldersByPackage()) {
-    const sizes = circlesOf(folders).map(({ length }) => length)
-    if (sizes.length > 0) found[name] = sizes.toSorted((a, b) => b - a)
-  }
-  assert.deepEqual(found, knotsMax)
+test('no folder of a package imports another one in a circle', () => {
+  const found = [...foldersByPackage().values()].flatMap((folders) => circlesOf(folders))
+  assert.deepEqual(found, [])
 })
 
 /** By package: each folder, and the folders of the same package that its files import from. */
@@ -230,10 +221,10 @@ test('each package declares what it imports, and nothing else', () => {
   }
 })
 
-test('api is pure: no node: imports', () => {
+test('what describes kinds is pure: no node: imports', () => {
   const wrong = code.filter(
     (file) =>
-      /^packages\/(api|cel)\//.test(file) &&
+      /^packages\/(api|bodies|cel|discovery|kinds)\//.test(file) &&
       !isTestCode(file) &&
       importsOf(file).some((target) => target.startsWith('node:')),
   )
@@ -254,6 +245,50 @@ test('each package has a door that says what it does', () => {
     )
   }
 })
+
+const doorNamesMax = 120
+
+test('every name of a door is imported by somebody outside the package, and no door has more than 120', () => {
+  const imported = namesImported()
+  const wrong: string[] = []
+  for (const name of Object.keys(levelOf)) {
+    const door = `${directoryOf(name)}/mod.ts`
+    const names = namesOfDoor(read(door))
+    if (names.length > doorNamesMax) wrong.push(`${door} has ${names.length} names`)
+    for (const each of names) {
+      if (!imported.has(`${name} ${each}`)) wrong.push(`${door}: nobody imports ${each}`)
+    }
+  }
+  assert.deepEqual(wrong, [])
+})
+
+/** Leaves out `export type *`: Kubernetes' own types, and all of them. */
+function namesOfDoor(text: string): string[] {
+  return [...text.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap((match) => wordsOf(match[1]))
+}
+
+/** Lists `package name` for each name that a file of another package, a room or a test imports from a door. */
+function namesImported(): ReadonlySet<string> {
+  const found = new Set<string>()
+  const forms = [
+    /\{([^{}]*)\}\s*from '@skerry\/([a-z-]+)'/g,
+    /\{([^{}]*)\}\s*=\s*await import\('@skerry\/([a-z-]+)'\)/g,
+  ]
+  for (const file of code) {
+    const text = read(file)
+    for (const [, list, name = ''] of forms.flatMap((form) => [...text.matchAll(form)])) {
+      if (packageOf(file) === name) continue
+      for (const each of wordsOf(list)) found.add(`${name} ${each}`)
+    }
+  }
+  return found
+}
+
+/** Reads `type A, b as c` as A and b. */
+function wordsOf(list = ''): string[] {
+  const items = list.split(',').map((item) => item.trim().replace(/^type /, ''))
+  return items.map((item) => item.split(/ as |:/)[0]?.trim() ?? '').filter(Boolean)
+}
 
 test('file names say what is in them', () => {
   const banned = new Set(['index', 'util', 'utils', 'helper', 'helpers', 'common', 'misc', 'types'])

@@ -11,13 +11,7 @@ export {
   type TestHost,
   type TestNetwork,
 } from './hosts/test-network.ts'
-export {
-  cloudAddress,
-  createLinkNetwork,
-  edgeAddress,
-  type LinkNetwork,
-  type LinkOptions,
-} from './hosts/link-network.ts'
+export { cloudAddress, createLinkNetwork, edgeAddress } from './hosts/link-network.ts'
 export {
   layerOfDirectory,
   layerOfFiles,
@@ -28,14 +22,10 @@ export {
   type Layer,
   type LayerFile,
 } from './images/oci-image.ts'
-export {
-  startTestRegistry,
-  type TestRegistry,
-  type TestRegistryOptions,
-} from './images/test-registry.ts'
+export { startTestRegistry } from './images/test-registry.ts'
 export { brokenBodies } from './broken-bodies.ts'
-export { failuresOfDamage, fileDamages, refusalProblem, type DamageTable } from './damaged-files.ts'
-export { startTestEtcd, whyNoEtcd, type TestEtcd, type TestEtcdOptions } from './test-etcd.ts'
+export { failuresOfDamage, fileDamages, refusalProblem } from './damaged-files.ts'
+export { startTestEtcd, whyNoEtcd, type TestEtcd } from './test-etcd.ts'
 export { simulatedClock, type SimulatedClock } from '@skerry/base'
 export {
   administrator,
@@ -45,50 +35,27 @@ export {
   type TestApiServerOptions,
   type TestCredentials,
 } from './test-api-server.ts'
-export {
-  callApi,
-  watchApi,
-  type ApiCall,
-  type ApiReply,
-  type JsonReply,
-  type WatchLine,
-} from './api-calls.ts'
+export { callApi, watchApi, type ApiCall, type ApiReply, type JsonReply } from './api-calls.ts'
 export {
   startTestWebhook,
   webhookCertificate,
   type TestWebhook,
-  type TestWebhookOptions,
   type WebhookReply,
-  type WebhookRequest,
 } from './test-webhook.ts'
-export {
-  startTestIssuer,
-  type PersonClaims,
-  type TestIssuer,
-  type TestIssuerOptions,
-} from './test-issuer.ts'
-export { mountSmallDisk, type SmallDisk } from './hosts/small-disk.ts'
-export { unpackClients, type KubernetesClients } from './kubectl/kubectl.ts'
-export { plainDefinition, type PlainNames } from './plain-definition.ts'
+export { startTestIssuer, type TestIssuer, type TestIssuerOptions } from './test-issuer.ts'
+export { mountSmallDisk } from './hosts/small-disk.ts'
+export { unpackClients } from './kubectl/kubectl.ts'
+export { plainDefinition } from './plain-definition.ts'
 export { until } from './until.ts'
-export { startTestProxy, type TestProxy, type TestProxyOptions } from './network/test-proxy.ts'
+export { startTestProxy, type TestProxyOptions } from './network/test-proxy.ts'
 export type { Inspection } from './network/inspected-way.ts'
 export { startRawPeer, type RawAnswer, type RawPeer } from './odd-answers/raw-peer.ts'
 export { oddFrame, settingsFrame } from './odd-answers/odd-frame.ts'
-export { openSession, type AskedSession } from './odd-answers/ask-over-http2.ts'
+export { openSession } from './odd-answers/ask-over-http2.ts'
 export { oddRawAnswers, randomAnswer, says, saysPieces } from './odd-answers/odd-answer.ts'
-export {
-  giveRight,
-  oddJsonAnswers,
-  type OddJsonAnswer,
-  type OddJsonOptions,
-} from './odd-answers/odd-json-answers.ts'
-export { tryOddAnswers, type OddTrial, type Told } from './odd-answers/try-odd-answers.ts'
-export { randomValues, withOddValue, type OddValue } from './odd-answers/odd-document.ts'
-export { readAnswers, type WireAnswer } from './odd-answers/read-answers.ts'
-export { askToUpgrade, askTwice, type AskedTwice } from './odd-answers/ask-over-http1.ts'
-export {
-  collectUncaught,
-  failOnUncaught,
-  type UncaughtErrors,
-} from './odd-answers/uncaught-errors.ts'
+export { giveRight, oddJsonAnswers, type OddJsonOptions } from './odd-answers/odd-json-answers.ts'
+export { tryOddAnswers, type Told } from './odd-answers/try-odd-answers.ts'
+export { randomValues, withOddValue } from './odd-answers/odd-document.ts'
+export { readAnswers } from './odd-answers/read-answers.ts'
+export { askToUpgrade, askTwice } from './odd-answers/ask-over-http1.ts'
+export { collectUncaught, failOnUncaught } from './odd-answers/uncaught-errors.ts'

@@ -1,7 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { builtinKinds, type Kind } from '@skerry/api'
+import { builtinKinds } from '@skerry/kinds'
+import type { Kind } from '@skerry/api'
 import {
   createApiServer,
   createDefaultAccess,

@@ -40,7 +40,7 @@ export interface KubeconfigLogin {
  * A kubeconfig with a context for the hub and for each cluster that its user may reach now. Credentials stay
  * in their files, of which it names the paths: kubectl reads them anew when they change. Throws ExpectedError.
  */
-export async function hubKubeconfig(
+async function hubKubeconfig(
   options: HubKubeconfigOptions,
   signal: AbortSignal,
 ): Promise<JsonObject> {

@@ -15,7 +15,7 @@ export function withAllowedServices(command: Command): Command {
   )
 }
 
-export function collectAllowed(text: string, previous: AllowedService[]): AllowedService[] {
+function collectAllowed(text: string, previous: AllowedService[]): AllowedService[] {
   const allowed = parseAllowedService(text)
   if (allowed) return [...previous, allowed]
   throw new InvalidArgumentError(

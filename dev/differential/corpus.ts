@@ -1,6 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { builtinKinds, type KindSwitches } from '@skerry/api'
+import { builtinKinds, type KindSwitches } from '@skerry/kinds'
 import type { BackendDial } from '@skerry/apiserver'
 import { systemClock, type Clock } from '@skerry/base'
 import { startTestApiServer } from '@skerry/testing'

@@ -1,4 +1,4 @@
-import { applyMergePatch } from '@skerry/api'
+import { applyMergePatch } from '@skerry/bodies'
 import { parse } from 'yaml'
 
 /** One request of a script and what is kept of its answer. README.md tells the format. */

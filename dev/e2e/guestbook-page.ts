@@ -22,7 +22,7 @@ export async function fetchText(from: TestHost, url: string): Promise<string> {
   return stdout
 }
 
-export function parsePage(text: string): Page {
+function parsePage(text: string): Page {
   const match = /<h1>(.*)<\/h1>\n<p>Version (\S+), served by (\S+)\n<p>Visits: (\d+)/.exec(text)
   const [, greeting, version, pod, visits] = match ?? []
   if (greeting === undefined || version === undefined || pod === undefined) {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { builtinKinds, type Kind, type Schema, type SchemaSet } from '@skerry/api'
+import { builtinKinds } from '@skerry/kinds'
+import type { Kind, Schema, SchemaSet } from '@skerry/api'
 import { parse } from 'yaml'
 import { stepText, subjectOf, type KindExample, type Step } from './differential-kinds.ts'
 import { createRandom, type Random } from './seeded-choices.ts'

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { builtinKinds, type Kind } from '@skerry/api'
+import { builtinKinds } from '@skerry/kinds'
+import type { Kind } from '@skerry/api'
 import { parse, stringify } from 'yaml'
 import { betaPrefix } from '../differential/corpus.ts'
 

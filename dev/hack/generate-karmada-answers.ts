@@ -1,5 +1,5 @@
 /**
- * Writes packages/fleet-kinds/admission/testdata/admission-answers.json: what Karmada's own servers answer to each of
+ * Writes packages/karmada-kinds/admission/testdata/admission-answers.json: what Karmada's own servers answer to each of
  * admission-cases.yaml. Development only; needs what dev/hack/upstream builds.
  *   node dev/hack/generate-karmada-answers.ts
  * The test beside them asks our server the same.
@@ -21,13 +21,13 @@ import {
   caseNamespace,
   readCases,
   type AdmissionAnswer,
-} from '../../packages/fleet-kinds/admission/testing/admission-cases.ts'
+} from '../../packages/karmada-kinds/admission/testing/admission-cases.ts'
 import { buildUpstream } from './upstream/build-upstream.ts'
 import { buildKarmada, karmadaPrograms } from './upstream/karmada-build.ts'
 import { startKarmada } from './upstream/karmada-run.ts'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'facts' }
-const testdata = join(import.meta.dirname, '../../packages/fleet-kinds/admission/testdata')
+const testdata = join(import.meta.dirname, '../../packages/karmada-kinds/admission/testdata')
 const timeoutMs = 240_000
 /** Its webhooks look at what they have watched. */
 const settleMs = 100

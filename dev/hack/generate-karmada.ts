@@ -1,5 +1,5 @@
 /**
- * Writes packages/fleet-kinds/generated/definitions.json from the CRDs of Karmada's module:
+ * Writes packages/karmada-kinds/generated/definitions.json from the CRDs of Karmada's module:
  *   node dev/hack/generate-karmada.ts [--out <file>]
  * Only facts are taken over (names, types, defaults, bounds, columns), never upstream's sentences.
  * The same version gives the same bytes.
@@ -31,7 +31,7 @@ const { values } = parseArgs({
   options: {
     out: {
       type: 'string',
-      default: join(import.meta.dirname, '../../packages/fleet-kinds/generated/definitions.json'),
+      default: join(import.meta.dirname, '../../packages/karmada-kinds/generated/definitions.json'),
     },
   },
 })

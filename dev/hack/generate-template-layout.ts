@@ -42,7 +42,7 @@ writeFileSync(
  * a list has the fields of a struct in order: Go's name, its type, and the name in JSON, which is empty
  * where the fields stand among those of the outer struct.
  */
-export const templateLayout: Readonly<Record<string, string | readonly string[]>> = Object.freeze({
+const templateLayout: Readonly<Record<string, string | readonly string[]>> = Object.freeze({
 ${lines.join('\n')}
 })
 `,

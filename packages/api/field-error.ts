@@ -62,10 +62,6 @@ export function fieldTooMany(field: string, actual: number, itemsMax: number): S
   return withValue('FieldValueTooMany', field, actual, `must have at most ${items(itemsMax)}`)
 }
 
-export function fieldTooFew(field: string, actual: number, itemsMin: number): StatusCause {
-  return withValue('FieldValueTooFew', field, actual, `must have at least ${items(itemsMin)}`)
-}
-
 /** As a value is printed in such a message: strings quoted, all else as JSON. */
 export function printFieldValue(value: unknown): string {
   if (typeof value === 'string') return quoteGo(value)

@@ -11,14 +11,12 @@ const dns1035Format = '[a-z]([-a-z0-9]*[a-z0-9])?'
 const keyFormat = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'
 const valueFormat = `(${keyFormat})?`
 const configKeyFormat = '[-._a-zA-Z0-9]+'
-const envNameFormat = '[-._a-zA-Z][-._a-zA-Z0-9]*'
 
 const labelPattern = new RegExp(`^${labelFormat}$`)
 const subdomainPattern = new RegExp(`^${subdomainFormat}$`)
 const dns1035Pattern = new RegExp(`^${dns1035Format}$`)
 const keyPattern = new RegExp(`^${keyFormat}$`)
 const configKeyPattern = new RegExp(`^${configKeyFormat}$`)
-const envNamePattern = new RegExp(`^${envNameFormat}$`)
 
 const lengthsMax = Object.freeze({ label: 63, subdomain: 253, key: 63, value: 63 })
 
@@ -100,17 +98,6 @@ export function checkEnvName(value: string): string[] {
   return [
     "a valid environment variable name must consist only of printable ASCII characters other than '='",
   ]
-}
-
-/** The older, stricter rule: what a shell and a `envFrom` prefix accept. */
-export function checkStrictEnvName(value: string): string[] {
-  const found: string[] = []
-  if (!envNamePattern.test(value)) {
-    const rule =
-      "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not start with a digit"
-    found.push(mismatch(rule, envNameFormat, ['my.env-name', 'MY_ENV.NAME', 'MyEnvName1']))
-  }
-  return [...found, ...checkParentDirectory(value)]
 }
 
 /** IANA service names, as container and service ports carry. */

@@ -52,7 +52,7 @@ const names = [
 const derived = ['status.resourceClaimStatuses[].resourceClaimName']
 
 test('each text of a pod that may name an object is in the list, or is known to name none', () => {
-  const text = readFileSync(new URL('generated/schema.json', import.meta.url), 'utf8')
+  const text = readFileSync(new URL('../kinds/generated/schema.json', import.meta.url), 'utf8')
   // The generator writes nothing but schemas into it.
   const types = JSON.parse(text) as SchemaSet
   const pod = textsOf(types, 'io.k8s.api.core.v1.Pod')
@@ -70,7 +70,7 @@ test('each text of a pod that may name an object is in the list, or is known to 
 })
 
 test('each sort of volume leads to an object, or is known to lead to none', () => {
-  const text = readFileSync(new URL('generated/schema.json', import.meta.url), 'utf8')
+  const text = readFileSync(new URL('../kinds/generated/schema.json', import.meta.url), 'utf8')
   // The generator wrote this file, too, from a value of this type.
   const types = JSON.parse(text) as SchemaSet
   const sortsOf = (type: string): string[] =>

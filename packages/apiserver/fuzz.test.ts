@@ -2,21 +2,20 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { StatusError, parseFieldSelector, parseLabelSelector, parseQuantity } from '@skerry/api'
 import {
-  StatusError,
   applyJsonPatch,
   applyMergePatch,
   applyStrategicMergePatch,
+  decodeBody,
+} from '@skerry/bodies'
+import {
   builtinKinds,
   checkStructural,
-  decodeBody,
   loadExpressions,
-  parseFieldSelector,
-  parseLabelSelector,
-  parseQuantity,
   schemaFromCrd,
   validateStructural,
-} from '@skerry/api'
+} from '@skerry/kinds'
 import { seededRandom, type Random } from '@skerry/base'
 import {
   CelCompileError,

@@ -10,7 +10,7 @@ export { sleepUnlessClockIsSet } from './sleep-unless-clock-is-set.ts'
 export { simulatedClock, type SimulatedClock } from './simulated-clock.ts'
 export { seededRandom, systemRandom, type Random } from './random.ts'
 export { createLogger, silentLogger, type LogFields, type Logger, type LogLevel } from './log.ts'
-export { createMetrics, type Metrics, type ObservedShape, type ObservedValue } from './metrics.ts'
+export { createMetrics, type Metrics, type ObservedValue } from './metrics.ts'
 export { createBackoff, type Backoff, type BackoffOptions } from './backoff.ts'
 export { runAll, type Task } from './run-all.ts'
 export { messageOf } from './message-of.ts'
@@ -36,27 +36,15 @@ export {
   type SpanAttribute,
   type SpanData,
   type SpanKind,
-  type SpanOptions,
   type Tracer,
 } from './tracing/span.ts'
-export { SpanQueue, spanQueueDefaults, type SpanExporter } from './tracing/span-queue.ts'
+export { SpanQueue, type SpanExporter } from './tracing/span-queue.ts'
 export { diskFullError, isDiskFull } from './disk-full.ts'
 export { ExpectedError, exitCodes, type ExitCode } from './expected-error.ts'
-export {
-  ConnectError,
-  destinationOf,
-  hostAndPort,
-  type Connect,
-  type Destination,
-} from './outbound/connect.ts'
+export { ConnectError, destinationOf, hostAndPort, type Connect } from './outbound/connect.ts'
 export { connectByProxy, type HttpProxy, type ProxyLogin } from './outbound/connect-by-proxy.ts'
-export { connectByTcp, type TcpOptions } from './outbound/connect-by-tcp.ts'
-export {
-  addressKind,
-  sameAddress,
-  sameAddressAs,
-  type AddressKind,
-} from './outbound/special-address.ts'
+export { connectByTcp } from './outbound/connect-by-tcp.ts'
+export { addressKind, sameAddress, sameAddressAs } from './outbound/special-address.ts'
 export { isProxyBypassed } from './outbound/proxy-bypass.ts'
 export {
   patientProtocol,
@@ -70,7 +58,6 @@ export {
   isFieldName,
   isFieldValue,
   namedByConnection,
-  type HeaderLines,
   type HeaderRecord,
 } from './http/header-fields.ts'
 export {
@@ -78,13 +65,12 @@ export {
   checkPeerSwitch,
   checkPeerTrailers,
   PeerAnswerError,
-  peerAnswerLimits,
   peerHeadOf,
   type PeerAsked,
   type PeerHead,
 } from './http/peer-answer.ts'
-export { acceptHandshake, HandshakeError, type HandshakeServer } from './http/accept-handshake.ts'
+export { acceptHandshake, HandshakeError } from './http/accept-handshake.ts'
 export { answerTo } from './http/answer-to.ts'
-export { askPeer, type PeerQuestion, type PeerReply } from './http/ask-peer.ts'
+export { askPeer, type PeerReply } from './http/ask-peer.ts'
 export { http1Head } from './http/http1-head.ts'
 export { lastCatch, lastCatchOf } from './http/last-catch.ts'

@@ -12,7 +12,7 @@ const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789'
 const fairBelow = 256 - (256 % alphabet.length)
 
 /** The group whose members may ask for node certificates and get them approved. */
-export const nodeTokenGroup = 'system:bootstrappers:kubeadm:default-node-token'
+const nodeTokenGroup = 'system:bootstrappers:kubeadm:default-node-token'
 
 /** A new token; its secret has 82 bits. */
 export function newBootstrapToken(random: Random): BootstrapToken {

@@ -35,43 +35,19 @@ export {
   certificateLifetimes,
   isFresh,
   isWithin,
-  periodFrom,
   renewAtMs,
   type IssuerTime,
   type ValidityPeriod,
 } from './certificate-lifetimes.ts'
-export {
-  clockFault,
-  openTimeFloor,
-  readFloor,
-  timeFloorDefaults,
-  type TimeFloor,
-} from './time-floor.ts'
-export {
-  bootstrapTokenSecret,
-  bootstrapTokenText,
-  newBootstrapToken,
-  nodeTokenGroup,
-  type BootstrapTokenOptions,
-} from './bootstrap-token-secret.ts'
-export { clusterInfoConfigMap, type ClusterInfo } from './cluster-info.ts'
-export { publishBootstrapToken, refreshClusterInfo } from './publish-token.ts'
-export { discoverCluster, type DiscoverOptions } from './discover-cluster.ts'
-export {
-  requestCertificate,
-  type CertificateRequestOptions,
-  type RequestDeps,
-} from './request-certificate.ts'
+export { clockFault, openTimeFloor, readFloor, type TimeFloor } from './time-floor.ts'
+export { bootstrapTokenText, newBootstrapToken } from './bootstrap-token-secret.ts'
+export { clusterInfoConfigMap } from './cluster-info.ts'
+export { publishBootstrapToken } from './publish-token.ts'
+export { discoverCluster } from './discover-cluster.ts'
+export { requestCertificate, type CertificateRequestOptions } from './request-certificate.ts'
 export {
   holdCertificate,
   readCertificateInUse,
   type CertificateHolder,
-  type CertificateSource,
 } from './certificate-holder.ts'
-export {
-  holdServingCertificate,
-  joinNode,
-  type JoinNodeOptions,
-  type NodeIdentity,
-  type ServingOptions,
-} from './join-node.ts'
+export { holdServingCertificate, joinNode, type NodeIdentity } from './join-node.ts'

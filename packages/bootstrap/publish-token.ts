@@ -32,7 +32,7 @@ export async function publishBootstrapToken(
 }
 
 /** Writes cluster-info as it should be now: these addresses, signed with every token that is good. */
-export async function refreshClusterInfo(
+async function refreshClusterInfo(
   cluster: Cluster,
   info: ClusterInfo,
   { clock }: { readonly clock: Clock },

@@ -2,7 +2,7 @@
  * cel: the Common Expression Language. An environment says which variables and functions there are;
  * it compiles a text into a program, which is evaluated under a cost limit. Nothing here waits or
  * touches anything outside, and no expression runs longer than its cost allows. It knows no
- * Kubernetes word: what Kubernetes adds is a library of packages/api/cel.
+ * Kubernetes word: what Kubernetes adds is a library of packages/kinds/cel.
  * Start reading at environment.ts.
  */
 export {
@@ -10,11 +10,6 @@ export {
   type Bindings,
   type CelEnvironment,
   type CelProgram,
-  type CompileOptions,
-  type EnvironmentOptions,
-  type EvaluateOptions,
-  type Evaluation,
-  type SizesOf,
 } from './environment.ts'
 export {
   celTypes,
@@ -23,13 +18,10 @@ export {
   objectType,
   opaqueType,
   optionalType,
-  typeParameter,
   typeText,
   type CelType,
-  type ListKind,
   type ObjectField,
   type ObjectType,
-  type ScalarKind,
 } from './language/cel-type.ts'
 export {
   CelDuration,
@@ -38,25 +30,11 @@ export {
   CelTimestamp,
   CelTypeValue,
   CelUint,
-  type CelList,
-  type CelMap,
   type CelObject,
   type CelValue,
 } from './language/cel-value.ts'
-export {
-  CelCompileError,
-  CelCostError,
-  CelRuntimeError,
-  type CelIssue,
-} from './language/cel-errors.ts'
-export type {
-  CallEstimate,
-  CelLibrary,
-  FunctionDeclaration,
-  Overload,
-  Range,
-  SizeEstimate,
-} from './check/library.ts'
+export { CelCompileError, CelCostError, CelRuntimeError } from './language/cel-errors.ts'
+export type { CelLibrary, FunctionDeclaration } from './check/library.ts'
 export { bindingLibrary, optionalLibrary, twoVariableLibrary } from './functions/optionals.ts'
 export { listExtensionLibrary, listLibrary, setLibrary } from './functions/lists.ts'
 export { patternOf, regexLibrary, stringLibrary } from './functions/texts.ts'
@@ -66,5 +44,5 @@ export { nominal, copying, traversing } from './estimate/standard-estimates.ts'
 export { fixedRange, unbounded } from './estimate/range.ts'
 export { traversalCost } from './evaluate/plan.ts'
 export { jsonOfValue, valueOfJson } from './values/json-values.ts'
-export { isList, isMap, isObject, itemsOf, listOf, sizeOf } from './values/kinds.ts'
+export { isList, isMap, itemsOf, listOf, sizeOf } from './values/kinds.ts'
 export { areEqual } from './values/equality.ts'

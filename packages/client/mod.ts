@@ -15,7 +15,7 @@ export {
 export { connectingAgent, openByWay, type ConnectingAgentOptions } from './connecting-agent.ts'
 export { BadAnswerError, type AnswerHeaders } from './http1/answer-head.ts'
 export { type HttpAnswer } from './http1/http-connection.ts'
-export { HttpPool, type HttpPoolOptions } from './http1/http-pool.ts'
+export { HttpPool } from './http1/http-pool.ts'
 export { ifThere } from './if-there.ts'
 export {
   fixedCredentials,
@@ -29,35 +29,20 @@ export {
   parseKubeconfig,
   writeKubeconfig,
   type Kubeconfig,
-  type KubeconfigTarget,
 } from './kubeconfig.ts'
 export {
   anyObjects,
   createCluster,
   type Cluster,
-  type ClusterDeps,
   type PartialObject,
   type TypedResource,
 } from './cluster.ts'
-export type {
-  DeleteOptions,
-  ListRequest,
-  PatchRequest,
-  ResourceClient,
-  Selectors,
-  SubresourceRequest,
-  WriteOptions,
-} from './resource-client.ts'
-export { collectionPath, objectPath, type ObjectKey, type ResourceRef } from './request-path.ts'
+export type { PatchRequest, ResourceClient, Selectors } from './resource-client.ts'
+export { type ObjectKey, type ResourceRef } from './request-path.ts'
 export type { DiscoveredResource, Discovery } from './discovery.ts'
-export type { WatchEvent, WatchRequest } from './watch-events.ts'
+export type { WatchEvent } from './watch-events.ts'
 export { resources, type KnownResource } from './resources-table.ts'
-export {
-  createInformer,
-  type Informer,
-  type InformerDeps,
-  type InformerOptions,
-} from './informer.ts'
+export { createInformer, type Informer } from './informer.ts'
 export {
   keyOfObject,
   keyText,
@@ -72,21 +57,12 @@ export {
   createEventSink,
   type EventRecorder,
   type EventSink,
-  type EventSourceOptions,
   type EventText,
 } from './event-recorder.ts'
-export {
-  createEventSeriesSink,
-  type EventNote,
-  type EventSeriesDeps,
-  type EventSeriesRecorder,
-  type EventSeriesSink,
-} from './event-series-sink.ts'
+export { createEventSeriesSink, type EventSeriesRecorder } from './event-series-sink.ts'
 export {
   LoginEndedError,
   openOidcIssuer,
-  type DevicePrompt,
   type OidcClient,
-  type OidcIssuer,
   type OidcTokens,
 } from './oidc/oidc-issuer.ts'

@@ -15,7 +15,7 @@ export interface ObjectKey {
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
 /** `/api/v1` or `/apis/<group>/<version>`. */
-export function groupVersionPath(group: string, version: string): string {
+function groupVersionPath(group: string, version: string): string {
   return group === '' ? `/api/${version}` : `/apis/${group}/${version}`
 }
 

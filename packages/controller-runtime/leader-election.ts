@@ -30,7 +30,7 @@ export interface LeaderElectionDeps {
 }
 
 /** The lease could not be renewed in time; somebody else may lead by now. */
-export class LeaseLostError extends Error {
+class LeaseLostError extends Error {
   override name = 'LeaseLostError'
 }
 

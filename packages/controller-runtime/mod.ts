@@ -14,10 +14,10 @@ export {
   type Watch,
   type WatchOptions,
 } from './controller.ts'
-export { createControllerMetrics, type ControllerMetrics } from './controller-metrics.ts'
-export { createInformerSet, type InformerSet, type InformerSetDeps } from './informer-set.ts'
-export { selected, type SelectedResource, type Selection } from './selected-resource.ts'
-export { WorkQueue, workQueueDefaults, type WorkQueueOptions } from './work-queue.ts'
+export { type ControllerMetrics } from './controller-metrics.ts'
+export { createInformerSet, type InformerSet } from './informer-set.ts'
+export { selected } from './selected-resource.ts'
+export { WorkQueue } from './work-queue.ts'
 export {
   byControllerUid,
   claimObjects,
@@ -27,13 +27,5 @@ export {
   isControlledBy,
   orphansOf,
   planClaim,
-  type Claim,
-  type ClaimPlan,
 } from './owner-references.ts'
-export {
-  LeaseLostError,
-  leaderElectionDefaults,
-  runAsLeader,
-  type LeaderElectionDeps,
-  type LeaderElectionOptions,
-} from './leader-election.ts'
+export { runAsLeader } from './leader-election.ts'

@@ -4,12 +4,9 @@
  * They know the API alone, through client; they also run against upstream Kubernetes.
  * Start reading at controllers-table.ts, then replicaset/.
  */
-export { controllerNames, runControllers, type RunControllersDeps } from './run-controllers.ts'
-export {
-  csrSigningController,
-  type CsrSigningOptions,
-} from './certificates/csr-signing-controller.ts'
-export { nodeIpamController, type NodeIpamOptions } from './nodes/node-ipam.ts'
+export { runControllers } from './run-controllers.ts'
+export { csrSigningController } from './certificates/csr-signing-controller.ts'
+export { nodeIpamController } from './nodes/node-ipam.ts'
 export { clusterTrustBundlePublisher } from './root-ca/cluster-trust-bundle-publisher.ts'
 export { rootCaPublisher } from './root-ca/root-ca-publisher.ts'
 export { serviceAccountTokenController } from './serviceaccount/service-account-token-controller.ts'

@@ -26,7 +26,7 @@ export interface RunControllersDeps {
 }
 
 /** The names that `all` means. */
-export function controllerNames(): readonly string[] {
+function controllerNames(): readonly string[] {
   return Object.keys(controllers)
 }
 

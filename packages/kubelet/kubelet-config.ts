@@ -1,5 +1,5 @@
 import { ExpectedError, exitCodes } from '@skerry/base'
-import type { NodeDirectories } from './pods/pod-paths.ts'
+import type { NodeDirectories } from './pod/pod-paths.ts'
 
 export interface KubeletConfig extends NodeDirectories {
   nodeName: string

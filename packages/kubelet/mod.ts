@@ -1,8 +1,8 @@
 /**
  * kubelet: the node agent. Takes the pods bound to its node from the API (or, offline, from its
  * own disk), runs them on containerd through the container runtime interface and reports what it
- * sees. It schedules nothing and never touches another node. Start reading at run-kubelet.ts, then
- * pods/plan-pod.ts (what is decided) and pods/pod-worker.ts (how it is carried out).
+ * sees. It schedules nothing and never touches another node. Start reading at run/run-kubelet.ts, then
+ * plan/plan-pod.ts (what is decided) and pods/pod-worker.ts (how it is carried out).
  */
 export { dialContainerd } from './cri/dial-containerd.ts'
 export type { ContainerRuntime } from './cri/container-runtime.ts'
@@ -11,22 +11,13 @@ export {
   type ContainerdOptions,
   type SupervisedContainerd,
 } from './containerd/supervise-containerd.ts'
-export { detachMounts, removeWithMounts } from './containerd/detach-mounts.ts'
+export { detachMounts, removeWithMounts } from './mounts/detach-mounts.ts'
 export { endForgottenShims, endNodeProcesses } from './containerd/end-node-processes.ts'
 export { stopSandbox } from './cri/stop-sandbox.ts'
 export { importImage, type ImportOptions } from './images/import-image.ts'
-export { buildOciArchive, type ImageShape, type LayerFile } from './images/oci-archive.ts'
 export { ensurePauseImage, pauseImage } from './images/pause-image.ts'
-export { runKubelet, type KubeletDeps, type RunningKubelet } from './run-kubelet.ts'
-export { kubeletDefaults, type KubeletConfig } from './kubelet-config.ts'
-export type { PodDirectory } from './pods/pod-set.ts'
-export { createCallerCheck, type CallerCheck } from './server/caller-check.ts'
-export {
-  startKubeletServer,
-  type KubeletServer,
-  type KubeletServerDeps,
-  type KubeletServerOptions,
-  type ServerTls,
-} from './server/kubelet-server.ts'
-export { runLogRotation, type LogRotationDeps, type RunningLog } from './logs/rotate-logs.ts'
-export { runLocalPathVolumes, type LocalPathConfig } from './local-path/local-path-volumes.ts'
+export { runKubelet, type RunningKubelet } from './run/run-kubelet.ts'
+export { createCallerCheck } from './server/caller-check.ts'
+export { startKubeletServer, type ServerTls } from './server/kubelet-server.ts'
+export { runLogRotation, type RunningLog } from './logs/rotate-logs.ts'
+export { runLocalPathVolumes } from './local-path/local-path-volumes.ts'

@@ -120,13 +120,13 @@ export async function signCertificate(
   return toPemText(certificate.toString('pem'))
 }
 
-export function toName(subject: Subject): { [type: string]: string[] }[] {
+function toName(subject: Subject): { [type: string]: string[] }[] {
   const organizations = (subject.organizations ?? []).map((name) => ({ O: [name] }))
   return [...organizations, { CN: [subject.commonName] }]
 }
 
 /** Empty when the profile names nothing: an empty extension is not valid. */
-export function alternativeNames(
+function alternativeNames(
   profile: Pick<CertificateProfile, 'dnsNames' | 'ipAddresses' | 'emails' | 'uris'>,
 ): InstanceType<typeof x509.SubjectAlternativeNameExtension>[] {
   const names = [
@@ -138,7 +138,7 @@ export function alternativeNames(
   return names.length === 0 ? [] : [new x509.SubjectAlternativeNameExtension(names)]
 }
 
-export function toPemText(pem: string): string {
+function toPemText(pem: string): string {
   return pem.endsWith('\n') ? pem : `${pem}\n`
 }
 

@@ -3,16 +3,15 @@
  * Kubernetes word, reads no clock and touches no file.
  * Start reading at authority.ts (who signs), then certificate.ts (what is read back).
  */
-export { generateKeyPair, keyId, publicKeyOf, type KeyPair } from './key-pair.ts'
+export { generateKeyPair, keyId, publicKeyOf } from './key-pair.ts'
 export {
   createAuthority,
   redateAuthority,
   signCertificate,
   type Authority,
-  type CertificateProfile,
   type Subject,
 } from './authority.ts'
-export { createSigningRequest, type SigningRequestOptions } from './create-signing-request.ts'
+export { createSigningRequest } from './create-signing-request.ts'
 export {
   readSigningRequest,
   readSigningRequestProof,
@@ -32,4 +31,4 @@ export {
   spkiHash,
   validityOf,
 } from './certificate-checks.ts'
-export { extendedUsages, keyUsages, type ExtendedUsage, type KeyUsage } from './usages.ts'
+export { type KeyUsage } from './usages.ts'

@@ -18,7 +18,7 @@ import { volumeRestrictions } from './plugins/volume-restrictions.ts'
 import type { Profile } from './profile.ts'
 
 /** Pods whose spec.schedulerName is this are ours, unless a configuration says otherwise. */
-export const schedulerName = 'default-scheduler'
+const schedulerName = 'default-scheduler'
 
 /** Upstream's default profile, in its order: the first refusal of a node is the one that is told. */
 export const defaultPlugins: readonly Plugin[] = Object.freeze([

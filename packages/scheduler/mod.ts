@@ -3,6 +3,5 @@
  * decisions are pure (plan-placement.ts, plan-preemption.ts) and see a snapshot.
  * Start reading at scheduler.ts, then plan-placement.ts and default-plugins.ts.
  */
-export { runScheduler, type SchedulerDeps } from './scheduler.ts'
-export { schedulerName } from './default-plugins.ts'
+export { runScheduler } from './scheduler.ts'
 export { parseSchedulerConfiguration, type SchedulerConfiguration } from './configuration.ts'

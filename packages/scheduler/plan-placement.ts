@@ -175,7 +175,7 @@ function narrow(
  * Large clusters do not look at every node: enough that fit are enough. Upstream's figures: 100 at
  * least, and of more nodes a share that falls from 50 to 5 percent.
  */
-export function feasibleNodesWanted(nodes: number, percentage: number): number {
+function feasibleNodesWanted(nodes: number, percentage: number): number {
   const nodesMin = 100
   if (nodes < nodesMin || percentage >= 100) return nodes
   const share = percentage > 0 ? percentage : Math.max(5, 50 - Math.floor(nodes / 125))

@@ -67,7 +67,7 @@ export function choosePreemption(candidates: readonly PreemptionCandidate[]): Pr
     : { isPossible: true, nodeName: best.nodeName, victims: best.victims }
 }
 
-export function noPreemption(
+function noPreemption(
   text: string,
   facts: Pick<NoPreemption, 'isError' | 'dropsNomination'>,
 ): NoPreemption {
@@ -175,7 +175,7 @@ function startMs({ pod }: PodInfo): number {
 }
 
 /** Pods are taken in order, and each uses up one disruption of every budget that selects it. */
-export function splitByBudgets(
+function splitByBudgets(
   pods: readonly PodInfo[],
   budgets: readonly PodDisruptionBudget[],
 ): { violating: PodInfo[]; others: PodInfo[] } {
@@ -222,7 +222,7 @@ const criteria: readonly ((candidate: PreemptionCandidate) => number)[] = [
   ({ victims }) => -earliestStartMs(victims),
 ]
 
-export function pickCandidate(
+function pickCandidate(
   candidates: readonly PreemptionCandidate[],
 ): PreemptionCandidate | undefined {
   let left = candidates

@@ -4,19 +4,11 @@
  * runs no containers. Start reading at run-service-network.ts, then service-table.ts (the flat
  * layout) and policy/policy-plan.ts.
  */
-export {
-  runServiceNetwork,
-  type ServiceNetworkConfig,
-  type ServiceNetworkDeps,
-} from './run-service-network.ts'
+export { runServiceNetwork } from './run-service-network.ts'
 export { clearNodeNetwork } from './network/node-network.ts'
 export { NetworkHealth } from './network/network-health.ts'
-export { createNft, type Nft } from './nftables/nft.ts'
-export {
-  fileSnapshot,
-  type ServiceSnapshot,
-  type ServiceState,
-} from './services/service-snapshot.ts'
+export { createNft } from './nftables/nft.ts'
+export { fileSnapshot } from './services/service-snapshot.ts'
 export { createNetworkPolicies, type NetworkPolicies } from './policy/network-policies.ts'
 export { policySnapshot } from './policy/policy-snapshot.ts'
 export { servedPodPeers } from './policy/pod-peer-kind.ts'

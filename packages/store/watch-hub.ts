@@ -101,7 +101,7 @@ interface SubscriptionDeps extends HubDeps {
 }
 
 /** One watcher's queue. Holds references to shared batches; ends itself when it grows too long. */
-export class Subscription implements Disposable {
+class Subscription implements Disposable {
   #batches: WatchBatch[] = []
   #waitingEvents = 0
   #waitingBytes = 0

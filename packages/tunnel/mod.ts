@@ -9,26 +9,11 @@ export {
   dialTunnel,
   runTunnelAgent,
   type DialTunnelOptions,
-  type HandlerOfTunnel,
-  type TunnelAgentDeps,
-  type TunnelAgentOptions,
   type TunnelAgentState,
 } from './agent/tunnel-agent.ts'
 export type { HubReplica } from './agent/open-tunnels.ts'
-export {
-  type AgentSession,
-  type Classify,
-  type SessionDeps,
-  type TunnelHandler,
-} from './session/agent-session.ts'
-export type { ByteRates } from './traffic/byte-rate.ts'
-export {
-  acceptTunnel,
-  type AcceptOptions,
-  type TunnelSession,
-  type TunnelTraffic,
-} from './session/hub-session.ts'
-export type { TrafficBytes } from './traffic/traffic-meter.ts'
+export { type AgentSession, type Classify, type TunnelHandler } from './session/agent-session.ts'
+export { acceptTunnel, type TunnelSession, type TunnelTraffic } from './session/hub-session.ts'
 export {
   defaultTrafficRules,
   trafficBounds,
@@ -37,20 +22,11 @@ export {
   type TrafficRate,
   type TrafficRules,
 } from './traffic/traffic-rules.ts'
-export {
-  createTunnelServer,
-  tunnelServerDefaults,
-  type HandshakeResult,
-  type TunnelAuthentication,
-  type TunnelServer,
-  type TunnelServerOptions,
-} from './hub/tunnel-server.ts'
+export { createTunnelServer, type HandshakeResult } from './hub/tunnel-server.ts'
 export {
   mayRepeat,
-  registryDefaults,
   TunnelRegistry,
   TunnelUnavailableError,
-  type RegistryOptions,
   type TunnelEnd,
 } from './hub/tunnel-registry.ts'
 export {
@@ -68,13 +44,8 @@ export {
 } from './frame/tunnel-message.ts'
 export { BadMessageError } from './frame/tunnel-headers.ts'
 export { joinStreams } from './session/join-streams.ts'
-export { TunnelDialError } from './web-socket/tunnel-dial-error.ts'
 export { carrierLimits, carrierPath } from './carrier/carrier-limits.ts'
-export {
-  CarrierRefusal,
-  createCarrierServer,
-  type CarrierServer,
-} from './carrier/carrier-server.ts'
+export { CarrierRefusal, createCarrierServer } from './carrier/carrier-server.ts'
 export { connectByCarrier } from './carrier/connect-by-carrier.ts'
-export type { TunnelDial, TunnelEndpoint, TunnelLink, TunnelTls } from './frame/tunnel-link.ts'
+export type { TunnelLink, TunnelTls } from './frame/tunnel-link.ts'
 export { tunnelLimitDefaults, type TunnelLimits } from './frame/tunnel-limits.ts'

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AnyObject } from '@skerry/api'
 import { createCluster, resources, type Cluster as Api } from '@skerry/client'
-import { clusterResource, executionNamespace, workResource, type Work } from '@skerry/fleet-kinds'
+import { clusterResource, executionNamespace } from '@skerry/fleet-kinds'
+import { workResource, type Work } from '@skerry/karmada-kinds'
 import {
   startTestAgent,
   startTestEdge,

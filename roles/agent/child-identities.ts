@@ -89,7 +89,7 @@ export function createChildIdentities(
 }
 
 /** Where the identities of an agent's virtual clusters are. */
-export function childDirectory(directory: string, clusterName: string): string {
+function childDirectory(directory: string, clusterName: string): string {
   return join(directory, 'clusters', clusterName)
 }
 

@@ -13,9 +13,9 @@ import {
   executionNamespace,
   groupLabel,
   virtualClusterResource,
-  workResource,
   type VirtualCluster,
 } from '@skerry/fleet-kinds'
+import { workResource } from '@skerry/karmada-kinds'
 import { generateKeyPair, readCertificate, signCertificate } from '@skerry/pki'
 import { startTestAgent, untilCluster, type TestHub } from '../../testing/scenes/test-fleet.ts'
 import {

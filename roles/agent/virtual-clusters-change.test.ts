@@ -8,9 +8,9 @@ import {
   executionNamespace,
   groupLabel,
   virtualClusterResource,
-  workResource,
   type VirtualCluster,
 } from '@skerry/fleet-kinds'
+import { workResource } from '@skerry/karmada-kinds'
 import { untilCluster } from '../../testing/scenes/test-fleet.ts'
 import {
   addNode,

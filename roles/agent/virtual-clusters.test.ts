@@ -12,8 +12,8 @@ import {
   parentOf,
   virtualClusterResource,
   virtualClusterSetResource,
-  workResource,
 } from '@skerry/fleet-kinds'
+import { workResource } from '@skerry/karmada-kinds'
 import { untilCluster } from '../../testing/scenes/test-fleet.ts'
 import {
   addNode,

@@ -13,9 +13,9 @@ import {
   registrationResource,
   virtualAgentGroup,
   virtualOfKey,
-  workResource,
   type Cluster,
 } from '@skerry/fleet-kinds'
+import { workResource } from '@skerry/karmada-kinds'
 import { allowVirtualClusters } from '@skerry/membership'
 import { registerCluster, startTestHub, type TestHub } from '../../testing/scenes/test-fleet.ts'
 import { till, untilObject, workFor } from '../../testing/scenes/virtual-scene.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { loadExpressions } from '@skerry/api'
+import { loadExpressions } from '@skerry/kinds'
 import {
   createConfiguredUsers,
   createEncryptedStore,

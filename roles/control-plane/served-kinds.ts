@@ -1,4 +1,5 @@
-import { builtinKinds, parseSwitches, type Kind } from '@skerry/api'
+import { builtinKinds, parseSwitches } from '@skerry/kinds'
+import type { Kind } from '@skerry/api'
 import { ExpectedError, exitCodes } from '@skerry/base'
 
 /** Options of every control plane about which of the built-in kinds it serves. */

@@ -3,12 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Deployment } from '@skerry/api'
 import { createCluster, resources, type Cluster as Api } from '@skerry/client'
-import {
-  appliesWorksAnnotation,
-  clusterResource,
-  propagationPolicyResource,
-  resourceBindingResource,
-} from '@skerry/fleet-kinds'
+import { appliesWorksAnnotation, clusterResource } from '@skerry/fleet-kinds'
+import { propagationPolicyResource, resourceBindingResource } from '@skerry/karmada-kinds'
 import {
   startTestAgent,
   startTestEdge,

@@ -1,5 +1,5 @@
 import type { BackgroundController } from '@skerry/controller-runtime'
-import type { TenantRules } from '@skerry/fleet-kinds'
+import type { TenantRules } from '@skerry/karmada-kinds'
 import {
   createFleetFailover,
   createFleetScheduler,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ConfigMap } from '@skerry/api'
 import { createCluster, resources } from '@skerry/client'
-import { propagationPolicyResource } from '@skerry/fleet-kinds'
+import { propagationPolicyResource } from '@skerry/karmada-kinds'
 import { customizationResource } from '@skerry/interpreter'
 import {
   startTestAgent,

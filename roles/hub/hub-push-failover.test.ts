@@ -2,14 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources, type Cluster as Api } from '@skerry/client'
+import { clusterResource, executionNamespace } from '@skerry/fleet-kinds'
 import {
-  clusterResource,
   clusterTaintPolicyResource,
-  executionNamespace,
   propagationPolicyResource,
   resourceBindingResource,
   workResource,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
 import { startTestProxy, type TestProxyOptions } from '@skerry/testing'
 import { startTestEdge, startTestHub } from '../../testing/scenes/test-fleet.ts'
 import { clientOf, joinCluster, readyOf, until } from '../../testing/scenes/test-push.ts'

@@ -11,7 +11,7 @@ import {
   resourceBindingResource,
   workResource,
   type PropagationPolicy,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
 import { parseAllDocuments } from 'yaml'
 import { startTestHub } from '../../testing/scenes/test-fleet.ts'
 

@@ -23,23 +23,25 @@ import {
   clusterRegistrationKind,
   clusterNamespace,
   clusterResource,
+  trafficContractKind,
+} from '@skerry/fleet-kinds'
+import {
   fleetAdmission,
   karmadaKinds,
-  trafficContractKind,
   type KarmadaKindsOptions,
   type TenantRules,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
 import {
   clusterProxyRoutes,
   createBrokenTunnelAudit,
   createClusterAudit,
   createDelegation,
-  type OnBrokenTunnel,
   limitUserStreams,
   replicaAuthorizer,
   runTrafficContracts,
-  type TrafficContractsParts,
   serviceRoutes,
+  type OnBrokenTunnel,
+  type TrafficContractsParts,
 } from '@skerry/gateway'
 import {
   agentSerialPrefix,

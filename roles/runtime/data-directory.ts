@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { ExpectedError, exitCodes } from '@skerry/base'
 
 /** Grows by one when what is in a data directory changes its meaning. */
-export const dataFormat = 1
+const dataFormat = 1
 
 const formatFile = 'format.json'
 

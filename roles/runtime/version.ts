@@ -1,9 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Kubernetes' version whose API a site serves. */
-export const kubernetesVersion = 'v1.36.3'
-
 /** The program's own version: package.json's, or what the bundler put in its place. */
 export const version: string = readVersion()
 

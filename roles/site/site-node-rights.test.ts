@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { builtinKinds } from '@skerry/api'
+import { builtinKinds } from '@skerry/kinds'
 import { servedPodPeers } from '@skerry/service-proxy'
 import { callApi, startTestApiServer, watchApi, type TestApiServer } from '@skerry/testing'
 import { ensureSiteObjects } from './site-objects.ts'

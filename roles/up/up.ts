@@ -19,7 +19,6 @@ import { createJoinToken } from '../admin/join-token.ts'
 import { openDataDirectory, writeFileDurably } from '../runtime/data-directory.ts'
 import { engineFlags } from '../runtime/engine-flags.ts'
 import { programCommand } from '../runtime/program-command.ts'
-import { StopRequested } from '../runtime/role-context.ts'
 import { superviseRole, type ChildRole } from './child-role.ts'
 import { installationAt, type Installation, type UpSettings } from './installation.ts'
 import { lockHolder, takeLock } from './lock-file.ts'
@@ -419,9 +418,4 @@ async function detach(options: UpOptions, installation: Installation): Promise<v
   }
   child.disconnect()
   child.unref()
-}
-
-/** A stop that was asked for is no failure. */
-export function isStop(error: unknown): boolean {
-  return error instanceof StopRequested
 }

@@ -2,7 +2,7 @@ import { seededRandom, type Random } from '@skerry/base'
 import type { RawAnswer } from './raw-peer.ts'
 
 /** Answers that have ended a server, or could: what they are called, and their bytes. */
-export const oddAnswers: readonly (readonly [what: string, bytes: string])[] = [
+const oddAnswers: readonly (readonly [what: string, bytes: string])[] = [
   ...[
     '600',
     '999',

@@ -31,7 +31,7 @@ import {
 import { clusterResource } from '@skerry/fleet-kinds'
 import type { ImpersonationPolicy } from '@skerry/membership'
 import { generateKeyPair, spkiHash, type Subject } from '@skerry/pki'
-import { administrator, startTestApiServer, type TestApiServer } from '@skerry/testing'
+import { administrator, startTestApiServer, type TestApiServer } from '../test-api-server.ts'
 import { createClusterToken } from '../../roles/admin/hub-join-token.ts'
 import { runAgent, type AgentOptions } from '../../roles/agent/agent.ts'
 import type { AccessFlags } from '../../roles/control-plane/access-options.ts'

@@ -2,18 +2,19 @@
 import {
   bootstrapNamespace,
   bootstrapSecretName,
-  builtinKinds,
   type AnyObject,
   type CertificateSigningRequest,
   type Secret,
 } from '@skerry/api'
+import { builtinKinds } from '@skerry/kinds'
 import { linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import { createCluster, keyOfObject, parseKey, resources, type Cluster } from '@skerry/client'
 import { watch, type ControllerDefinition } from '@skerry/controller-runtime'
 import { csrSigningController, runControllers } from '@skerry/controllers'
-import { clusterKind, karmadaKinds } from '@skerry/fleet-kinds'
+import { clusterKind } from '@skerry/fleet-kinds'
+import { karmadaKinds } from '@skerry/karmada-kinds'
 import { readSigningRequest } from '@skerry/pki'
-import { startTestApiServer } from '@skerry/testing'
+import { startTestApiServer } from '../test-api-server.ts'
 
 export interface TestKarmada extends AsyncDisposable {
   readonly url: string

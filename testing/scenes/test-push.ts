@@ -7,14 +7,9 @@ import {
   type Cluster as Api,
   type TypedResource,
 } from '@skerry/client'
-import {
-  clusterResource,
-  propagationPolicyResource,
-  resourceBindingResource,
-  type Cluster,
-  type ClusterSpec,
-} from '@skerry/fleet-kinds'
-import type { TestApiServer } from '@skerry/testing'
+import { clusterResource, type Cluster, type ClusterSpec } from '@skerry/fleet-kinds'
+import { propagationPolicyResource, resourceBindingResource } from '@skerry/karmada-kinds'
+import type { TestApiServer } from '../test-api-server.ts'
 import type { TestHub } from './test-fleet.ts'
 
 const signal = AbortSignal.timeout(120_000)

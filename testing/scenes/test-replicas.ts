@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { connect as connectTcp, createServer as createTcpServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TestEtcd } from '@skerry/testing'
+import type { TestEtcd } from '../test-etcd.ts'
 
 /** Of a hub whose replicas share this etcd. */
 export function etcdFlags(etcd: TestEtcd) {

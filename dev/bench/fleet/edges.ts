@@ -3,7 +3,7 @@
  * many nodes and pods each has. Prints the paths of their kubeconfigs as JSON, and holds them until it is killed
  * or its input ends.
  */
-import { builtinKinds } from '@skerry/api'
+import { builtinKinds } from '@skerry/kinds'
 import { startTestApiServer, type TestApiServer } from '@skerry/testing'
 
 const allocatable = { cpu: '8', memory: '16Gi', pods: '110' }

@@ -1,5 +1,5 @@
 import type { AnyObject } from '@skerry/api'
-import type { ResourceBinding, Work } from '@skerry/fleet-kinds'
+import type { ResourceBinding, Work } from '@skerry/karmada-kinds'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { percentile } from '../api-load.ts'
 import { openRawClient, type RawClient } from '../raw-client.ts'

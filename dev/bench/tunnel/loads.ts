@@ -197,7 +197,7 @@ async function askUntil(connection: LoadConnection, forMs: number): Promise<numb
 const openAtOnce = 50
 
 /** So many connections, of which each has had an answer. */
-export async function openMany(
+async function openMany(
   entry: Entry,
   count: number,
   signal: AbortSignal,
@@ -218,7 +218,7 @@ export async function openStalled(entry: Entry, count: number): Promise<LoadConn
   return connections
 }
 
-export async function expectOk(answer: Promise<{ status: number }>): Promise<void> {
+async function expectOk(answer: Promise<{ status: number }>): Promise<void> {
   const { status } = await answer
   if (status !== 200) throw new Error(`Cannot measure: status ${status}`)
 }

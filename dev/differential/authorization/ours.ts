@@ -1,4 +1,4 @@
-import { builtinKinds } from '@skerry/api'
+import { builtinKinds } from '@skerry/kinds'
 import {
   accessQuestion,
   createDefaultAccess,

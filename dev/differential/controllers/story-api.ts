@@ -1,4 +1,5 @@
-import { builtinKinds, type Kind } from '@skerry/api'
+import { builtinKinds } from '@skerry/kinds'
+import type { Kind } from '@skerry/api'
 import { connect, type Connection, type Subject } from '../subject.ts'
 
 export type Fields = Readonly<Record<string, unknown>>

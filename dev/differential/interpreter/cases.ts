@@ -1,5 +1,5 @@
 import type { AnyObject, JsonObject } from '@skerry/api'
-import type { AggregatedStatusItem } from '../../../packages/fleet-kinds/binding/resource-binding.ts'
+import type { AggregatedStatusItem } from '../../../packages/karmada-kinds/binding/resource-binding.ts'
 import type { InterpreterOperation } from '../../../packages/interpreter/contract/resource-interpreter.ts'
 import { nativeObjects, rollouts, statusesOf } from './native-objects.ts'
 

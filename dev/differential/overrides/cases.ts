@@ -2,7 +2,7 @@ import type { AnyObject } from '@skerry/api'
 import type {
   Overriders,
   OverrideSpec,
-} from '../../../packages/fleet-kinds/policy/override-policy.ts'
+} from '../../../packages/karmada-kinds/policy/override-policy.ts'
 import { config, deployment, job, memberCluster, pod, role } from './objects.ts'
 
 /** One object on its way to one cluster, through policies. */

@@ -1,4 +1,4 @@
-import type { ResourceBinding } from '@skerry/fleet-kinds'
+import type { ResourceBinding } from '@skerry/karmada-kinds'
 import {
   needsPlacement,
   placeBinding,

@@ -1,5 +1,6 @@
 import { parse } from 'yaml'
-import type { Cluster, ClusterSpec, ResourceBinding, ResourceSummary } from '@skerry/fleet-kinds'
+import type { Cluster, ClusterSpec, ResourceSummary } from '@skerry/fleet-kinds'
+import type { ResourceBinding } from '@skerry/karmada-kinds'
 
 /** Some clusters, and bindings that are placed on them, each for itself. */
 export interface World {

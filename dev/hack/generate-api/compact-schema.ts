@@ -71,7 +71,7 @@ function withoutElementDefault(schema: Schema): Schema {
   return rest
 }
 
-export function mapSorted<T, U>(record: Record<string, T>, change: (value: T) => U) {
+function mapSorted<T, U>(record: Record<string, T>, change: (value: T) => U) {
   const keys = Object.keys(record).toSorted()
   // Every key comes from the record itself.
   return Object.fromEntries(keys.map((key) => [key, change(record[key] as T)]))

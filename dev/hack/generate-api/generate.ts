@@ -1,11 +1,12 @@
 /**
- * Writes packages/api/generated/ from the Kubernetes module of the Go toolchain:
- *   node dev/hack/generate-api/generate.ts [--version v1.36.3] [--out <dir>]
+ * Writes packages/api/generated/ (types) and packages/kinds/generated/ (schemas, kinds) from the Kubernetes module of the Go
+ * toolchain:
+ *   node dev/hack/generate-api/generate.ts [--version v1.36.3] [--out <directory of both packages>]
  * Only facts are taken over (names, types, defaults, merge keys), never upstream's sentences.
  * The same version gives the same bytes.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Schema } from '../../../packages/api/schema.ts'
 import { compactDefinition, isListDefinition } from './compact-schema.ts'
@@ -21,7 +22,7 @@ import { withZeroFields } from './zero-fields.ts'
 const { values } = parseArgs({
   options: {
     version: { type: 'string', default: 'v1.36.3' },
-    out: { type: 'string', default: join(import.meta.dirname, '../../../packages/api/generated') },
+    out: { type: 'string', default: join(import.meta.dirname, '../../../packages') },
   },
 })
 
@@ -34,11 +35,10 @@ const stable = definitionsOf(facts, (version) => !version.includes('beta'))
 const all = definitionsOf(facts, () => true)
 const beta = Object.fromEntries(Object.entries(all).filter(([name]) => !(name in stable)))
 
-mkdirSync(values.out, { recursive: true })
-write('schema.json', linePerEntry(stable))
-write('schema-beta.json', linePerEntry(beta))
-write('kinds.json', kindsText(kinds))
-write('types.ts', typeText(all, kinds.kinds))
+write('kinds/generated/schema.json', linePerEntry(stable))
+write('kinds/generated/schema-beta.json', linePerEntry(beta))
+write('kinds/generated/kinds.json', kindsText(kinds))
+write('api/generated/types.ts', typeText(all, kinds.kinds))
 
 /** The modules that Kubernetes v1.x is made of are v0.x. */
 function typeModules(version: string): GoModuleDirs {
@@ -83,6 +83,8 @@ function kindsText({ upstreamVersion, groups, kinds: list }: KindFacts): string 
 }
 
 function write(name: string, text: string): void {
-  writeFileSync(join(values.out, name), text)
+  const file = join(values.out, name)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, text)
   console.log(`${name}: ${text.length} bytes`)
 }

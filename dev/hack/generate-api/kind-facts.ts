@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ApiResource, GroupVersionDocument, UpstreamFacts } from './upstream.ts'
 
-/** What generated/kinds.json holds; read by packages/api/builtin-kinds.ts. */
+/** What generated/kinds.json holds; read by packages/kinds/builtin-kinds.ts. */
 export interface KindFacts {
   upstreamVersion: string
   /** In discovery's order, core left out. */

@@ -1,5 +1,5 @@
 /**
- * Records what an upstream API server prints of packages/api/testdata/table-objects.yaml:
+ * Records what an upstream API server prints of packages/kinds/columns/testdata/table-objects.yaml:
  *   NODE_EXTRA_CA_CERTS=ca.crt node dev/hack/generate-api/record-tables.ts --server URL --token TOKEN
  * The server needs no controllers; the objects are made in a namespace of their own and removed.
  */
@@ -7,10 +7,11 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { parse } from 'yaml'
-import { builtinKinds, type AnyObject, type Kind, type Table } from '@skerry/api'
+import { builtinKinds, type Table } from '@skerry/kinds'
+import type { AnyObject, Kind } from '@skerry/api'
 
 const namespace = 'columns'
-const testdata = join(import.meta.dirname, '../../../packages/api/testdata')
+const testdata = join(import.meta.dirname, '../../../packages/kinds/columns/testdata')
 
 const { values } = parseArgs({
   options: { server: { type: 'string', default: '' }, token: { type: 'string', default: '' } },

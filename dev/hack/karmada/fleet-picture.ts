@@ -2,10 +2,10 @@ import { isJsonObject, type AnyObject, type KubeObject } from '@skerry/api'
 import { anyObjects, resources, type Cluster as Api, type TypedResource } from '@skerry/client'
 import {
   clusterResourceBindingResource,
-  executionNamespace,
   resourceBindingResource,
   workResource,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
+import { executionNamespace } from '@skerry/fleet-kinds'
 import { storyNamespace, storyRole, type FleetWorld } from './fleet-story.ts'
 
 /** What somebody who looks at a fleet sees, without what differs from one run to the next. */

@@ -4,7 +4,7 @@ import {
   clusterPropagationPolicyResource,
   overridePolicyResource,
   propagationPolicyResource,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
 import type { StoryStep } from './story-step.ts'
 
 /** A control plane and the sites that its agents serve. */

@@ -11,12 +11,8 @@ import {
   type Cluster as Api,
   type TypedResource,
 } from '@skerry/client'
-import {
-  clusterResource,
-  resourceBindingResource,
-  type Cluster,
-  type ResourceBinding,
-} from '@skerry/fleet-kinds'
+import { clusterResource, type Cluster } from '@skerry/fleet-kinds'
+import { resourceBindingResource, type ResourceBinding } from '@skerry/karmada-kinds'
 import type { Outcome, Outcomes } from '../../differential/placement/corpus.ts'
 import { named, targetsText } from '../../differential/placement/play-ours.ts'
 import { lookoutKind, type World } from '../../differential/placement/world.ts'

@@ -15,7 +15,7 @@ import {
   type TypedResource,
 } from '@skerry/client'
 import { EdgeObserver, runClusterReporter, runWorks } from '@skerry/cluster-agent'
-import { workNameOf, workResource } from '@skerry/fleet-kinds'
+import { workNameOf, workResource } from '@skerry/karmada-kinds'
 import { startTestApiServer } from '@skerry/testing'
 import { buildUpstream } from '../upstream/build-upstream.ts'
 import { buildKarmada, karmadaPrograms } from '../upstream/karmada-build.ts'

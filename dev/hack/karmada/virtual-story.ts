@@ -2,14 +2,12 @@ import assert from 'node:assert/strict'
 import { isJsonObject, isStatusError, type AnyObject } from '@skerry/api'
 import { anyObjects, resources, type Cluster as Api } from '@skerry/client'
 import { clusterIdOf } from '@skerry/cluster-agent'
+import { clusterResource, executionNamespace, virtualClusterSetResource } from '@skerry/fleet-kinds'
 import {
-  clusterResource,
-  executionNamespace,
   propagationPolicyResource,
   resourceBindingResource,
-  virtualClusterSetResource,
   workResource,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
 import { virtualIdOf } from '@skerry/virtual-clusters'
 import { addNode } from '../../../testing/scenes/virtual-scene.ts'
 import { pictureOf, plain, shelf, templates, type FleetPicture } from './fleet-picture.ts'

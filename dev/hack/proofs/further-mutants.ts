@@ -329,7 +329,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof: 'no container starts before the pod is isolated as policies say',
-    test: 'packages/kubelet/run-kubelet.test.ts',
+    test: 'packages/kubelet/run/run-kubelet.test.ts',
     file: 'packages/kubelet/pods/pod-worker.ts',
     find: '      await this.#context.isolation.whenKept(this.#pod, signal)',
     replace: '      void this.#context.isolation.whenKept(this.#pod, signal)',

@@ -4,14 +4,14 @@ import type { Mutant } from './mutant.ts'
 export const mutants: readonly Mutant[] = [
   {
     proof: 'a crash of the agent restarts nothing',
-    test: 'packages/kubelet/run-kubelet.test.ts',
+    test: 'packages/kubelet/run/run-kubelet.test.ts',
     file: 'packages/kubelet/node/node-facts.ts',
     find: 'bootId: machine.systemInfo.bootID,',
     replace: 'bootId: `${machine.systemInfo.bootID}${Math.random()}`,',
   },
   {
     proof: 'after a power cut without the API the pods come back; when it returns none restarts',
-    test: 'packages/kubelet/run-kubelet.test.ts',
+    test: 'packages/kubelet/run/run-kubelet.test.ts',
     file: 'packages/kubelet/store/object-disk.ts',
     find: `if (!name.endsWith('.json')) continue`,
     replace: 'if (name.length > 0) continue',

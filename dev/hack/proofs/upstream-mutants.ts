@@ -21,15 +21,15 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof: 'the documents of built-in kinds are those of upstream 1.36.3, byte for byte',
-    test: 'packages/api/discovery/discovery.test.ts',
-    file: 'packages/api/discovery/discovery.ts',
+    test: 'packages/discovery/groups/discovery.test.ts',
+    file: 'packages/discovery/groups/discovery.ts',
     find: '...(kind.shortNames.length > 0 ? { shortNames: kind.shortNames } : {}),',
     replace: 'shortNames: kind.shortNames,',
   },
   {
     proof: 'applying twice is applying once',
-    test: 'packages/api/patch/apply/apply-server-side.test.ts',
-    file: 'packages/api/patch/apply/merge-applied.ts',
+    test: 'packages/bodies/patch/apply/apply-server-side.test.ts',
+    file: 'packages/bodies/patch/apply/merge-applied.ts',
     find: 'return interleave(left, right).map(',
     replace: `return [
     ...left.map((each) => ({ ...each, isApplied: false })),
@@ -38,8 +38,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof: `two managers of different keys never lose each other's fields`,
-    test: 'packages/api/patch/apply/apply-server-side.test.ts',
-    file: 'packages/api/patch/apply/merge-applied.ts',
+    test: 'packages/bodies/patch/apply/apply-server-side.test.ts',
+    file: 'packages/bodies/patch/apply/merge-applied.ts',
     find: 'const merged: JsonObject = { ...live }',
     replace: 'const merged: JsonObject = {}',
   },
@@ -52,7 +52,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof: 'bodies and selectors of any text are answered',
-    test: 'packages/api/hostile-input.test.ts',
+    test: 'packages/kinds/hostile-input.test.ts',
     file: 'packages/api/selectors/label-selector.ts',
     find: "throw badRequest(`found '${token.text}', expected: !, identifier, or 'end of string'`)",
     replace:

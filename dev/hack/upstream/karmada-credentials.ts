@@ -14,8 +14,8 @@ export interface KarmadaCredentials {
 }
 
 /** The name by which Karmada's API server knows the one behind it, and verifies it. */
-export const aggregatedName = 'karmada-aggregated-apiserver.karmada-system.svc'
-export const searchName = 'karmada-search.karmada-system.svc'
+const aggregatedName = 'karmada-aggregated-apiserver.karmada-system.svc'
+const searchName = 'karmada-search.karmada-system.svc'
 
 /** New ones at each start: nothing that lasts knows them. */
 export async function writeKarmadaCredentials(directory: string): Promise<KarmadaCredentials> {

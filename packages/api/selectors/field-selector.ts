@@ -41,7 +41,7 @@ export function printFieldSelector(requirements: readonly FieldRequirement[]): s
     .join(',')
 }
 
-export function escapeFieldValue(value: string): string {
+function escapeFieldValue(value: string): string {
   return value.replaceAll(/[\\,=]/g, (char) => `\\${char}`)
 }
 

@@ -1,4 +1,5 @@
-import { kubernetesEnvironment, type JsonObject } from '@skerry/api'
+import { kubernetesEnvironment } from '@skerry/kinds'
+import type { JsonObject } from '@skerry/api'
 import {
   CelCompileError,
   CelCostError,

@@ -1,4 +1,5 @@
-import { checkFields, isJsonObject, type JsonObject } from '@skerry/api'
+import { checkFields } from '@skerry/bodies'
+import { isJsonObject, type JsonObject } from '@skerry/api'
 import { messageOf, type Clock, type Random } from '@skerry/base'
 import type { Transport } from '@skerry/client'
 import { accessWebhookLimits } from './access-webhook-limits-table.ts'

@@ -1,13 +1,11 @@
 import {
   authorizerValue,
-  isJsonObject,
   resourceCheckValue,
   variablesTypeName,
-  type AnyObject,
   type Compiled,
-  type JsonObject,
   type NamedExpression,
-} from '@skerry/api'
+} from '@skerry/kinds'
+import { isJsonObject, type AnyObject, type JsonObject } from '@skerry/api'
 import {
   CelCostError,
   CelRuntimeError,

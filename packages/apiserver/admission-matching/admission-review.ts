@@ -1,5 +1,5 @@
+import { checkFields } from '@skerry/bodies'
 import {
-  checkFields,
   isJsonObject,
   isStatusError,
   type AnyObject,

@@ -1,4 +1,4 @@
-import type { NamedExpression } from '@skerry/api'
+import type { NamedExpression } from '@skerry/kinds'
 import { Activation, BudgetError, type ActivationInput } from './activation.ts'
 import { policyLimits } from './policy-limits-table.ts'
 

@@ -1,12 +1,5 @@
-import {
-  applyServerSide,
-  checkApplied,
-  isJsonObject,
-  type AnyObject,
-  type JsonObject,
-  type Kind,
-  type Schema,
-} from '@skerry/api'
+import { applyServerSide, checkApplied } from '@skerry/bodies'
+import { isJsonObject, type AnyObject, type JsonObject, type Kind, type Schema } from '@skerry/api'
 
 type TypedKind = Pick<Kind, 'kind' | 'schemas' | 'schemaName'>
 

@@ -1,16 +1,13 @@
+import { applyJsonPatch } from '@skerry/bodies'
 import {
-  applyJsonPatch,
   compileExpression,
   compileVariables,
   expressionResults,
-  isJsonObject,
   objectRoot,
-  type AnyObject,
   type Compiled,
-  type Kind,
-  type MutatingAdmissionPolicy,
   type NamedExpression,
-} from '@skerry/api'
+} from '@skerry/kinds'
+import { isJsonObject, type AnyObject, type Kind, type MutatingAdmissionPolicy } from '@skerry/api'
 import { CelRuntimeError, jsonOfValue, type CelValue } from '@skerry/cel'
 import { Activation, type ActivationInput } from '../admission-matching/activation.ts'
 import { applyConfiguration } from './apply-configuration.ts'

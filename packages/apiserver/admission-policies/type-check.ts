@@ -3,11 +3,9 @@ import {
   typedSchema,
   typeIssues,
   type Declarations,
-  type Kind,
-  type NamedRuleWithOperations,
   type TypedSchema,
-  type ValidatingAdmissionPolicy,
-} from '@skerry/api'
+} from '@skerry/kinds'
+import type { Kind, NamedRuleWithOperations, ValidatingAdmissionPolicy } from '@skerry/api'
 
 export interface ExpressionWarning {
   readonly fieldRef: string

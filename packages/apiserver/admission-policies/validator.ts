@@ -5,9 +5,8 @@ import {
   type Compiled,
   type Declarations,
   type NamedExpression,
-  type StatusReason,
-  type ValidatingAdmissionPolicy,
-} from '@skerry/api'
+} from '@skerry/kinds'
+import type { StatusReason, ValidatingAdmissionPolicy } from '@skerry/api'
 import {
   Activation,
   BudgetError,

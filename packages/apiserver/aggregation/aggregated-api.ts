@@ -1,4 +1,4 @@
-import type { ApiResource } from '@skerry/api'
+import type { ApiResource } from '@skerry/discovery'
 import type { ApiAnswer } from '../contract/exchange.ts'
 import type { AuthorizedRequest } from '../contract/authorized-request.ts'
 import type { UpgradeSocket } from '../contract/subresource.ts'

@@ -1,5 +1,5 @@
-import type { ApiResource, APIService, APIServiceCondition, Service } from '@skerry/api'
-import { isStatusError } from '@skerry/api'
+import type { ApiResource } from '@skerry/discovery'
+import { isStatusError, type APIService, type APIServiceCondition, type Service } from '@skerry/api'
 import {
   createWakeFlag,
   runAll,

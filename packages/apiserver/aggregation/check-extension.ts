@@ -1,4 +1,5 @@
-import { isJsonObject, type ApiResource } from '@skerry/api'
+import { isJsonObject } from '@skerry/api'
+import type { ApiResource } from '@skerry/discovery'
 import { aggregationLimits } from './aggregation-limits-table.ts'
 import { failedDiscovery, passedAvailability, type Availability } from './availability.ts'
 import {

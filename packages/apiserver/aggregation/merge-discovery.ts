@@ -1,11 +1,11 @@
-import {
-  compareVersions,
-  type ApiGroup,
-  type ApiGroupDiscovery,
-  type ApiGroupDiscoveryList,
-  type ApiResource,
-  type ApiResourceDiscovery,
-} from '@skerry/api'
+import { compareVersions } from '@skerry/kinds'
+import type {
+  ApiGroup,
+  ApiGroupDiscovery,
+  ApiGroupDiscoveryList,
+  ApiResource,
+  ApiResourceDiscovery,
+} from '@skerry/discovery'
 import { builtinPriorities, customPriority } from './api-service-priority-table.ts'
 
 /** A group version that an APIService brings: what discovery says of it. */

@@ -1,11 +1,11 @@
-import { STATUS_CODES, type IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { peerHeadOf, withTimeout } from '@skerry/base'
 import type { UserInfo } from '../contract/access.ts'
 import { aggregationLimits } from './aggregation-limits-table.ts'
 import { callExtension, type ExtensionCallDeps, type ExtensionServer } from './extension-server.ts'
 
 /** Who this server is when it asks on its own behalf. */
-export const aggregatorUser: UserInfo = Object.freeze({
+const aggregatorUser: UserInfo = Object.freeze({
   name: 'system:kube-aggregator',
   groups: Object.freeze(['system:masters']),
   extra: Object.freeze({}),
@@ -65,9 +65,4 @@ async function readDocument(
     etag: response.headers.etag ?? '',
     body: Buffer.concat(chunks),
   }
-}
-
-/** `403 Forbidden` */
-export function statusText(status: number): string {
-  return `${status} ${STATUS_CODES[status] ?? ''}`.trim()
 }

@@ -47,7 +47,7 @@ export function slicesOf(objects: Objects, namespace: string, name: string): End
 }
 
 /** Those that are ready, or do not say, on the port of that name. */
-export function readyEndpoints(slice: EndpointSlice, portName: string): ServiceEndpoint[] {
+function readyEndpoints(slice: EndpointSlice, portName: string): ServiceEndpoint[] {
   const port = (slice.ports ?? []).find((each) => (each.name ?? '') === portName)?.port
   if (port === undefined) return []
   return (slice.endpoints ?? [])

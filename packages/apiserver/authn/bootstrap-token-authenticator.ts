@@ -49,7 +49,7 @@ function isUsable(secret: Secret, id: string, nowMs: number): boolean {
 }
 
 /** Compares digests, so that neither length nor content shows in the time it takes. */
-export function isSameText(a: string, b: string): boolean {
+function isSameText(a: string, b: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(a), digest(b))
 }

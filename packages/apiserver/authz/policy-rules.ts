@@ -16,7 +16,7 @@ export function hasOrAll(values: readonly string[] | undefined, value: string): 
   return values !== undefined && (values.includes('*') || values.includes(value))
 }
 
-export function resourceMatches(
+function resourceMatches(
   resources: readonly string[] | undefined,
   resource: string,
   subresource = '',

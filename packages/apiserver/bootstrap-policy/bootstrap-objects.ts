@@ -30,7 +30,7 @@ const resourceOfKind: Readonly<Record<string, GroupResource>> = Object.freeze({
 const autoUpdate = 'rbac.authorization.kubernetes.io/autoupdate'
 
 /** What every cluster has from its first start: upstream's objects, then those that joining needs. */
-export function bootstrapObjects(): AnyObject[] {
+function bootstrapObjects(): AnyObject[] {
   // The generator writes only objects with apiVersion, kind and metadata.
   const upstream = upstreamPolicy as unknown as readonly AnyObject[]
   return structuredClone([...upstream, ...nodeGroupObjects])
@@ -110,7 +110,7 @@ function isSameSubject(a: RbacV1Subject, b: RbacV1Subject): boolean {
  * Fills every cluster role that has an aggregation rule from the roles that it selects. A controller
  * keeps them filled; doing it once at the start makes admin, edit and view work without waiting.
  */
-export async function aggregateClusterRoles(objects: Objects): Promise<void> {
+async function aggregateClusterRoles(objects: Objects): Promise<void> {
   const pending = listTyped<ClusterRole>(objects, wellKnown.clusterRoles).filter(
     (role) => role.aggregationRule,
   )

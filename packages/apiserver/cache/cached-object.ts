@@ -1,4 +1,5 @@
-import { respliceResourceVersion, spliceResourceVersion, type AnyObject } from '@skerry/api'
+import { respliceResourceVersion, spliceResourceVersion } from '@skerry/bodies'
+import type { AnyObject } from '@skerry/api'
 
 const utf8 = new TextDecoder()
 

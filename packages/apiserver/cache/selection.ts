@@ -1,12 +1,12 @@
 import {
   everyLabelSelector,
   matchesFields,
-  selectableFieldValue,
   type AnyObject,
   type FieldRequirement,
   type Kind,
   type LabelSelector,
 } from '@skerry/api'
+import { selectableFieldValue } from '@skerry/kinds'
 import type { CachedObject, SelectionFacts } from './cached-object.ts'
 
 /** Which objects of a resource a list or watch is about. Empty strings mean any. */

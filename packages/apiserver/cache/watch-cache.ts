@@ -21,7 +21,7 @@ export interface WatchCacheDeps {
 }
 
 /** All objects live below it: `/registry/<group or core>/<resource>/[<namespace>/]<name>`. */
-export const registryPrefix = '/registry/'
+const registryPrefix = '/registry/'
 
 /** The storage key of a resource, e.g. `core/configmaps`. */
 export function resourceKey(group: string, resource: string): string {

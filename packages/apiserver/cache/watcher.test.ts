@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { encodeCanonical } from '@skerry/api'
+import { encodeCanonical } from '@skerry/bodies'
 import { simulatedClock } from '@skerry/testing'
 import { apiServerLimits } from '../contract/limits-table.ts'
 import { CachedObject } from './cached-object.ts'

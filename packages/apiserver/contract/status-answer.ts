@@ -17,7 +17,7 @@ export function statusOf(error: StatusError): Status {
   return status
 }
 
-export function answerOf(status: Status, retryAfterSeconds?: number): ApiAnswer {
+function answerOf(status: Status, retryAfterSeconds?: number): ApiAnswer {
   return {
     status: status.code ?? 200,
     headers: {

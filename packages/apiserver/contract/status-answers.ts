@@ -11,7 +11,7 @@ export const createdStatus: AnyObject = Object.freeze({
   code: 201,
 })
 
-export function qualifiedName({ group, resource }: GroupResource): string {
+function qualifiedName({ group, resource }: GroupResource): string {
   return group === '' ? resource : `${resource}.${group}`
 }
 

@@ -10,12 +10,6 @@ export function typed<T extends KubeObject>(object: AnyObject): T {
   return object as unknown as T
 }
 
-/** The reverse: every kind's type is an object with further fields. */
-export function untyped(object: KubeObject): AnyObject {
-  // KubeObject lacks only the index signature, which adds no field of its own.
-  return object as AnyObject
-}
-
 export function getTyped<T extends KubeObject>(
   objects: Objects,
   resource: GroupResource,

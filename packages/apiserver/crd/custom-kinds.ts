@@ -1,10 +1,5 @@
-import {
-  equalJson,
-  isStatusError,
-  kindsOfCustomResource,
-  type CustomResourceDefinition,
-  type Kind,
-} from '@skerry/api'
+import { equalJson, isStatusError, type CustomResourceDefinition, type Kind } from '@skerry/api'
+import { kindsOfCustomResource } from '@skerry/kinds'
 import { BoundedQueue, type Clock, type Logger, type Timer } from '@skerry/base'
 import { everything } from '../cache/selection.ts'
 import { resourceKey } from '../cache/watch-cache.ts'

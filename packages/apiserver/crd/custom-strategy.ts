@@ -1,12 +1,5 @@
-import {
-  StatusError,
-  checkCustomMetadata,
-  defaultStructural,
-  pruneStructural,
-  type Kind,
-  type Schema,
-  type Strategy,
-} from '@skerry/api'
+import { StatusError, type Kind, type Schema, type Strategy } from '@skerry/api'
+import { checkCustomMetadata, defaultStructural, pruneStructural } from '@skerry/kinds'
 import { customValidation } from './custom-validation.ts'
 
 /** A custom kind whose objects are pruned, defaulted and validated by its CRD's schema. */

@@ -4,12 +4,9 @@ import {
   validateStructural,
   validateStructuralStatusUpdate,
   validateStructuralUpdate,
-  type AnyObject,
   type RuleSet,
-  type Schema,
-  type StatusCause,
-  type Strategy,
-} from '@skerry/api'
+} from '@skerry/kinds'
+import type { AnyObject, Schema, StatusCause, Strategy } from '@skerry/api'
 
 /** Validation by a CRD's schema first, then by its rules, which are compiled when first needed. */
 export function customValidation(

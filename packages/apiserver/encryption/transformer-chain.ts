@@ -1,7 +1,7 @@
 import { UnreadableValueError, type Transformer } from './transformers/transformer.ts'
 
 /** Begins every value that some provider has encrypted. */
-export const encryptedPrefix = Buffer.from('k8s:enc:')
+const encryptedPrefix = Buffer.from('k8s:enc:')
 
 /** What is read without a configuration for its resource. */
 export const identityTransformer: Transformer = Object.freeze<Transformer>({

@@ -20,7 +20,7 @@ const autoUpdate = 'apf.kubernetes.io/autoupdate-spec'
 const mandatory = new Set(['exempt', 'catch-all'])
 
 /** Upstream's schemas and levels: made where they are missing, kept up where people left them alone. */
-export async function ensureFlowControlObjects(objects: Objects): Promise<void> {
+async function ensureFlowControlObjects(objects: Objects): Promise<void> {
   // The table is a copy of objects that upstream made.
   for (const wanted of table as unknown as readonly AnyObject[]) await ensureOne(objects, wanted)
 }
@@ -84,7 +84,7 @@ export async function keepFlowControlObjects(
 }
 
 /** Writes which schemas name a level that does not exist. */
-export async function reportDangling(objects: Objects, nowMs: number): Promise<void> {
+async function reportDangling(objects: Objects, nowMs: number): Promise<void> {
   for (const { metadata, spec, status } of listTyped<FlowSchema>(objects, flowSchemas)) {
     const level = spec?.priorityLevelConfiguration.name ?? ''
     const isFound = objects.get(priorityLevels, '', level) !== undefined

@@ -1,8 +1,5 @@
 import { createHash } from 'node:crypto'
 
-/** The most hands of different flows that 60 bits of hash tell apart. */
-const entropyBits = 60
-
 /** Decides which queues a flow may use: `handSize` different ones of `deckSize`, the same each time. */
 export function dealHand(flow: string, deckSize: number, handSize: number): number[] {
   let rest = createHash('sha256').update(flow).digest().readBigUInt64LE() & ((1n << 60n) - 1n)
@@ -17,9 +14,4 @@ export function dealHand(flow: string, deckSize: number, handSize: number): numb
     hand.push(card)
   }
   return hand
-}
-
-/** Whether hands of that size can be told apart at all. */
-export function isDealable(deckSize: number, handSize: number): boolean {
-  return handSize <= deckSize && Math.log2(deckSize) * handSize <= entropyBits
 }

@@ -1,4 +1,5 @@
-import { encodeCanonical, StatusError, type AnyObject } from '@skerry/api'
+import { encodeCanonical } from '@skerry/bodies'
+import { StatusError, type AnyObject } from '@skerry/api'
 import { CachedObject } from '../cache/cached-object.ts'
 import { selects } from '../cache/selection.ts'
 import type { ApiAnswer } from '../contract/exchange.ts'

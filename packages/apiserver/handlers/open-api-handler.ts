@@ -7,9 +7,9 @@ import {
   openApiV2ProtobufType,
   openApiV3Document,
   openApiV3Index,
-  type Kind,
   type OpenApiInput,
-} from '@skerry/api'
+} from '@skerry/discovery'
+import type { Kind } from '@skerry/api'
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'

@@ -1,21 +1,23 @@
 import {
   StatusError,
-  applyMergePatch,
-  applyStrategicMergePatch,
-  decodeBody,
-  decodeBodyBy,
   fieldForbidden,
   fieldRequired,
   isJsonObject,
   isStatusError,
-  jsonPatchSteps,
-  objectOfBody,
   validateManagerName,
   type AnyObject,
   type Kind,
+} from '@skerry/api'
+import {
+  applyMergePatch,
+  applyStrategicMergePatch,
+  decodeBody,
+  decodeBodyBy,
+  jsonPatchSteps,
+  objectOfBody,
   type ReadYaml,
   type Steps,
-} from '@skerry/api'
+} from '@skerry/bodies'
 import type { ApiAnswer } from '../contract/exchange.ts'
 import { readBody } from '../http/read-body.ts'
 import { isTrue } from '../contract/request-info.ts'
@@ -198,7 +200,7 @@ const plainPatchTypes: ReadonlySet<string> = new Set([
   'application/strategic-merge-patch+json',
 ])
 
-export function mediaType(contentType = ''): string {
+function mediaType(contentType = ''): string {
   return (contentType.split(';')[0] ?? '').trim().toLowerCase()
 }
 

@@ -1,16 +1,12 @@
 import {
   StatusError,
-  decodingPrefix,
   fieldInvalid,
   isJsonObject,
   isStatusError,
-  printGo,
-  unconvertible,
-  undecodable,
   type AnyObject,
   type JsonObject,
-  type Steps,
 } from '@skerry/api'
+import { decodingPrefix, unconvertible, undecodable, printGo, type Steps } from '@skerry/bodies'
 import { typedSteps, type DecodeRequest } from '../registry/decode.ts'
 import { apiVersionOf } from '../registry/kind-reader.ts'
 import { paced } from '../registry/request-scope.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { aggregatedContentType } from '@skerry/api'
+import { aggregatedContentType } from '@skerry/discovery'
 import { startTestApiServer } from '@skerry/testing'
 
 test('a client that has the whole of discovery is not sent it again', async () => {

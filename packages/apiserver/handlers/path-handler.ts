@@ -7,9 +7,8 @@ import {
   apiGroupList,
   apiResourceList,
   apiVersions,
-  StatusError,
-  type Kind,
-} from '@skerry/api'
+} from '@skerry/discovery'
+import { StatusError, type Kind } from '@skerry/api'
 import type { Metrics } from '@skerry/base'
 import type { Aggregation } from '../aggregation/aggregation.ts'
 import { mergeAggregated, mergeGroups } from '../aggregation/merge-discovery.ts'

@@ -1,12 +1,5 @@
-import {
-  StatusError,
-  defaultColumns,
-  partialObjectMetadata,
-  tableOf,
-  type AnyObject,
-  type Kind,
-  type ListMeta,
-} from '@skerry/api'
+import { StatusError, type AnyObject, type Kind, type ListMeta } from '@skerry/api'
+import { defaultColumns, partialObjectMetadata, tableOf } from '@skerry/kinds'
 import { ownTurn, type Clock } from '@skerry/base'
 import type { CachedObject } from '../cache/cached-object.ts'
 import type { ApiAnswer } from '../contract/exchange.ts'

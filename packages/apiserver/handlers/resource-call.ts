@@ -1,5 +1,6 @@
 import type { Span } from '@skerry/base'
-import type { AnyObject, Kind, ReadYaml } from '@skerry/api'
+import type { AnyObject, Kind } from '@skerry/api'
+import type { ReadYaml } from '@skerry/bodies'
 import type { UserInfo } from '../contract/access.ts'
 import type { Annotate } from '../contract/admission.ts'
 import type { ApiRequest } from '../contract/exchange.ts'

@@ -1,4 +1,5 @@
-import { cloneAsSent, StatusError, type Subresource } from '@skerry/api'
+import { cloneAsSent } from '@skerry/bodies'
+import { StatusError, type Subresource } from '@skerry/api'
 import type { ApiAnswer } from '../contract/exchange.ts'
 import { methodNotAllowed, notFoundPath } from '../contract/status-answer.ts'
 import { createObject } from '../registry/create.ts'

@@ -1,4 +1,5 @@
-import { applyServerSide, isJsonObject, type AnyObject, type ManagedFieldsEntry } from '@skerry/api'
+import { applyServerSide } from '@skerry/bodies'
+import { isJsonObject, type AnyObject, type ManagedFieldsEntry } from '@skerry/api'
 import { isTrue } from '../contract/request-info.ts'
 import { readBody } from '../http/read-body.ts'
 import type { RequestScope } from '../registry/request-scope.ts'

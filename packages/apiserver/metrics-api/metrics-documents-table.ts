@@ -1,4 +1,4 @@
-import type { ApiResource } from '@skerry/api'
+import type { ApiResource } from '@skerry/discovery'
 
 /** What discovery and OpenAPI say of metrics.k8s.io/v1beta1. */
 export const metricsGroup = 'metrics.k8s.io'

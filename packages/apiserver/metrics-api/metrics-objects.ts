@@ -1,11 +1,5 @@
-import {
-  formatDurationMs,
-  formatQuantity,
-  quantityOf,
-  type AnyObject,
-  type Table,
-  type TableRow,
-} from '@skerry/api'
+import { formatDurationMs, formatQuantity, quantityOf, type AnyObject } from '@skerry/api'
+import type { Table, TableRow } from '@skerry/kinds'
 import { apiTime } from '../contract/status-answers.ts'
 import type { Usage } from './usage-history.ts'
 

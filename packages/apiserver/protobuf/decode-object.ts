@@ -1,4 +1,5 @@
-import { formatDurationMs, StatusError, unreadableBody } from '@skerry/api'
+import { formatDurationMs, StatusError } from '@skerry/api'
+import { unreadableBody } from '@skerry/bodies'
 import { loadMessages, messageName, shortName, type Field, type Messages } from './message-table.ts'
 import { ProtoReader, malformed } from './proto-reader.ts'
 

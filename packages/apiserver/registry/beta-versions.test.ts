@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { builtinKinds } from '@skerry/api'
+import { builtinKinds } from '@skerry/kinds'
 import { startTestApiServer } from '@skerry/testing'
 
 const headers = { 'content-type': 'application/json' }

@@ -1,4 +1,5 @@
-import { isJsonObject, jsonErrorText, type StatusError } from '@skerry/api'
+import { isJsonObject, type StatusError } from '@skerry/api'
+import { jsonErrorText } from '@skerry/bodies'
 import { badRequest } from './registry-errors.ts'
 
 /** Where a list goes on: after this key, as of this revision. */

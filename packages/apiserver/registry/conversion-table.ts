@@ -7,11 +7,8 @@ import {
   claimToV1,
   sliceFromV1,
   sliceToV1,
-  isJsonObject,
-  type AnyObject,
-  type JsonObject,
-  type Kind,
-} from '@skerry/api'
+} from '@skerry/kinds'
+import { isJsonObject, type AnyObject, type JsonObject, type Kind } from '@skerry/api'
 
 /** Between a served version and the stored one, in place; apiVersion is the caller's. */
 export interface Conversion {

@@ -1,4 +1,5 @@
-import { cloneAsSent, spliceResourceVersion, type AnyObject, type Kind } from '@skerry/api'
+import { StatusError, type AnyObject, type Kind } from '@skerry/api'
+import { cloneAsSent, spliceResourceVersion } from '@skerry/bodies'
 import { ownTurn } from '@skerry/base'
 import { newUid } from '../contract/uid.ts'
 import { CachedObject } from '../cache/cached-object.ts'
@@ -9,7 +10,6 @@ import type { Reservation } from './interceptor.ts'
 import { checkCreate } from './metadata-checks-table.ts'
 import { alreadyExists, generateNameConflict, requireValid } from './registry-errors.ts'
 import { versionOf } from './storage-error.ts'
-import { StatusError } from '@skerry/api'
 import {
   nameSuffix,
   objectKey,

@@ -1,23 +1,25 @@
 import {
   StatusError,
-  checkFields,
-  decodeBodyBy,
-  decodingPrefix,
   fieldInvalid,
-  inBodyOrder,
   isJsonObject,
-  nullEmptyLists,
-  objectOfBody,
-  runSteps,
-  setDeclaredDefaults,
-  strictDecodingError,
-  undecodable,
   type AnyObject,
   type JsonObject,
   type Kind,
+} from '@skerry/api'
+import {
+  checkFields,
+  decodingPrefix,
+  nullEmptyLists,
+  setDeclaredDefaults,
+  strictDecodingError,
+  undecodable,
+  decodeBodyBy,
+  inBodyOrder,
+  objectOfBody,
+  runSteps,
   type ReadYaml,
   type Steps,
-} from '@skerry/api'
+} from '@skerry/bodies'
 import { apiVersionOf } from './kind-reader.ts'
 import { badRequest, invalid } from './registry-errors.ts'
 import { paced, type FieldValidation, type Pace } from './request-scope.ts'

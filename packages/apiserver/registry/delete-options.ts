@@ -1,12 +1,5 @@
-import {
-  decodeBodyBy,
-  fieldInvalid,
-  isJsonObject,
-  objectOfBody,
-  type AnyObject,
-  type ReadYaml,
-  type StatusCause,
-} from '@skerry/api'
+import { decodeBodyBy, objectOfBody, type ReadYaml } from '@skerry/bodies'
+import { fieldInvalid, isJsonObject, type AnyObject, type StatusCause } from '@skerry/api'
 import { badRequest, invalid } from './registry-errors.ts'
 
 export type PropagationPolicy = 'Orphan' | 'Background' | 'Foreground'

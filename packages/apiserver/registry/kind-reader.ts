@@ -1,4 +1,5 @@
-import { encodeCanonical, StatusError, type AnyObject, type Kind } from '@skerry/api'
+import { encodeCanonical } from '@skerry/bodies'
+import { StatusError, type AnyObject, type Kind } from '@skerry/api'
 import { CachedObject } from '../cache/cached-object.ts'
 import type { Reader } from '../cache/selection.ts'
 import { resourceKey } from '../cache/watch-cache.ts'

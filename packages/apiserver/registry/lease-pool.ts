@@ -2,7 +2,7 @@ import type { Clock } from '@skerry/base'
 import type { Store } from '@skerry/store'
 
 /** Kinds whose objects go by themselves, in seconds after their last write; by storage key. */
-export const timeToLiveSeconds: Readonly<Record<string, number>> = Object.freeze({
+const timeToLiveSeconds: Readonly<Record<string, number>> = Object.freeze({
   'core/events': 3600,
 })
 

@@ -3,13 +3,11 @@ import {
   runSteps,
   trackUpdate,
   trackUpdateSteps,
-  type AnyObject,
   type FindVersion,
-  type Kind,
   type KindVersion,
-  type ManagedFieldsEntry,
   type Steps,
-} from '@skerry/api'
+} from '@skerry/bodies'
+import type { AnyObject, Kind, ManagedFieldsEntry } from '@skerry/api'
 import { converted } from './conversion-table.ts'
 import { apiVersionOf } from './kind-reader.ts'
 import { keepsMetadata } from './part-table.ts'

@@ -16,7 +16,7 @@ export async function getObject(
 }
 
 /** From the cache as it is now. */
-export function cachedObject(scope: RequestScope, deps: RegistryDeps): CachedObject {
+function cachedObject(scope: RequestScope, deps: RegistryDeps): CachedObject {
   const resource = deps.cache.resource(scope.reader.storage)
   const found = resource.get(objectKey(scope))
   if (!found) throw missing(scope, deps)

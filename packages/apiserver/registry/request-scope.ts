@@ -1,4 +1,5 @@
-import type { AnyObject, Steps, StrategyContext } from '@skerry/api'
+import type { AnyObject, StrategyContext } from '@skerry/api'
+import type { Steps } from '@skerry/bodies'
 import type { Clock, Logger, Random, Span } from '@skerry/base'
 import type { Store } from '@skerry/store'
 import { newUid } from '../contract/uid.ts'

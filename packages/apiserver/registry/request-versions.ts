@@ -57,7 +57,7 @@ function servedAs(kind: Kind, subresource: string): ServedResource {
   return { resource: { group, version, resource }, kind: objectKindOf(kind, subresource) }
 }
 
-export function groupVersionKindOf({ apiVersion, kind }: AnyObject): GroupVersionKind {
+function groupVersionKindOf({ apiVersion, kind }: AnyObject): GroupVersionKind {
   const slash = apiVersion.indexOf('/')
   const group = slash < 0 ? '' : apiVersion.slice(0, slash)
   return { group, version: apiVersion.slice(slash + 1), kind }

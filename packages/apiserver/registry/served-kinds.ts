@@ -1,9 +1,5 @@
-import {
-  discoveryOrder,
-  type GroupResource,
-  type GroupVersionResource,
-  type Kind,
-} from '@skerry/api'
+import { discoveryOrder } from '@skerry/kinds'
+import type { GroupResource, GroupVersionResource, Kind } from '@skerry/api'
 import { createKindReader, type ConvertObjects, type KindReader } from './kind-reader.ts'
 
 /** The kinds that are served now: built-in ones for good, those of CRDs while their CRD stands. */

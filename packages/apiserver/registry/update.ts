@@ -1,11 +1,5 @@
-import {
-  equalJson,
-  hasSentEmpty,
-  keepTimesOfNoop,
-  type AnyObject,
-  type Kind,
-  type StatusCause,
-} from '@skerry/api'
+import { equalJson, type AnyObject, type Kind, type StatusCause } from '@skerry/api'
+import { hasSentEmpty, keepTimesOfNoop } from '@skerry/bodies'
 import { ownTurn } from '@skerry/base'
 import { CachedObject } from '../cache/cached-object.ts'
 import { storageKey } from '../cache/watch-cache.ts'

@@ -101,7 +101,7 @@ export type EvictionVerdict =
   | { readonly type: 'refuse'; readonly error: StatusError }
 
 /** Decides; touches nothing. */
-export function judge(pod: Pod, budgets: readonly PodDisruptionBudget[]): EvictionVerdict {
+function judge(pod: Pod, budgets: readonly PodDisruptionBudget[]): EvictionVerdict {
   const { resourceVersion = '', deletionTimestamp } = pod.metadata
   const phase = pod.status?.phase ?? 'Pending'
   // Such a pod is not running, so that its going disrupts nothing.

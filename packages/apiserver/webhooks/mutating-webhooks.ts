@@ -1,11 +1,5 @@
-import {
-  applyJsonPatch,
-  equalJson,
-  isJsonObject,
-  isStatusError,
-  StatusError,
-  type AnyObject,
-} from '@skerry/api'
+import { applyJsonPatch } from '@skerry/bodies'
+import { equalJson, isJsonObject, isStatusError, StatusError, type AnyObject } from '@skerry/api'
 import type { AdmissionPlugin, AdmissionRequest } from '../contract/admission.ts'
 import { toStatusError } from '../contract/status-answer.ts'
 import type { PluginDeps } from './plugin-deps.ts'

@@ -1,4 +1,4 @@
-import { compileExpression, expressionResults, type NamedExpression } from '@skerry/api'
+import { compileExpression, expressionResults, type NamedExpression } from '@skerry/kinds'
 import type { Authorizer } from '../contract/access.ts'
 import { AuthorizerSession } from '../admission-matching/authorizer-session.ts'
 import { matchConditions, type MatchResult } from '../admission-matching/match-conditions.ts'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bodyLimits, isStatusError, type YamlRequest } from '@skerry/api'
+import { bodyLimits, type YamlRequest } from '@skerry/bodies'
+import { isStatusError } from '@skerry/api'
 import { silentLogger, simulatedClock, systemClock } from '@skerry/base'
 import { until } from '@skerry/testing'
 import { apiServerLimits } from '../contract/limits-table.ts'

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
-import { StatusError, YamlError, parseYaml, type DecodedBody, type YamlRequest } from '@skerry/api'
+import { StatusError } from '@skerry/api'
+import { YamlError, parseYaml, type DecodedBody, type YamlRequest } from '@skerry/bodies'
 import type { Clock, Logger, Timer } from '@skerry/base'
 import { tooManyRequests } from '../contract/status-answer.ts'
 import type { ApiServerLimits } from '../contract/limits-table.ts'

@@ -1,6 +1,6 @@
 /** The program of YamlReader's thread: it reads one text after the other, and answers each. */
 import { parentPort } from 'node:worker_threads'
-import { YamlError, parseYaml, type YamlRequest } from '@skerry/api'
+import { YamlError, parseYaml, type YamlRequest } from '@skerry/bodies'
 import type { YamlThreadAnswer } from './yaml-reader.ts'
 
 parentPort?.on('message', (request: YamlRequest) => parentPort?.postMessage(answerOf(request)))

@@ -1,8 +1,8 @@
 import { CelRuntimeError } from '../language/cel-errors.ts'
 
 const second = 1_000_000_000n
-export const minTimestamp = -62_135_596_800n * second
-export const maxTimestamp = 253_402_300_800n * second - 1n
+const minTimestamp = -62_135_596_800n * second
+const maxTimestamp = 253_402_300_800n * second - 1n
 
 const rfc3339 =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/

@@ -1,5 +1,5 @@
 import type { AnyObject } from '@skerry/api'
-import type { Work } from '@skerry/fleet-kinds'
+import type { Work } from '@skerry/karmada-kinds'
 import { memberKey } from './member-cluster.ts'
 import { contentOf, sharedVersion } from './shared-object.ts'
 

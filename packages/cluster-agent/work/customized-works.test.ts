@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { builtinKinds, type ConfigMap } from '@skerry/api'
+import { builtinKinds } from '@skerry/kinds'
+import type { ConfigMap } from '@skerry/api'
 import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import { createCluster, resources } from '@skerry/client'
 import { startTestApiServer } from '@skerry/testing'
-import {
-  clusterKind,
-  clusterResource,
-  executionNamespace,
-  karmadaKinds,
-  workResource,
-} from '@skerry/fleet-kinds'
+import { clusterKind, clusterResource, executionNamespace } from '@skerry/fleet-kinds'
+import { karmadaKinds, workResource } from '@skerry/karmada-kinds'
 import { customizationResource } from '@skerry/interpreter'
 import { runWorks } from './run-works.ts'
 

@@ -6,16 +6,14 @@ import {
   type ControllerDefinition,
   type ReconcileResult,
 } from '@skerry/controller-runtime'
+import { conditionOf, withCondition, type ConditionText } from '@skerry/fleet-kinds'
 import {
-  conditionOf,
-  withCondition,
-  type ConditionText,
   executionFinalizer,
   manifestsOf,
   workConditions,
   type ManifestStatus,
   type Work,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
 import { AppliedVersions } from './applied-versions.ts'
 import { planManifest, type ManifestPlan } from './plan-manifest.ts'
 import { planShared } from './plan-shared.ts'

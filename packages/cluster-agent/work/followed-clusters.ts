@@ -1,6 +1,7 @@
 import type { TypedResource } from '@skerry/client'
 import type { InformerSet } from '@skerry/controller-runtime'
-import type { Work, Cluster } from '@skerry/fleet-kinds'
+import type { Work } from '@skerry/karmada-kinds'
+import type { Cluster } from '@skerry/fleet-kinds'
 
 /**
  * Clusters that are followed together by one watch, and their Works by another. Each writes its own in its

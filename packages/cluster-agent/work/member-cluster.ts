@@ -2,7 +2,7 @@ import { StatusError, isStatusError, type AnyObject, type KubeObject } from '@sk
 import type { Clock, Logger, Random } from '@skerry/base'
 import type { Cluster, Informer, ObjectKey, ResourceRef, TypedResource } from '@skerry/client'
 import { createInformerSet, selected, type InformerSet } from '@skerry/controller-runtime'
-import { karmadaKeys } from '@skerry/fleet-kinds'
+import { karmadaKeys } from '@skerry/karmada-kinds'
 
 export interface MemberClusterDeps {
   readonly clock: Clock

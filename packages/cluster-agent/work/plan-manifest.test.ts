@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AnyObject } from '@skerry/api'
-import { carriedManifest, type Work } from '@skerry/fleet-kinds'
+import { carriedManifest, type Work } from '@skerry/karmada-kinds'
 import { AppliedVersions } from './applied-versions.ts'
 import { planManifest } from './plan-manifest.ts'
 

@@ -1,5 +1,5 @@
 import { equalJson, type AnyObject } from '@skerry/api'
-import { karmadaKeys } from '@skerry/fleet-kinds'
+import { karmadaKeys } from '@skerry/karmada-kinds'
 import { nativeInterpreter, type ResourceInterpreter } from '@skerry/interpreter'
 import { withSiteOwned } from './site-owned.ts'
 

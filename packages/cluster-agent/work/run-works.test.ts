@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  builtinKinds,
-  type AnyObject,
-  type ConfigMap,
-  type Deployment,
-  type KubeObject,
-} from '@skerry/api'
+import { builtinKinds } from '@skerry/kinds'
+import type { AnyObject, ConfigMap, Deployment, KubeObject } from '@skerry/api'
 import { runAll, linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import {
   createCluster,
@@ -16,15 +11,8 @@ import {
   type TypedResource,
 } from '@skerry/client'
 import { startTestApiServer } from '@skerry/testing'
-import {
-  clusterResource,
-  executionNamespace,
-  karmadaKinds,
-  clusterKind,
-  workResource,
-  type Work,
-  type WorkSpec,
-} from '@skerry/fleet-kinds'
+import { clusterResource, executionNamespace, clusterKind } from '@skerry/fleet-kinds'
+import { karmadaKinds, workResource, type Work, type WorkSpec } from '@skerry/karmada-kinds'
 import { runWorks } from './run-works.ts'
 import { siteOwnedKey } from './site-owned.ts'
 

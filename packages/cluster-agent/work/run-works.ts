@@ -15,7 +15,8 @@ import {
   type ControllerDeps,
   type InformerSet,
 } from '@skerry/controller-runtime'
-import { executionNamespace, workResource, type Work } from '@skerry/fleet-kinds'
+import { executionNamespace } from '@skerry/fleet-kinds'
+import { workResource, type Work } from '@skerry/karmada-kinds'
 import { interpreterOf, type ResourceInterpreter } from '@skerry/interpreter'
 import { executionController } from './execution-controller.ts'
 import type { FollowedClusters } from './followed-clusters.ts'

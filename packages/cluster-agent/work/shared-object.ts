@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isJsonObject, memberOf, type AnyObject } from '@skerry/api'
-import { karmadaKeys, ownershipAnnotations, ownershipLabels } from '@skerry/fleet-kinds'
+import { karmadaKeys, ownershipAnnotations, ownershipLabels } from '@skerry/karmada-kinds'
 
 /**
  * Prefix of annotations of an object that virtual clusters share, one of each that wants it:

@@ -15,7 +15,7 @@ import { groupLabel } from '@skerry/fleet-kinds'
 export const siteOwnedKey = 'hub.skerry.io/site-owned'
 
 /** How field managers of a site begin. A field is theirs when they have applied it. */
-export const siteManagerPrefix = 'site:'
+const siteManagerPrefix = 'site:'
 
 /** Whether a manifest leaves something to sites, so that it matters who owns which field there. */
 export function leavesToSites(manifest: AnyObject): boolean {

@@ -1,5 +1,10 @@
 import { isStatusError, type AnyObject } from '@skerry/api'
-import { karmadaKeys, ownershipAnnotations, ownershipLabels, type Work } from '@skerry/fleet-kinds'
+import {
+  karmadaKeys,
+  ownershipAnnotations,
+  ownershipLabels,
+  type Work,
+} from '@skerry/karmada-kinds'
 import { isManaged } from './plan-manifest.ts'
 import { planLeaving } from './plan-shared.ts'
 import { isSharingKey, sharersOf } from './shared-object.ts'

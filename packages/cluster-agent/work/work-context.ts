@@ -1,14 +1,8 @@
 import type { AnyObject } from '@skerry/api'
 import { keyOfObject, type TypedResource } from '@skerry/client'
 import { selected, watch, type ControllerContext, type Watch } from '@skerry/controller-runtime'
-import {
-  clusterResource,
-  conditionTypes,
-  type Cluster,
-  conditionOf,
-  manifestsOf,
-  type Work,
-} from '@skerry/fleet-kinds'
+import { clusterResource, conditionOf, conditionTypes, type Cluster } from '@skerry/fleet-kinds'
+import { manifestsOf, type Work } from '@skerry/karmada-kinds'
 import type { ResourceInterpreter } from '@skerry/interpreter'
 import type { ManifestMapping } from './manifest-mapping.ts'
 import { MappingRefusal } from './mapping-refusal.ts'

@@ -5,15 +5,15 @@ import {
   type ControllerContext,
   type ControllerDefinition,
 } from '@skerry/controller-runtime'
+import { conditionOf } from '@skerry/fleet-kinds'
 import {
-  conditionOf,
   karmadaKeys,
   manifestsOf,
   workConditions,
   type ManifestIdentifier,
   type ManifestStatus,
   type Work,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
 import { sharersOf } from './shared-object.ts'
 import {
   clusterOf,

@@ -38,7 +38,7 @@ export const bootstrapSignerController: ControllerDefinition = {
 }
 
 /** What cluster-info carries for each token that may sign now. */
-export function signaturesOf(
+function signaturesOf(
   content: string,
   { tokens, nowMs }: { tokens: readonly Secret[]; nowMs: number },
 ): Record<string, string> {

@@ -56,7 +56,7 @@ function addressesOf(
   }
 }
 
-export function hasVerdict(csr: CertificateSigningRequest): boolean {
+function hasVerdict(csr: CertificateSigningRequest): boolean {
   return (csr.status?.conditions ?? []).some(
     (each) => each.type === 'Approved' || each.type === 'Denied',
   )

@@ -193,7 +193,7 @@ function untilNextMs({ cronJob, schedule, nowMs }: CronJobView): number | undefi
 }
 
 /** Named after its time in minutes: two lookers cannot start the same time twice. */
-export function jobName(cronJob: CronJob, scheduledMs: number): string {
+function jobName(cronJob: CronJob, scheduledMs: number): string {
   return `${cronJob.metadata.name}-${Math.floor(scheduledMs / 60_000)}`
 }
 

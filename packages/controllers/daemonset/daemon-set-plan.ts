@@ -50,7 +50,7 @@ export function planDaemonSet(view: DaemonSetView): DaemonSetPlan {
   return { ...update, ended: [] }
 }
 
-export function placePods({ set, nodes, pods }: DaemonSetView): NodePods[] {
+function placePods({ set, nodes, pods }: DaemonSetView): NodePods[] {
   const byNode = Map.groupBy(pods, (pod) => nodeOfPod(pod) ?? '')
   return nodes.map((node) => {
     const name = node.metadata.name ?? ''
@@ -120,7 +120,7 @@ function surplusPods(view: DaemonSetView, running: readonly Pod[]): readonly Pod
   return isReplaced ? [...surplus, oldPod] : surplus
 }
 
-export function allowsSurge(set: DaemonSet): boolean {
+function allowsSurge(set: DaemonSet): boolean {
   const { type, rollingUpdate } = set.spec?.updateStrategy ?? {}
   const surge = rollingUpdate?.maxSurge
   return type !== 'OnDelete' && surge !== undefined && surge !== 0 && surge !== '0%'

@@ -89,7 +89,7 @@ const managedByLabel = 'endpoints.kubernetes.io/managed-by'
 const managedBy = 'endpoint-controller'
 
 /** What the object should be; undefined when it is that already. */
-export function planEndpoints(
+function planEndpoints(
   service: Service,
   wanted: readonly PodEndpoint[],
   existing: Endpoints | undefined,

@@ -1,7 +1,7 @@
 import type { Pod, Service } from '@skerry/api'
 import { podCondition } from '../pods/pod-state.ts'
 
-export const triggerTimeAnnotation = 'endpoints.kubernetes.io/last-change-trigger-time'
+const triggerTimeAnnotation = 'endpoints.kubernetes.io/last-change-trigger-time'
 
 interface Seen {
   readonly serviceMs: number

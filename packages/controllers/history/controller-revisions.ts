@@ -35,7 +35,7 @@ export function sortRevisions(revisions: readonly ControllerRevision[]): Control
 }
 
 /** What a revision stores: a strategic patch that puts its template back, as kubectl applies it. */
-export function revisionData(template: PodTemplateSpec): Record<string, unknown> {
+function revisionData(template: PodTemplateSpec): Record<string, unknown> {
   return { spec: { template: { ...template, $patch: 'replace' } } }
 }
 

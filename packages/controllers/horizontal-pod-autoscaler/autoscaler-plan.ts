@@ -159,7 +159,7 @@ function initialMemory({ memory, currentReplicas, nowMs }: PlanInput): Autoscale
   return { ...noMemory, recommendations: [{ atMs: nowMs, replicas: currentReplicas }] }
 }
 
-export function minReplicasOf({ spec }: HorizontalPodAutoscaler): number {
+function minReplicasOf({ spec }: HorizontalPodAutoscaler): number {
   return spec.minReplicas ?? 1
 }
 

@@ -5,7 +5,7 @@ import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 import type { DeletionReport } from './namespace-conditions.ts'
 
 /** Of each resource one version: they are views of the same objects. Pods come first. */
-export function deletableResources(discovery: Discovery): DiscoveredResource[] {
+function deletableResources(discovery: Discovery): DiscoveredResource[] {
   const chosen = new Map<string, DiscoveredResource>()
   for (const resource of discovery.resources) {
     const isDeletable = ['list', 'delete'].every((verb) => resource.verbs.includes(verb))

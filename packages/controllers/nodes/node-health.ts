@@ -25,7 +25,7 @@ export function heartbeatSign(node: Node, lease: Lease | undefined): string {
   return `${lease?.spec?.renewTime ?? ''} ${ready?.lastHeartbeatTime ?? ''}`
 }
 
-export function conditionOf(node: Node, type: string): NodeCondition | undefined {
+function conditionOf(node: Node, type: string): NodeCondition | undefined {
   return (node.status?.conditions ?? []).find((each) => each.type === type)
 }
 

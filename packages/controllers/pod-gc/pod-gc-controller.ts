@@ -19,7 +19,7 @@ export interface PodGcInput {
 }
 
 /** The pods that nobody will finish: beyond the bound of finished ones, on a node that is gone, or deleted before they had one. */
-export function planPodGc(input: PodGcInput): Pod[] {
+function planPodGc(input: PodGcInput): Pod[] {
   const finished = input.pods
     .filter((pod) => isPodFinished(pod) && pod.metadata.deletionTimestamp === undefined)
     .toSorted((a, b) => createdMs(a) - createdMs(b))

@@ -10,7 +10,7 @@ import { inDeletionOrder } from '../pods/deletion-order.ts'
 import { isPodAvailable, isPodReady } from '../pods/pod-state.ts'
 
 /** Pods created or deleted in one look at most. */
-export const burstReplicas = 500
+const burstReplicas = 500
 
 export interface ReplicaPlan {
   readonly create: number
@@ -36,7 +36,7 @@ export function planReplicas({ replicaSet, active, related, nowMs }: ReplicaSetV
   return { create: 0, remove: inDeletionOrder(active, related, nowMs).slice(0, surplus) }
 }
 
-export function wantedReplicas(replicaSet: ReplicaSet): number {
+function wantedReplicas(replicaSet: ReplicaSet): number {
   return replicaSet.spec?.replicas ?? 1
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { builtinKinds } from '@skerry/api'
+import { builtinKinds } from '@skerry/kinds'
 import { resources } from '@skerry/client'
 import { startTestApiServer } from '@skerry/testing'
 import { startControllerWorld } from '../testing/controller-world.ts'

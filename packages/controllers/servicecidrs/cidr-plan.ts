@@ -13,7 +13,7 @@ function rangesOf(cidrs: readonly ServiceCIDR[]): Range[] {
   )
 }
 
-export function contains(cidr: string, address: string): boolean {
+function contains(cidr: string, address: string): boolean {
   const [network = '', bits = ''] = cidr.split('/')
   const family = isIP(network)
   if (family === 0 || isIP(address) !== family) return false

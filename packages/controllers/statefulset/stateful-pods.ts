@@ -13,7 +13,7 @@ export interface Revision {
   readonly template: PodTemplateSpec
 }
 
-export function podName(set: StatefulSet, ordinal: number): string {
+function podName(set: StatefulSet, ordinal: number): string {
   return `${set.metadata.name}-${ordinal}`
 }
 

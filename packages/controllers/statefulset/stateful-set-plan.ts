@@ -195,7 +195,7 @@ function planUpdate(view: StatefulSetView, replicas: readonly Pod[]): StatefulSe
     .map((pod) => ({ type: 'delete', pod }))
 }
 
-export function statefulSetStatus(view: StatefulSetView): StatefulSetStatus {
+function statefulSetStatus(view: StatefulSetView): StatefulSetStatus {
   const { set, pods, current, update, collisionCount, nowMs } = view
   const created = pods.filter(isCreated)
   const ready = created.filter(isRunningAndReady)

@@ -108,7 +108,7 @@ function reclaimPolicyOf(claim: PersistentVolumeClaim, context: ControllerContex
   return context.informer(resources.storageClasses).get({ name })?.reclaimPolicy ?? 'Delete'
 }
 
-export function planVolume(
+function planVolume(
   claim: PersistentVolumeClaim,
   place: { node: Node; directory: string; reclaimPolicy: string },
 ): PersistentVolume {

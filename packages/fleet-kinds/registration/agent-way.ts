@@ -11,8 +11,8 @@ export interface AgentWay {
 }
 
 /** The file for the command, and in the manifest the Secret and its key: `user:password`. */
-export const proxyCredentialsFile = 'proxy-credentials'
-export const proxySecret = 'skerry-agent-proxy'
+const proxyCredentialsFile = 'proxy-credentials'
+const proxySecret = 'skerry-agent-proxy'
 const proxySecretKey = 'credentials'
 const proxyMountPath = '/var/run/skerry-proxy'
 

@@ -42,7 +42,7 @@ export function isConnect({ method }: Pick<TunnelRequest, 'method'>): boolean {
 }
 
 /** `named`: by what hub and agent call the user's request in their logs and traces. */
-export function connectRequest(
+function connectRequest(
   { service, isTls, isUpgrade }: ServiceConnect,
   named: TunnelHeaders = {},
 ): TunnelRequest {

@@ -8,7 +8,7 @@ import {
   type NodeSelector,
   type Toleration,
 } from '@skerry/api'
-import type { BindingComponent, ReplicaRequirements } from '@skerry/fleet-kinds'
+import type { BindingComponent, ReplicaRequirements } from '@skerry/karmada-kinds'
 import type { DependentObject } from './dependent-object.ts'
 
 /*

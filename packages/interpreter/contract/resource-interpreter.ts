@@ -4,7 +4,7 @@ import type {
   BindingComponent,
   ReplicaRequirements,
   ResourceHealth,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
 import type { DependentObject } from './dependent-object.ts'
 
 /**

@@ -1,5 +1,6 @@
 import { isJsonObject, type AnyObject, type JsonObject } from '@skerry/api'
-import { type AggregatedStatusItem, countAt, fieldAt, objectsAt, textAt } from '@skerry/fleet-kinds'
+import type { AggregatedStatusItem } from '@skerry/karmada-kinds'
+import { countAt, fieldAt, objectsAt, textAt } from '@skerry/fleet-kinds'
 
 /**
  * A Job is complete when it is complete everywhere, and has failed when it has failed anywhere. Once

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@skerry/api'
-import { type AggregatedStatusItem, countAt, objectsAt, textAt } from '@skerry/fleet-kinds'
+import type { AggregatedStatusItem } from '@skerry/karmada-kinds'
+import { countAt, objectsAt, textAt } from '@skerry/fleet-kinds'
 
 /** The addresses of all clusters, each once with all its ports; names come before addresses. */
 export function aggregatedIngresses(items: readonly AggregatedStatusItem[]): JsonObject {

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '@skerry/api'
-import { type AggregatedStatusItem, objectsAt, textAt } from '@skerry/fleet-kinds'
+import type { AggregatedStatusItem } from '@skerry/karmada-kinds'
+import { objectsAt, textAt } from '@skerry/fleet-kinds'
 
 /** Pods of all clusters as one: as bad as the worst of them. Undefined while there are none. */
 export function aggregatedPod(items: readonly AggregatedStatusItem[]): JsonObject | undefined {

@@ -1,12 +1,6 @@
 import { isJsonObject, type AnyObject, type JsonObject } from '@skerry/api'
-import {
-  type AggregatedStatusItem,
-  countAt,
-  fieldAt,
-  kindKey,
-  textAt,
-  withField,
-} from '@skerry/fleet-kinds'
+import type { AggregatedStatusItem } from '@skerry/karmada-kinds'
+import { countAt, fieldAt, kindKey, textAt, withField } from '@skerry/fleet-kinds'
 import { aggregatedJob } from './aggregate-job.ts'
 import { aggregatedIngresses } from './aggregate-load-balancer.ts'
 import { aggregatedClaim, aggregatedPod, aggregatedVolume } from './aggregate-phases.ts'

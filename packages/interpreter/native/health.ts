@@ -1,12 +1,6 @@
 import type { AnyObject } from '@skerry/api'
-import {
-  type ResourceHealth,
-  countAt,
-  kindKey,
-  numberAt,
-  objectsAt,
-  textAt,
-} from '@skerry/fleet-kinds'
+import type { ResourceHealth } from '@skerry/karmada-kinds'
+import { countAt, kindKey, numberAt, objectsAt, textAt } from '@skerry/fleet-kinds'
 
 type HealthRule = (object: AnyObject) => boolean
 

@@ -1,5 +1,5 @@
 import type { AnyObject } from '@skerry/api'
-import { pruned } from '@skerry/fleet-kinds'
+import { pruned } from '@skerry/karmada-kinds'
 import type {
   InterpretedReplicas,
   InterpreterOperation,

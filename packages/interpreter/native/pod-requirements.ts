@@ -13,7 +13,8 @@ import {
   type Quantity,
   type Toleration,
 } from '@skerry/api'
-import { type ReplicaRequirements, fieldAt, objectsAt } from '@skerry/fleet-kinds'
+import type { ReplicaRequirements } from '@skerry/karmada-kinds'
+import { fieldAt, objectsAt } from '@skerry/fleet-kinds'
 
 /**
  * What one pod of this spec needs of a node, as Karmada counts it; undefined when it needs nothing. A

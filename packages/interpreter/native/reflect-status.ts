@@ -1,5 +1,6 @@
 import { isJsonObject, type AnyObject, type JsonObject } from '@skerry/api'
-import { karmadaKeys, fieldAt, kindKey, textAt } from '@skerry/fleet-kinds'
+import { karmadaKeys } from '@skerry/karmada-kinds'
+import { fieldAt, kindKey, textAt } from '@skerry/fleet-kinds'
 
 /**
  * What of an object's status goes back to the control plane; undefined while there is none. Throws

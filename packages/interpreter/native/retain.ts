@@ -1,13 +1,6 @@
 import type { AnyObject } from '@skerry/api'
-import {
-  karmadaKeys,
-  fieldAt,
-  kindKey,
-  numberAt,
-  objectsAt,
-  textAt,
-  withField,
-} from '@skerry/fleet-kinds'
+import { karmadaKeys } from '@skerry/karmada-kinds'
+import { fieldAt, kindKey, numberAt, objectsAt, textAt, withField } from '@skerry/fleet-kinds'
 
 /**
  * What is wanted, with what the cluster itself has put into its object and an update must not take

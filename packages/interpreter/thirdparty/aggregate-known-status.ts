@@ -1,13 +1,6 @@
 import { isJsonObject, type AnyObject, type JsonObject } from '@skerry/api'
-import {
-  type AggregatedStatusItem,
-  countAt,
-  fieldAt,
-  numberAt,
-  objectsAt,
-  textAt,
-  withField,
-} from '@skerry/fleet-kinds'
+import type { AggregatedStatusItem } from '@skerry/karmada-kinds'
+import { countAt, fieldAt, numberAt, objectsAt, textAt, withField } from '@skerry/fleet-kinds'
 import type { StatusFields } from './known-kind.ts'
 
 /**

@@ -1,5 +1,6 @@
 import { isJsonObject, type AnyObject, type JsonObject } from '@skerry/api'
-import { karmadaKeys, fieldAt } from '@skerry/fleet-kinds'
+import { karmadaKeys } from '@skerry/karmada-kinds'
+import { fieldAt } from '@skerry/fleet-kinds'
 import type { StatusFields } from './known-kind.ts'
 
 /** What of an object's status goes back, with the generations by which its template is recognized. */

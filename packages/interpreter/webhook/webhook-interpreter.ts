@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { applyJsonPatch, isJsonObject, type AnyObject, type JsonObject } from '@skerry/api'
-import type { AggregatedStatusItem } from '@skerry/fleet-kinds'
+import { applyJsonPatch } from '@skerry/bodies'
+import { isJsonObject, type AnyObject, type JsonObject } from '@skerry/api'
+import type { AggregatedStatusItem } from '@skerry/karmada-kinds'
 import {
   readComponents,
   readDependencies,

@@ -1,4 +1,4 @@
-import { releaseCoveredNamespace } from '../containerd/detach-mounts.ts'
+import { releaseCoveredNamespace } from '../mounts/detach-mounts.ts'
 import {
   RuntimeError,
   type Container,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ConfigMap, Container, Pod, Secret, Service } from '@skerry/api'
-import { StartError } from '../pods/start-error.ts'
+import { StartError } from '../pod/start-error.ts'
 import { containerEnv, type EnvContext } from './container-env.ts'
 import { expand } from './expand.ts'
 

@@ -7,8 +7,8 @@ import type {
   Secret,
   Service,
 } from '@skerry/api'
-import { StartError } from '../pods/start-error.ts'
-import { findContainer, specOf } from '../pods/pod-spec.ts'
+import { StartError } from '../pod/start-error.ts'
+import { findContainer, specOf } from '../pod/pod-spec.ts'
 import { containerResource, type NodeAllocatable } from './container-resource.ts'
 import { expand } from './expand.ts'
 import { podField, type PodFieldContext } from './pod-field.ts'

@@ -1,5 +1,5 @@
 import type { Pod } from '@skerry/api'
-import { specOf } from '../pods/pod-spec.ts'
+import { specOf } from '../pod/pod-spec.ts'
 
 export interface PodFieldContext {
   pod: Pod

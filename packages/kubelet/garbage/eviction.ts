@@ -1,5 +1,5 @@
 import { quantityToNumber, type Pod } from '@skerry/api'
-import { specOf } from '../pods/pod-spec.ts'
+import { specOf } from '../pod/pod-spec.ts'
 import { qosClass } from '../resources/qos.ts'
 
 export const evictionDefaults = Object.freeze({
@@ -75,7 +75,7 @@ function rank(pod: Pod): number {
   return ranks[qosClass(pod)]
 }
 
-export function memoryRequest(pod: Pod): number {
+function memoryRequest(pod: Pod): number {
   return specOf(pod).containers.reduce((total, { resources }) => {
     const request = resources?.requests?.['memory']
     return total + (request === undefined ? 0 : quantityToNumber(request))

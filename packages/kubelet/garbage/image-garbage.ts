@@ -44,6 +44,6 @@ export function planImageGarbage(input: ImageGarbageInput): Image[] {
   return removed
 }
 
-export function isInUse(image: Image, inUse: ReadonlySet<string>): boolean {
+function isInUse(image: Image, inUse: ReadonlySet<string>): boolean {
   return [image.id, ...image.repoTags, ...image.repoDigests].some((name) => inUse.has(name))
 }

@@ -5,7 +5,7 @@ import type { ResolvedConfig } from '../kubelet-config.ts'
 import { memoryOf } from '../node/node-facts.ts'
 import type { NodePressure } from '../node/node-status.ts'
 import type { PodSet } from '../pods/pod-set.ts'
-import { gracePeriodSeconds } from '../pods/pod-spec.ts'
+import { gracePeriodSeconds } from '../pod/pod-spec.ts'
 import { runtimeLabels } from '../pods/runtime-labels.ts'
 import { asError } from '../system-error.ts'
 import {

@@ -120,7 +120,7 @@ async function serveVolume(volume: PersistentVolume, scope: Scope): Promise<void
 }
 
 /** The directory, if the volume is ours and its path is one we could have given: never above ours, never ours itself. */
-export function volumePath(volume: PersistentVolume, directory: string): string | undefined {
+function volumePath(volume: PersistentVolume, directory: string): string | undefined {
   if (volume.metadata.annotations?.[provisionedBy] !== localPath.provisioner) return undefined
   const path = volume.spec?.local?.path
   if (path === undefined || !isAbsolute(path) || normalize(path) !== path) return undefined

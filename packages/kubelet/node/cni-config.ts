@@ -20,7 +20,7 @@ const fileName = '10-skerry.conflist'
 export const podNetworkName = 'skerry'
 
 /** bridge + host-local + portmap; masquerading is the service proxy's. */
-export function cniConflist(network: PodNetwork): object {
+function cniConflist(network: PodNetwork): object {
   const isIpv6 = (cidr: string): boolean => cidr.includes(':')
   return {
     cniVersion: '1.0.0',

@@ -4,7 +4,7 @@ import { quantityToMilli, quantityToNumber, type NodeSystemInfo } from '@skerry/
 import { detectCgroups, type Cgroups } from '../containerd/cgroups.ts'
 import { readBootId } from '../containerd/process-identity.ts'
 import type { RuntimeVersion } from '../cri/container-runtime.ts'
-import type { NodeFacts } from '../node-context.ts'
+import type { NodeFacts } from '../pods/node-context.ts'
 import type { ResolvedConfig } from '../kubelet-config.ts'
 
 export interface Machine {

@@ -7,8 +7,8 @@ import type {
 } from '../cri/container-runtime.ts'
 import { expand } from '../env/expand.ts'
 import { computeResources } from '../resources/resize.ts'
-import { containerSpecHash, specOf } from './pod-spec.ts'
-import { containerLogPath } from './pod-paths.ts'
+import { containerSpecHash, specOf } from '../pod/pod-spec.ts'
+import { containerLogPath } from '../pod/pod-paths.ts'
 import { runtimeAnnotations, runtimeLabels } from './runtime-labels.ts'
 
 export const terminationMessagePathDefault = '/dev/termination-log'

@@ -1,4 +1,4 @@
-import type { ObservedContainer, ObservedPod, ObservedSandbox } from './observed-pod.ts'
+import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../pod/observed-pod.ts'
 
 /** Dead containers kept per name, beside the newest: `logs --previous` reads that one. */
 const deadContainersKept = 1

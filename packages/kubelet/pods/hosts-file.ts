@@ -1,5 +1,5 @@
 import type { Pod } from '@skerry/api'
-import { specOf } from './pod-spec.ts'
+import { specOf } from '../pod/pod-spec.ts'
 
 const hostnameCharactersMax = 63
 

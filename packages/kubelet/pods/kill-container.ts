@@ -1,12 +1,12 @@
 import { linkedSignal } from '@skerry/base'
 import type { Pod } from '@skerry/api'
 import { ignoreNotFound } from '../cri/ignore-not-found.ts'
-import type { NodeContext } from '../node-context.ts'
+import type { NodeContext } from './node-context.ts'
 import { asError } from '../system-error.ts'
-import { containerEvent } from './container-event.ts'
+import { containerEvent } from '../pod/container-event.ts'
 import { runHook } from './lifecycle-hook.ts'
-import type { KillAction } from './pod-plan.ts'
-import { findContainer } from './pod-spec.ts'
+import type { KillAction } from '../plan/pod-plan.ts'
+import { findContainer } from '../pod/pod-spec.ts'
 
 /** However short the grace, a process gets this long to see its signal. */
 const stopSecondsMin = 2

@@ -1,6 +1,6 @@
 import type { Pod } from '@skerry/api'
 import type { DnsConfig } from '../cri/container-runtime.ts'
-import { specOf } from './pod-spec.ts'
+import { specOf } from '../pod/pod-spec.ts'
 
 export interface ClusterDns {
   /** Empty: the cluster has no DNS, and pods use the host's. */

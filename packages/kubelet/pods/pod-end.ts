@@ -1,5 +1,5 @@
 import type { Pod, PodStatus } from '@skerry/api'
-import { gracePeriodSeconds, specOf } from './pod-spec.ts'
+import { gracePeriodSeconds, specOf } from '../pod/pod-spec.ts'
 
 export interface EndInput {
   pod: Pod

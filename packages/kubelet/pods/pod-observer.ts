@@ -6,15 +6,15 @@ import {
   type ContainerStatus,
   type PodSandbox,
 } from '../cri/container-runtime.ts'
-import type { ComputeResources } from '../resources/resize.ts'
 import { asError } from '../system-error.ts'
 import {
   nothingObserved,
+  type ComputeResources,
   type ObservedContainer,
   type ObservedPod,
   type ObservedSandbox,
   type ObservedState,
-} from './observed-pod.ts'
+} from '../pod/observed-pod.ts'
 import type { PodNetwork } from './pod-network.ts'
 import { runtimeAnnotations, runtimeLabels } from './runtime-labels.ts'
 import { terminationMessage } from './termination-message.ts'

@@ -1,6 +1,6 @@
 import type { Pod } from '@skerry/api'
 import { childCgroups, removeCgroup } from '../containerd/cgroups.ts'
-import type { NodeContext } from '../node-context.ts'
+import type { NodeContext } from './node-context.ts'
 import {
   refuseResize,
   rejectPod,
@@ -12,10 +12,10 @@ import type { NodeStore } from '../store/node-store.ts'
 import { asError } from '../system-error.ts'
 import { removePodDirectories } from '../volumes/pod-volumes.ts'
 import { nodeCgroup } from './container-config.ts'
-import { podDirectoriesOf, podDirectory, podLogDirectory } from './pod-paths.ts'
+import { podDirectoriesOf, podDirectory, podLogDirectory } from '../pod/pod-paths.ts'
 import { PodWorker } from './pod-worker.ts'
 import { runtimeLabels } from './runtime-labels.ts'
-import { TaskGroup } from './task-group.ts'
+import { TaskGroup } from '../task-group.ts'
 
 /** What log, exec and statistics servers look pods up by. */
 export interface PodDirectory {

@@ -2,35 +2,30 @@ import { isDeepStrictEqual } from 'node:util'
 import { createBackoff, linkedSignal, runAll, type Backoff } from '@skerry/base'
 import type { Pod, PodStatus } from '@skerry/api'
 import { isRuntimeError } from '../cri/container-runtime.ts'
-import type { NodeContext } from '../node-context.ts'
+import type { NodeContext } from './node-context.ts'
 import { ProbeSet } from '../probes/probe-set.ts'
 import { podStatus } from '../status/pod-status.ts'
 import type { Rejection } from '../resources/admit-pod.ts'
-import {
-  computeResources,
-  decideResize,
-  type ComputeResources,
-  type ResizeDecision,
-} from '../resources/resize.ts'
+import { computeResources, decideResize, type ResizeDecision } from '../resources/resize.ts'
 import { asError } from '../system-error.ts'
 import { VolumeError } from '../volumes/volume.ts'
 import { podGarbage } from './container-garbage.ts'
-import { containerEvent } from './container-event.ts'
+import { containerEvent } from '../pod/container-event.ts'
 import { killContainer } from './kill-container.ts'
-import type { ObservedPod } from './observed-pod.ts'
+import type { ComputeResources, ObservedPod } from '../pod/observed-pod.ts'
 import { deadlineMs, endOfPod } from './pod-end.ts'
-import { planPod } from './plan-pod.ts'
+import { planPod } from '../plan/plan-pod.ts'
 import {
   backoffKey,
   type KillAction,
   type PodPlan,
   type StartAction,
   type Termination,
-} from './pod-plan.ts'
+} from '../plan/pod-plan.ts'
 import { PodResources } from './pod-resources.ts'
-import { describePod, gracePeriodSeconds, isHostNetwork } from './pod-spec.ts'
-import { nextBackoff, type RestartBackoff } from './restart-backoff.ts'
-import { StartError } from './start-error.ts'
+import { describePod, gracePeriodSeconds, isHostNetwork } from '../pod/pod-spec.ts'
+import { nextBackoff, type RestartBackoff } from '../pod/restart-backoff.ts'
+import { StartError } from '../pod/start-error.ts'
 
 export const workerDefaults = Object.freeze({
   /** After a container could not be started. */

@@ -1,7 +1,7 @@
 import type { Pod } from '@skerry/api'
 import type { DnsConfig, PodSandboxConfig, PortMapping } from '../cri/container-runtime.ts'
 import { podDomain, podHostname } from './hosts-file.ts'
-import { specOf } from './pod-spec.ts'
+import { specOf } from '../pod/pod-spec.ts'
 import { runtimeAnnotations, runtimeLabels } from './runtime-labels.ts'
 import { sandboxSecurityContext } from './security-context.ts'
 

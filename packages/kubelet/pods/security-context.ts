@@ -6,8 +6,8 @@ import type {
   PodSandboxConfig,
   SecurityProfile,
 } from '../cri/container-runtime.ts'
-import { specOf } from './pod-spec.ts'
-import { StartError } from './start-error.ts'
+import { specOf } from '../pod/pod-spec.ts'
+import { StartError } from '../pod/start-error.ts'
 
 /** Paths under /proc and /sys that tell of, or act on, the whole machine. */
 const maskedPaths: readonly string[] = [

@@ -9,7 +9,7 @@ import {
 } from '../cri/container-runtime.ts'
 import { containerEnv, type EnvContext } from '../env/container-env.ts'
 import { expand } from '../env/expand.ts'
-import type { NodeContext } from '../node-context.ts'
+import type { NodeContext } from './node-context.ts'
 import { linuxContainerResources } from '../resources/container-resources.ts'
 import { asError } from '../system-error.ts'
 import { mountSubPath } from '../volumes/sub-path.ts'
@@ -20,15 +20,15 @@ import {
   needsHostsFile,
   terminationMessagePathDefault,
 } from './container-config.ts'
-import { containerEvent } from './container-event.ts'
+import { containerEvent } from '../pod/container-event.ts'
 import { hostsFile } from './hosts-file.ts'
 import { runHook } from './lifecycle-hook.ts'
-import { latestContainer, type ObservedPod } from './observed-pod.ts'
-import { podDirectory, podLogDirectory } from './pod-paths.ts'
-import type { StartAction } from './pod-plan.ts'
-import { specOf } from './pod-spec.ts'
+import { latestContainer, type ObservedPod } from '../pod/observed-pod.ts'
+import { podDirectory, podLogDirectory } from '../pod/pod-paths.ts'
+import type { StartAction } from '../plan/pod-plan.ts'
+import { specOf } from '../pod/pod-spec.ts'
 import { containerSecurityContext } from './security-context.ts'
-import { StartError, type StartFailureReason } from './start-error.ts'
+import { StartError, type StartFailureReason } from '../pod/start-error.ts'
 
 export interface StartRequest {
   pod: Pod

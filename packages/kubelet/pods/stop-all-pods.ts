@@ -2,7 +2,7 @@ import type { Pod } from '@skerry/api'
 import type { ContainerRuntime } from '../cri/container-runtime.ts'
 import { ignoreNotFound } from '../cri/ignore-not-found.ts'
 import { stopSandbox } from '../cri/stop-sandbox.ts'
-import { gracePeriodSeconds } from './pod-spec.ts'
+import { gracePeriodSeconds } from '../pod/pod-spec.ts'
 import { runtimeLabels } from './runtime-labels.ts'
 
 /** The machine is about to go down: nobody waits for longer graces then. */

@@ -2,10 +2,10 @@ import { connect } from 'node:net'
 import type { Probe } from '@skerry/api'
 import { abortReason } from '@skerry/base'
 import { isRuntimeError } from '../cri/container-runtime.ts'
-import type { NodeContext } from '../node-context.ts'
 import { asError } from '../system-error.ts'
 import { grpcHealth } from './grpc-health.ts'
 import { httpGet, portNumber } from './http-get.ts'
+import type { ProbeContext } from './probe-context.ts'
 import type { ProbeTarget } from './prober.ts'
 
 export interface ProbeOutcome {
@@ -23,14 +23,14 @@ const outputCharactersMax = 1024
 interface ProbeCall {
   probe: Probe
   target: ProbeTarget
-  context: NodeContext
+  context: ProbeContext
   timeoutMs: number
 }
 
 /** One try. Rejects only with the signal's reason. */
 export async function probeOnce(
   probe: Probe,
-  { target, context }: { target: ProbeTarget; context: NodeContext },
+  { target, context }: { target: ProbeTarget; context: ProbeContext },
   signal: AbortSignal,
 ): Promise<ProbeOutcome> {
   const timeoutMs = (probe.timeoutSeconds ?? timeoutSecondsDefault) * 1000

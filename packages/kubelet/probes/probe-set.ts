@@ -1,20 +1,20 @@
 import type { Pod } from '@skerry/api'
-import type { NodeContext } from '../node-context.ts'
-import type { ObservedPod } from '../pods/observed-pod.ts'
-import { TaskGroup } from '../pods/task-group.ts'
+import type { ObservedPod } from '../pod/observed-pod.ts'
+import { TaskGroup } from '../task-group.ts'
 import { asError } from '../system-error.ts'
-import { findContainer } from '../pods/pod-spec.ts'
+import { findContainer } from '../pod/pod-spec.ts'
+import type { ProbeContext } from './probe-context.ts'
 import type { ContainerProbes, ProbeResult } from './probe-results.ts'
 import { probeKinds, runProber, type ProbeKind } from './prober.ts'
 
 /** The probers of one pod's running containers: started and stopped with them. */
 export class ProbeSet implements AsyncDisposable {
-  readonly #context: NodeContext
+  readonly #context: ProbeContext
   readonly #tasks: TaskGroup
   readonly #results = new Map<string, ContainerProbes>()
   readonly #onResult: () => void
 
-  constructor(context: NodeContext, onResult: () => void, signal: AbortSignal) {
+  constructor(context: ProbeContext, onResult: () => void, signal: AbortSignal) {
     this.#context = context
     this.#onResult = onResult
     this.#tasks = new TaskGroup(signal, (_, error) => {
@@ -78,7 +78,7 @@ export class ProbeSet implements AsyncDisposable {
 
 /** So that a restart of the agent does not make a healthy pod unready for a moment. */
 function resultBefore(
-  context: NodeContext,
+  context: ProbeContext,
   pod: Pod,
   { id, kind }: { id: string; kind: ProbeKind },
 ): ProbeResult | undefined {

@@ -1,6 +1,6 @@
 import type { Container, EphemeralContainer, Pod, Probe } from '@skerry/api'
-import type { NodeContext } from '../node-context.ts'
-import { containerEvent } from '../pods/container-event.ts'
+import { containerEvent } from '../pod/container-event.ts'
+import type { ProbeContext } from './probe-context.ts'
 import { probeOnce } from './probe-once.ts'
 import type { ProbeResult } from './probe-results.ts'
 
@@ -59,7 +59,7 @@ const periodSecondsDefault = 10
  */
 export async function runProber(
   options: ProberOptions,
-  context: NodeContext,
+  context: ProbeContext,
   signal: AbortSignal,
 ): Promise<void> {
   const { kind, probe, target, isStarted, onResult } = options
@@ -95,7 +95,7 @@ const labels: Readonly<Record<ProbeKind, string>> = Object.freeze({
   readiness: 'Readiness',
 })
 
-function announce(context: NodeContext, { pod, container }: ProbeTarget, message: string): void {
+function announce(context: ProbeContext, { pod, container }: ProbeTarget, message: string): void {
   containerEvent(context.events, pod, container.name, {
     type: 'Warning',
     reason: 'Unhealthy',

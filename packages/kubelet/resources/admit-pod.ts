@@ -1,6 +1,6 @@
 import { quantityToMilli, quantityToNumber, type Container, type Pod } from '@skerry/api'
 import type { NodeAllocatable } from '../env/container-resource.ts'
-import { specOf } from '../pods/pod-spec.ts'
+import { specOf } from '../pod/pod-spec.ts'
 
 export interface Rejection {
   reason: string

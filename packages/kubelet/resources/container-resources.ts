@@ -7,7 +7,7 @@ import {
 } from '@skerry/api'
 import type { CgroupMode } from '../containerd/cgroups.ts'
 import type { LinuxContainerResources } from '../cri/container-runtime.ts'
-import { specOf } from '../pods/pod-spec.ts'
+import { specOf } from '../pod/pod-spec.ts'
 import { qosClass } from './qos.ts'
 
 const cpuPeriodMicros = 100_000
@@ -19,7 +19,7 @@ const systemCriticalPriority = 2_000_000_000
 type Resources = NonNullable<Container['resources']>
 
 /** 1024 shares are one cpu. Without a request a container gets the least that the kernel allows. */
-export function cpuShares(resources: Resources): number {
+function cpuShares(resources: Resources): number {
   const request = resources.requests?.['cpu'] ?? resources.limits?.['cpu']
   if (request === undefined) return cpuSharesMin
   const shares = Math.floor((quantityToMilli(request) * 1024) / 1000)
@@ -27,7 +27,7 @@ export function cpuShares(resources: Resources): number {
 }
 
 /** In microseconds a period; 0: no limit. */
-export function cpuQuota(resources: Resources): number {
+function cpuQuota(resources: Resources): number {
   const limit = resources.limits?.['cpu']
   if (limit === undefined) return 0
   const quota = Math.floor((quantityToMilli(limit) * cpuPeriodMicros) / 1000)

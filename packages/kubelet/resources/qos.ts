@@ -1,5 +1,5 @@
 import { quantityToNumber, type Container, type Pod } from '@skerry/api'
-import { specOf } from '../pods/pod-spec.ts'
+import { specOf } from '../pod/pod-spec.ts'
 
 export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort'
 

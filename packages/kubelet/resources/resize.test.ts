@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Container, Pod } from '@skerry/api'
-import type { ObservedContainer, ObservedPod } from '../pods/observed-pod.ts'
+import type { ComputeResources, ObservedContainer, ObservedPod } from '../pod/observed-pod.ts'
 import { refuseResize } from './admit-pod.ts'
-import { decideResize, resizeOf, type ComputeResources } from './resize.ts'
+import { decideResize, resizeOf } from './resize.ts'
 
 const has: ComputeResources = { requests: { cpu: '100m' }, limits: { memory: '64Mi' } }
 

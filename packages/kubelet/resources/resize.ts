@@ -1,17 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Container, EphemeralContainer, Pod } from '@skerry/api'
-import { latestContainer, type ObservedContainer, type ObservedPod } from '../pods/observed-pod.ts'
-import { specOf } from '../pods/pod-spec.ts'
+import {
+  latestContainer,
+  type ComputeResources,
+  type ObservedContainer,
+  type ObservedPod,
+} from '../pod/observed-pod.ts'
+import { specOf } from '../pod/pod-spec.ts'
 import type { Rejection } from './admit-pod.ts'
 
 type Resources = NonNullable<Container['resources']>
 type Amounts = NonNullable<Resources['requests']>
-
-/** What a container has been given of what can change while it runs. */
-export interface ComputeResources {
-  readonly requests: Amounts
-  readonly limits: Amounts
-}
 
 /** By container id: what was given after the container was made. */
 export type AppliedResources = ReadonlyMap<string, ComputeResources>

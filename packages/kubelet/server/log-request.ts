@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { StatusError, type ContainerStatus, type Pod } from '@skerry/api'
 import type { LogOptions } from '../logs/read-log.ts'
-import { containerLogPath } from '../pods/pod-paths.ts'
+import { containerLogPath } from '../pod/pod-paths.ts'
 import type { PodDirectory } from '../pods/pod-set.ts'
 
 /** The API server has checked the values; what still makes no sense is refused. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { referenceOfStaticPod, strategies, type AnyObject, type Pod } from '@skerry/api'
+import { referenceOfStaticPod, type AnyObject, type Pod } from '@skerry/api'
+import { strategies } from '@skerry/kinds'
 import { parse } from 'yaml'
 import { staticAnnotations } from './static-pod-marks.ts'
 

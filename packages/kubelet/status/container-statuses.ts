@@ -1,13 +1,18 @@
 import type { Container, ContainerState, ContainerStatus, EphemeralContainer } from '@skerry/api'
-import { usableSandbox, type ObservedContainer, type ObservedPod } from '../pods/observed-pod.ts'
-import { appliedTo, withCompute, type ComputeResources } from '../resources/resize.ts'
+import {
+  usableSandbox,
+  type ComputeResources,
+  type ObservedContainer,
+  type ObservedPod,
+} from '../pod/observed-pod.ts'
+import { appliedTo, withCompute } from '../resources/resize.ts'
 import {
   isHostNetwork,
   isSidecar,
   shouldRestart,
   specOf,
   type ContainerKind,
-} from '../pods/pod-spec.ts'
+} from '../pod/pod-spec.ts'
 import type { ContainerProbes } from '../probes/probe-results.ts'
 import type { PodStatusInput } from './pod-status.ts'
 
@@ -247,7 +252,7 @@ function mountsOf(container: Container | EphemeralContainer): Partial<ContainerS
   }
 }
 
-export function containerId(observed: ObservedContainer): string {
+function containerId(observed: ObservedContainer): string {
   return `containerd://${observed.id}`
 }
 

@@ -1,5 +1,5 @@
 import type { ContainerStatus, Pod, PodCondition } from '@skerry/api'
-import { isSidecar, specOf } from '../pods/pod-spec.ts'
+import { isSidecar, specOf } from '../pod/pod-spec.ts'
 import type { PodPhase } from './pod-phase.ts'
 
 /** Only while a resize of the running pod is not done. */

@@ -1,5 +1,5 @@
 import type { Container, ContainerStatus, Pod } from '@skerry/api'
-import { isSidecar, shouldRestart, specOf } from '../pods/pod-spec.ts'
+import { isSidecar, shouldRestart, specOf } from '../pod/pod-spec.ts'
 
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed'
 

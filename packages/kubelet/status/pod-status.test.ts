@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod, PodSpec, PodStatus } from '@skerry/api'
-import type { ObservedContainer, ObservedPod } from '../pods/observed-pod.ts'
+import type { ObservedContainer, ObservedPod } from '../pod/observed-pod.ts'
 import { podStatus, type PodStatusInput } from './pod-status.ts'
 import { statusPatch } from './status-patch.ts'
 

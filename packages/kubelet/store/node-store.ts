@@ -13,10 +13,10 @@ import {
   type Service,
 } from '@skerry/api'
 import { createInformer, resources, type Cluster, type Informer } from '@skerry/client'
-import type { NodeObjects } from '../node-context.ts'
-import { specOf } from '../pods/pod-spec.ts'
+import { specOf } from '../pod/pod-spec.ts'
 import { asError } from '../system-error.ts'
 import { VolumeError, type ServiceAccountToken, type TokenRequest } from '../volumes/volume.ts'
+import type { NodeObjects } from './node-objects.ts'
 import { ObjectDisk } from './object-disk.ts'
 import { objectsToRead, type Reference, type ReferenceKind } from './objects-to-read.ts'
 import { ReferencedObjects } from './referenced-objects.ts'

@@ -21,7 +21,7 @@ import { dialContainerd } from '../cri/dial-containerd.ts'
 import { importImageBytes } from '../images/import-image.ts'
 import { buildOciArchive } from '../images/oci-archive.ts'
 import { ensurePauseImage, pauseArchitectures, pauseImage } from '../images/pause-image.ts'
-import { runKubelet } from '../run-kubelet.ts'
+import { runKubelet } from '../run/run-kubelet.ts'
 
 /** Cgroups are not in the namespaces: two runs at once may not share one. */
 export const realNodeName = `real-${process.pid}`

@@ -15,7 +15,7 @@ import { startTestApiServer, type TestApiServer } from '@skerry/testing'
 import type { Machine } from '../node/node-facts.ts'
 import type { PodIsolation } from '../pods/pod-isolation.ts'
 import type { PodNetwork } from '../pods/pod-network.ts'
-import { runKubelet } from '../run-kubelet.ts'
+import { runKubelet } from '../run/run-kubelet.ts'
 import { FakeRuntime, type Program } from './fake-runtime.ts'
 
 export interface SimulatedNodeOptions {

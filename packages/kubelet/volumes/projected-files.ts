@@ -8,7 +8,7 @@ import type {
 } from '@skerry/api'
 import { containerResource } from '../env/container-resource.ts'
 import { podField } from '../env/pod-field.ts'
-import { findContainer, specOf } from '../pods/pod-spec.ts'
+import { findContainer, specOf } from '../pod/pod-spec.ts'
 import { VolumeError, type VolumeContext } from './volume.ts'
 import type { ProjectedFile } from './write-atomically.ts'
 

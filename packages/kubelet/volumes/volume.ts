@@ -7,7 +7,7 @@ import type {
   Volume,
 } from '@skerry/api'
 import type { NodeAllocatable } from '../env/container-resource.ts'
-import type { NodeDirectories } from '../pods/pod-paths.ts'
+import type { NodeDirectories } from '../pod/pod-paths.ts'
 
 export interface TokenRequest {
   pod: Pod

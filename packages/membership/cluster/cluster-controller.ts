@@ -5,14 +5,13 @@ import {
   type ControllerContext,
   type ControllerDefinition,
 } from '@skerry/controller-runtime'
+import { executionFinalizer, workResource } from '@skerry/karmada-kinds'
 import {
-  executionFinalizer,
-  workResource,
+  childrenSelector,
   clusterNamespace,
   clusterResource,
   executionNamespace,
   type Cluster,
-  childrenSelector,
 } from '@skerry/fleet-kinds'
 import { writeFinalizers } from './write-finalizers.ts'
 

@@ -38,8 +38,8 @@ export interface AgentManifestOptions {
 }
 
 /** Where the agent lives, and the object that keeps its identity when the pod goes. */
-export const agentNamespace = 'skerry-agent'
-export const agentIdentitySecret = 'skerry-agent-identity'
+const agentNamespace = 'skerry-agent'
+const agentIdentitySecret = 'skerry-agent-identity'
 
 const name = 'skerry-agent'
 const rbac = 'rbac.authorization.k8s.io'

@@ -11,7 +11,7 @@ export const generatorRequestPrefix = 'agent-rbac-generator-'
 const rolePaths =
   /^\/(?:apis\/rbac\.authorization\.k8s\.io\/v1\/(?:namespaces\/[^/]+\/)?(?:cluster)?role(?:binding)?s|api\/v1\/namespaces)$/
 
-export const agentRolesPath = '/hub/v1/agent-roles'
+const agentRolesPath = '/hub/v1/agent-roles'
 
 /**
  * `karmadactl register` first gets itself a certificate by which it writes the roles of the agent to be.

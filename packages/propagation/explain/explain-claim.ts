@@ -1,12 +1,12 @@
 import type { AnyObject } from '@skerry/api'
 import {
-  type ResourceBinding,
   explicitPriority,
   highestSelectorRank,
   matchingPolicies,
   type OverridePolicy,
   type PropagationPolicy,
-} from '@skerry/fleet-kinds'
+  type ResourceBinding,
+} from '@skerry/karmada-kinds'
 import { claimOf, isClaimedBy } from '../propagation/claim.ts'
 import { isSentAlong } from '../propagation/namespace-sync-controller.ts'
 import type { ClaimExplanation, PolicyName } from './explanation.ts'
@@ -110,7 +110,7 @@ function whyNotPreempting({ spec }: PropagationPolicy): string {
     : 'the object was claimed before, and it does not preempt (spec.preemption: Always)'
 }
 
-export function nameOf({ metadata }: PropagationPolicy): PolicyName {
+function nameOf({ metadata }: PropagationPolicy): PolicyName {
   const { namespace, name = '' } = metadata
   if (namespace === undefined) return { kind: 'ClusterPropagationPolicy', name }
   return { kind: 'PropagationPolicy', namespace, name }

@@ -1,11 +1,10 @@
 import {
   appliesWorksAnnotation,
+  conditionOf,
   conditionTypes,
   type Cluster,
-  conditionOf,
-  workConditions,
-  type Work,
 } from '@skerry/fleet-kinds'
+import { workConditions, type Work } from '@skerry/karmada-kinds'
 import { OverrideError } from '../overrides/apply-overrides.ts'
 import { overrideObject } from '../overrides/override-object.ts'
 import { isSuspendedOn, targetsOf } from '../propagation/binding-targets.ts'

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AnyObject } from '@skerry/api'
-import type { ResourceBinding, Cluster, Work } from '@skerry/fleet-kinds'
+import type { ResourceBinding, Work } from '@skerry/karmada-kinds'
+import type { Cluster } from '@skerry/fleet-kinds'
 import type {
   PropagationPolicy,
   PropagationSpec,
-} from '../../fleet-kinds/policy/propagation-policy.ts'
+} from '../../karmada-kinds/policy/propagation-policy.ts'
 import { claimMetadata } from '../propagation/claim.ts'
 import { explainClaim } from './explain-claim.ts'
 import { explainObject } from './explain-object.ts'

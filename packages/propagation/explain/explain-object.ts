@@ -1,13 +1,12 @@
 import type { AnyObject } from '@skerry/api'
 import {
-  type ResourceBinding,
   bindingConditions,
-  type Cluster,
-  conditionOf,
-  type PropagationPolicy,
-  type OverridePolicy,
   wavesOf,
-} from '@skerry/fleet-kinds'
+  type OverridePolicy,
+  type PropagationPolicy,
+  type ResourceBinding,
+} from '@skerry/karmada-kinds'
+import { conditionOf, type Cluster } from '@skerry/fleet-kinds'
 import { isClaimedBy } from '../propagation/claim.ts'
 import { rolloutPlans } from '../propagation/hold-waves.ts'
 import type { SitesPlan } from '../propagation/plan-sites.ts'

@@ -4,19 +4,19 @@ import { systemClock } from '@skerry/base'
 import { anyObjects, resources } from '@skerry/client'
 import {
   resourceBindingResource,
-  executionNamespace,
   overridePolicyResource,
   waveKeys,
   workNameOf,
   workResource,
   type Work,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
+import { executionNamespace } from '@skerry/fleet-kinds'
 import { customizationResource } from '@skerry/interpreter'
 import {
   clusterPropagationPolicyResource,
   propagationPolicyResource,
   type PropagationSpec,
-} from '../../fleet-kinds/policy/propagation-policy.ts'
+} from '../../karmada-kinds/policy/propagation-policy.ts'
 import { deployment, startFleetScene, type FleetScene } from '../propagation/testing/fleet-scene.ts'
 import { explain } from './explain.ts'
 

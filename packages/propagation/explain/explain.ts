@@ -2,18 +2,17 @@ import { StatusError, isStatusError, type AnyObject, type KubeObject } from '@sk
 import type { Cluster as Api, DiscoveredResource, TypedResource } from '@skerry/client'
 import {
   bindingName,
-  resourceBindingResource,
-  type ResourceBinding,
-  clusterResource,
-  type Cluster,
   clusterOverridePolicyResource,
-  overridePolicyResource,
-  type OverridePolicy,
   clusterPropagationPolicyResource,
+  overridePolicyResource,
   propagationPolicyResource,
+  resourceBindingResource,
   workResource,
+  type OverridePolicy,
+  type ResourceBinding,
   type Work,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
+import { clusterResource, type Cluster } from '@skerry/fleet-kinds'
 import { localInterpreterOf, type LuaClock, type ResourceInterpreter } from '@skerry/interpreter'
 import { bindingScopeOf } from '../propagation/binding-scope.ts'
 import { planSites, type SitesPlan } from '../propagation/plan-sites.ts'

@@ -1,6 +1,6 @@
 import { keyOfObject, parseKey, type TypedResource } from '@skerry/client'
 import { watch, type ControllerDefinition } from '@skerry/controller-runtime'
-import type { ResourceBinding, FailoverBehavior } from '@skerry/fleet-kinds'
+import type { ResourceBinding, FailoverBehavior } from '@skerry/karmada-kinds'
 import {
   evictCluster,
   recordEvictions,

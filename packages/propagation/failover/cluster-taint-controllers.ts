@@ -4,12 +4,8 @@ import {
   type ControllerContext,
   type ControllerDefinition,
 } from '@skerry/controller-runtime'
-import {
-  clusterResource,
-  type Cluster,
-  matchesAffinity,
-  clusterTaintPolicyResource,
-} from '@skerry/fleet-kinds'
+import { clusterResource, type Cluster } from '@skerry/fleet-kinds'
+import { matchesAffinity, clusterTaintPolicyResource } from '@skerry/karmada-kinds'
 import { taintsByPolicies, taintsByReadiness, taintsText } from './plan-taints.ts'
 
 /** Keeps new objects away from clusters that are not ready, or not heard of. */

@@ -1,7 +1,7 @@
 import { keyOfObject, parseKey, type TypedResource } from '@skerry/client'
 import type { ControllerContext } from '@skerry/controller-runtime'
 import type { KubeObject } from '@skerry/api'
-import type { BindingSpec, EvictionTask, ResourceBinding } from '@skerry/fleet-kinds'
+import type { BindingSpec, EvictionTask, ResourceBinding } from '@skerry/karmada-kinds'
 
 /** What is decided of an eviction; the rest follows from the binding. */
 export type WantedEviction = Omit<EvictionTask, 'replicas' | 'creationTimestamp'>

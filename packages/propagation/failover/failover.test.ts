@@ -2,12 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '@skerry/base'
 import {
+  clusterTaintPolicyResource,
   resourceBindingResource,
   type ResourceBinding,
-  clusterResource,
-  type Cluster,
-  clusterTaintPolicyResource,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
+import { clusterResource, type Cluster } from '@skerry/fleet-kinds'
 import {
   addCluster,
   bindingOf,

@@ -3,7 +3,7 @@ import {
   clusterResourceBindingResource,
   resourceBindingResource,
   type PurgeMode,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
 import { applicationFailoverController } from './application-failover-controller.ts'
 import {
   clusterReadinessTaints,

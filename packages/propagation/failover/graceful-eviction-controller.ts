@@ -1,7 +1,7 @@
 import { equalJson } from '@skerry/api'
 import { keyOfObject, parseKey, type TypedResource } from '@skerry/client'
 import { watch, type ControllerDefinition } from '@skerry/controller-runtime'
-import type { ResourceBinding } from '@skerry/fleet-kinds'
+import type { ResourceBinding } from '@skerry/karmada-kinds'
 import { recordEvictions, writeEviction } from './evict-cluster.ts'
 import { planGracefulEviction } from './graceful-eviction.ts'
 

@@ -1,4 +1,5 @@
-import { type EvictionTask, type ResourceBinding, apiTime } from '@skerry/fleet-kinds'
+import type { EvictionTask, ResourceBinding } from '@skerry/karmada-kinds'
+import { apiTime } from '@skerry/fleet-kinds'
 
 export interface EvictionPlan {
   readonly tasks: readonly EvictionTask[]

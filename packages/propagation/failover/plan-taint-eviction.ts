@@ -1,5 +1,6 @@
 import type { Taint, Toleration } from '@skerry/api'
-import type { ResourceBinding, Cluster } from '@skerry/fleet-kinds'
+import type { ResourceBinding } from '@skerry/karmada-kinds'
+import type { Cluster } from '@skerry/fleet-kinds'
 import { appliedPlacement } from '../placement/needs-placement.ts'
 import { tolerates } from '../placement/tolerates.ts'
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Taint } from '@skerry/api'
-import type { Cluster, ClusterCondition, ClusterTaintPolicy } from '@skerry/fleet-kinds'
+import type { Cluster, ClusterCondition } from '@skerry/fleet-kinds'
+import type { ClusterTaintPolicy } from '@skerry/karmada-kinds'
 import { taintsByPolicies, taintsByReadiness, taintsText } from './plan-taints.ts'
 
 const nowMs = Date.parse('2026-03-01T00:00:00Z')

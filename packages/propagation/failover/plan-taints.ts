@@ -1,14 +1,16 @@
 import type { Taint } from '@skerry/api'
 import {
+  apiTime,
+  conditionOf,
   conditionTypes,
   type Cluster,
   type ClusterCondition,
-  apiTime,
-  conditionOf,
+} from '@skerry/fleet-kinds'
+import {
   matchesAffinity,
   type ClusterTaintPolicy,
   type ConditionMatch,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
 
 type WantedTaint = Pick<Taint, 'key' | 'value' | 'effect'>
 

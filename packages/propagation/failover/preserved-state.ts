@@ -1,5 +1,6 @@
-import { evaluateJsonPath, parseJsonPath, type AnyObject } from '@skerry/api'
-import type { BindingSpec, BindingStatus, StatePreservation } from '@skerry/fleet-kinds'
+import { evaluateJsonPath, parseJsonPath } from '@skerry/kinds'
+import type { AnyObject } from '@skerry/api'
+import type { BindingSpec, BindingStatus, StatePreservation } from '@skerry/karmada-kinds'
 
 /**
  * What of an object's status goes with it to the cluster that takes over, as labels; undefined where

@@ -1,11 +1,7 @@
 import { keyOfObject, parseKey, type TypedResource } from '@skerry/client'
 import { watch, type ControllerDefinition } from '@skerry/controller-runtime'
-import {
-  type ResourceBinding,
-  clusterResource,
-  type Cluster,
-  type PurgeMode,
-} from '@skerry/fleet-kinds'
+import type { ResourceBinding, PurgeMode } from '@skerry/karmada-kinds'
+import { clusterResource, type Cluster } from '@skerry/fleet-kinds'
 import { isTarget } from '../placement/workload.ts'
 import { evictCluster, recordEvictions, writeEviction, type EvictedSpec } from './evict-cluster.ts'
 import { planTaintEviction } from './plan-taint-eviction.ts'

@@ -1,5 +1,5 @@
 import { isJsonObject, memberOf, type JsonObject } from '@skerry/api'
-import type { FieldOperation, Overriders, PlaintextOverrider } from '@skerry/fleet-kinds'
+import type { FieldOperation, Overriders, PlaintextOverrider } from '@skerry/karmada-kinds'
 import type { AppliedOverride } from './apply-overrides.ts'
 import { escapeHtml } from './escape-html.ts'
 

@@ -1,14 +1,14 @@
 import { isJsonObject, type AnyObject } from '@skerry/api'
+import type { Cluster } from '@skerry/fleet-kinds'
 import {
-  type Cluster,
+  changedKeptField,
   matchesAffinity,
+  tenantOptions,
   type OverridePolicy,
   type OverrideRule,
   type Overriders,
-  tenantOptions,
   type TenantRules,
-  changedKeptField,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
 import { commandPatches } from './override-command.ts'
 import { fieldPatch } from './override-field.ts'
 import { imagePatches } from './override-image.ts'

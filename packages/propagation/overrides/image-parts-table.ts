@@ -1,4 +1,4 @@
-import type { ImageOverrider } from '@skerry/fleet-kinds'
+import type { ImageOverrider } from '@skerry/karmada-kinds'
 import { withTagOrDigest, type ImageReference } from './image-reference.ts'
 
 interface ImagePart {

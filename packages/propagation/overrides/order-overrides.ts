@@ -1,5 +1,5 @@
 import type { AnyObject } from '@skerry/api'
-import { highestSelectorRank, selectorRanks, type OverridePolicy } from '@skerry/fleet-kinds'
+import { highestSelectorRank, selectorRanks, type OverridePolicy } from '@skerry/karmada-kinds'
 
 /**
  * The policies that may change an object, in the order in which they do: those of all namespaces

@@ -1,5 +1,6 @@
 import type { AnyObject, JsonObject } from '@skerry/api'
-import { objectsAt, type CommandOverrider } from '@skerry/fleet-kinds'
+import { objectsAt } from '@skerry/fleet-kinds'
+import type { CommandOverrider } from '@skerry/karmada-kinds'
 import type { OverridePatch } from './patch-document.ts'
 import { podContainersPath } from './pod-containers.ts'
 

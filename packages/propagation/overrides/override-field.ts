@@ -1,5 +1,6 @@
-import { decodeBody, isJsonObject, memberOf, StatusError, type AnyObject } from '@skerry/api'
-import type { FieldOperation, FieldOverrider } from '@skerry/fleet-kinds'
+import { decodeBody } from '@skerry/bodies'
+import { isJsonObject, memberOf, StatusError, type AnyObject } from '@skerry/api'
+import type { FieldOperation, FieldOverrider } from '@skerry/karmada-kinds'
 import { escapeHtml } from './escape-html.ts'
 import { patchInPlace, type OverridePatch } from './patch-document.ts'
 import { printYaml } from './print-yaml.ts'

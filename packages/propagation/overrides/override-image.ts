@@ -1,5 +1,6 @@
 import { isJsonObject, memberOf, type AnyObject } from '@skerry/api'
-import { objectsAt, textAt, type ImageOverrider } from '@skerry/fleet-kinds'
+import { objectsAt, textAt } from '@skerry/fleet-kinds'
+import type { ImageOverrider } from '@skerry/karmada-kinds'
 import { imageParts } from './image-parts-table.ts'
 import { parseImage, printImage } from './image-reference.ts'
 import type { OverridePatch } from './patch-document.ts'

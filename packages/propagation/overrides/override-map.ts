@@ -1,5 +1,5 @@
 import type { AnyObject } from '@skerry/api'
-import type { MapOverrider } from '@skerry/fleet-kinds'
+import type { MapOverrider } from '@skerry/karmada-kinds'
 
 /** Labels or annotations after an overrider: what is not there is neither replaced nor removed. */
 export function withMapOverridden(

@@ -1,5 +1,5 @@
 import { cloneJson, isJsonObject, setMember } from '@skerry/api'
-import type { OverrideOperator } from '@skerry/fleet-kinds'
+import type { OverrideOperator } from '@skerry/karmada-kinds'
 
 export interface OverridePatch {
   readonly operator: OverrideOperator

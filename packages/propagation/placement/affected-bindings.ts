@@ -1,11 +1,7 @@
 import { equalJson } from '@skerry/api'
 import type { Change } from '@skerry/client'
-import {
-  type ResourceBinding,
-  appliesWorksAnnotation,
-  type Cluster,
-  matchesAffinity,
-} from '@skerry/fleet-kinds'
+import { matchesAffinity, type ResourceBinding } from '@skerry/karmada-kinds'
+import { appliesWorksAnnotation, type Cluster } from '@skerry/fleet-kinds'
 import { isTarget } from './workload.ts'
 
 /** Whether a filter might answer otherwise now. How much room there is does not count: it changes all the time. */

@@ -1,10 +1,10 @@
 import {
-  type BindingSpec,
-  type Cluster,
   matchesAffinity,
+  type BindingSpec,
   type ClusterAffinity,
   type ClusterAffinityTerm,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
+import type { Cluster } from '@skerry/fleet-kinds'
 import { isWorkload } from './workload.ts'
 
 /** Of several affinities the one of this name; undefined where a placement has just one, or none. */

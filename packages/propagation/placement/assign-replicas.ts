@@ -1,4 +1,4 @@
-import type { BindingSpec, TargetCluster } from '@skerry/fleet-kinds'
+import type { BindingSpec, TargetCluster } from '@skerry/karmada-kinds'
 import { affinityTerm } from './affinity-terms.ts'
 import type { Candidate } from './candidate.ts'
 import { divideByRoom, type DivisionMode } from './divide-by-room.ts'

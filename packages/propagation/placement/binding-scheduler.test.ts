@@ -6,8 +6,8 @@ import {
   clusterResourceBindingResource,
   resourceBindingResource,
   type ResourceBinding,
-  clusterResource,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
+import { clusterResource } from '@skerry/fleet-kinds'
 import { placementAnnotation } from './needs-placement.ts'
 import {
   addCluster,

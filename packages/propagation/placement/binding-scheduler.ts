@@ -10,9 +10,8 @@ import {
   clusterResourceBindingResource,
   resourceBindingResource,
   type ResourceBinding,
-  clusterResource,
-  conditionOf,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
+import { clusterResource, conditionOf } from '@skerry/fleet-kinds'
 import { isAffected, mattersToPlacement } from './affected-bindings.ts'
 import { needsPlacement, placementAnnotation } from './needs-placement.ts'
 import { placeBinding, placedMessage } from './place-binding.ts'

@@ -1,4 +1,5 @@
-import type { BindingSpec, Cluster } from '@skerry/fleet-kinds'
+import type { BindingSpec } from '@skerry/karmada-kinds'
+import type { Cluster } from '@skerry/fleet-kinds'
 import { overflowOrder } from './affinity-terms.ts'
 import { estimateReplicas, replicasUnbounded } from './estimate-replicas.ts'
 import { replicasByName } from './workload.ts'

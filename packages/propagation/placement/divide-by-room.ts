@@ -1,4 +1,4 @@
-import type { BindingSpec, TargetCluster } from '@skerry/fleet-kinds'
+import type { BindingSpec, TargetCluster } from '@skerry/karmada-kinds'
 import type { Candidate } from './candidate.ts'
 import { divideSeats } from './divide-seats.ts'
 import { PlacementError, whileDoing } from './placement-input.ts'

@@ -1,4 +1,4 @@
-import { type BindingSpec, type TargetCluster, matchesAffinity } from '@skerry/fleet-kinds'
+import { matchesAffinity, type BindingSpec, type TargetCluster } from '@skerry/karmada-kinds'
 import type { Candidate } from './candidate.ts'
 import { divideSeats } from './divide-seats.ts'
 

@@ -1,4 +1,4 @@
-import { type TargetCluster, fnv32a } from '@skerry/fleet-kinds'
+import { fnv32a, type TargetCluster } from '@skerry/karmada-kinds'
 
 export interface Party {
   readonly name: string

@@ -1,10 +1,6 @@
 import { quantityToMilli, quantityToNumber } from '@skerry/api'
-import type {
-  BindingSpec,
-  ReplicaRequirements,
-  Cluster,
-  ResourceSummary,
-} from '@skerry/fleet-kinds'
+import type { BindingSpec, ReplicaRequirements } from '@skerry/karmada-kinds'
+import type { Cluster, ResourceSummary } from '@skerry/fleet-kinds'
 import { estimateSets } from './estimate-sets.ts'
 import { modelNodes } from './model-nodes.ts'
 import { replicasOn } from './node-room.ts'

@@ -1,5 +1,6 @@
 import { parseQuantity, quantityToMilli, quantityToNumber, type Quantity } from '@skerry/api'
-import type { BindingComponent, Cluster, ResourceSummary } from '@skerry/fleet-kinds'
+import type { BindingComponent } from '@skerry/karmada-kinds'
+import type { Cluster, ResourceSummary } from '@skerry/fleet-kinds'
 import { modelNodes } from './model-nodes.ts'
 import { replicasOn, withReplicas, type NodeRoom } from './node-room.ts'
 import { availableQuantity, podsLeft } from './resource-summary.ts'

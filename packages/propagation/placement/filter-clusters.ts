@@ -1,11 +1,6 @@
 import type { Taint, Toleration } from '@skerry/api'
-import {
-  bindingName,
-  type BindingSpec,
-  appliesWorksAnnotation,
-  type Cluster,
-  matchesAffinity,
-} from '@skerry/fleet-kinds'
+import { bindingName, matchesAffinity, type BindingSpec } from '@skerry/karmada-kinds'
+import { appliesWorksAnnotation, type Cluster } from '@skerry/fleet-kinds'
 import { affinitiesInForce } from './affinity-terms.ts'
 import type { ClusterDiagnosis, PlacementInput } from './placement-input.ts'
 import { tolerates } from './tolerates.ts'

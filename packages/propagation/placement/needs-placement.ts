@@ -1,5 +1,6 @@
 import { equalJson } from '@skerry/api'
-import type { ResourceBinding, Cluster, ClusterAffinityTerm, Placement } from '@skerry/fleet-kinds'
+import type { ResourceBinding, ClusterAffinityTerm, Placement } from '@skerry/karmada-kinds'
+import type { Cluster } from '@skerry/fleet-kinds'
 import { isRescheduled } from './place-binding.ts'
 import { isDuplicated, isWorkload, sumOfReplicas } from './workload.ts'
 

@@ -1,4 +1,5 @@
-import type { TargetCluster, Cluster } from '@skerry/fleet-kinds'
+import type { TargetCluster } from '@skerry/karmada-kinds'
+import type { Cluster } from '@skerry/fleet-kinds'
 import { assignReplicas } from './assign-replicas.ts'
 import { candidatesOf, type Candidate } from './candidate.ts'
 import { filterClusters } from './filter-clusters.ts'

@@ -1,11 +1,6 @@
 import { equalJson } from '@skerry/api'
-import {
-  bindingConditions,
-  type BindingStatus,
-  type ResourceBinding,
-  apiTime,
-  withCondition,
-} from '@skerry/fleet-kinds'
+import { bindingConditions, type BindingStatus, type ResourceBinding } from '@skerry/karmada-kinds'
+import { apiTime, withCondition } from '@skerry/fleet-kinds'
 import { isRescheduled } from './place-binding.ts'
 import type { PlacementResult } from './placement-input.ts'
 

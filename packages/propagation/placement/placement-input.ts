@@ -1,4 +1,5 @@
-import type { BindingSpec, ResourceBinding, TargetCluster, Cluster } from '@skerry/fleet-kinds'
+import type { BindingSpec, ResourceBinding, TargetCluster } from '@skerry/karmada-kinds'
+import type { Cluster } from '@skerry/fleet-kinds'
 
 /** All that a placement follows from; the same input gives the same answer. */
 export interface PlacementInput {

@@ -1,6 +1,6 @@
 import type { KubeObject } from '@skerry/api'
 import type { EventRecorder } from '@skerry/client'
-import type { ResourceBinding } from '@skerry/fleet-kinds'
+import type { ResourceBinding } from '@skerry/karmada-kinds'
 import type { PlacementResult } from './placement-input.ts'
 
 /** An event at the binding and at its object: where it goes now, or why it does not. */

@@ -7,7 +7,7 @@ import {
   workloadRebalancerResource,
   type RebalancedWorkload,
   type WorkloadRebalancer,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
 import {
   addCluster,
   bindingOf,

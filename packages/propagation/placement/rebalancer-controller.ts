@@ -9,12 +9,12 @@ import {
   bindingName,
   clusterResourceBindingResource,
   resourceBindingResource,
-  apiTime,
   workloadRebalancerResource,
   type ObservedWorkload,
   type RebalancedWorkload,
   type WorkloadRebalancer,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
+import { apiTime } from '@skerry/fleet-kinds'
 
 /** Has workloads placed anew, and says of each whether it was found. */
 export const rebalancerController: ControllerDefinition = {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Cluster, ClusterSpec, SpreadConstraint } from '@skerry/fleet-kinds'
+import type { Cluster, ClusterSpec } from '@skerry/fleet-kinds'
+import type { SpreadConstraint } from '@skerry/karmada-kinds'
 import { placeBinding } from './place-binding.ts'
 
 const resource = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'shop', name: 'settings' }

@@ -1,4 +1,5 @@
-import type { BindingSpec, Cluster, SpreadConstraint } from '@skerry/fleet-kinds'
+import type { BindingSpec, SpreadConstraint } from '@skerry/karmada-kinds'
+import type { Cluster } from '@skerry/fleet-kinds'
 import { compareCandidates, type Candidate } from './candidate.ts'
 import { PlacementError } from './placement-input.ts'
 import { selectGroups } from './select-groups.ts'

@@ -1,4 +1,4 @@
-import type { BindingSpec, Placement, SpreadConstraint } from '@skerry/fleet-kinds'
+import type { BindingSpec, Placement, SpreadConstraint } from '@skerry/karmada-kinds'
 import type { Candidate } from './candidate.ts'
 import { placesOneSet } from './estimate-replicas.ts'
 import { PlacementError } from './placement-input.ts'

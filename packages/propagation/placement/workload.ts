@@ -1,4 +1,4 @@
-import type { BindingSpec, TargetCluster } from '@skerry/fleet-kinds'
+import type { BindingSpec, TargetCluster } from '@skerry/karmada-kinds'
 
 /** Whether there are pods to find room for, or just objects such as a ConfigMap. */
 export function isWorkload(spec: BindingSpec): boolean {

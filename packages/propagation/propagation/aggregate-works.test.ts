@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { BoundObject } from '@skerry/fleet-kinds'
-import type { Work, WorkStatus } from '../../fleet-kinds/work/work.ts'
+import type { BoundObject } from '@skerry/karmada-kinds'
+import type { Work, WorkStatus } from '../../karmada-kinds/work/work.ts'
 import { aggregatedItems, fullyApplied } from './aggregate-works.ts'
 
 const resource: BoundObject = {

@@ -1,15 +1,14 @@
 import type { AnyObject } from '@skerry/api'
 import {
+  manifestsOf,
+  workConditions,
   type AggregatedStatusItem,
   type BindingSpec,
   type BoundObject,
-  conditionOf,
-  type ConditionText,
-  manifestsOf,
-  workConditions,
   type ManifestIdentifier,
   type Work,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
+import { conditionOf, type ConditionText } from '@skerry/fleet-kinds'
 import { keepingClusters } from './binding-targets.ts'
 import { clusterOfWork } from './write-work.ts'
 

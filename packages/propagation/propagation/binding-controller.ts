@@ -9,18 +9,17 @@ import {
 } from '@skerry/controller-runtime'
 import { isReady } from '@skerry/cluster-agent'
 import {
-  type ResourceBinding,
-  clusterResource,
-  type Cluster,
-  matchesSelector,
   clusterOverridePolicyResource,
+  matchesSelector,
   overridePolicyResource,
-  type OverridePolicy,
-  type PropagationPolicy,
   waveKeys,
   workResource,
+  type OverridePolicy,
+  type PropagationPolicy,
+  type ResourceBinding,
   type Work,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
+import { clusterResource, type Cluster } from '@skerry/fleet-kinds'
 import { originKey, type BindingScope } from './binding-scope.ts'
 import { keepingClusters, purgedClusters, targetsOf } from './binding-targets.ts'
 import { clusterPolicies, isClaimedBy, namespacedPolicies } from './claim.ts'

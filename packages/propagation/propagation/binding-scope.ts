@@ -3,7 +3,7 @@ import {
   clusterResourceBindingResource,
   resourceBindingResource,
   type ResourceBinding,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
 
 /** What differs between bindings of namespaced objects and those of cluster-scoped ones. */
 export interface BindingScope {

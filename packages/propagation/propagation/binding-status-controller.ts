@@ -7,12 +7,11 @@ import {
 } from '@skerry/controller-runtime'
 import {
   bindingConditions,
+  workResource,
   type AggregatedStatusItem,
   type ResourceBinding,
-  conditionOf,
-  withCondition,
-  workResource,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
+import { conditionOf, withCondition } from '@skerry/fleet-kinds'
 import { aggregatedItems, fullyApplied } from './aggregate-works.ts'
 import { originKey, type BindingScope } from './binding-scope.ts'
 import type { FleetContext } from './fleet-context.ts'

@@ -1,4 +1,4 @@
-import type { BindingSpec, TargetCluster } from '@skerry/fleet-kinds'
+import type { BindingSpec, TargetCluster } from '@skerry/karmada-kinds'
 
 /** The scheduler's clusters, and those of the bindings whose objects need this one. Each once. */
 export function targetsOf({ clusters = [], requiredBy = [] }: BindingSpec): TargetCluster[] {

@@ -4,7 +4,7 @@ import {
   clusterPropagationPolicyResource,
   propagationPolicyResource,
   type PropagationPolicy,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
 
 /** What differs between policies of a namespace and those of the whole fleet. */
 export interface PolicyScope {
@@ -39,7 +39,7 @@ export interface Claim {
   readonly id: string
 }
 
-export function policyScopeOf({ metadata }: PropagationPolicy): PolicyScope {
+function policyScopeOf({ metadata }: PropagationPolicy): PolicyScope {
   return metadata.namespace ? namespacedPolicies : clusterPolicies
 }
 

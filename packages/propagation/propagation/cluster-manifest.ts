@@ -1,17 +1,14 @@
 import type { AnyObject } from '@skerry/api'
 import type { ControllerContext } from '@skerry/controller-runtime'
 import {
-  type BindingSpec,
-  type TargetCluster,
-  clusterResource,
-  type Cluster,
-  numberAt,
-  withField,
   clusterOverridePolicyResource,
   overridePolicyResource,
+  type BindingSpec,
   type OverridePolicy,
+  type TargetCluster,
   type TenantRules,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
+import { clusterResource, numberAt, withField, type Cluster } from '@skerry/fleet-kinds'
 import type { ResourceInterpreter } from '@skerry/interpreter'
 import { appliedOverrideAnnotations } from '../overrides/applied-overrides.ts'
 import { overrideObject } from '../overrides/override-object.ts'

@@ -9,11 +9,11 @@ import {
 import {
   dependenciesKey,
   resourceBindingResource,
-  type ResourceBinding,
   tenantOptions,
   workResource,
+  type ResourceBinding,
   type Work,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
 import type { DependentObject } from '@skerry/interpreter'
 import { namespacedBindings, originKey } from './binding-scope.ts'
 import type { FleetContext } from './fleet-context.ts'
@@ -31,7 +31,7 @@ import { templateRef, type TemplateKind } from './templates.ts'
 import { workIndexes } from './write-work.ts'
 
 /** On a binding while others may be attached to it. */
-export const distributorFinalizer = 'karmada.io/binding-dependencies-distributor'
+const distributorFinalizer = 'karmada.io/binding-dependencies-distributor'
 
 const byDependency = 'dependency'
 const byAttachment = 'attachment'

@@ -8,14 +8,14 @@ import {
 } from '@skerry/controller-runtime'
 import {
   bindingName,
-  type ResourceBinding,
-  highestSelectorRank,
-  selectorRanks,
   clusterOverridePolicyResource,
+  highestSelectorRank,
   overridePolicyResource,
+  selectorRanks,
   type OverridePolicy,
   type PropagationPolicy,
-} from '@skerry/fleet-kinds'
+  type ResourceBinding,
+} from '@skerry/karmada-kinds'
 import { bindingScopeOf, bindingScopes } from './binding-scope.ts'
 import {
   claimMetadata,

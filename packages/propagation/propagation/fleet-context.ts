@@ -1,4 +1,4 @@
-import type { TenantRules } from '@skerry/fleet-kinds'
+import type { TenantRules } from '@skerry/karmada-kinds'
 import type { ResourceInterpreter } from '@skerry/interpreter'
 import type { Templates } from './templates.ts'
 

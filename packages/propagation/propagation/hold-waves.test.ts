@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  type ResourceBinding,
-  type Cluster,
-  wavesOf,
-  waveKeys,
-  type Work,
-} from '@skerry/fleet-kinds'
+import { waveKeys, wavesOf, type ResourceBinding, type Work } from '@skerry/karmada-kinds'
+import type { Cluster } from '@skerry/fleet-kinds'
 import { openWorks, type Rollout } from './hold-waves.ts'
 
 const resource = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'shop', name: 'settings' }

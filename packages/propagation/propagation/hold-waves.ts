@@ -2,19 +2,16 @@ import type { AnyObject } from '@skerry/api'
 import { keyOfObject } from '@skerry/client'
 import type { ControllerContext } from '@skerry/controller-runtime'
 import {
-  type ResourceBinding,
-  conditionTypes,
-  type Cluster,
-  conditionOf,
-  numberAt,
-  waveKeys,
-  wavesOf,
-  type Waves,
   karmadaKeys,
   manifestsOf,
+  waveKeys,
+  wavesOf,
   workConditions,
+  type ResourceBinding,
+  type Waves,
   type Work,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
+import { conditionOf, conditionTypes, numberAt, type Cluster } from '@skerry/fleet-kinds'
 import { appliedOverrideKeys } from '../overrides/applied-overrides.ts'
 import { heldSites, planWaves, type WavePlan, type WaveSite } from '../waves/plan-waves.ts'
 import { bindingScopeOf } from './binding-scope.ts'

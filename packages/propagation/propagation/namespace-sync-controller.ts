@@ -7,11 +7,11 @@ import {
 } from '@skerry/controller-runtime'
 import {
   bindingName,
-  clusterResource,
   pruned,
   clusterOverridePolicyResource,
   workResource,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
+import { clusterResource } from '@skerry/fleet-kinds'
 import { clusterBindings, namespacedBindings } from './binding-scope.ts'
 import { targetsOf } from './binding-targets.ts'
 import { memberCluster, overriddenManifest } from './cluster-manifest.ts'

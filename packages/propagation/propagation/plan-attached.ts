@@ -1,11 +1,11 @@
 import { labelSelectorOf, type AnyObject } from '@skerry/api'
 import {
   bindingName,
+  safeHash,
   type BindingSpec,
   type BoundObject,
   type ResourceBinding,
-  safeHash,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
 import type { DependentObject } from '@skerry/interpreter'
 import { namespacedBindings } from './binding-scope.ts'
 import { boundObject, ownerReference } from './plan-binding.ts'

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AnyObject } from '@skerry/api'
-import type { BindingSpec, ResourceBinding } from '@skerry/fleet-kinds'
+import type { BindingSpec, ResourceBinding } from '@skerry/karmada-kinds'
 import type {
   PropagationPolicy,
   PropagationSpec,
-} from '../../fleet-kinds/policy/propagation-policy.ts'
+} from '../../karmada-kinds/policy/propagation-policy.ts'
 import { mergedBinding, plannedBinding } from './plan-binding.ts'
 
 const template: AnyObject = {

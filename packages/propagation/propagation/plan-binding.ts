@@ -7,7 +7,7 @@ import {
   type ResourceBinding,
   type Placement,
   type PropagationPolicy,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
 import type { InterpretedReplicas } from '@skerry/interpreter'
 import { bindingScopeOf } from './binding-scope.ts'
 import { claimMetadata, clusterPolicies, namespacedPolicies } from './claim.ts'

@@ -4,7 +4,7 @@ import type { AnyObject, ObjectMeta } from '@skerry/api'
 import type {
   PropagationPolicy,
   PropagationSpec,
-} from '../../fleet-kinds/policy/propagation-policy.ts'
+} from '../../karmada-kinds/policy/propagation-policy.ts'
 import { claimMetadata } from './claim.ts'
 import { planPropagation, type PropagationPlan } from './plan-propagation.ts'
 

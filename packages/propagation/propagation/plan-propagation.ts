@@ -6,7 +6,7 @@ import {
   mayPreempt,
   selectorRanks,
   type PropagationPolicy,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
 import {
   clusterPolicies,
   claimOf,

@@ -2,11 +2,11 @@ import type { AnyObject } from '@skerry/api'
 import type {
   ResourceBinding,
   TargetCluster,
-  Cluster,
   OverridePolicy,
   TenantRules,
   Work,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
+import type { Cluster } from '@skerry/fleet-kinds'
 import type { ResourceInterpreter } from '@skerry/interpreter'
 import { withPreservedState } from '../failover/preserved-state.ts'
 import type { BindingScope } from './binding-scope.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AnyObject } from '@skerry/api'
-import type { BindingSpec, ResourceBinding } from '@skerry/fleet-kinds'
+import type { BindingSpec, ResourceBinding } from '@skerry/karmada-kinds'
 import { namespacedBindings } from './binding-scope.ts'
 import { keepingClusters, purgedClusters, targetsOf } from './binding-targets.ts'
 import { dividedCompletions } from './cluster-manifest.ts'

@@ -1,13 +1,13 @@
 import { equalJson, type AnyObject } from '@skerry/api'
 import {
-  type ResourceBinding,
-  executionNamespace,
-  karmadaKeys,
   carriedManifest,
+  karmadaKeys,
   workNameOf,
+  type ResourceBinding,
   type Work,
   type WorkSpec,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
+import { executionNamespace } from '@skerry/fleet-kinds'
 import { appliedOverrideKeys } from '../overrides/applied-overrides.ts'
 import { originAnnotations, type BindingScope } from './binding-scope.ts'
 import { isSuspendedOn } from './binding-targets.ts'

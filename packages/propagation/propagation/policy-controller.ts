@@ -5,7 +5,7 @@ import {
   type ControllerDefinition,
   type ReconcileResult,
 } from '@skerry/controller-runtime'
-import { highestSelectorRank, selectorRanks, type PropagationPolicy } from '@skerry/fleet-kinds'
+import { highestSelectorRank, selectorRanks, type PropagationPolicy } from '@skerry/karmada-kinds'
 import { bindingScopes } from './binding-scope.ts'
 import { policyId, type PolicyScope } from './claim.ts'
 import type { FleetContext } from './fleet-context.ts'

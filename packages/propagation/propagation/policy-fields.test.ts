@@ -5,15 +5,15 @@ import type { ConfigMap } from '@skerry/api'
 import { anyObjects, resources } from '@skerry/client'
 import {
   resourceBindingResource,
-  clusterResource,
   clusterTaintPolicyResource,
   clusterOverridePolicyResource,
   overridePolicyResource,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
+import { clusterResource } from '@skerry/fleet-kinds'
 import {
   propagationPolicyResource,
   type PropagationSpec,
-} from '../../fleet-kinds/policy/propagation-policy.ts'
+} from '../../karmada-kinds/policy/propagation-policy.ts'
 import { deployment, startFleetScene, type FleetScene } from './testing/fleet-scene.ts'
 
 const signal = AbortSignal.timeout(90_000)

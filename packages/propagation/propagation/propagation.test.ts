@@ -3,21 +3,20 @@ import { test } from 'node:test'
 import type { AnyObject, ClusterRole, ConfigMap, Deployment } from '@skerry/api'
 import { anyObjects, resources } from '@skerry/client'
 import {
-  resourceBindingResource,
-  clusterResource,
-  executionNamespace,
   clusterOverridePolicyResource,
   overridePolicyResource,
-  type OverrideRule,
+  resourceBindingResource,
   workNameOf,
   workResource,
-} from '@skerry/fleet-kinds'
+  type OverrideRule,
+} from '@skerry/karmada-kinds'
+import { clusterResource, executionNamespace } from '@skerry/fleet-kinds'
 import {
   clusterPropagationPolicyResource,
   propagationPolicyResource,
   type PropagationPolicy,
   type PropagationSpec,
-} from '../../fleet-kinds/policy/propagation-policy.ts'
+} from '../../karmada-kinds/policy/propagation-policy.ts'
 import { deployment, startFleetScene, type FleetScene } from './testing/fleet-scene.ts'
 
 const signal = AbortSignal.timeout(120_000)

@@ -1,7 +1,7 @@
 import type { AnyObject } from '@skerry/api'
 import { ifThere } from '@skerry/client'
 import type { ControllerContext } from '@skerry/controller-runtime'
-import { bindingName } from '@skerry/fleet-kinds'
+import { bindingName } from '@skerry/karmada-kinds'
 import { bindingScopeOf } from './binding-scope.ts'
 import { claimOf, releasePatch, type PolicyScope } from './claim.ts'
 import type { FleetContext } from './fleet-context.ts'

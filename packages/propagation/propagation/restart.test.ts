@@ -5,17 +5,16 @@ import type { ConfigMap } from '@skerry/api'
 import { anyObjects, resources } from '@skerry/client'
 import {
   resourceBindingResource,
-  type ResourceBinding,
-  clusterResource,
-  executionNamespace,
   workNameOf,
   workResource,
-} from '@skerry/fleet-kinds'
+  type ResourceBinding,
+} from '@skerry/karmada-kinds'
+import { clusterResource, executionNamespace } from '@skerry/fleet-kinds'
 import { customizationResource } from '@skerry/interpreter'
 import {
   propagationPolicyResource,
   type PropagationSpec,
-} from '../../fleet-kinds/policy/propagation-policy.ts'
+} from '../../karmada-kinds/policy/propagation-policy.ts'
 import { deployment, startFleetScene, type FleetScene } from './testing/fleet-scene.ts'
 
 const signal = AbortSignal.timeout(90_000)

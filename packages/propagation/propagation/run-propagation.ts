@@ -7,7 +7,7 @@ import {
   type ControllerDefinition,
   type ControllerDeps,
 } from '@skerry/controller-runtime'
-import { clusterTaintPolicyResource, type TenantRules } from '@skerry/fleet-kinds'
+import { clusterTaintPolicyResource, type TenantRules } from '@skerry/karmada-kinds'
 import { interpreterOf, type ResourceInterpreter } from '@skerry/interpreter'
 import { bindingController } from './binding-controller.ts'
 import { bindingScopes } from './binding-scope.ts'

@@ -3,20 +3,20 @@ import { test } from 'node:test'
 import { StatusError, type AnyObject, type KubeObject } from '@skerry/api'
 import { anyObjects, resources, type Cluster as Api, type TypedResource } from '@skerry/client'
 import {
-  resourceBindingResource,
-  type ResourceBinding,
+  manifestsOf,
   overridePolicyResource,
+  resourceBindingResource,
+  workNameOf,
+  workResource,
   type OverridePolicy,
   type Overriders,
-  manifestsOf,
-  workResource,
-  workNameOf,
-} from '@skerry/fleet-kinds'
+  type ResourceBinding,
+} from '@skerry/karmada-kinds'
 import {
   propagationPolicyResource,
   type PropagationPolicy,
   type PropagationSpec,
-} from '../../fleet-kinds/policy/propagation-policy.ts'
+} from '../../karmada-kinds/policy/propagation-policy.ts'
 import {
   customizationResource,
   type Customization,

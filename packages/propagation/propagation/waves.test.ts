@@ -3,16 +3,15 @@ import { test } from 'node:test'
 import type { ConfigMap, Deployment } from '@skerry/api'
 import { anyObjects, resources } from '@skerry/client'
 import {
-  resourceBindingResource,
-  clusterResource,
-  executionNamespace,
   propagationPolicyResource,
-  type PropagationPolicy,
+  resourceBindingResource,
   waveKeys,
   workNameOf,
   workResource,
+  type PropagationPolicy,
   type Work,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
+import { clusterResource, executionNamespace } from '@skerry/fleet-kinds'
 import { deployment, startFleetScene, type FleetScene } from './testing/fleet-scene.ts'
 
 const signal = AbortSignal.timeout(90_000)

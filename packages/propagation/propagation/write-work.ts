@@ -1,6 +1,7 @@
 import { keyOfObject, parseKey, type IndexFunctions } from '@skerry/client'
 import type { ControllerContext } from '@skerry/controller-runtime'
-import { executionNamespace, workResource, type Work } from '@skerry/fleet-kinds'
+import { executionNamespace } from '@skerry/fleet-kinds'
+import { workResource, type Work } from '@skerry/karmada-kinds'
 import { bindingScopes, originKey, type BindingScope } from './binding-scope.ts'
 import { workPatch } from './plan-work.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { waveKeys, wavesOf } from '@skerry/fleet-kinds'
+import { waveKeys, wavesOf } from '@skerry/karmada-kinds'
 import { heldSites, planWaves, type WaveSite } from './plan-waves.ts'
 
 /** `a` is current and well, `a-` not yet current, `a!` current and unwell, `a?` away. */

@@ -1,5 +1,5 @@
 import type { Labels } from '@skerry/api'
-import type { Wave, Waves } from '@skerry/fleet-kinds'
+import type { Wave, Waves } from '@skerry/karmada-kinds'
 
 /** A cluster that an object goes to, as far as waves go by it. */
 export interface WaveSite {

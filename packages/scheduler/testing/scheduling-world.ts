@@ -82,7 +82,7 @@ export interface World {
   budgets?: PodDisruptionBudget[]
 }
 
-export function contextOf(candidate: Pod, world: World): PlacementContext {
+function contextOf(candidate: Pod, world: World): PlacementContext {
   const state = new ClusterState()
   for (const each of world.nodes) state.setNode(each)
   for (const each of world.running ?? []) state.setPod(each)

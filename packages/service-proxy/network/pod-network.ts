@@ -99,7 +99,7 @@ function holds(outer: Range, inner: Range): boolean {
   return inner.bits >= outer.bits && outer.block.check(inner.address, 'ipv4')
 }
 
-export function internalAddressOf(node: Node): string | undefined {
+function internalAddressOf(node: Node): string | undefined {
   return (node.status?.addresses ?? []).find(
     (address) => address.type === 'InternalIP' && isIPv4(address.address),
   )?.address

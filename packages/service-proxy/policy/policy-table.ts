@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { NftChain, NftSet, NftTable } from '../nftables/nft-table.ts'
 import type { AllowedPeers, AllowedPorts, AllowedTraffic, IsolatedPod } from './policy-plan.ts'
 
-export const policyTableName = 'skerry-policy'
+const policyTableName = 'skerry-policy'
 
 /**
  * The rules that keep a plan; undefined when nothing is isolated: then there is no table at all.

@@ -8,7 +8,7 @@ export interface ServiceNetwork extends AddressOwners {
   readonly podCidr: string | undefined
 }
 
-export const tableName = 'skerry'
+const tableName = 'skerry'
 
 /** Marks traffic that must leave with the node's address; the same bit that kube-proxy uses. */
 const masqueradeMark = '0x4000'

@@ -29,7 +29,7 @@ export interface Call {
   isExpected: boolean
 }
 
-export const scenePorts = Object.freeze([80, 81])
+const scenePorts = Object.freeze([80, 81])
 const passesWithinMs = 20_000
 const deniedWithinMs = 500
 

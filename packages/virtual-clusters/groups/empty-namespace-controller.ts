@@ -9,12 +9,11 @@ import {
 import { placeOf, placesOf, type WorkContext } from '@skerry/cluster-agent'
 import {
   executionNamespace,
-  karmadaKeys,
-  type Work,
   closingLabel,
   keptForAnnotation,
   virtualNamespaceLabels,
 } from '@skerry/fleet-kinds'
+import { karmadaKeys, type Work } from '@skerry/karmada-kinds'
 import type { EdgeNames } from '../view/edge-names.ts'
 import { findContent, type NamespaceContent } from './namespace-content.ts'
 

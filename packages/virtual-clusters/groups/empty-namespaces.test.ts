@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { builtinKinds } from '@skerry/kinds'
 import {
-  builtinKinds,
   isStatusError,
   type AnyObject,
   type ConfigMap,
@@ -22,12 +22,11 @@ import {
   clusterResource,
   executionNamespace,
   clusterKind,
-  karmadaKinds,
-  workResource,
   closingLabel,
   keptForAnnotation,
   virtualNamespaceLabels,
 } from '@skerry/fleet-kinds'
+import { karmadaKinds, workResource } from '@skerry/karmada-kinds'
 import { isolationPolicies } from '../isolation/isolation-policies.ts'
 import { createEdgeNames } from '../view/edge-names.ts'
 import {

@@ -6,7 +6,8 @@ import {
   type PartialObject,
 } from '@skerry/client'
 import { sharerPatch, sharersOf } from '@skerry/cluster-agent'
-import { karmadaKeys, virtualNamespaceLabels } from '@skerry/fleet-kinds'
+import { karmadaKeys } from '@skerry/karmada-kinds'
+import { virtualNamespaceLabels } from '@skerry/fleet-kinds'
 import { inOneVersion } from './namespace-content.ts'
 
 /**

@@ -15,18 +15,18 @@ import {
   type InformerSet,
 } from '@skerry/controller-runtime'
 import {
-  type ClusterReporterTiming,
-  type EdgeObserver,
   MemberCluster,
   RunningClusters,
+  type ClusterReporterTiming,
+  type EdgeObserver,
 } from '@skerry/cluster-agent'
 import {
   clusterResource,
   childrenSelector,
-  workResource,
   virtualClusterCrds,
   virtualClusterResource,
 } from '@skerry/fleet-kinds'
+import { workResource } from '@skerry/karmada-kinds'
 import { interpreterOf, type ResourceInterpreter } from '@skerry/interpreter'
 import { isolationPolicies } from '../isolation/isolation-policies.ts'
 import type { EdgeNames } from '../view/edge-names.ts'

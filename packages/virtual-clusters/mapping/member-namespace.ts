@@ -1,6 +1,7 @@
 import type { Namespace } from '@skerry/api'
 import { MappingRefusal } from '@skerry/cluster-agent'
-import { karmadaKeys, virtualNamespaceLabels, type VirtualGroup } from '@skerry/fleet-kinds'
+import { karmadaKeys } from '@skerry/karmada-kinds'
+import { virtualNamespaceLabels, type VirtualGroup } from '@skerry/fleet-kinds'
 
 /**
  * The namespace of the edge cluster in which a virtual cluster has one of its own: what is made when

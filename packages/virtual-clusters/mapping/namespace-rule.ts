@@ -11,7 +11,7 @@ export interface NamespaceRuleOptions {
   readonly pattern?: string
 }
 
-export const defaultNamespacePattern = '{namespace}-{cluster}'
+const defaultNamespacePattern = '{namespace}-{cluster}'
 
 const namespaceCharsMax = 63
 const hashChars = 16

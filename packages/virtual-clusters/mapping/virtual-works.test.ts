@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { builtinKinds, type AnyObject, type ConfigMap, type KubeObject } from '@skerry/api'
+import { builtinKinds } from '@skerry/kinds'
+import type { AnyObject, ConfigMap, KubeObject } from '@skerry/api'
 import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import {
   createCluster,
@@ -11,15 +12,8 @@ import {
 } from '@skerry/client'
 import { startTestApiServer } from '@skerry/testing'
 import { MappingRefusal } from '@skerry/cluster-agent'
-import {
-  clusterResource,
-  executionNamespace,
-  clusterKind,
-  karmadaKinds,
-  workResource,
-  type Work,
-  groupLabel,
-} from '@skerry/fleet-kinds'
+import { clusterKind, clusterResource, executionNamespace, groupLabel } from '@skerry/fleet-kinds'
+import { karmadaKinds, workResource, type Work } from '@skerry/karmada-kinds'
 import { runWorks, type WorksOptions } from '../../cluster-agent/work/run-works.ts'
 import { createMapping } from './mapping.ts'
 import { createNamespaceRule } from './namespace-rule.ts'

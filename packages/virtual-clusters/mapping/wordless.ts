@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '@skerry/api'
-import { textsAt, karmadaKeys, ownershipAnnotations, ownershipLabels } from '@skerry/fleet-kinds'
+import { textsAt } from '@skerry/fleet-kinds'
+import { karmadaKeys, ownershipAnnotations, ownershipLabels } from '@skerry/karmada-kinds'
 
 export const selectedNodeAnnotation = 'volume.kubernetes.io/selected-node'
 

@@ -72,7 +72,7 @@ export function parsedJson(bytes: Buffer): unknown {
 }
 
 /** Only JSON is understood; what a client accepts beside it is not asked for. */
-export function jsonAccept({ accept }: TunnelHeaders): string {
+function jsonAccept({ accept }: TunnelHeaders): string {
   const text =
     accept === undefined || typeof accept === 'string' ? (accept ?? '') : accept.join(',')
   const kept = text.split(',').filter((clause) => /^\s*application\/json\s*(;|$)/i.test(clause))

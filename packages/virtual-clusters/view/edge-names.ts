@@ -1,12 +1,8 @@
 import { isStatusError, type Namespace, type Node } from '@skerry/api'
 import { runAll, type Clock, type Logger, type Random } from '@skerry/base'
 import { createInformer, resources, type Change, type Cluster } from '@skerry/client'
-import {
-  karmadaKeys,
-  groupLabel,
-  keptForAnnotation,
-  virtualNamespaceLabels,
-} from '@skerry/fleet-kinds'
+import { karmadaKeys } from '@skerry/karmada-kinds'
+import { groupLabel, keptForAnnotation, virtualNamespaceLabels } from '@skerry/fleet-kinds'
 
 export interface EdgeNamesDeps {
   /** The edge cluster, with the agent's own rights. */

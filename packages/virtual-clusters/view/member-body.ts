@@ -1,11 +1,5 @@
-import {
-  isJsonObject,
-  decodeBodyBy,
-  objectOfBody,
-  StatusError,
-  type AnyObject,
-  type JsonObject,
-} from '@skerry/api'
+import { isJsonObject, StatusError, type AnyObject, type JsonObject } from '@skerry/api'
+import { decodeBodyBy, objectOfBody } from '@skerry/bodies'
 import { protobufType, readAnyProtobuf } from '@skerry/apiserver'
 import { MappingRefusal } from '@skerry/cluster-agent'
 import { fieldAt, withField, withoutField } from '@skerry/fleet-kinds'

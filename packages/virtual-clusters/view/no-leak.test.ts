@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { builtinKinds, type Kind } from '@skerry/api'
+import { builtinKinds } from '@skerry/kinds'
+import type { Kind } from '@skerry/api'
 import { silentLogger } from '@skerry/base'
 import { fixedCredentials, readBody, readLines } from '@skerry/client'
 import { createApiForwarder } from '@skerry/cluster-agent'

@@ -80,7 +80,7 @@ async function answered(
 }
 
 /** Where the edge has what the path names. */
-export function memberPath({ view, info, member, seenAs }: Asked): string {
+function memberPath({ view, info, member, seenAs }: Asked): string {
   return memberTarget(info, {
     ...(member === '' ? {} : { namespace: member }),
     ...(seenAs === 'namespaces' && info.name !== '' ? { name: memberOf(view, info.name) } : {}),

@@ -5,7 +5,8 @@
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { builtinKinds, type GroupResource } from '@skerry/api'
+import { builtinKinds } from '@skerry/kinds'
+import type { GroupResource } from '@skerry/api'
 import {
   createApiServer,
   createDefaultAccess,

@@ -1,10 +1,10 @@
 import {
   fieldInvalid,
   fieldRequired,
-  pemBlocks,
   type PodCertificateRequest,
   type StatusCause,
 } from '@skerry/api'
+import { pemBlocks } from '@skerry/kinds'
 import { readSigningRequestProof } from '@skerry/pki'
 import { readX509, type ReadCertificate } from './read-x509.ts'
 

@@ -1,4 +1,5 @@
-import { fieldInvalid, pemBlocks, type ClusterTrustBundle, type StatusCause } from '@skerry/api'
+import { fieldInvalid, type ClusterTrustBundle, type StatusCause } from '@skerry/api'
+import { pemBlocks } from '@skerry/kinds'
 import { readX509 } from './read-x509.ts'
 
 /** Only authorities can be anchors of trust; a text that stays is not read again. */

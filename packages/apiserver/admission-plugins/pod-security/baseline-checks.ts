@@ -56,10 +56,7 @@ function isArmorNote(value: string): boolean {
   return value === '' || value === 'runtime/default' || value.startsWith('localhost/')
 }
 
-export function addedBeyond(
-  allowed: ReadonlySet<string>,
-  capabilities: Capabilities = {},
-): string[] {
+function addedBeyond(allowed: ReadonlySet<string>, capabilities: Capabilities = {}): string[] {
   return (capabilities.add ?? []).filter((name) => !allowed.has(name))
 }
 

@@ -1,4 +1,4 @@
-import { expressions } from '@skerry/api'
+import { expressions } from '@skerry/kinds'
 import type { CelEnvironment, CelProgram, CelValue } from '@skerry/cel'
 import { TokenError } from '../token-authenticator.ts'
 

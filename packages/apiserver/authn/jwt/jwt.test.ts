@@ -1,4 +1,4 @@
-import { loadExpressions } from '@skerry/api'
+import { loadExpressions } from '@skerry/kinds'
 import assert from 'node:assert/strict'
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { createServer } from 'node:https'

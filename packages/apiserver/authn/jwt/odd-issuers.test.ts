@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { loadExpressions } from '@skerry/api'
+import { loadExpressions } from '@skerry/kinds'
 import { seededRandom, systemClock } from '@skerry/base'
 import { generateKeyPair } from '@skerry/pki'
 import {

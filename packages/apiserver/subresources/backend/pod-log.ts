@@ -1,12 +1,11 @@
 import {
   StatusError,
-  canonicalTime,
   fieldForbidden,
   fieldInvalid,
-  timeErrorText,
   type StatusCause,
   type StatusReason,
 } from '@skerry/api'
+import { canonicalTime, timeErrorText } from '@skerry/bodies'
 import { invalidObject } from '../../contract/status-answers.ts'
 import type { SubresourceAnswer, SubresourceHandler } from '../../contract/subresource.ts'
 import { wellKnown } from '../../contract/well-known-resources.ts'

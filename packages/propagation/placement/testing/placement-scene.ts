@@ -1,4 +1,4 @@
-import { builtinKinds } from '@skerry/api'
+import { builtinKinds } from '@skerry/kinds'
 import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import { createCluster, createEventSink, type Cluster as Api, type Transport } from '@skerry/client'
 import {
@@ -7,15 +7,13 @@ import {
   type ControllerDefinition,
 } from '@skerry/controller-runtime'
 import { startTestApiServer } from '@skerry/testing'
+import { clusterKind, clusterResource, type ClusterSpec } from '@skerry/fleet-kinds'
 import {
+  karmadaKinds,
   resourceBindingResource,
   type BindingSpec,
   type ResourceBinding,
-  clusterKind,
-  clusterResource,
-  type ClusterSpec,
-  karmadaKinds,
-} from '@skerry/fleet-kinds'
+} from '@skerry/karmada-kinds'
 import { createFleetScheduler } from '../binding-scheduler.ts'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }

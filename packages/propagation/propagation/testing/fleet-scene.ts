@@ -1,4 +1,5 @@
-import { builtinKinds, type AnyObject, type KubeObject } from '@skerry/api'
+import { builtinKinds } from '@skerry/kinds'
+import type { AnyObject, KubeObject } from '@skerry/api'
 import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import {
   createCluster,
@@ -10,13 +11,8 @@ import {
 import { createInformerSet } from '@skerry/controller-runtime'
 import { startTestApiServer } from '@skerry/testing'
 import { runWorks } from '@skerry/cluster-agent'
-import {
-  clusterKind,
-  clusterResource,
-  executionNamespace,
-  karmadaKinds,
-  type TenantRules,
-} from '@skerry/fleet-kinds'
+import { clusterKind, clusterResource, executionNamespace } from '@skerry/fleet-kinds'
+import { karmadaKinds, type TenantRules } from '@skerry/karmada-kinds'
 import { clusterController } from '@skerry/membership'
 import { apiEnablementsOf } from '../../../cluster-agent/report/cluster-facts.ts'
 import { createFleetFailover } from '../../failover/fleet-failover.ts'

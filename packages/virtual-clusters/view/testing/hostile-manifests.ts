@@ -27,7 +27,7 @@ export interface ServedKind {
 }
 
 /** Objects, namespaces and labels of a sibling: none of these texts may stand in what is at the edge. */
-export const foreignTexts: ReadonlySet<string> = new Set([
+const foreignTexts: ReadonlySet<string> = new Set([
   '/west',
   '198.51.100.7',
   'db.shop-west.svc',

@@ -60,8 +60,8 @@ export interface ViewScene extends AsyncDisposable {
   member(cluster: string, namespace: string): string
 }
 
-export const root: Asker = { user: 'root', groups: ['system:masters'] }
-export const virtualClusters = ['east', 'west'] as const
+const root: Asker = { user: 'root', groups: ['system:masters'] }
+const virtualClusters = ['east', 'west'] as const
 
 export async function startViewScene(
   policy?: ImpersonationPolicy,

@@ -1,0 +1,59 @@
+/**
+ * kinds: every kind that Kubernetes serves, as data: strategies (defaults, validation, what an update may change), columns,
+ * and the rules of custom resources. Pure: no I/O and no node: imports. It stores nothing and answers no request.
+ * Start reading at builtin-kinds.ts, then strategy-table.ts; custom-resource-kinds.ts makes kinds of definitions.
+ */
+export { strategies } from './strategy-table.ts'
+export {
+  claimFromV1,
+  claimTemplateFromV1,
+  claimTemplateToV1,
+  claimToV1,
+  sliceFromV1,
+  sliceToV1,
+} from './strategies/resource/device-versions.ts'
+export { builtinKinds } from './builtin-kinds.ts'
+export { parseSwitches, type KindSwitches } from './kind-switches.ts'
+export { partialObjectMetadata, tableOf, type Table, type TableRow } from './columns/table.ts'
+export { compareVersions, discoveryOrder } from './kind-order.ts'
+export { kindsOfCustomResource } from './custom-resource-kinds.ts'
+export { evaluateJsonPath, parseJsonPath } from './columns/json-path.ts'
+export { defaultColumns } from './columns/column.ts'
+export { selectableFieldValue } from './selectable-field-table.ts'
+export {
+  autoscalerFromVersion2,
+  autoscalerToVersion2,
+} from './strategies/autoscaling/autoscaler-versions.ts'
+export { schemaFromCrd } from './schema/crd-schema.ts'
+export { checkStructural } from './structural/structural-check.ts'
+export {
+  validateStructural,
+  validateStructuralStatusUpdate,
+  validateStructuralUpdate,
+} from './structural/validate.ts'
+export { expressions, loadExpressions } from './expressions/expressions.ts'
+export { kubernetesEnvironment } from './cel/compiled-rule.ts'
+export { type RuleSet } from './cel/rule-set.ts'
+export { defaultStructural, pruneStructural } from './structural/prune.ts'
+export { checkCustomMetadata } from './structural/custom-metadata.ts'
+export { checkWebhookClient } from './strategies/webhook-client-checks.ts'
+export {
+  compileExpression,
+  compileVariables,
+  expressionResults,
+  typeIssues,
+  variablesTypeName,
+  type Compiled,
+  type Declarations,
+  type NamedExpression,
+} from './admission-cel/admission-environment.ts'
+export {
+  authorizerValue,
+  resourceCheckValue,
+  type AccessCheck,
+  type CheckAnswers,
+  type CheckedDecision,
+} from './cel/authorizer-library.ts'
+export { objectRoot } from './admission-cel/patch-types.ts'
+export { typedSchema, type TypedSchema } from './admission-cel/typed-schema.ts'
+export { pemBlocks } from './strategies/pem-text.ts'

@@ -1,0 +1,40 @@
+import { quoteGo } from '@skerry/api'
+import { ipText, networkOf, parseCidr, parseIp } from './ip-text.ts'
+
+/** Spellings that are taken and that other programs may read differently. */
+export function warningsOfIp(text: string, field: string): string[] {
+  const ip = parseIp(text)
+  if (!ip) return []
+  const canonical = ipText(ip)
+  if (canonical === text) return []
+  const [was, better] = [quoteGo(text), quoteGo(canonical)]
+  if (ip.family === 6) {
+    return [`${field}: IPv6 address ${was} should be in RFC 5952 canonical format (${better})`]
+  }
+  return [`${field}: non-standard IP address ${was} is invalid: use ${better}`]
+}
+
+export function warningsOfCidr(text: string, field: string): string[] {
+  const cidr = parseCidr(text)
+  if (!cidr) return []
+  const { ip, prefixLength } = cidr
+  const was = quoteGo(text)
+  const address = ipText(ip)
+  const network = ipText(networkOf(cidr))
+  const warnings: string[] = []
+  const canonical = quoteGo(`${network}/${prefixLength}`)
+  if (address !== network) {
+    const single = quoteGo(`${address}/${ip.family === 4 ? 32 : 128}`)
+    const what = `is ambiguous in this context (should be ${canonical} or ${single}?)`
+    warnings.push(`${field}: CIDR value ${was} ${what}`)
+  }
+  const isPlain = text === `${address}/${prefixLength}`
+  if (isPlain) return warnings
+  if (ip.family === 4) {
+    warnings.push(`${field}: non-standard CIDR value ${was} is invalid: use ${canonical}`)
+  } else if (warnings.length === 0) {
+    const what = `should be in RFC 5952 canonical format (${canonical})`
+    warnings.push(`${field}: IPv6 CIDR value ${was} ${what}`)
+  }
+  return warnings
+}

@@ -1,0 +1,184 @@
+import type { Container, EphemeralContainer, Pod } from '@skerry/api'
+import type { ProbeResults } from '../probes/probe-results.ts'
+import {
+  latestContainer,
+  type ObservedContainer,
+  type ObservedPod,
+  type ObservedSandbox,
+} from '../pod/observed-pod.ts'
+import { resizeOf, type AppliedResources } from '../resources/resize.ts'
+import { containerSpecHash, specOf, type ContainerKind } from '../pod/pod-spec.ts'
+import type { RestartBackoff } from '../pod/restart-backoff.ts'
+
+export interface Termination {
+  /** When the first kill was sent; the grace period runs from here. */
+  readonly startedAtMs: number
+  readonly graceSeconds: number
+  /** Becomes the pod's phase, reason and message; absent: they follow from the containers. */
+  readonly failure?: { readonly reason: string; readonly message: string }
+}
+
+export interface PodPlanInput {
+  pod: Pod
+  observed: ObservedPod
+  probes: ProbeResults
+  /** By backoffKey. */
+  backoffs: ReadonlyMap<string, RestartBackoff>
+  /** Set once the pod must end, for whatever reason; never unset. */
+  termination?: Termination
+  /** What containers were given after they were made; default: nothing. */
+  applied?: AppliedResources
+  nowMs: number
+}
+
+export type KillReason =
+  | 'liveness'
+  | 'startup'
+  | 'spec-changed'
+  | 'resized'
+  | 'unknown-state'
+  | 'pod-ends'
+
+export interface KillAction {
+  readonly container: ObservedContainer
+  readonly reason: KillReason
+  /** For the Killing event. */
+  readonly message: string
+  readonly graceSeconds: number
+}
+
+/** Other resources for a container that goes on running. */
+export interface UpdateAction {
+  readonly observed: ObservedContainer
+  readonly container: Container
+}
+
+export interface StartAction {
+  readonly kind: ContainerKind
+  readonly container: Container | EphemeralContainer
+  readonly restartCount: number
+  /** When a container of this name ended last; the back-off grows from there. */
+  readonly afterExitMs?: number
+}
+
+export interface WaitingContainer {
+  readonly name: string
+  readonly reason: string
+  readonly message: string
+  readonly untilMs: number
+}
+
+/** Carried out in the order of the fields. */
+export interface PodPlan {
+  readonly kill: readonly KillAction[]
+  readonly update: readonly UpdateAction[]
+  /** Sandboxes that no container may run in any more. */
+  readonly stopSandboxes: readonly ObservedSandbox[]
+  /** The new sandbox's attempt; undefined: the newest one stays. */
+  readonly createSandbox: number | undefined
+  readonly start: readonly StartAction[]
+  readonly backOff: readonly WaitingContainer[]
+  /** Nothing is to go on running: the pod has its result. */
+  readonly isFinished: boolean
+  /** The latest time at which to plan again though nothing happened. */
+  readonly wakeAtMs: number | undefined
+}
+
+export const emptyPlan: PodPlan = Object.freeze({
+  kill: [],
+  update: [],
+  stopSandboxes: [],
+  createSandbox: undefined,
+  start: [],
+  backOff: [],
+  isFinished: false,
+  wakeAtMs: undefined,
+})
+
+/** Undefined: it is as it should be. Shared with sidecars, whose messages say "Init container". */
+export function killOfRunning(
+  input: PodPlanInput,
+  container: Container,
+  observed: ObservedContainer,
+  noun = 'Container',
+): KillAction | undefined {
+  const spec = specOf(input.pod)
+  const podGrace = spec.terminationGracePeriodSeconds ?? 30
+  const kill = (reason: KillReason, message: string, graceSeconds = podGrace): KillAction => ({
+    container: observed,
+    reason,
+    message,
+    graceSeconds,
+  })
+  if (observed.specHash !== containerSpecHash(container)) {
+    return kill('spec-changed', `${noun} ${container.name} definition changed`)
+  }
+  if (resizeOf(container, observed, input.applied ?? noneApplied) === 'restart') {
+    return kill('resized', `${noun} ${container.name} resize requires restart`)
+  }
+  const results = input.probes.get(observed.id)
+  if (results?.liveness === 'failure') {
+    const grace = container.livenessProbe?.terminationGracePeriodSeconds
+    return kill('liveness', `${noun} ${container.name} failed liveness probe`, grace)
+  }
+  if (results?.startup === 'failure') {
+    const grace = container.startupProbe?.terminationGracePeriodSeconds
+    return kill('startup', `${noun} ${container.name} failed startup probe`, grace)
+  }
+  return undefined
+}
+
+const noneApplied: AppliedResources = new Map()
+
+/** Of a container that goes on running; empty: it has what it should. */
+export function updatesOf(
+  input: PodPlanInput,
+  container: Container,
+  observed: ObservedContainer,
+): UpdateAction[] {
+  const resize = resizeOf(container, observed, input.applied ?? noneApplied)
+  return resize === 'update' ? [{ observed, container }] : []
+}
+
+export function killOfUnknown(observed: ObservedContainer, noun = 'Container'): KillAction {
+  return {
+    container: observed,
+    reason: 'unknown-state',
+    message: `${noun} is in "unknown" state, try killing it before restart`,
+    graceSeconds: 2,
+  }
+}
+
+/** A container whose spec changed owes nothing for what the old one did. */
+export function backoffKey(container: Container | EphemeralContainer): string {
+  return `${container.name}/${containerSpecHash(container)}`
+}
+
+export function startOf(
+  input: PodPlanInput,
+  container: Container | EphemeralContainer,
+  kind: ContainerKind,
+): StartAction {
+  const latest = latestContainer(input.observed, container.name)
+  // Also where one that still runs is about to be killed: a failing probe is a crash loop, too.
+  const ended = input.observed.containers.find(
+    ({ name, state }) => name === container.name && state === 'exited',
+  )
+  const reported = latest ? undefined : reportedRestarts(input.pod, container.name)
+  return {
+    kind,
+    container,
+    restartCount: latest ? latest.restartCount + 1 : (reported ?? 0),
+    ...(ended ? { afterExitMs: ended.finishedAtMs } : {}),
+  }
+}
+
+/** The runtime has forgotten the containers, but the API remembers that there were some. */
+function reportedRestarts(pod: Pod, name: string): number | undefined {
+  const statuses = [
+    ...(pod.status?.containerStatuses ?? []),
+    ...(pod.status?.initContainerStatuses ?? []),
+  ]
+  const status = statuses.find((candidate) => candidate.name === name)
+  return status?.containerID ? status.restartCount + 1 : undefined
+}

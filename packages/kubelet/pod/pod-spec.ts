@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto'
+import type { Container, EphemeralContainer, Pod, PodSpec } from '@skerry/api'
+
+export type ContainerKind = 'init' | 'sidecar' | 'regular' | 'ephemeral'
+
+export interface SpecContainer {
+  readonly kind: ContainerKind
+  readonly container: Container | EphemeralContainer
+}
+
+/** A pod that came from the API or a checked manifest always has a spec. */
+export function specOf(pod: Pod): PodSpec {
+  if (pod.spec) return pod.spec
+  throw new TypeError(`Cannot run pod "${pod.metadata.name ?? ''}": it has no spec`)
+}
+
+/** An init container that keeps running beside the others. */
+export function isSidecar(container: Container): boolean {
+  return container.restartPolicy === 'Always'
+}
+
+/** In the order of the spec: init and sidecar containers, regular ones, ephemeral ones. */
+function containersOf(pod: Pod): SpecContainer[] {
+  const spec = specOf(pod)
+  return [
+    ...(spec.initContainers ?? []).map((container) => ({
+      kind: isSidecar(container) ? ('sidecar' as const) : ('init' as const),
+      container,
+    })),
+    ...spec.containers.map((container) => ({ kind: 'regular' as const, container })),
+    ...(spec.ephemeralContainers ?? []).map((container) => ({
+      kind: 'ephemeral' as const,
+      container,
+    })),
+  ]
+}
+
+export function findContainer(pod: Pod, name: string): SpecContainer | undefined {
+  return containersOf(pod).find(({ container }) => container.name === name)
+}
+
+/**
+ * Only the image of a container may change in place. A hash over more would restart healthy
+ * containers when a newer API server fills in a default that an older one did not.
+ */
+export function containerSpecHash(container: Container | EphemeralContainer): string {
+  const picked = JSON.stringify([container.name, container.image ?? ''])
+  return createHash('sha256').update(picked).digest('hex').slice(0, 16)
+}
+
+export function isHostNetwork(pod: Pod): boolean {
+  return specOf(pod).hostNetwork === true
+}
+
+/** Whether a container that exited with this code is to be started again (KEP-5307's rules first). */
+export function shouldRestart(
+  container: Container | EphemeralContainer,
+  spec: PodSpec,
+  exitCode: number,
+): boolean {
+  for (const rule of container.restartPolicyRules ?? []) {
+    const { operator, values = [] } = rule.exitCodes ?? { operator: '' }
+    const isListed = values.includes(exitCode)
+    if ((operator === 'In' && isListed) || (operator === 'NotIn' && !isListed)) {
+      return rule.action === 'Restart' || rule.action === 'RestartAllContainers'
+    }
+  }
+  switch (container.restartPolicy ?? spec.restartPolicy) {
+    case 'Never':
+      return false
+    case 'OnFailure':
+      return exitCode !== 0
+    default:
+      return true
+  }
+}
+
+/** `name_namespace(uid)`, as in kubelet's messages. */
+export function describePod(pod: Pod): string {
+  const { name, namespace, uid } = pod.metadata
+  return `${name}_${namespace}(${uid})`
+}
+
+const gracePeriodSecondsDefault = 30
+
+/** What a deletion asks for, else what the spec says. */
+export function gracePeriodSeconds(pod: Pod): number {
+  return (
+    pod.metadata.deletionGracePeriodSeconds ??
+    specOf(pod).terminationGracePeriodSeconds ??
+    gracePeriodSecondsDefault
+  )
+}

@@ -1,0 +1,223 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  runAll,
+  withTimeout,
+  type Clock,
+  type Logger,
+  type Metrics,
+  type Random,
+} from '@skerry/base'
+import type { Node } from '@skerry/api'
+import { createEventSink, type Cluster, type EventSink } from '@skerry/client'
+import type { ContainerRuntime } from '../cri/container-runtime.ts'
+import { NodePressureWatch } from '../garbage/node-pressure.ts'
+import { ImagePuller } from '../images/image-puller.ts'
+import { syncFilesystem } from '../images/import-image.ts'
+import { resolveConfig, type KubeletConfig, type ResolvedConfig } from '../kubelet-config.ts'
+import type { NodeContext } from '../pods/node-context.ts'
+import { NodeAgent } from '../node/node-agent.ts'
+import { nodeFacts, readMachine, type Machine } from '../node/node-facts.ts'
+import { PodBridge } from '../node/pod-bridge.ts'
+import { PodNetworkFiles } from '../node/pod-network-files.ts'
+import { noIsolation, type PodIsolation } from '../pods/pod-isolation.ts'
+import { noPodNetwork, type PodNetwork } from '../pods/pod-network.ts'
+import { PodObserver } from '../pods/pod-observer.ts'
+import { PodSet, type PodDirectory } from '../pods/pod-set.ts'
+import { stopAllPods } from '../pods/stop-all-pods.ts'
+import { isStatic } from '../static-pods/static-pod-marks.ts'
+import { StaticPods } from '../static-pods/static-pods.ts'
+import { StatusReporter } from '../status/status-reporter.ts'
+import { NodeStore } from '../store/node-store.ts'
+
+export interface KubeletDeps {
+  cluster: Cluster
+  runtime: ContainerRuntime
+  clock: Clock
+  random: Random
+  log: Logger
+  metrics: Metrics
+  /** Who keeps NetworkPolicies; absent: not this process. */
+  isolation?: PodIsolation
+  /** The pods' network. Default: the node keeps the bridge that its config names. */
+  podNetwork?: PodNetwork
+  /** Further problems of the node's network, for its Ready condition. Default: none. */
+  networkProblems?: () => readonly string[]
+  /** Where the agent runs; read from the machine when absent. */
+  machine?: Machine
+  /** Called once pods can be looked up: for servers of logs, exec and statistics. */
+  onReady?: (kubelet: RunningKubelet) => void
+}
+
+export interface RunningKubelet {
+  readonly config: ResolvedConfig
+  readonly pods: PodDirectory
+  readonly runtime: ContainerRuntime
+}
+
+/** How long pods may take to end where the config asks that they end with the agent. */
+const stopPodsMs = 60_000
+
+/**
+ * The node agent, until the signal aborts. Pods go on without it, unless the config asks that they
+ * end. Needs no API server to start: what the node's disk has is run until the API says otherwise.
+ */
+export async function runKubelet(
+  config: KubeletConfig,
+  deps: KubeletDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const resolved = resolveConfig(config)
+  await makeDirectories(resolved)
+  const machine = deps.machine ?? (await readMachine(resolved.dataDirectory))
+  await using store = createStore(resolved, deps, signal)
+  const events = createEventSink(deps.cluster, deps)
+  const staticPods = createStaticPods(resolved, deps, { store, pods: () => pods })
+  const bridge = createBridge(resolved, deps, () => ({ observer: context.observer, pods }))
+  const podNetwork = deps.podNetwork ?? bridge ?? noPodNetwork
+  const parts = { resolved, machine, store, events, staticPods, podNetwork }
+  const context = createContext(parts, deps, signal)
+  await using pods = new PodSet(context, store, signal)
+  const network = new PodNetworkFiles(resolved, deps)
+  const pressure = new NodePressureWatch(resolved, {
+    ...deps,
+    pods,
+    onChange: () => agent.refresh(),
+  })
+  const onNode = (node: Node): void => {
+    store.keepNode(node)
+    network.onNode(node)
+    bridge?.onNode(node)
+  }
+  const agent = new NodeAgent(resolved, machine, {
+    ...deps,
+    pressure: () => pressure.pressure(),
+    networkProblems: () => [...podNetwork.problems(), ...(deps.networkProblems?.() ?? [])],
+    onNode,
+  })
+  await store.load()
+  if (store.node) {
+    network.onNode(store.node)
+    bridge?.onNode(store.node)
+  }
+  deps.onReady?.({ config: resolved, pods, runtime: deps.runtime })
+  try {
+    await runAll(signal, [
+      () => store.run(),
+      () => context.observer.run(),
+      () => pods.run(),
+      (scope) => pods.endOrphans(staticPods.whenScanned(), scope),
+      (scope) => staticPods.run(scope),
+      (scope) => context.statuses.run(scope),
+      (scope) => events.run(scope),
+      (scope) => network.run(scope),
+      async (scope) => bridge?.run(scope),
+      (scope) => pressure.run(scope),
+      (scope) => agent.run(scope),
+    ])
+  } finally {
+    if (resolved.stopsPodsOnExit && signal.aborted) await stopPods(deps, pods)
+  }
+}
+
+function createStore(config: ResolvedConfig, deps: KubeletDeps, signal: AbortSignal): NodeStore {
+  const directory = join(config.dataDirectory, 'store')
+  return new NodeStore({ nodeName: config.nodeName, directory }, deps, signal)
+}
+
+function createStaticPods(
+  config: ResolvedConfig,
+  deps: KubeletDeps,
+  { store, pods }: { store: NodeStore; pods: () => PodSet },
+): StaticPods {
+  const { staticPodDirectory: directory, nodeName } = config
+  return new StaticPods(
+    { directory, nodeName },
+    {
+      ...deps,
+      onSet: (pod) => pods().set(pod),
+      onRemove: (pod) => pods().remove(pod),
+      apiPods: () => (store.isSynced ? store.list() : []),
+      node: () => store.node,
+    },
+  )
+}
+
+interface Parts {
+  resolved: ResolvedConfig
+  machine: Machine
+  store: NodeStore
+  events: EventSink
+  staticPods: StaticPods
+  podNetwork: PodNetwork
+}
+
+function createBridge(
+  config: ResolvedConfig,
+  { clock, log }: KubeletDeps,
+  parts: () => { observer: PodObserver; pods: PodSet },
+): PodBridge | undefined {
+  if (config.podBridge === '') return undefined
+  return new PodBridge(config, {
+    clock,
+    log,
+    sandboxes: (signal) => parts().observer.networked(signal),
+    onChange: () => parts().pods.wakeAll(),
+  })
+}
+
+function createContext(
+  { resolved, machine, store, events, staticPods, podNetwork: network }: Parts,
+  deps: KubeletDeps,
+  signal: AbortSignal,
+): NodeContext {
+  const facts = nodeFacts(machine, resolved)
+  const recorder = events.recorder({ component: 'kubelet', host: resolved.nodeName })
+  const runningPods = deps.metrics.gauge('kubelet_running_pods', 'Pods whose phase is Running.')
+  const statuses = new StatusReporter({
+    ...deps,
+    targetOf: (pod) => (isStatic(pod) ? staticPods.mirror(pod) : store.apiPod(pod)),
+    onStatus(uid, status) {
+      store.keepStatus(uid, status)
+      runningPods.set(statuses.runningCount)
+    },
+  })
+  return {
+    ...deps,
+    config: resolved,
+    facts,
+    cgroups: machine.cgroups,
+    events: recorder,
+    isolation: deps.isolation ?? noIsolation,
+    network,
+    observer: new PodObserver({ ...deps, network, bootId: facts.bootId }, signal),
+    images: new ImagePuller({
+      ...deps,
+      events: recorder,
+      onPulled: (scope) => syncImages(resolved, scope),
+    }),
+    objects: store,
+    statuses,
+  }
+}
+
+async function makeDirectories(config: ResolvedConfig): Promise<void> {
+  for (const directory of [config.dataDirectory, config.runDirectory, config.logDirectory]) {
+    await mkdir(directory, { recursive: true, mode: 0o755 })
+  }
+  await mkdir(join(config.dataDirectory, 'pods'), { recursive: true, mode: 0o750 })
+}
+
+async function syncImages(config: ResolvedConfig, signal: AbortSignal): Promise<void> {
+  if (config.imageDirectory !== '') await syncFilesystem(config.imageDirectory, signal)
+}
+
+async function stopPods({ runtime, log }: KubeletDeps, pods: PodDirectory): Promise<void> {
+  log.info('Ending all pods')
+  const known = pods.list()
+  const message = 'Cannot end all pods: some took too long'
+  const forever = new AbortController().signal
+  await withTimeout({ ms: stopPodsMs, message }, forever, (scope) =>
+    stopAllPods(runtime, known, scope),
+  )
+}
