@@ -53,7 +53,10 @@ export interface VirtualClustersDeps {
   /** The control plane, in the name of the whole cluster. */
   readonly hub: Api
   readonly identityOf: IdentityOf
-  /** Whether the whole cluster's agent may follow and make the Clusters of all; Karmada keeps each for itself. */
+  /**
+   * Whether the edge cluster's agent may watch and create the Clusters of all virtual clusters. Karmada lets
+   * each agent see only its own.
+   */
   readonly isFollowed: boolean
   readonly clock: Clock
   readonly random: Random
@@ -97,7 +100,7 @@ export function createVirtualClusters(
   }
 }
 
-/** Which versions there are is all that is asked of a definition; schemas are the most of it. */
+/** Strips schemas, which are most of a definition: only the versions are needed. */
 function withoutSchemas(definition: CustomResourceDefinition): CustomResourceDefinition {
   const { apiVersion, kind, metadata, spec } = definition
   const { name, uid, resourceVersion, deletionTimestamp } = metadata

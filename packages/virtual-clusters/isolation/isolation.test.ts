@@ -213,7 +213,7 @@ test('what isolates a namespace stays as its agent has made it', async () => {
   assert.equal(refused.status, 403)
   assert.match(refused.body.message, /isolates a virtual cluster/)
   assert.equal((await callApi(api.transport, remove)).status, 200)
-  // Whoever clears away what is in a namespace that goes is no administrator of virtual clusters.
+  // A user who clears out a namespace that is being deleted does not need to administer virtual clusters.
   await callApi(api.transport, { method: 'DELETE', path: '/api/v1/namespaces/shop-east' })
   const quota = `${paths['ResourceQuota']}/virtual-cluster`
   assert.equal((await callApi(as(user), { method: 'DELETE', path: quota })).status, 200)

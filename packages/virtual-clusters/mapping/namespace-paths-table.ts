@@ -27,7 +27,7 @@ const volumePaths: readonly string[] = [
   'spec.storageos.secretRef.namespace',
 ]
 
-/** By group and kind: where a namespace stands in the manifest, beside its own metadata. */
+/** Where a manifest names a namespace other than in its own metadata, by group and kind. */
 export const namespacePaths: Readonly<Record<string, readonly string[]>> = Object.freeze({
   '/Endpoints': [targetRefs('subsets.*.addresses'), targetRefs('subsets.*.notReadyAddresses')],
   '/Event': ['involvedObject.namespace', 'related.namespace'],
@@ -50,7 +50,7 @@ export const namespacePaths: Readonly<Record<string, readonly string[]>> = Objec
   'gateway.networking.k8s.io/UDPRoute': routePaths,
 })
 
-/** Where a status tells namespaces, as the edge cluster calls them. */
+/** Where a status names namespaces, by their names in the edge cluster. */
 export const statusNamespacePaths: Readonly<Record<string, readonly string[]>> = Object.freeze({
   'gateway.networking.k8s.io/GRPCRoute': ['parents.*.parentRef.namespace'],
   'gateway.networking.k8s.io/HTTPRoute': ['parents.*.parentRef.namespace'],

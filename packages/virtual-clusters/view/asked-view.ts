@@ -15,7 +15,7 @@ import { seenAsOf, type SeenAs } from './seen-kinds-table.ts'
 import type { Sight } from './shown-answer.ts'
 import type { ShownNames } from './shown-object.ts'
 
-/** One virtual cluster, and the ways to the edge that it is in. */
+/** One virtual cluster, and how to reach its edge. */
 export interface View {
   readonly group: VirtualGroup
   readonly mapping: Pick<Mapping, 'toMember'>
@@ -24,13 +24,13 @@ export interface View {
   readonly pages: PageTokens
   readonly room: AnswerRoom
   readonly yaml: YamlReader
-  /** As the person who asks. */
+  /** Asks as the requesting user. */
   readonly asUser: Ask
-  /** With the agent's own rights, for what the edge's RBAC was asked before. */
+  /** Asks with the agent's own rights, after the edge's RBAC has allowed the user. */
   readonly asAgent: Ask
 }
 
-/** One request for objects of a virtual cluster, as far as it is understood. */
+/** One parsed request for objects of a virtual cluster. */
 export interface Asked {
   readonly view: View
   readonly request: TunnelRequest
@@ -74,7 +74,7 @@ async function memberFor(view: View, info: RequestInfo, signal: AbortSignal): Pr
   try {
     const member = memberOf(view, namespace)
     const owner = await view.edge.findOwner(member, signal)
-    // One that is not there at all is for the edge to tell; it is this virtual cluster's to make.
+    // The edge reports a namespace that does not exist; this virtual cluster may create it.
     if (owner === undefined || owner.cluster === view.group.clusterName) return member
     throw noNamespace(namespace)
   } catch (error) {
@@ -105,7 +105,7 @@ function memberOrSame(view: View, namespace: string): string {
   }
 }
 
-/** In the words of an API server, which has no such namespace either. */
+/** Uses the words of an API server that has no such namespace. */
 export function noNamespace(name: string): StatusError {
   const details = { name, kind: 'namespaces' }
   return new StatusError('NotFound', `namespaces "${name}" not found`, { details })
