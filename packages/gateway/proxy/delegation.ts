@@ -10,8 +10,8 @@ import { clusterResource } from '@skerry/fleet-kinds'
 import { clustersPrefix, parseClusterTarget } from './cluster-path.ts'
 
 /**
- * Whoever may `impersonate` it says at that one cluster who asks, as Karmada does for its own users. A
- * subresource of its own: rights to clusters/proxy, however wide, do not hold it.
+ * A user who may `impersonate` it names the requesting user at that one cluster, as Karmada does for its own
+ * users. It is a separate subresource, so that rights to clusters/proxy, however wide, do not include it.
  */
 export const delegatesResource = 'clusters/users'
 

@@ -11,8 +11,8 @@ const comma = 0x2c
 const colon = 0x3a
 
 /**
- * `{"type":…,"object":{…,"metadata":{…,"resourceVersion":…}}}`. Objects are not parsed: what is asked for
- * stands mostly within their first kilobyte, and parsing all of them would cost more than the tunnel does.
+ * Reads `{"type":…,"object":{…,"metadata":{…,"resourceVersion":…}}}`. It does not parse whole objects: these
+ * fields are mostly within the first kilobyte, and parsing everything would cost more than the tunnel does.
  */
 export function readJsonHead(frame: Buffer): EventHead | undefined {
   const scan = new Scan(frame)
@@ -87,7 +87,7 @@ class Scan {
     }
   }
 
-  /** Undefined for what is no string, which is skipped. */
+  /** Returns undefined if the value is not a string, and skips it. */
   string(): string | undefined {
     if (this.#next() !== quote) {
       this.skip()
@@ -120,7 +120,7 @@ class Scan {
     } while (depth > 0 && !this.isBroken)
   }
 
-  /** The next byte that is no space. */
+  /** Returns the next byte that is not white space. */
   #next(): number | undefined {
     let byte = this.#bytes[this.#at]
     while (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) {
@@ -170,7 +170,7 @@ function unescaped(text: string): string | undefined {
     const value: unknown = JSON.parse(text)
     return typeof value === 'string' ? value : undefined
   } catch {
-    // A bad escape: nobody's name or version.
+    // The escape is invalid, so this is neither a name nor a version.
     return undefined
   }
 }

@@ -8,13 +8,13 @@ export interface WatchRequest extends WatchStart {
   readonly wantsBookmarks: boolean
   /** 0: the server decides. */
   readonly timeoutSeconds: number
-  /** How it is asked at first. */
+  /** The first request of the watch. */
   readonly first: TunnelRequest
-  /** How it is asked from a version on, `timeoutSeconds` before its end. */
+  /** Returns the request that continues from a version, `timeoutSeconds` before its end. */
   resumed(version: string, timeoutSeconds: number): TunnelRequest
 }
 
-/** Those that say where a watch starts and how long it lasts. */
+/** The parameters that determine where a watch starts and how long it lasts. */
 const startNames: ReadonlySet<string> = new Set([
   'allowWatchBookmarks',
   'resourceVersion',
@@ -31,9 +31,9 @@ export function isWatch({ method, path }: Pick<TunnelRequest, 'method' | 'path'>
 }
 
 /**
- * Reads a watch, and asks for bookmarks where the client does not: they say how far it has come while
- * nothing happens. Not where it wants Tables: the first event of those describes the columns, also when
- * it is a bookmark that the client will not see.
+ * Reads a watch, and adds bookmarks if the client did not request them: they mark its position while nothing
+ * happens. It adds none to a watch of Tables: the first event of those describes the columns, even if it is a
+ * bookmark that the client will not see.
  */
 export function readWatchRequest(request: TunnelRequest): WatchRequest {
   const [path = '', ...queries] = request.path.split('?')
@@ -82,7 +82,7 @@ function nameOf(pair: string): string {
   }
 }
 
-/** What is no whole number the server refuses by itself. */
+/** The server itself refuses a value that is not a whole number. */
 function secondsOf(text: string | null): number {
   return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : 0
 }
