@@ -9,13 +9,13 @@ export interface Explanation {
     readonly name: string
   }
   readonly claim: ClaimExplanation
-  /** What the scheduler has said last; absent: it has not looked yet. */
+  /** The scheduler's last result. If omitted, it has not looked at the object yet. */
   readonly scheduled?: {
     readonly status: string
     readonly reason: string
     readonly message: string
   }
-  /** In their order; empty where all clusters are sent to at once. */
+  /** The waves in their order; empty if all clusters get changes at once. */
   readonly waves: readonly WaveExplanation[]
   /** The whole fleet, by name. */
   readonly clusters: readonly ClusterExplanation[]
@@ -28,7 +28,7 @@ export interface PolicyName {
 }
 
 export interface ClaimExplanation {
-  /** Absent: nobody's. */
+  /** The claiming policy. If omitted, no policy has claimed the object. */
   readonly policy?: PolicyName
   readonly why: string
   /** Policies that select it, too, and why it is not theirs. */
@@ -44,7 +44,7 @@ export interface WaveExplanation {
   readonly clusters: readonly string[]
 }
 
-/** What is most worth knowing of a cluster; `NotPlaced` of one that the object does not go to. */
+/** The most important fact about a cluster; `NotPlaced` if the object does not go there. */
 export type ClusterStanding =
   | 'Healthy'
   | 'Unhealthy'
@@ -58,10 +58,10 @@ export type ClusterStanding =
 export interface ClusterExplanation {
   readonly name: string
   readonly standing: ClusterStanding
-  /** Of what has replicas. */
+  /** The number of replicas, for objects that have them. */
   readonly replicas?: number
-  /** Sentences; empty where there is nothing to say. */
+  /** The reasons, as sentences; empty if there are none. */
   readonly why: readonly string[]
-  /** What is changed for it, in the order in which it is. */
+  /** The changes for this cluster, in the order in which they are applied. */
   readonly overrides: readonly Omit<AppliedOverride, 'overriders'>[]
 }

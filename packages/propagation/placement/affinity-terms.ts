@@ -7,7 +7,7 @@ import {
 import type { Cluster } from '@skerry/fleet-kinds'
 import { isWorkload } from './workload.ts'
 
-/** Of several affinities the one of this name; undefined where a placement has just one, or none. */
+/** Returns the affinity of this name if the placement has several; undefined if it has one or none. */
 export function affinityTerm(
   { placement }: BindingSpec,
   affinityName: string | undefined,
@@ -25,7 +25,7 @@ export function affinitiesInForce(
   if (clusterAffinity !== undefined) return [clusterAffinity]
   const term = affinityTerm(spec, affinityName)
   if (term === undefined) return []
-  // What needs no room does not overflow.
+  // Objects without replicas need no room, so they do not overflow.
   return isWorkload(spec) ? [term, ...(term.overflowAffinities ?? [])] : [term]
 }
 

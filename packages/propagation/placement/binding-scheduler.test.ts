@@ -119,7 +119,7 @@ test('another scheduler’s bindings, and those that are held back, are left alo
 
 test('what waits is placed by its priority', async () => {
   const alone = { placement: everywhere, workloadAffinityGroups: { antiAffinityGroup: 'watch' } }
-  // By its name it would come last.
+  // Its name would put it last.
   const urgent = { namespace, name: 'zeal-deployment' }
   await using scene = await startScene([], async (before) => {
     await makeCluster(before, 'shore')

@@ -15,8 +15,8 @@ export interface DivisionInput {
 }
 
 /**
- * What is placed already stays as far as it can: more replicas are added to it, fewer are taken from it
- * in proportion. A fresh division starts from nothing. Throws PlacementError where there is no room.
+ * Keeps placed replicas as far as possible: new replicas are added to them, and surplus ones are removed in
+ * proportion. A fresh division starts from nothing. Throws PlacementError if there is no room.
  */
 export function divideByRoom(input: DivisionInput): TargetCluster[] {
   const { candidates, spec, isFresh } = input
@@ -55,7 +55,7 @@ function divideMore(
 
 interface Division {
   readonly rooms: readonly TargetCluster[]
-  /** What the shares are added to. */
+  /** The clusters to which the shares are added. */
   readonly kept: readonly TargetCluster[]
   /** Clusters that are filled before others. */
   readonly preferred: readonly TargetCluster[]

@@ -2,7 +2,7 @@ import type { TenantRules } from '@skerry/karmada-kinds'
 import type { ResourceInterpreter } from '@skerry/interpreter'
 import type { Templates } from './templates.ts'
 
-/** What all controllers of propagation stand on. */
+/** The dependencies that all controllers of propagation share. */
 export interface FleetContext {
   readonly templates: Templates
   readonly interpreter: ResourceInterpreter

@@ -77,7 +77,7 @@ class Policies {
     if (known.includes(false)) return { requeueAfterMs: unknownKindMs }
   }
 
-  /** Also those that it has selected before: what it has no more is to be let go. */
+  /** Includes kinds that the policy selected before, because those objects must be released. */
   #boundKinds(policy: PropagationPolicy, context: ControllerContext): TemplateKind[] {
     const bindings = bindingScopes.flatMap(({ resource }) =>
       context.informer(resource).byIndex(this.#scope.idLabel, policyId(policy)),

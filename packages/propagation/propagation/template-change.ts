@@ -3,7 +3,7 @@ import type { Change } from '@skerry/client'
 
 /** Labels and annotations that controllers of the fleet write themselves. */
 const fleetDomain = '.karmada.io/'
-/** Of that domain, but a person's to set. */
+/** This label has the fleet's domain, but users set it. */
 const skipNamespaceLabel = 'namespace.karmada.io/skip-auto-propagation'
 
 /** Whether anything but the status is another one than before. */
@@ -12,7 +12,7 @@ export function isOfSpecification(change: Change<AnyObject>): boolean {
   return !equalJson(wantedOf(change.object), wantedOf(change.old))
 }
 
-/** Whether somebody else than the fleet's controllers has changed the object. */
+/** Reports whether anybody but the fleet's controllers has changed the object. */
 export function isOfUser(change: Change<AnyObject>): boolean {
   if (change.type !== 'updated') return true
   return !equalJson(userPartOf(change.object), userPartOf(change.old))

@@ -105,7 +105,7 @@ async function makeBank(edge: Api): Promise<void> {
   }
 }
 
-/** Until the hub has told of it in an event. */
+/** Waits until the hub has reported it in an event. */
 async function untilEvent({ hub }: FleetScene, isWanted: (message: string) => boolean) {
   const events = hub.resource(resources.events)
   const { items, metadata } = await events.list({ namespace }, signal)
@@ -565,7 +565,7 @@ test('what a template says of its owners, its Work and its policy, is not believ
     ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'vault', uid: 'any' }],
   })
   await hub.resource(configMaps).create(forged, signal)
-  // Whoever may write a template may write its status, too.
+  // A user who may write a template may write its status, too.
   const deployments = hub.resource(anyObjects(resources.deployments))
   const told = await deployments.create(deployment('told'), signal)
   const status = { replicas: 9, readyReplicas: 9, conditions: [] }

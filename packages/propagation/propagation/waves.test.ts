@@ -59,7 +59,7 @@ function isApplied(work: Work | undefined, generation: number): boolean {
   )
 }
 
-/** As the controllers of a cluster would: the pods of all replicas run. */
+/** Reports as the controllers of a cluster would: the pods of all replicas run. */
 async function reportReady(scene: FleetScene, cluster: string, generation: number): Promise<void> {
   const counts = { replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 }
   const patch = { status: { ...counts, observedGeneration: generation } }

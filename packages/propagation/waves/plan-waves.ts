@@ -1,7 +1,7 @@
 import type { Labels } from '@skerry/api'
 import type { Wave, Waves } from '@skerry/karmada-kinds'
 
-/** A cluster that an object goes to, as far as waves go by it. */
+/** A cluster of an object, with the facts that waves use. */
 export interface WaveSite {
   readonly name: string
   readonly labels: Labels | undefined
@@ -9,7 +9,7 @@ export interface WaveSite {
   readonly isPresent: boolean
   /** The newest is written for it. */
   readonly isCurrent: boolean
-  /** It has told that it has what is written for it, and that it is well. */
+  /** It has reported that it applied the written version and is healthy. */
   readonly isWell: boolean
 }
 
@@ -18,15 +18,15 @@ export interface WavePlan {
   /** Its clusters get the newest. */
   readonly isOpen: boolean
   readonly sites: readonly WaveSite[]
-  /** Of the present ones: how many have the newest and are well, and how many must. */
+  /** How many present clusters have the newest version and are healthy, and how many must. */
   readonly well: number
   readonly needed: number
 }
 
 /**
- * Which clusters are in which wave, each in the first that means it, and which waves are open. One
- * opens when those before it are well enough; a wave of which nobody is present holds up nobody.
- * Pure. Within a share of the clusters the first by name come first.
+ * Assigns each cluster to the first wave that covers it, and decides which waves are open. A wave opens when
+ * enough clusters of those before it are healthy; a wave without present clusters holds up none. Pure. Within
+ * a share of the clusters, the first by name come first.
  */
 export function planWaves({ waves, healthyPercent }: Waves, all: readonly WaveSite[]): WavePlan[] {
   let left = all.toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))

@@ -24,8 +24,8 @@ export const web = { namespace, name: 'web-deployment' }
 const lookout = { namespace, name: 'lookout-deployment' }
 
 /**
- * A hub in this process, whose scheduler runs, and what else is given; `prepare` comes before they start,
- * and what they ask goes `through` this.
+ * Starts a hub in this process with its scheduler and the given controllers. `prepare` runs before they
+ * start; `through` may wrap their transport.
  */
 export async function startScene(
   others: readonly ControllerDefinition[] = [],
@@ -112,11 +112,11 @@ export async function makeCluster(
 }
 
 const lastTransitionTime = '2026-01-01T00:00:00Z'
-/** Without its status. */
+/** A Ready condition without its status. */
 export const ready = { type: 'Ready', reason: 'Test', message: '', lastTransitionTime }
 const deployments = { name: 'deployments', kind: 'Deployment' }
 
-/** Of a Deployment of four replicas. */
+/** Returns a binding of a Deployment with four replicas. */
 export function bindingOf(spec: Partial<BindingSpec>): ResourceBinding {
   return {
     apiVersion: 'work.karmada.io/v1alpha2',

@@ -24,11 +24,11 @@ const deps = { clock: systemClock, random: systemRandom, log: silentLogger, user
 /** A hub that propagates and places, and edges whose agents apply Works; all in this process. */
 export interface FleetScene extends AsyncDisposable {
   readonly hub: Api
-  /** By the clusters' names. */
+  /** Returns an edge by its cluster's name. */
   edge(name: string): Api
-  /** Stops the hub's controllers, does what is given, and starts them anew: they know nothing any more. */
+  /** Stops the hub's controllers, runs `meanwhile`, and starts the controllers again with empty memory. */
   restart(meanwhile?: () => Promise<void>): Promise<void>
-  /** Until the object is as wanted; undefined stands for one that is not there. */
+  /** Waits until the object is as wanted; undefined stands for one that does not exist. */
   until<T extends KubeObject>(
     where: { api: Api; resource: TypedResource<T>; key: ObjectKey },
     isWanted: (object: T | undefined) => boolean,
@@ -123,7 +123,7 @@ async function runHub(hub: Api, rules: TenantRules, signal: AbortSignal): Promis
   ])
 }
 
-/** As its agent would. */
+/** Registers the cluster as its agent would. */
 async function register(
   hub: Api,
   { name, local }: { name: string; local: Api },
