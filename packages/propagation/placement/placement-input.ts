@@ -45,7 +45,7 @@ export interface ClusterDiagnosis {
   readonly reasons: readonly string[]
 }
 
-/** A failed placement. `NoClusterFit` is not retried until something changes; `Unschedulable` waits for room. */
+/** A failed placement. `NoClusterFit` is retried only when something changes, the other reasons also after a delay. */
 export class PlacementError extends Error {
   override name = 'PlacementError'
   readonly reason: Exclude<PlacementReason, 'Success'>
