@@ -17,8 +17,8 @@ export interface TracedHandlerOptions {
 }
 
 /**
- * Two spans for each request: what the agent does, in the trace of its hub, whose word it takes; and
- * within it the call of the API server, which is told that it is a part of that.
+ * Records two spans for each request: the agent's work, as part of its hub's trace, which it trusts; and
+ * within it the API server's call, which gets that span as its parent.
  */
 export function tracedHandler(
   handler: TunnelHandler,
@@ -115,7 +115,7 @@ function followed<Answer extends TunnelResponse | TunnelUpgraded>(
 ): Answer {
   answered(answer.status)
   const stream = isSwitched(answer) ? answer.stream : answer.body
-  // What is no stream is made by the agent itself, and is short.
+  // The agent itself made an answer that is not a stream; it is short.
   if (stream instanceof Readable) stream.once('close', end)
   else end()
   return answer

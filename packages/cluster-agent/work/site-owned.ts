@@ -9,8 +9,9 @@ import {
 import { groupLabel } from '@skerry/fleet-kinds'
 
 /**
- * Annotation of a manifest: fields that the people of a site may make their own, comma-separated, as
- * `spec.replicas`. What stands in a list is meant in each of its elements, without a step of its own.
+ * The annotation of a manifest that lists fields which a site's people may take over, comma-separated, for
+ * example `spec.replicas`. A field inside a list means that field of each element, without a step for the
+ * list.
  */
 export const siteOwnedKey = 'hub.skerry.io/site-owned'
 
@@ -23,9 +24,9 @@ export function leavesToSites(manifest: AnyObject): boolean {
 }
 
 /**
- * What is desired, with what the site's people have applied under the listed fields. Pure. Only
- * `spec`, `data` and their like can be left to a site: never what says whose an object is.
- * `observed` needs its managedFields; without them nobody owns anything.
+ * Merges into the desired object what the site's people have applied under the listed fields. Pure. Only
+ * `spec`, `data` and the like can be left to a site, never the fields of ownership. `observed` needs its
+ * managedFields; without them no field belongs to the site.
  */
 export function withSiteOwned(desired: AnyObject, observed: AnyObject): AnyObject {
   const paths = listedPaths(desired)
@@ -37,7 +38,7 @@ export function withSiteOwned(desired: AnyObject, observed: AnyObject): AnyObjec
     })
     .map(({ fieldsV1 }) => fieldsV1)
   return fieldSets.reduce<AnyObject>(
-    // What stood at the top of an object still does: only listed fields below it are others.
+    // The top-level fields stay; only listed fields below them change.
     (kept, fields) => taken({ desired: kept, observed, fields, paths }) as AnyObject,
     desired,
   )
@@ -56,7 +57,7 @@ function listedPaths({ metadata }: AnyObject): string[][] {
 interface Place {
   readonly desired: unknown
   readonly observed: unknown
-  /** Of managedFields, as the structured merge of Kubernetes has it: `f:`, `k:` and `v:`. */
+  /** A managedFields set in Kubernetes' structured merge format: `f:`, `k:` and `v:`. */
   readonly fields: unknown
   /** Steps that are left of each listed path; one without any has been reached. */
   readonly paths: readonly (readonly string[])[]
@@ -122,7 +123,7 @@ function elementTest(key: string): (element: unknown) => boolean {
   if (key.startsWith('v:')) return (element) => equalJson(element, wanted)
   if (!key.startsWith('k:') || !isJsonObject(wanted)) return () => false
   const keys = Object.entries(wanted)
-  // What a manifest leaves out, as a port's protocol, the API server has filled in.
+  // The API server fills in key fields that a manifest omits, such as a port's protocol.
   return (element) =>
     isJsonObject(element) &&
     keys.some(([name, value]) => equalJson(element[name], value)) &&
