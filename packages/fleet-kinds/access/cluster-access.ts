@@ -10,9 +10,9 @@ export interface ClusterAccessSpec {
   subjects: RbacV1Subject[]
   /** An empty one selects every cluster. */
   clusterSelector: LabelSelectorFields
-  /** Of requests to a cluster; `*` for all. */
+  /** The verbs of requests to a cluster; `*` for all. */
   verbs: string[]
-  /** Of requests to a cluster's services, as far as its agent allows these; absent: none. */
+  /** The verbs of requests to a cluster's services, which its agent must allow, too. If omitted, none. */
   serviceVerbs?: string[]
 }
 
@@ -25,7 +25,7 @@ export const clusterAccessResource: TypedResource<ClusterAccess> = Object.freeze
   isNamespaced: false,
 })
 
-/** What a request to a cluster's services may be asked for on the hub: clusters/services by one of them. */
+/** The verbs of clusters/services, by which the hub authorizes a request to a cluster's services. */
 export const clusterServiceVerbs: readonly string[] = Object.freeze([
   'get',
   'create',
@@ -34,7 +34,7 @@ export const clusterServiceVerbs: readonly string[] = Object.freeze([
   'delete',
 ])
 
-/** What a request to a cluster may be asked for on the hub: clusters/proxy by one of them. */
+/** The verbs of clusters/proxy, by which the hub authorizes a request to a cluster. */
 export const clusterVerbs: readonly string[] = Object.freeze([
   'get',
   'list',

@@ -54,7 +54,7 @@ const status = object({
   remedyActions: texts,
 })
 
-/** Of Cluster and its parts; they refer to built-in definitions, which the kind carries beside. */
+/** The schemas of Cluster and its parts. They refer to built-in definitions, which the kind carries with them. */
 export const clusterSchemas: SchemaSet = Object.freeze({
   [clusterSchemaName]: object(
     {

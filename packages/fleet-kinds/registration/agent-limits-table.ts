@@ -3,7 +3,7 @@ export const agentLimits = Object.freeze({
   labelsMax: 64,
   annotationBytesMax: 16 * 1024,
   zonesMax: 32,
-  /** Of id, provider, region, zone and version. */
+  /** The limit of id, provider, region, zone and version. */
   textCharsMax: 128,
   conditionsMax: 16,
   groupVersionsMax: 1_000,

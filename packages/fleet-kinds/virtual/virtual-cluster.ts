@@ -9,16 +9,19 @@ export interface VirtualCluster extends KubeObject {
 }
 
 export interface VirtualClusterSpec {
-  /** On the hub; default `<cluster>-<name>`. Our hub takes only names that begin with the cluster's. */
+  /**
+   * The name on the hub; default `<cluster>-<name>`. Our hub accepts only names that begin with the
+   * cluster's.
+   */
   clusterName?: string
   /** Nodes with these labels; absent with `nodeNames` absent, too: none. */
   nodeSelector?: LabelSelectorFields
-  /** And these. */
+  /** Nodes by name, in addition to the selected ones. */
   nodeNames?: string[]
   provider?: string
   region?: string
   zones?: string[]
-  /** Of the Cluster on the hub. */
+  /** The labels of the Cluster on the hub. */
   labels?: Record<string, string>
   namespaces?: { pattern?: string }
   isolation?: VirtualIsolation
@@ -37,17 +40,17 @@ export interface VirtualIsolation {
   allowsClusterRights?: boolean
   /** Its pods and volumes may reach files, devices, processes and network of its nodes, and disks by their handle. */
   allowsHostAccess?: boolean
-  /** What its PersistentVolumes may consist of, as `nfs` and `csi`; default: nothing that it is sent. */
+  /** The volume sources that its PersistentVolumes may use, for example `nfs` and `csi`. Default: none. */
   volumeSources?: string[]
   /** Addresses and blocks that its Services and Gateways may name as their own. */
   externalAddresses?: string[]
 }
 
 export interface VirtualClusterStatus {
-  /** Under which name it is registered; the one before until that is taken away. */
+  /** The registered name. After a change, the previous one until that is removed. */
   clusterName?: string
   nodes?: { total?: number; ready?: number }
-  /** What a person should put right; `kubectl get` shows the first. */
+  /** Problems for a person to solve; `kubectl get` shows the first. */
   problems?: string[]
   conditions?: ClusterCondition[]
 }
@@ -59,7 +62,7 @@ export const virtualClusterResource: TypedResource<VirtualCluster> = Object.free
   isNamespaced: false,
 })
 
-/** Where groups of nodes come from that become virtual clusters, each by itself. */
+/** A source of node groups, each of which becomes a virtual cluster. */
 export interface VirtualClusterSet extends KubeObject {
   spec: VirtualClusterSetSpec
   status?: VirtualClusterSetStatus
@@ -67,9 +70,9 @@ export interface VirtualClusterSet extends KubeObject {
 
 export interface VirtualClusterSetSpec {
   source: GroupSource
-  /** Of each VirtualCluster it makes; names and nodes come from the source. */
+  /** The template of each VirtualCluster; names and nodes come from the source. */
   template?: Omit<VirtualClusterSpec, 'clusterName' | 'nodeSelector' | 'nodeNames'>
-  /** For so long a VirtualCluster stays whose group is gone; 0: it goes at once. Default 600. */
+  /** The time for which a VirtualCluster outlives its group; 0 deletes it at once. Default 600. */
   gracePeriodSeconds?: number
 }
 
@@ -101,16 +104,16 @@ export const virtualClusterSetResource: TypedResource<VirtualClusterSet> = Objec
 /** Label of each VirtualCluster that a set has made. */
 export const setLabel = 'edge.skerry.io/virtual-cluster-set'
 
-/** On a VirtualCluster whose set has its group no more: since when, in RFC 3339. */
+/** Set on a VirtualCluster whose group is gone from its set: the time since then, in RFC 3339. */
 export const goneSinceAnnotation = 'edge.skerry.io/group-gone-since'
 
-/** On a VirtualCluster while the hub or this cluster has something of it. */
+/** Set on a VirtualCluster while the hub or this cluster has objects of it. */
 export const virtualClusterFinalizer = 'edge.skerry.io/virtual-cluster'
 
 export const virtualConditions = Object.freeze({
   /** The hub knows it. */
   registered: 'Registered',
-  /** As the hub sees it: its API answers. */
+  /** The hub's view: the cluster's API answers. */
   ready: 'Ready',
 })
 
