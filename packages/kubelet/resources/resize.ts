@@ -12,7 +12,7 @@ import type { Rejection } from './admit-pod.ts'
 type Resources = NonNullable<Container['resources']>
 type Amounts = NonNullable<Resources['requests']>
 
-/** By container id: what was given after the container was made. */
+/** The resources given after a container's creation, by container id. */
 export type AppliedResources = ReadonlyMap<string, ComputeResources>
 
 const resizable = ['cpu', 'memory'] as const

@@ -71,7 +71,7 @@ export function parsedJson(bytes: Buffer): unknown {
   }
 }
 
-/** Only JSON is understood; what a client accepts beside it is not asked for. */
+/** Keeps only the JSON clauses of the client's Accept header: answers are rewritten as JSON. */
 function jsonAccept({ accept }: TunnelHeaders): string {
   const text =
     accept === undefined || typeof accept === 'string' ? (accept ?? '') : accept.join(',')
