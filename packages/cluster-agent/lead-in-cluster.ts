@@ -6,7 +6,7 @@ import { runAsLeader } from '@skerry/controller-runtime'
 export interface LeadInClusterOptions {
   /** The name under which the agent is registered. */
   readonly clusterName: string
-  /** Unique among its agents, e.g. `<host>_<uuid>`. */
+  /** An identity that is unique among its agents, e.g. `<host>_<uuid>`. */
   readonly identity: string
 }
 
@@ -18,7 +18,7 @@ export interface LeadInClusterDeps {
 }
 
 const leaseNamespace = 'kube-system'
-/** Slower than client-go's: at the edge each renewal is a write to a small disk. */
+/** The timing is slower than client-go's: at the edge each renewal is a write to a small disk. */
 const timing = Object.freeze({
   leaseDurationMs: 45_000,
   renewDeadlineMs: 30_000,

@@ -12,7 +12,7 @@ export interface LeavingOptions {
   readonly clusterName: string
   /** True keeps the objects of Works running, without an owner; false deletes them. */
   readonly keepsObjects: boolean
-  /** Told once of each thing that is waited for. */
+  /** Called once for each thing that is waited for. */
   readonly onWaiting?: (what: string) => void
 }
 

@@ -11,7 +11,7 @@ export interface AgentHandlerDeps {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
-  /** Addresses of this machine's interfaces as they are now; no service leads to one of them. */
+  /** Returns the present addresses of this machine's interfaces; no service may lead to one of them. */
   readonly ownAddresses: () => readonly string[]
   /** If omitted, the agent has no virtual clusters. */
   readonly memberNamespaceOf?: MemberNamespaceOf | undefined

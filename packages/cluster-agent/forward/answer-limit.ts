@@ -7,7 +7,7 @@ import { StatusError } from '@skerry/api'
 const lasting =
   /[?&](watch|follow)=(1|true|t)\b|^\/(api|apis\/[^/]+)\/[^/]+\/watch\/|\/(proxy|log|exec|attach|portforward)(\/|\?|$)/i
 
-/** Whether an answer to this must begin within the limit. */
+/** Reports whether an answer to this must begin within the limit. */
 export function isBoundedInTime(path: string): boolean {
   return !lasting.test(path)
 }

@@ -34,7 +34,7 @@ import { agentByWay, openKept, openOwn } from './api-connection.ts'
 import { statusAnswer } from './status-answer.ts'
 
 export interface ApiForwarderOptions {
-  /** The local API server, and who the agent is to it. */
+  /** The local API server, with the agent's credentials. */
   readonly api: HttpsTransportConfig
   /** The users whom it may impersonate. If omitted, everybody whom the hub names. */
   readonly policy?: ImpersonationPolicy
@@ -162,9 +162,9 @@ interface Server {
   readonly api: HttpsTransportConfig
   readonly base: URL
   readonly limits: ApiForwarderLimits
-  /** Aborts when it is disposed. */
+  /** Aborts when the forwarder is disposed. */
   readonly signal: AbortSignal
-  /** Kept open for the certificate that they were opened with. */
+  /** The pool is kept for the certificate with which its connections were opened. */
   pool: { readonly connections: HttpPool; readonly certificate: string | undefined } | undefined
 }
 

@@ -34,7 +34,7 @@ export interface ServiceFinderDeps {
   /** The cluster, with the agent's own rights. */
   readonly local: Cluster
   readonly clock: Clock
-  /** Addresses of this machine's interfaces as they are now. */
+  /** Returns the present addresses of this machine's interfaces. */
   readonly ownAddresses: () => readonly string[]
 }
 
@@ -72,7 +72,7 @@ export function createServiceFinder(
   }
 }
 
-/** Addresses of a service that no pod has, an operator has allowed by name. */
+/** An address without a pod belongs to a service that an operator has allowed by name. */
 type Address = Omit<PodEndpoint, 'node'> & Partial<Pick<PodEndpoint, 'node'>>
 
 function isOfNode({ node, host }: Address, podRanges: PodRanges): boolean {

@@ -10,9 +10,9 @@ import type {
 import { isSwitched } from '@skerry/tunnel'
 
 export interface TracedHandlerOptions {
-  /** Attributes of each span, e.g. which cluster this is. */
+  /** The attributes of each span, such as the cluster's name. */
   readonly attributes: Readonly<Record<string, string>>
-  /** Host and port of what the handler asks. */
+  /** The host and port that the handler calls. */
   readonly server: URL
 }
 
@@ -49,7 +49,7 @@ interface Spans {
   readonly request: TunnelRequest
   readonly answered: (status: number) => void
   readonly end: () => void
-  /** Gives the error back. */
+  /** Returns the error again. */
   readonly failed: (error: unknown) => unknown
 }
 

@@ -23,7 +23,7 @@ import type { PushPlan, PushPlans } from './push-target.ts'
 
 /** A Cluster has it while the hub has objects of its own in the cluster. */
 const pushFinalizer = 'hub.skerry.io/push'
-/** Secrets are looked at this often: a new token counts then. */
+/** The interval at which Secrets are read again, for new tokens, in milliseconds. */
 const lookAgainMs = 30_000
 /** The same where something is missing. */
 const missingMs = 5_000

@@ -6,7 +6,7 @@ import { isPushed } from './push-admission.ts'
 
 /** The address and credentials of a cluster in push mode. */
 export interface PushTarget {
-  /** https, without a user, a query or a fragment. */
+  /** An https URL without a user, a query or a fragment. */
   readonly server: string
   /** PEM; undefined accepts any certificate, as its Cluster requests. */
   readonly certificateAuthority: string | undefined
@@ -21,7 +21,7 @@ export interface PushTarget {
 }
 
 export interface PushProxy {
-  /** http:// or https://, without user and password. */
+  /** An http:// or https:// URL, without user and password. */
   readonly url: string
   readonly login: { readonly user: string; readonly password: string } | undefined
   readonly headers: Readonly<Record<string, readonly string[]>>
@@ -53,7 +53,7 @@ export function pushPlans(isOn: boolean, objects: () => Objects | undefined): Pu
   }
 }
 
-/** Pure. Tokens go only where TLS is, and only those that no agent has written. */
+/** Plans how to push. Pure. Tokens are only sent over TLS, and only those that no agent has written. */
 export function planPush(
   { spec }: Cluster,
   secretOf: (reference: SecretReference) => AnyObject | undefined,
@@ -107,7 +107,7 @@ function isPlainHttps(text: string): boolean {
   return protocol === 'https:' && [username, password, search, hash].every((part) => part === '')
 }
 
-/** Values of a header are separated by commas, as Karmada reads them. */
+/** The values of a header are separated by commas, as Karmada reads them. */
 function proxyOf(text: string, headers: Readonly<Record<string, string>> = {}) {
   if (!URL.canParse(text)) return undefined
   const { protocol, host, username, password, pathname, search } = new URL(text)

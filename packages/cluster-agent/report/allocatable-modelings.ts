@@ -48,7 +48,7 @@ function requestsByNode(pods: readonly Pod[]): ReadonlyMap<string, Requested> {
   return byNode
 }
 
-/** Nodes that offer the very same, as slim-objects.ts has those of one sort: read once. */
+/** Parses the offers of nodes once: slim-objects.ts shares equal ones. */
 function createOffers(): (allocatable: Readonly<Record<string, string>>) => Amounts {
   const known = new Map<object, Amounts>()
   return (allocatable) => {

@@ -37,7 +37,10 @@ export function nodeSummaryOf(nodes: readonly Node[]): NodeSummary {
   return { totalNum: nodes.length, readyNum: nodes.filter(isNodeReady).length }
 }
 
-/** Allocatable of all nodes; requests of pods on a node (allocated), and of those that wait (allocating). */
+/**
+ * Sums the allocatable resources of all nodes, the requests of pods on a node (allocated), and of pending
+ * pods (allocating).
+ */
 export function resourceSummaryOf(nodes: readonly Node[], pods: readonly Pod[]): ResourceSummary {
   const offers: Counts<Readonly<Record<string, string>>> = new Map()
   const onNodes: Counts<ReadonlyMap<string, Quantity>> = new Map()
@@ -77,7 +80,7 @@ function totalOf(counts: Counts<ReadonlyMap<string, Quantity>>): Totals {
   return totals
 }
 
-/** Said as a sum of them would be. */
+/** Multiplies a quantity, in the form that repeated addition would give. */
 function times(quantity: Quantity, factor: number): Quantity {
   if (factor === 1) return quantity
   return { nanos: quantity.nanos * BigInt(factor), format: quantity.format }

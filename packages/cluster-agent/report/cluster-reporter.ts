@@ -53,7 +53,7 @@ export interface ClusterReporterOptions {
 }
 
 export interface ReportedRound {
-  /** Undefined while the hub does not have it, or has not taken it in. */
+  /** Undefined while the hub does not have it, or has not accepted it. */
   readonly cluster?: Cluster
   readonly error?: Error
 }
@@ -174,7 +174,7 @@ class ClusterReporter {
     const cluster = await this.#ensureCluster(seen.status === 'True', signal)
     if (cluster === undefined) return undefined
     const health = this.#isOther(cluster) ? otherCluster : seen
-    // Before the control plane has taken a Cluster in, its status is not ours to write.
+    // Until the control plane has accepted a Cluster, its status is not ours to write.
     if (!cluster.metadata.finalizers?.includes(clusterFinalizer)) return undefined
     await this.#writeStatus(cluster, health, signal)
     this.#hasBeenReady ||= health.status === 'True'
@@ -388,7 +388,7 @@ interface Collected {
   readonly times: SeenTimes
 }
 
-/** Karmada's scheduler trusts the absence of an API only where this is True. */
+/** Karmada's scheduler trusts the absence of an API only if this condition is True. */
 function enablementsText({ list, isWhole }: SeenApis): ConditionText {
   const type = conditionTypes.completeApis
   if (list.length === 0) {
@@ -409,7 +409,7 @@ function saidOf({ metadata, spec: { provider, region, zones } }: Cluster): strin
   return JSON.stringify([labels.toSorted(), provider, region, zones])
 }
 
-/** Whether all that is wanted is there; others may have added to it. */
+/** Reports whether all wanted fields are set; others may have added more. */
 function says(found: Cluster, { metadata, spec }: Cluster): boolean {
   const has = (there: object, wanted: object): boolean => {
     const known = new Map<string, unknown>(Object.entries(there))

@@ -104,7 +104,7 @@ export class EdgeObserver {
     }
   }
 
-  /** Whether the API server is ready, as the Cluster's condition. */
+  /** Reports whether the API server is ready, as the Cluster's condition. */
   health(): Promise<ConditionText> {
     return this.#health()
   }
@@ -117,7 +117,7 @@ export class EdgeObserver {
     return this.#apis()
   }
 
-  /** UID of the namespace kube-system; asked until it is known. */
+  /** Resolves with the UID of the namespace kube-system; asks until it is known. */
   async id(): Promise<string> {
     this.#id ??= await this.#inTime((signal) => clusterIdOf(this.#deps.local, signal))
     return this.#id
@@ -142,7 +142,7 @@ export class EdgeObserver {
     return { nodes, pods: [...pods, ...this.pods.byIndex(byGroup, group)] }
   }
 
-  /** Indexed when that is first asked: a cluster without virtual clusters never does. */
+  /** Adds the index on first use: a cluster without virtual clusters never needs it. */
   podsOn(node: string): readonly Pod[] {
     this.pods.addIndex(byNode, nodeOfPod)
     return this.pods.byIndex(byNode, node)

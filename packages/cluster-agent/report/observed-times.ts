@@ -1,7 +1,7 @@
 import { type ClusterStatus, apiTime } from '@skerry/fleet-kinds'
 import { isSameFacts } from './same-facts.ts'
 
-/** Annotations of a Cluster: when its agent last saw each fact so. */
+/** The annotations of a Cluster with the time at which its agent last saw each fact. */
 export const observedKeys = Object.freeze({
   version: 'hub.skerry.io/observed-version',
   nodes: 'hub.skerry.io/observed-nodes',

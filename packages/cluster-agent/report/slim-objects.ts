@@ -99,7 +99,10 @@ function identityOf({ name, uid, resourceVersion, deletionTimestamp }: ObjectMet
   }
 }
 
-/** Made in one piece where it is whole, as those of nearly all pods: put together of parts it takes twice as much. */
+/**
+ * Builds a complete identity in one object literal, as nearly all pods have it: merging parts costs twice as
+ * much.
+ */
 function podIdentity(metadata: ObjectMeta, namespace: string): Identity & { namespace: string } {
   const { name, uid, resourceVersion, deletionTimestamp } = metadata
   if (name && uid && resourceVersion && !deletionTimestamp) {

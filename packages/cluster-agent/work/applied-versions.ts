@@ -46,7 +46,7 @@ function objectVersion(object: AnyObject): string {
   return `${uid} rv:${resourceVersion}`
 }
 
-/** Labels and annotations have no generation. */
+/** Labels and annotations do not change the generation. */
 function hasAll(
   there: Readonly<Record<string, string>> = {},
   wanted: Readonly<Record<string, string>> = {},

@@ -222,7 +222,7 @@ class Execution {
     return this.#tell(work, { text }, context, signal)
   }
 
-  /** Conditions are written here alone; the status controller has the rest of the status. */
+  /** Only this controller writes conditions; the status controller writes the rest of the status. */
   async #tell(
     { metadata, status }: Work,
     { text, statuses }: { text: ConditionText; statuses?: ManifestStatus[] | undefined },

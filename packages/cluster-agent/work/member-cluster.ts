@@ -20,7 +20,7 @@ interface KnownKinds {
   readonly atMs: number
 }
 
-/** `apps/v1 Deployment shop/web`: one object of the cluster, in whichever version it is asked for. */
+/** Formats `apps/v1 Deployment shop/web`: one object of the cluster, in the requested version. */
 export function memberKey({ apiVersion, kind, metadata }: KubeObject): string {
   return `${apiVersion} ${kind} ${metadata.namespace ?? ''}/${metadata.name ?? ''}`
 }

@@ -41,12 +41,12 @@ export async function planManifest(
   return equalJson(object, present) ? { act: 'keep' } : { act: 'update', object }
 }
 
-/** Whether an object of the cluster may be changed and deleted on behalf of a Work. */
+/** Reports whether an object of the cluster may be changed and deleted on behalf of a Work. */
 export function isManaged({ metadata }: AnyObject): boolean {
   return metadata.labels?.[karmadaKeys.managed] === 'true'
 }
 
-/** Finalizers, owners, and the labels and annotations that the cluster's own controllers have added. */
+/** Keeps finalizers, owners, and the labels and annotations that the cluster's own controllers have added. */
 function withKeptMetadata(desired: AnyObject, { metadata: there }: AnyObject): AnyObject {
   const { labels, annotations, ...rest } = desired.metadata
   const came = (key: string): string => there.annotations?.[key] ?? ''

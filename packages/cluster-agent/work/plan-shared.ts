@@ -9,7 +9,7 @@ import { contentOf, sharerPatch, sharersOf } from './shared-object.ts'
 export type SharedPlan =
   /** Create or keep the wanted state, like any other object. */
   | { readonly act: 'have'; readonly note?: object }
-  /** Others want it otherwise. */
+  /** Others want something else. */
   | { readonly act: 'refuse'; readonly why: string; readonly note?: object }
 
 interface Shared {
@@ -19,8 +19,8 @@ interface Shared {
 }
 
 /**
- * An object is as the first has sent it, until all who share it want it otherwise: so one of them
- * never changes it under another, and they may still change it together.
+ * Plans for a shared object. It stays as the first cluster sent it until all who share it want it changed: so
+ * none of them changes it under another, and they can still change it together.
  */
 export function planShared({ cluster, desired, observed }: Shared): SharedPlan {
   if (observed === undefined) return { act: 'have' }
@@ -64,7 +64,7 @@ function ownerOf({ metadata }: AnyObject): string | undefined {
 
 /** The remaining action when a virtual cluster no longer wants an object. */
 export type LeavingPlan =
-  /** It is not this one's. */
+  /** The object does not belong to this cluster. */
   | { readonly act: 'leave' }
   /** Send this merge patch; if no other sharer is left then, delete the object. */
   | { readonly act: 'part'; readonly patch: object }

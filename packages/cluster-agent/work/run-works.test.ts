@@ -336,7 +336,7 @@ test('how an object is comes back: its status, its health, and of which template
       health: 'Healthy',
     },
   ])
-  // Neither the defaults of the cluster nor its status make the agent write again.
+  // Neither the cluster's defaults nor its status make the agent write again.
   const { metadata } = await scene.edge
     .resource(resources.deployments)
     .get({ namespace: 'default', name: 'web' }, signal)

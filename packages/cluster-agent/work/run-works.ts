@@ -31,7 +31,10 @@ export interface WorksOptions {
   readonly clusterName: string
   /** Maps manifests to the cluster. If omitted, they are applied unchanged. */
   readonly mapping?: ManifestMapping
-  /** Called with each object before it is made or changed: makes its namespace, or rejects with why not. */
+  /**
+   * Called with each object before it is created or changed: creates its namespace, or rejects with the
+   * reason against it.
+   */
   readonly prepare?: (object: AnyObject, signal: AbortSignal) => Promise<void>
   /** Returns further controllers of these Works. */
   readonly controllers?: (shared: WorkContext) => readonly ControllerDefinition[]
@@ -41,7 +44,7 @@ export interface WorksOptions {
 
 /** The parts that Works of several clusters share; these Works create omitted parts for themselves. */
 export interface SharedWorksParts {
-  /** Somebody else runs it. */
+  /** The caller runs it. */
   readonly member?: MemberCluster
   /** The informers that watch their Clusters. */
   readonly clusters?: FollowedClusters

@@ -8,14 +8,14 @@ import { karmadaKeys, ownershipAnnotations, ownershipLabels } from '@skerry/karm
  * that many may come and go at once.
  */
 const sharerPrefix = 'shared-by.edge.skerry.io/'
-/** Annotation: the hash of what the object is. It changes when all of them want the same. */
+/** The annotation with the hash of the object's content. It changes when all sharers want the same. */
 const contentAnnotation = 'edge.skerry.io/shared-content'
 const hashChars = 12
 
-/** Virtual clusters that share an object, with the hash of what each wants. */
+/** The virtual clusters that share an object, with the hash of what each wants. */
 export type Sharers = ReadonlyMap<string, string>
 
-/** Empty of an object that is not shared, and of one that the last has just left. */
+/** Returns none for an object that is not shared, or that the last sharer has just left. */
 export function sharersOf({ metadata }: AnyObject): Sharers {
   const own = Object.entries(metadata.annotations ?? {}).flatMap(([key, hash]) =>
     key.startsWith(sharerPrefix) ? [[key.slice(sharerPrefix.length), hash] as const] : [],
@@ -23,7 +23,7 @@ export function sharersOf({ metadata }: AnyObject): Sharers {
   return new Map(own)
 }
 
-/** Hash of what a shared object is; empty of one that is not shared. */
+/** Returns the hash of a shared object's content; an empty string if it is not shared. */
 export function contentOf({ metadata }: AnyObject): string {
   return metadata.annotations?.[contentAnnotation] ?? ''
 }
@@ -58,7 +58,7 @@ export function sharedPlace(manifest: AnyObject, cluster: string): AnyObject {
   return { ...manifest, metadata: { ...manifest.metadata, annotations } }
 }
 
-/** Another version of it differs in more than in who shares it. */
+/** Returns a version that changes when more than the list of sharers does. */
 export function sharedVersion(observed: AnyObject): string {
   const { labels = {}, annotations = {} } = observed.metadata
   const kept = Object.entries(annotations).filter(([key]) => !isSharingKey(key))

@@ -15,10 +15,10 @@ import { groupLabel } from '@skerry/fleet-kinds'
  */
 export const siteOwnedKey = 'hub.skerry.io/site-owned'
 
-/** How field managers of a site begin. A field is theirs when they have applied it. */
+/** The prefix of a site's field managers. A field belongs to the site once such a manager has applied it. */
 const siteManagerPrefix = 'site:'
 
-/** Whether a manifest leaves something to sites, so that it matters who owns which field there. */
+/** Reports whether a manifest leaves fields to sites, so that their owners matter. */
 export function leavesToSites(manifest: AnyObject): boolean {
   return listedPaths(manifest).length > 0
 }
@@ -59,7 +59,7 @@ interface Place {
   readonly observed: unknown
   /** A managedFields set in Kubernetes' structured merge format: `f:`, `k:` and `v:`. */
   readonly fields: unknown
-  /** Steps that are left of each listed path; one without any has been reached. */
+  /** The remaining steps of each listed path; an empty one has been reached. */
   readonly paths: readonly (readonly string[])[]
 }
 
@@ -103,7 +103,7 @@ interface ListPlace extends Place {
   readonly isReached: boolean
 }
 
-/** Elements keep the places that the hub gives them; those that the site has added come last. */
+/** Merges elements: they keep the hub's order, and those that the site has added come last. */
 function takenElements({ desired, observed, members, paths, isReached }: ListPlace): unknown {
   const list: unknown[] = Array.isArray(desired) ? [...desired] : []
   for (const [key, fields] of members) {
@@ -117,7 +117,7 @@ function takenElements({ desired, observed, members, paths, isReached }: ListPla
   return desired === undefined && list.length === 0 ? undefined : list
 }
 
-/** `k:{"name":"web"}` by the element's keys, `v:"x"` by its value. */
+/** Matches `k:{"name":"web"}` by the element's keys, and `v:"x"` by its value. */
 function elementTest(key: string): (element: unknown) => boolean {
   const wanted = parsed(key.slice(2))
   if (key.startsWith('v:')) return (element) => equalJson(element, wanted)

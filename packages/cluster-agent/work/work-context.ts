@@ -28,7 +28,7 @@ export function ownCluster(name: string): TypedResource<Cluster> {
   return selected(clusterResource, { fieldSelector: `metadata.name=${name}` })
 }
 
-/** Works that carry an object, whenever the cluster's own copy of it changes. */
+/** Enqueues the Works that carry an object, whenever the cluster's own copy of it changes. */
 export function watchMember(shared: WorkContext): Watch {
   const { works, member } = shared
   return {

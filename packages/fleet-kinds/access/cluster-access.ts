@@ -1,7 +1,10 @@
 import type { KubeObject, LabelSelectorFields, RbacV1Subject } from '@skerry/api'
 import type { TypedResource } from '@skerry/client'
 
-/** hub.skerry.io/v1alpha1 ClusterAccess: who may reach the clusters that have these labels, by which verbs. */
+/**
+ * A hub.skerry.io/v1alpha1 ClusterAccess: the users who may reach the clusters with these labels, and with
+ * which verbs.
+ */
 export interface ClusterAccess extends KubeObject {
   spec: ClusterAccessSpec
 }

@@ -29,7 +29,7 @@ export function hubKind(own: HubKind, builtin: readonly Kind[]): Kind {
   }
 }
 
-/** Its spec is `<schemaName>Spec`. */
+/** Returns the schema of an object whose spec is `<schemaName>Spec`. */
 function objectSchema(schemaName: string): Schema {
   return {
     type: 'object',

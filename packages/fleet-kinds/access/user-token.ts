@@ -20,7 +20,10 @@ export function userTokenName(id: string): string {
   return `${secretPrefix}${id}`
 }
 
-/** Why a user cannot be called so; empty if they can. Names of the system are for its own parts. */
+/**
+ * Returns why a user cannot have this name; an empty string if it is allowed. System names are reserved for
+ * Skerry's own parts.
+ */
 export function userNameProblem(name: string): string {
   if (name === '' || name.length > 253) return 'must have 1 to 253 characters'
   // oxlint-disable-next-line no-control-regex
@@ -91,7 +94,7 @@ function readGroups(text: string): string[] | undefined {
   try {
     groups = JSON.parse(text)
   } catch {
-    // Somebody has written it by hand, and wrongly.
+    // A person wrote it by hand, with a mistake.
     return undefined
   }
   return Array.isArray(groups) && groups.every((each) => typeof each === 'string')

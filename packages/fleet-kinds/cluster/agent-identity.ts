@@ -3,7 +3,7 @@ import { checkDnsLabel } from '@skerry/api'
 /** The organization of every agent's certificate; its common name is `system:karmada:agent:<cluster>`. */
 export const agentsGroup = 'system:karmada:agents'
 
-/** Followed by the parent's name: the organization of a virtual cluster's certificate, and its only one. */
+/** The prefix of a virtual cluster's only organization, followed by the parent's name. */
 const virtualGroupPrefix = 'system:skerry:virtual-of:'
 const agentUserPrefix = 'system:karmada:agent:'
 const tokenGroupPrefix = 'system:bootstrappers:karmada:agent:'

@@ -1,6 +1,6 @@
 import type { Schema, SchemaSet } from '@skerry/api'
 
-/** Definitions are named as Karmada's own OpenAPI document names them. */
+/** The definitions have the names of Karmada's own OpenAPI document. */
 const prefix = 'com.github.karmada-io.karmada.pkg.apis.cluster.v1alpha1'
 export const clusterSchemaName = `${prefix}.Cluster`
 

@@ -1,6 +1,6 @@
 import type { ClusterCondition } from './cluster.ts'
 
-/** metav1.Time: whole seconds. */
+/** Formats a metav1.Time: whole seconds. */
 export function apiTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`
 }

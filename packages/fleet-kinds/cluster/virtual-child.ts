@@ -6,7 +6,7 @@ import type { KubeObject } from '@skerry/api'
  */
 export const virtualOfKey = 'hub.skerry.io/virtual-of'
 
-/** Annotation of a virtual cluster's Cluster: until when its newest certificate is good; RFC 3339. */
+/** The annotation of a virtual cluster's Cluster with its newest certificate's expiry; RFC 3339. */
 export const certificateExpiresKey = 'hub.skerry.io/certificate-expires'
 
 /** Returns the cluster whose agent answers for this Cluster; undefined for a cluster with its own agent. */
@@ -14,7 +14,7 @@ export function parentOf({ metadata }: KubeObject): string | undefined {
   return metadata.labels?.[virtualOfKey]
 }
 
-/** Selects all virtual clusters of one. */
+/** Selects all virtual clusters of one parent. */
 export function childrenSelector(parent: string): string {
   return `${virtualOfKey}=${parent}`
 }

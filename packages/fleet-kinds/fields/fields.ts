@@ -10,13 +10,13 @@ export function fieldAt(object: unknown, ...path: readonly string[]): unknown {
   return found
 }
 
-/** Empty where there is no text. */
+/** Returns an empty string if there is no text. */
 export function textAt(object: unknown, ...path: readonly string[]): string {
   const found = fieldAt(object, ...path)
   return typeof found === 'string' ? found : ''
 }
 
-/** 0 where there is no number, as of a field that Kubernetes leaves out. */
+/** Returns 0 if there is no number, for example in a field that Kubernetes omits. */
 export function countAt(object: unknown, ...path: readonly string[]): number {
   return numberAt(object, ...path) ?? 0
 }
@@ -66,7 +66,7 @@ function changed(object: unknown, path: readonly string[], value: unknown): unkn
     : { ...others, [step]: next }
 }
 
-/** `apps/v1 Deployment`: under which tables of interpreters have a kind. */
+/** Formats `apps/v1 Deployment`, the key of interpreters' tables. */
 export function kindKey({ apiVersion, kind }: Pick<AnyObject, 'apiVersion' | 'kind'>): string {
   return `${apiVersion} ${kind}`
 }

@@ -1,4 +1,4 @@
-/** Bounds on what an agent reports about its own cluster; any real cluster stays within them. */
+/** The bounds of an agent's report on its own cluster; any real cluster stays within them. */
 export const agentLimits = Object.freeze({
   labelsMax: 64,
   annotationBytesMax: 16 * 1024,

@@ -43,7 +43,7 @@ export function placeCauses({ provider, region, zones = [], labels }: AgentPlace
   return [...causes, ...validateLabels(labels, 'spec.labels')]
 }
 
-/** Flags of `skerry agent`. */
+/** Returns the flags of `skerry agent`. */
 export function placeArguments({
   provider,
   region,

@@ -23,17 +23,20 @@ export function wayCauses({ proxy, proxyCredentials }: AgentWay): StatusCause[] 
     return [fieldInvalid('spec.proxyCredentials', true, 'means nothing without spec.proxy')]
   }
   if (isProxyUrl(proxy)) return []
-  // The value is not shown: who has put a password into it reads that elsewhere.
+  // The value is not shown, because a user may have put a password into it.
   const why = 'must be http://<host>:<port> or https://<host>:<port>, without user and password'
   return [fieldInvalid('spec.proxy', '', why)]
 }
 
-/** Printed into a command line that people paste: nothing that a shell would obey. */
+/**
+ * The value is printed into a command line that people paste, so it must contain nothing that a shell
+ * interprets.
+ */
 function isProxyUrl(value: string): boolean {
   return /^https?:\/\/(\[[\da-fA-F:.]+\]|[\w.-]+)(:\d{1,5})?\/?$/.test(value)
 }
 
-/** Flags of `skerry agent`; its login is in that file. */
+/** Returns the flags of `skerry agent`; the proxy's login is in that file. */
 export function wayArguments(way: AgentWay, credentialsFile = proxyCredentialsFile): string[] {
   const { proxy, proxyCredentials, inspectedTls } = way
   return [

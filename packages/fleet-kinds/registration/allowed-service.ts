@@ -1,10 +1,10 @@
 import { checkDnsLabel } from '@skerry/api'
 import { isServicePort, type EdgeService } from './edge-service.ts'
 
-/** Services that the operator of an edge lets the hub reach. */
+/** A service that the operator of an edge lets the hub reach. */
 export interface AllowedService {
   readonly namespace: string
-  /** `*` for all of the namespace. */
+  /** The name; `*` for all of the namespace. */
   readonly name: string
   /** A number or a name; `*` for all of the service. */
   readonly port: string

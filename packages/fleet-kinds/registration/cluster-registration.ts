@@ -15,8 +15,8 @@ import { wayCauses, type AgentWay } from './agent-way.ts'
 import { parseAllowedService } from './allowed-service.ts'
 
 /**
- * hub.skerry.io/v1alpha1 ClusterRegistration: asks for what one cluster needs to register. It is
- * answered and never stored, as its answer holds a token.
+ * A hub.skerry.io/v1alpha1 ClusterRegistration: requests what one cluster needs to register. It is answered
+ * and never stored, because its answer holds a token.
  */
 export interface ClusterRegistration extends KubeObject {
   spec: ClusterRegistrationSpec
@@ -42,7 +42,7 @@ export interface ClusterRegistrationSpec extends AgentWay, AgentPlace {
   allowServices?: string[]
   /** The agent applies the Works that the hub has for the cluster: it may write every object there. */
   applyWorks?: boolean
-  /** The agent may register groups of its nodes as clusters of their own, and applies their Works. */
+  /** Whether the agent may register groups of its nodes as virtual clusters, and apply their Works. */
   virtualClusters?: boolean
 }
 
@@ -186,7 +186,10 @@ export function registrationCauses({ spec: asked }: ClusterRegistration): Status
   return causes
 }
 
-/** Printed into a command line that people paste: nothing that a shell would obey. */
+/**
+ * The value is printed into a command line that people paste, so it must contain nothing that a shell
+ * interprets.
+ */
 function isHubUrl(value: string): boolean {
   return /^https:\/\/(\[[\da-fA-F:.]+\]|[\w.-]+)(:\d{1,5})?\/?$/.test(value)
 }

@@ -22,7 +22,7 @@ export function isServicePort(port: string): boolean {
   return checkDnsLabel(port).length === 0
 }
 
-/** `shop/web:80`, as people write it. */
+/** Formats `shop/web:80`, as people write it. */
 export function serviceText({ namespace, name, port }: EdgeService): string {
   return `${namespace}/${name}:${port}`
 }

@@ -3,7 +3,7 @@ import type { TypedResource } from '@skerry/client'
 import type { TrafficClass } from '@skerry/tunnel'
 import { hubGroup } from '../access/cluster-access.ts'
 
-/** hub.skerry.io/v1alpha1 TrafficContract: how much the tunnels of these clusters may send. */
+/** A hub.skerry.io/v1alpha1 TrafficContract: the limits of the traffic through these clusters' tunnels. */
 export interface TrafficContract extends KubeObject {
   spec: TrafficContractSpec
 }

@@ -2,7 +2,7 @@ import type { KubeObject, LabelSelectorFields } from '@skerry/api'
 import type { TypedResource } from '@skerry/client'
 import type { ClusterCondition } from '../cluster/cluster.ts'
 
-/** edge.skerry.io/v1alpha1 VirtualCluster: nodes of this cluster that a hub sees as one of their own. */
+/** An edge.skerry.io/v1alpha1 VirtualCluster: nodes of this cluster that a hub sees as a cluster. */
 export interface VirtualCluster extends KubeObject {
   spec: VirtualClusterSpec
   status?: VirtualClusterStatus
@@ -14,7 +14,7 @@ export interface VirtualClusterSpec {
    * cluster's.
    */
   clusterName?: string
-  /** Nodes with these labels; absent with `nodeNames` absent, too: none. */
+  /** Selects nodes by their labels. If `nodeNames` is omitted, too, it has no nodes. */
   nodeSelector?: LabelSelectorFields
   /** Nodes by name, in addition to the selected ones. */
   nodeNames?: string[]
@@ -25,24 +25,27 @@ export interface VirtualClusterSpec {
   labels?: Record<string, string>
   namespaces?: { pattern?: string }
   isolation?: VirtualIsolation
-  /** Pod templates of custom kinds, as `apps.kruise.io/CloneSet: [spec.template]`. */
+  /** The pod templates of custom kinds, for example `apps.kruise.io/CloneSet: [spec.template]`. */
   podTemplatePaths?: Record<string, string[]>
-  /** Cluster-scoped custom kinds, as `cert-manager.io/ClusterIssuer`, that its siblings have, too. */
+  /** Cluster-scoped custom kinds that its siblings share, for example `cert-manager.io/ClusterIssuer`. */
   sharedKinds?: string[]
 }
 
 export interface VirtualIsolation {
-  /** Pods of other virtual clusters do not reach those of this one. */
+  /** Whether pods of other virtual clusters cannot reach those of this one. */
   closedNetwork?: boolean
-  /** Hard limits of a ResourceQuota, which each of its namespaces has. */
+  /** The hard limits of a ResourceQuota in each of its namespaces. */
   quota?: Record<string, string>
-  /** It may bind ClusterRoles in the whole edge cluster, its siblings included. */
+  /** Whether it may bind ClusterRoles in the whole edge cluster, including its siblings. */
   allowsClusterRights?: boolean
-  /** Its pods and volumes may reach files, devices, processes and network of its nodes, and disks by their handle. */
+  /**
+   * Whether its pods and volumes may reach files, devices, processes and network of its nodes, and disks by
+   * their handle.
+   */
   allowsHostAccess?: boolean
   /** The volume sources that its PersistentVolumes may use, for example `nfs` and `csi`. Default: none. */
   volumeSources?: string[]
-  /** Addresses and blocks that its Services and Gateways may name as their own. */
+  /** The addresses and blocks that its Services and Gateways may claim. */
   externalAddresses?: string[]
 }
 
@@ -76,7 +79,7 @@ export interface VirtualClusterSetSpec {
   gracePeriodSeconds?: number
 }
 
-/** Exactly one of them. */
+/** A source of groups; exactly one field is set. */
 export interface GroupSource {
   /** A group for each value that nodes have of this label. */
   label?: { key: string }
@@ -101,7 +104,7 @@ export const virtualClusterSetResource: TypedResource<VirtualClusterSet> = Objec
   isNamespaced: false,
 })
 
-/** Label of each VirtualCluster that a set has made. */
+/** The label of each VirtualCluster that a set has made. */
 export const setLabel = 'edge.skerry.io/virtual-cluster-set'
 
 /** Set on a VirtualCluster whose group is gone from its set: the time since then, in RFC 3339. */

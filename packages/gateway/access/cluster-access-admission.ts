@@ -134,7 +134,7 @@ function isSameSpec(next: AnyObject, old: AnyObject): boolean {
   return JSON.stringify(next['spec']) === JSON.stringify(old['spec'])
 }
 
-/** Decoded and defaulted as this kind; validation has not been yet. */
+/** The object is decoded and defaulted as this kind, but not validated yet. */
 function specOf(object: AnyObject): GrantedVerbs {
   const { spec } = object as unknown as Partial<ClusterAccess>
   // A bad selector is refused here already: nothing may be judged by it.

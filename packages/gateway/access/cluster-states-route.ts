@@ -102,7 +102,10 @@ async function statesOf(
   })
 }
 
-/** Whether a virtual cluster is reached is its parent's; who connects that, and what passes, is not its own. */
+/**
+ * Keeps only whether the parent is connected: a virtual cluster is reachable if its parent is, but the
+ * parent's agents and traffic are not its own.
+ */
 function reportOfParent(report: TunnelsReport | undefined): TunnelsReport | undefined {
   return report && { ...report, tunnels: [] }
 }

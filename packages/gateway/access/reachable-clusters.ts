@@ -17,7 +17,7 @@ export interface ReachableCluster {
   /** The verbs with which the hub lets this user through. The cluster itself decides about their rights there. */
   readonly verbs: readonly string[]
   readonly labels: Labels
-  /** Its tunnel is open, or it is in push mode and ready. */
+  /** True if its tunnel is open, or it is in push mode and ready. */
   readonly connected: boolean
 }
 

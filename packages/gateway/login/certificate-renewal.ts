@@ -9,12 +9,12 @@ export const certificateRenewalPath = '/hub/v1/certificate-renewal'
 
 /** The answer to POST of that path. */
 export interface RenewedCertificate {
-  /** PEM: of the same user, for the same key. */
+  /** PEM for the same user and the same key. */
   readonly certificate: string
 }
 
 export interface CertificateRenewalDeps {
-  /** Asked at each request: absent while the server starts. */
+  /** Called for each request; returns undefined while the server starts. */
   readonly authority: () => Authority | undefined
   /** The time by which certificates are backdated, in milliseconds, for clocks that are behind. */
   readonly backdateMs: number

@@ -8,7 +8,7 @@ export interface TunnelOpener {
   readonly user: UserInfo
   readonly auditId: string
   readonly uri: string
-  /** IP address; empty where it did not come by a socket. */
+  /** The IP address; empty if the request did not come over a socket. */
   readonly source: string
   readonly userAgent: string
 }

@@ -75,7 +75,10 @@ const credentialIdKey = 'authentication.kubernetes.io/credential-id'
 /** The statuses of refusals: unauthenticated, forbidden, ambiguous, too large, compressed, or not acceptable. */
 const refusals: ReadonlySet<number> = new Set([400, 401, 403, 413, 415, 421, 422, 431])
 
-/** Agents report every few seconds, and controllers are the hub itself: neither is a person's doing. */
+/**
+ * Leaves out agents, which report every few seconds, and controllers, which are the hub itself: neither acts
+ * for a person.
+ */
 function isWorthALine({ info, status, user, sourceAddress }: AuditRecord): boolean {
   if (refusals.has(status)) return true
   if (info.path.startsWith('/clusters/') || info.subresource === 'proxy') return true

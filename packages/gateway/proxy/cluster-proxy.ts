@@ -39,7 +39,7 @@ export interface ClusterProxyDeps {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
-  /** Whether a Cluster of this name is registered. */
+  /** Reports whether a Cluster of this name is registered. */
   readonly isKnown: (cluster: string) => boolean
   /**
    * Returns the time from which the Cluster reports that it is not connected, in milliseconds since the
@@ -145,7 +145,7 @@ async function serve(
   }
 }
 
-/** Why a request ended before its answer did. */
+/** Returns why a request ended before its answer did. */
 export function endOf({ reason }: AbortSignal): string {
   return reason === accessEnded ? accessEnded.message : 'the client went away'
 }

@@ -18,12 +18,12 @@ export const delegatesResource = 'clusters/users'
 export interface Delegation {
   /** Lets a delegate name any user in requests to its cluster, and nowhere else. */
   readonly impersonation: (usual: Impersonation, authorizer: Authorizer) => Impersonation
-  /** Lets the users that were named so go to that cluster: whether they may, the delegate has decided. */
+  /** Allows the named users to reach that cluster: the delegate has decided whether they may. */
   readonly authorizer: Authorizer
 }
 
 export function createDelegation(): Delegation {
-  /** User as named in one request → the cluster that the request is for. */
+  /** Maps a user, as named in one request, to that request's cluster. */
   const named = new WeakMap<UserInfo, string>()
   return {
     impersonation: (usual, authorizer) => ({

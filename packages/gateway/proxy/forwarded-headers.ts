@@ -105,7 +105,7 @@ function bytesOf(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1')
 }
 
-/** Most users have the same few: each byte is looked at once. */
+/** Caches escaped keys: most users have the same few. */
 const escapedKeys = new Map<string, string>()
 const escapedKeysMax = 64
 
@@ -168,7 +168,7 @@ export function checkEncoding(fields: HeaderFields): void {
   throw new StatusError('BadRequest', 'Cannot pass request to a cluster: bad transfer-encoding')
 }
 
-/** They would speak for the hub's own host in a browser's eyes, or concern one hop. */
+/** Headers that a browser would attribute to the hub's own host, or that concern one hop. */
 const droppedAnswers: ReadonlySet<string> = new Set([
   ...connectionFields,
   'accept-ch',
@@ -201,7 +201,7 @@ export function isDroppedAnswer(name: string): boolean {
 
 type AnsweredHeaders = Record<string, string | readonly string[]>
 
-/** Headers of an answer from an edge that switches protocols. */
+/** Returns the headers of an edge's answer that switches protocols. */
 export function switchedHeaders(headers: TunnelHeaders): AnsweredHeaders {
   const kept: AnsweredHeaders = Object.create(null)
   for (const [name, value] of Object.entries(headers)) {
@@ -238,7 +238,7 @@ export function sandboxed(headers: AnsweredHeaders): AnsweredHeaders {
  */
 const likeHubCookie = /^[\s=]*(?:__host-|__secure-)?skerry/i
 
-/** Whether `name=value` could be read as one of the hub's own cookies. */
+/** Reports whether `name=value` could be read as one of the hub's own cookies. */
 export function isHubCookie(pair: string): boolean {
   return likeHubCookie.test(pair)
 }

@@ -48,7 +48,7 @@ function hostOf({ fields }: ApiRequest): string {
   }
   const { host = found[':authority'] ?? '', ':authority': authority = host } = found
   if (host !== authority) throw badRequest('it has more than one Host')
-  // HTTP/1.0 knows no Host; what has none means no cluster by it.
+  // HTTP/1.0 has no Host; such a request names no cluster by it.
   if (/[\s,/@\\?#]/.test(host)) throw badRequest('its Host is not a name')
   return bareName(host)
 }

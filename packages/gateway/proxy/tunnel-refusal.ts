@@ -12,7 +12,7 @@ import { clusterResource } from '@skerry/fleet-kinds'
 /** An agent that lost its way is back within seconds; one that was away for longer may stay away. */
 const retryAfterSeconds = 2
 const soonBackMs = 30_000
-/** When to look again at a cluster that stays away. */
+/** The time after which to try again a cluster that stays unreachable, in milliseconds. */
 const lookAgainMs = 30_000
 
 /** The refused request and the current time. */

@@ -5,7 +5,7 @@ import { clusterResource } from '@skerry/fleet-kinds'
 import { parseClusterTarget } from './cluster-path.ts'
 
 export interface UserStreamLimits {
-  /** Half of what a tunnel takes: one user never keeps the others from a cluster. */
+  /** Half of what a tunnel takes, so that one user cannot keep the others from a cluster. */
   readonly perCluster: number
   /** The number of requests to all clusters together. */
   readonly inAll: number
@@ -72,7 +72,8 @@ export function limitUserStreams(
 ): Route[] {
   const take = ({ request, user, signal }: AuthorizedRequest): void => {
     const held = streams.take(user.name, clusterOf(request.target))
-    // It aborts when the exchange is over, however it ended; the client may have left while it was asked who it is.
+    // The signal aborts when the exchange is over, however it ended; the client may have disconnected during
+    // authentication.
     whenAborted(signal, () => held[Symbol.dispose]())
   }
   return routes.map((route) => {

@@ -14,14 +14,14 @@ import {
   type TunnelUpgraded,
 } from '@skerry/tunnel'
 
-/** Says what an answer between replicas is: a cluster's own, or why there is none. */
+/** Marks an answer between replicas: a cluster's own, or the reason why there is none. */
 const answerHeader = 'skerry-replica-answer'
 const clusterPath = /^\/clusters\/([a-z0-9-]{1,63})(\/.*)$/
 const reportsPath = /^\/reports\/([a-z0-9-]{1,63}(?:,[a-z0-9-]{1,63})*)$/
 const refusalBytesMax = 65_536
 /** Fits the most clusters that one request may name, each with the most agents that it may have. */
 const reportsBytesMax = 4_194_304
-/** Their names have room in one path. */
+/** The most clusters whose names fit into one path. */
 export const clustersPerReport = 100
 
 type Way = Pick<TunnelRegistry, 'send' | 'upgrade'>
@@ -31,7 +31,7 @@ export function toReplica(cluster: string, request: TunnelRequest): TunnelReques
   return { ...request, path: `/clusters/${cluster}${request.path}` }
 }
 
-/** `clustersPerReport` at most. */
+/** Takes at most `clustersPerReport` clusters. */
 export function reportsRequest(clusters: readonly string[]): TunnelRequest {
   return { method: 'GET', path: `/reports/${clusters.join(',')}`, headers: {} }
 }
@@ -163,7 +163,7 @@ async function readRefusal(cluster: string, { body }: TunnelResponse): Promise<E
   if (typeof type !== 'string' || !Object.hasOwn(errorOf, type)) {
     return new TunnelStreamError('Cannot pass request: the other replica is of another version')
   }
-  // Its type is one of ours, and then so is the rest of what refusalOf wrote.
+  // Its type is one of ours, so refusalOf wrote the rest, too.
   const known = refusal as Refusal
   return errorOf[known.type](known, cluster)
 }

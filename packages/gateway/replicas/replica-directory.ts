@@ -13,7 +13,7 @@ import { replicaIdShape } from './replica-identity.ts'
 /** One of a hub's several processes. */
 export interface Replica {
   readonly id: string
-  /** https://host:port, for the other replicas. */
+  /** The address https://host:port for the other replicas. */
   readonly address: string
   /**
    * The SHA-256 of the certificate that it presents to the others, in hex. A peer with another certificate is
@@ -59,10 +59,10 @@ export class ReplicaDirectory {
   #others = new Map<string, Replica>()
   #holders = new Map<string, Set<string>>()
   readonly #ends = new Map<string, TunnelEnd & { readonly isReplicaGone: boolean }>()
-  /** Why tunnels elsewhere end that are about to be taken out, by their key. */
+  /** The reasons of ended tunnels elsewhere whose keys are about to be deleted, by key. */
   readonly #farewells = new Map<string, string>()
   readonly #held = new Set<string>()
-  /** Why own tunnels ended of which the others do not know yet. */
+  /** The reasons of own ended tunnels that the others do not know yet. */
   readonly #ownReasons = new Map<string, string>()
   readonly #changed = new Set<string>()
   readonly #wake = createWakeFlag()
@@ -90,7 +90,7 @@ export class ReplicaDirectory {
     return [...this.#holders].filter(([, ids]) => ids.has(id)).map(([cluster]) => cluster)
   }
 
-  /** When the last tunnel elsewhere ended, as seen from here; or the replica that had it did. */
+  /** Returns the last end of a tunnel elsewhere, as seen from here, or of the replica that had it. */
   lastEnd(cluster: string): (TunnelEnd & { readonly isReplicaGone: boolean }) | undefined {
     return this.#ends.get(cluster)
   }
@@ -103,7 +103,7 @@ export class ReplicaDirectory {
     return entry && replicaOf(id, entry.value)
   }
 
-  /** Tells the others what this replica has, or why it has it no more; they hear of it soon. */
+  /** Publishes that this replica has the tunnel, or why it no longer has it; the others learn it soon. */
   setHeld(cluster: string, isHeld: boolean, reason?: string): void {
     if (isHeld === this.#held.has(cluster)) return
     if (isHeld) this.#held.add(cluster)
@@ -114,7 +114,7 @@ export class ReplicaDirectory {
     this.#wake.raise()
   }
 
-  /** Once, before requests are served: what the others have now. */
+  /** Loads the others' present entries, once, before requests are served. */
   async load(): Promise<void> {
     const { revision, entries } = await this.#deps.store.list({ prefix })
     const known = new Set(this.#holders.keys())
@@ -166,7 +166,7 @@ export class ReplicaDirectory {
   async #follow(signal: AbortSignal): Promise<void> {
     if (this.#revision === 0) await this.load()
     const options = { prefix, afterRevision: this.#revision }
-    // Should the watch have a gap, the next one begins with a list.
+    // If the watch has a gap, the next one begins with a list.
     this.#revision = 0
     for await (const { events } of this.#deps.store.watch(options, signal)) {
       for (const event of events) this.#apply(event)
@@ -239,7 +239,7 @@ export class ReplicaDirectory {
       ])
       signal.throwIfAborted()
     } finally {
-      // Away or gone: then the lease ends by itself.
+      // The store is unreachable or closed; the lease then expires.
       await store.revokeLease(leaseId).catch(() => undefined)
     }
   }

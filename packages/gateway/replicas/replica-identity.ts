@@ -28,7 +28,7 @@ export function replicaOfUser(user: {
   return replicaIdShape.test(id) ? id : undefined
 }
 
-/** Lets a replica open its own tunnel to another one, and nothing else. */
+/** Allows a replica to open its own tunnel to another one, and nothing else. */
 export const replicaAuthorizer: Authorizer = {
   async authorize({ user, isResourceRequest, verb, path }) {
     const id = replicaOfUser(user)

@@ -10,7 +10,7 @@ import { clustersPerReport, fromReplica, readReports, reportsRequest } from './r
 const answerMs = 3_000
 
 interface AskDeps {
-  /** Links from the other replicas, by their ids. */
+  /** The links from the other replicas, by their ids. */
   readonly links: TunnelRegistry
   readonly clock: Clock
 }

@@ -18,9 +18,9 @@ import type { ReplicaDirectory } from './replica-directory.ts'
 import { askReports } from './replica-reports.ts'
 
 export interface ReplicatedTunnelsParts {
-  /** Tunnels that end in this process. */
+  /** The tunnels that end in this process. */
   readonly own: TunnelRegistry
-  /** Links from the other replicas, by their ids. */
+  /** The links from the other replicas, by their ids. */
   readonly links: TunnelRegistry
   readonly agentOf: TunnelReportDeps['agentOf']
   readonly directory: Pick<ReplicaDirectory, 'holders' | 'lastEnd'>
@@ -72,7 +72,7 @@ export function createReplicatedTunnels(parts: ReplicatedTunnelsParts): Replicat
     try {
       return await askEach(request, ways())
     } catch (error) {
-      // Its replica died under the request.
+      // The replica died during the request.
       if (!mayAskNext(request, error) || !isAway(cluster)) {
         throw withNewerEnd({ cluster, fault: error }, parts)
       }
@@ -188,7 +188,7 @@ async function askEach<Answer>(
   throw fault
 }
 
-/** Whether the replica that had its tunnel died just now. */
+/** Reports whether the replica that had its tunnel died just now. */
 function isMoving(cluster: string, { links, directory, clock }: ReplicatedTunnelsParts): boolean {
   const isRecent = (atMs: number): boolean => clock.now() - atMs < comeBackMs
   const end = directory.lastEnd(cluster)

@@ -9,7 +9,7 @@ import {
 
 /** The place of a service, as clients see it and as the service sees itself. */
 export interface ServicePlace {
-  /** Path of the service's root on the hub, without a slash at its end. */
+  /** The path of the service's root on the hub, without a slash at its end. */
   readonly prefix: string
   /** The service's own host in its cluster, with the port. */
   readonly host: string
@@ -48,7 +48,7 @@ function takesTrailers(fields: HeaderFields): boolean {
   )
 }
 
-/** Cookies and addresses of the service's own, which clientHeaders' counterpart for APIs drops. */
+/** Cookies and trailers of the service's own, which answers of APIs do not keep. */
 const keptAnswers: ReadonlySet<string> = new Set(['set-cookie', 'trailer'])
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
@@ -74,7 +74,7 @@ export function serviceAnswerHeaders(
   return sandboxed(out)
 }
 
-/** Trailers are headers that come late: the same are dropped, and those that only a head may have. */
+/** Filters trailers like headers, and also drops those that only a head may have. */
 export function serviceTrailers(trailers: Headers): Record<string, string | readonly string[]> {
   const out: Record<string, string | readonly string[]> = {}
   for (const [name, value] of Object.entries(trailers)) {

@@ -41,7 +41,10 @@ export function isConnect({ method }: Pick<TunnelRequest, 'method'>): boolean {
   return method === connectMethod
 }
 
-/** `named`: by what hub and agent call the user's request in their logs and traces. */
+/**
+ * Builds the request; `named` are the headers by which hub and agent name the user's request in logs and
+ * traces.
+ */
 function connectRequest(
   { service, isTls, isUpgrade }: ServiceConnect,
   named: TunnelHeaders = {},
@@ -151,7 +154,7 @@ function parsed(text: string): { reason: string; message: string } {
     const { reason, message } = value
     return typeof message === 'string' ? { reason: String(reason), message } : unclear
   } catch {
-    // Cut short, or not ours.
+    // The answer is cut short, or not ours.
     return unclear
   }
 }

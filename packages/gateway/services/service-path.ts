@@ -17,7 +17,7 @@ export interface ServiceTarget {
   readonly target: string
 }
 
-/** Whether a decoded path is `/clusters/<name>/services/…`, which no Kubernetes API server has. */
+/** Reports whether a decoded path is `/clusters/<name>/services/…`, which no Kubernetes API server has. */
 export function isServicePath(path: string): boolean {
   return /^\/clusters\/[^/]*\/services(?:\/|$)/.test(path)
 }
@@ -52,7 +52,7 @@ export function parseServiceTarget(target: string): ServiceTarget {
   }
 }
 
-/** `name:port`, or `https:name:port`. */
+/** Parses `name:port`, or `https:name:port`. */
 function splitName(text: string): { isTls: boolean; name: string; port: string } {
   const parts = text.split(':')
   const [scheme] = parts

@@ -203,7 +203,7 @@ function failure(error: unknown, { cluster, service }: Visit, signal: AbortSigna
   )
 }
 
-/** Codes that Node throws before it sends anything. The client's own lines alone can cause them. */
+/** The codes that Node throws before it sends anything. Only the client's own lines can cause them. */
 const requestFaults: ReadonlySet<unknown> = new Set([
   'ERR_HTTP2_HEADER_SINGLE_VALUE',
   'ERR_HTTP2_INVALID_CONNECTION_HEADERS',
@@ -230,7 +230,7 @@ async function upgrade(
 ): Promise<void> {
   const { signal, request } = admitted
   const target = parseServiceTarget(request.target)
-  // A user who may only look must not open a session with GET, nor keep one when the right to create is gone.
+  // A user with read access must not open a session with GET, nor keep one when the right to create is gone.
   await admitted.requireVerb(serviceAttributes('POST', target).verb)
   const visit = open(admitted, deps)
   try {

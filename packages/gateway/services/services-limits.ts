@@ -1,12 +1,12 @@
-/** Bounds of connections to services of the edge. Streams themselves may be idle for as long as they like. */
+/** The bounds of connections to services of the edge. Streams themselves may be idle for any time. */
 export const servicesLimits = Object.freeze({
   /** Open at once to one agent's services: of a tunnel's streams the others are for its API. */
   connectionsMax: 500,
   /** The share of one user, so that nobody keeps the others from a cluster's services. */
   ofOneUser: Object.freeze({ perCluster: 250, inAll: 20_000 }),
-  /** TCP and TLS, to one address. */
+  /** The time to connect to one address, including TLS. */
   connectMs: 5_000,
-  /** Addresses of one service that are tried. */
+  /** The number of a service's addresses to try. */
   addressesTried: 3,
   /** The time for which an agent's reading of a service stays valid. */
   serviceFreshMs: 1_000,

@@ -23,7 +23,7 @@ export function agentHeaders(host: string, version: string): Record<string, stri
   return Object.fromEntries(Object.entries(said).filter(([, text]) => textOf(text) !== null))
 }
 
-/** Told by the agent, and so bounded: it is shown to people. */
+/** Reads the facts, which the agent sends and people see, so they are bounded. */
 export function agentFactsOf({ headers, peer }: ApiRequest): AgentFacts {
   const isSocket = peer.type === 'socket'
   const [certificate] = isSocket ? peer.certificates : []

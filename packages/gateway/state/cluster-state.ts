@@ -9,9 +9,9 @@ export interface ClusterState {
   readonly through?: string
   /** The value `none` means push mode, in which the hub dials the cluster itself. */
   readonly tunnel: 'open' | 'closed' | 'none'
-  /** Since when that is so; RFC 3339; null: never connected. */
+  /** The time since which that is so (RFC 3339); null if it was never connected. */
   readonly since: string | null
-  /** When its agent was last heard, over the tunnel or by its lease; null: never. */
+  /** The time at which its agent was last heard, over the tunnel or by its lease; null for never. */
   readonly lastSeen: string | null
   /** The readiness of the cluster's own API server, as the agent reports it; Unknown once it reports no more. */
   readonly ready: 'True' | 'False' | 'Unknown'
@@ -30,7 +30,7 @@ export interface ClusterState {
   readonly lastEnd: TunnelsReport['lastEnd']
 }
 
-/** GET /hub/v1/cluster-states. */
+/** The answer to GET /hub/v1/cluster-states. */
 export interface ClusterStates {
   readonly clusters: readonly ClusterState[]
 }

@@ -17,16 +17,16 @@ import { requestClass } from './request-class.ts'
 import { TrafficTotals, type TrafficTotal } from './traffic-totals.ts'
 
 export interface HubMetricsDeps {
-  /** Tunnels that end in this process. */
+  /** The tunnels that end in this process. */
   readonly tunnels: TunnelRegistry
-  /** Links of other replicas that end in this process. */
+  /** The links of other replicas that end in this process. */
   readonly links: Pick<TunnelRegistry, 'size'>
 }
 
 export interface HubMetrics {
   onOpened(cluster: string, session: TunnelSession): void
   onHandshake(result: HandshakeResult): void
-  /** Audit lines that were lost. */
+  /** Called with the number of lost audit lines. */
   onLost(lines: number): void
   /** A cluster's answer has begun. */
   onAnswer(request: TunnelRequest, isUpgrade: boolean, tookMs: number): void

@@ -10,11 +10,11 @@ export interface TunnelReport {
   /** Bytes from the cluster, since the tunnel was opened. */
   readonly bytesIn: number
   readonly bytesOut: number
-  /** Over about the last ten seconds. */
+  /** The rate over about the last ten seconds. */
   readonly bytesInPerSecond: number
   readonly bytesOutPerSecond: number
   readonly streams: number
-  /** Received from the cluster and not yet read. */
+  /** Bytes received from the cluster and not read yet. */
   readonly bufferedBytes: number
   /** Bytes waiting to be sent to the cluster. */
   readonly queuedBytes: number
@@ -23,11 +23,11 @@ export interface TunnelReport {
   readonly lastHeard: string
   /** Null if the facts were not recorded. */
   readonly agent: AgentFacts | null
-  /** Its rates, and its bytes by class; absent from a replica of an older version. */
+  /** Its rates, and its bytes by class; omitted by a replica of an older version. */
   readonly traffic?: TrafficReport
 }
 
-/** GET /tunnel/v1/clusters/<name>. */
+/** The answer to GET /tunnel/v1/clusters/<name>. */
 export interface TunnelsReport {
   readonly cluster: string
   readonly isConnected: boolean

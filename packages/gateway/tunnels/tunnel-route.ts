@@ -32,7 +32,7 @@ export interface TunnelRouteDeps {
   readonly onHandshake?: (result: HandshakeResult) => void
   readonly clock: Clock
   readonly log: Logger
-  /** Hears of the bytes of each message, in and out. */
+  /** Receives the bytes of each message, in and out. */
   readonly onBytes?: (bytes: number) => void
   readonly limits?: Partial<TunnelLimits>
 }
@@ -118,7 +118,7 @@ interface Admission {
   readonly opener: TunnelOpener
 }
 
-/** It is kept as long as the tunnel. */
+/** The limit of the user agent, which is kept as long as the tunnel. */
 const userAgentCharsMax = 128
 
 function clusterNameOf(target: string): string {

@@ -104,7 +104,7 @@ async function* follow(
       fault = error
     }
     const isRefused = signal.reason === accessEnded
-    // Nobody reads any more.
+    // Nothing reads any more.
     if (signal.aborted && !isRefused) throw fault
     const { version } = position
     const mayReturn = version !== undefined && !isRefused

@@ -1,6 +1,6 @@
 /** The part of one event that shows the position of a watch. */
 export interface EventHead {
-  /** ADDED, MODIFIED, DELETED, BOOKMARK or ERROR. */
+  /** One of ADDED, MODIFIED, DELETED, BOOKMARK and ERROR. */
   readonly type: string
   /** The metadata.resourceVersion of the object, Table or bookmark; omitted if it has none. */
   readonly version?: string

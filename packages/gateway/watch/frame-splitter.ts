@@ -26,7 +26,7 @@ export class FrameSplitter implements Disposable {
     this.#budget = budget
   }
 
-  /** More is kept than may be: take the rest, and read on without this. */
+  /** True if more is kept than allowed: take the rest, and continue without this splitter. */
   get isTooLong(): boolean {
     return this.#keptBytes > this.#frameBytesMax || this.#budget.usedBytes > this.#budget.bytesMax
   }

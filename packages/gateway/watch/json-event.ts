@@ -18,7 +18,7 @@ export function readJsonHead(frame: Buffer): EventHead | undefined {
   const scan = new Scan(frame)
   let type: string | undefined
   let version: string | undefined
-  // Before the type is known there is more to read behind the object.
+  // While the type is unknown, it may follow after the object.
   const isEnough = (): boolean => type !== undefined && version !== undefined
   const readMetadata = (): void =>
     scan.eachMember((name) => {
@@ -43,7 +43,7 @@ export function readJsonHead(frame: Buffer): EventHead | undefined {
   return { ...head, isInitialEnd: type === 'BOOKMARK' && isInitialEnd(frame) }
 }
 
-/** Bookmarks are small. */
+/** Parses the whole frame, because bookmarks are small. */
 function isInitialEnd(frame: Buffer): boolean {
   try {
     const event: unknown = JSON.parse(frame.toString('utf8'))
@@ -52,12 +52,12 @@ function isInitialEnd(frame: Buffer): boolean {
     const annotations = isJsonObject(metadata) ? metadata['annotations'] : undefined
     return isJsonObject(annotations) && annotations[initialEndAnnotation] === 'true'
   } catch {
-    // Half of an event ends nothing.
+    // A partial event is not the end.
     return false
   }
 }
 
-/** Goes through JSON from the front, as far as it is asked to. */
+/** Scans JSON from the front, as far as it is asked to. */
 class Scan {
   readonly #bytes: Buffer
   #at = 0
@@ -67,7 +67,10 @@ class Scan {
     this.#bytes = bytes
   }
 
-  /** Calls for each member of the object that begins here, who reads or skips its value; true: enough. */
+  /**
+   * Calls back for each member of the object that begins here; the callback reads or skips the value, and
+   * returns true to stop.
+   */
   eachMember(onMember: (name: string) => boolean): void {
     if (this.#next() !== openBrace) return this.#break()
     this.#at += 1

@@ -1,6 +1,6 @@
 import { initialEndAnnotation, type EventHead } from './event-head.ts'
 
-/** Field numbers of meta/v1 and runtime in generated.proto. */
+/** The field numbers of meta/v1 and runtime in generated.proto. */
 const fields = Object.freeze({
   eventType: 1,
   eventObject: 2,

@@ -6,7 +6,7 @@ import type { WatchStart } from './watch-position.ts'
 export interface WatchRequest extends WatchStart {
   /** The client wants to see bookmarks. */
   readonly wantsBookmarks: boolean
-  /** 0: the server decides. */
+  /** The value 0 lets the server decide. */
   readonly timeoutSeconds: number
   /** The first request of the watch. */
   readonly first: TunnelRequest
@@ -23,9 +23,9 @@ const startNames: ReadonlySet<string> = new Set([
   'timeoutSeconds',
 ])
 
-/** Whether this asks a cluster for a watch over HTTP. */
+/** Reports whether this requests a watch over HTTP from a cluster. */
 export function isWatch({ method, path }: Pick<TunnelRequest, 'method' | 'path'>): boolean {
-  // Parsing a path costs a fortieth of a request: most have no such word.
+  // Parsing a path costs a fortieth of a request, and most do not contain this word.
   if (method !== 'GET' || !path.includes('watch')) return false
   return parseRequestInfo(method, path).verb === 'watch'
 }
@@ -41,7 +41,7 @@ export function readWatchRequest(request: TunnelRequest): WatchRequest {
   const query = new URLSearchParams(queries.join('?'))
   const wantsBookmarks = isTrue(query.get('allowWatchBookmarks'))
   const sendInitialEvents = query.get('sendInitialEvents')
-  // Upstream does not compress watches; one that is compressed could not be followed.
+  // Upstream does not compress watches, and a compressed one could not be followed.
   const { 'accept-encoding': _, ...headers } = request.headers
   const asked = (dropped: ReadonlySet<string>, added: Record<string, string>): TunnelRequest => {
     const kept = pairs.filter((pair) => pair !== '' && !dropped.has(nameOf(pair)))
@@ -77,7 +77,7 @@ function nameOf(pair: string): string {
   try {
     return decodeURIComponent(name.replaceAll('+', ' '))
   } catch {
-    // Malformed: none of ours.
+    // The name is malformed, so it is not one of ours.
     return name
   }
 }

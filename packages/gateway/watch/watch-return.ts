@@ -47,7 +47,7 @@ export interface BrokenWatch {
   readonly mayGoOn: () => Promise<void>
 }
 
-/** Brings one watch back, as often as it breaks, within its time. Time runs from here on. */
+/** Resumes one watch, as often as it breaks, within its time. The time starts here. */
 export function createWatchReturn(
   broken: BrokenWatch,
   deps: WatchReturnDeps,
@@ -81,7 +81,7 @@ interface ReturnState {
   /** The end of the watch as the client requested it, on the monotonic clock. */
   readonly endMs: number
   readonly backoff: Backoff
-  /** Since when it has run, the last time that it did. */
+  /** The time since which it has run, the last time that it did. */
   backSinceMs: number
   giveUpMs: number
   /** The scope of the request on which the watch has run since it was last resumed. */

@@ -31,7 +31,7 @@ export interface ExplainFacts {
   readonly plan: SitesPlan
 }
 
-/** Pure: the same decisions as the controllers', from the same facts. */
+/** Explains an object. Pure: it makes the same decisions as the controllers, from the same facts. */
 export function explainObject(facts: ExplainFacts): Explanation {
   const { template, binding, clusters } = facts
   const { namespace, name = '' } = template.metadata

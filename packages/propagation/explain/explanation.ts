@@ -1,6 +1,6 @@
 import type { AppliedOverride } from '../overrides/apply-overrides.ts'
 
-/** Why an object of the hub is where it is, and why not elsewhere. */
+/** Why an object of the hub is where it is, and not elsewhere. */
 export interface Explanation {
   readonly object: {
     readonly apiVersion: string
@@ -31,14 +31,14 @@ export interface ClaimExplanation {
   /** The claiming policy. If omitted, no policy has claimed the object. */
   readonly policy?: PolicyName
   readonly why: string
-  /** Policies that select it, too, and why it is not theirs. */
+  /** The other policies that select it, and why they have not claimed it. */
   readonly others: readonly { readonly policy: PolicyName; readonly why: string }[]
 }
 
 export interface WaveExplanation {
   readonly name: string
   readonly isOpen: boolean
-  /** Clusters that are present, have the newest and are well; and how many must be. */
+  /** The clusters that are present, have the newest version and are healthy; and how many must be. */
   readonly well: number
   readonly needed: number
   readonly clusters: readonly string[]

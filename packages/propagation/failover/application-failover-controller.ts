@@ -15,7 +15,7 @@ export interface ApplicationFailoverOptions {
   readonly resource: TypedResource<ResourceBinding>
 }
 
-/** Takes an application off clusters where it has been unhealthy for longer than its policy tolerates. */
+/** Removes an application from clusters where it has been unhealthy for longer than its policy tolerates. */
 export function applicationFailoverController(
   options: ApplicationFailoverOptions,
 ): ControllerDefinition {

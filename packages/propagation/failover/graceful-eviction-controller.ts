@@ -13,7 +13,7 @@ export interface GracefulEvictionOptions {
   readonly timeoutMs: number
 }
 
-/** Ends evictions, so that the copies that they kept go. */
+/** Ends evictions, so that the copies that they kept are deleted. */
 export function gracefulEvictionController({
   name,
   resource,

@@ -5,7 +5,7 @@ export interface EvictionPlan {
   readonly tasks: readonly EvictionTask[]
   /** The clusters whose copy may be deleted now. */
   readonly evicted: readonly string[]
-  /** When the next task is over; absent where no time ends one. */
+  /** The time until the next task is over; omitted if no time ends one. */
   readonly afterMs?: number
 }
 

@@ -5,9 +5,9 @@ import { appliedPlacement } from '../placement/needs-placement.ts'
 import { tolerates } from '../placement/tolerates.ts'
 
 export interface TaintEvictionPlan {
-  /** Clusters that the object must leave now. */
+  /** The clusters that the object must leave now. */
   readonly evicted: readonly string[]
-  /** When the next toleration is over; absent where none ends. */
+  /** The time until the next toleration is over; omitted if none ends. */
   readonly afterMs?: number
 }
 

@@ -48,7 +48,7 @@ export function withPreservedState(
 }
 
 function textAt(path: string, status: unknown): string {
-  // Rules are written as kubectl takes them: {.path}
+  // Rules have kubectl's form: {.path}
   const bare = path.replace(/^\{(.*)\}$/s, '$1')
   const values = evaluateJsonPath(parseJsonPath(bare), status)
   if (values.length === 0) {

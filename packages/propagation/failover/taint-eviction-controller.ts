@@ -12,7 +12,7 @@ export interface TaintEvictionOptions {
   readonly resource: TypedResource<ResourceBinding>
   /** The mode for bindings that do not set one. */
   readonly purgeMode: PurgeMode
-  /** Bindings evicted in a second, at most, so that a failure of the hub's own does not move a whole fleet. */
+  /** The most bindings evicted per second, so that a failure of the hub itself does not move a whole fleet. */
   readonly evictionsPerSecond: number
 }
 

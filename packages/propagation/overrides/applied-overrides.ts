@@ -29,7 +29,7 @@ function textOf(applied: readonly AppliedOverride[]): string {
   return escapeHtml(JSON.stringify(items))
 }
 
-/** Members of an overrider, in the order in which Karmada writes them. */
+/** The members of an overrider, in the order in which Karmada writes them. */
 const members: Readonly<Record<keyof Overriders, readonly string[]>> = Object.freeze({
   plaintext: ['path', 'operator', 'value'],
   imageOverrider: ['predicate', 'component', 'operator', 'value'],

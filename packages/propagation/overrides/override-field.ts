@@ -91,7 +91,7 @@ const exactJson = JSON as unknown as {
   rawJSON: (text: string) => unknown
 }
 
-/** `1.0`, and what has more digits than a number can hold, stay as they are. */
+/** Keeps `1.0`, and numbers with more digits than a number can hold, as written. */
 function asWritten(_key: string, value: unknown, { source }: { source?: string }): unknown {
   const isChanged = typeof value === 'number' && source !== undefined && String(value) !== source
   return isChanged ? exactJson.rawJSON(source) : value

@@ -50,7 +50,7 @@ function readable(image: string) {
   }
 }
 
-/** Steps are taken as they are written: nothing is escaped in them. */
+/** Steps are taken literally: nothing is escaped in them. */
 function imageAt(object: AnyObject, path: string): string {
   const steps = path.replace(/^\/+|\/+$/g, '').split('/')
   const last = steps.pop() ?? ''

@@ -29,7 +29,7 @@ export function affinitiesInForce(
   return isWorkload(spec) ? [term, ...(term.overflowAffinities ?? [])] : [term]
 }
 
-/** 0 of the term itself, n of its nth overflow: those are taken after all before them. */
+/** Returns 0 for the term itself and n for its nth overflow: a cluster is used after all with smaller numbers. */
 export function overflowOrder(
   cluster: Cluster,
   spec: BindingSpec,

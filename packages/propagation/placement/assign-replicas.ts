@@ -9,7 +9,7 @@ export interface AssignmentInput {
   readonly candidates: readonly Candidate[]
   readonly spec: BindingSpec
   readonly affinityName: string | undefined
-  /** Whether a new placement was asked for, which starts from nothing. */
+  /** Whether a new placement was requested, which starts from nothing. */
   readonly isFresh: boolean
 }
 

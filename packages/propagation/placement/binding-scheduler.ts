@@ -21,9 +21,9 @@ import { recordPlacement, reportFailures } from './placement-report.ts'
 import { rebalancerController } from './rebalancer-controller.ts'
 
 export interface FleetSchedulerOptions {
-  /** Bindings that name another scheduler are left alone; default Karmada's. */
+  /** The name of the scheduler; bindings that name another one are ignored. Default: Karmada's. */
   readonly schedulerName?: string
-  /** Whether a workload of no replicas is propagated; default no, as upstream. */
+  /** Whether a workload with zero replicas is propagated; default no, as upstream. */
   readonly placesEmptyWorkloads?: boolean
 }
 
@@ -128,7 +128,7 @@ async function placeOnce(
   return result
 }
 
-/** Somebody was stopped between placing it and saying so. */
+/** Restores a placement that was stopped between writing the clusters and the status. */
 function placedAlready({ spec, status }: ResourceBinding): PlacementResult {
   const affinityName = status?.schedulerObservingAffinityName
   return {

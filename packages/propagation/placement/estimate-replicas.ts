@@ -22,7 +22,7 @@ export function estimateReplicas(cluster: Cluster, spec: BindingSpec): number {
   return estimateOne(cluster, summary, spec.replicaRequirements)
 }
 
-/** Components are placed together, and counted so only where one cluster is to have them all. */
+/** Reports whether all components are placed together in one cluster, and so estimated as one set. */
 export function placesOneSet({ components = [], placement }: BindingSpec): boolean {
   const constraints = placement?.spreadConstraints ?? []
   return (

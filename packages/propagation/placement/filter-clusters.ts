@@ -32,7 +32,7 @@ export function filterClusters(
   return { fitting, diagnosis }
 }
 
-/** Why the cluster does not fit, in upstream's words; undefined when it does. */
+/** Returns why the cluster does not fit, in upstream's words; undefined if it does. */
 type Filter = (
   cluster: Cluster,
   input: PlacementInput,

@@ -78,7 +78,7 @@ function placeOn(
   return input.placesEmptyWorkloads ? withEmpty(assigned, candidates) : assigned
 }
 
-/** Whether a new placement was asked for since the last one. */
+/** Reports whether a new placement was requested since the last one. */
 export function isRescheduled({ spec, status }: Pick<PlacementInput, 'spec' | 'status'>): boolean {
   const { rescheduleTriggeredAt: asked } = spec
   const last = status?.lastScheduledTime
@@ -93,7 +93,7 @@ function withEmpty(
   return [...assigned, ...rest.map(({ name }) => ({ name, replicas: 0 }))]
 }
 
-/** `0/3 clusters are available: 2 cluster(s) did not have the API resource.` */
+/** Formats `0/3 clusters are available: 2 cluster(s) did not have the API resource.` */
 function noneFits(diagnosis: readonly ClusterDiagnosis[], count: number): string {
   const counts = new Map<string, number>()
   for (const { reasons } of diagnosis) {

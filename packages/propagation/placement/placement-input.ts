@@ -19,7 +19,7 @@ export interface PlacedBefore {
   readonly lastScheduledTime?: string
 }
 
-/** Reasons of the condition Scheduled, in Karmada's words. */
+/** The reasons of the condition Scheduled, in Karmada's words. */
 export type PlacementReason = 'Success' | 'NoClusterFit' | 'Unschedulable' | 'SchedulerError'
 
 export interface PlacementResult {

@@ -10,7 +10,7 @@ export function recordPlacement(
   events: EventRecorder,
 ): void {
   const targets = clusters.map(({ name, replicas = 0 }) => `${name}:${replicas}`).join(', ')
-  // Upstream's own two spellings.
+  // Upstream itself has two spellings.
   const result = binding.metadata.namespace === undefined ? 'Result' : 'Result:'
   const text =
     reason === 'Success' ? succeeded(`${message} ${result} {${targets}}`) : failed(message)

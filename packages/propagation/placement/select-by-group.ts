@@ -74,7 +74,7 @@ function mostOf(
   return maxGroups > 0 || spreadByField === 'region' ? maxGroups : all
 }
 
-/** Room weighs a thousand times what a score does, which is 100 at most. */
+/** Room weighs a thousand times as much as a score, which is 100 at most. */
 const roomWeight = 1000
 
 function weightOf(members: readonly Candidate[], spec: BindingSpec, groupsMin: number): number {
@@ -89,7 +89,7 @@ function weightOfCopies(members: readonly Candidate[], replicas: number): number
   return roomy.length === 0 ? 0 : roomy.length * roomWeight + meanScore(roomy, roomy.length)
 }
 
-/** Whether its best clusters have room for the group's share, and how good those are. */
+/** Weighs whether its best clusters have room for the group's share, and their mean score. */
 function weightOfShare(
   members: readonly Candidate[],
   { replicas = 0, placement }: BindingSpec,

@@ -1,6 +1,6 @@
 import type { BindingSpec, TargetCluster } from '@skerry/karmada-kinds'
 
-/** Whether there are pods to find room for, or just objects such as a ConfigMap. */
+/** Reports whether there are pods that need room, rather than just objects such as a ConfigMap. */
 export function isWorkload(spec: BindingSpec): boolean {
   return (
     (spec.replicas ?? 0) > 0 ||

@@ -150,7 +150,7 @@ class Bindings {
     const [first] = policies
     const bindings = context.informer(this.#scope.resource).list(first?.metadata.namespace)
     const isAll = policies.some(({ spec }) => (spec.resourceSelectors ?? []).length === 0)
-    // Labels may come with another override, and go with it.
+    // Another override may add or remove labels.
     const selectors = policies
       .flatMap(({ spec }) => spec.resourceSelectors ?? [])
       .map(({ labelSelector: _labels, ...selector }) => selector)
@@ -180,7 +180,7 @@ class Bindings {
     const orphans = works.filter((work) => !kept.has(clusterOfWork(work)))
     await this.#deleteWorks(orphans, context, signal)
     const purged = purgedClusters(binding.spec)
-    // Their end is an event.
+    // The end of these Works triggers another reconcile.
     if (orphans.some((work) => purged.has(clusterOfWork(work)))) return
     const refusal = bindingRefusal(binding)
     if (refusal !== undefined) {
@@ -281,7 +281,7 @@ function worksToWrite(
   }
 }
 
-/** Works that are written at the same time, of one binding. */
+/** The number of Works of one binding that are written at the same time. */
 const writesMax = 16
 
 /** An event's message has 1 KiB at most. */

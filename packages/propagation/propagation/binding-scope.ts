@@ -11,7 +11,7 @@ export interface BindingScope {
   readonly resource: TypedResource<ResourceBinding>
   /** Set on a binding while it may have Works. */
   readonly finalizer: string
-  /** Label of a binding, its Works and their manifests. */
+  /** The label of a binding, its Works and their manifests. */
   readonly idLabel: string
   /** Annotations of Works and their manifests that name their binding. */
   readonly nameAnnotation: string

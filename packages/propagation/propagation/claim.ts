@@ -56,7 +56,7 @@ export function claimOf({ metadata }: KubeObject): Claim | undefined {
   return undefined
 }
 
-/** Labels and annotations by which a policy claims an object. */
+/** Returns the labels and annotations by which a policy claims an object. */
 export function claimMetadata(policy: PropagationPolicy): {
   labels: Record<string, string>
   annotations: Record<string, string>
@@ -72,7 +72,7 @@ export function claimMetadata(policy: PropagationPolicy): {
   }
 }
 
-/** Empty before the API server has given it one. */
+/** Returns an empty string until the API server has assigned an id. */
 export function policyId(policy: PropagationPolicy): string {
   return policy.metadata.labels?.[policyScopeOf(policy).idLabel] ?? ''
 }

@@ -30,7 +30,7 @@ import { isPropagatable } from './reserved-objects.ts'
 import { templateRef, type TemplateKind } from './templates.ts'
 import { workIndexes } from './write-work.ts'
 
-/** On a binding while others may be attached to it. */
+/** Set on a binding while others may be attached to it. */
 const distributorFinalizer = 'karmada.io/binding-dependencies-distributor'
 
 const byDependency = 'dependency'
@@ -55,7 +55,7 @@ export function dependenciesDistributor(shared: FleetContext): ControllerDefinit
         },
       }),
       distributor.watchDependents(),
-      // A cluster has the newest now: what the object needs no more may go when the last one has.
+      // A cluster now has the newest version; former dependencies may be removed when the last one has.
       watch(workResource, {
         indexes: workIndexes,
         keysOf: ({ type, object, old }, context) =>

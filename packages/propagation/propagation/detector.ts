@@ -39,7 +39,7 @@ import {
   type Templates,
 } from './templates.ts'
 
-/** Gives each object that a policy selects its binding, and keeps it up to date. */
+/** Creates the binding of each object that a policy selects, and keeps it up to date. */
 export function resourceDetector(shared: FleetContext): ControllerDefinition {
   const detector = new Detector(shared)
   return {
@@ -294,7 +294,10 @@ function bindingKeyOf({ kind, metadata }: AnyObject): ObjectKey {
   return { ...(namespace ? { namespace } : {}), name: bindingName(kind, name) }
 }
 
-/** Made after the policy: a lazy one then has it at once. Times are whole seconds. */
+/**
+ * Reports whether the object is newer than the policy: a lazy policy then applies at once. Times are whole
+ * seconds.
+ */
 function isNewer(template: AnyObject, policy: PropagationPolicy): boolean {
   const made = template.metadata.creationTimestamp ?? ''
   return made > (policy.metadata.creationTimestamp ?? '')

@@ -6,6 +6,6 @@ import type { Templates } from './templates.ts'
 export interface FleetContext {
   readonly templates: Templates
   readonly interpreter: ResourceInterpreter
-  /** Rules for what the writers of one namespace may do to others. */
+  /** The rules for what writers of one namespace may do to others. */
   readonly rules: TenantRules
 }

@@ -118,7 +118,7 @@ function isWell({ metadata, status }: Work, template: AnyObject): boolean {
   )
 }
 
-/** Whether no cluster waits for its wave any more: each has been sent the object as it is on the hub. */
+/** Reports whether no cluster waits for its wave any more: each has been sent the object as it is on the hub. */
 export function hasEverywhere(
   { binding, template }: Pick<Rollout, 'binding' | 'template'>,
   context: ControllerContext,

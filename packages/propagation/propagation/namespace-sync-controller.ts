@@ -19,7 +19,7 @@ import { plannedNamespaceWork } from './plan-work.ts'
 import { isOwnNamespace } from './reserved-objects.ts'
 import { writeWork } from './write-work.ts'
 
-/** Label of a namespace, `true`: it is made in no cluster by itself. */
+/** The label of a namespace; `true` keeps it from being created in clusters automatically. */
 const skipLabel = 'namespace.karmada.io/skip-auto-propagation'
 
 /**

@@ -16,7 +16,7 @@ export function attachedLabel({ metadata }: ResourceBinding): string {
   return `resourcebinding.karmada.io/depended-by-${safeHash(`${namespace}/${name}`)}`
 }
 
-/** Whether an object is one of those that another one cannot run without. */
+/** Reports whether an object is one of another's dependencies. */
 export function isDependent(
   { apiVersion, kind, namespace = '', name, labels = {} }: BoundObject & Labelled,
   dependents: readonly DependentObject[],

@@ -15,11 +15,11 @@ import { claimMetadata, clusterPolicies, namespacedPolicies } from './claim.ts'
 export interface BindingInput {
   readonly template: AnyObject
   readonly policy: PropagationPolicy
-  /** Absent of a kind without replicas. */
+  /** Omitted for a kind without replicas. */
   readonly interpreted?: InterpretedReplicas | undefined
-  /** Absent of a kind that is not made of several parts. */
+  /** Omitted for a kind without several components. */
   readonly components?: BindingComponent[] | undefined
-  /** Value of the priority class that the policy names. */
+  /** The value of the priority class that the policy names. */
   readonly schedulePriority?: number | undefined
 }
 
@@ -132,7 +132,7 @@ function mergedSpec(known: BindingSpec, planned: BindingSpec): BindingSpec {
   })
 }
 
-/** Objects with the same value of a label belong together, or apart. */
+/** Returns the affinity groups: objects with the same value of a label belong together, or apart. */
 function workloadAffinityGroups(template: AnyObject, placement: Placement = {}) {
   const { affinity, antiAffinity } = placement.workloadAffinity ?? {}
   const affinityGroup = labelText(template, affinity?.groupByLabelKey)

@@ -36,7 +36,7 @@ export interface SitesInput {
 
 export interface SitesPlan {
   readonly sites: PlannedSite[]
-  /** Clusters for which nothing can be planned, and why: they keep what they have. */
+  /** The clusters for which planning failed, with the reason: they keep their present objects. */
   readonly failures: SiteFailure[]
 }
 

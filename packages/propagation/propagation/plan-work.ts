@@ -21,7 +21,7 @@ export interface WorkInput {
   /** The same for this cluster: its replicas, and overrides. */
   readonly manifest: AnyObject
   readonly cluster: string
-  /** Annotations of the Work: which overrides it has met. */
+  /** The annotations of the Work that list the applied overrides. */
   readonly overrides?: Readonly<Record<string, string>>
 }
 

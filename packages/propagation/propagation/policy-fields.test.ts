@@ -22,7 +22,7 @@ const webBinding = { namespace: 'shop', name: 'web-deployment' }
 const settings = { namespace: 'shop', name: 'settings' }
 const ofSettings = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'settings' }]
 const ofWeb = [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }]
-/** Objects that a test writes in parts. */
+/** The resource with objects that a test writes in parts. */
 const anyDeployments = anyObjects(resources.deployments)
 
 function on(...clusterNames: string[]) {

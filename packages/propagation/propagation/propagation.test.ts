@@ -24,7 +24,7 @@ const web = { namespace: 'shop', name: 'web' }
 const settings = { namespace: 'shop', name: 'settings' }
 const webBinding = { namespace: 'shop', name: 'web-deployment' }
 const webWork = workNameOf({ kind: 'Deployment', ...web })
-/** Objects that a test writes in parts. */
+/** The resource with objects that a test writes in parts. */
 const anyDeployments = anyObjects(resources.deployments)
 
 function policy(spec: Partial<PropagationSpec> = {}): PropagationPolicy {

@@ -6,7 +6,7 @@ import type { TemplateRef } from './templates.ts'
  */
 const reserved = /^(karmada-(system|cluster|es-.*)|skerry-(agent|users)|kube-.*)$/
 
-/** API groups of the fleet itself. An edge that is a hub, too, would act on their objects. */
+/** The API groups of the fleet itself. An edge that is also a hub would act on their objects. */
 const fleetGroup =
   /^((apps|autoscaling|cluster|config|networking|policy|remedy|work)\.karmada\.io|hub\.skerry\.io)$/
 

@@ -21,7 +21,7 @@ const signal = AbortSignal.timeout(90_000)
 const web = { namespace: 'shop', name: 'web' }
 const webBinding = { namespace: 'shop', name: 'web-deployment' }
 const webWork = workNameOf({ kind: 'Deployment', ...web })
-/** Objects that a test writes in parts. */
+/** The resource with objects that a test writes in parts. */
 const anyDeployments = anyObjects(resources.deployments)
 
 async function propagate(

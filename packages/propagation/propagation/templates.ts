@@ -44,7 +44,7 @@ const discoveryMs = 10_000
 /** The timeout of a first read, in milliseconds. A slower kind is tried again without holding up the others. */
 const syncMs = 10_000
 
-/** `apps/v1 Deployment shop/web`. */
+/** Formats `apps/v1 Deployment shop/web`. */
 export function templateKey({ apiVersion, kind, namespace = '', name }: TemplateRef): string {
   return `${apiVersion} ${kind} ${namespace}/${name}`
 }
@@ -139,7 +139,7 @@ export class Templates {
     return (await this.#find(kind, signal)) !== undefined
   }
 
-  /** StatusError NotFound: the hub has no such kind. */
+  /** Rejects with StatusError NotFound if the hub has no such kind. */
   async client(kind: TemplateKind, signal: AbortSignal): Promise<ResourceClient<AnyObject>> {
     const found = await this.#find(kind, signal)
     if (found) return this.#deps.informers.client(found)

@@ -81,7 +81,7 @@ function deployment(name: string): AnyObject {
   return { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { namespace, name }, spec }
 }
 
-/** Everything of an edge that is not in the tenant's namespace, events aside. */
+/** Lists everything at an edge outside the tenant's namespace, except events. */
 async function outside(edge: Api): Promise<string[]> {
   const found: string[] = []
   const { resources: served } = await edge.discover(signal)
@@ -375,7 +375,7 @@ test('an override changes neither what is granted nor what is limited', async ()
     const why = `OverridePolicy "shop/${name}" to ${object.kind} "shop/${name}": it changes ${field},`
     await untilEvent(scene, (message) => message.includes(why))
   }
-  // Labels and annotations, which are for people and tools, may differ.
+  // Labels and annotations, which serve people and tools, may differ.
   const label = { labelsOverrider: [{ operator: 'add' as const, value: { site: 'reef' } }] }
   const relabel = override('reader', { apiVersion: rbac, kind: 'Role' }, label)
   await hub.resource(overridePolicyResource).delete({ namespace, name: 'reader' }, signal)

@@ -5,7 +5,10 @@ import type { Wave, Waves } from '@skerry/karmada-kinds'
 export interface WaveSite {
   readonly name: string
   readonly labels: Labels | undefined
-  /** It can be asked now: one that is away, or that a person has suspended, is not waited for. */
+  /**
+   * True if it can respond now: waves do not wait for one that is unreachable, or that a person has
+   * suspended.
+   */
   readonly isPresent: boolean
   /** The newest is written for it. */
   readonly isCurrent: boolean
@@ -15,7 +18,7 @@ export interface WaveSite {
 
 export interface WavePlan {
   readonly name: string
-  /** Its clusters get the newest. */
+  /** True if its clusters get the newest version. */
   readonly isOpen: boolean
   readonly sites: readonly WaveSite[]
   /** How many present clusters have the newest version and are healthy, and how many must. */
@@ -44,7 +47,7 @@ export function planWaves({ waves, healthyPercent }: Waves, all: readonly WaveSi
   return plans
 }
 
-/** Clusters that do not get the newest yet, and the wave that each is in. */
+/** Returns the clusters that do not get the newest version yet, with their waves. */
 export function heldSites(plans: readonly WavePlan[]): ReadonlyMap<string, string> {
   const held = plans.filter(({ isOpen }) => !isOpen)
   return new Map(held.flatMap(({ name, sites }) => sites.map((site) => [site.name, name])))

@@ -39,7 +39,7 @@ export interface EmptyNamespaceDeps {
 }
 
 const byNamespace = 'member-namespace'
-/** Always there, under the name that it has now. */
+/** It always exists, under its present name. */
 const defaultNamespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } }
 
 /**
@@ -79,7 +79,7 @@ export function emptyNamespaceController(
   }
 }
 
-/** Namespaces of the edge cluster in which a Work has something, or that it brings. */
+/** Returns the namespaces of the edge cluster in which a Work has objects, or that it brings. */
 function membersIn(shared: WorkContext, work: Work): string[] {
   const places = placesOf(shared, work)
   const members = places.flatMap(({ apiVersion, kind, metadata: { namespace, name } }) => {

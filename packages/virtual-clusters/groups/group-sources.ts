@@ -43,7 +43,7 @@ function labelled({ metadata }: AnyObject, key: string): SourceGroup {
   return { name, nodes: { nodeSelector: { matchLabels: { [key]: name } } } }
 }
 
-/** Its nodes by name, and those that its labels select; annotations select nothing here. */
+/** Returns its nodes by name, and those that its labels select; annotations select nothing here. */
 function unitOf(object: AnyObject): SourceGroup {
   const named = fieldAt(object, 'spec', 'nodes')
   const nodeNames = Array.isArray(named) ? named.filter((each) => typeof each === 'string') : []

@@ -107,7 +107,7 @@ export function viewOf(clusterName: string, { spec }: Pick<VirtualCluster, 'spec
   return { group, mapping }
 }
 
-/** Labels that each of its nodes has by its selector; none where it has nodes by name, too. */
+/** Returns the labels that each of its nodes has by its selector; none if it also has nodes by name. */
 export function nodeLabelsOf({ nodeSelector, nodeNames = [] }: VirtualCluster['spec']): NodeLabels {
   return nodeNames.length > 0 ? {} : (nodeSelector?.matchLabels ?? {})
 }

@@ -95,7 +95,7 @@ const isIsolation: Judge = ({ name, labels }) =>
 const madeByThemselves: Readonly<Record<string, Judge>> = Object.freeze({
   '/configmaps': ({ name }) => name === 'kube-root-ca.crt',
   '/resourcequotas': isIsolation,
-  // Tokens of clusters before 1.24.
+  // The tokens of clusters before 1.24.
   '/secrets': ({ annotations }) =>
     annotations?.['kubernetes.io/service-account.name'] === 'default',
   '/serviceaccounts': ({ name }) => name === 'default',

@@ -70,7 +70,7 @@ function noting(each: VirtualCluster, nowMs: number): VirtualCluster {
   return { ...each, metadata: { ...each.metadata, annotations } }
 }
 
-/** Kubernetes' form of a time, rounded down. */
+/** Formats a time as Kubernetes does, rounded down to seconds. */
 function secondsOf(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`
 }

@@ -79,7 +79,7 @@ function isOf({ metadata, spec }: VirtualCluster, { name, nodes }: SourceGroup):
 
 const none: SourceGroup['nodes'] = Object.freeze({ nodeSelector: undefined, nodeNames: undefined })
 
-/** Goes with its set, by the owner. */
+/** Returns a VirtualCluster that is deleted with its set, its owner. */
 function memberOf(
   { apiVersion, kind, metadata, spec }: VirtualClusterSet,
   { name, nodes }: SourceGroup,

@@ -51,7 +51,7 @@ export async function releaseObjects(
   return isGone
 }
 
-/** Namespaces are emptied first, and go by themselves. */
+/** Namespaces are emptied first, and deleted separately. */
 function hasOwn({ group, resource, isNamespaced, verbs }: DiscoveredResource): boolean {
   const isChanged = ['list', 'patch', 'delete'].every((verb) => verbs.includes(verb))
   const isNamespace = group === '' && resource === 'namespaces'
@@ -77,7 +77,7 @@ function versionOf({ metadata: { uid, resourceVersion } }: KubeObject) {
   return { ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) }
 }
 
-/** Undefined where the object is gone, or has changed: then it is looked at again. */
+/** Resolves undefined if the object is gone, or has changed: then it is checked again. */
 async function ifUnchanged<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await ifThere(asked)

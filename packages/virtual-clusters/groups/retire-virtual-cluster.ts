@@ -13,7 +13,7 @@ export interface RetirementDeps {
   readonly clock: Pick<Clock, 'now'>
   /** Takes a Work's objects out of the edge cluster; false while one is still there. */
   readonly take: (work: Work, signal: AbortSignal) => Promise<boolean>
-  /** Called where the hub keeps the Cluster because it does not let this agent take it away. */
+  /** Called if the hub keeps the Cluster, because it does not allow this agent to delete it. */
   readonly onKept: () => void
 }
 

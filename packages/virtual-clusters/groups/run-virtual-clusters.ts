@@ -47,7 +47,7 @@ export interface VirtualClustersOptions {
 
 export interface VirtualClustersDeps {
   readonly local: Api
-  /** Somebody else runs it, and `edge`, too. */
+  /** The caller runs it, and `edge`, too. */
   readonly observer: EdgeObserver
   readonly edge: EdgeNames
   /** The control plane, in the name of the whole cluster. */
@@ -63,7 +63,7 @@ export interface VirtualClustersDeps {
   readonly log: Logger
 }
 
-/** Groups of the edge cluster's nodes as clusters of their own. */
+/** Groups of the edge cluster's nodes as virtual clusters. */
 export interface VirtualClusters {
   /** A virtual cluster that this agent answers for; undefined of any other name. */
   find(clusterName: string): MappedCluster | undefined

@@ -116,7 +116,7 @@ async function join(
   }
   const held = await withFinalizer(found, context, signal)
   const status = toldStatus({ found: held, planned, clusterName: wanted }, { tasks, context })
-  // First the name: whatever is made under it from now on can be taken away again.
+  // The name is written first, so that everything created under it can be deleted again.
   await writeStatus(held, status, context, signal)
   await tasks.ensure(wanted, held)
 }

@@ -93,7 +93,7 @@ function setOf(labels: Readonly<Record<string, string>> = {}): string[] {
   return name ? [name] : []
 }
 
-/** Nodes, definitions of foreign kinds, and objects of those that are followed. */
+/** Watches nodes, definitions of foreign kinds, and objects of the followed ones. */
 function whenAnythingChanges(state: GroupState, followed: FollowedSources): Watch {
   return {
     resource: resources.customResourceDefinitions,
@@ -127,7 +127,7 @@ interface FoundGroups {
   readonly message: string
 }
 
-/** Foreign kinds of which some set asks; each is followed from when its definition is there. */
+/** The foreign kinds that some set uses; each is watched once its definition exists. */
 class FollowedSources {
   readonly #followed = new Map<string, TypedResource<AnyObject>>()
   readonly #listeners = new Set<() => void>()

@@ -45,7 +45,7 @@ export interface VirtualClusterTasksDeps {
   readonly howToAllow: string
   /** Called once Works are to be applied, because only the control plane has the interpreter's rules. */
   readonly interpreter: () => Promise<ResourceInterpreter>
-  /** Shared by all of them. */
+  /** Shared by all virtual clusters. */
   readonly member: MemberCluster
   readonly running: RunningClusters
   readonly timing?: Partial<ClusterReporterTiming> | undefined
@@ -91,7 +91,8 @@ export function createVirtualClusterTasks(deps: VirtualClusterTasksDeps): Virtua
       const { hub, release } = deps.identityOf(clusterName)
       const { local, member, clock, log } = deps
       const registered = conditionOf(status?.conditions, virtualConditions.registered)
-      // Namespaced objects go with their namespaces, so neither the pattern nor the isolation is needed; both may be invalid.
+      // Namespaced objects are deleted with their namespaces, so neither the pattern nor the isolation is
+      // needed; both may be invalid.
       const { namespaces: _pattern, isolation: _isolation, ...rest } = spec
       const { mapping } = viewOf(clusterName, { spec: rest })
       const waitsFor = await retireVirtualCluster(
@@ -199,7 +200,7 @@ async function keepNamespaces(
   }
 }
 
-/** Again and again, ever less often, until it succeeds. */
+/** Retries with growing delays until it succeeds. */
 export async function untilDone(
   work: () => Promise<void>,
   { clock, random, log }: Pick<VirtualClusterTasksDeps, 'clock' | 'random' | 'log'>,

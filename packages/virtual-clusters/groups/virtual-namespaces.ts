@@ -26,7 +26,10 @@ const isolating: readonly TypedResource<AnyObject>[] = Object.freeze([
   { group: '', version: 'v1', resource: 'resourcequotas', isNamespaced: true },
 ])
 
-/** Namespaces of one virtual cluster in the edge cluster: made when they are needed, isolated, taken away. */
+/**
+ * Manages the namespaces of one virtual cluster in the edge cluster: creates them on demand, and isolates
+ * them.
+ */
 export class VirtualNamespaces {
   readonly #group: VirtualGroup
   readonly #isolation: VirtualIsolation
@@ -55,7 +58,10 @@ export class VirtualNamespaces {
     }
   }
 
-  /** Before an object of the edge cluster is made or changed. Throws MappingRefusal where it may not be. */
+  /**
+   * Prepares for creating or changing an object of the edge cluster. Throws MappingRefusal if that is not
+   * allowed.
+   */
   async prepare({ metadata }: AnyObject, signal: AbortSignal): Promise<void> {
     const member = metadata.namespace
     const own = member && this.#met.get(member)
@@ -106,7 +112,7 @@ export class VirtualNamespaces {
     }
   }
 
-  /** It was about to go because nothing was in it. */
+  /** Reopens a namespace that was about to be deleted because it was empty. */
   async #open(name: string, signal: AbortSignal): Promise<void> {
     const { local, edge } = this.#deps
     const patch = { metadata: { labels: { [closingLabel]: null } } }

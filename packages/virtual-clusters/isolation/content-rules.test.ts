@@ -187,7 +187,7 @@ test('a claim in a namespace of a virtual cluster names its own volumes alone, w
     // Controllers create claims from the templates of StatefulSets and pods.
     for (const user of [tenant, controller]) {
       const told = await asks(user, 'POST', path, claim(volumeName))
-      // A name that the API server refuses by itself is refused, too.
+      // A name that the API server itself refuses also counts as refused.
       const isAsExpected = status === 201 ? told === 201 : told === 403 || told === 422
       assert.ok(isAsExpected, `${user}: ${volumeName}: ${told}`)
     }

@@ -18,7 +18,7 @@ import {
  * among its own nodes (affinity). No RoleBinding grants kinds without a namespace.
  */
 
-/** CEL: addresses that an object names, by lists of its kind. */
+/** A CEL expression for the addresses that an object of its kind names. */
 type AddressesOf = (object: string) => string
 
 const ofService: AddressesOf = (object) =>
@@ -76,7 +76,7 @@ function addressRulesOf(group: string, resource: string, addressesOf: AddressesO
   }
 }
 
-/** CEL: a text in which a backslash is one. */
+/** Quotes a text for CEL, with backslashes kept. */
 const celText = (text: string): string => JSON.stringify(text)
 
 export const addressRules: Readonly<Record<'services' | 'gateways', JsonObject>> = Object.freeze({

@@ -24,7 +24,7 @@ export interface IsolationPolicyOptions {
 const apiVersion = 'admissionregistration.k8s.io/v1'
 const { cluster: clusterLabel, namespace: namespaceLabel } = virtualNamespaceLabels
 
-/** They check a pod's node selector before they bind it. */
+/** The schedulers that check a pod's node selector before they bind it. */
 const knownSchedulers = Object.freeze(['system:kube-scheduler', 'system:skerry-site'])
 
 /**

@@ -6,11 +6,11 @@ export interface NamespaceIsolationOptions {
   readonly clusterName: string
   /** The namespace's name in the edge cluster. */
   readonly namespace: string
-  /** Whether pods are reached from their own virtual cluster only. */
+  /** Whether pods are reachable from their own virtual cluster only. */
   readonly closedNetwork?: boolean
-  /** Namespaces of the edge cluster that reach the pods all the same. Default: kube-system. */
+  /** Namespaces of the edge cluster that may reach the pods anyway. Default: kube-system. */
   readonly openTo?: readonly string[]
-  /** `{ 'requests.memory': '4Gi' }`: what this namespace may have, as of a ResourceQuota's `hard`. */
+  /** The limits of this namespace, as in a ResourceQuota's `hard`: `{ 'requests.memory': '4Gi' }`. */
   readonly quota?: Readonly<Record<string, string>>
 }
 

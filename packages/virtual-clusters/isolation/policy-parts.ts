@@ -7,7 +7,7 @@ export interface Matched {
   readonly apiGroup?: string
   readonly resources: readonly string[]
   readonly operations: readonly string[]
-  /** Default: all. Selectors of namespaces let everything pass that has none. */
+  /** Default: all. Namespace selectors do not restrict objects without a namespace. */
   readonly scope?: 'Namespaced'
 }
 

@@ -10,7 +10,7 @@ export type ClusterScope =
   /** The mapped namespace. */
   | 'namespace'
 
-/** Kinds that are not here are refused: what they do in one virtual cluster could reach another. */
+/** Kinds that are not listed are refused, because their effect in one virtual cluster could reach another. */
 export const clusterScopes: Readonly<Record<string, ClusterScope>> = Object.freeze({
   '/Namespace': 'namespace',
   '/PersistentVolume': 'own',
@@ -29,7 +29,7 @@ export const clusterScopes: Readonly<Record<string, ClusterScope>> = Object.free
 
 const aggregationLabels = 'rbac.authorization.k8s.io/aggregate-to-'
 
-/** Why one object of such a kind cannot be there for a virtual cluster; undefined when it can. */
+/** Returns why an object of such a kind cannot belong to a virtual cluster; undefined if it can. */
 export const clusterScopedRefusals: Readonly<
   Record<string, (object: JsonObject) => string | undefined>
 > = Object.freeze({
@@ -90,7 +90,7 @@ const ownNamespaceTemplates: ReadonlySet<string> = new Set([
   '${volumesnapshot.namespace}',
 ])
 
-/** Secrets of drivers. */
+/** Checks the Secrets of drivers. */
 function parameterRefusal(found: JsonObject): string | undefined {
   const named = Object.entries(textsAt(found, 'parameters')).find(
     ([key, value]) => namesNamespace(key) && !ownNamespaceTemplates.has(value),

@@ -1,7 +1,7 @@
 import { isJsonObject, meetsRequirement, memberOf, type JsonObject } from '@skerry/api'
 import { fieldAt, objectsAt, textAt } from '@skerry/fleet-kinds'
 
-/** Labels that each node of a group has: a pod that wants another value would wait for ever. */
+/** The labels that every node of a group has: a pod that wants another value would wait forever. */
 export type NodeLabels = Readonly<Record<string, string>>
 
 /**

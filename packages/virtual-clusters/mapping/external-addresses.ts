@@ -4,7 +4,7 @@ import { MappingRefusal } from '@skerry/cluster-agent'
 import { textsOfPath } from './change-at.ts'
 import { groupKindOf } from './group-kind.ts'
 
-/** Addresses that a virtual cluster may have its services served at. */
+/** Reports whether a virtual cluster may have its services served at the address. */
 export type ExternalAddresses = (address: string) => boolean
 
 /**
@@ -28,7 +28,7 @@ export function parseExternalAddresses(texts: readonly string[]): ExternalAddres
   }
   return (address) => {
     const family = isIP(address)
-    // A block that holds an address does so in each of its forms; only the plain form is passed on.
+    // A block contains an address in each of its forms; only the plain form is passed on.
     return family !== 0 && permitted.check(address, family === 4 ? 'ipv4' : 'ipv6')
   }
 }
@@ -47,8 +47,8 @@ export function namesAddresses({ group, resource }: GroupResource): boolean {
 }
 
 /**
- * Annotations that ask a load balancer for an address, in whatever form: MetalLB, kube-vip, Cilium, Calico, PureLB, LoxiLB
- * and those of clouds, where the value may be the name of an address.
+ * The annotations by which load balancers are asked for an address, in any form: MetalLB, kube-vip, Cilium,
+ * Calico, PureLB, LoxiLB and those of clouds, where the value may be the name of an address.
  */
 export const addressAnnotations: ReadonlySet<string> = new Set([
   'io.cilium/lb-ipam-ips',
@@ -77,7 +77,7 @@ export const notedByKubectl = 'kubectl.kubernetes.io/last-applied-configuration'
 function addressesAsked({ metadata: { annotations: given = {} } }: AnyObject): string[] {
   return Object.entries(given).flatMap(([key, value]) => {
     if (key === notedByKubectl) return []
-    // Calico writes a list as JSON, the others part it by commas.
+    // Calico writes a list as JSON; the others separate it by commas.
     const texts = value.split(/[\s,;"'[\]]+/).filter((text) => text !== '')
     return addressAnnotations.has(key) ? texts : texts.filter((text) => isIP(text) !== 0)
   })

@@ -29,15 +29,15 @@ export type Mapping = ManifestMapping
 
 export interface MappingOptions {
   /**
-   * Pod templates of custom kinds by group and kind: `'apps.kruise.io/CloneSet': ['spec.template']`,
+   * The pod templates of custom kinds by group and kind: `'apps.kruise.io/CloneSet': ['spec.template']`, with
    * `*` for each element of a list. A manifest may declare its own by annotation.
    */
   readonly podTemplatePaths?: Readonly<Record<string, readonly string[]>>
-  /** Cluster-scoped custom kinds, as `'cert-manager.io/ClusterIssuer'`, that virtual clusters share. */
+  /** Cluster-scoped custom kinds that virtual clusters share, for example `'cert-manager.io/ClusterIssuer'`. */
   readonly sharedKinds?: readonly string[]
   /** The labels that every node of the group has. If omitted, none are known. */
   readonly nodeLabels?: NodeLabels
-  /** Whether it may bind ClusterRoles in the whole edge cluster, siblings included. Default: no. */
+  /** Whether it may bind ClusterRoles in the whole edge cluster, including siblings. Default: no. */
   readonly allowsClusterRights?: boolean
   /** Allows its pods and volumes to reach the machines of its nodes, and disks by their handle. Default: no. */
   readonly allowsHostAccess?: boolean
@@ -86,20 +86,20 @@ function refuseHostAccess(manifest: AnyObject, options: MappingOptions): void {
   }
 }
 
-/** Pods that others make in a namespace of the virtual cluster are confined by its label. */
+/** Adds the label that confines pods which users create in a namespace of the virtual cluster. */
 function confined(manifest: AnyObject, options: MappingOptions): AnyObject {
   if (groupKindOf(manifest) !== '/Namespace' || options.allowsHostAccess === true) return manifest
   const labels = confinedLabels(manifest.metadata.labels ?? {})
   return { ...manifest, metadata: { ...manifest.metadata, labels } }
 }
 
-/** Kinds without a namespace that are not in the table are shared where they are allowed. */
+/** Reports whether the object is shared: of a kind without a namespace that is allowed but not in the table. */
 function isShared(manifest: AnyObject): boolean {
   if (manifest.metadata.namespace) return false
   return (clusterScopes[groupKindOf(manifest)] ?? 'shared') === 'shared'
 }
 
-/** Says of which object it is that a rule deep inside refuses. */
+/** Adds the object's name to a refusal from a rule deep inside. */
 function refusing(sent: AnyObject, map: (manifest: AnyObject) => AnyObject): AnyObject {
   try {
     return map({ ...sent, metadata: wellFormed(sent.metadata) })

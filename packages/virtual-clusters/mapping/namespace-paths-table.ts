@@ -1,6 +1,6 @@
 const targetRefs = (list: string): string => `${list}.*.targetRef.namespace`
 
-/** HTTPRoute and its kin: what they hang on, and where they send requests. */
+/** The references of HTTPRoute and similar kinds: to their parents, and to the targets of requests. */
 const routePaths: readonly string[] = [
   'spec.parentRefs.*.namespace',
   'spec.rules.*.backendRefs.*.namespace',
@@ -8,7 +8,7 @@ const routePaths: readonly string[] = [
   'spec.rules.*.filters.*.requestMirror.backendRef.namespace',
 ]
 
-/** CSI drivers and older volumes read secrets of any namespace that a volume names. */
+/** The Secrets of CSI drivers and older volumes, which can be in any namespace that a volume names. */
 const volumePaths: readonly string[] = [
   'spec.claimRef.namespace',
   'spec.azureFile.secretNamespace',

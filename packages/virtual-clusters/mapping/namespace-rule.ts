@@ -65,7 +65,7 @@ function parsePattern(pattern: string) {
   )
 }
 
-/** Kubernetes keeps names that begin with `kube-` to itself; no virtual cluster has its own. */
+/** Refuses names that begin with `kube-`, which Kubernetes reserves; no virtual cluster has its own. */
 function refuseReserved(namespace: string): void {
   if (namespace.startsWith('kube-')) {
     throw new MappingRefusal(

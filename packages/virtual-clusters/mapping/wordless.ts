@@ -11,7 +11,8 @@ type Rule = (object: JsonObject) => JsonObject
  * edge. The owner's label stays. Keys are group and kind.
  */
 export const wordless: Readonly<Record<string, Rule>> = Object.freeze({
-  // Its driver deletes it with a secret that an annotation names, and a node makes and removes directories by a label.
+  // An annotation names the Secret with which its driver deletes it, and a label makes a node create and
+  // remove directories.
   '/PersistentVolume': (volume) => without(volume, ['labels', 'annotations']),
   // The scheduler sets this annotation to have a node provision the volume. Policies of the edge check claims
   // that others create.

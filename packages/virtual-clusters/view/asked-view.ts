@@ -36,7 +36,7 @@ export interface Asked {
   readonly request: TunnelRequest
   readonly info: RequestInfo
   readonly kind: DiscoveredResource
-  /** Undefined of kinds that have a namespace. */
+  /** Undefined for kinds that have a namespace. */
   readonly seenAs: SeenAs | undefined
   /** The edge's name of the namespace that the path names; empty where it names none. */
   readonly member: string
@@ -79,7 +79,7 @@ async function memberFor(view: View, info: RequestInfo, signal: AbortSignal): Pr
     throw noNamespace(namespace)
   } catch (error) {
     const isSearch = name === '' && (verb === 'list' || verb === 'watch')
-    // API servers find nothing in a namespace that is not there, instead of missing it.
+    // An API server answers a search in a missing namespace with an empty result, not with NotFound.
     if (isSearch && isStatusError(error, 'NotFound')) return `none-${namespace}`
     throw error
   }
@@ -146,7 +146,7 @@ function acceptOf({ headers }: TunnelRequest): string {
   return String(headers['accept'] ?? '')
 }
 
-/** Selectors name namespaces, too: of events, what they are about. */
+/** Maps a field selector, which can name namespaces, too: for events, that of their subject. */
 export function memberFieldSelector(text: string, view: View, isNamespaces: boolean): string {
   const requirements = parseFieldSelector(text).map((each) => {
     const isNamed =

@@ -17,11 +17,11 @@ export const viewLimits = Object.freeze({
   smallAnswerBytes: 1024 * 1024,
   /** The limit of an answer about one object. */
   objectBytesMax: 8 * 1024 * 1024,
-  /** Smaller answers are not worth the time: upstream's own bound. */
+  /** Upstream's own bound: compressing smaller answers is not worth the time. */
   compressedBytesMin: 128 * 1024,
   /** The number of attempts at a patch while other clients write the same object. */
   patchAttemptsMax: 5,
-  /** Questions to the edge at the same time, of one request. */
+  /** The number of concurrent questions to the edge for one request. */
   questionsMax: 8,
 })
 

@@ -9,7 +9,7 @@ export interface EdgeKinds {
    * edge delegates the group to a server that does not answer, so that the kinds are unknown.
    */
   find(resource: GroupVersionResource, signal: AbortSignal): Promise<DiscoveredResource | undefined>
-  /** Undefined of a resource that the edge does not serve in any version, as far as it can be seen. */
+  /** Resolves undefined if the edge serves the resource in no version, as far as it can be seen. */
   findAny(resource: GroupResource, signal: AbortSignal): Promise<DiscoveredResource | undefined>
 }
 

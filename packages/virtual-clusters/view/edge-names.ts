@@ -16,7 +16,7 @@ export interface EdgeNamesDeps {
 export interface NamespaceOwner {
   /** The virtual cluster, or undefined if the namespace is the edge cluster's own. */
   readonly cluster: string | undefined
-  /** Its name there; empty of the edge cluster's own. */
+  /** The namespace's name there; empty if it is the edge cluster's own. */
   readonly namespace: string
 }
 
@@ -30,7 +30,7 @@ export interface OwnedChange {
 export interface EdgeNames {
   /** Follows the edge until the signal aborts; rejects with its reason. */
   run(signal: AbortSignal): Promise<void>
-  /** Once everything that existed at the start is known. */
+  /** Resolves once everything that existed at the start is known. */
   whenKnown(signal: AbortSignal): Promise<void>
   /** Returns an existing namespace, with only the metadata that names its owner and purpose. */
   find(member: string): Namespace | undefined

@@ -35,9 +35,10 @@ export async function readObject({
 }
 
 /**
- * Translates what a client of the virtual cluster writes into the edge cluster's form. `assigned`: what
- * `assignedValue` has found, which stays; anything else in its place is a wish. Throws StatusError BadRequest of another
- * kind or namespace than the path's, Forbidden with the reason of what cannot be in a virtual cluster.
+ * Translates an object that a client of the virtual cluster writes into the edge cluster's form. `assigned`
+ * is the value that `assignedValue` found, which stays; any other value in its place is the client's. Throws
+ * StatusError BadRequest for another kind or namespace than the path's, and Forbidden with the reason if the
+ * object cannot be in a virtual cluster.
  */
 export function memberBody(
   { view, info, kind, member }: Asked,

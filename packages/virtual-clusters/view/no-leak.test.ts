@@ -18,7 +18,7 @@ const accepts = {
   metadata: 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io',
 }
 
-/** Straight into the store, so that there is one of every kind, whatever the kind asks of objects. */
+/** Writes directly into the store, so that there is one object of every kind, whatever the kind requires. */
 async function addOfKind({ edge }: ViewScene, kind: Kind, namespace: string): Promise<void> {
   const { group, storageVersion: version, resource } = kind
   const metadata = {

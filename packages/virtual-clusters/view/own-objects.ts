@@ -8,7 +8,7 @@ import { shownOwnName } from './shown-object.ts'
 
 type Judge = (object: JsonObject, view: View) => boolean
 
-/** Whether an object that has no namespace is shown. */
+/** Decide whether an object without a namespace is shown. */
 const judges: Readonly<Record<SeenAs, Judge>> = Object.freeze({
   shared: () => true,
   own: (object, { group }) => {
@@ -64,7 +64,7 @@ export function isOwnObject(
 /** The namespace of the leases by which nodes report that they are alive. */
 const nodeLeases = 'kube-node-lease'
 
-/** Whether a path is of leases of nodes, which virtual clusters read where the edge has them. */
+/** Reports whether a path is of leases of nodes, which virtual clusters read in the edge's own namespace. */
 export function isOfNodeLeases({ resource, namespace, verb }: RequestInfo): boolean {
   return isLeases(resource) && namespace === nodeLeases && /^(?:get|list|watch)$/.test(verb)
 }

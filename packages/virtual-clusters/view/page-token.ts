@@ -18,7 +18,10 @@ const cipherName = 'aes-256-gcm'
 const nonceBytes = 12
 const tagBytes = 16
 
-/** Good as long as the process lives, which is longer than the edge keeps the version of a page. */
+/**
+ * Creates tokens that are valid as long as the process lives, which is longer than the edge keeps the version
+ * of a page.
+ */
 export function createPageTokens(): PageTokens {
   const key = randomBytes(32)
   return {

@@ -49,7 +49,7 @@ export async function patchObject(asked: Asked, signal: AbortSignal): Promise<Tu
  */
 function copiesFields(type: string | undefined, patch: Uint8Array): boolean {
   if (type !== jsonPatchType) return false
-  // It has passed the trial: the edge has read it as a list of operations.
+  // The dry run succeeded, so the edge has read it as a list of operations.
   const operations: unknown = JSON.parse(Buffer.from(patch).toString('utf8'))
   return (
     !Array.isArray(operations) ||
@@ -57,7 +57,7 @@ function copiesFields(type: string | undefined, patch: Uint8Array): boolean {
   )
 }
 
-/** Undefined where the edge may have the patch as it is. */
+/** Returns undefined if the edge may get the patch as it is. */
 function wantedOf(asked: Asked, result: JsonObject, assigned: unknown): JsonObject | undefined {
   const { info, names } = asked
   const of = { group: info.resource.group, kind: textAt(result, 'kind') }

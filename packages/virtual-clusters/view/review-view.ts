@@ -15,7 +15,7 @@ const accountName = /^(system:serviceaccounts?:)([^:]+)(:.+)?$/
 /** A virtual cluster allows these across namespaces if they are allowed in each of its namespaces. */
 const spanningVerbs: ReadonlySet<string> = new Set(['list', 'watch'])
 
-/** Questions about rights and tokens: the edge is asked about its own namespaces. */
+/** Answers reviews of rights and tokens: the edge is asked with its own names of namespaces. */
 export async function answerReview(asked: Asked, signal: AbortSignal): Promise<TunnelResponse> {
   const { view, request, info, member } = asked
   const sent = await readObject(asked)

@@ -73,7 +73,7 @@ const changingVerbs: ReadonlySet<string> = new Set([
 const nodeVerbs: ReadonlySet<string> = new Set(['update', 'patch', 'delete'])
 
 export interface Change {
-  /** Undefined of kinds that have a namespace. */
+  /** Undefined for kinds that have a namespace. */
   readonly seenAs: SeenAs | undefined
   readonly verb: string
   readonly subresource: string

@@ -6,7 +6,10 @@ export interface Sight {
   readonly names: ShownNames
   /** The kind of the requested objects, for answers that do not name it. */
   readonly of: ShownKind
-  /** Whether this object, as the edge has it, is of the virtual cluster. Has metadata at least. */
+  /**
+   * Reports whether this object, as the edge has it, belongs to the virtual cluster. The object has metadata
+   * at least.
+   */
   readonly isVisible: (object: JsonObject) => boolean | Promise<boolean>
   /** Replaces the edge's continue token with a sealed one. */
   readonly pageToken: (token: string) => string

@@ -5,7 +5,7 @@ import { groupLabel, virtualNamespaceLabels } from '@skerry/fleet-kinds'
 /** The names under which a virtual cluster sees the edge's objects. */
 export interface ShownNames {
   readonly clusterName: string
-  /** Its name of a namespace of the edge; undefined of one that is not its own. */
+  /** Returns its name for a namespace of the edge; undefined if that is not its own. */
   namespace(member: string): string | undefined
 }
 
@@ -27,7 +27,7 @@ const namespaceFields: ReadonlySet<string> = new Set([
   'namespace',
   'secretNamespace',
 ])
-/** Sentences for people. */
+/** The fields with sentences for people. */
 const textFields: ReadonlySet<string> = new Set(['message', 'note', 'reason'])
 const accountName = /^(system:serviceaccounts?:)([^:]+)(:.+)?$/
 const serviceHost = /([a-z0-9-]+)(\.(?:svc|pod)(?:\.cluster\.local)?\.?)$/
@@ -89,7 +89,7 @@ function isOwnKind({ group, kind }: ShownKind): boolean {
   return Object.entries(apiGroup).some((own) => own[0] === kind && own[1] === group)
 }
 
-/** `my--data-east` is `my-data` in `east`; names that the edge has made are the same everywhere. */
+/** Returns `my-data` for `my--data-east` in `east`; names that the edge generated are the same everywhere. */
 export function shownOwnName(name: string, { clusterName }: ShownNames): string {
   const own = name.endsWith(`-${clusterName}`) ? name.slice(0, -clusterName.length - 1) : ''
   const isDoubled = own !== '' && !own.replaceAll('--', '').includes('-')

@@ -53,7 +53,7 @@ export async function mayDo(
   return answer.status === 201 && isJsonObject(status) && status['allowed'] === true
 }
 
-/** Whether that is so in every one of these namespaces; not where there is none. */
+/** Reports whether that is allowed in every one of these namespaces; false if there are none. */
 export async function mayDoInEach(
   own: Ask,
   question: Omit<Question, 'namespace'>,

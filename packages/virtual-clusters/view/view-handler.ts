@@ -31,7 +31,7 @@ export interface ViewedCluster {
 }
 
 export interface VirtualViewsDeps {
-  /** Undefined of a cluster that this agent does not answer for. */
+  /** Returns undefined if this agent does not answer for the cluster. */
   readonly find: (cluster: string) => ViewedCluster | undefined
   readonly edge: EdgeNames
   readonly kinds: EdgeKinds

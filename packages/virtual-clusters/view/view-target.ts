@@ -49,7 +49,7 @@ export function readViewTarget(method: string, target: string): RequestInfo {
   return info
 }
 
-/** Whether this is a part of the edge's API that has no objects: discovery, OpenAPI, health, version. */
+/** Reports whether this is a part of the edge's API without objects: discovery, OpenAPI, health, version. */
 export function isSharedPath({ method, path, isResourceRequest }: RequestInfo): boolean {
   return method === 'GET' && !isResourceRequest && sharedPaths.some((form) => form.test(path))
 }

@@ -1,4 +1,7 @@
-/** Whatever a client of a virtual cluster writes, and however, nothing of others is named at the edge. */
+/**
+ * Whatever a client of a virtual cluster writes, and however, no other cluster's objects are named at the
+ * edge.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '@skerry/api'

@@ -20,7 +20,7 @@ const deps = { clock: systemClock, random: systemRandom, log: silentLogger, user
 export const signal = AbortSignal.timeout(60_000)
 export const namespace = 'default'
 export const web = { namespace, name: 'web-deployment' }
-/** Goes to every cluster, so that it shows which ones the scheduler has seen. */
+/** Goes to every cluster, and so shows which ones the scheduler has seen. */
 const lookout = { namespace, name: 'lookout-deployment' }
 
 /**
@@ -143,7 +143,7 @@ export async function until(
   }
 }
 
-/** `reef:4 shore:4` */
+/** Formats `reef:4 shore:4`. */
 export function targetsOf({ spec }: ResourceBinding): string {
   return (spec.clusters ?? []).map(({ name, replicas = 0 }) => `${name}:${replicas}`).join(' ')
 }

@@ -36,13 +36,16 @@ export interface FleetScene extends AsyncDisposable {
 }
 
 export interface FleetSceneOptions {
-  /** Rules by which the hub's controllers act for the writers of a namespace. Default: nothing outside of it. */
+  /**
+   * The rules by which the hub's controllers act for the writers of a namespace. Default: nothing outside of
+   * it.
+   */
   readonly rules?: TenantRules
-  /** Rules by which its admission judges what they write. Default: the same. */
+  /** The rules by which its admission judges their writes. Default: the same. */
   readonly admits?: TenantRules
 }
 
-/** Ends with the signal; everything is gone when it is disposed of. */
+/** Starts a scene that ends with the signal; disposal removes everything. */
 export async function startFleetScene(
   clusters: readonly string[],
   signal: AbortSignal,
@@ -173,7 +176,7 @@ async function until<T extends KubeObject>(
   throw new Error(`Cannot wait for ${key.name}: the watch has ended`)
 }
 
-/** `default/web`, of one container. */
+/** Returns `default/web`, with one container. */
 export function deployment(spec: Record<string, unknown> = {}): AnyObject {
   return {
     apiVersion: 'apps/v1',
