@@ -11,7 +11,7 @@ function program(): Command {
   return made
 }
 
-/** What bash would offer after these words. */
+/** Returns bash's completions after these words. */
 function complete(...words: string[]): string[] {
   const quoted = words.map((word) => `'${word}'`).join(' ')
   const script = `${completionScript(program(), 'bash')}

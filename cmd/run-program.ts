@@ -4,7 +4,7 @@ import { addCommands } from './command-table.ts'
 import { version } from '../roles/runtime/version.ts'
 import type { Developer } from './commands/developer-commands.ts'
 
-/** Runs the command that argv names, and sets the exit code. `developer` is what `test`, `build` and `bench` call. */
+/** Runs the command in argv, and sets the exit code. `developer` implements `test`, `build` and `bench`. */
 export async function runProgram(developer?: Developer): Promise<void> {
   process.stdout.on('error', endQuietly)
   const program = new Command('skerry')
@@ -33,7 +33,7 @@ function report(thrown: unknown): number {
   return exitCodes.failure
 }
 
-/** A full disk is no fault of the program, wherever it was noticed. */
+/** Reports a full disk as an expected error, wherever it was noticed. */
 function shown(error: unknown): unknown {
   if (error instanceof ExpectedError || !isDiskFull(error)) return error
   const path = error instanceof Error && 'path' in error ? ` ${String(error.path)}` : ''

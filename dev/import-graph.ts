@@ -1,4 +1,7 @@
-/** Which source file imports which, through the doors of packages. Read from the text: type imports count. */
+/**
+ * Lists which source file imports which, through the doors of packages. It reads the text, so type imports
+ * count.
+ */
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 

@@ -34,7 +34,7 @@ import { openSqliteStore, type SqliteStore, type Store } from '@skerry/store'
 export interface TestApiServerOptions {
   /** Default: every built-in kind. */
   readonly kinds?: readonly Kind[]
-  /** Default: client certificates, system:masters may do everything, nobody else anything; no admission. */
+  /** Default: client certificates, with all rights for system:masters and none for others; no admission. */
   readonly access?: (objects: Objects) => Access
   /** Everything that decides by default instead: RBAC with its policy, node authorizer, admission, tokens. */
   readonly withAccess?: boolean
@@ -45,14 +45,14 @@ export interface TestApiServerOptions {
   readonly auditTrail?: ApiServerOptions['auditTrail']
   readonly tracing?: ApiServerOptions['tracing']
   readonly hasFlowControl?: boolean
-  /** With `withAccess`: the way to nodes and pods. Default: no subresource needs one. */
+  /** Dials nodes and pods, for `withAccess`. Default: no subresource needs it. */
   readonly dial?: BackendDial
   readonly checksPolicyTypes?: boolean
   /** Puts encryption between the server and its store. */
   readonly encrypted?: (store: Store) => EncryptedStore
   readonly clock?: Clock
   readonly log?: Logger
-  /** Where its files are made, in a directory of their own. Default: among the system's temporary files. */
+  /** The parent of its own directory. Default: the system's directory of temporary files. */
   readonly parentDirectory?: string
   /** Namespaces made before the server is handed out. Default: default and kube-system. */
   readonly namespaces?: readonly string[]
@@ -62,15 +62,15 @@ export interface TestApiServer extends AsyncDisposable {
   readonly server: ApiServer
   readonly objects: Objects
   readonly store: SqliteStore
-  /** As the administrator (system:masters), in-process. */
+  /** The API as the administrator (system:masters), in-process. */
   readonly transport: Transport
-  /** As anyone, in-process. */
+  /** Returns the API as any user, in-process. */
   transportAs(user: UserInfo): Transport
   /** `https://127.0.0.1:<port>` */
   readonly url: string
   /** PEM, for clients that come over the socket. */
   readonly credentials: TestCredentials
-  /** What signed the server's and the administrator's certificates, for tests that issue more. */
+  /** The authority of the server's and the administrator's certificates, for tests that issue more. */
   readonly authority: Authority
   /** A file that kubectl takes as --kubeconfig. */
   readonly kubeconfigPath: string
@@ -88,7 +88,7 @@ export const administrator: UserInfo = Object.freeze({
   extra: Object.freeze({}),
 })
 
-/** An API server in this process on an ephemeral port, with an embedded store in a directory of its own. */
+/** Starts an API server in this process on an ephemeral port, with an embedded store in its own directory. */
 export async function startTestApiServer(
   options: TestApiServerOptions = {},
 ): Promise<TestApiServer> {

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 export interface TestEtcd extends AsyncDisposable {
   /** http://127.0.0.1:port, or https with certificates. */
   readonly endpoint: string
-  /** At once, as a power cut would; `start` goes on with what is on disk. */
+  /** Kills it at once, like a power cut; `start` continues with what is on disk. */
   kill(): Promise<void>
   start(): Promise<void>
 }
@@ -26,15 +26,15 @@ export async function whyNoEtcd(): Promise<string | false> {
     await access(program, constants.X_OK)
     return false
   } catch {
-    // What access says of it is of no use to the reader.
+    // The error of the access check does not help the reader.
     return `needs ${program}: apt-get install etcd-server`
   }
 }
 
-/** How long another program that got the port of a stopped member may hold it, ms. */
+/** The time for which another program that got a stopped member's port may hold it, in milliseconds. */
 const portWait = 10_000
 
-/** One member on loopback, with a directory of its own, that takes requests when this resolves. */
+/** Starts one member on loopback with its own directory; it accepts requests when this resolves. */
 export async function startTestEtcd(options: TestEtcdOptions = {}): Promise<TestEtcd> {
   const directory = await mkdtemp(join(tmpdir(), 'skerry-etcd-'))
   let child: ChildProcess | undefined
@@ -94,10 +94,10 @@ function schemeOf({ tls }: TestEtcdOptions): 'http' | 'https' {
   return tls ? 'https' : 'http'
 }
 
-/** Where it takes requests, as its log says once it has elected itself. */
+/** Returns the port at which it serves, which it logs once it has elected itself. */
 async function portServed({ stderr }: ChildProcess): Promise<number> {
   let seen = ''
-  // Kept open after the loop: etcd ends when nobody listens to its log.
+  // The stream stays open after the loop: etcd ends when nothing reads its log.
   for await (const chunk of stderr?.iterator({ destroyOnReturn: false }) ?? []) {
     seen += String(chunk)
     const port = /"serving client (?:traffic|requests)[^\n]*"address":"[^"\n]*:(\d+)"/.exec(

@@ -5,23 +5,23 @@ import type { AddressInfo } from 'node:net'
 import { createAuthority, generateKeyPair, signCertificate } from '@skerry/pki'
 import { SignJWT } from 'jose'
 
-/** An OpenID Connect issuer on loopback, with one public client and whoever logs in by what a test says. */
+/** An OpenID Connect issuer on loopback, with one public client; the test decides who logs in. */
 export interface TestIssuer extends AsyncDisposable {
   readonly url: string
   /** PEM. */
   readonly ca: string
   readonly clientId: string
-  /** From now on. */
+  /** Sets the person who logs in from now on. */
   setPerson(claims: PersonClaims | undefined): void
-  /** What a browser does with an address of the issuer's: goes there, and where it is sent to. Its last status. */
+  /** Visits an address of the issuer as a browser does, with redirects. Resolves with the last status. */
   visit(url: string): Promise<number>
   /** Voids all refresh tokens. */
   endLogins(): void
-  /** Those that are good now. */
+  /** The refresh tokens that are valid now. */
   refreshTokens(): Iterable<string>
-  /** How often tokens were given, by grant. */
+  /** The number of tokens given, by grant. */
   readonly grants: Readonly<Record<string, number>>
-  /** What was asked of the page where people log in. */
+  /** The requests to the login page. */
   readonly authorizations: readonly Readonly<Record<string, string>>[]
 }
 
@@ -31,9 +31,9 @@ export interface PersonClaims {
 }
 
 export interface TestIssuerOptions {
-  /** How long an ID token is good; default: an hour. */
+  /** The lifetime of an ID token; default: an hour. */
   readonly idTokenSeconds?: number
-  /** What it puts in place of what is right, so that clients are seen to check it. */
+  /** Wrong values to send, so that tests see clients check them. */
   readonly wrong?: Readonly<Record<string, unknown>>
   readonly hasDevices?: boolean
 }
@@ -44,7 +44,7 @@ interface Issuer {
   url: string
   person: PersonClaims | undefined
   readonly codes: Map<string, { person: PersonClaims; asked: Record<string, string> }>
-  /** Each is good once, as issuers of public clients have it (RFC 9700, section 4.14). */
+  /** Each is valid once, as for issuers of public clients (RFC 9700, section 4.14). */
   readonly refreshTokens: Map<string, PersonClaims>
   readonly deviceCodes: Set<string>
   readonly grants: Record<string, number>
@@ -181,7 +181,7 @@ function publicKey({ key }: Issuer) {
   return { ...createPublicKey(key).export({ format: 'jwk' }), kid: 'one', use: 'sig' }
 }
 
-/** The page where one logs in, for a person who says yes, or for nobody. */
+/** Answers the login page, for a person who consents, or for nobody. */
 function authorize(issuer: Issuer, asked: Record<string, string>): Answer {
   issuer.authorizations.push(asked)
   const redirect = new URL(asked['redirect_uri'] ?? '')

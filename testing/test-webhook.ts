@@ -4,20 +4,20 @@ import type { AddressInfo } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { createAuthority, generateKeyPair, signCertificate } from '@skerry/pki'
 
-/** What a webhook answers: a JSON value, text as it is, or a status with a text. */
+/** The answer of a webhook: a JSON value, plain text, or a status with a text. */
 export type WebhookReply =
   | object
   | string
   | { readonly status: number; readonly text: string; readonly headers?: Record<string, string> }
 
 export interface WebhookRequest {
-  /** With the query. */
+  /** The path with the query. */
   readonly path: string
   readonly body: unknown
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  /** The common name of the client's certificate; empty: none was shown. */
+  /** The common name of the client's certificate; an empty string if it presented none. */
   readonly clientName: string
-  /** Connections that were open when it came; 1 for all: they were kept. */
+  /** The number of its connection, counted from 1; always 1 if the client keeps its connection. */
   readonly connection: number
 }
 
@@ -33,13 +33,13 @@ export interface TestWebhook extends AsyncDisposable {
 export interface TestWebhookOptions {
   readonly ipAddresses?: readonly string[]
   readonly dnsNames?: readonly string[]
-  /** PEM of an authority whose clients are asked for certificates. */
+  /** The PEM of an authority whose clients are asked for certificates. */
   readonly clientCa?: string
 }
 
 /**
- * A TLS server on loopback that answers as `reply` says; undefined closes the connection, a promise
- * that never settles keeps the caller waiting.
+ * Starts a TLS server on loopback that answers as `reply` decides; undefined closes the connection, and a
+ * promise that never settles keeps the caller waiting.
  */
 export async function startTestWebhook(
   reply: (request: WebhookRequest) => WebhookReply | undefined | Promise<WebhookReply | undefined>,

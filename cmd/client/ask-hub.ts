@@ -4,13 +4,13 @@ import { createHttpsTransport, readBody, type CredentialSource } from '@skerry/c
 export interface HubAsker {
   /** https://host:port */
   readonly hub: string
-  /** PEM; absent: the authorities of the system. */
+  /** PEM. If omitted, the authorities of the system. */
   readonly ca: string | undefined
-  /** Absent: nobody. */
+  /** If omitted, the request is anonymous. */
   readonly credentials?: CredentialSource
 }
 
-/** What GET of a path of the hub itself answers. Throws ExpectedError where there is no answer. */
+/** Resolves with the answer to GET of a path of the hub itself. Throws ExpectedError if there is none. */
 export async function getFromHub(
   { hub, ca, credentials }: HubAsker,
   path: string,
@@ -23,7 +23,7 @@ export async function getFromHub(
   })
   const request = { method: 'GET', path, headers: {} } as const
   const answer = await transport.send(request, signal).catch((error: unknown) => {
-    // What was said to people by whoever gives the credentials.
+    // The credential source has already written its message for people.
     if (error instanceof ExpectedError) throw error
     const why = error instanceof Error ? error.message : String(error)
     throw new ExpectedError(
@@ -35,7 +35,7 @@ export async function getFromHub(
   return { status: answer.status, text: (await readBody(answer.body)).toString('utf8') }
 }
 
-/** The address without what follows host and port. Throws ExpectedError for what is no https:// address. */
+/** Returns the address up to host and port. Throws ExpectedError if it is not an https:// address. */
 export function hubOrigin(hub: string): string {
   if (URL.canParse(hub) && new URL(hub).protocol === 'https:') return new URL(hub).origin
   throw new ExpectedError(

@@ -10,17 +10,17 @@ import { askMs, noCluster, openHub, readState } from './cluster-states.ts'
 
 export interface DescribeOptions extends ChosenHub {
   name: string
-  /** json or yaml; absent: for people. */
+  /** Either json or yaml. If omitted, text for people. */
   output: string | undefined
 }
 
-/** All that is known of one cluster to whoever asks; what they may not see is absent. */
+/** The facts about one cluster that this user may see; hidden ones are omitted. */
 export interface ClusterFacts {
   readonly cluster?: Cluster
   readonly state?: ClusterState
   /** Oldest first. */
   readonly events?: readonly Event[]
-  /** What is absent, and the hub's words why. */
+  /** The hidden parts, with the hub's reasons. */
   readonly hidden: readonly string[]
 }
 
@@ -71,7 +71,7 @@ async function readObject(hub: Api, name: string, signal: AbortSignal): Promise<
   }
 }
 
-/** Absent for whoever lacks the right to it. */
+/** Returns the value, or the reason if the user lacks the right to it. */
 async function unlessHidden<T>(
   what: string,
   read: Promise<T>,
@@ -112,7 +112,7 @@ function field(label: string, value: string): string {
   return `${`${label}:`.padEnd(labelChars)}${value}`
 }
 
-/** As kubectl shows maps: one pair a line, below each other. */
+/** Formats a map as kubectl does: one pair a line, below each other. */
 function pairs(label: string, map: Readonly<Record<string, string>> = {}): string[] {
   const texts = Object.entries(map).map(([key, value]) => `${key}=${value}`)
   if (texts.length === 0) return [field(label, '<none>')]
@@ -154,7 +154,7 @@ function stateLines(state: ClusterState, nowMs: number): string[] {
   ]
 }
 
-/** Of a virtual cluster, which has no tunnel whose agent would show it. */
+/** Shows the certificate of a virtual cluster, which has no tunnel whose agent would show it. */
 function certificateLines(
   { through }: ClusterState,
   cluster: Cluster | undefined,
@@ -169,7 +169,7 @@ function traffic(bytes: number, perSecond: number): string {
   return `${bytesText(bytes)} since it is open, ${bytesText(perSecond)}/s now`
 }
 
-/** Of the newest agent, which answers. */
+/** Shows the traffic of the newest agent, which answers. */
 function trafficRows({ agents: [newest] }: ClusterState): string[][] {
   const traffic = newest?.traffic
   if (!traffic) return []
@@ -249,7 +249,7 @@ function eventRows(events: readonly Event[], nowMs: number): string[][] {
   ]
 }
 
-/** `2s (x3 over 5m)`, as kubectl tells of repeated ones. */
+/** Formats `2s (x3 over 5m)`, as kubectl does for repeated events. */
 function eventAge(event: Event, nowMs: number): string {
   const { count = 1, firstTimestamp } = event
   const last = ageText(lastTime(event), nowMs)

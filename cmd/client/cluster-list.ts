@@ -8,7 +8,7 @@ import { askMs, openHub, readStates } from './cluster-states.ts'
 import { followStates } from './follow-states.ts'
 
 export interface ListOptions extends ChosenHub {
-  /** wide, json, yaml or name; absent: a table. */
+  /** One of wide, json, yaml and name. If omitted, a table. */
   output: string | undefined
   isWatching: boolean
 }
@@ -116,7 +116,7 @@ function each(agents: Agents, of: (agent: Agents[number]) => string | null | und
   )
 }
 
-/** Of a hub with several replicas an agent has a tunnel to each. */
+/** Keeps one tunnel per agent, which has one to each replica of a hub. */
 function oneEach(tunnels: Agents): Agents {
   const hosts = tunnels.map(({ agent }) => agent?.host ?? undefined)
   return tunnels.filter((_, at) => hosts[at] === undefined || hosts.indexOf(hosts[at]) === at)

@@ -5,7 +5,7 @@ import { clusterStatesPath, type ClusterState, type ClusterStates } from '@skerr
 import { openChosenHub } from '../../roles/admin/admin-cluster.ts'
 import type { ChosenHub } from '../../roles/admin/chosen-hub.ts'
 
-/** One answer of the hub may take so long. */
+/** The timeout of one request to the hub, in milliseconds. */
 export const askMs = 30_000
 
 /** Throws ExpectedError. */
@@ -13,7 +13,7 @@ export async function openHub(flags: ChosenHub): Promise<Api> {
   return (await openChosenHub(flags)).cluster
 }
 
-/** How all clusters are that this user may see. */
+/** Reads the states of all clusters that this user may see. */
 export async function readStates(hub: Api, signal: AbortSignal): Promise<readonly ClusterState[]> {
   // The path answers in this shape, or with a Status.
   return ((await read(hub, clusterStatesPath, signal)) as ClusterStates).clusters
@@ -26,7 +26,7 @@ export async function readState(
   signal: AbortSignal,
 ): Promise<ClusterState> {
   try {
-    // As above.
+    // The hub's answer has this type, as above.
     return (await read(
       hub,
       `${clusterStatesPath}/${encodeURIComponent(name)}`,

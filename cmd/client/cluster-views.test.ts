@@ -13,7 +13,10 @@ const apiGroup = 'rbac.authorization.k8s.io'
 const rita = { kind: 'User', name: 'rita', apiGroup }
 const program = join(import.meta.dirname, '../skerry.ts')
 
-/** A hub with two clusters, of which rita may reach one; and a file by which she comes, from anywhere. */
+/**
+ * Starts a hub with two clusters, of which rita may reach one; returns her kubeconfig, which works from
+ * anywhere.
+ */
 async function startScene(fleet: TestHub): Promise<string> {
   for (const name of ['oslo', 'rome']) await registerCluster(fleet, name, { site: name })
   const access = {
@@ -47,7 +50,7 @@ async function startScene(fleet: TestHub): Promise<string> {
   return path
 }
 
-/** What `skerry cluster …` says to whoever comes by this file. */
+/** Runs `skerry cluster …` with this kubeconfig. */
 function view(
   kubeconfig: string,
   ...words: string[]
@@ -96,7 +99,7 @@ test('whoever has rights on a hub looks at its clusters from anywhere, and sees 
   assert.equal(rome.code, 1)
   assert.match(rome.err, /Cannot describe cluster "rome": .*state: .*; object: .*forbidden/)
   assert.doesNotMatch(rome.err, /\n {4}at /)
-  // The object of one whose state is not hers to see.
+  // The facts are the object of a cluster whose state she may not see.
   await allowObjects(fleet)
   const facts = JSON.parse((await view(kubeconfig, 'describe', 'rome', '-o', 'json')).out)
   assert.deepEqual(

@@ -11,9 +11,9 @@ import {
 } from './login-session.ts'
 
 export interface CredentialOptions extends SessionKey {
-  /** Where logins are kept. */
+  /** The directory of logins. */
   readonly directory: string
-  /** A person sees what is said, and may open an address. */
+  /** True if a person sees the output, and may open an address. */
   readonly isInteractive: boolean
 }
 
@@ -28,8 +28,8 @@ export interface CredentialDeps {
 const leftMsMin = 60_000
 
 /**
- * The tokens of a login, refreshed where they are over. Of many processes that ask at a time one
- * refreshes, as a refresh token may be good for one use. Throws ExpectedError.
+ * Returns the tokens of a login, refreshed if they have expired. If several processes need them, only one
+ * refreshes, because a refresh token may work only once. Throws ExpectedError.
  */
 export async function currentTokens(
   options: CredentialOptions,
@@ -70,7 +70,7 @@ async function nextTokens(
   const { client, isDevice, tokens } = session
   const why = await refreshed(session, signal)
   if (typeof why !== 'string') return why
-  // What is void is not tried again, by whomever.
+  // A void token is removed, so that no process tries it again.
   if (tokens) await writeSession(options.directory, { ...session, tokens: undefined })
   if (options.isInteractive) {
     deps.tell(`The login at ${client.issuerUrl} has ended (${why}).`)
@@ -83,7 +83,7 @@ async function nextTokens(
   )
 }
 
-/** Or why only the person can go on. */
+/** Resolves with new tokens, or with the reason why the person must log in again. */
 async function refreshed(
   { client, tokens }: LoginSession,
   signal: AbortSignal,
@@ -103,7 +103,7 @@ async function refreshed(
 /** client.authentication.k8s.io ExecCredential, as a client that starts us asks for it. */
 export function execCredentialOf(tokens: OidcTokens, apiVersion: string): string {
   const { idToken, expiresAtMs } = tokens
-  // From then on the client asks again.
+  // The client asks again after that time.
   const expirationTimestamp = new Date(expiresAtMs - leftMsMin).toISOString()
   return JSON.stringify({
     kind: 'ExecCredential',
@@ -118,7 +118,7 @@ export interface ExecInfo {
   readonly isInteractive: boolean
 }
 
-/** The first where nobody says: kubectl before 1.20 asks for what the kubeconfig has, without a word. */
+/** The first is the default of clients that do not name a version: kubectl before 1.20 uses the kubeconfig's version without asking. */
 const apiVersions = ['v1beta1', 'v1'].map((version) => `client.authentication.k8s.io/${version}`)
 
 /** KUBERNETES_EXEC_INFO, as the client sets it; who starts us by hand is asked nothing. Throws ExpectedError. */

@@ -10,7 +10,7 @@ export interface ExplainOptions extends ChosenHub {
   /** `kind/name`. */
   object: string
   namespace: string
-  /** json or yaml; absent: for people. */
+  /** Either json or yaml. If omitted, text for people. */
   output: string | undefined
 }
 
@@ -43,7 +43,7 @@ function unexplained(object: string, why: string): ExpectedError {
   return new ExpectedError(`Cannot explain ${object}: ${why}`, exitCodes.usage)
 }
 
-/** For people: whose it is, then its waves, then each cluster with what is to be said of it. */
+/** Formats an explanation for people: the claiming policy, the waves, then each cluster with its reasons. */
 export function explanationLines(told: Explanation): string[] {
   const { object, scheduled, waves, clusters } = told
   const place = object.namespace ? `${object.namespace}/` : ''
@@ -99,7 +99,7 @@ function overrideText({ policy, namespace, rule }: Explanation['clusters'][0]['o
   return `${namespace ? `${namespace}/` : ''}${policy}#${rule}`
 }
 
-/** A table below its name; nothing at all where it has no row but its head. */
+/** Returns a table below its name, or nothing if it has no row but its head. */
 function section(label: string, rows: readonly string[][]): string[] {
   if (rows.length < 2) return []
   return [`${label}:`, ...tableLines(rows, []).map((line) => `  ${line}`)]

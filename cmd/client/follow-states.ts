@@ -6,7 +6,7 @@ import { askMs, readStates } from './cluster-states.ts'
 
 /** Changes that come together, as at a restart of the hub, are asked for together. */
 const gatherMs = 250
-/** What changes without its object, as a second agent, is seen within this. */
+/** The interval, in milliseconds, that finds changes without a change of the object, such as a second agent. */
 const lookMs = 10_000
 
 interface FollowDeps {
@@ -16,8 +16,8 @@ interface FollowDeps {
 }
 
 /**
- * Calls back with the states of all clusters, and then with those that have changed, until the signal
- * aborts. Bytes, round trips and ages are no change: they come with the next one.
+ * Calls back with the states of all clusters, and then with those that have changed, until the signal aborts.
+ * Bytes, round trips and ages do not count as changes: they come with the next one.
  */
 export async function followStates(
   hub: Api,
@@ -46,7 +46,7 @@ export async function followStates(
   ])
 }
 
-/** What a person would call a change. */
+/** Returns the fields whose change matters to a person. */
 function keyOf(state: ClusterState): string {
   const { ready, tunnel, since, kubernetesVersion, nodes, agents } = state
   const who = agents.map(({ agent, openedAt }) => [openedAt, agent?.host, agent?.version])

@@ -17,7 +17,7 @@ import {
 import { runForward } from './forward.ts'
 
 let scene: ServiceScene
-/** What the service sees: `heard` something, `cut` off. */
+/** The events at the service: it `heard` something, or was `cut` off. */
 const events = new EventEmitter()
 
 before(async () => {
@@ -25,7 +25,7 @@ before(async () => {
   scene = await startServiceScene(allowed, { accessCheckMs: 50 })
   await scene.allow('sven', ['create'])
   await scene.allow('reader', ['get'])
-  // Says what it heard when it has heard all: by then its client has ended its half.
+  // Echoes what it heard once its client has ended its half.
   const echo = createServer({ allowHalfOpen: true }, (socket) => {
     const chunks: Buffer[] = []
     socket.on('error', () => events.emit('cut'))
@@ -40,7 +40,7 @@ before(async () => {
 
 after(() => scene[Symbol.asyncDispose]())
 
-/** A kubeconfig whose context leads to the hub, or to a cluster behind it. */
+/** Writes a kubeconfig whose context leads to the hub, or to a cluster behind it. */
 async function kubeconfigOf(user: Subject, path = '', proxy?: string): Promise<string> {
   const { certificate, key } = await scene.fleet.credentialsOf(user)
   const base64 = (text: string): string => Buffer.from(text).toString('base64')
@@ -180,7 +180,7 @@ test('bytes wait for who reads slowly, and arrive whole', async () => {
     write()
   })
   await scene.serve('bulk', bulk)
-  // By a cluster's context, which leads to the hub, too.
+  // A cluster's context leads to the hub, too.
   await using running = await startForward([':shop/bulk:80', '0:shop/echo:80'], {
     path: '/clusters/edge',
     output: 'json',

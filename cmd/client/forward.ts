@@ -27,11 +27,11 @@ export interface ForwardOptions {
   /** `[local port:]namespace/name:port`, each. */
   services: readonly string[]
   kubeconfig: string
-  /** Absent: the kubeconfig's current one. */
+  /** If omitted, the kubeconfig's current context. */
   context: string | undefined
   address: string
   output: string | undefined
-  /** For credential plugins of the kubeconfig. */
+  /** The environment of the kubeconfig's credential plugins. */
   environment: Readonly<Record<string, string | undefined>>
 }
 
@@ -123,7 +123,10 @@ async function findHub(options: ForwardOptions): Promise<HubConnection> {
   throw unusable(`${found.server} is no hub; pass --context with one that leads to the hub`)
 }
 
-/** Who may not, cannot come there, or means no cluster learns it now and not with the first connection. */
+/**
+ * Checks the user's right now instead of at the first connection: a missing right, an unreachable hub, or a
+ * wrong cluster name.
+ */
 async function requireRight(hub: HubConnection, name: string, signal: AbortSignal): Promise<void> {
   using transport = createHttpsTransport(hub)
   const deps = { clock: systemClock, log: silentLogger, userAgent: `skerry/${version}` }
@@ -191,7 +194,7 @@ interface Leading {
   readonly service: EdgeService
 }
 
-/** One connection, by a way of its own: after a broken tunnel the next one finds the new tunnel. */
+/** Forwards one connection on its own transport: after a broken tunnel the next one finds the new tunnel. */
 async function forward(
   local: Socket,
   { hub, cluster, service }: Leading,

@@ -17,11 +17,11 @@ export interface HubKubeconfigOptions {
   tokenFile: string | undefined
   clientCertificate: string | undefined
   clientKey: string | undefined
-  /** With a certificate: what starts this program, for one that renews itself. */
+  /** The command that starts this program, for a certificate that renews itself. */
   renewBy?: readonly string[] | undefined
-  /** Where none of those files is named: who has logged in. */
+  /** The login, used if none of those files is named. */
   login?: KubeconfigLogin | undefined
-  /** Merged into; absent: the answer is all there is. */
+  /** The file to merge into. If omitted, the result is only the new kubeconfig. */
   outputFile: string | undefined
   /** Clusters by host name, where the hub has names for them, instead of by path. */
   hostNames: boolean | undefined
@@ -37,8 +37,9 @@ export interface KubeconfigLogin {
 }
 
 /**
- * A kubeconfig with a context for the hub and for each cluster that its user may reach now. Credentials stay
- * in their files, of which it names the paths: kubectl reads them anew when they change. Throws ExpectedError.
+ * Returns a kubeconfig with a context for the hub and for each cluster that its user may reach now.
+ * Credentials stay in their files, whose paths it names: kubectl reads them again when they change. Throws
+ * ExpectedError.
  */
 async function hubKubeconfig(
   options: HubKubeconfigOptions,
@@ -62,7 +63,7 @@ async function hubKubeconfig(
   return mergeKubeconfig(await readExisting(outputFile), own, path)
 }
 
-/** Of two ways to say who one is, one would have no effect. */
+/** Refuses two kinds of credentials, because one would have no effect. */
 function checkCredentials(options: HubKubeconfigOptions): void {
   const { tokenFile, clientCertificate, clientKey, renewBy } = options
   const pair = clientCertificate ?? clientKey
@@ -131,7 +132,7 @@ function credentialFields(options: HubKubeconfigOptions): JsonObject {
   return { 'client-certificate': resolve(certificate), 'client-key': resolve(key) }
 }
 
-/** Who names a file means that one. */
+/** A named file takes precedence over the login. */
 function loginOf(options: HubKubeconfigOptions): KubeconfigLogin | undefined {
   const { tokenFile, clientCertificate, clientKey, login } = options
   return (tokenFile ?? clientCertificate ?? clientKey) === undefined ? login : undefined
@@ -176,7 +177,7 @@ function parseAnswer(text: string, hub: string): ReachableClusters {
   const isList =
     Array.isArray(clusters) &&
     clusters.every((each) => isJsonObject(each) && /^[a-z0-9-]+$/.test(String(each['name'])))
-  // Names go into addresses: what is not one ends here.
+  // Names become part of addresses, so an invalid one ends here.
   if (isList) return value as ReachableClusters
   throw new ExpectedError(
     `Cannot ask hub ${hub}: its answer is no list of clusters`,

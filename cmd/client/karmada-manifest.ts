@@ -3,7 +3,7 @@ import { createKarmadaAccess, deleteKarmadaAccess } from '../../roles/admin/karm
 import { advertised } from '../../roles/runtime/host-addresses.ts'
 
 export interface KarmadaManifestOptions {
-  /** Of the hub's administrator. */
+  /** The kubeconfig of the hub's administrator. */
   kubeconfigPath: string
   name: string
   server: string | undefined

@@ -2,16 +2,16 @@ import { ExpectedError, exitCodes, linkedSignal } from '@skerry/base'
 import { openOidcIssuer, type OidcClient, type OidcTokens } from '@skerry/client'
 
 export interface LogInOptions {
-  /** Without a browser on this machine. */
+  /** True logs in without a browser on this machine. */
   readonly isDevice: boolean
-  /** For the browser to come back to; 0: a free one. */
+  /** The port to which the browser returns; 0 means a free one. */
   readonly port: number
   readonly tell: (text: string) => void
-  /** Opens the address, beside telling it. */
+  /** Opens the address, in addition to printing it. */
   readonly open?: (url: string) => void
 }
 
-/** How long a person may take. */
+/** The time that a person may take, in milliseconds. */
 const personMsMax = 300_000
 
 /** The person logs in at the issuer, with whatever it asks of them. Throws ExpectedError. */

@@ -9,26 +9,29 @@ import { codeOf, writeFileDurably } from '../../roles/runtime/data-directory.ts'
 /** A person's login at an issuer, as it is kept between two commands. */
 export interface LoginSession {
   readonly client: OidcClient
-  /** Without a browser. */
+  /** True for a login without a browser. */
   readonly isDevice: boolean
   /** Origins of the hubs that get its tokens. */
   readonly hubs: readonly string[]
-  /** Absent: it has ended, and the person logs in again. */
+  /** If omitted, the login has ended, and the person logs in again. */
   readonly tokens?: OidcTokens | undefined
 }
 
-/** What names a session: one file for each. */
+/** The key of a session: one file for each. */
 export type SessionKey = Pick<OidcClient, 'issuerUrl' | 'clientId'>
 
 const format = 1
 
-/** Below the user's cache directory; whoever reads these files is that user until the login ends. */
+/**
+ * Returns the directory of logins, below the user's cache directory. A reader of these files can act as that
+ * user until the login ends.
+ */
 export function loginDirectory(
   environment: Readonly<Record<string, string | undefined>>,
   home: string,
 ): string {
   const { XDG_CACHE_HOME: cache } = environment
-  // Relative paths are to be ignored (XDG base directory specification).
+  // Relative paths must be ignored (XDG base directory specification).
   return join(cache?.startsWith('/') ? cache : join(home, '.cache'), 'skerry', 'login')
 }
 
@@ -37,7 +40,7 @@ function sessionPath(directory: string, { issuerUrl, clientId }: SessionKey): st
   return join(directory, `${hash}.json`)
 }
 
-/** Undefined where nobody has logged in; so it is where the file is torn or of another format. */
+/** Resolves undefined if nobody has logged in, or the file is damaged or has another format. */
 export async function readSession(
   directory: string,
   key: SessionKey,
@@ -63,14 +66,14 @@ export async function removeSession(directory: string, key: SessionKey): Promise
   await rm(sessionPath(directory, key), { force: true })
 }
 
-/** Whoever changes a session has its turn: of many processes one at a time. */
+/** Takes the turn to change a session, so that only one process does at a time. */
 export async function takeSessionTurn(
   directory: string,
   key: SessionKey,
   deps: { clock: Clock; random: Random },
   signal: AbortSignal,
 ): Promise<Disposable> {
-  // Of use to those alone who change something.
+  // Only commands that change a session need the store.
   const { takeFileTurn } = await import('@skerry/store')
   return takeFileTurn(`${sessionPath(directory, key)}.lock`, deps, signal)
 }
@@ -93,7 +96,7 @@ function parseSession(text: string): LoginSession | undefined {
   try {
     value = JSON.parse(text)
   } catch {
-    // Somebody has cut it off: then nobody is logged in.
+    // The file was cut off, so nobody is logged in.
     return undefined
   }
   if (!isJsonObject(value) || value['format'] !== format) return undefined

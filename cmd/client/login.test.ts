@@ -16,7 +16,7 @@ import { logIn, logOut, loginForHub, type LoginOptions } from './login.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 
-/** This program, from its sources. */
+/** Runs this program from its sources. */
 const program = [
   process.execPath,
   '--disable-warning=ExperimentalWarning',
@@ -27,10 +27,10 @@ interface Fleet extends AsyncDisposable {
   readonly hub: TestHub
   readonly issuer: TestIssuer
   readonly options: LoginOptions
-  /** XDG_CACHE_HOME, and in it what is kept of logins. */
+  /** The directory XDG_CACHE_HOME, which holds the logins. */
   readonly cache: string
   readonly directory: string
-  /** At the issuer, by a browser; what was told on the way. */
+  /** Logs in at the issuer with a browser; returns the messages on the way. */
   logIn(change?: Partial<LoginOptions>): Promise<string[]>
 }
 
@@ -150,11 +150,11 @@ test('one logs in once; kubectl then reaches hub and clusters by tokens that ren
   assert.deepEqual([first.stdout, first.stderr], ['id:rita', ''])
   await endTokens(fleet)
   const oslo = await kubectl(fleet, '--context', 'oslo', 'get', '--raw', '/version')
-  // Let through: what is missing is the tunnel.
+  // The request was allowed; only the tunnel is missing.
   assert.match(oslo.stderr, /ServiceUnavailable|not connected|no tunnel/)
   assert.equal(issuer.grants['refresh_token'], 2)
   const text = await readFile(options.outputFile, 'utf8')
-  // Which kubectl 1.20 knows, too.
+  // This version is also known to kubectl 1.20.
   assert.match(text, /apiVersion: client\.authentication\.k8s\.io\/v1beta1\n/)
   const path = await sessionFile(fleet)
   const kept = await readFile(path, 'utf8')
@@ -224,7 +224,7 @@ async function sessionFile({ directory }: Fleet): Promise<string> {
   return join(directory, name)
 }
 
-/** As if they had been given an hour ago. */
+/** Ends the tokens as if they had been issued an hour ago. */
 async function endTokens(fleet: Fleet): Promise<void> {
   const path = await sessionFile(fleet)
   const session = JSON.parse(await readFile(path, 'utf8'))
@@ -232,7 +232,7 @@ async function endTokens(fleet: Fleet): Promise<void> {
   await writeFile(path, JSON.stringify(session))
 }
 
-/** As a process that kubectl has started. */
+/** Returns the tokens as a process of kubectl would get them. */
 function currentTokensOf({ issuer, directory }: Fleet) {
   return currentTokens(
     { issuerUrl: issuer.url, clientId: issuer.clientId, directory, isInteractive: false },
@@ -295,7 +295,7 @@ test('a hub that names the client of another gets no token that is good there', 
   const { length } = fleet.issuer.authorizations
   await assert.rejects(fleet.logIn(other), /so it would get tokens that are good there/)
   assert.equal(fleet.issuer.authorizations.length, length)
-  // Whose fleet it is, a person knows.
+  // A person who names the client knows whose fleet it is.
   const { url: issuer, clientId } = fleet.issuer
   const issuerCaFile = join(fleet.cache, 'issuer-ca.pem')
   await fleet.logIn({ ...other, issuer, clientId, issuerCaFile })

@@ -22,7 +22,7 @@ export interface LoginOptions {
   /** https://host:port */
   readonly hub: string
   readonly caFile: string | undefined
-  /** Which of the hub's issuers; with a client of its own the hub is not asked. */
+  /** Chooses one of the hub's issuers; if a client is given, the hub is not asked. */
   readonly issuer: string | undefined
   readonly clientId: string | undefined
   readonly issuerCaFile: string | undefined
@@ -37,9 +37,9 @@ export interface LoginOptions {
 }
 
 export interface LoginDeps {
-  /** Where logins are kept. */
+  /** The directory of logins. */
   readonly directory: string
-  /** What starts this program. */
+  /** The command that starts this program. */
   readonly command: readonly string[]
   readonly tell: (text: string) => void
   readonly open?: (url: string) => void
@@ -52,11 +52,14 @@ export interface LoggedIn {
   readonly issuer: string
   readonly clientId: string
   readonly file: string
-  /** Of this hub, in that file. */
+  /** The contexts of this hub in that file. */
   readonly contexts: readonly string[]
 }
 
-/** Logs a person in, and writes contexts that use it. What the hub refuses is not kept. Throws ExpectedError. */
+/**
+ * Logs a person in, and writes contexts that use the login. A login that the hub refuses is not kept. Throws
+ * ExpectedError.
+ */
 export async function logIn(
   options: LoginOptions,
   deps: LoginDeps,
@@ -131,8 +134,8 @@ function chooseOffer(offers: readonly LoginOffer[], { hub, issuer }: AtHub): Log
 }
 
 /**
- * A hub that names the client of another fleet would get tokens that are good there. Where both are one's
- * own, one says so by naming the client oneself.
+ * Refuses a client that another fleet uses: a hub that names it would get tokens that are valid there. A
+ * person who owns both names the client explicitly.
  */
 function requireSameFleet(
   { hub, clientId }: AtHub,
@@ -181,9 +184,9 @@ export async function loginForHub(
 
 export interface LoggedOut {
   readonly issuer: string
-  /** All that used this login. */
+  /** All hubs that used this login. */
   readonly hubs: readonly string[]
-  /** Absent: the issuer has voided it, or has no way to. */
+  /** If omitted, the issuer has revoked the login, or has no way to. */
   readonly notRevoked?: string
 }
 
@@ -211,7 +214,7 @@ export async function logOut(
   return ended
 }
 
-/** Why it could not; an issuer that is away keeps nobody logged in on this machine. */
+/** Resolves with the reason for a failure; an unreachable issuer must not prevent the logout on this machine. */
 async function revoke(
   client: OidcClient,
   refreshToken: string | undefined,
@@ -227,7 +230,7 @@ async function revoke(
   }
 }
 
-/** Where kubectl looks: the first of KUBECONFIG, or the user's own. */
+/** Returns kubectl's file: the first of KUBECONFIG, or the user's own. */
 export function kubeconfigDefault(
   environment: Readonly<Record<string, string | undefined>>,
   home = homedir(),

@@ -11,7 +11,7 @@ export interface RegistrationsOptions extends ChosenHub {
 
 const askMs = 30_000
 
-/** Who asks to be let in, from where. */
+/** Prints the agents that wait to be accepted, with their addresses. */
 export async function printPending(options: RegistrationsOptions): Promise<void> {
   const hub = await open(options)
   const found = await pendingRegistrations(hub, AbortSignal.timeout(askMs))
@@ -34,7 +34,7 @@ export async function printPending(options: RegistrationsOptions): Promise<void>
 
 export interface DecisionOptions extends RegistrationsOptions {
   name: string
-  /** Of several that ask for the name; absent where it is one. */
+  /** The request, if several ask for the name. If omitted, there must be only one. */
   request: string | undefined
   accepts: boolean
 }

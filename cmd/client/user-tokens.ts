@@ -14,7 +14,7 @@ import {
 import { openAdminCluster } from '../../roles/admin/admin-cluster.ts'
 
 interface OnHub {
-  /** Of the hub. */
+  /** The hub's data directory. */
   dataDir: string
   output: string | undefined
 }

@@ -2,7 +2,10 @@ import { InvalidArgumentError, type Command } from 'commander'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import { example } from '../flags/option-values.ts'
 
-/** What the commands that work on the repository itself call. Only the program of a source tree has it. */
+/**
+ * The functions behind the commands that work on the repository itself. Only the program of a source tree has
+ * them.
+ */
 export interface Developer {
   /** Resolves the process's exit code. */
   runTests(request: TestRequest): Promise<number>
@@ -12,7 +15,7 @@ export interface Developer {
 }
 
 export interface TestRequest {
-  /** Run only the files whose path contains one of these; all if empty. */
+  /** Runs only the files whose path contains one of these; all if empty. */
   only: readonly string[]
   /** Leave out the end-to-end tests, which need root. */
   isQuick: boolean
@@ -23,28 +26,28 @@ export interface TestRequest {
 export interface BuildRequest {
   /** Emptied of earlier builds. */
   outputDir: string
-  /** Also make the executable file with Node in it, for this machine's architecture. */
+  /** Whether to make the executable file with Node in it, for this machine's architecture. */
   executable: boolean
-  /** Also write the agent's image, with that executable in it, to this file. */
+  /** The file for the agent's image, with that executable in it. If omitted, none is written. */
   agentImage?: string | undefined
 }
 
 export interface BenchRequest {
   readonly name: string
-  /** How often each subject is measured, in turns with its peer; figures are medians. */
+  /** The number of times that each subject is measured, in turns with its peer; figures are medians. */
   readonly rounds: number
   /** Directory of upstream's programs. */
   readonly upstream: string
   readonly isJson: boolean
-  /** Also write the figures into docs/benchmarks.md. */
+  /** Whether to write the figures into docs/benchmarks.md. */
   readonly isRecorded: boolean
-  /** Measure beside these peers only, where a benchmark has several. */
+  /** The peers to measure, if a benchmark has several. */
   readonly only?: readonly string[]
   /** Measure these loads only, where a benchmark has several. */
   readonly loads?: readonly string[]
 }
 
-/** `test`, `build` and `bench`. Without a developer they fail: the program was packed. */
+/** Adds `test`, `build` and `bench`. Without a developer (in a packed program) they fail. */
 export function addDeveloperCommands(program: Command, developer: Developer | undefined): void {
   addTest(program, developer)
   addBuild(program, developer)

@@ -253,7 +253,7 @@ function agentOptions(flags: AgentFlags, hub: string) {
   }
 }
 
-/** As whom the agent may act, and what it needs as a pod. */
+/** Returns the agent's limits on impersonation, and its options as a pod. */
 function confinedBy(flags: AgentFlags) {
   const { identitySecret, probePort } = flags
   const { metricsBindAddress: metricsAddress } = flags

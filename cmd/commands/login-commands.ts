@@ -141,7 +141,7 @@ function addCertificate(credential: Command): void {
     })
 }
 
-/** Of the person at this machine. */
+/** Returns the dependencies for the person at this machine. */
 export async function loginDeps() {
   const { homedir } = await import('node:os')
   const { loginDirectory } = await import('../client/login-session.ts')
@@ -154,7 +154,7 @@ export async function loginDeps() {
   }
 }
 
-/** A person may take some minutes, and somebody else may be before them. */
+/** Allows several minutes for a person, after another login that may be in progress. */
 function timeLimit(): AbortSignal {
   return AbortSignal.timeout(600_000)
 }

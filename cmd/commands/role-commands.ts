@@ -90,7 +90,10 @@ function addSite(program: Command): void {
     })
 }
 
-/** As kube-apiserver names them; without them the site's own front proxy authority holds. */
+/**
+ * Returns an option with kube-apiserver's name; without these options the site's own front proxy authority is
+ * used.
+ */
 function frontProxyOption(
   flags: string,
   description: string,

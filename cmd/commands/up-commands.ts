@@ -7,7 +7,7 @@ import { example, toJson, toLogLevel, toPort } from '../flags/option-values.ts'
 
 const runDirectoryDefault = '/run/skerry'
 
-/** Everything on one machine: up, and what is done with it. */
+/** Adds the commands for everything on one machine: up, and those that manage it. */
 export function addUpCommands(program: Command): void {
   addUp(program)
   addDown(program)
@@ -155,7 +155,7 @@ function addKubeconfig(program: Command): void {
     })
 }
 
-/** Of what runs on this machine, as its administrator. */
+/** Prints the kubeconfig of this machine's installation, for its administrator. */
 async function printOwnKubeconfig({
   dataDir,
   ...forHub
@@ -240,7 +240,7 @@ function withDataDir(command: Command): Command {
   return command.option('--data-dir <path>', 'where everything is kept', dataDirectoryDefault)
 }
 
-/** For commands that ask and answer: long enough for slow disks, short enough to notice. */
+/** Limits commands that ask and answer: long enough for slow disks, short enough to notice. */
 function timeLimit(): AbortSignal {
   return AbortSignal.timeout(300_000)
 }

@@ -5,7 +5,7 @@ export interface AllowedServicesFlags {
   allowService: AllowedService[]
 }
 
-/** Which services of the cluster the hub may reach; by default none. */
+/** Adds the option for the services of the cluster that the hub may reach; by default none. */
 export function withAllowedServices(command: Command): Command {
   return command.option(
     '--allow-service <namespace/name:port>',

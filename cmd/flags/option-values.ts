@@ -18,7 +18,7 @@ export function toPort(text: string): number {
   throw new InvalidArgumentError('a port is a whole number from 0 to 65535')
 }
 
-/** Of commands that print either for people or as JSON. */
+/** Parses the output option of commands that print either text or JSON. */
 export function toJson(text: string): 'json' {
   if (text === 'json') return text
   throw new InvalidArgumentError('json is the only one')

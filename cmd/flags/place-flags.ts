@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander'
 
-/** Where a cluster is, and its labels, as its agent tells the hub. */
+/** A cluster's place and labels, which its agent reports to the hub. */
 export interface PlaceFlags {
   provider: string | undefined
   region: string | undefined
@@ -16,7 +16,7 @@ export function withPlaceOptions(command: Command): Command {
     .option('--label <key=value>', 'label of the Cluster object (repeatable)', collectLabel, {})
 }
 
-/** What was not said is absent, so that the agent says nothing of it. */
+/** Leaves out unset fields, so that the agent does not report them. */
 export function placeOf({ provider, region, zone, label }: PlaceFlags) {
   return {
     ...(provider === undefined ? {} : { provider }),

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { ImpersonationPolicy } from '@skerry/membership'
 
-/** As whom an agent acts in its cluster. */
+/** The users whom an agent may impersonate in its cluster. */
 export interface PolicyFlags {
   allowUser: string[]
   allowGroup: string[]

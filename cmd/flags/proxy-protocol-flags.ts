@@ -16,7 +16,7 @@ export function withProxyProtocol(command: Command): Command {
   )
 }
 
-/** Undefined: nobody's word is taken. Throws ExpectedError. */
+/** Resolves undefined if no proxy is trusted. Throws ExpectedError. */
 export async function proxiesOf({
   proxyProtocolFrom: ranges,
 }: ProxyProtocolFlags): Promise<TrustedProxies | undefined> {

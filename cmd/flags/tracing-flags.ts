@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 
-/** As kube-apiserver names it. */
+/** Adds the option under kube-apiserver's name. */
 export function withTracingOptions(command: Command): Command {
   return command.option(
     '--tracing-config-file <file>',

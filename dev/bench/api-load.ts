@@ -106,7 +106,7 @@ export async function timeLists(
     times.push(performance.now() - startMs)
     if (status !== 200) throw new Error(`Cannot measure: GET ${path}: status ${status}`)
     if (round > 0) continue
-    // What JSON.parse gives is checked right here.
+    // The result of JSON.parse is checked right here.
     const { items } = JSON.parse(body.toString()) as { items?: unknown[] }
     if (items?.length !== entries) {
       throw new Error(`Cannot measure: GET ${path}: ${items?.length} items, not ${entries}`)

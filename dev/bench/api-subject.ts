@@ -12,7 +12,7 @@ import { startRoleProcess } from './role-process.ts'
 
 /** A control plane under measurement, ours or upstream's, and the processes it is made of. */
 export interface ApiSubject extends AsyncDisposable {
-  /** From starting the first process to /readyz saying ok. */
+  /** The time from the start of the first process to an ok from /readyz. */
   readonly readyMs: number
   readonly pids: readonly number[]
   readonly kubeconfig: string
@@ -22,7 +22,7 @@ export interface ApiSubject extends AsyncDisposable {
 export interface SubjectOptions {
   /** Kept from one start to the next; a real disk. */
   readonly directory: string
-  /** Also controllers and scheduler. */
+  /** Whether controllers and scheduler run, too. */
   readonly isWhole: boolean
 }
 
@@ -205,7 +205,7 @@ async function untilReady(client: RawClient): Promise<void> {
   for (;;) {
     const status = await client.get('/readyz').then(
       (answer) => answer.status,
-      // Not listening yet.
+      // The server is not listening yet.
       () => 0,
     )
     if (status === 200) return

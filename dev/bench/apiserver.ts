@@ -21,7 +21,7 @@ const root = join(import.meta.dirname, '../..')
 const settleMs = 40_000
 const podCount = 5_000
 
-/** What is measured once per round and side. */
+/** The values measured once per round and side. */
 const measures = {
   'apiserver.start-to-readyz': { unit: 'ms', goal: 0.2 },
   'apiserver.memory.idle': { unit: 'MB', goal: 0.33 },
@@ -38,7 +38,7 @@ type Name = keyof typeof measures
 type Values = Record<Name, number>
 type Start = (options: SubjectOptions) => Promise<ApiSubject>
 
-/** A site's API server beside kube-apiserver with etcd, in turns; the hour with all controllers. */
+/** Measures a site's API server next to kube-apiserver with etcd, in turns; the hour with all controllers. */
 export async function run(options: BenchOptions): Promise<Figure[]> {
   await requireBinaries(options.upstream)
   await mkdir(join(root, '.cache'), { recursive: true })
@@ -87,7 +87,7 @@ async function measureRequests(start: () => Promise<ApiSubject>) {
   await sleep(settleMs)
   const idle = await memory(subject)
   await client.send('POST', '/api/v1/namespaces', namespace('bench'))
-  // Each load is preceded by a little of itself, so that compilers and caches are warm.
+  // Each load follows a short run of itself, so that compilers and caches are warm.
   await createRate(client, { clients: 64, forMs: 1_500, prefix: 'warm' })
   const one = await createRate(client, { clients: 1, forMs: 3_000, prefix: 'one' })
   const many = await createRate(client, { clients: 64, forMs: 3_000, prefix: 'many' })

@@ -33,7 +33,7 @@ export function examplePod(name: string, nodeName?: string): Pod {
   }
 }
 
-/** What a kubelet reports for such a pod. */
+/** Returns the status that a kubelet reports for such a pod. */
 export function runningStatus(ip: string, now: string): Pod['status'] {
   const condition = (type: string) => ({ type, status: 'True', lastTransitionTime: now })
   return {

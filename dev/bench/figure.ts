@@ -1,4 +1,4 @@
-/** One measurement beside its peer's. Null where there is no peer, or no goal. */
+/** One measurement with its peer's. Null if there is no peer, or no goal. */
 export interface Figure {
   readonly figure: string
   readonly unit: string
@@ -6,19 +6,19 @@ export interface Figure {
   readonly peer: number | null
   /** ours / peer. */
   readonly ratio: number | null
-  /** What issue and design ask for: of the ratio where there is a peer, else of our own value. */
+  /** The goal of issue and design: for the ratio if there is a peer, otherwise for our own value. */
   readonly goal: number | null
 }
 
 export interface BenchOptions {
-  /** How often each subject is measured, in turns with its peer; figures are medians. */
+  /** The number of times that each subject is measured, in turns with its peer; figures are medians. */
   readonly rounds: number
   readonly isJson: boolean
   /** Directory of upstream's programs as dev/hack/upstream builds them. */
   readonly upstream: string
   /** Beside these peers only, where a benchmark has several. */
   readonly only?: readonly string[]
-  /** These loads only, where a benchmark has several. */
+  /** The loads to measure, if a benchmark has several. */
   readonly loads?: readonly string[]
 }
 

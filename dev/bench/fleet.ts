@@ -25,7 +25,7 @@ import { memoryOf, processorMs } from './role-process.ts'
 const root = join(import.meta.dirname, '../..')
 const clusters = 100
 const big = { nodes: 500, pods: 5_000 }
-/** Of which Karmada has published what its agent takes: 279 MB. */
+/** The size for which Karmada has published its agent's memory: 279 MB. */
 const huge = { nodes: 5_000, pods: 20_000 }
 const groups = 200
 const agentsAtOnce = 2
@@ -57,7 +57,7 @@ const wanted: Readonly<Record<string, Wanted>> = {
   'virtual.memory': { unit: 'MB', goal: 0.02 },
 }
 
-/** A fleet of our hub and agents beside one of Karmada's, in turns. */
+/** Measures a fleet of our hub and agents next to one of Karmada's, in turns. */
 export async function run(options: BenchOptions): Promise<Figure[]> {
   const unknown = options.loads?.find((load) => !loadNames.some((name) => name === load))
   if (unknown !== undefined) {
@@ -100,7 +100,7 @@ async function subjectsOf(): Promise<[string, StartControlPlane][]> {
   return [ours, ['karmada', startKarmadaPlane]]
 }
 
-/** What `--loads` may name; without it, all. */
+/** The names for `--loads`. If omitted, all. */
 const loadNames = ['fleet', 'agent', '5000-nodes', 'virtual'] as const
 
 async function measureSubject(
@@ -133,7 +133,7 @@ async function measureSubject(
   }
 }
 
-/** A hundred clusters, each with an agent of its own. */
+/** Measures a hundred clusters, each with its own agent. */
 async function measureFleet(plane: ControlPlane): Promise<Values> {
   await using stack = new AsyncDisposableStack()
   const edges = stack.use(await startEdges(clusters, { nodes: 3, pods: 0 }))
@@ -201,7 +201,7 @@ async function atRest(pids: readonly number[]): Promise<number> {
   return (((await spent()) - beforeMs) * 1_000) / observedMs
 }
 
-/** One agent for two hundred groups of a cluster's nodes. */
+/** Measures one agent for two hundred groups of a cluster's nodes. */
 async function measureVirtual(plane: ControlPlane): Promise<number> {
   await using edges = await startEdges(1, { nodes: groups, pods: 0 })
   const [kubeconfig = ''] = edges.kubeconfigs
@@ -240,7 +240,7 @@ async function startEdges(
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
   const lines = createInterface({ input: child.stdout })
   const signal = AbortSignal.timeout(startMsMax)
-  // Closed without a line: it says why on stderr.
+  // The output closed without a line; the reason is on stderr.
   const [line] = await Promise.race([once(lines, 'line', { signal }), once(lines, 'close')])
   if (line === undefined) throw new Error('Cannot measure: the edge clusters do not start')
   return {
@@ -253,7 +253,7 @@ async function startEdges(
   }
 }
 
-/** Of the clusters whose names begin so. */
+/** Waits until that many clusters with this name prefix are ready. */
 async function untilReady(
   { client }: ControlPlane,
   count: number,

@@ -19,7 +19,7 @@ import {
 const root = join(import.meta.dirname, '../..')
 const agentsMax = 10_000
 const agentsMin = 100
-/** Files that a hub has open beside its tunnels, and others of the process. */
+/** The files that a hub has open in addition to its tunnels, and those of the rest of the process. */
 const otherFiles = 1_000
 const openMsMax = 300_000
 /** The engine gives back what a burst took after half a minute. */
@@ -27,7 +27,7 @@ const settleMs = 40_000
 const askEachMs = 100
 const askMsMax = 60_000
 
-/** All agents of a hub come back after it was killed; what its users notice meanwhile. */
+/** Measures how all agents of a hub return after it was killed, and what its users notice meanwhile. */
 export async function run(_options: BenchOptions): Promise<Figure[]> {
   const count = agentCount()
   await mkdir(join(root, '.cache'), { recursive: true })
@@ -41,7 +41,7 @@ export async function run(_options: BenchOptions): Promise<Figure[]> {
   }
 }
 
-/** As many as the machine lets the hub have files open for, and no more than the design asks for. */
+/** Returns as many agents as the hub's limit of open files allows, up to the design's number. */
 function agentCount(): number {
   const files = Number(execFileSync('sh', ['-c', 'ulimit -Hn'], { encoding: 'utf8' }))
   const count = Number.isNaN(files) ? agentsMax : Math.min(agentsMax, files - otherFiles)
@@ -82,7 +82,7 @@ async function measure(place: HubPlace, count: number): Promise<Figure[]> {
   const during = await memoryOf(first.pid)
   const kilobytes = ((during.resident - before.resident) * 1_000) / count
   fleet.mark()
-  // As a machine that loses power, but for the packets that say so.
+  // This is like a power failure, except for the packets that report the end.
   process.kill(first.pid, 'SIGKILL')
   const killedMs = Date.now()
   await fleet.until((open) => open === 0, openMsMax)
@@ -135,7 +135,7 @@ interface Return {
   /** When that share of the agents was back, in seconds from when the hub served. */
   secondsAt(share: number): number
   readonly dials: number
-  /** Of a user who has no connection yet, until the answer. */
+  /** The times of a user's first request on a new connection, until the answer. */
   readonly askedMs: readonly number[]
   readonly refused: number
 }
@@ -173,7 +173,7 @@ async function comeBack(
   }
 }
 
-/** Over a connection of its own: TCP, TLS, who it is, and the answer. */
+/** Asks over a new connection: TCP, TLS, authentication, and the answer. */
 async function askOnce(kubeconfig: string): Promise<{ ms: number; status: number }> {
   const client: RawClient = await openRawClient(kubeconfig)
   const startMs = performance.now()

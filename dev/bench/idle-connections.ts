@@ -12,7 +12,7 @@ import { memoryOf } from './role-process.ts'
 const root = join(import.meta.dirname, '../..')
 const connectionCount = 10_000
 
-/** What a TLS connection without a request costs a site; files must be open for both ends (ulimit -n). */
+/** Measures the cost of an idle TLS connection to a site; both ends need open files (ulimit -n). */
 export async function run(_options: BenchOptions): Promise<Figure[]> {
   await mkdir(join(root, '.cache'), { recursive: true })
   const directory = await mkdtemp(join(root, '.cache', 'bench-idle-connections-'))

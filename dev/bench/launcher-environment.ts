@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 
-/** What the launcher sets for the program that it starts in this role, as it says itself. */
+/** Returns the environment that the launcher sets for this role, as it states it. */
 export async function launcherEnvironment(role: string): Promise<Record<string, string>> {
   const text = await readFile(new URL('../../skerry', import.meta.url), 'utf8')
   const lines = text.split('\n')

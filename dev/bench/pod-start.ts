@@ -11,8 +11,9 @@ export interface PodStartOptions {
 }
 
 /**
- * From the request that creates a pod to the watch event that says Running, through scheduler and
- * node agent, beside containerd alone for the same sandbox and container; in turns, one at a time.
+ * Measures the time from the request that creates a pod to the watch event that reports Running, through
+ * scheduler and node agent, next to containerd alone for the same sandbox and container; in turns, one at a
+ * time.
  */
 export async function measurePodStart(
   cluster: Cluster,

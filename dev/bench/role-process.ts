@@ -61,7 +61,7 @@ async function stop(child: ChildProcess): Promise<void> {
   clearTimeout(killer)
 }
 
-/** What a process holds in memory, in MB (10^6 bytes); `anonymous` leaves out pages of files. */
+/** The memory of a process, in MB (10^6 bytes); `anonymous` leaves out pages of files. */
 export interface Memory {
   readonly resident: number
   readonly anonymous: number

@@ -119,7 +119,7 @@ async function renewLease(
   leases.set(name, await cluster.resource(resources.leases).update(next, signal))
 }
 
-/** What a kubelet says of its pods: running once bound, gone once deleted. */
+/** Reports on pods like a kubelet: running once bound, gone once deleted. */
 async function keepPods(
   cluster: Cluster,
   { name, pods }: { name: string; pods: Pods },

@@ -7,9 +7,9 @@ import type { ApiSubject } from './api-subject.ts'
 import { startNodes, type SimulatedNodes } from './simulated-nodes.ts'
 
 /**
- * An hour of a site of 20 nodes and 500 pods in one minute: leases, status, rollouts, scaling,
- * changed configuration, events, and a person who looks. What a control plane does by its own
- * clock (resync, compaction) is not compressed.
+ * An hour of a site of 20 nodes and 500 pods in one minute: leases, status, rollouts, scaling, changed
+ * configuration, events, and a person who looks. Periodic work of a control plane (resync, compaction) is not
+ * compressed.
  */
 const hour = Object.freeze({
   nodes: 20,
@@ -170,7 +170,7 @@ async function recordEvents(cluster: Cluster, minute: number, signal: AbortSigna
 
 const tableType = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'
 
-/** What `kubectl get` asks. */
+/** Sends the requests of `kubectl get`. */
 async function look(cluster: Cluster, signal: AbortSignal): Promise<void> {
   const paths = [
     '/api/v1/pods?limit=500',

@@ -10,12 +10,12 @@ import { beside, type BenchOptions, type Figure } from './figure.ts'
 import { freePort } from './free-port.ts'
 
 /**
- * Durable writes per second: the embedded store beside etcd, in turns, on the same disk. Both are
- * asked as an API server in this runtime would ask them: ours by a call, etcd by gRPC over
- * loopback with one connection. Values are 1 KiB, keys are new, each writer waits for its answer.
+ * Durable writes per second: the embedded store next to etcd, in turns, on the same disk. Both are called as
+ * an API server in this runtime would call them: ours by a function call, etcd over gRPC on loopback with one
+ * connection. Values are 1 KiB, keys are new, each writer waits for its answer.
  */
 export interface StoreBenchOptions extends BenchOptions {
-  /** Where both keep their data; must be a real disk. */
+  /** The directory of both stores' data; must be on a real disk. */
   directory?: string
   /** Milliseconds per measurement. */
   measureMs?: number

@@ -24,7 +24,7 @@ const everyMeasure: readonly Measure[] = ['loopback', 'link', 'stalled', 'cut']
 
 interface Wanted {
   readonly unit: string
-  /** Of the ratio beside that peer, at that place. */
+  /** The goals of the ratio to each peer, by place. */
   readonly goals?: Readonly<Record<string, number>>
 }
 
@@ -88,20 +88,20 @@ const wanted: Readonly<Record<Measure, Readonly<Record<string, Wanted>>>> = {
   },
 }
 
-/** Without a peer, of our own value. */
+/** The goals of our own value, where there is no peer. */
 const ownGoals: Readonly<Record<string, number>> = {
   'dead-link.cloud': 30,
   'dead-link.edge': 30,
   recovery: 2,
 }
 
-/** Ways that are no tunnels are measured by these alone; the relays stand for what the machine can do. */
+/** The measures of subjects that are not tunnels; the relays show what the machine can do. */
 const measuresOfOthers: Readonly<Record<string, ReadonlySet<Measure>>> = {
   direct: new Set(['loopback', 'link']),
   relay: new Set(['loopback']),
 }
 
-/** Hub and agent beside other tunnels, all with the same client and target, in turns. */
+/** Measures hub and agent next to other tunnels, all with the same client and target, in turns. */
 export async function run(options: BenchOptions): Promise<Figure[]> {
   const { getuid } = process
   if (getuid?.() !== 0) {
@@ -118,7 +118,7 @@ export async function run(options: BenchOptions): Promise<Figure[]> {
       exitCodes.usage,
     )
   }
-  // Whoever wants some loads wants them soon: on loopback, and nothing else.
+  // A run of selected loads should be short: on loopback only.
   const measures = options.loads ? (['loopback'] as const) : everyMeasure
   await mkdir(join(root, '.cache'), { recursive: true })
   const directory = await mkdtemp(join(root, '.cache', 'bench-tunnel-'))
@@ -205,7 +205,7 @@ function figuresOf(values: ReadonlyMap<string, number[]>, peers: readonly string
   for (const [measure, names] of Object.entries(wanted)) {
     for (const [name, { unit, goals = {} }] of Object.entries(names)) {
       const ours = values.get(`${measure}/ours/${name}`) ?? []
-      // Measured of none: the load was not wanted.
+      // No subject was measured, because the load was not selected.
       if (ours.length === 0) continue
       const title = `tunnel.${measure}.${name}`
       const goal = ownGoals[name] ?? null

@@ -9,19 +9,19 @@ import { memoryOf } from './role-process.ts'
 
 export interface UpStartOptions {
   readonly rounds: number
-  /** On a real disk; each round makes a directory of its own in it. */
+  /** A directory on a real disk, in which each round makes its own. */
   readonly directory: string
 }
 
 const launcher = join(import.meta.dirname, '../..', 'skerry')
 const runDir = '/run/skerry'
 const commandMsMax = 180_000
-/** As for the roles: the engine starts to give memory back after 30 s. */
+/** The same as for the roles: the engine starts to return memory after 30 s. */
 const settleMs = 40_000
 
 /**
- * From the command `skerry up` to its return: a Ready node and a tunnel that answers. Each round
- * is a first start: a fresh data directory, and a compile cache that has nothing in it.
+ * Measures from the command `skerry up` to its return: a Ready node and a tunnel that answers. Each round is
+ * a first start: a fresh data directory, and an empty compile cache.
  */
 export async function measureUpStart({ rounds, directory }: UpStartOptions): Promise<Figure[]> {
   await using network = await createTestNetwork()

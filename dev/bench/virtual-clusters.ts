@@ -21,7 +21,7 @@ const registeredMsMax = 300_000
 const settleMs = 30_000
 const observedMs = 30_000
 
-/** What the agent of a cluster with one group of nodes costs, and with two hundred, a node in each. */
+/** Measures the cost of a cluster's agent with one group of nodes, and with two hundred, a node in each. */
 export async function run(_options: BenchOptions): Promise<Figure[]> {
   await mkdir(join(root, '.cache'), { recursive: true })
   const directory = await mkdtemp(join(root, '.cache', 'bench-virtual-clusters-'))
@@ -101,7 +101,7 @@ async function startAgent(
   const asked = ['cluster', 'join-command', 'bank', '--data-dir', join(directory, 'hub')]
   const printed = [...asked, '--server', server, '--virtual-clusters', '-o', 'json']
   const { stdout } = await execute(process.execPath, [program, ...printed])
-  // What `cluster join-command -o json` prints.
+  // The program `cluster join-command -o json` prints this type.
   const { token, caHash } = JSON.parse(stdout) as { token: string; caHash: string }
   const tokenFile = join(directory, 'token')
   await writeFile(tokenFile, token, { mode: 0o600 })
@@ -125,7 +125,7 @@ async function makeNodes(site: RawClient): Promise<void> {
   }
 }
 
-/** So many in all. The agent has installed the kind by then, or is about to. */
+/** Makes groups up to this total. The agent has installed the kind by then, or is about to. */
 async function makeGroups(site: RawClient, count: number): Promise<void> {
   for (let index = count === 1 ? 0 : 1; index < count; index += 1) {
     await make(site, '/apis/edge.skerry.io/v1alpha1/virtualclusters', {
@@ -154,7 +154,7 @@ interface Observed {
   /** Milliseconds on a processor in a second. */
   readonly processor: number
   readonly requests: number
-  /** Until all were registered and reported. */
+  /** The time until all were registered and reported. */
   readonly seconds: number
 }
 
@@ -185,7 +185,7 @@ async function observe({
   }
 }
 
-/** Each with the nodes of its group. */
+/** Waits until each reports the nodes of its group. */
 async function untilReported(hub: RawClient, count: number): Promise<void> {
   const endMs = performance.now() + registeredMsMax
   const path = '/apis/cluster.karmada.io/v1alpha1/clusters?labelSelector=hub.skerry.io/virtual-of'
@@ -204,7 +204,7 @@ async function untilReported(hub: RawClient, count: number): Promise<void> {
   }
 }
 
-/** All that the hub has answered, to whomever. */
+/** Returns the number of all requests that the hub has answered. */
 async function requestsOf(hub: RawClient): Promise<number> {
   const { body } = await hub.get('/metrics')
   const lines = body.toString().matchAll(/^apiserver_request_total\{[^}]*\} (\d+)/gm)

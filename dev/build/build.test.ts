@@ -38,7 +38,7 @@ test('the packed npm package starts from its bundle, without TypeScript', async 
   await assertSiteServes(launcher, [], scratch.path)
 })
 
-/** As npm packs it, but with the program built here: prepack would need dist/ to itself. */
+/** Packs like npm, but with the program built here: prepack would need dist/ to itself. */
 async function pack(directory: string): Promise<string> {
   const tree = join(directory, 'tree')
   await mkdir(tree)

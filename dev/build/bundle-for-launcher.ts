@@ -1,6 +1,6 @@
 /**
- * What the launcher runs when a source is newer than the bundle: makes the bundle. Ends with 1, and
- * without a word, where it cannot, e.g. in a read-only checkout: the launcher then runs the sources.
+ * The launcher runs this when a source is newer than the bundle: it makes the bundle. It exits with 1,
+ * silently, if it cannot, for example in a read-only checkout: the launcher then runs the sources.
  */
 import { join } from 'node:path'
 import { version } from '../../roles/runtime/version.ts'

@@ -42,7 +42,7 @@ interface DoorImport {
   list: string
 }
 
-/** One line, so that line numbers stay; an import of something unknown is left as it is. */
+/** Writes one line, so that line numbers stay; an unknown import is left as it is. */
 function throughDoor(
   { whole, verb, list }: DoorImport,
   door: ReadonlyMap<string, string> | undefined,
@@ -58,7 +58,7 @@ function throughDoor(
   return lines.join('; ')
 }
 
-/** Which file of a package has each name that its door gives out. */
+/** Maps each name that a package's door exports to its file. */
 async function readDoor(path: string): Promise<ReadonlyMap<string, string>> {
   const files = new Map<string, string>()
   for (const [, , list = '', file = ''] of (await readFile(path, 'utf8')).matchAll(doorExport)) {
@@ -89,14 +89,17 @@ export const requireBuiltins: Plugin = {
   },
 }
 
-/** What Node loads only when it is read, and is large: `import * as` would read it. The default export has it. */
+/**
+ * The exports that Node loads only when they are read, and that are large: `import * as` would read them. The
+ * default export has them.
+ */
 const loadedLate: Readonly<Record<string, readonly string[]>> = Object.freeze({
   'node:crypto': ['getRandomValues', 'subtle', 'webcrypto'],
   'node:http': ['CloseEvent', 'MessageEvent', 'WebSocket'],
   'node:tls': ['rootCertificates'],
 })
 
-/** Each export is read when somebody imports it: the bundler leaves out the others. */
+/** Reads each export when it is imported: the bundler leaves out the others. */
 function builtinModule(path: string): string {
   const left = ['default', ...(loadedLate[path] ?? [])]
   const names = Object.keys(process.getBuiltinModule(path) ?? {}).filter(
@@ -111,7 +114,7 @@ function builtinModule(path: string): string {
 const uncalled =
   /node_modules\/(prom-client\/lib\/(cluster|defaultMetrics|pushgateway|summary)|pino\/lib\/(multistream|transport))\.js$/
 
-/** Leaves them out; whoever does call one is told. */
+/** Leaves these files out; a call of one throws. */
 export const leaveOut: Plugin = {
   name: 'leave-out',
   setup(build) {
@@ -123,7 +126,7 @@ export const leaveOut: Plugin = {
   },
 }
 
-/** The YAML thread's code in a file of its own: a bundle may be one file, which cannot start a thread by its name. */
+/** Inlines the YAML thread's code as a file: a single-file bundle cannot start a thread by its name. */
 export function inlineThread(options: BuildOptions): Plugin {
   return {
     name: 'inline-thread',

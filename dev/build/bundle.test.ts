@@ -6,9 +6,9 @@ import { test } from 'node:test'
 import { version } from '../../roles/runtime/version.ts'
 import { bundleProgram } from './bundle.ts'
 
-/** Names that the bundle keeps, of what whoever mostly waits should not hold in memory. */
+/** Names that the bundle keeps from parts that a mostly idle process should not hold in memory. */
 const marks = {
-  /** What @peculiar/x509 needs: 9 MB with what it brings along. */
+  /** The dependencies of @peculiar/x509: 9 MB in total. */
   x509: 'reflect-metadata/Reflect.js',
   lua: 'function readLuaScript(',
   virtualClusters: 'function createVirtualClusters(',
@@ -54,7 +54,7 @@ async function loadedWith(chunks: string, entry: string): Promise<string[]> {
     if (texts.has(name)) continue
     const text = await readFile(join(chunks, name), 'utf8')
     texts.set(name, text)
-    // As esbuild writes what is loaded at once; what is loaded later is import("…").
+    // The bundler esbuild writes static imports like this; dynamic ones are import("…").
     for (const [, next = ''] of text.matchAll(/(?:import|from)"\.\/([^"]+)"/g)) due.push(next)
   }
   return [...texts.values()]

@@ -16,10 +16,10 @@ const root = join(import.meta.dirname, '../..')
 const oldChunkMs = 30 * 24 * 3_600_000
 
 /**
- * The program as a few plain JavaScript files. A role started from these keeps 50 MB less in memory
- * than from its sources: the engine holds on to every source it has read, and to what it stripped.
- * Chunks are named by their content and written before the entry, so that no program ever sees a
- * half-written bundle.
+ * Bundles the program as a few plain JavaScript files. A role started from these keeps 50 MB less in memory
+ * than from its sources: the engine holds on to every source it has read, and to the stripped result. Chunks
+ * are named by their content and written before the entry, so that no program ever sees a half-written
+ * bundle.
  */
 export async function bundleProgram({ outputDirectory, version }: BundleOptions): Promise<string> {
   const startMs = Date.now()
@@ -60,8 +60,8 @@ function commonOptions(version: string): BuildOptions {
     format: 'esm',
     platform: 'node',
     target: 'node26',
-    // Names stay as they are, for stack traces. To shorten them and give functions their names back costs a
-    // call for each closure that is made: a tenth of a small request.
+    // Names stay as they are, for stack traces. Shortening them and restoring the names of functions costs a
+    // call for each closure: a tenth of a small request.
     minifyWhitespace: true,
     minifySyntax: true,
     legalComments: 'none',
@@ -69,14 +69,14 @@ function commonOptions(version: string): BuildOptions {
 
     plugins: [openDoors(join(root, 'packages')), requireBuiltins, leaveOut],
     define: { SKERRY_VERSION: JSON.stringify(version) },
-    // Some CommonJS packages require() what is built into Node.
+    // Some CommonJS packages require() Node's built-in modules.
     banner: {
       js: "import{createRequire as __c}from'node:module';const require=__c(import.meta.url);",
     },
   }
 }
 
-/** One file per role, for the launcher, which is a shell script. */
+/** Writes one file per role, for the launcher, which is a shell script. */
 async function writeEngineFlags(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true })
   for (const [role, flags] of Object.entries(engineFlags))

@@ -1,6 +1,6 @@
 import { broken, type Answer } from './run-script.ts'
 
-/** One place where two answers are not the same. */
+/** One place where two answers differ. */
 export interface Difference {
   readonly script: string
   readonly exchange: string
@@ -12,7 +12,7 @@ export interface Difference {
 
 const noAnswer: Answer = { name: '', status: broken, headers: {}, body: undefined }
 
-/** Every difference between what upstream answered and what we did, in order. */
+/** Returns every difference between upstream's answers and ours, in order. */
 export function compareAnswers(
   script: string,
   upstream: readonly Answer[],
@@ -22,7 +22,7 @@ export function compareAnswers(
   return upstream.flatMap((expected) => {
     const { name: exchange, ...left } = expected
     const { name: _name, ...right } = byName.get(exchange) ?? noAnswer
-    // Of no answer there is nothing else to compare.
+    // A broken exchange has nothing else to compare.
     if (left.status === broken) {
       const found = { path: 'status', upstream: left.status, ours: right.status }
       return right.status === broken ? [] : [{ script, exchange, ...found }]
@@ -38,7 +38,7 @@ export function compareAnswers(
 
 export type Found = Pick<Difference, 'path' | 'upstream' | 'ours'>
 
-/** Every field at which two values are not the same; `path` is where they are. */
+/** Yields every field at which two values differ; `path` is its place. */
 export function* differencesBetween(
   upstream: unknown,
   ours: unknown,
@@ -61,10 +61,7 @@ export function* differencesBetween(
   }
 }
 
-/**
- * A Status in which what is wrong with the labels of one map stands in one order; upstream walks them in
- * another one each time.
- */
+/** Sorts a Status's problems with the labels of one map; upstream iterates over them in random order. */
 function withSettledLabels(body: unknown): unknown {
   if (!isContainer(body) || !isContainer(body['details'])) return body
   const { details, message } = body
@@ -91,7 +88,7 @@ function labelsField(text: string): string | undefined {
   return /^[^: ]*(?:labels|Labels|annotations|nodeSelector): /.exec(text)?.[0]
 }
 
-/** Whose field it is: upstream tells several managers in the order of a random walk. */
+/** The owner of a conflicting field: upstream lists several managers in random order. */
 type Conflict = Readonly<Record<'message' | 'field' | 'reason', string>>
 
 function areConflicts(value: unknown): value is Conflict[] {

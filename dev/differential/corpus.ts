@@ -25,16 +25,16 @@ export const betaSwitches = {
   },
 } satisfies KindSwitches
 
-/** No script has a node or a pod that runs. */
+/** No script has a node or a running pod. */
 const unreachable: BackendDial = {
   dialNode: () => Promise.reject(new Error('Cannot reach the node: there is none')),
   dialAddress: () => Promise.reject(new Error('Cannot reach the address: there is nobody')),
 }
 
-/** No script makes an extension server that is there, so that nobody is shown it. */
+/** No script creates a reachable extension server, so none receives this identity. */
 const noIdentity = () => ({ certificatePem: '', privateKeyPem: '' })
 
-/** Every script, or those whose name contains one of the given parts. */
+/** Reads every script, or those whose name contains one of the given parts. */
 export function readScripts(parts: readonly string[] = []): Script[] {
   return globSync('*.http', { cwd: join(root, 'scripts') })
     .map((file) => basename(file, '.http'))
@@ -47,7 +47,7 @@ export function goldenPath(script: string): string {
   return join(root, 'golden', `${script}.golden`)
 }
 
-/** What upstream answered when the script was recorded. */
+/** Reads upstream's recorded answers. */
 export function readGolden(script: string): Answer[] {
   const path = goldenPath(script)
   if (!existsSync(path))
@@ -90,7 +90,7 @@ export async function* runOurs(
   }
 }
 
-/** The differences that nobody has explained. */
+/** Returns the differences without an explanation. */
 export function unexplained(
   script: Script,
   upstream: readonly Answer[],

@@ -5,11 +5,11 @@ import { broken } from './run-script.ts'
 export interface Explanation {
   readonly name: string
   readonly reason: string
-  /** Where it is seen; all that are given must match. */
+  /** The place of the difference; all given patterns must match. */
   readonly script?: RegExp
   readonly exchange?: RegExp
   readonly path: RegExp
-  /** What upstream has there. */
+  /** Upstream's value there. */
   readonly upstream?: unknown
   /** Both are texts of which this makes the same. */
   readonly sameWithout?: (text: string) => string
@@ -95,7 +95,7 @@ function isSameWithout(rest: (text: string) => string, { upstream, ours }: Diffe
   return rest(upstream) === rest(ours)
 }
 
-/** The message with a mark for each object that stands after "Invalid value", and for each comparison. */
+/** Replaces each object after "Invalid value", and each comparison, by a mark. */
 export function withoutObjects(message: string): string {
   const lines = message.split('\n')
   const isCompared = (line: string): boolean => /^[-+@ ]/.test(line)
@@ -116,7 +116,7 @@ function withoutObject(text: string): string {
   return end === undefined ? text : `<object>${text.slice(end)}`
 }
 
-/** Where the JSON object with which the text begins is over; undefined: it is no such text. */
+/** Returns the end of the JSON object with which the text begins; undefined if it does not begin with one. */
 function endOfObject(text: string): number | undefined {
   let depth = 0
   for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}]/g)) {

@@ -1,6 +1,6 @@
 import { comparableOpenApi, isOpenApi } from './open-api-answer.ts'
 
-/** Makes two runs comparable: what every server chooses anew is named by its first appearance. */
+/** Makes two runs comparable: values that every server chooses itself are named by their first appearance. */
 export interface Normaliser {
   body(value: unknown): unknown
   headers(
@@ -15,13 +15,13 @@ const tokenVolume = /\bkube-api-access-[a-z0-9]{5}\b/g
 const credentialId = /\bX509SHA256=[0-9a-f]{64}\b/g
 const serviceAddress = /\b10\.43\.\d{1,3}\.\d{1,3}\b/g
 const loopback = /\b(127\.0\.0\.1|(?:\d{1,3}\.){3}\d{1,3}):\d{4,5}\b/g
-/** Texts in which a resourceVersion stands. */
+/** Matches texts that contain a resourceVersion. */
 const versionTexts =
   /((?:resource ?version(?: in (?:precondition|object meta))?|current): |too old resource version: )(\d+)(?: \((\d+)\))?/gi
 
 const recordTexts = /(ResourceVersion in record )\(\d+\)/g
 
-/** Those that a client acts upon; what is the same on every answer is written only where it differs. */
+/** The headers on which clients act; those that are equal on every answer are written only if they differ. */
 const comparedHeaders = [
   'allow',
   'cache-control',
@@ -34,7 +34,10 @@ const comparedHeaders = [
   'x-content-type-options',
 ]
 
-/** `written` is the script: what stands in it is no server's choice and is left as it is. */
+/**
+ * Creates a normaliser. `written` is the script: values in it are not chosen by a server and stay as they
+ * are.
+ */
 export function createNormaliser(written: string): Normaliser {
   const run = new NamedChoices(written)
   return {
@@ -135,7 +138,7 @@ class NamedChoices {
 
   #choice(kind: string, value: unknown): unknown {
     if (typeof value !== 'string' && typeof value !== 'number') return value
-    // A small number stands in many places of a script, where it is no version.
+    // A small number occurs in many places of a script where it is not a version.
     const isWritten =
       kind === 'version'
         ? new RegExp(`resourceVersion["']?[:=] *["']?${value}\\b`).test(this.#written)
@@ -192,10 +195,13 @@ function withoutVersion(event: Fields): Fields {
   return event
 }
 
-/** Of what was made just now, and of dates that a script names. */
+/** The ages of objects created just now, and of dates that a script names. */
 const ages = /\b(\d+(\.\d+)?(s|ms)|(\d+y)?\d+d|\d+y)\b/g
 
-/** Ages in cells go on while a script runs; what columns mean is said in upstream's own sentences. */
+/**
+ * Normalises a Table: ages in cells advance while a script runs, and column descriptions are upstream's own
+ * sentences.
+ */
 function comparableTable(table: Fields): Fields {
   const { rows, columnDefinitions } = table
   for (const column of Array.isArray(columnDefinitions) ? columnDefinitions : []) {

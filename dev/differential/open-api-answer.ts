@@ -1,9 +1,9 @@
 type Fields = Record<string, unknown>
 
 /**
- * What is compared of an OpenAPI document: operations, and the definitions of custom resources.
- * Sentences are left out, as facts are taken over from upstream and sentences are not; what stands
- * in every document of the server is compared by its name.
+ * Returns the compared parts of an OpenAPI document: operations, and the definitions of custom resources.
+ * Sentences are left out, because we take over upstream's facts and not its sentences; definitions in every
+ * document of the server are compared by name.
  */
 export function comparableOpenApi(document: Fields): Fields {
   const { components } = document

@@ -7,18 +7,18 @@ import { connect, EventReader, type Connection, type RawAnswer, type Subject } f
 /** The status of a request that got no answer. */
 export const broken = 0
 
-/** What is compared of one exchange. */
+/** The compared parts of one exchange. */
 export interface Answer {
   readonly name: string
   /** `broken` where the server ended the connection without an answer. */
   readonly status: number
-  /** Only those that matter; lower case. */
+  /** Only the compared ones, in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** Normalised: JSON, an array of watch events, or text. Undefined: none. */
+  /** The normalised body: JSON, an array of watch events, or text. Undefined if there is none. */
   readonly body: unknown
 }
 
-/** Runs every exchange in order in a namespace of its own; leaves no cluster-scoped object behind. */
+/** Runs every exchange in order in its own namespace; leaves no cluster-scoped object behind. */
 export async function runScript(script: Script, subject: Subject): Promise<Answer[]> {
   using connection = connect(subject)
   const run: Run = {
@@ -134,7 +134,7 @@ function answerOf(
 
 const eventsMsMax = 10_000
 
-/** So many events, or all `end` gives; `timeout` stands where an event did not come. */
+/** Reads this many events, or all if `end` is given; `timeout` stands for an event that did not come. */
 async function readEvents(reader: EventReader, count: string): Promise<unknown[]> {
   const events: unknown[] = []
   const wanted = count === 'end' ? Number.POSITIVE_INFINITY : Number(count)
@@ -176,7 +176,7 @@ function valueAt(body: unknown, path: string): string | undefined {
   let value: unknown = body
   for (const step of path.split('.')) {
     if (typeof value !== 'object' || value === null) return undefined
-    // Any JSON object or array may be read by a string.
+    // Any JSON object or array may be indexed by a string.
     value = (value as Readonly<Record<string, unknown>>)[step]
   }
   if (value === undefined || value === null) return undefined
@@ -200,7 +200,7 @@ function noteCreated(run: Run, request: OutgoingRequest, answer: RawAnswer, body
   run.created.push(request.method === 'POST' ? `${path}/${name}` : path)
 }
 
-/** So that a script's answers are the same whichever scripts ran before it. */
+/** Removes created objects, so that a script's answers do not depend on earlier scripts. */
 async function removeCreated(run: Run): Promise<void> {
   for (const path of run.created.toReversed()) {
     const { status } = await send(run, 'DELETE', `${path}?gracePeriodSeconds=0`)

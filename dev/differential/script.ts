@@ -1,15 +1,18 @@
 import { applyMergePatch } from '@skerry/bodies'
 import { parse } from 'yaml'
 
-/** One request of a script and what is kept of its answer. README.md tells the format. */
+/** One request of a script and the compared parts of its answer. README.md defines the format. */
 export interface Exchange {
   /** Unique in its script. */
   readonly name: string
   /** An HTTP method, or WATCH (opens or reads a watch) or EVENTS (reads on from an open one). */
   readonly method: string
-  /** With `${…}` still in it. */
+  /** The target, with `${…}` not replaced yet. */
   readonly target: string
-  /** As written; `as`, `based-on`, `body`, `events`, `keep` and `until` are for the runner and are not sent. */
+  /**
+   * The headers as written; `as`, `based-on`, `body`, `events`, `keep` and `until` are for the runner and are
+   * not sent.
+   */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   /** Name to path in the answer's body. */
@@ -60,7 +63,7 @@ function parseExchange(script: string, section: string): Exchange {
   return { name, method, target: target.trim(), headers, body: body.join('\n').trim(), captures }
 }
 
-/** With `Based-On: name` the body is a merge patch of that exchange's body. */
+/** Applies `Based-On: name`, by which the body is a merge patch of that exchange's body. */
 function basedOn(exchange: Exchange, earlier: ReadonlyMap<string, Exchange>): Exchange {
   const name = exchange.headers['based-on']
   if (name === undefined) return exchange
@@ -91,7 +94,7 @@ export interface OutgoingRequest {
 
 const runnerHeaders = new Set(['as', 'based-on', 'body', 'events', 'keep', 'until'])
 
-/** What goes over the wire for an exchange. */
+/** Returns the request to send for an exchange. */
 export function requestOf(exchange: Exchange, variables: Variables): OutgoingRequest {
   const headers: Record<string, string | string[]> = { 'user-agent': 'script' }
   for (const [name, value] of Object.entries(exchange.headers)) {

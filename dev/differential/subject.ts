@@ -6,7 +6,7 @@ import type { OutgoingRequest } from './script.ts'
 /** An API server that scripts are run against, ours or upstream's. */
 export interface Subject {
   readonly url: string
-  /** Of an administrator; PEM. */
+  /** The PEM credentials of an administrator. */
   readonly credentials: { readonly ca: string; readonly cert: string; readonly key: string }
 }
 

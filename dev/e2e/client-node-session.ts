@@ -1,6 +1,7 @@
 /**
- * What programs do with @kubernetes/client-node, unmodified: run in the host that reaches the site,
- * with the kubeconfig and a pod of one container, named as the pod, as arguments. Prints what it saw as one JSON object.
+ * Runs programs' usual calls with unmodified @kubernetes/client-node: on the host that reaches the site, with
+ * the kubeconfig and the name of a pod with one container of that name as arguments. Prints its observations
+ * as one JSON object.
  */
 import { PassThrough, Writable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'

@@ -1,4 +1,4 @@
-/** Clocks that are years off, at the edge and in the cloud: when they are right again, nobody is locked out. */
+/** Clocks are years off, at the edge and in the cloud: when they are right again, nobody is locked out. */
 import assert from 'node:assert/strict'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,14 +10,17 @@ import type { RoleProcess } from './role-process.ts'
 import { waitFor } from './wait-for.ts'
 import { WallClock } from './wall-clock.ts'
 
-/** Neighbours, of which the first follows the last, are off in different ways: each says so in its turn. */
+/**
+ * The offsets in turn. Neighbours differ in their kind of error, including the last and the first, so that
+ * each is reported.
+ */
 const offsets = ['-10y', '+2y', '-1d', '+11y', '+1d'] as const
 type Offset = (typeof offsets)[number]
 
-/** What a site or hub says of its clock, and that it serves. */
+/** A report of a site or hub on its clock, or that it serves. */
 type Event = 'behind' | 'ahead' | 'right' | 'serves'
 
-/** A day ahead may be a day without power: there is nothing to say. */
+/** A clock that is a day ahead may follow a day without power, so it is not reported. */
 const ways: Readonly<Record<Offset, 'behind' | 'ahead' | undefined>> = Object.freeze({
   '-10y': 'behind',
   '-1d': 'behind',
@@ -108,7 +111,7 @@ async function startUnder(
   await Promise.all(roles.map((role) => role.start()))
 }
 
-/** What a role writes from now on, each once and nothing else. */
+/** Collects the events that a role logs from now on, each once and no others. */
 class ToldEvents {
   readonly #role: RoleProcess
   readonly #before: number

@@ -8,18 +8,18 @@ import { RoleProcess, skerryCommand, skerryEnv } from './role-process.ts'
 const cloudHostNumber = 3
 
 export interface CloudOptions {
-  /** Of the site on the hub; default: `edge`. */
+  /** The name of the site on the hub; default: `edge`. */
   name?: string
   /** Host number of the hub. */
   hostNumber?: number
-  /** Of join-command and agent, beside those that every agent has. */
+  /** Flags for join-command and agent, in addition to those that every agent has. */
   flags?: readonly string[]
   /** The program as the hub runs it, and as the agent does; default: from its sources. */
   hubCommand?: readonly string[]
   agentCommand?: readonly string[]
 }
 
-/** A hub on a host of its own, with the site connected to it, and kubectl beside the hub. */
+/** A hub on its own host, with the site connected to it, and kubectl next to the hub. */
 export interface Cloud {
   readonly cluster: ClusterOnHosts
   readonly host: TestHost
@@ -29,14 +29,14 @@ export interface Cloud {
   readonly directory: string
   /** The hub's own address. */
   readonly server: string
-  /** Of the hub's administrator; its server is the edge behind the hub. */
+  /** The kubeconfig of the hub's administrator; its server is the edge behind the hub. */
   readonly kubeconfig: string
   /** kubectl as the administrator, to the edge. */
   readonly command: (args: readonly string[]) => string[]
-  /** For what is started by `command` and watched. */
+  /** The environment for commands that are started and watched. */
   readonly env: Readonly<Record<string, string>>
   readonly tryKubectl: (args: readonly string[], options?: RunOptions) => Promise<CommandResult>
-  /** Prints what it printed; throws unless it ended with 0. */
+  /** Returns the output; throws unless it ended with 0. */
   readonly kubectl: (...args: string[]) => Promise<string>
   /** The program, in the hub's host; the same. */
   readonly skerry: (...args: string[]) => Promise<string>

@@ -26,7 +26,7 @@ export interface ClusterOptions {
   archives?: string | undefined
 }
 
-/** What `skerry token create -o json` prints. */
+/** The output of `skerry token create -o json`. */
 export interface JoinToken {
   server: string
   token: string
@@ -37,8 +37,8 @@ export interface JoinToken {
 const siteHostNumber = 1
 
 /**
- * A site, its nodes and kubectl, each process a real one, on hosts of their own. Everything that
- * it makes (directories, cgroups, names) carries this process's id and goes when it is disposed.
+ * A site, its nodes and kubectl, each a real process, on their own hosts. Everything that it makes
+ * (directories, cgroups, names) carries this process's id and is removed when it is disposed.
  */
 export class ClusterOnHosts implements AsyncDisposable {
   readonly directory: string
@@ -76,7 +76,7 @@ export class ClusterOnHosts implements AsyncDisposable {
     })
   }
 
-  /** With the site serving; nodes are added. */
+  /** Starts a serving site; nodes are added later. */
   static async start(options: ClusterOptions = {}): Promise<ClusterOnHosts> {
     const archives = options.archives ?? (await exampleArchives())
     const command = options.command ?? skerryCommand
@@ -134,7 +134,7 @@ export class ClusterOnHosts implements AsyncDisposable {
       '-o',
       'json',
     )
-    // The program's own JSON, whose fields the join below would miss at once.
+    // The program's own JSON; the join below would fail without its fields.
     return JSON.parse(output) as JoinToken
   }
 
@@ -164,7 +164,7 @@ export class ClusterOnHosts implements AsyncDisposable {
     }
   }
 
-  /** With the command that starts it, which a restart repeats. */
+  /** Starts a node with the command that a restart repeats. */
   async startNode({ name, host }: NodePlan, command: readonly string[]): Promise<EdgeNode> {
     const logFile = join(this.directory, `${name}.log`)
     const node = { name, host, role: new RoleProcess({ host, name, command, logFile }) }
@@ -185,7 +185,7 @@ export class ClusterOnHosts implements AsyncDisposable {
     return this.kubectl('get', 'node', name, '-o', `jsonpath=${path}`)
   }
 
-  /** Prints what it printed; throws unless it ended with 0. */
+  /** Returns the output; throws unless it ended with 0. */
   async kubectl(...args: string[]): Promise<string> {
     return this.#expectSuccess(['kubectl', ...args], await this.tryKubectl(args))
   }
@@ -198,12 +198,12 @@ export class ClusterOnHosts implements AsyncDisposable {
     })
   }
 
-  /** For commands that are started and watched rather than run to their end. */
+  /** Returns a command to start and watch rather than run to its end. */
   kubectlCommand(args: readonly string[]): string[] {
     return [this.#kubectl, '--kubeconfig', this.kubeconfig, ...args]
   }
 
-  /** A home of its own: all these clusters are 127.0.0.1:6443 to kubectl's discovery cache. */
+  /** Sets a separate home, because all these clusters are 127.0.0.1:6443 to kubectl's discovery cache. */
   get kubectlEnv(): Record<string, string> {
     return { HOME: this.directory, KUBECACHEDIR: join(this.directory, 'kube-cache') }
   }
@@ -237,7 +237,7 @@ export class ClusterOnHosts implements AsyncDisposable {
     return waitFor(what, look, { diagnose: () => this.diagnose(), ...options })
   }
 
-  /** What somebody who finds a red test wants to read first. */
+  /** Returns what the reader of a failed test needs first. */
   async diagnose(): Promise<string> {
     const questions = [
       ['get', 'nodes,pods,pvc', '-A', '-o', 'wide'],
@@ -266,7 +266,7 @@ export interface NodePlan {
   name: string
   host: TestHost
   dataDirectory: string
-  /** For `skerry node`, without those that join. */
+  /** The flags of `skerry node`, without those for joining. */
   flags: readonly string[]
 }
 
@@ -295,7 +295,10 @@ async function removeTree(path: string): Promise<void> {
   })
 }
 
-/** Whether a path leads nowhere. In cgroup v2 the root also holds files, which have nothing below them. */
+/**
+ * Reports whether a path does not exist. In cgroup v2 the root also holds files, which have nothing below
+ * them.
+ */
 function isMissing(error: unknown): boolean {
   if (!(error instanceof Error && 'code' in error)) return false
   return error.code === 'ENOENT' || error.code === 'ENOTDIR'

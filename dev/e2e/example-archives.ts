@@ -6,7 +6,7 @@ import { buildImages } from '../../examples/build-images.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-/** What the archives are made from; a change in one of them makes them anew. */
+/** The sources of the archives; a change in one of them rebuilds them. */
 const sources = [
   'examples/build-images.ts',
   'examples/guestbook/page.cgi',

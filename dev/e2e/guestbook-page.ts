@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TestHost } from '@skerry/testing'
 
-/** What the guestbook's page says. */
+/** The content of the guestbook's page. */
 export interface Page {
   greeting: string
   version: string
@@ -9,7 +9,7 @@ export interface Page {
   visits: number
 }
 
-/** Fetches the page from the host; an error tells what came instead. */
+/** Fetches the page from the host; an error contains the unexpected answer. */
 export async function fetchPage(from: TestHost, address: string): Promise<Page> {
   return parsePage(await fetchText(from, `http://${address}/cgi-bin/page`))
 }

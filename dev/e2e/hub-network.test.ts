@@ -48,7 +48,7 @@ test('a link of 64 kbit/s and 600 ms', { skip, timeout: 180_000 }, async (t) => 
   })
 })
 
-/** What is started here ends here, by its id. */
+/** Ends the processes that it started, by their ids. */
 class Processes {
   readonly #started: ChildProcess[] = []
 

@@ -1,4 +1,4 @@
-/** From the cloud side: kubectl against the hub reaches pods of a cluster that only dialled out. */
+/** Tests from the cloud's side: kubectl against the hub reaches pods of a cluster that only dialled out. */
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -34,7 +34,7 @@ spec:
       command: [sh, -c, 'while read -r line; do echo "said: $line"; done']
 `
 
-/** Says so when its window changes, and what it hears; ends with 3. */
+/** Prints changes of its window, and its input; exits with 3. */
 const clerk = `
 trap 'echo window $(busybox stty size)' WINCH
 echo ready
@@ -152,7 +152,7 @@ async function attaches(cloud: Cloud, env: Record<string, string>): Promise<void
 async function tellsWho({ cluster, host, command, env, kubeconfig, directory, skerry }: Cloud) {
   const admin = join(directory, 'admin.kubeconfig')
   const [program = ''] = command([])
-  // Whoever may read may ask, though asking is a POST.
+  // A user who may read may ask this, although it is a POST.
   const right = ['--verb=get', '--resource=clusters.cluster.karmada.io/proxy']
   for (const args of [
     ['create', 'clusterrole', 'staff', ...right],
@@ -208,7 +208,7 @@ async function servesHttp1({ tryKubectl }: Cloud): Promise<void> {
   const made = await tryKubectl(['create', '-v=6', '-f', '-'], { input, env })
   assert.match(made.stderr, /HTTP2 has been explicitly disabled/)
   assert.match(made.stdout, /^configmap\/old created$/m)
-  // By a watch, and by many requests of one connection.
+  // These use a watch, and many requests on one connection.
   const deleted = await tryKubectl(['delete', 'configmap', 'old', '--wait'], { env })
   assert.match(deleted.stdout, /"old" deleted/, deleted.stderr)
   const listed = await tryKubectl(['get', 'all,configmaps', '-A', '--chunk-size=1'], { env })

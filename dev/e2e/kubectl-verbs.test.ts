@@ -1,4 +1,4 @@
-/** Every verb that a person uses, with an unmodified kubectl 1.35, and what it leaves in the world. */
+/** Tests every verb that people use, with an unmodified kubectl 1.35, and its effect. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -62,9 +62,9 @@ spec:
 interface Scene {
   cluster: ClusterOnHosts
   node: EdgeNode
-  /** In the namespace; fails unless it ends with 0. */
+  /** Runs kubectl in the namespace; fails unless it ends with 0. */
   kubectl: (...args: string[]) => Promise<string>
-  /** In the namespace; its exit code and what it said. */
+  /** Runs kubectl in the namespace; returns its exit code and output. */
   attempt: ClusterOnHosts['tryKubectl']
 }
 
@@ -92,7 +92,7 @@ test('kubectl 1.35 on a site', { skip: await whyNot(), timeout: 400_000 }, async
   }
 })
 
-/** By name of the verb; those that empty the node come last. */
+/** The tests by verb; those that empty the node come last. */
 const verbs: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
   async get({ kubectl }) {
     assert.match(
@@ -369,7 +369,7 @@ const verbs: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     )
     assert.equal(said.stdout, 'got it\n', said.stderr)
     assert.equal((await attempt(['get', 'pod', 'brief'])).exitCode, 1)
-    // What a pod says before kubectl is attached is not seen: this one waits for a key.
+    // A pod's output before kubectl attaches is lost, so this one waits for a key.
     const typed = ['-n', 'verbs', 'run', 'typed', image, '--rm', '-it', '--restart=Never', '--']
     const command = cluster.kubectlCommand([
       ...typed,
@@ -398,7 +398,8 @@ const verbs: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
   },
 
   async events({ kubectl }) {
-    // kubectl sorts by time, and the scheduler's is finer than the node's: within one second either may stand first.
+    // Events are sorted by time, and the scheduler's time is finer than the node's: within one second either
+    // may come first.
     const told = await kubectl('events', '--for', 'pod/shell')
     assert.match(
       told,
@@ -426,7 +427,7 @@ const verbs: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     await kubectl('create', 'serviceaccount', 'robot')
     const token = await kubectl('create', 'token', 'robot', '--duration=10m')
     const answer = await cluster.siteHost.run(
-      // Without the kubeconfig: its client certificate would win.
+      // It runs without the kubeconfig, whose client certificate would take precedence.
       [
         ...cluster.kubectlCommand([]).slice(0, 1),
         '--kubeconfig=/dev/null',
@@ -504,7 +505,7 @@ interface Watch extends AsyncDisposable {
   until(text: string): Promise<void>
 }
 
-/** A kubectl that does not end by itself, with what it has printed so far. */
+/** Starts a kubectl that does not end by itself, and records its output. */
 function startWatch(cluster: ClusterOnHosts, args: readonly string[], input?: string): Watch {
   const child = cluster.siteHost.start(cluster.kubectlCommand(args), {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -531,7 +532,7 @@ function startWatch(cluster: ClusterOnHosts, args: readonly string[], input?: st
   }
 }
 
-/** Runs kubectl on a terminal of its own, as a person does. */
+/** Runs kubectl on its own terminal, as a person does. */
 async function onTerminal(cluster: ClusterOnHosts, command: string): Promise<string> {
   const kubectl = cluster.kubectlCommand(['-n', 'verbs']).join(' ')
   const { stdout } = await cluster.siteHost.run(

@@ -23,7 +23,7 @@ test('a private registry', { skip: await whyNot(), timeout: 300_000 }, async (t)
   await t.test('policy Never does not pull', () => neverPulls(cluster))
 })
 
-/** On the loopback of the node's host, where containerd takes plain HTTP. */
+/** Starts a registry on the loopback of the node's host, where containerd accepts plain HTTP. */
 async function startRegistry(host: TestHost, challenge: string): Promise<string> {
   const script = join(import.meta.dirname, 'registry-process.ts')
   const child = host.start([process.execPath, script, challenge, username, password], {
@@ -142,7 +142,7 @@ spec:
   assert.equal(message, `Container image "${image}" is not present with pull policy of Never`)
 }
 
-/** Resolves the message that stands beside the reason. */
+/** Resolves with the message that comes with the reason. */
 async function untilWaiting(
   { cluster, namespace }: Pick<Scene, 'cluster' | 'namespace'>,
   pod: string,

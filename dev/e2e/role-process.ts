@@ -24,7 +24,7 @@ export interface RolePlan {
   logFile: string
 }
 
-/** One role of the program as a process of its own: started, killed, stopped, started again. */
+/** One role of the program as a separate process: started, killed, stopped, started again. */
 export class RoleProcess {
   readonly name: string
   readonly logFile: string
@@ -59,12 +59,12 @@ export class RoleProcess {
     return pid
   }
 
-  /** As a crash or an out-of-memory kill ends it. */
+  /** Kills it, as a crash or an out-of-memory kill does. */
   async kill(): Promise<void> {
     await this.#end('SIGKILL')
   }
 
-  /** As an orderly stop ends it; resolves the exit code. */
+  /** Stops it in order; resolves with the exit code. */
   async stop(): Promise<number | null> {
     await this.#end('SIGTERM')
     return this.#child?.exitCode ?? null

@@ -104,7 +104,7 @@ async function killJoins(cluster: ClusterOnHosts): Promise<void> {
   }
 }
 
-/** What a person reads: the lines that are no structured log. */
+/** Returns the line for people: the only one that is not a structured log. */
 function errorLine({ stderr, exitCode }: CommandResult): string {
   const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'))
   assert.equal(lines.length, 1, `exit code ${exitCode}, and on stderr:\n${stderr}`)
@@ -200,7 +200,7 @@ async function denyAll(cluster: ClusterOnHosts): Promise<void> {
   await cluster.kubectl('delete', 'networkpolicy', 'quiet')
 }
 
-/** What a new pod hears that asks as the first thing it does. */
+/** Returns the answer to a new pod whose first action is a request. */
 async function firstWord(
   cluster: ClusterOnHosts,
   { name, on, to }: { name: string; on: string; to: EchoPod },

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { TestHost } from '@skerry/testing'
 import { waitFor } from './wait-for.ts'
 
-/** A terminal of its own with a command on it, as a person has it. */
+/** A separate terminal with a command on it, as people use it. */
 export interface Terminal extends AsyncDisposable {
   /** Presses these keys; Enter is `\r`. */
   type(keys: string): void
@@ -59,7 +59,7 @@ export async function openTerminal(
       if (exitCode !== 0) throw new Error(`Cannot resize terminal: ${stderr}`)
     },
     async [Symbol.asyncDispose]() {
-      // As a window that is closed: what runs on it is hung up.
+      // This is like closing the window: its programs are hung up.
       child.kill('SIGKILL')
       await ended
       await rm(directory, { recursive: true })
@@ -67,7 +67,7 @@ export async function openTerminal(
   }
 }
 
-/** As one word of a shell. */
+/** Quotes a word for the shell. */
 function quoted(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`
 }

@@ -11,7 +11,7 @@ import { spkiHash } from '@skerry/pki'
 import { freshToken, startTestHub, type TestHub } from '../../testing/scenes/test-fleet.ts'
 
 const [bindAddress = '127.0.0.1'] = process.argv.slice(2)
-/** What a thin link carries in some nine seconds. */
+/** A thin link carries this in some nine seconds. */
 const bulkBytes = 90_000
 
 const say = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value)}\n`)

@@ -78,7 +78,7 @@ async function startCloud(cluster: ClusterOnHosts): Promise<Cloud> {
   }
 }
 
-/** What `join-command` prints, with the paths of this test. */
+/** Returns the command that `join-command` prints, with the paths of this test. */
 async function agentCommand(
   cluster: ClusterOnHosts,
   host: TestHost,
@@ -97,8 +97,8 @@ async function agentCommand(
 }
 
 async function connects({ cluster, kubectl }: Cloud): Promise<void> {
-  // Without discovery: kubectl keeps what it learns for minutes, and a cluster that registers between
-  // its two questions (404 for /api, then 200 for /apis) would be one without nodes to it.
+  // The path needs no discovery: kubectl caches that for minutes, and if a cluster registers between its two
+  // requests (404 for /api, then 200 for /apis), kubectl would know no nodes there.
   await cluster.waitFor('the edge to answer through the hub', async () =>
     (await kubectl(['get', '--raw', '/readyz'])).stdout === 'ok' ? true : undefined,
   )

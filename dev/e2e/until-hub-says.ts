@@ -1,14 +1,14 @@
 import type { ClusterOnHosts } from './cluster-on-hosts.ts'
 
 interface Question {
-  /** Of kubectl; the object. */
+  /** The arguments of kubectl that name the object. */
   readonly args: readonly string[]
   /** JSONPath. */
   readonly path: string
   readonly says: string
 }
 
-/** Until an object on the hub is as it should be. */
+/** Waits until an object on the hub is as expected. */
 export async function untilHubSays(
   cluster: ClusterOnHosts,
   kubectl: (args: readonly string[]) => Promise<string>,

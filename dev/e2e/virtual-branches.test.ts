@@ -210,7 +210,7 @@ async function places(bank: Bank): Promise<void> {
     'namespace/edge-bank-east',
     'namespace/edge-bank-west',
   ])
-  // In each branch its own service leads to its own pods.
+  // In each branch, its own service leads to its own pods.
   for (const [branch, image] of [
     ['east', `${headquarters}:1`],
     ['west', `${ownRepository}:1`],
@@ -261,7 +261,7 @@ async function upgrades(bank: Bank): Promise<void> {
   await hasOwnNodes(bank)
 }
 
-/** What runs there goes on; what was changed meanwhile comes when the link is back. */
+/** Running pods continue; changes made meanwhile arrive when the link is back. */
 async function catchesUp(bank: Bank): Promise<void> {
   const { hub, nodes } = bank
   const before = (await podsOf(bank, 'web')).filter(({ branch }) => branch === 'west')
@@ -276,7 +276,7 @@ async function catchesUp(bank: Bank): Promise<void> {
   assert.ok(before.every(({ name }) => !after.has(name)))
 }
 
-/** What the pod answers on its own node. */
+/** Returns the pod's answer on its own node. */
 async function served({ nodes }: Bank, [pod]: readonly BranchPod[]): Promise<string> {
   const host = nodes.west.find(({ name }) => name === pod?.node)?.host
   assert.ok(pod && host)
@@ -310,7 +310,7 @@ interface BranchPod {
   ip: string
 }
 
-/** That are not on their way out, in the whole site. */
+/** Lists the site's pods that are not being deleted. */
 async function podsOf({ cluster, nodes }: Bank, app: string): Promise<BranchPod[]> {
   const fields = [
     '.metadata.name',
@@ -378,7 +378,7 @@ async function untilBranchServes(
   })
 }
 
-/** In both branches, and told by the Deployment on the hub. */
+/** Waits until both branches serve it, and the Deployment on the hub reports it. */
 async function untilRolledOut(bank: Bank, tag: string): Promise<void> {
   await untilBranchServes(bank, 'east', `${headquarters}:${tag}`, 2)
   await untilBranchServes(bank, 'west', `${ownRepository}:${tag}`, 1)

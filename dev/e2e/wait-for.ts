@@ -3,14 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export interface WaitOptions {
   timeoutMs?: number
   intervalMs?: number
-  /** What to print beside the last answer when the time is up. */
+  /** Returns further output for the case that the time is up. */
   diagnose?: () => Promise<string>
 }
 
 /**
- * Asks again until the answer is not undefined. Real processes have no injected clock; the test
- * waits for a state of the world, never for a span of time. A thrown error is an answer, too: the
- * last one is told when the time is up.
+ * Asks again until the answer is not undefined. Real processes have no injected clock; the test waits for a
+ * state of the world, never for a span of time. A thrown error is an answer, too: the last one is reported
+ * when the time is up.
  */
 export async function waitFor<T>(
   what: string,

@@ -1,10 +1,10 @@
 /**
- * Runs programs and libraries of others against a site of this tree. Development only; needs Go,
- * cargo and Python with their package registries.
+ * Runs other projects' programs and libraries against a site of this tree. Development only; needs Go, cargo
+ * and Python with their package registries.
  *   node dev/hack/clients.ts [names] [--upstream | --through-hub]
- * Without a name every client runs. --upstream: the same against upstream's control plane, to tell
- * what a client expects of the world from what we do wrong. --through-hub: the same through a hub and
- * an agent. The one whose name ends with -sessions needs root, and no upstream.
+ * Without a name every client runs. --upstream: runs against upstream's control plane, to distinguish a
+ * client's expectations from our errors. --through-hub: runs through a hub and an agent. The client whose
+ * name ends with -sessions needs root, and cannot use --upstream.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -59,14 +59,14 @@ if (unknown.length > 0) {
   }
 }
 
-/** What keeps a client from running in the chosen way. */
+/** Returns the reason why a client cannot run in the chosen way. */
 function whyNotSo(client: ClientPlan | SessionPlan): string | undefined {
   if (isUpstream && 'runOnNode' in client) return 'upstream has no node here'
   if (isThroughHub && client.startsServer) return 'it starts the API server that it talks to'
   return undefined
 }
 
-/** Each on a control plane of its own: what one leaves behind must not be there for the next. */
+/** Runs each on its own control plane, so that nothing is left for the next. */
 async function runClient(client: ClientPlan | SessionPlan): Promise<ClientResult> {
   console.error(`${client.name}: building`)
   await client.prepare()

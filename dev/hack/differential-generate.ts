@@ -27,11 +27,11 @@ interface Target {
   readonly kind: Kind
   readonly example: Fields
   readonly collection: string
-  /** Of the objects that requests are about; few, so that requests meet. */
+  /** The names of the objects in requests; few, so that requests meet. */
   readonly names: readonly string[]
 }
 
-/** So many random requests, the same for a seed; the text of a script of that name. */
+/** Generates this many random requests, the same for a seed; returns the text of a script of that name. */
 export async function generateScript(
   { seed, count, name }: { seed: number; count: number; name: string },
   examplesPath: string,
@@ -53,7 +53,7 @@ export async function generateScript(
 }
 
 async function targetsOf(examplesPath: string, script: string): Promise<Target[]> {
-  // The file's own shape, written beside the function that reads it, too.
+  // The file has this shape, which is also declared next to the function that reads it.
   const examples = parse(readFileSync(examplesPath, 'utf8')) as KindExample[]
   const kinds = await builtinKinds()
   return examples.flatMap((example) => {
@@ -166,7 +166,7 @@ function apply(target: Target, random: Random): Step {
   }
 }
 
-/** Of a subresource, there or not. */
+/** Requests a subresource, existing or not. */
 function part(target: Target, random: Random): Step {
   const parts = target.kind.subresources
     .map(({ name }) => name)
@@ -310,7 +310,7 @@ function changedPart(target: Target, random: Random): { body: Fields; what: stri
 
 type Place = readonly (string | number)[]
 
-/** Changes one place of the object, which is there or which its schema knows; says how. */
+/** Changes one place of the object, which exists or is in its schema; returns a description. */
 function change(body: Fields, { schemas, schemaName }: Kind, random: Random): string {
   const places = placesOf(body).filter(([first]) => first !== 'apiVersion' && first !== 'kind')
   if (places.length === 0) return 'with nothing left'
@@ -362,7 +362,7 @@ const oddValues: readonly unknown[] = [
   '50%',
 ]
 
-/** Every place below the object. */
+/** Lists every place below the object. */
 function placesOf(value: unknown, at: Place = []): Place[] {
   const below = Array.isArray(value)
     ? value.map((item: unknown, index) => [index, item] as const)
@@ -449,7 +449,7 @@ function textOf({ format }: Schema, random: Random): string {
   ])
 }
 
-/** So that a seed stays what it is when the order of the fields changes. */
+/** Sorts the properties, so that a seed keeps its meaning when the order of fields changes. */
 function byName(properties: Schema['properties'] = {}): [string, Schema][] {
   return Object.entries(properties).toSorted(([a], [b]) => (a < b ? -1 : 1))
 }

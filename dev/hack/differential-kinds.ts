@@ -8,7 +8,7 @@ import { betaPrefix } from '../differential/corpus.ts'
 export interface KindExample {
   apiVersion: string
   kind: string
-  /** For kinds whose names have a form. */
+  /** A name for kinds whose names have a required form. */
   name?: string
   labels?: Record<string, string>
   status?: object
@@ -28,9 +28,9 @@ export interface KindSubject {
   readonly name: string
 }
 
-/** Every verb and the usual mistakes for each kind of the examples: file name to text. */
+/** Returns scripts of every verb and the usual mistakes for each kind of the examples: file name to text. */
 export async function kindScripts(examplesPath: string): Promise<Map<string, string>> {
-  // The file's own shape, written beside this function.
+  // The file has this shape, which is declared next to this function.
   const examples = parse(readFileSync(examplesPath, 'utf8')) as KindExample[]
   const kinds = await builtinKinds({ includeBeta: true })
   return new Map(
@@ -96,7 +96,7 @@ export function stepText({ name, request, headers = {}, body, captures = {} }: S
   return [...lines, ...(kept.length > 0 ? ['', ...kept] : [])].join('\n')
 }
 
-/** One line for each field of the object, so that scripts stay short. */
+/** Writes one line for each field of the object, so that scripts stay short. */
 function bodyText(body: unknown): string {
   const flow = (value: unknown): string =>
     stringify(value, { collectionStyle: 'flow', lineWidth: 0, flowCollectionPadding: false }).trim()

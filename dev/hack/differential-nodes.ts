@@ -221,7 +221,7 @@ const paths: Readonly<Partial<Record<PodReferenceResource, string>>> = {
   serviceaccounts: '/api/v1/namespaces/${ns}/serviceaccounts',
 }
 
-/** Pods by where they are; a mirror pod leads nowhere, whoever has created it. */
+/** Places of pods; a mirror pod grants no access, even if its own node created it. */
 const places = ['own', 'far', 'unbound', 'mirror'] as const
 type Place = (typeof places)[number]
 

@@ -6,8 +6,8 @@ const pathsMax = 3
 const shownMax = 500
 
 /**
- * What differs in a script that nobody wrote: the first difference about each collection with its
- * request. Those that follow may come from it alone, and are only counted.
+ * Shows the differences in a generated script: the first about each collection, with its request. Later ones
+ * may follow from it, and are only counted.
  */
 export function showGenerated(
   script: Script,
@@ -40,7 +40,7 @@ export function showGenerated(
   return lines.join('\n')
 }
 
-/** One write more somewhere before moves all names of versions on. */
+/** Reports a difference of version names only, which a single additional write elsewhere would cause. */
 function isVersionOnly({ upstream, ours }: Difference): boolean {
   const version = /^<version-\d+>$/
   return version.test(String(upstream)) && version.test(String(ours))

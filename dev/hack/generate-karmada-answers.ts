@@ -1,8 +1,8 @@
 /**
- * Writes packages/karmada-kinds/admission/testdata/admission-answers.json: what Karmada's own servers answer to each of
- * admission-cases.yaml. Development only; needs what dev/hack/upstream builds.
+ * Writes packages/karmada-kinds/admission/testdata/admission-answers.json: the answers of Karmada's own servers to each
+ * of admission-cases.yaml. Development only; needs what dev/hack/upstream builds.
  *   node dev/hack/generate-karmada-answers.ts
- * The test beside them asks our server the same.
+ * The test next to them sends our server the same requests.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

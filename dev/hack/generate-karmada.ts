@@ -12,7 +12,7 @@ import type { CustomResourceDefinition } from '../../packages/api/generated/type
 import { isJsonObject } from '../../packages/api/json.ts'
 import { karmadaSource } from './upstream/karmada-build.ts'
 
-/** What a hub serves; the others (quotas, autoscalers, multi-cluster services) it does not. */
+/** The kinds that a hub serves; it does not serve the others (quotas, autoscalers, multi-cluster services). */
 const served = [
   'ClusterOverridePolicy',
   'ClusterPropagationPolicy',
@@ -50,7 +50,7 @@ const text = `[\n${specs.map((spec) => JSON.stringify({ spec })).join(',\n')}\n]
 writeFileSync(values.out, text)
 console.log(`${values.out}: ${text.length} bytes`)
 
-/** Of the versions only the one that is stored: the others are there for objects of long ago. */
+/** Keeps only the stored version: the others exist for very old objects. */
 function specOf(file: string): CustomResourceDefinition['spec'] {
   // The file is a CRD; upstream's own API server checks it.
   const { spec } = parse(readFileSync(file, 'utf8')) as CustomResourceDefinition

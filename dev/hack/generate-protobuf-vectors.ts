@@ -1,8 +1,8 @@
 /**
  * Writes packages/apiserver/protobuf/testdata/every-field.json.gz from Kubernetes' Go module of types:
  *   node dev/hack/generate-protobuf-vectors.ts [--version v0.36.3]
- * Upstream keeps there an object of every kind with every field set, as JSON and as protobuf, against
- * which it checks itself. Of the protobuf only its hash is taken over.
+ * Upstream keeps an object of every kind with every field set there, as JSON and as protobuf, against which
+ * it checks itself. Only the hash of the protobuf is taken over.
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -28,7 +28,7 @@ const vectors = globSync('*.json', { cwd: directory })
       readFileSync(join(directory, file), 'utf8'),
     )
     const { apiVersion = '', kind = '' } = value
-    // Alpha versions and those that are gone are served by nobody.
+    // No server serves alpha versions and removed ones.
     if (messageName(messages, { apiVersion, kind }) === undefined) return []
     const protobuf = readFileSync(join(directory, file.replace(/json$/, 'pb')))
     const sha256 = createHash('sha256').update(protobuf).digest('hex')

@@ -21,7 +21,10 @@ const { values } = parseArgs({
   },
 })
 
-/** Number, JSON name (empty: inlined), type, and flags: r repeated, m map, z left out when zero, p may be absent. */
+/**
+ * Number, JSON name (an empty string if inlined), type, and flags: r repeated, m map, z left out when zero, p
+ * may be absent.
+ */
 type Field = [number, string, string, string]
 
 interface GoField {

@@ -10,7 +10,7 @@ import { findModule } from './generate-api/upstream.ts'
 const version = 'v0.36.3'
 const target = join(import.meta.dirname, '../../packages/controllers/pods/template-layout-table.ts')
 
-/** Those that are not written field by field. */
+/** Types that are not written field by field. */
 const opaque = new Set(['v1.Time', 'resource.Quantity', 'intstr.IntOrString'])
 const basic = /^(string|bool|int32|int64|uint8|byte)$/
 
@@ -74,7 +74,7 @@ function fieldsOf(body: string): string[] {
   )
 }
 
-/** As Go prints the type: with the name of its package. */
+/** Returns the type as Go prints it: with the name of its package. */
 function qualified(type: string): string {
   return type
     .replaceAll('metav1.', 'v1.')

@@ -8,8 +8,8 @@
  *   node dev/hack/karmada.ts fleet            one story against Karmada, then our hub with our agents and with Karmada's: all look alike
  *   node dev/hack/karmada.ts karmadactl       karmadactl → our hub → a site with a node; then Karmada's agent there
  *   node dev/hack/karmada.ts karmada-agent    the last of it alone: Karmada's agent registers with our hub, and pulls
- * Each host is a network of its own; the edge's takes no connection from outside. What is not as
- * expected ends the story with an error.
+ * Each host is a separate network; the edge's accepts no connection from outside. An unexpected result ends
+ * the story with an error.
  */
 import { playAgentUpstream } from './karmada/agent-upstream.ts'
 import { playKarmadaProxy } from './karmada/karmada-proxy.ts'

@@ -1,7 +1,7 @@
 /**
  * Sends upstream's API server our protobuf of one object of every kind, and reads its protobuf:
  *   node dev/hack/protobuf-bodies.ts
- * Prints each kind whose object upstream refuses, or keeps as another one than it keeps of JSON.
+ * Prints each kind whose object upstream refuses, or stores differently from its JSON.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -22,7 +22,7 @@ import { startUpstream } from './upstream/run-upstream.ts'
 const protobufType = 'application/vnd.kubernetes.protobuf'
 const jsonType = 'application/json'
 const namespace = 'default'
-/** What a server makes anew for each object. */
+/** The fields that a server sets for each object. */
 const anew = new Set(['uid', 'managedFields', 'time', 'clusterIP', 'clusterIPs'])
 
 const directory = await mkdtemp(join(tmpdir(), 'skerry-upstream-'))
@@ -50,7 +50,7 @@ try {
 async function compareKinds(connection: Connection): Promise<void> {
   const path = join(import.meta.dirname, '../differential/kind-examples.yaml')
   const text = (await readFile(path, 'utf8')).replaceAll('${ns}', namespace)
-  // The file's own shape, as dev/hack/differential-kinds.ts says it.
+  // The file has this shape, which dev/hack/differential-kinds.ts declares.
   const examples = parse(text) as KindExample[]
   const kinds = await builtinKinds({ includeBeta: true })
   let same = 0
@@ -106,11 +106,11 @@ async function send(
 }
 
 function asObject(value: unknown): Record<string, unknown> & { apiVersion: string; kind: string } {
-  // What was decoded has both: the reader takes them from the envelope.
+  // A decoded object has both: the reader takes them from the envelope.
   return value as Record<string, unknown> & { apiVersion: string; kind: string }
 }
 
-/** Without what is made anew, and without nulls, which protobuf has not. */
+/** Removes fields that the server sets, and nulls, which protobuf lacks. */
 function comparable(object: unknown): unknown {
   const text = JSON.stringify(object, (key, value: unknown) =>
     value === null || anew.has(key) || /[tT]imestamp$|Time$|controller-uid$/.test(key)

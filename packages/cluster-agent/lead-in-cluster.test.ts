@@ -68,7 +68,7 @@ test('of two agents of one cluster one leads, and the other takes over when it e
   const clock = simulatedClock()
   const first = candidate(server.transport, clock, 'first')
   await first.leads
-  // It looks whether it may, and then who leads.
+  // It checks its rights, and then reads the leader.
   const { transport, answered, count } = counted(server.transport, 2)
   const second = candidate(transport, clock, 'second')
   await answered

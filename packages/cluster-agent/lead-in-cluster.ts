@@ -4,9 +4,9 @@ import { resources, type Cluster as Api } from '@skerry/client'
 import { runAsLeader } from '@skerry/controller-runtime'
 
 export interface LeadInClusterOptions {
-  /** As which the agent is registered. */
+  /** The name under which the agent is registered. */
   readonly clusterName: string
-  /** Unique among its agents, e.g. `<host>_<uuid>`. */
+  /** An identity that is unique among its agents, e.g. `<host>_<uuid>`. */
   readonly identity: string
 }
 
@@ -18,7 +18,7 @@ export interface LeadInClusterDeps {
 }
 
 const leaseNamespace = 'kube-system'
-/** Slower than client-go's: at the edge each renewal is a write to a small disk. */
+/** The timing is slower than client-go's: at the edge each renewal is a write to a small disk. */
 const timing = Object.freeze({
   leaseDurationMs: 45_000,
   renewDeadlineMs: 30_000,
@@ -26,9 +26,9 @@ const timing = Object.freeze({
 })
 
 /**
- * Runs what must not run in two agents of one cluster: whoever holds the Lease `karmada-agent-<name>`
- * of the cluster does. An agent that may not have Leases there runs it all the same, and says so.
- * Until the signal aborts; rejects with its reason, or when the task fails.
+ * Runs a task in only one agent of a cluster: the holder of the cluster's Lease `karmada-agent-<name>`. An
+ * agent without access to Leases there runs the task anyway, and logs that. Runs until the signal aborts;
+ * rejects with its reason, or when the task fails.
  */
 export async function leadInCluster(
   { clusterName, identity }: LeadInClusterOptions,
@@ -52,7 +52,7 @@ export async function leadInCluster(
   return runAsLeader(election, { ...deps, cluster: deps.local }, signal, leading)
 }
 
-/** Who holds that Lease now, as far as this machine's clock tells; undefined: no agent does. */
+/** Resolves with the holder of that Lease, by this machine's clock; undefined if there is none. */
 export async function leadingAgent(
   clusterName: string,
   { local, clock }: Pick<LeadInClusterDeps, 'local' | 'clock'>,
@@ -74,7 +74,7 @@ function leaseName(clusterName: string): string {
   return `karmada-agent-${clusterName}`
 }
 
-/** Whoever narrows an agent's rights may forget its Lease. */
+/** An operator who narrows an agent's rights may forget its Lease. */
 async function isRefused(
   name: string,
   { local }: LeadInClusterDeps,

@@ -10,17 +10,17 @@ import { takeWork } from './work/take-work.ts'
 
 export interface LeavingOptions {
   readonly clusterName: string
-  /** What Works have made goes on running, and is nobody's; else it is deleted. */
+  /** True keeps the objects of Works running, without an owner; false deletes them. */
   readonly keepsObjects: boolean
-  /** Told once of each thing that is waited for. */
+  /** Called once for each thing that is waited for. */
   readonly onWaiting?: (what: string) => void
 }
 
 export interface LeavingDeps {
-  /** In the name of the cluster's agent, whose process has ended. */
+  /** The hub, as the cluster's agent, whose process has ended. */
   readonly hub: Api
   readonly local: Api
-  /** Asks a hub to strike the cluster off, whose agents may not delete it; absent: its Cluster is deleted. */
+  /** Asks a hub to remove the cluster if its agents may not delete it. If omitted, its Cluster is deleted. */
   readonly strikeOff?: (signal: AbortSignal) => Promise<void>
   readonly clock: Clock
   readonly random: Random
@@ -40,11 +40,11 @@ export async function leaveFleet(
   const clusters = deps.hub.resource(clusterResource)
   const found = await ifThere(clusters.get({ name }, signal))
   if (found === undefined) return
-  // One that is leaving already has lost its Works, and its agent the right to them.
+  // A cluster that is already leaving has lost its Works, and its agent the right to them.
   if (!found.metadata.deletionTimestamp) {
     const isTaken = () => takeObjects(options, deps, signal)
     await until(isTaken, deps, signal, () => onWaiting('objects of its Works'))
-    // From then on a hub does not know the agent any more, so that it cannot be asked.
+    // Afterwards the hub no longer knows the agent, so the agent cannot ask.
     if (deps.strikeOff) return deps.strikeOff(signal)
     await until(
       () => sayNotReady(name, deps, signal),

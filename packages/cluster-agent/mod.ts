@@ -1,7 +1,7 @@
 /**
- * cluster-agent: the edge's side. forward/ passes requests of the hub's users to the cluster's API server, report/ keeps the
- * Cluster's status fresh, work/ applies Works, and push/ does the same from the hub for clusters in push mode.
- * Start reading at forward/api-forwarder.ts, then work/execution-controller.ts.
+ * cluster-agent: the edge's side. forward/ passes requests of the hub's users to the cluster's API server,
+ * report/ keeps the Cluster's status fresh, work/ applies Works, and push/ does the same from the hub for
+ * clusters in push mode. Start reading at forward/api-forwarder.ts, then work/execution-controller.ts.
  */
 export { createAgentHandler } from './forward/agent-handler.ts'
 export { createApiForwarder } from './forward/api-forwarder.ts'

@@ -1,10 +1,10 @@
 import { abortReason, linkedSignal, runAll, type LinkedSignal, type Task } from '@skerry/base'
 
-/** What runs for one virtual cluster. */
+/** The task of one virtual cluster. */
 export interface RunningCluster {
-  /** Equal texts are the same work: it goes on. */
+  /** Equal texts mean the same work, which continues. */
   readonly version: string
-  /** Until its scope aborts. */
+  /** Runs until its scope aborts. */
   readonly task: Task
 }
 
@@ -20,7 +20,7 @@ export class RunningClusters {
   readonly #failed = Promise.withResolvers<never>()
   #signal: AbortSignal | undefined
 
-  /** Starts it, or anew when its version is another one. Only while `run` runs. */
+  /** Starts the task, or restarts it if its version changed. Call it only while `run` runs. */
   async ensure(name: string, { version, task }: RunningCluster): Promise<void> {
     const known = this.#running.get(name)
     if (known?.version === version) return
@@ -43,7 +43,7 @@ export class RunningClusters {
     known.scope[Symbol.dispose]()
   }
 
-  /** Until the signal aborts or a task fails; all have ended when it rejects. */
+  /** Runs until the signal aborts or a task fails; all tasks have ended when it rejects. */
   async run(signal: AbortSignal): Promise<never> {
     this.#signal = signal
     const aborted = Promise.withResolvers<never>()

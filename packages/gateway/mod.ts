@@ -1,8 +1,8 @@
 /**
- * gateway: the hub's side of the way to each edge cluster. tunnels/ accepts agents' connections, proxy/ sends a user's request
- * through one, access/ decides who may, services/ reaches services of an edge, replicas/ joins several hubs, watch/ keeps
- * watches alive across broken links, traffic/ shares the link, state/ reports how clusters are.
- * Start reading at proxy/cluster-proxy.ts.
+ * gateway: the hub's connections to each edge cluster. tunnels/ accepts agents' connections, proxy/ sends a
+ * user's request through one, access/ decides who may, services/ reaches services of an edge, replicas/ joins
+ * several hubs, watch/ keeps watches alive across broken links, traffic/ shares the link, state/ reports the
+ * clusters' states. Start reading at proxy/cluster-proxy.ts.
  */
 export { clusterAccessEscalation } from './access/cluster-access-admission.ts'
 export { clusterAccessAuthorizer } from './access/cluster-access-authorizer.ts'

@@ -19,20 +19,20 @@ import {
 } from './webhook/webhook-configuration.ts'
 import { WebhookInterpreter } from './webhook/webhook-interpreter.ts'
 
-/** What people have taught; absent: nothing of that sort. */
+/** The users' own rules. If omitted, there are none of that kind. */
 export interface InterpreterSources {
   readonly customizations?: Source<Customization>
   readonly webhooks?: Source<WebhookConfiguration>
 }
 
 export interface Source<T extends KubeObject> extends Pick<Informer<T>, 'list' | 'onChange'> {
-  /** Turns true once; a change that comes with that alone is not told. Absent: always true. */
+  /** Turns true once; that change alone triggers no event. If omitted, always true. */
   hasSynced?(): boolean
 }
 
 /**
- * Answers for every kind: by scripts of customizations first, then by webhooks, then by what is known of
- * others' kinds and of native ones. Follows the sources from now on.
+ * Creates an interpreter for every kind: by scripts of customizations first, then by webhooks, then by the
+ * built-in rules for third-party and native kinds. It follows the sources from now on.
  */
 export function createInterpreter(
   { customizations, webhooks }: InterpreterSources,
@@ -53,8 +53,8 @@ export function createInterpreter(
 }
 
 /**
- * The interpreter of a control plane as it is now, for whoever looks once and from elsewhere: webhooks are
- * not asked. Customizations that it has not, or does not show to this user, are left out.
+ * Creates the interpreter of a control plane as it is now, for a single look from elsewhere: webhooks are not
+ * asked. Customizations are left out if the control plane lacks them or does not show them to this user.
  */
 export async function localInterpreterOf(
   { hub, clock }: Pick<HubInterpreterDeps, 'hub'> & { readonly clock: LuaClock },
@@ -74,7 +74,7 @@ async function itemsOf(hub: Cluster, signal: AbortSignal): Promise<readonly Cust
   }
 }
 
-/** Made anew from all objects when it is asked for after a change. */
+/** Rebuilds the result from all objects on first use after a change. */
 function following<T extends KubeObject, Result>(
   source: Source<T>,
   make: (list: readonly T[]) => Result,
@@ -96,14 +96,14 @@ export interface HubInterpreterDeps {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
-  /** Where people are told of a customization that is suspended; if omitted, in the log alone. */
+  /** Receives events about a suspended customization. If omitted, only the log does. */
   readonly events?: EventSink
 }
 
 /**
- * The interpreter of a control plane, from its own objects, once it has said whether it has such. While
- * it has none, or does not show them to this user, the native kinds are left; it is asked again, at most
- * every minute. A health that a rule fails to tell is Unknown. Rejects with the signal's reason.
+ * Creates the interpreter of a control plane from its own objects, once it has reported whether it has any.
+ * While it has none, or does not show them to this user, only built-in kinds are interpreted; the source is
+ * read again, at most every minute. A health whose rule fails is Unknown. Rejects with the signal's reason.
  */
 export async function interpreterOf(
   deps: HubInterpreterDeps,
@@ -159,7 +159,7 @@ async function sourceOf<T extends KubeObject>(
   }
 }
 
-/** What is there already is in force until the informer knows more: nobody decides without it meanwhile. */
+/** Uses the objects that were listed until the informer has synced, so that no decision ignores them. */
 function seeded<T extends KubeObject>(informer: Informer<T>, items: readonly T[]): Source<T> {
   return {
     list: () => (informer.hasSynced() ? informer.list() : items),

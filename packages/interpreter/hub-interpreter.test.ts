@@ -34,7 +34,7 @@ const customization: Customization = {
   },
 }
 
-/** The interpreter of a control plane with these kinds, whose informers run. */
+/** Starts the interpreter of a control plane with these kinds, and its informers. */
 async function startInterpreter(
   kinds: readonly Kind[],
   through = (transport: Transport): Transport => transport,
@@ -42,7 +42,7 @@ async function startInterpreter(
   await using stack = new AsyncDisposableStack()
   const server = stack.use(await startTestApiServer({ kinds: [...kinds] }))
   const hub = createCluster(through(server.transport), deps)
-  // What failed is tried again as good as at once.
+  // Failures are retried almost at once.
   const sleep = (_ms: number, scope: AbortSignal) => systemClock.sleep(1, scope)
   const clock = { ...systemClock, sleep }
   const informers = createInformerSet(hub, { ...deps, clock })
@@ -117,7 +117,7 @@ test('what is there already is in force from the first question on, before anyth
   const informers = createInformerSet(hub, deps)
   const interpreter = await interpreterOf({ ...deps, hub, informers }, signal)
   assert.equal(await interpreter.health(deployment, signal), 'Healthy')
-  // One that goes before the informers have begun is not in force for ever.
+  // A customization that is deleted before the informers start does not stay in force.
   await hub.resource(customizationResource).delete({ name: 'web' }, signal)
   using stop = linkedSignal(signal)
   const running = runAll(stop.signal, [(scope) => informers.run(scope)])

@@ -5,21 +5,21 @@ export interface KubeletConfig extends NodeDirectories {
   nodeName: string
   /** The machine's addresses in the cluster, the main one first. */
   nodeIps: readonly string[]
-  /** Empty: pods use the machine's own resolvers. */
+  /** An empty list makes pods use the machine's own resolvers. */
   clusterDns?: readonly string[]
   clusterDomain?: string
   resolvConfFile?: string
   /** Used until the node object has a podCIDR, and without a control plane. */
   podCidr?: string
   cniConfDirectory: string
-  /** Where the system's network plugins are. */
+  /** The directory of the system's network plugins. */
   cniBinDirectory?: string
   /**
-   * Where containerd takes its plugins from, filled by this node so that pods keep their addresses
-   * over a reboot. Empty: containerd uses the system's, and addresses change.
+   * The directory from which containerd takes its plugins. This node fills it, so that pods keep their
+   * addresses over a reboot. If empty, containerd uses the system's, and addresses change.
    */
   cniPluginDirectory?: string
-  /** The bridge that pods hang on, which the node keeps in order. Empty: somebody else does. */
+  /** The bridge of the pods, which the node maintains. If empty, another program maintains it. */
   podBridge?: string
   /** Manifests of pods that run without any API server. */
   staticPodDirectory?: string
@@ -31,7 +31,7 @@ export interface KubeletConfig extends NodeDirectories {
   /** Set aside for the machine itself, e.g. { cpu: '100m', memory: '128Mi' }. */
   reserved?: Readonly<Record<string, string>>
   seccompDirectory?: string
-  /** End the pods when the agent is told to stop. */
+  /** Ends the pods when the agent is stopped. */
   stopsPodsOnExit?: boolean
   /** The sandbox image: never garbage. */
   sandboxImage?: string

@@ -1,7 +1,8 @@
 /**
- * propagation: from a template and its policy to a Work for each chosen cluster, and the status back. placement/ chooses clusters,
- * overrides/ adapts the object to each, waves/ orders the rollout, failover/ moves objects away, explain/ says why.
- * Start reading at propagation/run-propagation.ts, then placement/place-binding.ts.
+ * propagation: from a template and its policy to a Work for each chosen cluster, and the status back.
+ * placement/ chooses clusters, overrides/ adapts the object to each, waves/ orders the rollout, failover/
+ * moves objects away, explain/ gives the reasons. Start reading at propagation/run-propagation.ts, then
+ * placement/place-binding.ts.
  */
 export { type ExplainedRef, explain } from './explain/explain.ts'
 export type { Explanation } from './explain/explanation.ts'

@@ -66,7 +66,7 @@ function rulesOf(bytesPerSecond: number, burstBytes = 16_000): TunnelTraffic {
   return { toAgent: rules, toHub: rules }
 }
 
-/** Counts what comes, for as long as it comes. */
+/** Counts bytes as long as they come. */
 function countOf(body: TunnelBody): { bytes: number } {
   const count = { bytes: 0 }
   void (async () => {
@@ -121,7 +121,7 @@ test('a small request behind bulk waits for a frame or two', async () => {
     void answer.then((read) => (text = read))
     while (text === undefined) await clock.advance(5)
     const waitedMs = clock.monotonicMs() - startMs
-    // One frame of 50 ms each way, and the turns of the loop between.
+    // One frame takes 50 ms each way; the loop's turns in between add some.
     assert.ok(waitedMs <= 200, `waited ${waitedMs} ms`)
   }
   hub.close('done')
@@ -138,7 +138,7 @@ test('classes are served in their order, and nobody starves', async () => {
   const rules: TrafficRules = {
     rate: { bytesPerSecond: 64_000, burstBytes: 0 },
     floors: { control: 0, interactive: 0.1, logs: 0.2, bulk: 0.1 },
-    // Whoever moves much stays what it is.
+    // A busy stream keeps its class.
     bulkAfterBytes: Number.MAX_SAFE_INTEGER,
   }
   hub.setTraffic({ toAgent: rules, toHub: rules })
@@ -173,7 +173,7 @@ test('a contract that changes holds for streams that run; without one they go as
   hub.setTraffic({ toAgent: defaultTrafficRules, toHub: defaultTrafficRules })
   await clock.advance(1_000)
   const before = count.bytes
-  // Time stands still: nothing waits for it.
+  // Time stands still, so nothing waits for it.
   while (count.bytes - before < 10_000_000) await clock.advance(0)
   hub.close('done')
 })
@@ -192,7 +192,7 @@ test('without a contract a small answer passes bulk that waits for a slow link',
   const small = hub.send(get('/small'), never).then(({ body }) => textOf(body))
   assert.equal(await settled(small, clock), 'quick')
   const passed = bulk.reduce((sum, { bytes }) => sum + bytes, 0) - before
-  // What the link had taken already, 128 KiB, and a turn or two: not a turn of each stream.
+  // The link had already taken 128 KiB; a turn or two may follow, but not one of each stream.
   assert.ok(passed < 250_000, `${passed} bytes of bulk came before it`)
   hub.close('done')
 })

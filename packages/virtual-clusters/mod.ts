@@ -1,7 +1,7 @@
 /**
- * virtual-clusters: presents a group of an edge cluster's nodes as a cluster of its own. groups/ runs each virtual cluster,
- * mapping/ translates objects between the two sides, view/ serves the virtual API, isolation/ keeps neighbours apart.
- * Start reading at groups/run-virtual-clusters.ts, then mapping/mapping.ts.
+ * virtual-clusters: presents a group of an edge cluster's nodes as a cluster. groups/ runs each virtual
+ * cluster, mapping/ translates objects between the two sides, view/ serves the virtual API, isolation/
+ * separates neighbours. Start reading at groups/run-virtual-clusters.ts, then mapping/mapping.ts.
  */
 export type { ChildHub, IdentityOf } from './groups/child-hub.ts'
 export { type VirtualClusters, createVirtualClusters } from './groups/run-virtual-clusters.ts'

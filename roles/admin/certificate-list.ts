@@ -12,7 +12,7 @@ import {
 import { readCertificate, type Certificate } from '@skerry/pki'
 import { codeOf } from '../runtime/data-directory.ts'
 
-/** How a certificate is by the clock now. */
+/** The state of a certificate, by the clock now. */
 export type CertificateState = 'good' | 'ends soon' | 'expired' | 'not yet valid' | 'damaged'
 
 /** Says which process issues the next certificate. */
@@ -35,7 +35,7 @@ export interface ListedCertificate {
   readonly file: string
   readonly renewal: CertificateRenewal
   readonly state: CertificateState
-  /** Undefined: it cannot be read. */
+  /** Undefined if the certificate cannot be read. */
   readonly certificate: Certificate | undefined
   /** Why it is damaged, or empty. */
   readonly detail: string
@@ -51,13 +51,13 @@ export interface RoleDirectory {
 }
 
 interface KnownFile {
-  /** Without its ending. */
+  /** The file's path without its extension. */
   readonly name: string
   readonly for: string
   readonly renewal: CertificateRenewal
 }
 
-/** In the order in which they are shown. */
+/** The files in the order in which they are shown. */
 const files: Readonly<Record<RoleDirectory['kind'], readonly KnownFile[]>> = Object.freeze({
   'control plane': [
     { name: 'pki/ca', for: 'authority', renewal: 'authority' },
@@ -87,7 +87,10 @@ const marks: readonly [kind: RoleDirectory['kind'], file: string][] = [
   ['agent', 'agent.crt'],
 ]
 
-/** The roles whose state is in this directory: its own, or those of `skerry up`. None: nothing has started there. */
+/**
+ * Finds the roles whose state is in this directory: its own, or those of `skerry up`. Returns none if nothing
+ * has started there.
+ */
 export async function findRoleDirectories(
   dataDir: string,
   nowMs: number,
@@ -111,7 +114,10 @@ export async function readRoleDirectories(
   )
 }
 
-/** Selects the certificates that need a person. One that is only kept for another time may have ended. */
+/**
+ * Selects the certificates that need a person. A certificate that is only kept for another time may have
+ * ended.
+ */
 export function isOff({ state, renewal }: ListedCertificate): boolean {
   return state !== 'good' && renewal !== 'kept'
 }
@@ -135,7 +141,7 @@ async function readPlace(place: string, nowMs: number): Promise<RoleDirectory[]>
     if (kind !== undefined) found.push(await readRole(path, kind, nowMs))
   }
   await look(place)
-  // A site has its own agent in there; one that runs alone is a place of its own.
+  // A site keeps its own agent inside; an agent that runs alone has its own directory.
   if (found[0]?.kind === 'control plane') await look(join(place, 'agent'))
   for (const agent of found.filter(({ kind }) => kind === 'agent')) {
     const clusters = join(agent.path, 'clusters')
@@ -202,7 +208,7 @@ function stateOf(certificate: Certificate, nowMs: number): CertificateState {
   const { notBeforeMs, notAfterMs, isAuthority } = certificate
   if (nowMs < notBeforeMs) return 'not yet valid'
   if (nowMs >= notAfterMs) return 'expired'
-  // Every role has renewed its own certificates before that time.
+  // Every role renews its own certificates before that time.
   const soonMs = isAuthority
     ? notAfterMs - certificateLifetimes.authorityLeftMs
     : renewAtMs(certificate, 1)

@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { dataDirectoryDefault } from '../runtime/data-directory.ts'
 
-/** Which hub is meant, and as whom. */
+/** The chosen hub, and the credentials for it. */
 export interface ChosenHub {
-  /** Of a hub on this machine. */
+  /** The data directory of a hub on this machine. */
   readonly dataDir: string
   /** Instead of that hub's administrator: any hub, as any user. */
   readonly kubeconfig?: string | undefined

@@ -11,11 +11,11 @@ export interface ClusterTokenOptions {
   server: string
   caPem: string
   ttlSeconds: number
-  /** A person accepts the agent; absent: the hub's own rule holds. */
+  /** Whether a person must accept the agent. If omitted, by the hub's own rule. */
   needsAcceptance?: boolean
 }
 
-/** A token with which the agent of one cluster may register, and nobody else's. */
+/** Creates a token with which only this cluster's agent may register. */
 export async function createClusterToken(
   hub: Cluster,
   { clusterName, server, caPem, ttlSeconds, needsAcceptance }: ClusterTokenOptions,

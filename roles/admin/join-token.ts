@@ -3,7 +3,10 @@ import { bootstrapTokenText, newBootstrapToken, publishBootstrapToken } from '@s
 import type { Cluster } from '@skerry/client'
 import { spkiHash } from '@skerry/pki'
 
-/** From here, as a dynamic import of a whole package would keep all of it in the program's bundle. */
+/**
+ * It is re-exported from here, because a dynamic import of a whole package would keep all of it in the
+ * program's bundle.
+ */
 export { parseDurationMs } from '@skerry/api'
 
 export interface JoinTokenOptions {
@@ -12,7 +15,7 @@ export interface JoinTokenOptions {
   caPem: string
   ttlSeconds: number
   description: string
-  /** Groups of the token's user; absent: those of a new node. */
+  /** The groups of the token's user. If omitted, those of a new node. */
   groups?: readonly string[]
 }
 
@@ -24,7 +27,7 @@ export interface JoinToken {
   expiresAtMs: number
 }
 
-/** A token that lets one more machine join, and what that machine must be told. */
+/** Creates a token with which one more machine may join, and everything else that the machine needs. */
 export async function createJoinToken(
   cluster: Cluster,
   options: JoinTokenOptions,

@@ -5,7 +5,7 @@ import { clusterNamespace, clusterResource } from '@skerry/fleet-kinds'
 import { delegatesResource } from '@skerry/gateway'
 
 export interface KarmadaAccessOptions {
-  /** As the hub knows it; Karmada knows it by the same name. */
+  /** The name at the hub, and also at Karmada. */
   readonly name: string
   /** https://host:port of the hub, as Karmada dials it. */
   readonly server: string
@@ -21,7 +21,7 @@ interface Account {
 
 const rbac = 'rbac.authorization.k8s.io'
 
-/** The account as which Karmada itself asks, and the one that says which of its users asks. */
+/** Returns the account with which Karmada itself asks, and the one with which it names the asking user. */
 export function karmadaAccounts(cluster: string): { own: Account; impersonator: Account } {
   const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection']
   return {
@@ -34,9 +34,9 @@ export function karmadaAccounts(cluster: string): { own: Account; impersonator: 
 }
 
 /**
- * What Karmada needs to reach a cluster through its hub: objects to apply there. On the hub it makes
- * two accounts that reach this one cluster alone, if they are not there. Throws ExpectedError when
- * the hub does not know the cluster.
+ * Returns the objects to apply at Karmada so that it reaches a cluster through its hub. Creates two accounts
+ * on the hub that reach only this cluster, if they do not exist. Throws ExpectedError if the hub does not
+ * know the cluster.
  */
 export async function createKarmadaAccess(
   hub: Cluster,

@@ -2,14 +2,14 @@ import { ExpectedError, createBackoff, exitCodes, systemRandom, type Clock } fro
 import { NotConnectedError, type Transport, type TransportRequest } from '@skerry/client'
 import { codeOf } from '../runtime/data-directory.ts'
 
-/** How soon it is tried again after a connection that was closed before it was open. */
+/** The delay after a connection that was closed before it opened. */
 const retry = { initialMs: 250, maxMs: 2_000, jitter: 0.5 }
 
 /**
- * For commands of a person. What has not left because the server closed the connection before it was open is sent
- * again until the signal aborts: a server to which more come than it can greet does that. Anything else may have
- * arrived, and is not sent twice. Throws ExpectedError where no answer comes, and the signal's reason where it is not
- * that the time is over.
+ * Wraps a transport for a person's commands. A request that was not sent, because the server closed the
+ * connection before it opened, is sent again until the signal aborts: an overloaded server does that. Any
+ * other request may have arrived, and is not repeated. Throws ExpectedError if no answer comes, and the
+ * signal's reason unless it is a timeout.
  */
 export function reachControlPlane(
   transport: Transport,
@@ -36,7 +36,7 @@ export function reachControlPlane(
 
 const late = 'it is too busy to answer in time; try again'
 
-/** Of AbortSignal.timeout(). */
+/** Reports whether the signal is an expired AbortSignal.timeout(). */
 function isTimeout({ reason }: AbortSignal): boolean {
   return reason instanceof DOMException && reason.name === 'TimeoutError'
 }

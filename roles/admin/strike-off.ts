@@ -30,7 +30,7 @@ export async function deleteFromHub(hub: Api, name: string, signal: AbortSignal)
   }
 }
 
-/** Else whoever holds one could register anew. */
+/** Deletes the cluster's tokens, with which an agent could register again. */
 async function deleteTokens(hub: Api, name: string, signal: AbortSignal): Promise<number> {
   let deleted = 0
   const secrets = hub.resource(resources.secrets)

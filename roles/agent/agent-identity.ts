@@ -37,31 +37,37 @@ import { version } from '../runtime/version.ts'
 import { reEnrol, type ReEnrolOptions } from './re-enrol.ts'
 
 export interface AgentIdentityOptions {
-  /** Where certificate and the hub's authority are kept. */
+  /** The directory of the certificate and the hub's authority. */
   directory: string
   /** https://host:port */
   hub: string
   clusterName: string
   /** Both needed the first time only. */
   tokenFile: string | undefined
-  /** The token itself, where it came by the environment. */
+  /** The token itself, if it came through the environment. */
   tokenText: string | undefined
   caHash: string | undefined
-  /** UID of the cluster's kube-system namespace, for whoever accepts it; absent: it cannot say. */
+  /**
+   * Resolves with the UID of the cluster's kube-system namespace, for the person who accepts it. If omitted,
+   * it is not reported.
+   */
   readClusterId?: (signal: AbortSignal) => Promise<string | undefined>
-  /** The way to the hub; absent: TCP. */
+  /** Connects to the hub. If omitted, over TCP. */
   connect?: Connect
 }
 
-/** Who this cluster's agent is to the hub, and whom it trusts there. */
+/** The identity of this cluster's agent at the hub, and the authority that it trusts there. */
 export interface AgentIdentity {
   readonly authorityPem: string
   readonly client: CertificateHolder
-  /** For a transport to the hub, always with the newest certificate. */
+  /** The configuration of a transport to the hub, always with the newest certificate. */
   readonly transport: HttpsTransportConfig
 }
 
-/** From disk, where an earlier start left it; else by token and hash, and a request to the hub. */
+/**
+ * Opens the identity from disk if an earlier start left one; otherwise requests one from the hub with token
+ * and hash.
+ */
 export async function openAgentIdentity(
   options: AgentIdentityOptions,
   context: RoleContext,
@@ -74,7 +80,8 @@ export async function openAgentIdentity(
   const way = options.connect ? { connect: options.connect } : {}
   const base = { server: hub, certificateAuthority: authorityPem, ...way }
   const held: { client?: CertificateHolder } = {}
-  // First with the token, then with the certificate before. One that is out of its dates gets the next by its key.
+  // Authenticates with the token at first, then with the previous certificate. An expired or premature
+  // certificate gets the next one through its key.
   const credentials = async (signal: AbortSignal): Promise<ClientCredentials> => {
     const { client } = held
     if (client && !isOutOfDates(client.current, context.clock.now())) {
@@ -98,7 +105,7 @@ export async function openAgentIdentity(
     certificatePath: join(directory, 'agent.crt'),
     keyPath: join(directory, 'agent.key'),
   }
-  // A pair that one clock calls useless stays on disk until there is another: that clock may be wrong.
+  // A pair that is invalid by this clock stays on disk until there is another: the clock may be wrong.
   const isUseless =
     (await isOver(paths, enrolling, context)) ||
     (token !== undefined && (await isRefused(paths, base, context)))
@@ -109,7 +116,7 @@ export async function openAgentIdentity(
   return { authorityPem, client, transport }
 }
 
-/** With an identity the token's file may be gone: it was for the first time only. */
+/** Reads the token, whose file may be gone once there is an identity, because only the first start needs it. */
 async function readTokenIfNeeded({ tokenFile, directory }: AgentIdentityOptions) {
   const isRegistered = (await readFileIfPresent(join(directory, 'agent.crt'))) !== undefined
   const isGone = tokenFile !== undefined && (await readFileIfPresent(tokenFile)) === undefined
@@ -117,8 +124,8 @@ async function readTokenIfNeeded({ tokenFile, directory }: AgentIdentityOptions)
 }
 
 /**
- * Before anything else is tried with it: nobody takes a certificate that has expired or not begun. One that the hub
- * replaces for its key is replaced.
+ * Reports whether the certificate is invalid, before anything else is tried with it: no server accepts an
+ * expired or premature one. A certificate that the hub replaces through its key is replaced.
  */
 async function isOver(
   paths: KeyPairPaths,
@@ -233,7 +240,7 @@ async function clusterIdOf(
   })
 }
 
-/** With the fingerprint that the hub shows, so that two people can compare them. */
+/** Logs the fingerprint that the hub shows, so that two people can compare them. */
 function tellThatItWaits(
   csr: CertificateSigningRequest,
   { clusterName, why, publicKeyPem }: { clusterName: string; why: string; publicKeyPem: string },

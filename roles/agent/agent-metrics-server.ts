@@ -17,7 +17,7 @@ export interface MetricsAddress {
 const connectionsMax = 32
 const requestMs = 5_000
 
-/** `/metrics` by plain HTTP, as kube-proxy serves it: whoever reaches the address may read. */
+/** Serves `/metrics` over plain HTTP, as kube-proxy does: any client that reaches the address may read them. */
 export async function openMetricsServer(
   { host, port }: MetricsAddress,
   metrics: Metrics,

@@ -77,7 +77,7 @@ function startPod(fleet: TestHub, { directory, token, caHash, api }: PodOptions)
       directory,
       hub: fleet.url,
       clusterName: 'edge',
-      // As the manifest has it, also when the Secret was deleted since.
+      // The manifest sets this token file, even if the Secret has been deleted since.
       tokenFile: join(fleet.directory, 'no-token'),
       tokenText: token,
       caHash,

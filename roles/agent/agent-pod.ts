@@ -7,13 +7,13 @@ import { createIdentitySecret } from './identity-secret.ts'
 import { openProbes } from './probe-server.ts'
 
 export interface AgentPodOptions extends AgentOptions {
-  /** Of /livez and /readyz; absent: none. */
+  /** The port of /livez and /readyz. If omitted, they are not served. */
   probePort?: number
-  /** Where /metrics is served by HTTP; absent: nowhere. */
+  /** The address at which /metrics is served over HTTP. If omitted, it is not served. */
   metricsAddress?: MetricsAddress
 }
 
-/** An agent with what a pod needs beside it, until the signal aborts. */
+/** Runs an agent with what a pod needs in addition, until the signal aborts. */
 export async function runAgentPod(options: AgentPodOptions, context: RoleContext): Promise<void> {
   const tunnels = { count: 0 }
   const { probePort, identitySecret: secret, directory } = options

@@ -1,4 +1,4 @@
-/** Who gets a certificate of an agent that was revoked: nobody. */
+/** Nobody gets a certificate of a revoked agent. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { StatusError } from '@skerry/api'
@@ -11,7 +11,10 @@ import { startTestHub, type TestHub } from '../../testing/scenes/test-fleet.ts'
 const signal = AbortSignal.timeout(60_000)
 const hourMs = 3_600_000
 
-/** In this process, where nobody looks at certificates: as if it asked before it was revoked. */
+/**
+ * Calls the hub inside this process, where certificates are not checked: as if the request came before the
+ * revocation.
+ */
 function agentOf(fleet: TestHub, name: string) {
   const user = { name: agentUserName(name), groups: [agentsGroup], extra: {} }
   const transport = fleet.hub.plane.server.transport(user)

@@ -15,7 +15,7 @@ export interface AgentVirtualOptions {
   readonly clusterName: string
   readonly policy?: ImpersonationPolicy
   readonly hasVirtualClusters?: boolean | undefined
-  /** Told of the views; absent: only VirtualClusters of the cluster have any. */
+  /** Receives the views. If omitted, only the cluster's VirtualClusters have views. */
   readonly onViews?: (views: VirtualViews) => Task
 }
 
@@ -23,9 +23,9 @@ export interface AgentVirtualDeps {
   readonly hub: Cluster
   readonly local: Cluster
   readonly observer: EdgeObserver
-  /** As whom each virtual cluster is at the control plane. */
+  /** Returns the identity of each virtual cluster at the control plane. */
   readonly identityOf: IdentityOf
-  /** At our hub one watch follows all. */
+  /** True at our hub, where one watch covers all. */
   readonly isFollowed: boolean
 }
 
@@ -35,7 +35,10 @@ export interface AgentVirtual {
   readonly tasks: readonly Task[]
 }
 
-/** What an agent needs to answer for virtual clusters. Imported by those alone that may have some. */
+/**
+ * Creates the parts with which an agent answers for virtual clusters. Only agents that may have some import
+ * it.
+ */
 export function createAgentVirtual(
   { clusterName, policy = {}, hasVirtualClusters = false, onViews }: AgentVirtualOptions,
   deps: AgentVirtualDeps,

@@ -17,7 +17,10 @@ export interface AgentWayFlags extends WayFlags, TracingFlags {
   logLevel: LogLevel
 }
 
-/** Whose agent it is to be: Karmada's, or undefined for a hub's. Throws ExpectedError when that is not clear. */
+/**
+ * Returns how the agent reaches Karmada, or undefined for a hub's agent. Throws ExpectedError if the flags
+ * are ambiguous.
+ */
 export async function karmadaOf(
   flags: AgentWayFlags,
 ): Promise<KarmadaAgentOptions['karmada'] | undefined> {

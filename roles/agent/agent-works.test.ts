@@ -1,4 +1,4 @@
-/** What the hub has for a cluster reaches it through the cluster's own agent, with the agent's own rights. */
+/** The hub's Works for a cluster reach it through the cluster's own agent, with the agent's own rights. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AnyObject } from '@skerry/api'
@@ -35,7 +35,7 @@ const reader: AnyObject = {
   rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['get', 'bind', 'impersonate'] }],
 }
 
-/** Until the Work's condition is there; its message. */
+/** Waits until the Work has the condition; resolves with its message. */
 async function untilApplied({ admin }: TestHub, wanted: string): Promise<string> {
   const works = admin.resource(workResource)
   const { items, metadata } = await works.list({ namespace }, signal)
@@ -92,7 +92,7 @@ test('what an agent may not write is told at the hub, and a cluster that goes ke
     await readyFleet(fleet)
     await fleet.admin.resource(workResource).create(work(space), signal)
     await untilApplied(fleet, 'True')
-    // Without the duty there is no right.
+    // An agent without the duty lacks the right.
     await ensureAgentObjects(edge.objects)
     const fresh = await fleet.admin.resource(workResource).get(workKey, signal)
     await fleet.admin

@@ -7,7 +7,7 @@ import type { VirtualClusters } from '@skerry/virtual-clusters'
 import type { RoleContext } from '../runtime/role-context.ts'
 import type { AgentVirtual, AgentVirtualDeps, AgentVirtualOptions } from './agent-virtual.ts'
 
-/** Nothing where an agent has no virtual clusters: it does not even load what they need, 1 MB in memory. */
+/** Loads nothing if the agent has no virtual clusters: their code takes 1 MB of memory. */
 export async function openVirtual(
   options: AgentVirtualOptions,
   deps: AgentVirtualDeps,
@@ -22,11 +22,11 @@ export interface AgentWorksOptions {
   readonly clusterName: string
   /** The whole cluster's own. */
   readonly appliesWorks: boolean
-  /** Groups of nodes as clusters of their own; absent: none. */
+  /** The virtual clusters. If undefined, the agent has none. */
   readonly virtual: VirtualClusters | undefined
 }
 
-/** What an agent changes in its cluster. Of several agents of one cluster one does it at a time. */
+/** Returns the tasks that change the agent's cluster. Only one of a cluster's agents runs them at a time. */
 export function agentWorks(
   { clusterName, appliesWorks, virtual }: AgentWorksOptions,
   { hub, local }: { hub: Cluster; local: Cluster },

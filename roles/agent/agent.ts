@@ -43,7 +43,7 @@ import { untilRegistered } from './until-registered.ts'
 import { createVirtualIdentities } from './virtual-identities.ts'
 
 export interface AgentOptions {
-  /** Where the agent's identity is kept. */
+  /** The directory of the agent's identity. */
   directory: string
   /** https://host:port */
   hub: string
@@ -53,28 +53,31 @@ export interface AgentOptions {
   caHash: string | undefined
   /** The cluster's own API server, and who the agent is to it. */
   api: HttpsTransportConfig
-  /** The way to the hub; absent: TCP. */
+  /** Connects to the hub. If omitted, over TCP. */
   connect?: Connect
   place?: Pick<ClusterSpec, 'provider' | 'region' | 'zones'>
   labels?: Readonly<Record<string, string>>
   onTunnel?: (state: TunnelAgentState) => void
-  /** How many tunnels are open, whenever that changes. */
+  /** Called with the number of open tunnels whenever it changes. */
   onOpen?: (count: number) => void
-  /** As whom it acts in its cluster; absent: as everybody whom the hub names. */
+  /** The users whom it may impersonate in its cluster. If omitted, everybody whom the hub names. */
   policy?: ImpersonationPolicy
-  /** Services of the cluster that the hub may reach; absent: none. */
+  /** Services of the cluster that the hub may reach. If omitted, none. */
   services?: readonly AllowedService[]
   /** Addresses that no service may lead to. Default: those of this machine's interfaces. */
   ownAddresses?: () => readonly string[]
-  /** The Works that the hub has for this cluster are applied to it; absent: they are left where they are. */
+  /** Whether to apply the hub's Works for this cluster. If omitted, they are ignored. */
   appliesWorks?: boolean | undefined
-  /** Groups of the cluster's nodes are clusters of their own, as its VirtualClusters say. */
+  /** Whether groups of the cluster's nodes become virtual clusters, as its VirtualClusters define. */
   hasVirtualClusters?: boolean | undefined
-  /** `namespace/name` of the Secret that keeps their identities; absent: the data directory alone does. */
+  /** The Secret that keeps their identities, as `namespace/name`. If omitted, only the data directory does. */
   identitySecret?: string
-  /** Says for which virtual clusters the agent answers, and runs beside it; absent: for none. */
+  /**
+   * Receives the views and returns a task that runs with the agent, to set its virtual clusters. If omitted,
+   * there are none.
+   */
   onViews?: (views: VirtualViews) => Task
-  /** Runs beside the agent once it is registered. */
+  /** Returns a task that runs with the agent once it is registered. */
   onIdentity?: (identity: AgentIdentity) => Task
 }
 
@@ -148,7 +151,7 @@ export async function runAgent(asked: AgentOptions, context: RoleContext): Promi
   ])
 }
 
-/** Of its virtual clusters; undefined where it has none. */
+/** Returns the identities of its virtual clusters; undefined if it has none. */
 function identitiesOf(
   options: AgentOptions,
   parts: { readonly local: Cluster; readonly parent: AgentIdentity },

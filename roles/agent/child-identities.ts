@@ -21,7 +21,7 @@ import { createIdentitySecret, type IdentitySecret } from './identity-secret.ts'
 /** A virtual cluster that asks who it is. */
 export interface AskingChild {
   readonly name: string
-  /** Where its certificate and key are kept. */
+  /** The directory of its certificate and key. */
   readonly directory: string
   /** The control plane does not take the certificate that is there any more. */
   readonly isRefused: boolean
@@ -29,19 +29,22 @@ export interface AskingChild {
   readonly onWaiting: (why: string) => void
 }
 
-/** What is different at our hub and at Karmada. */
+/** The differences between our hub and Karmada. */
 export interface ChildIdentitiesOptions {
-  /** Of the whole cluster: where its own identity is, theirs are in folders below. */
+  /** The directory of the whole cluster's own identity; those of its virtual clusters are in folders below. */
   readonly directory: string
-  /** In which the whole cluster's identity is kept, and theirs beside it. */
+  /** The Secret that keeps the whole cluster's identity and those of its virtual clusters. */
   readonly identitySecret?: string | undefined
-  /** One that has failed is tried again, or a refused one replaced, after this at the earliest. */
+  /** The time after which a failed attempt is repeated, or a refused identity replaced, at the earliest. */
   readonly retryMs: number
   /** A refused certificate is replaced while the process runs; false: that is for a person. */
   readonly replacesRefused: boolean
-  /** From disk, where an earlier start left it; else by a request. The context ends with the virtual cluster. */
+  /**
+   * Obtains the identity from disk if an earlier start left one; otherwise requests it. The context ends with
+   * the virtual cluster.
+   */
   readonly obtain: (child: AskingChild, context: RoleContext) => Promise<AgentIdentity>
-  /** Takes away what it has at the control plane beside its Cluster; absent: nothing. */
+  /** Removes its objects at the control plane other than its Cluster. If omitted, there are none. */
   readonly giveUp?: (hub: Cluster, name: string, signal: AbortSignal) => Promise<unknown>
 }
 
@@ -51,10 +54,13 @@ export interface ChildIdentities {
   readonly run: Task
 }
 
-/** Of the requests and certificates that a new identity takes, so many at once. */
+/** The number of identities that may be requested at the same time. */
 const openingMax = 16
 
-/** Who each virtual cluster is at the control plane: a certificate of its own, which renews itself. */
+/**
+ * Creates the identities of the virtual clusters at the control plane: each has its own certificate, which
+ * renews itself.
+ */
 export function createChildIdentities(
   options: ChildIdentitiesOptions,
   { local, parent }: { readonly local: Cluster; readonly parent: AgentIdentity },
@@ -107,7 +113,7 @@ interface Shared {
   readonly gate: RoundGate
 }
 
-/** One attempt to get an identity; `waits` rejects while it is for a person to decide. */
+/** One attempt to get an identity; `waits` rejects while a person must decide. */
 interface Opening {
   readonly identity: Promise<AgentIdentity>
   readonly waits: PromiseWithResolvers<never>
@@ -165,7 +171,10 @@ class Child implements Disposable {
     this.#transport[Symbol.dispose]()
   }
 
-  /** Whom the control plane does not know any more asks for another certificate, not too often. */
+  /**
+   * Requests another certificate, at a limited rate, when the control plane no longer accepts the present
+   * one.
+   */
   #noticing(): Transport {
     return {
       send: async (request, signal) => {
@@ -195,8 +204,8 @@ class Child implements Disposable {
 
   #open(): Opening {
     const waits = Promise.withResolvers<never>()
-    // Each request races both promises in #identity and rejects with their errors. These two handlers
-    // only keep an error that no request waits for from ending the process.
+    // Each request races both promises in #identity and rejects with their errors. These two handlers only
+    // keep an error that no request waits for from ending the process.
     waits.promise.catch(() => undefined)
     this.#endedMs = undefined
     const identity = this.#become(waits)
@@ -209,7 +218,7 @@ class Child implements Disposable {
     const name = this.#name
     try {
       await running.stop(name)
-      // Whoever waits for a person keeps nobody else waiting.
+      // A request that waits for a person must not block the others.
       const { obtained } = await gate.pass(this.#life.signal, async () => {
         const asked = this.#obtain(waits)
         await Promise.allSettled([Promise.race([asked, waits.promise])])
@@ -240,14 +249,14 @@ class Child implements Disposable {
     return options.obtain(child, { ...context, signal })
   }
 
-  /** What it has there goes first: by its identity it may take that away. */
+  /** Its objects at the control plane go first, because deleting them needs its identity. */
   async #release(hub: Cluster, signal: AbortSignal): Promise<void> {
     const { options, running } = this.#shared
     if (options.giveUp && (await isRegistered(this.#directory))) {
       await options.giveUp(hub, this.#name, signal)
     }
     this[Symbol.dispose]()
-    // It rejects because its life has just ended, or has told its error to those who waited for it.
+    // It rejects because its life has just ended, or its waiters have already received the error.
     await this.#opening?.identity.catch(() => undefined)
     await running.stop(this.#name)
     await this.#secret?.clear(signal)

@@ -12,7 +12,7 @@ const dayMs = 86_400_000
 const yearMs = 365 * dayMs
 const never = new AbortController().signal
 
-/** A hub whose clock, and so its certificate, is of another year. */
+/** Starts a hub whose clock, and so its certificate, is in another year. */
 async function startHubOf(hubMs: number) {
   const dates = { notBeforeMs: hubMs - dayMs, notAfterMs: hubMs + dayMs }
   const authority = await createAuthority({ subject: { commonName: 'hub' }, ...dates })
@@ -48,7 +48,7 @@ async function startHubOf(hubMs: number) {
   }
 }
 
-/** What was logged for a person to act on. */
+/** Records the log lines on which a person must act. */
 function recording(): { log: Logger; lines: [string, Record<string, unknown>][] } {
   const lines: [string, Record<string, unknown>][] = []
   const error: Logger['error'] = (message, fields = {}) => void lines.push([message, { ...fields }])

@@ -9,13 +9,13 @@ const lookMs = 60_000
 const answerMsMax = 10_000
 
 export interface ClockCheck {
-  /** The hub could not be reached, or said no: is it for the time? Tells the log when it may be. */
+  /** Checks whether the time may be the reason for a failed request to the hub, and logs it then. */
   look(signal: AbortSignal): Promise<void>
 }
 
 /**
- * A certificate is good from a day to another: where the clock of a machine or of its hub is wrong, each
- * takes the other's for expired or not begun, and neither can say why. This says it.
+ * Explains failures through wrong clocks. A certificate is valid between two dates: if the clock of a machine
+ * or of its hub is wrong, each takes the other's for expired or premature, and neither can tell why.
  */
 export function createClockCheck(
   hub: string,
@@ -59,9 +59,9 @@ export function withClockCheck<Options extends Dialling>(
 }
 
 /**
- * What the hub's Date header says (RFC 9110, 6.6.1), milliseconds since the epoch. Its certificate is not
- * verified, as it may be the clock for which it cannot be: nothing is told to whoever answers, and nothing is
- * believed but what is written to the log.
+ * Resolves with the hub's Date header (RFC 9110, 6.6.1), in milliseconds since the epoch. The certificate is
+ * not verified, because the clock may be what makes it fail: the request reveals nothing to the server, and
+ * its answer is only logged.
  */
 function readClock(hub: string, signal: AbortSignal): Promise<number | undefined> {
   return new Promise((resolve) => {
@@ -73,7 +73,7 @@ function readClock(hub: string, signal: AbortSignal): Promise<number | undefined
       resolve(Number.isNaN(dateMs) ? undefined : dateMs)
     })
     asking.once('timeout', () => asking.destroy())
-    // Then there is nothing to compare with; why the hub is not reached is told by whoever tried.
+    // There is nothing to compare with; the original caller reports why the hub is not reachable.
     asking.once('error', () => resolve(undefined))
     asking.once('close', () => resolve(undefined))
     asking.end()

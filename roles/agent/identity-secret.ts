@@ -18,9 +18,12 @@ export interface IdentitySecretOptions {
   readonly local: Cluster
   /** `namespace/name`; it is there already. */
   readonly secret: string
-  /** Where the agent keeps its identity; a pod's goes with the pod. */
+  /** The directory of the agent's identity; a pod's is lost with the pod. */
   readonly directory: string
-  /** A virtual cluster, kept beside the whole one and trusting the same authority; absent: the whole one. */
+  /**
+   * A virtual cluster, whose identity is kept next to the whole cluster's and trusts the same authority. If
+   * omitted, the whole cluster.
+   */
   readonly child?: string
 }
 
@@ -115,7 +118,7 @@ function textsOf({ data = {} }: Secret): Record<string, string> {
   return Object.fromEntries(texts)
 }
 
-/** By the names of the files, as a Secret has it. */
+/** Returns the Secret's data, by the files' names. */
 function contentsOf(
   { certificatePem, privateKeyPem }: CertificateAndKey,
   authorityPem: string,
@@ -133,7 +136,7 @@ function endOf(certificatePem: string): number {
   try {
     return validityOf(certificatePem).notAfterMs
   } catch {
-    // Whoever reads the file for use says what is wrong with it.
+    // The code that uses the file reports its error.
     return -Infinity
   }
 }

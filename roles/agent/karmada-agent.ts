@@ -40,9 +40,9 @@ type Shared =
   | 'metricsAddress'
 
 export interface KarmadaAgentOptions extends Pick<AgentPodOptions, Shared> {
-  /** Karmada's API server, to register there by token; or an identity that somebody else has made. */
+  /** The Karmada API server at which to register with a token, or an identity that already exists. */
   karmada: { readonly server: string } | { readonly transport: HttpsTransportConfig }
-  /** Called after each round with what Karmada has been told. */
+  /** Called after each round with the state reported to Karmada. */
   onRound?: (round: ReportedRound) => void
 }
 
@@ -109,7 +109,7 @@ function keptIn(
   return createIdentitySecret({ local, secret, directory }, context)
 }
 
-/** Of its virtual clusters; undefined where it has none. */
+/** Returns the identities of its virtual clusters; undefined if it has none. */
 function identitiesOf(
   options: KarmadaAgentOptions,
   parts: { readonly local: Cluster; readonly parent: AgentIdentity },

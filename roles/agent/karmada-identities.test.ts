@@ -20,11 +20,11 @@ const edgeId = '6a1f2c7e-1111-4222-8333-944455566677'
 interface Given {
   readonly directory: string
   readonly tokenFile: string
-  /** Added to what the clock tells. */
+  /** Added to the clock's time. */
   readonly ahead: { ms: number }
 }
 
-/** An agent of "bank" that is registered, with what it needs for its virtual clusters. */
+/** Starts a registered agent of "bank", with what its virtual clusters need. */
 async function startBank(karmada: TestKarmada, { directory, tokenFile, ahead }: Given) {
   await using stack = new AsyncDisposableStack()
   const edge = stack.use(await startTestApiServer())
@@ -108,7 +108,7 @@ test('each virtual cluster is somebody else at Karmada, reaches its own alone, a
     ]
     assert.deepEqual(await Promise.all(asked.map(reasonOf)), ['done', 'Forbidden', 'Forbidden'])
   }
-  // What is there is used again, without a token; of the day that it is good for 22 hours are over.
+  // The existing identity is used again, without a token; 22 hours of its one day are over.
   await rm(home.tokenFile)
   const path = join(home.directory, 'clusters', 'bank-east', 'agent.crt')
   const first = await readFile(path, 'utf8')

@@ -14,14 +14,17 @@ import {
 import { openKarmadaIdentity, type KarmadaIdentityOptions } from './karmada-identity.ts'
 
 export interface KarmadaIdentitiesOptions extends KarmadaIdentityOptions {
-  /** In which the whole cluster's identity is kept, and theirs beside it. */
+  /** The Secret that keeps the whole cluster's identity and those of its virtual clusters. */
   identitySecret?: string | undefined
 }
 
 /** A token that has run out is not tried again with each request; another one is found within this. */
 const retryMs = 15_000
 
-/** Who the agent is at Karmada for each virtual cluster: there a token registers each by itself. */
+/**
+ * Creates the agent's identities at Karmada, one for each virtual cluster: there each registers on its own
+ * with a token.
+ */
 export function createKarmadaIdentities(
   options: KarmadaIdentitiesOptions,
   parts: { readonly local: Cluster; readonly parent: AgentIdentity },
@@ -49,8 +52,9 @@ export function createKarmadaIdentities(
 }
 
 /**
- * Who has never got a certificate has nothing at Karmada, so its requests find nothing: its group can
- * still be deleted. Whose has run out waits for a token with what it has there.
+ * Explains an error of a virtual cluster without an identity. If it never had a certificate, it has nothing
+ * at Karmada, so NotFound lets its group be deleted. If its certificate has expired, it waits for a token,
+ * and so do its objects there.
  */
 async function explained(error: unknown, { directory }: AskingChild): Promise<unknown> {
   const isLeftOut = error instanceof ExpectedError || isStatusError(error, 'Unauthorized')

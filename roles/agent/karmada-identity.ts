@@ -33,12 +33,12 @@ import { version } from '../runtime/version.ts'
 import type { AgentIdentity } from './agent-identity.ts'
 
 export interface KarmadaIdentityOptions {
-  /** Where certificate, key and Karmada's authority are kept. */
+  /** The directory of the certificate, the key and Karmada's authority. */
   directory: string
   /** https://host:port of Karmada's API server. */
   server: string
   clusterName: string
-  /** Of `karmadactl token create`; both needed the first time only. */
+  /** The token of `karmadactl token create`; token and hash are needed only the first time. */
   tokenFile: string | undefined
   tokenText: string | undefined
   caHash: string | undefined
@@ -46,16 +46,19 @@ export interface KarmadaIdentityOptions {
   authorityPem?: string
   /** UID of the cluster's kube-system namespace. */
   readClusterId: (signal: AbortSignal) => Promise<string>
-  /** The way there; absent: TCP. */
+  /** Connects to Karmada. If omitted, over TCP. */
   connect?: Connect
 }
 
-/** For as long as it takes to write the agent's rights; an API server issues none that is shorter. */
+/**
+ * The lifetime of the certificate that writes the agent's rights, in seconds; API servers issue no shorter
+ * ones.
+ */
 const generatorSeconds = 600
 
 /**
- * Who this cluster's agent is at Karmada: from disk, where an earlier start left it, else by the protocol of
- * `karmadactl register`. It is renewed by the certificate itself, as Karmada lets agents do.
+ * Opens the identity of this cluster's agent at Karmada: from disk if an earlier start left it, otherwise by
+ * the protocol of `karmadactl register`. The certificate itself authorizes its renewal, as Karmada allows.
  */
 export async function openKarmadaIdentity(
   options: KarmadaIdentityOptions,
@@ -93,7 +96,7 @@ export async function openKarmadaIdentity(
   const paths = {
     certificatePath: join(directory, 'agent.crt'),
     keyPath: join(directory, 'agent.key'),
-    // Without a token there is no other one.
+    // Without a token there is no replacement.
     isGood: (pem: string) => token === undefined || isGood(pem),
   }
   const client = await holdCertificate(paths, next, context, context.signal)
@@ -137,8 +140,8 @@ interface Rights extends KarmadaIdentityOptions {
 }
 
 /**
- * In the name that may do everything at Karmada: its key is never written, and nothing else is done with it.
- * Throws ExpectedError when another cluster has the name.
+ * Writes the rights as the user that may do everything at Karmada: its key is never stored, and has no other
+ * use. Throws ExpectedError if another cluster has the name.
  */
 async function prepareRights(
   { base, token, clusterName, readClusterId }: Rights,
@@ -184,7 +187,7 @@ async function checkName(
   )
 }
 
-/** The one that this certificate was issued to: others are somebody else's, whatever they are called. */
+/** Deletes the request that issued this certificate; others belong to somebody else, whatever their names. */
 async function deleteRequest(
   hub: Cluster,
   certificatePem: string,

@@ -30,7 +30,7 @@ const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
 const generator = 'system:karmada:agent:rbac-generator'
 
-/** As `karmadactl token create` makes it, of the hub's own API. */
+/** Creates a token through the hub's own API, as `karmadactl token create` does. */
 async function openToken(fleet: TestHub, id: string): Promise<BootstrapToken> {
   const token = { id, secret: '0123456789abcdef' }
   const secret: Secret = {

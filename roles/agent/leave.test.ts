@@ -41,7 +41,7 @@ const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 const isReady = ({ Ready }: Readonly<Record<string, string>>): boolean => Ready === 'True'
 type Edge = Awaited<ReturnType<typeof startTestEdge>>
 
-/** As the edge's administrator, who is at hand when a cluster leaves. */
+/** Returns the access of the edge's administrator, who is present when a cluster leaves. */
 function adminOf({ url, credentials: { ca, cert, key } }: Pick<Edge, 'url' | 'credentials'>) {
   const credentials = fixedCredentials({ certificate: cert, key })
   return { server: url, certificateAuthority: ca, credentials }

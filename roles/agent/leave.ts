@@ -21,11 +21,11 @@ import { createIdentitySecret, type IdentitySecret } from './identity-secret.ts'
 import { openKarmadaIdentity, type KarmadaIdentityOptions } from './karmada-identity.ts'
 
 export interface LeaveOptions extends Pick<KarmadaIdentityOptions, 'connect'> {
-  /** What it leaves; https://host:port. */
+  /** The control plane that it leaves, as https://host:port. */
   from: { readonly karmada: string } | { readonly hub: string }
-  /** Where the agent has kept its identity, or where that of its Secret is brought. */
+  /** The directory of the agent's identity, into which a Secret's is copied. */
   directory: string
-  /** `namespace/name` in the cluster; absent: the directory alone has it. */
+  /** The Secret as `namespace/name` in the cluster. If omitted, only the directory has the identity. */
   identitySecret?: string | undefined
   clusterName: string
   /** The cluster's own API server. */
@@ -39,7 +39,7 @@ export interface Left {
   readonly rightsAreGone: boolean
 }
 
-/** What the agent has in its data directory. */
+/** The agent's files in its data directory. */
 const files = Object.freeze([
   'agent.crt',
   'agent.key',
@@ -52,8 +52,8 @@ const files = Object.freeze([
 ])
 
 /**
- * Takes the cluster out of a fleet by its agent's own identity, which goes last. Waits for the agent to
- * end, as it would come back. Throws ExpectedError where something is to be done before.
+ * Removes the cluster from a fleet with its agent's own identity, which is deleted last. Waits until the
+ * agent has stopped, because it would register again. Throws ExpectedError if something must be done first.
  */
 export async function leave(options: LeaveOptions, context: RoleContext): Promise<Left> {
   const { directory, clusterName, keepsObjects, onWaiting, from } = options
@@ -103,7 +103,7 @@ async function checkIdentity({ directory, identitySecret, from, clusterName }: L
   )
 }
 
-/** Only the agent takes them apart: without it nobody would. */
+/** Refuses while virtual clusters exist, because only the agent dismantles them. */
 async function checkVirtualClusters(local: Cluster, signal: AbortSignal): Promise<void> {
   const found = await local
     .resource(virtualClusterResource)

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { ExpectedError, exitCodes, systemClock } from '@skerry/base'
 import { loadKubeconfig, tokenFileCredentials, type HttpsTransportConfig } from '@skerry/client'
 
-/** Where every pod finds who it is. */
+/** The directory of every pod's own credentials. */
 const serviceAccountDirectory = '/var/run/secrets/kubernetes.io/serviceaccount'
 
-/** The API server beside the agent: by kubeconfig, or of the cluster in which the agent is a pod. */
+/** Returns the API server of the agent's cluster: by kubeconfig, or the one in which the agent is a pod. */
 export async function findLocalApi(options: {
   kubeconfig: string | undefined
   context: string | undefined

@@ -11,18 +11,18 @@ export interface ReEnrolOptions {
   /** https://host:port of the hub. */
   server: string
   certificateAuthority: string
-  /** The way to it; absent: TCP. */
+  /** Connects to the hub. If omitted, over TCP. */
   connect?: Connect
   clusterName: string
   /** The expired one. */
   current: CertificateAndKey
-  /** What else there is to register with, when the hub does not take the old key any more. */
+  /** Whether there is a token to register with if the hub no longer accepts the old key. */
   hasToken: boolean
 }
 
 /**
- * The next certificate of an agent that was away until its own expired, for a new key and proven by
- * the old one. Undefined when the hub does not take that any more and there is a token; without one
+ * Obtains the next certificate of an agent that was offline until its own expired, for a new key and proven
+ * by the old one. Resolves undefined if the hub no longer accepts that and there is a token; without one
  * throws the hub's StatusError Forbidden.
  */
 export async function reEnrol(

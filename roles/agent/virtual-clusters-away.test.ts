@@ -125,7 +125,10 @@ async function letExpire({ hub, directory, context }: TestHub): Promise<void> {
   await writeCertificateAndKey(paths, { certificatePem, privateKeyPem })
 }
 
-/** The west is closed and another group has its name; a node moved; Works changed and went; a namespace was lost. */
+/**
+ * Makes all changes while the agent is offline: the west is closed and another group has its name; a node
+ * moved; Works changed and disappeared; a namespace was lost.
+ */
 async function changeAll({ hub, edge }: VirtualScene): Promise<void> {
   const groups = edge.resource(virtualClusterResource)
   await groups.delete({ name: 'west' }, signal)
@@ -152,14 +155,14 @@ async function changeAll({ hub, edge }: VirtualScene): Promise<void> {
   )
 }
 
-/** Of the old west neither namespace nor object nor share is left, at the edge or at the hub. */
+/** Checks that neither namespace nor object nor share of the old west is left, at the edge or at the hub. */
 async function isAllThereIs({ hub, edge }: VirtualScene): Promise<void> {
   const list = async (api: typeof hub, resource: TypedResource<KubeObject>): Promise<string[]> =>
     (await api.resource(resource).list({}, signal)).items
       .map(({ metadata: { namespace, name = '' } }) => (namespace ? `${namespace}/${name}` : name))
       .toSorted()
   const namespaces = (await list(edge, resources.namespaces)).filter((name) => /bank/.test(name))
-  // The attic goes when it has been empty for a while.
+  // The attic is deleted when it has been empty for a while.
   assert.deepEqual(
     namespaces.filter((name) => name !== 'attic-bank-east'),
     ['default-bank-east', 'default-bank-west', 'shop-bank-east'],

@@ -70,7 +70,7 @@ test('a node that moves to another group takes no pod along', async () => {
   const nodes = resources.nodes
   await until(edge, nodes, { name: 'n1' }, (node) => groupOf(node) === 'bank-east')
   const namespace = 'default-bank-east'
-  // As if its scheduler had put them there.
+  // The pods look as if its scheduler had put them there.
   for (const each of [namespace, 'default']) {
     const account = { namespace: each, name: 'default' }
     await until(edge, resources.serviceAccounts, account, Boolean)
@@ -81,12 +81,12 @@ test('a node that moves to another group takes no pod along', async () => {
   await until(edge, nodes, { name: 'n1' }, (node) => groupOf(node) === 'bank-west')
   const isGoing = (pod: Pod | undefined) => pod?.metadata.deletionTimestamp !== undefined || !pod
   await until(edge, resources.pods, { namespace, name: 'till' }, isGoing)
-  // What is the edge's own is for its operator to move.
+  // The edge's own pods are for its operator to move.
   const own = await edge
     .resource(resources.pods)
     .get({ namespace: 'default', name: 'till' }, signal)
   assert.equal(own.metadata.deletionTimestamp, undefined)
-  // The hub hears of it with the next round of its report; here it is told at once.
+  // The hub gets it with the report's next round; here it is reported at once.
   await until(
     edge,
     virtualClusterResource,
@@ -166,7 +166,7 @@ test('what changed while the agent was away is so when it is back: renamed, dele
   await until(edge, virtualClusterResource, { name: 'west' }, (found) => !found)
   await until(edge, resources.nodes, { name: 'n1' }, (node) => groupOf(node) === 'bank-ost')
   await until(edge, resources.nodes, { name: 'n2' }, (node) => groupOf(node) === undefined)
-  // Under its old name again it is the cluster that it was.
+  // Under its old name it is the same cluster again.
   await patchGroup(edge, 'east', { clusterName: 'bank-east' })
   await untilCluster(fleet, 'bank-east', ({ Ready }) => Ready === 'True')
   const again = await hub.resource(clusterResource).get({ name: 'bank-east' }, signal)

@@ -1,4 +1,4 @@
-/** A virtual cluster that leaves takes everything of it along, also where its hub says nothing of it any more. */
+/** Everything of a virtual cluster is removed with it, even if its hub no longer reports anything of it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AnyObject } from '@skerry/api'
@@ -80,6 +80,6 @@ test('what a virtual cluster shares is left and taken also when its hub allows i
   assert.deepEqual(await list(priorityClasses), [])
   assert.deepEqual(await list(bindings), [])
   assert.deepEqual(await list(resources.namespaces), [])
-  // It is for whoever took the right back to take off the hub what it kept.
+  // The person who revoked the right removes what the hub kept.
   await hub.resource(clusterResource).get({ name: 'bank-west' }, signal)
 })

@@ -73,7 +73,7 @@ test('each branch is a cluster on the hub, and what is sent there runs on its no
     east.status?.resourceSummary?.allocatableModelings?.find(({ count }) => count > 0),
     { grade: 1, count: 2 },
   )
-  // A new branch comes by itself.
+  // A new branch registers itself.
   await addNode(edge, 'n4', { branch: 'north' }, signal)
   await untilCluster(fleet, 'bank-north', ({ Ready }) => Ready === 'True')
   for (const name of ['bank-east', 'bank-west']) {
@@ -89,7 +89,7 @@ test('each branch is a cluster on the hub, and what is sent there runs on its no
       ),
     )
   }
-  // What wants the nodes of another branch would wait for ever.
+  // A pod that selects another branch's nodes would wait forever.
   const astray = {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -109,7 +109,7 @@ test('each branch is a cluster on the hub, and what is sent there runs on its no
   await edge.resource(resources.nodes).delete({ name: 'n3' }, signal)
   await until(hub, clusterResource, { name: 'bank-west' }, (found) => found === undefined)
   await until(edge, virtualClusterResource, { name: 'west' }, (found) => found === undefined)
-  // Who it was at the hub goes with it.
+  // Its identity at the hub is deleted with it.
   const identities = await readdir(join(fleet.directory, 'agent-bank', 'clusters'))
   assert.deepEqual(identities.toSorted(), ['bank-east', 'bank-north'])
   const left = await edge.resource(resources.namespaces).list({}, signal)

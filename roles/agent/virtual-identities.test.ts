@@ -1,4 +1,7 @@
-/** Each virtual cluster is somebody of its own at a hub: it comes, stays, is shut out and let in again by itself. */
+/**
+ * Each virtual cluster has its own identity at a hub, with which it registers, stays, and is revoked and
+ * accepted again.
+ */
 import assert from 'node:assert/strict'
 import { cp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -41,7 +44,7 @@ function cluster(name: string): Cluster {
 interface Given {
   readonly directory?: string
   readonly identitySecret?: string
-  /** Added to what the clock tells. */
+  /** Added to the clock's time. */
   readonly ahead?: { ms: number }
 }
 
@@ -57,7 +60,7 @@ async function startBank(fleet: TestHub, given: Given = {}) {
     monotonicMs: () => systemClock.monotonicMs() + ahead.ms,
   }
   const context = { ...fleet.context, clock, signal: stop.signal }
-  // As the program comes: by a way of its own.
+  // The program connects in the same way.
   const connect = connectByTcp({ timeoutMs: 10_000, clock: systemClock })
   const options = { directory, hub: fleet.url, clusterName: 'bank', identitySecret, connect }
   const tokenText = await freshToken(fleet, 'bank')
@@ -129,7 +132,7 @@ test('each virtual cluster has a certificate of its own, for which its parent ha
     askers.map(({ spec }) => spec?.username),
     [agentUserName('bank')],
   )
-  // It says until when it is good.
+  // Its Cluster shows the certificate's expiry.
   const annotations = async () =>
     (await fleet.admin.resource(clusterResource).get({ name: 'bank-east' }, signal)).metadata
       .annotations ?? {}
@@ -159,7 +162,8 @@ test('a hub gives nobody a certificate of a cluster that is not theirs', async (
       fleet.context,
       signal,
     )
-  // Neither another cluster, nor a name that is free, nor one that somebody else has registered.
+  // The agent may neither ask for another cluster, nor for a free name, nor for one that another agent
+  // registered.
   for (const name of ['shop', 'bank-own', 'bank-free']) {
     await assert.rejects(ask(bank, name, virtualAgentGroup('bank')), /no virtual cluster/)
   }
@@ -288,7 +292,7 @@ test('a damaged identity of a virtual cluster is asked for again; what is in its
     files: ['agent.crt', 'agent.key', 'agent-next.key'].map((name) => join(own, name)),
     mayChange: (name) => name.startsWith(own),
     expected: (file, damage) =>
-      // The next key is asked for where the certificate is no use, and in no other case.
+      // The next key is read only if the certificate is useless.
       damage === 'a directory' && !file.endsWith('agent-next.key') ? 'refused' : 'made again',
     start,
   })

@@ -25,10 +25,10 @@ import {
 } from './child-identities.ts'
 
 export interface VirtualIdentitiesOptions {
-  /** Of the whole cluster: where its own identity is, theirs are in folders below. */
+  /** The directory of the whole cluster's own identity; those of its virtual clusters are in folders below. */
   readonly directory: string
   readonly clusterName: string
-  /** In which the whole cluster's identity is kept, and theirs beside it. */
+  /** The Secret that keeps the whole cluster's identity and those of its virtual clusters. */
   readonly identitySecret?: string | undefined
 }
 
@@ -36,8 +36,8 @@ export interface VirtualIdentitiesOptions {
 const retryMs = 5_000
 
 /**
- * Who each virtual cluster is at our hub. The whole cluster's agent asks for its first certificate, and for
- * another one where that has expired or was revoked; while one is good, it renews itself.
+ * Creates the identities of the virtual clusters at our hub. The whole cluster's agent requests each first
+ * certificate, and another one if it has expired or was revoked; a valid one renews itself.
  */
 export function createVirtualIdentities(
   { clusterName, ...own }: VirtualIdentitiesOptions,
@@ -70,7 +70,7 @@ async function openVirtualIdentity(
   const { directory, isRefused } = child
   await ensureDirectory(directory)
   const { authorityPem } = parent
-  // One of another hub, where the agent was before, is none here.
+  // A certificate issued by a previous hub is not valid here.
   const isGood = (pem: string): boolean =>
     isWithin(validityOf(pem), context.clock.now()) && isIssuedBy(pem, authorityPem)
   const paths = {
@@ -134,7 +134,7 @@ async function requestFor(
     if (error instanceof ExpectedError) {
       throw new StatusError('Forbidden', error.message, { cause: error })
     }
-    // Requests that nobody decides are cleared away: that says nothing of the virtual cluster.
+    // Undecided requests are deleted after a while, which reveals nothing about the virtual cluster.
     if (!isStatusError(error, 'NotFound')) throw error
     throw new Error(`Cannot get certificate of "${name}": its request is gone`, { cause: error })
   }

@@ -1,4 +1,4 @@
-/** What an agent may do at its hub for the virtual clusters that it has, and for nobody else's. */
+/** An agent has rights at its hub for its own virtual clusters, and for nobody else's. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isStatusError, type ConfigMap } from '@skerry/api'
@@ -65,7 +65,7 @@ test('an agent registers virtual clusters under its own name where the hub allow
   const other = await agentOf(fleet, 'other', stack)
   await refused(apply(bank, cluster('bank-east')))
   await allowVirtualClusters(fleet.admin, { cluster: 'bank', isAllowed: true }, signal)
-  // Whose it is, is for the hub to say; what is there is its own, and not its parent's.
+  // The hub decides the owner; the virtual cluster's objects are its own, and not its parent's.
   const made = await apply(bank, cluster('bank-east'))
   assert.equal(parentOf(made), 'bank')
   const east = await virtualOf(fleet, { cluster: 'bank-east', parent: 'bank' }, stack)
@@ -100,7 +100,7 @@ test('an agent follows its virtual clusters, and touches nothing that is theirs'
     items.map(({ metadata }) => metadata.name),
     ['bank-east'],
   )
-  // By one watch it follows the Works of all of them.
+  // One watch covers the Works of all of them.
   await untilNamespace(fleet.admin, namespace)
   await fleet.admin.resource(workResource).create(workFor('bank-east', till), signal)
   const works = await bank.resource(workResource).list({ labelSelector }, signal)
@@ -144,7 +144,7 @@ test('a virtual cluster keeps what is its own, and reaches nothing of a sibling 
     await refused(secrets.get({ namespace: clusterNamespace, name }, signal))
     await refused(secrets.list({ namespace: executionNamespace(name) }, signal))
   }
-  // A certificate that names another parent, or a cluster that is no virtual one, is worth nothing.
+  // A certificate that names another parent, or a cluster that is not virtual, grants nothing.
   const stranger = await virtualOf(fleet, { cluster: 'bank-east', parent: 'other' }, stack)
   await refusedAll(stranger, 'bank-east')
   await refusedAll(await virtualOf(fleet, { cluster: 'bank', parent: 'bank' }, stack), 'bank')

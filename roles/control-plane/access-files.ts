@@ -25,7 +25,7 @@ import { lookAfter } from './key-plugins.ts'
 import { openAudit } from './open-audit.ts'
 import { requireReadable } from './readable-secrets.ts'
 
-/** What a control plane's configuration files say, and who follows them while it runs. */
+/** The content of a control plane's configuration files, kept current while it runs. */
 export interface AccessFiles extends AsyncDisposable {
   readonly configuredUsers?: ConfiguredUsers
   readonly tokenFile?: string
@@ -34,13 +34,13 @@ export interface AccessFiles extends AsyncDisposable {
   readonly auditTrail?: AuditTrail
   /** Between the server and its store. */
   encrypted(store: Store): EncryptedStore
-  /** Throws what is wrong with plugins that hold keys; absent: there are none. */
+  /** Throws an error about plugins that hold keys. If omitted, there are no such plugins. */
   readonly checkKeyPlugins?: () => Promise<void>
   /** `onKeys` is called when what can be decrypted may have changed. */
   follow(onKeys: () => Promise<void>): readonly Task[]
 }
 
-/** How often files are looked at. */
+/** The interval at which files are checked, in milliseconds. */
 const lookMs = 5_000
 
 /** Reads and checks everything before anything runs. Throws ExpectedError. */
@@ -133,7 +133,7 @@ async function openWebhooks(
   return stack.use(await openAccessWebhooks(flags, context))
 }
 
-/** A first start makes a key of its own: secrets are encrypted unless somebody says otherwise. */
+/** Opens the encryption keys. A first start creates its own key: Secrets are encrypted by default. */
 async function openKeys(
   directory: string,
   { encryptionProviderConfig, newEncryptionKey = false }: AccessFlags,
@@ -148,7 +148,7 @@ async function openKeys(
   const text =
     found ?? encryptionConfigOf([{ name: 'key1', secret: randomBytes(32).toString('base64') }])
   const plan = await readOwnKeys(path, text, context)
-  // Before a new key is written: what stands in its place would hide that the old one is missing.
+  // This comes before a new key is written, because that would hide that the old one is missing.
   if (store && !newEncryptionKey) {
     await requireReadable(store, plan, { path, isFound: found !== undefined })
   }
@@ -194,7 +194,7 @@ async function openUsers(flags: AccessFlags): Promise<UserFile | undefined> {
   return { config: await configOfFlags({ ...flags, oidcIssuerUrl }), text: '' }
 }
 
-/** The flags say what a file with one issuer says. */
+/** Returns what a file with one issuer would hold, from the flags. */
 async function configOfFlags(
   flags: AccessFlags & { oidcIssuerUrl: string },
 ): Promise<AuthenticationConfig> {

@@ -7,15 +7,15 @@ import { clientKubeconfig } from '../runtime/kubeconfig-file.ts'
 
 export interface AdminFile {
   path: string
-  /** Of the context. */
+  /** The name of the context. */
   name: string
   /** https://host:port, as this machine reaches it. */
   server: string
 }
 
 /**
- * For whoever administers this control plane on its own machine. A file that is right stays as it is: a start on a
- * full disk needs no space for it. ExpectedError if there is none.
+ * Writes the kubeconfig of this control plane's administrator on its own machine. A correct file stays, so a
+ * start on a full disk needs no space for it. Throws ExpectedError if there is no space.
  */
 export async function writeAdminKubeconfig(
   pki: ClusterPki,

@@ -25,9 +25,12 @@ export interface CertificateUpkeep {
   readonly time: IssuerTime
 }
 
-/** How often certificates are judged; also when the clock is set. */
+/**
+ * The interval at which certificates are checked, in milliseconds; they are also checked when the clock is
+ * set.
+ */
 const lookMs = 60_000
-/** How often something that stays wrong is said again. */
+/** The interval at which a lasting problem is logged again, in milliseconds. */
 const tellMs = 24 * 3_600_000
 
 /** Keeps a control plane's certificates good while it serves. */
@@ -42,7 +45,7 @@ export function createCertificateKeeper(
   upkeep: CertificateUpkeep,
   deps: { clock: Clock; log: Logger },
 ): CertificateKeeper {
-  // One at a time: two that write the same files could leave a certificate without its key.
+  // Renewals run one at a time: two that write the same files could leave a certificate without its key.
   let last: Promise<unknown> = Promise.resolve()
   const ensure = (options: ClusterPkiOptions): Promise<void> => {
     const next = last.then(() => ensureCertificates({ ...upkeep, pkiOptions: options }, deps))
@@ -114,8 +117,8 @@ function isSame(one: ClusterPki, other: ClusterPki): boolean {
 }
 
 /**
- * A time that is past for sure: when the newest certificate of this directory began. One that lies ahead of
- * the clock proves nothing: that clock may have been wrong then. 0 where there is none.
+ * Returns a time that has passed for sure: the start of the directory's newest certificate. A start in the
+ * future proves nothing, because that clock may have been wrong. Returns 0 if there is none.
  */
 export async function newestCertificateMs(directory: string, nowMs: number): Promise<number> {
   const text = await readFileIfPresent(join(directory, 'pki', 'admin.crt'))
@@ -123,7 +126,7 @@ export async function newestCertificateMs(directory: string, nowMs: number): Pro
     const { notBeforeMs } = validityOf(text ?? '')
     return notBeforeMs <= nowMs ? notBeforeMs : 0
   } catch {
-    // Damaged ones are named by whoever needs them.
+    // The code that needs a damaged certificate reports it.
     return 0
   }
 }

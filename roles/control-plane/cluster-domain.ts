@@ -2,9 +2,9 @@ import { checkDnsSubdomain } from '@skerry/api'
 import { InvalidArgumentError } from 'commander'
 
 /**
- * The domain under which each cluster has a host name, as certificates and clients write it. Throws
- * InvalidArgumentError for what is none: the hub would serve, and no cluster be found by its name. Of one part,
- * clients (OpenSSL) take no wildcard.
+ * Parses the domain under which each cluster has a host name, in the form of certificates and clients. Throws
+ * InvalidArgumentError for an invalid one: the hub would start, but no client would find a cluster by its
+ * name. Clients (OpenSSL) accept no wildcard below a single label.
  */
 export function toClusterDomain(text: string): string {
   const domain = text.toLowerCase().replace(/\.$/, '')

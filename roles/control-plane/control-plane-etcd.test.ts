@@ -122,7 +122,7 @@ test('etcd may be away: the control plane serves again when it returns', { skip 
   })()
   await begun.promise
   await etcd.kill()
-  // What is in the cache is served without etcd; what must be newest waits for it.
+  // Reads from the cache need no etcd; consistent reads wait for it.
   const cached = await client.list({ resourceVersion: '0' }, soon())
   assert.ok(cached.items.some(({ metadata }) => metadata.name === 'before'))
   const reading = client.get({ name: 'before' }, soon())

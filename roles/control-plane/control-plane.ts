@@ -64,9 +64,9 @@ import { claimStore, type StorePlace } from './store-owner.ts'
 export interface ControlPlaneOptions {
   /** Holds pki/, and store.db unless the state is in etcd. */
   directory: string
-  /** True: keys without a store are no reason to refuse; the cluster begins empty. */
+  /** True starts with an empty store even if there are keys. */
   newStore?: boolean | undefined
-  /** Where the state is; no servers: in store.db. */
+  /** The store's etcd; without servers, the state is in store.db. */
   etcd?: EtcdFlags
   /** Others run on the same etcd, with the same keys; `keyFile` opens those, and is needed once. */
   replicas?: { readonly keyFile: string | undefined }
@@ -74,36 +74,42 @@ export interface ControlPlaneOptions {
   authorityName: string
   bindAddress: string
   port: number
-  /** Whose connections begin with a PROXY header; absent: nobody's do. */
+  /** The proxies whose connections begin with a PROXY header. If omitted, none. */
   proxies?: TrustedProxies | undefined
   dnsNames: readonly string[]
   ipAddresses: readonly string[]
   kinds: readonly Kind[]
-  /** What a ComponentStatus says of parts that do not run here. */
+  /** The message of a ComponentStatus for parts that do not run here. */
   componentFaults?: ApiServerOptions['componentFaults']
   routes?: readonly Route[]
   /** The target that a request means, where that is not the one it has. */
   retarget?: ApiServerOptions['retarget']
-  /** How often it is asked whether open watches and sessions may go on; absent: never, as upstream. */
+  /**
+   * The interval at which the rights of open watches and sessions are checked again. If omitted, never, as
+   * upstream.
+   */
   accessCheckMs?: number
   audit?: AuditSink
-  /** Whose word on which trace a request is part of holds, beside those whom upstream trusts. */
+  /** Selects users whose trace context is trusted, in addition to upstream's. */
   trustsTraceOf?: NonNullable<RequestTracing['trusts']>
-  /** Range of service addresses; absent on a hub, whose services are templates. */
+  /** The range of service addresses; omitted on a hub, whose services are templates. */
   serviceCidr?: string
-  /** How pods' logs and streams are reached; absent on a hub, which has no nodes. */
+  /** Dials nodes for pods' logs and streams; omitted on a hub, which has no nodes. */
   dial?: (pki: () => ClusterPki) => SubresourceTableOptions['dial']
-  /** Who may tell for whom they ask; default: certificates of this control plane's front proxy authority. */
+  /**
+   * The proxies that may name the user for whom they ask. If omitted, those with certificates of this control
+   * plane's front proxy authority.
+   */
   frontProxy?: FrontProxyOptions
-  /** Group versions beside the stored ones that this process serves. */
+  /** The group versions that this process serves in addition to the stored ones. */
   localApis?: (objects: Objects, dial: BackendDial | undefined) => readonly LocalApi[]
-  /** Who gets in, what is recorded and what is encrypted, by configuration files. */
+  /** Authentication, audit and encryption, by configuration files. */
   access?: AccessFlags
-  /** What this control plane adds to the usual checks. */
+  /** Returns this control plane's additions to the usual checks. */
   extraAccess?: (objects: Objects) => ExtraAccess
 }
 
-/** A store that can be copied while it runs, or says how else it is. */
+/** A store that can be copied while it runs, or reports how else to back it up. */
 export interface ControlPlaneStore extends Store {
   backup(targetPath: string): Promise<{ bytes: number; revision: number }>
 }
@@ -111,11 +117,11 @@ export interface ControlPlaneStore extends Store {
 export interface ControlPlane extends AsyncDisposable {
   server: ApiServer
   pki: ClusterPki
-  /** For certificates that this control plane signs. */
+  /** The time for certificates that this control plane signs. */
   time: TimeFloor
   objects: Objects
   store: ControlPlaneStore
-  /** OpenID Connect issuers whose tokens it takes now. */
+  /** The OpenID Connect issuers whose tokens it accepts now. */
   issuers: ConfiguredUsers['issuers']
   backup: ControlPlaneStore['backup']
   /** Issues every certificate again that its authorities can issue. */
@@ -233,7 +239,7 @@ async function openControlPlane(
   }
 }
 
-/** Returns the work that goes on as long as the server serves. */
+/** Returns the work that continues as long as the server runs. */
 function upkeepOf(
   parts: ServerParts & {
     store: Store
@@ -356,7 +362,7 @@ function tlsOf(pki: ClusterPki, { authorityPem }: FrontProxies): TlsFiles {
   }
 }
 
-/** Fails with the server, ends with the scope: for those who run beside it. */
+/** Returns a task that fails with the server and ends with the scope, for tasks that run next to it. */
 function failWith(server: ApiServer): Task {
   return (scope) =>
     new Promise((_resolve, reject) => {

@@ -6,7 +6,7 @@ export interface EncryptionKey {
   secret: string
 }
 
-/** An EncryptionConfiguration of our own making: the first key writes, all read, and so does what is plain. */
+/** Returns our own EncryptionConfiguration: the first key writes, all keys read, and so do plain values. */
 export function encryptionConfigOf(keys: readonly EncryptionKey[]): string {
   const config = {
     apiVersion: 'apiserver.config.k8s.io/v1',
@@ -17,7 +17,7 @@ export function encryptionConfigOf(keys: readonly EncryptionKey[]): string {
   return `${JSON.stringify(config, null, 2)}\n`
 }
 
-/** As the metric names the file that is in use. */
+/** Returns the hash by which the metric names the file in use. */
 export function fileHash(text: string): string {
   return `sha256:${createHash('sha256').update(text).digest('hex')}`
 }

@@ -1,7 +1,7 @@
 import type { EtcdStoreOptions } from '@skerry/store'
 import { readText, wrongUse } from '../runtime/read-config-file.ts'
 
-/** Where the state is when it is not in a file of this machine; kube-apiserver's names. */
+/** The flags of a state outside of this machine's files, with kube-apiserver's names. */
 export interface EtcdFlags {
   etcdServers?: readonly string[] | undefined
   etcdCafile?: string | undefined
@@ -10,7 +10,7 @@ export interface EtcdFlags {
   etcdPrefix?: string | undefined
 }
 
-/** Reads the certificates; undefined: the state is in a file. Throws ExpectedError. */
+/** Reads the certificates. Resolves undefined if the state is in a file. Throws ExpectedError. */
 export async function etcdOptionsOf(flags: EtcdFlags): Promise<EtcdStoreOptions | undefined> {
   const { etcdServers: endpoints = [], etcdCertfile, etcdKeyfile, etcdCafile } = flags
   const { etcdPrefix: prefix = '/skerry' } = flags

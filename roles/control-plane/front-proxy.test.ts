@@ -5,7 +5,7 @@ import { startTestHub, type TestHub } from '../../testing/scenes/test-fleet.ts'
 
 const signal = AbortSignal.timeout(30_000)
 
-/** Who the control plane takes the caller for, over the socket. */
+/** Returns the user that the control plane recognizes, over the socket. */
 async function whoAmI(
   { url, caPem }: TestHub,
   pair: { certificatePem: string; privateKeyPem: string },

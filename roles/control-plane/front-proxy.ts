@@ -4,7 +4,10 @@ import { requestHeaderDefaults, type Objects, type RequestHeaderOptions } from '
 import { ExpectedError, exitCodes } from '@skerry/base'
 import type { ClusterPki } from '@skerry/bootstrap'
 
-/** What `--requestheader-*` say; everything absent: this control plane's own front proxy authority. */
+/**
+ * The values of `--requestheader-*`. If all are omitted, this control plane's own front proxy authority is
+ * used.
+ */
 export interface FrontProxyOptions {
   clientCaFile?: string | undefined
   allowedNames?: readonly string[] | undefined
@@ -19,7 +22,7 @@ export interface FrontProxies {
   readonly requestHeader: RequestHeaderOptions
 }
 
-/** Whose certificates may tell for whom they ask, and in which headers. */
+/** Returns whose certificates may name the user for whom they ask, and in which headers. */
 export async function frontProxiesOf(
   options: FrontProxyOptions,
   pki: () => ClusterPki,
@@ -61,7 +64,7 @@ const configMaps: GroupResource = { group: '', resource: 'configmaps' }
 const namespace = 'kube-system'
 const name = 'extension-apiserver-authentication'
 
-/** Where extension API servers learn whom this server's users and front proxies are signed by. */
+/** Publishes the authorities of this server's users and front proxies for extension API servers. */
 export async function publishAuthentication(
   objects: Objects,
   pki: ClusterPki,

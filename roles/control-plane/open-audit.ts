@@ -14,7 +14,7 @@ import type { AccessFlags } from './access-options.ts'
 import { openWebhookTransport } from './webhook-transport.ts'
 
 export interface Audit extends AsyncDisposable {
-  /** Absent: nothing is recorded. */
+  /** If omitted, nothing is recorded. */
   readonly trail?: AuditTrail
   readonly tasks: readonly Task[]
 }
@@ -22,7 +22,7 @@ export interface Audit extends AsyncDisposable {
 const bodyBytesMax = 1024 * 1024
 const dayMs = 86_400_000
 
-/** To a file, to a webhook, or to both. Without a policy nothing is recorded. */
+/** Opens the audit log: a file, a webhook, or both. Without a policy nothing is recorded. */
 export async function openAudit(
   directory: string,
   flags: AccessFlags,

@@ -33,13 +33,13 @@ export async function requireAuthority(directory: string): Promise<void> {
   )
 }
 
-/** Undefined: nothing is there. */
+/** Resolves undefined if there is no file. */
 async function sizeOf(path: string): Promise<number | undefined> {
   try {
     return (await stat(path)).size
   } catch (error) {
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined
-    // Something is there; the file's reader says what.
+    // Something exists there; the file's reader reports what.
     if (codeOf(error) === 'ELOOP') return (await lstat(path)).size
     throw error
   }

@@ -7,7 +7,10 @@ import { readCertificate, spkiHash } from '@skerry/pki'
 import type { Store } from '@skerry/store'
 import { readText } from '../runtime/read-config-file.ts'
 
-/** What all replicas of a control plane must have the same: who signs, and what secrets are sealed with. */
+/**
+ * The files that all replicas of a control plane must share: the signing authorities, and the keys of
+ * Secrets.
+ */
 const sharedFiles: Readonly<Record<string, number>> = Object.freeze({
   'ca.crt': publicMode,
   'ca.key': secretMode,
@@ -21,7 +24,7 @@ const sharedFiles: Readonly<Record<string, number>> = Object.freeze({
 const authorityFiles: ReadonlySet<string> = new Set(['ca.crt', 'front-proxy-ca.crt'])
 
 const recordKey = '/replicas/keys'
-/** Bound to what it is sealed for: the record of something else does not open. */
+/** Binds the ciphertext to its purpose, so that another record does not open. */
 const purpose = Buffer.from('skerry shared keys 1')
 const keyBytes = 32
 const nonceBytes = 12
@@ -64,7 +67,7 @@ export async function fetchSharedKeys(
   return true
 }
 
-/** Shares this replica's keys, sealed with a key of its own that never leaves replica.key. */
+/** Stores this replica's keys for the others, sealed with a key that never leaves replica.key. */
 export async function shareKeys(store: Store, directory: string): Promise<void> {
   const files: Record<string, string> = {}
   for (const name of Object.keys(sharedFiles)) {
@@ -74,7 +77,7 @@ export async function shareKeys(store: Store, directory: string): Promise<void> 
   const path = replicaKeyPath(directory)
   const found = await readFileIfPresent(path)
   const key = found === undefined ? randomBytes(keyBytes) : parseKey(found, path)
-  // Before the record: one whose key is lost would lock everybody out.
+  // The key is written before the record: a record whose key is lost would lock everybody out.
   if (found === undefined)
     await writeFileDurably(path, `${key.toString('base64url')}\n`, secretMode)
   const { isApplied } = await store.write({
@@ -114,7 +117,7 @@ function unseal(record: Uint8Array, key: Buffer, path: string): Record<string, s
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes })
   decipher.setAAD(purpose).setAuthTag(record.subarray(nonceBytes, nonceBytes + tagBytes))
   try {
-    // What opens was sealed by shareKeys: texts by file name.
+    // A record that opens was sealed by shareKeys, so it holds texts by file name.
     return JSON.parse(Buffer.concat([decipher.update(sealed), decipher.final()]).toString())
   } catch (error) {
     throw new ExpectedError(

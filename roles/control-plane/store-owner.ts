@@ -5,15 +5,15 @@ import { spkiHash } from '@skerry/pki'
 import type { Store } from '@skerry/store'
 
 const ownerKey = '/owner'
-/** Stands there from before the keys are made until they are, so that a start which was cut off goes on. */
+/** Marks the time in which the keys are created, so that an interrupted start can continue. */
 const beginning = 'beginning'
 
 export interface StorePlace {
   readonly directory: string
   readonly isInEtcd: boolean
-  /** An empty store is no reason to refuse. */
+  /** True accepts an empty store. */
   readonly newStore: boolean
-  /** The operator has lost all keys and goes on with a store in a file under new ones. */
+  /** The operator has lost all keys and continues with a store in a file under new ones. */
   readonly givesUpKeys: boolean
 }
 
@@ -27,13 +27,13 @@ export type FinishClaim = (authorityPem: string) => Promise<void>
 export async function claimStore(store: Store, place: StorePlace): Promise<FinishClaim> {
   const { entry } = await store.get(ownerKey)
   const authorityPem = await readFileIfPresent(join(place.directory, 'pki', 'ca.crt'))
-  // A damaged mark says nothing; it is written again.
+  // A damaged mark is ignored and written again.
   const owner = entry && !entry.isDamaged ? Buffer.from(entry.value).toString() : undefined
   if (owner !== undefined && owner !== beginning) {
     if (authorityPem !== undefined) requireSame(owner, authorityPem, place)
     else if (!mayTakeOver(place)) throw keysMissing(place)
   } else if (await hasObjects(store)) {
-    // One of before there were marks, or whose first start was cut off: its keys are there.
+    // The store is older than the marks, or its first start was interrupted: then its keys exist.
     if (authorityPem === undefined && !mayTakeOver(place)) throw keysMissing(place)
   } else if (entry === undefined && authorityPem !== undefined && !place.newStore) {
     throw storeEmpty(place)
@@ -70,12 +70,12 @@ async function hasObjects(store: Store): Promise<boolean> {
   return entries.length > 0
 }
 
-/** Only where the lock of a file proves that nobody else runs on it. */
+/** Allows it only if the lock of a file proves that no other process uses it. */
 function mayTakeOver({ givesUpKeys, isInEtcd }: StorePlace): boolean {
   return givesUpKeys && !isInEtcd
 }
 
-/** Throws ExpectedError for a certificate that is damaged, too: nobody knows whose it was. */
+/** Throws ExpectedError for a damaged certificate, too, because its owner is unknown. */
 function requireSame(owner: string, authorityPem: string, place: StorePlace): void {
   let hash: string
   try {

@@ -22,7 +22,7 @@ const rbac = 'rbac.authorization.k8s.io'
 const watchPath = '/clusters/edge/api/v1/pods?watch=1&resourceVersion=1'
 const execPath = '/clusters/edge/api/v1/namespaces/a/pods/b/exec'
 
-/** An API server whose watches last, and whose sessions repeat what they hear. */
+/** Starts an API server whose watches last, and whose sessions echo their input. */
 async function startLasting() {
   const watches = new Set<ServerResponse>()
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
@@ -72,7 +72,7 @@ async function tokenFor(fleet: TestHub, name: string): Promise<string> {
   return (await createUserToken(fleet.admin, user, Date.now(), soon())).token
 }
 
-/** By RBAC: a watch of the cluster and sessions in it, and the hub's own list of clusters. */
+/** Allows by RBAC a watch of the cluster and sessions in it, and the hub's own list of clusters. */
 async function bind(fleet: TestHub, user: string): Promise<void> {
   const apiVersion = `${rbac}/v1`
   const metadata = { name: `may-${user}` }
@@ -100,7 +100,7 @@ function optionsFor(fleet: TestHub, path: string, headers: Record<string, string
   return { host: '127.0.0.1', port, path, ca: fleet.caPem, agent: false, headers }
 }
 
-/** Resolves when the answer has begun; `ended` when it is over, with whether it came to its end. */
+/** Resolves when the answer has begun; `ended` resolves when it is over, with whether it came to its end. */
 async function openWatch(fleet: TestHub, path: string, token: string) {
   const request = httpsRequest(optionsFor(fleet, path, { authorization: `Bearer ${token}` })).end()
   const [answer] = (await once(request, 'response', { signal: soon() })) as [IncomingMessage]
@@ -142,7 +142,7 @@ test('what is open ends soon after the token behind it is removed; what others h
   using other = await openWatch(fleet, watchPath, rita)
   using otherSession = await openSession(fleet, rita)
   await removeUserTokens(fleet.admin, { name: 'olga', tokenId: undefined }, soon())
-  // A watch may end at any time: it ends whole, and its client is refused when it comes back.
+  // A watch may end at any time: it ends properly, and its client is refused when it returns.
   assert.equal(await watch.ended, true)
   assert.equal(await ownWatch.ended, true)
   await session.ended

@@ -30,7 +30,7 @@ interface Asker {
   token?: string
 }
 
-/** Any call, as that user; the answer's JSON. */
+/** Sends any request as that user; resolves with the answer's JSON. */
 async function call(
   fleet: TestHub,
   path: string,
@@ -338,9 +338,9 @@ test('a token of the hub is that user here and at the edge, until it is removed 
   assert.deepEqual(userInfo['groups'], ['crew', 'system:authenticated'])
   const { 'hub.skerry.io/token-id': ids } = userInfo['extra'] as Record<string, string[]>
   assert.deepEqual(ids, [token.split('.')[0]])
-  // Neither expired ones, nor those whose names are the system's own, nor a guess.
+  // Expired tokens, tokens of system names, and guesses are all refused.
   const over = await give('tom', -1)
-  // As somebody would write it past the command.
+  // Such a token can be written without the command.
   const { token: boss, entry } = await createStaticToken({
     name: 'tom',
     groups: ['system:masters'],

@@ -17,7 +17,7 @@ import {
 const soon = (): AbortSignal => AbortSignal.timeout(5_000)
 const domain = 'clusters.example.com'
 
-/** Stands in for an API server, and tells what has come to it beside the agent's own questions. */
+/** Stands in for an API server, and records the requests other than the agent's own. */
 async function startEdge(name: string) {
   const seen: { name: string; url: string; headers: IncomingMessage['headers'] }[] = []
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
@@ -83,14 +83,14 @@ async function startSite(fleet: TestHub, name: string, server: string) {
 }
 
 interface Sent {
-  /** What stands on the wire, head and body. */
+  /** The head and body on the wire. */
   text: string
   serverName?: string
   user?: string
   groups?: string[]
 }
 
-/** Bytes as they stand, and all that comes back until the hub closes. */
+/** Sends raw bytes, and resolves with everything that comes back until the hub closes. */
 async function exchange(
   fleet: TestHub,
   { text, serverName, user = 'mallory', groups = [] }: Sent,
@@ -152,7 +152,7 @@ test('a cluster is reached by its host name as by its path, and by no other name
   })
   assert.equal(statusOf(refused), 403)
   assert.match(refused, /clusters.cluster.karmada.io \\"rome\\" is forbidden: User \\"mallory\\"/)
-  // And no way back to the hub, or over to another cluster.
+  // There is no way back to the hub either, or over to another cluster.
   for (const target of ['/../../api', '//clusters/rome/version', '/%2e%2e/rome/version', '/a/..']) {
     const answer = await exchange(fleet, { text: get(target, `Host: ${host}`), serverName: host })
     assert.equal(statusOf(answer), 400, target)
@@ -210,7 +210,7 @@ const body = 'GET /clusters/rome/version HTTP/1.1\r\nHost: hub\r\n\r\n'
 const oslo = `oslo.${domain}`
 const rome = `rome.${domain}`
 
-/** Each way past one's rights that somebody has tried somewhere, and what the hub says to it. */
+/** Known attempts to get past one's rights, and the hub's answer to each. */
 const attacks: [what: string, sent: Sent, status: number][] = [
   ['another cluster', { text: get('/clusters/rome/version') }, 403],
   ['another cluster by dots', { text: get('/clusters/oslo/../rome/version') }, 400],

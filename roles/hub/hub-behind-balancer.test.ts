@@ -22,7 +22,7 @@ const balancer = '127.0.0.9'
 const operator = { commonName: 'olga', organizations: ['system:masters'] }
 const line = (address: string): string => `PROXY TCP4 ${address} 192.0.2.1 50000 443\r\n`
 
-/** As a balancer there makes it; what it says of the client goes first. */
+/** Opens a connection as a balancer does: the header about the client comes first. */
 async function open(fleet: TestHub, header: string, localAddress = balancer): Promise<Socket> {
   const { hostname: host, port } = new URL(fleet.url)
   const socket = connectTcp({ host, port: Number(port), localAddress })
@@ -52,7 +52,7 @@ async function getByHttp2(secure: TLSSocket, url: string, path: string): Promise
   session.destroy()
 }
 
-/** Where the hub's audit log says that requests for such a path came from. */
+/** Returns the sources of requests for such a path in the hub's audit log. */
 async function sources(fleet: TestHub, path: string): Promise<string[]> {
   const whole = await auditedLines(fleet)
   const lines: { uri: string; source: string }[] = whole.map((each) => JSON.parse(each))
@@ -81,7 +81,7 @@ test('behind a balancer that says so, the address of who really asks is written 
   await getByHttp2(other, fleet.url, path)
   const own = '\r\n\r\n\0\r\nQUIT\n\x20\0\0\0'
   await getBy(await secured(fleet, await open(fleet, own), 'http/1.1'), path)
-  // Who comes past the balancer says nothing of itself.
+  // A client that bypasses the balancer sends no header.
   await getBy(await secured(fleet, await open(fleet, '', '127.0.0.1'), 'http/1.1'), path)
   const seen = await untilSources(fleet, path, 4)
   assert.deepEqual(seen.toSorted(), ['127.0.0.1', balancer, '203.0.113.7', '203.0.113.8'])
@@ -107,13 +107,13 @@ test('nobody but a named balancer says where a connection comes from, and it mus
     socket.resume()
     await once(socket, 'close', { signal: soon() })
   }
-  // A header of somebody else is no TLS; a balancer without one, or with half a truth, is refused.
+  // A header from another address is not TLS; a balancer's missing or incomplete header is refused.
   await closed(await open(fleet, line('203.0.113.7'), '127.0.0.1'))
   await closed(await open(fleet, '\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03'))
   await closed(await open(fleet, `PROXY TCP4 203.0.113.7 ${'x'.repeat(200)}`))
   const gone = await open(fleet, 'PROXY TCP4 203')
   gone.destroy()
-  // One that says nothing keeps nobody out, and does not stay for ever.
+  // A silent connection blocks no others, and does not stay forever.
   const silent = await open(fleet, '')
   const good = await secured(fleet, await open(fleet, line('203.0.113.7')), 'http/1.1')
   await getBy(good, '/clusters/nobody/version')

@@ -6,8 +6,8 @@ import { advertised } from '../runtime/host-addresses.ts'
 const configMaps = Object.freeze({ group: '', resource: 'configmaps' })
 
 /**
- * So that a token of karmadactl's suffices to find this hub: anyone may read where it is, and the token
- * proves it. Whoever makes a token with `--server` writes that address in its place.
+ * Publishes the hub's address, so that a token of karmadactl's suffices to find this hub: anyone may read it,
+ * and the token proves it. A token created with `--server` replaces that address.
  */
 export async function ensureClusterInfo({ objects, pki, server }: ControlPlane): Promise<void> {
   const info = {

@@ -29,7 +29,7 @@ function portOf(server: { address(): unknown }): number {
   return (server.address() as AddressInfo).port
 }
 
-/** Stands in for an API server. A watch is answered with its head, and what `say` sends later. */
+/** Stands in for an API server. It answers a watch with its head, and with what `say` sends later. */
 async function startEdge() {
   const watches: { write(text: string): void }[] = []
   const server = createServer((request, response) => {
@@ -51,7 +51,7 @@ async function startEdge() {
   }
 }
 
-/** A way to the hub that can stand still, as a link that is down does, and go on. */
+/** A way to the hub that can stall, as a link that is down does, and resume. */
 async function startWay(hub: string) {
   const sockets = new Set<Socket>()
   const server = createTcpServer((near) => {
@@ -117,7 +117,7 @@ test('a link that stands still is told within seconds, and goes on with its watc
   const waited = await ask(fleet)
   assert.equal(waited.status, 503)
   assert.match(waited.text, /Cannot reach cluster \\"edge\\": nothing heard for \d+ s/)
-  // Now it is known: the next one does not wait, and is told when to come again.
+  // Now the hub knows: the next request does not wait, and is told when to return.
   const refused = await ask(fleet)
   assert.deepEqual([refused.status, refused.retryAfter], [503, '2'])
   way.resume()
@@ -140,7 +140,7 @@ test('an API server that is away is not taken for an agent that is', async () =>
   assert.equal(fleet.hub.tunnels.sessions('edge').length, 1)
 })
 
-/** An agent of its own process, which can be stopped and killed. */
+/** Starts an agent as a separate process, which can be stopped and killed. */
 async function spawnAgent(fleet: TestHub, server: string) {
   const directory = join(fleet.directory, 'process')
   await mkdir(directory)
@@ -236,7 +236,7 @@ test(
     await disk.fill()
     await assert.rejects(fill(), /disk is full|no space/i)
     for (let times = 0; times < 3; times += 1) {
-      // Longer than what is left of the audit log's last block.
+      // The padding exceeds the rest of the audit log's last block.
       const padding = 'x'.repeat(10_000)
       assert.equal((await ask(fleet, `/version?full=${times}&${padding}`)).status, 200)
     }
@@ -304,7 +304,7 @@ test('an agent that lost its certificate before it was written comes again with 
     await using agent = await startTestAgent(fleet, options)
     await agent.connected()
   }
-  // As if the power had been cut when the hub had signed it.
+  // The state is as if the power had failed after the hub signed it.
   await rm(join(directory, 'agent.crt'))
   await using agent = await startTestAgent(fleet, options)
   await agent.connected()

@@ -7,7 +7,10 @@ import {
   type FleetFailoverOptions,
 } from '@skerry/propagation'
 
-/** What a hub does with policies: it finds what they select, places it, writes the Works, and moves what must leave. */
+/**
+ * Returns the controllers of policies: they find the selected objects, place them, write the Works, and move
+ * what must leave.
+ */
 export function fleetControllers(
   failover: FleetFailoverOptions = {},
   rules: TenantRules = {},

@@ -23,7 +23,7 @@ const masters = ['system:masters']
 /** A megabyte for each kilobyte of it. */
 const bomb = gzipSync(Buffer.alloc(20_000_000))
 
-/** Stands in for an API server: watches begin and say nothing; all else is a bomb. */
+/** Stands in for an API server: watches begin and stay silent; every other answer is a bomb. */
 async function startFleet() {
   await using stack = new AsyncDisposableStack()
   const edge = createServer((request, response: ServerResponse) => {
@@ -126,7 +126,7 @@ const brokenRules: [what: string, sent: string | Buffer, cut: RegExp][] = [
   ['bytes that are no frames', Buffer.alloc(1_000, 0xff), /a frame of /],
 ]
 
-/** As the agent of a cluster opens its tunnel. */
+/** Opens a tunnel like the agent of a cluster. */
 async function agentDoor(fleet: TestHub) {
   await registerCluster(fleet, 'edge')
   const user = agentUserName('edge')

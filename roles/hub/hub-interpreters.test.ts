@@ -1,4 +1,4 @@
-/** What a script on the hub says of a kind, at the hub and at an edge, through the edge's own agent. */
+/** A script on the hub interprets a kind at the hub, and at an edge through the edge's own agent. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ConfigMap } from '@skerry/api'
@@ -15,7 +15,7 @@ import {
 const signal = AbortSignal.timeout(90_000)
 const settings = { namespace: 'default', name: 'settings' }
 
-/** What a site puts into its settings stays, and the Secret that they name comes along. */
+/** The site's own setting stays, and the Secret that the settings name is sent along. */
 const scripts = {
   retention: 'function Retain(d, o) d.data.site = o.data.site return d end',
   dependencyInterpretation: `function GetDependencies(o)

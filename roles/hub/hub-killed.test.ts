@@ -15,7 +15,7 @@ import { runAgent } from '../agent/agent.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 
-/** A hub of its own process, on the state that is there. */
+/** Starts a hub as a separate process, on the existing state. */
 async function spawnHub(directory: string) {
   const program = join(import.meta.dirname, '../../cmd/skerry.ts')
   const flags = ['--data-dir', directory, '--bind-address', '127.0.0.1', '--port', '0']
@@ -84,7 +84,7 @@ function startAgent({ token, ...place }: AgentPlace): AsyncDisposable {
   }
 }
 
-/** Until the cluster answers through the hub. */
+/** Waits until the cluster answers through the hub. */
 async function untilReached({ cluster }: SpawnedHub): Promise<void> {
   const signal = soon()
   for (;;) {
@@ -122,7 +122,7 @@ test('a hub that is killed comes back with its clusters, and their agents come b
   const second = stack.use(await spawnHub(data))
   target.urls = [second.url]
   await untilReached(second)
-  // What was written just before the end was written: the token of then is known.
+  // The last write before the end was stored: the token of that time is known.
   const id = written.token.split('.')[0]
   const secrets = await second.cluster
     .resource({ group: '', version: 'v1', resource: 'secrets', isNamespaced: true })

@@ -1,4 +1,4 @@
-/** How agents come to their hub over the networks that there are. */
+/** Tests of agents that reach their hub over real-world networks. */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -75,7 +75,7 @@ test('an agent registers, reports and is reached by a proxy that wants a login',
   assert.ok((await namespacesAtEdge(fleet)).includes('default'))
   const { host } = new URL(fleet.url)
   assert.deepEqual([...new Set(proxy.asked)], [host])
-  // As a proxy does with what was idle for a minute.
+  // A proxy cuts connections like this after a minute of idleness.
   const back = agent.connected()
   proxy.cut()
   await back
@@ -96,7 +96,7 @@ test('past a box that opens TLS an agent registers and is reached; the box reads
   assert.match(read, /GET \/tunnel\/v1\/carrier /, 'it did look into the outer TLS')
   assert.doesNotMatch(read, new RegExp(token.split('.')[1] ?? 'token'))
   assert.doesNotMatch(read, /certificatesigningrequests|kube-system|Impersonate/i)
-  // Who accepts a registration sees from where it came.
+  // The person who accepts a registration sees its source address.
   const requests = fleet.admin.resource(resources.certificateSigningRequests)
   const { items } = await requests.list({}, soon())
   const from = items.map(({ spec }) => spec?.extra?.[registrationKeys.sourceAddress])
@@ -130,7 +130,7 @@ test('a box that changes what passes gets nowhere, nor does one that plays it ba
   assert.ok((await namespacesAtEdge(fleet)).includes('default'))
 })
 
-/** All that a client sent on one connection, sent once more on another; until the hub ends that. */
+/** Sends all bytes of a client's connection again on another, until the hub ends it. */
 async function playBack({ url }: TestHub, recorded: Buffer): Promise<void> {
   const { hostname, port } = new URL(url)
   const to = { host: hostname, port: Number(port), rejectUnauthorized: false }

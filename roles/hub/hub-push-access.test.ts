@@ -1,4 +1,4 @@
-/** Who may have a hub dial clusters in push mode, and by which credentials. */
+/** Only some users may have a hub dial clusters in push mode, and with which credentials is restricted. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isStatusError } from '@skerry/api'
@@ -37,7 +37,7 @@ test('whoever has the hub send a secret somewhere must be allowed to read it', a
     const change = { name: 'shop', type: 'merge', patch: { spec } } as const
     await assert.rejects(clusters.patch(change, signal), isRefused)
   }
-  // What does not say where it is, they may.
+  // They may change fields that do not affect where it is.
   const patch = { spec: { region: 'north' } }
   await clusters.patch({ name: 'shop', type: 'merge', patch }, signal)
 })
@@ -114,7 +114,7 @@ test('no agent speaks for a cluster in push mode, nor reads or gives its credent
     await assert.rejects(own.get({ ...space, name }, signal), isRefused)
     await assert.rejects(own.patch({ ...change, type: 'merge' }, signal), isRefused)
   }
-  // What an agent has left before counts for nothing.
+  // A Secret that an agent wrote before is refused.
   const planted = { ...secretOf('farm', { token: 'mine', caBundle: fleet.caPem }), type: 'Opaque' }
   await other.cluster.resource(resources.secrets).create(planted, signal)
   const farm = clusterOf('farm', { apiEndpoint: 'https://127.0.0.1:1' })

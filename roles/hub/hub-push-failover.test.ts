@@ -1,4 +1,4 @@
-/** What becomes of objects at a cluster in push mode that does not answer, and when it answers again. */
+/** Objects at an unreachable cluster in push mode move, and are cleaned up when it answers again. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources, type Cluster as Api } from '@skerry/client'
@@ -18,7 +18,7 @@ const made = { namespace: 'default', name: 'till' }
 const binding = { ...made, name: 'till-configmap' }
 const notReady = 'cluster.karmada.io/not-ready'
 
-/** One of the two, and to the other one while that is tainted. */
+/** Places at one of the two, and at the other while that one is tainted. */
 async function placeAtOne(admin: Api): Promise<void> {
   const conditions = (statusValues: ('True' | 'False')[]) => [
     { conditionType: 'Ready', operator: 'In' as const, statusValues },
@@ -54,7 +54,7 @@ async function placeAtOne(admin: Api): Promise<void> {
   )
 }
 
-/** Until its only copy that counts is applied there. */
+/** Waits until its only valid copy is applied there. */
 function untilAt(admin: Api, name: string): Promise<void> {
   return until(admin, resourceBindingResource, binding, (each) => {
     const { clusters = [], gracefulEvictionTasks = [] } = each?.spec ?? {}

@@ -18,7 +18,7 @@ const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 const operator = { commonName: 'olga', organizations: ['system:masters'] }
 const execPath = '/api/v1/namespaces/a/pods/b/exec?command=sh'
 
-/** Stands in for an API server: tells what a session sent when that has ended, and who asked. */
+/** Stands in for an API server: reports the input of a session when that has ended, and the user. */
 async function startSessions() {
   const dates = { notBeforeMs: Date.now() - 60_000, notAfterMs: Date.now() + 3_600_000 }
   const authority = await createAuthority({ subject: { commonName: 'shop-ca' }, ...dates })
@@ -42,7 +42,7 @@ async function startSessions() {
     socket.on('error', () => socket.destroy())
     asked.push({ url, headers })
     const lines = ['HTTP/1.1 101 Switching Protocols', 'connection: upgrade']
-    // What the server says first comes with the head.
+    // The server's first bytes come with the head.
     socket.write(`${[...lines, `upgrade: ${headers.upgrade}`].join('\r\n')}\r\n\r\nhello `)
     const chunks = [head]
     socket.on('data', (chunk: Buffer) => chunks.push(chunk))

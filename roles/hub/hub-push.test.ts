@@ -56,11 +56,11 @@ test('a joined cluster is told of, fed and reached without an agent, until it is
     false,
   )
   assert.equal((await ask(admin, '/clusters/shop/version')).status, 404)
-  // What runs there goes on.
+  // The objects there stay.
   assert.equal((await configMaps.get(made, signal)).data?.['till'], '7')
 })
 
-/** Both ways to it, as whoever asks. */
+/** Reaches it in both ways, as the requesting user. */
 async function reach(admin: Api): Promise<void> {
   const proxy = '/apis/cluster.karmada.io/v1alpha1/clusters/shop/proxy'
   const whoami = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
@@ -80,11 +80,11 @@ async function reach(admin: Api): Promise<void> {
   )
   const text = (await readBody(answer.body)).toString('utf8')
   assert.equal(JSON.parse(text).status.userInfo.username, 'kubernetes-admin', text)
-  // Whom the hub does not let go there is not passed on.
+  // The hub does not forward a user without the right.
   assert.equal((await ask(admin, `${proxy}/version`, 'anna')).status, 403)
 }
 
-/** To where it is told, whatever it is asked for. */
+/** Starts a proxy that always connects to the given port. */
 async function startProxy(port: number) {
   const asked: string[] = []
   const sockets = new Set<Socket>()

@@ -119,7 +119,7 @@ test('a token that is used again, by whomever, lets nobody in by itself', async 
   await untilAuditedLines(fleet, { count: 2, isWanted }, soon())
 })
 
-/** As if the agent had been away since its certificate expired. */
+/** Writes an identity as if the agent had been offline since its certificate expired. */
 async function writeExpired(fleet: TestHub, directory: string, expiredMs: number): Promise<void> {
   const { publicKeyPem, privateKeyPem } = await generateKeyPair()
   const nowMs = Date.now()
@@ -233,7 +233,7 @@ test('who has the right to it gets command and manifest for a cluster over the A
     /^skerry agent --hub https:\/\/hub\.example:7443 --name shop-7 --token-file token --ca-hash sha256:\w+ --allow-group staff --deny-group system:masters$/,
   )
   assert.match(status?.manifest ?? '', /--allow-group=staff/)
-  // Nobody in system:masters, unless it is said: command and manifest alike.
+  // Nobody may act as system:masters by default: command and manifest alike.
   const table: [allowed: Partial<ClusterRegistration['spec']>, isDenied: boolean][] = [
     [{}, true],
     [{ allowUsers: ['rita'] }, true],
@@ -250,7 +250,7 @@ test('who has the right to it gets command and manifest for a cluster over the A
     assert.equal(/ --deny-group system:masters\b/.test(told?.command ?? ''), isDenied, what)
     assert.equal(/--deny-group=system:masters\b/.test(told?.manifest ?? ''), isDenied, what)
   }
-  // What finds services is allowed only where services are.
+  // The rights to find services are granted only if services are allowed.
   assert.doesNotMatch(status?.manifest ?? '', /endpointslices/)
   const served = { ...registration.spec, allowServices: ['shop/web:80', 'shop/*:http'] }
   const { status: serving } = await fleet.admin

@@ -18,13 +18,16 @@ import { version } from '../runtime/version.ts'
 import { clusterRegistrationReview } from './cluster-registration-review.ts'
 import type { RegistrationRules } from './registration-rules.ts'
 
-/** By how much certificates begin before they are issued. */
+/** The time by which certificates are backdated, in milliseconds. */
 export const backdateMs = certificateLifetimes.skewMs
 
-/** How agents come to a hub and leave it: registrations, who approves them, the return after a long absence. */
+/**
+ * Handles how agents join a hub and leave it: registrations, their approval, and the return after a long
+ * absence.
+ */
 export interface HubRegistration {
   readonly routes: readonly Route[]
-  /** To be merged with what else the hub adds. */
+  /** The authorizers to merge with the hub's other additions. */
   readonly authorizers: ExtraAccess['authorizers']
   readonly callers: NonNullable<ExtraAccess['callers']>
   readonly reviews: NonNullable<ExtraAccess['reviews']>
@@ -81,7 +84,7 @@ export function createHubRegistration(
   }
 }
 
-/** First the Cluster: while the agent has its certificate it can ask again for what is left. */
+/** Removes the Cluster first: while the agent has its certificate it can ask again for the rest. */
 async function strikeOff(
   hub: { readonly cluster: Cluster } | undefined,
   name: string,

@@ -17,11 +17,11 @@ import { replicaKeyPath } from '../control-plane/shared-keys.ts'
 
 const skip = await whyNoEtcd()
 const clusters = ['oslo', 'rome', 'nice']
-/** Of one user, to one cluster; two clusters' are as many as one tunnel takes. */
+/** The watches of one user to one cluster; those of two clusters fill one tunnel. */
 const watchesOfEach = 500
 const perSession = 250
 
-/** Stands in for an API server: watches begin and say nothing. */
+/** Stands in for an API server: watches begin and stay silent. */
 async function startEdge() {
   const server = createServer((request, response: ServerResponse) => {
     if (request.url?.includes('watch=')) return response.flushHeaders()

@@ -86,7 +86,7 @@ const configMap = (name: string): ConfigMap => ({
   metadata: { name, namespace: 'default' },
 })
 
-/** Until a cluster's tunnel is known at a replica where it does not end. */
+/** Waits until a cluster's tunnel is known at a replica where it does not end. */
 async function untilReachable(fleet: TestHub, url: string, name: string): Promise<void> {
   const signal = soon()
   while ((await statusOf(fleet, url, `/clusters/${name}/version`)).status !== 200) {
@@ -137,7 +137,7 @@ test('any replica reaches a cluster, wherever its tunnel ends', { skip }, async 
   await sameStates(hubs)
 })
 
-/** How clusters are, by whom they are connected and how much passed, is told alike by both. */
+/** Checks that both replicas report the same states: who connects each cluster, and how much passed. */
 async function sameStates({ first, second }: { first: TestHub; second: TestHub }): Promise<void> {
   const [here, there] = await Promise.all(
     [first, second].map(async ({ url }) => {
@@ -153,7 +153,7 @@ async function sameStates({ first, second }: { first: TestHub; second: TestHub }
   assert.deepEqual(here, there)
 }
 
-/** An API server that takes each upgrade and says what it was sent. */
+/** Starts an API server that accepts each upgrade and echoes its input. */
 async function startUpgrading() {
   const server = createServer()
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -216,7 +216,7 @@ test('a tunnel that ends is known at every replica, and so is a revocation', { s
   const away = await statusOf(second, second.url, '/clusters/edge/version')
   assert.equal(away.status, 503)
   assert.equal(away.headers['retry-after'], '2')
-  // Also where the tunnel did not end it is known why.
+  // A replica without the tunnel also knows why it ended.
   assert.match(away.text, /the agent was revoked, not connected since 20/)
 })
 

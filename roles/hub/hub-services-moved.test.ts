@@ -1,4 +1,4 @@
-/** Every way in which whoever may write in a namespace could lead an allowed service somewhere else. */
+/** Every way in which a user who may write in a namespace could lead an allowed service elsewhere. */
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
@@ -10,7 +10,7 @@ import {
 import { interfaceAddresses } from '../runtime/host-addresses.ts'
 
 let scene: ServiceScene
-/** Where a server of this machine listens that no service may reach. */
+/** The port of a server of this machine that no service may reach. */
 let port: number
 /** The addresses that the agent takes for the machine's own; the test's servers listen on them. */
 let own: readonly string[] = []
@@ -56,7 +56,7 @@ const ofNoNode =
   /its pods have addresses outside of spec\.podCIDRs of their nodes; .*anywhere=shop\//
 const selecting = (name: string) => ({ selector: { app: name }, ports: ports() })
 
-/** Attempts under their services' names. Each leads to a server of this machine if the agent believes it. */
+/** The attempts by their services' names. Each leads to a server of this machine if the agent believes it. */
 const attempts: Readonly<Record<string, () => Attempt>> = {
   'no-selector': () => ({ service: { ports: ports() }, slice: [scene.address], why: noSelector }),
   'slice-beside-selector': () => ({

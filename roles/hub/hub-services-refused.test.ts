@@ -7,9 +7,9 @@ import { clusterAccessResource } from '@skerry/fleet-kinds'
 import { startServiceScene, type ServiceScene } from '../../testing/scenes/service-scene.ts'
 
 let scene: ServiceScene
-/** Connections that came to a server that nobody may reach. */
+/** The number of connections to a server that nobody may reach. */
 let reached = 0
-/** Of nobody (RFC 5737). */
+/** An address that nobody has (RFC 5737). */
 const nodeAddress = '198.51.100.7'
 
 before(async () => {
@@ -75,7 +75,7 @@ test('another port of an allowed service, and a service that is not there, are r
   const [status, text] = await refusal(`${root}/shop/named:admin/`)
   assert.equal(status, 403)
   assert.match(text, /its agent does not allow it/)
-  // By number it is the same port.
+  // The number names the same port.
   assert.match((await refusal(`${root}/shop/named:9100/`))[1], /it has no ready endpoints/)
   assert.deepEqual(await refusal(`${root}/shop/named:77/`), [
     404,
@@ -134,7 +134,7 @@ test('a ClusterAccess leads to services by the verbs that it says so for, and by
 test('a right to the API does not reach the way by which services are dialled', async () => {
   const user = { commonName: 'api-only' }
   const asked = reached
-  // What the hub says to its agent, said by a client.
+  // A client sends what the hub sends to its agent.
   const headers = { connection: 'Upgrade', upgrade: 'tcp.skerry' }
   for (const method of ['GET', 'POST']) {
     const reply = await scene.call('/clusters/edge/%73ervices/shop/web/80', {
@@ -149,7 +149,7 @@ test('a right to the API does not reach the way by which services are dialled', 
   assert.equal(reached, asked)
 })
 
-/** CONNECT by HTTP/1.1, with what an agent would understand. The answer's first line. */
+/** Sends CONNECT over HTTP/1.1, in the form that an agent understands. Resolves with the answer's first line. */
 async function rawConnect(path: string): Promise<string> {
   const { certificate: cert, key } = await scene.fleet.credentialsOf({ commonName: 'api-only' })
   const { port } = new URL(scene.fleet.url)
@@ -171,7 +171,7 @@ async function rawConnect(path: string): Promise<string> {
   })
 }
 
-/** CONNECT by HTTP/2, where it has no path. */
+/** Sends CONNECT over HTTP/2, where it has no path. */
 async function http2Connect(): Promise<number> {
   const { certificate: cert, key } = await scene.fleet.credentialsOf({ commonName: 'api-only' })
   const session = connectHttp2(scene.fleet.url, { ca: scene.fleet.caPem, cert, key })
@@ -188,7 +188,7 @@ async function http2Connect(): Promise<number> {
 
 test('a service leads to no node, and not to where clouds tell machines their secrets', async () => {
   const table: [name: string, address: string][] = [
-    // What API servers take in an EndpointSlice; the loopback and link-local they refuse themselves.
+    // API servers accept these in an EndpointSlice; they refuse loopback and link-local addresses themselves.
     ['cloud', '100.100.100.200'],
     ['cloud6', 'fd00:ec2::254'],
     ['node', nodeAddress],
@@ -214,7 +214,7 @@ test('a name elsewhere is reached only where the edge allows that very service a
     const flag = `--allow-service anywhere=shop/${name}:80`
     assert.ok(text.includes(`it is an ExternalName; only ${flag} leads there`), text)
   }
-  // Allowed by name; but what it leads to is the machine itself, or where it finds its secrets.
+  // The name is allowed, but it leads to the machine itself, or to its secrets.
   const names = ['169.254.169.254', '127.1', nodeAddress]
   for (const [at, externalName] of names.entries()) {
     await scene.createService(`away-${at + 1}`, { type: 'ExternalName', externalName })

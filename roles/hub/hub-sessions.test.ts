@@ -21,7 +21,7 @@ import {
 const soon = (): AbortSignal => AbortSignal.timeout(30_000)
 const operator = { commonName: 'olga', organizations: ['system:masters'] }
 
-/** What kubectl 1.20 and 1.35 send to open a session, and what an API server says to it. */
+/** The handshakes of kubectl 1.20 and 1.35 for a session, and an API server's answers. */
 const handshakes = [
   {
     name: 'exec of kubectl 1.20 over SPDY',
@@ -78,7 +78,7 @@ const handshakes = [
 
 type Handshake = (typeof handshakes)[number]
 
-/** Takes each session as an API server would, and repeats what it hears. */
+/** Starts a server that accepts each session as an API server would, and echoes its input. */
 async function startSessions(answers: { handshake: Handshake | undefined }) {
   const seen: IncomingMessage[] = []
   const server = createServer((_request, response) => void response.end('{}'))
@@ -109,7 +109,7 @@ async function startSessions(answers: { handshake: Handshake | undefined }) {
   }
 }
 
-/** Sends a handshake as it is, then these bytes; resolves with all that came back up to their echo. */
+/** Sends a raw handshake, then these bytes; resolves with everything that came back up to their echo. */
 async function open(fleet: TestHub, { line, sent }: Handshake, bytes: Buffer): Promise<Buffer> {
   const { certificate: cert, key } = await fleet.credentialsOf(operator)
   const port = Number(new URL(fleet.url).port)

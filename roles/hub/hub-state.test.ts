@@ -51,7 +51,7 @@ async function startFleet(options: TestHubOptions & { agentLog?: TestHubOptions[
   return { edge, fleet, agent, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
-/** How the cluster is when it is as wanted. */
+/** Resolves with the cluster's state once it is as wanted. */
 function untilState(
   fleet: TestHub,
   isWanted: (state: ClusterState) => boolean,
@@ -269,7 +269,7 @@ test('the list comes as a table, wide, as JSON, YAML and names, and goes on whil
   await watching
   assert.equal(seen[0], 'edge open ')
   assert.equal(seen.at(-1), 'edge closed the agent stops')
-  // And the command itself, on the hub's machine.
+  // The command itself works on the hub's machine, too.
   const path = join(fleet.directory, 'admin.kubeconfig')
   await writeAdminKubeconfig(fleet.hub.plane.pki, { path, name: 'hub', server: fleet.url })
   const program = join(root, 'cmd', 'skerry.ts')
@@ -307,7 +307,7 @@ test('one name of a request is in every log from the client to the cluster', asy
   assert.deepEqual([service.status, service.headers['audit-id']], [403, 's-1'])
   assert.equal(find(hubLog, 'Cluster answered', 's-1')?.['cluster'], 'edge')
   assert.equal(find(agentLog, 'Service not reached', 's-1')?.['service'], 'shop/web:80')
-  // What would not stand in a line of a log is not taken.
+  // The hub ignores an id that does not fit a log line.
   for (const odd of ['a b', 'x'.repeat(65), '"}', 'ä', '']) {
     const sent = Buffer.from(odd, 'utf8').toString('latin1')
     const { headers } = await ask(fleet, '/clusters/edge/version', {
@@ -336,7 +336,7 @@ async function documentedMetrics(prefix: string): Promise<Map<string, string>> {
   return new Map(found.filter(([name]) => name.startsWith(prefix)))
 }
 
-/** The same, from what is served. Labels are those of the samples, without a histogram's own. */
+/** Does the same from the served metrics. Labels are those of the samples, without a histogram's own. */
 function servedMetrics(text: string, prefix: string): Map<string, string> {
   const found = new Map<string, string>()
   for (const [, name = '', type = ''] of text.matchAll(/^# TYPE (\w+) (\w+)$/gm)) {
@@ -355,7 +355,7 @@ test('the metrics that are documented are those that hub and agent serve', async
   const refused = await ask(fleet, '/clusters/edge/version', { user: { commonName: 'rita' } })
   assert.equal(refused.status, 403)
   const { tunnels } = fleet.hub
-  // Each counter with labels has a line when it has happened once.
+  // Each counter with labels has a line once it has counted.
   await tunnels.send('edge', { method: 'GET', path: '/', headers: {} }, soon())
   const apiVersion = 'cluster.karmada.io/v1alpha1'
   const gone = { apiVersion, kind: 'Cluster', metadata: { name: 'gone' } }
@@ -408,7 +408,7 @@ test('the metrics that are documented are those that hub and agent serve', async
     }),
   )
   assert.deepEqual(statuses, [404, 405, 404])
-  // A cluster that is gone has a line, by which one is told; one that never came has none.
+  // A disconnected cluster keeps a line for alerts; one that never connected has none.
   assert.doesNotMatch(hub, /^skerry_hub_cluster_connected\{cluster="gone"\}/m)
   await agent[Symbol.asyncDispose]()
   await untilState(fleet, ({ tunnel }) => tunnel === 'closed')

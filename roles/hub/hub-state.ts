@@ -16,14 +16,14 @@ import { throughParents } from '@skerry/virtual-clusters'
 import type { RoleContext } from '../runtime/role-context.ts'
 import type { HubTunnels } from './hub-tunnels.ts'
 
-/** What a hub tells of its clusters: metrics, a log line for each request, and how they are. */
+/** The hub's reports on its clusters: metrics, a log line for each request, and states. */
 export interface HubState extends Disposable {
-  /** For agents' tunnels, and for those who look at clusters. */
+  /** The routes for agents' tunnels, and for users who look at clusters. */
   readonly routes: readonly Route[]
   /** The way to the clusters, observed. */
   readonly tunnels: ClusterProxyDeps['tunnels']
   readonly awaySinceMs: NonNullable<ClusterProxyDeps['awaySinceMs']>
-  /** Where clusters in push mode are dialled. */
+  /** Returns how to dial clusters in push mode. */
   readonly planOf: PushPlans
   /** Audit lines that were lost. */
   readonly onLost: (lines: number) => void

@@ -20,7 +20,10 @@ import {
 
 const soon = (): AbortSignal => AbortSignal.timeout(30_000)
 
-/** People of one department, by expressions; with what the cluster is told beside names and groups. */
+/**
+ * Returns a configuration with people of one department, mapped by expressions, including values other than
+ * names and groups.
+ */
 function configuration({ url, ca, clientId }: TestIssuer) {
   return {
     apiVersion: 'apiserver.config.k8s.io/v1',
@@ -42,7 +45,7 @@ function configuration({ url, ca, clientId }: TestIssuer) {
   }
 }
 
-/** The ID token of whoever logs in with these claims. */
+/** Resolves with the ID token of a person who logs in with these claims. */
 async function tokenOf(issuer: TestIssuer, claims: Record<string, unknown>): Promise<string> {
   issuer.setPerson({ sub: '4711', ...claims })
   const { url: issuerUrl, clientId, ca: authorityPem } = issuer
@@ -54,7 +57,7 @@ async function tokenOf(issuer: TestIssuer, claims: Record<string, unknown>): Pro
   return idToken
 }
 
-/** As whom the cluster knows the bearer, or why nobody. */
+/** Resolves with the user that the cluster recognizes, or the reason for the refusal. */
 async function whoAtEdge({ url, caPem }: TestHub, bearerToken: string): Promise<unknown> {
   using transport = createHttpsTransport({
     server: `${url}/clusters/edge`,

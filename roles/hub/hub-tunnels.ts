@@ -26,21 +26,21 @@ export interface HubTunnels {
   readonly own: TunnelRegistry
   /** Links of other replicas that end in this process. */
   readonly links: TunnelRegistry
-  /** Those and the ones of all other replicas. */
+  /** The tunnels of this replica and of all others. */
   readonly all: ReplicatedTunnels
   /** Notes who opened a tunnel that ends here. */
   readonly onOpened: (session: TunnelSession, agent: AgentFacts) => void
   readonly states: TunnelStates
-  /** This one, once it has joined the others; undefined when it is alone for good. */
+  /** Returns this replica, once it has joined the others; undefined if it stays alone. */
   readonly replica: () => HubReplica | undefined
-  /** For the links of other replicas; refuses all until this one has joined them. */
+  /** The route for links of other replicas; it refuses all until this one has joined them. */
   readonly route: Route
   /** Joins the replicas on this plane's store: the others reach it at this address. */
   join(plane: ControlPlane, address: string): Promise<Task>
 }
 
 const yearMs = 365 * 24 * 3_600_000
-/** Only in memory, and void when the process ends: nothing renews it. */
+/** The certificate exists only in memory and ends with the process, so nothing renews it. */
 const certificateMs = 5 * yearMs
 
 /** The tunnels of a hub. Alone it has its own; with replicas, all of theirs. */
@@ -132,7 +132,7 @@ function directoryOf(joined: Joined) {
   }
 }
 
-/** Made anew at each start: a replica is a process. */
+/** Creates the identity at each start: a replica is a process. */
 async function identityOf(plane: ControlPlane, address: string) {
   const id = randomBytes(8).toString('hex')
   const { authority } = plane.pki

@@ -22,7 +22,7 @@ interface Answer {
   readonly text: string
 }
 
-/** By HTTP/1.1; an upgrade, too, is answered. */
+/** Sends a request over HTTP/1.1; an upgrade is answered, too. */
 async function ask(fleet: TestHub, options: RequestOptions, body?: string): Promise<Answer> {
   const { certificate: cert, key } = await fleet.credentialsOf(operator)
   const { port } = new URL(fleet.url)
@@ -43,7 +43,7 @@ async function ask(fleet: TestHub, options: RequestOptions, body?: string): Prom
       socket.destroy()
       resolve({ status: 101, headers: {}, text: '' })
     })
-    // A body without an end: what is not there is not waited for.
+    // The body stays open: the hub must not wait for its rest.
     if (body !== undefined) request.write(body)
     else request.end()
   })
@@ -79,7 +79,7 @@ const webSocket = {
   'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
 }
 
-/** Every way in which a request may come to a cluster. */
+/** Every kind of request to a cluster. */
 const paths: readonly {
   readonly what: string
   readonly ask: (fleet: TestHub, cluster: string) => Promise<Answer>
@@ -181,7 +181,7 @@ test('whichever way a request comes, an unreachable cluster answers at once, why
     retryAfter: /^2$/,
     why: /^Cannot reach cluster "edge": the agent stops, not connected since 20\d\d-[\dT:.-]+Z/,
   }
-  // Those that have just gone are mostly soon back.
+  // A cluster that has just disconnected is usually back soon.
   for (const each of paths) checkAnswer(each.what, await each.ask(fleet, 'edge'), gone)
 })
 
@@ -196,6 +196,6 @@ test('kubectl shows which cluster is away, though it has not asked it for its ki
     assert.equal(await warned(`/clusters/never${path}`), away, path)
   }
   assert.match(String(await warned('/clusters/nobody/api')), /nobody/)
-  // There the client shows what the answer itself says.
+  // For these the client shows the answer's own message.
   assert.equal(await warned(`/clusters/never${pods}`), undefined)
 })

@@ -89,7 +89,7 @@ test('a watch goes on when its tunnel breaks, and when its agent is another', as
   await make(edge, 'first')
   assert.equal(await next(), 'first')
   await cut(fleet, agent)
-  // While it is away, and when it is back.
+  // One object is created while the agent is offline, and one when it is back.
   await make(edge, 'second', { text: 'x'.repeat(400_000) })
   assert.equal(await next(), 'second')
   const directory = `${fleet.directory}/another`
@@ -155,7 +155,7 @@ async function writeConfig(fleet: TestHub): Promise<string> {
   return path
 }
 
-/** kubectl, and what it has said of ConfigMaps of the test. */
+/** Starts kubectl, and records its output about ConfigMaps of the test. */
 async function kubectlWatch(config: string, home: string) {
   const { kubectl } = await unpackClients()
   const args = ['--kubeconfig', config, 'get', 'cm', '--watch', '--no-headers']
@@ -227,7 +227,7 @@ test('kubectl, a library and a browser see each event once while their tunnel br
   using browser = await watchSocket(fleet)
   const clients = [kubectl, library, browser]
   for (const { seen } of clients) await untilSeen(seen, ['before'])
-  // Whoever hears of this one has its watch.
+  // A client that receives this one has its watch.
   await make(edge, 'open')
   const names = ['before', 'open']
   for (const { seen } of clients) await untilSeen(seen, names)

@@ -55,7 +55,7 @@ interface Answer {
   body: { reason?: string; message?: string; details?: Record<string, unknown>; status?: unknown }
 }
 
-/** With the path as it stands: a client library would tidy it. */
+/** Uses the raw path, which a client library would normalize. */
 async function rawCall(
   fleet: TestHub,
   path: string,
@@ -174,7 +174,7 @@ test('the edge sees the person, not the agent, whatever the client claims', asyn
     const plain = userOf(await rawCall(fleet, path, selfReview))
     assert.equal(plain.username, 'olga')
     assert.deepEqual(plain.groups, ['system:masters', 'operators', 'system:authenticated'])
-    // The hub itself lets an administrator act as somebody else; the edge sees that somebody.
+    // The hub itself lets an administrator impersonate another user, whom the edge sees.
     const acting = userOf(await rawCall(fleet, path, { ...selfReview, headers: claims }))
     assert.equal(acting.username, 'karl')
     assert.deepEqual(acting.groups, ['system:masters', 'system:authenticated'])
@@ -213,7 +213,7 @@ test('RBAC on the hub decides who may reach which cluster, and by which verb', a
   assert.match(audited[2] ?? '', /cannot create resource "clusters\/proxy"/)
   assert.match(audited[3] ?? '', /cannot watch resource "clusters\/proxy"/)
   assert.match(audited[4] ?? '', /cannot create resource "clusters\/proxy"/)
-  // Who may read may ask the edge about themselves, and is answered by their own name.
+  // A user who may read may send the edge self reviews, and is answered by name.
   const asked = { user: reader, ...selfReview }
   const myself = await rawCall(fleet, `${edgePath}${selfReviewPath}`, asked)
   assert.equal(myself.status, 201)

@@ -94,46 +94,46 @@ export interface HubOptions {
   dataDir: string
   bindAddress: string
   port: number
-  /** Names and addresses beside the machine's own that users and agents use. */
+  /** Names and addresses that users and agents use, in addition to the machine's own. */
   extraSans: readonly string[]
   access?: AccessFlags
-  /** Under which each cluster has a host name of its own; absent: clusters have paths only. */
+  /** The domain under which each cluster has its own host name. If omitted, clusters have paths only. */
   clusterDomain?: string | undefined
-  /** With servers: the state is there, and several hubs on it are one. */
+  /** If it has servers, the state is there, and several hubs on it form one. */
   etcd?: EtcdFlags
-  /** Another replica's pki/replica.key; only for the first start beside others. */
+  /** Another replica's pki/replica.key; only for the first start next to others. */
   replicaKeyFile?: string | undefined
-  /** Where the other replicas reach this one; absent: its first address. */
+  /** The address at which the other replicas reach this one. If omitted, its first address. */
   advertiseAddress?: string | undefined
-  /** Absent: the stable versions. */
+  /** If omitted, the stable versions. */
   served?: KindFlags
-  /** Absent: tokens suffice, and agents may be away for a month beyond their certificate. */
+  /** If omitted, tokens suffice, and agents may return for a month after their certificate's expiry. */
   registration?: RegistrationRules
   /** True: agents may come inside WebSockets, past boxes that open TLS. */
   allowInspectedTls?: boolean | undefined
-  /** Balancers that say by the PROXY protocol where a connection comes from. */
+  /** The balancers whose PROXY protocol headers name a connection's source. */
   proxies?: TrustedProxies | undefined
-  /** Absent: the hub does not say where its users log in. */
+  /** If omitted, the hub does not publish where its users log in. */
   login?: LoginFlags
   /** True: a missing store is made again, empty. */
   newStore?: boolean | undefined
-  /** True: objects leave clusters whose taints they do not tolerate, or where they are ill. */
+  /** True moves objects off clusters whose taints they do not tolerate, or where they are unhealthy. */
   failover?: boolean | undefined
-  /** True: it dials clusters in push mode, where their Clusters say. */
+  /** True dials clusters in push mode, at the addresses in their Clusters. */
   push?: boolean | undefined
   /** If omitted, the writers of a namespace reach nothing outside of it. */
   rules?: TenantRules
-  /** How often it asks these how they are. Default: every 10 s. */
+  /** The interval at which it checks these clusters. Default: every 10 s. */
   pushPeriodMs?: number
-  /** How often it looks whether open watches and sessions may go on. Default: every 10 s. */
+  /** The interval at which it checks whether open watches and sessions may continue. Default: every 10 s. */
   accessCheckMs?: number
 }
 
 export interface Hub extends AsyncDisposable {
   readonly plane: ControlPlane
-  /** Those that end in this process. */
+  /** The tunnels that end in this process. */
   readonly tunnels: TunnelRegistry
-  /** Until the signal aborts. */
+  /** Runs until the signal aborts. */
   run(signal: AbortSignal): Promise<void>
 }
 
@@ -141,7 +141,10 @@ export interface Hub extends AsyncDisposable {
 const accessCheckMs = 10_000
 const yearSeconds = 365 * 24 * 3_600
 
-/** What is needed of kube-controller-manager's: a hub has objects and identities, but no workloads. */
+/**
+ * The controllers of kube-controller-manager that a hub needs: it has objects and identities, but no
+ * workloads.
+ */
 const hubControllers = [
   'namespace-controller',
   'serviceaccount-controller',
@@ -220,7 +223,7 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
       },
     ),
   )
-  // From here on it serves until those have ended who run on it: a leader gives its lease back.
+  // From here on the server runs until its users have ended: a leader releases its lease.
   serving[Symbol.dispose]()
   registration.attach(plane, hubUser)
   login.attach(plane)
@@ -245,7 +248,7 @@ function registrationRules({ registration = registrationDefaults, allowInspected
   return { ...registration, takesInspectedTls: allowInspectedTls === true }
 }
 
-/** Whoever keeps the state in etcd may start another one beside it. */
+/** Reports whether the state is in etcd, so that another replica may start next to this one. */
 function hasReplicas({ etcd }: HubOptions): boolean {
   return (etcd?.etcdServers ?? []).length > 0
 }
@@ -379,7 +382,7 @@ interface HubParts {
   plane: ControlPlane
   tunnels: HubTunnels
   registration: HubRegistration
-  /** Absent: this hub is alone. */
+  /** If undefined, this hub is alone. */
   replicating: Task | undefined
   options: HubOptions
   planOf: PushPlans

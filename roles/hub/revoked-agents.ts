@@ -22,7 +22,7 @@ export async function cutRevokedAgents(
     for (const [clusterName, before] of Object.entries(object.data ?? {})) {
       if (known.get(clusterName) === before) continue
       known.set(clusterName, before)
-      // What was revoked before the start needs no cut: nobody came in with an older certificate.
+      // An agent that was revoked before the start needs no cut: nobody connects with an older certificate.
       if (informer.hasSynced()) tunnels.closeIdentity(clusterName, 'the agent was revoked')
     }
   })

@@ -19,7 +19,10 @@ import {
   reachableClustersRoute,
 } from '@skerry/gateway'
 
-/** What a hub adds for people: tokens of its own, access by label, the list of it, names for clusters. */
+/**
+ * The hub's parts for people: its own tokens, access by label, the list of reachable clusters, and host
+ * names.
+ */
 export interface UserAccess {
   readonly route: Route
   readonly retarget: NonNullable<ApiServerOptions['retarget']>

@@ -6,25 +6,26 @@ import { busyMeter } from './busy-share.ts'
 export interface Compiler {
   /** Share of the time since the last call in which the event loop had work, 0 to 1. */
   busyShare(): number
-  /** From now on what is hot is compiled to machine code. */
+  /** From now on, hot code is compiled to machine code. */
   start(): void
 }
 
 const limits = Object.freeze({
-  /** To start takes all of a small processor for some seconds, once. */
+  /** The time of the start, which takes all of a small processor for some seconds, once. */
   startingMs: 10_000,
   lookMs: 2_000,
-  /** What it may work without compilers: this share of the time, and so much beyond it. */
+  /** The work allowed without compilers: this share of the time, and this much in addition. */
   idleShare: 0.05,
   workMsMax: 1_000,
 })
 
-/** Of engine-flags.ts. */
+/** One of the flags in engine-flags.ts. */
 const withoutCompilers = '--no-opt'
 
 /**
- * The compilers' own pages and what they make are 14 MB of an agent that mostly waits. So it begins without them, and
- * has them from when it has worked for a while, until its end. Ends then, or with the signal; never rejects.
+ * Starts the compilers once an agent is busy. Their own pages and their output are 14 MB of an agent that
+ * mostly waits, so it begins without them, and keeps them once it has worked for a while. Ends then, or with
+ * the signal; never rejects.
  */
 export async function compileWhenBusy(
   { clock, compiler }: { clock: Clock; compiler: Compiler },
@@ -32,10 +33,10 @@ export async function compileWhenBusy(
 ): Promise<void> {
   const rest = (ms: number): Promise<void> =>
     clock.sleep(ms, signal).catch(() => {
-      // Only the signal ends the sleep early, and the loop looks at it.
+      // Only the signal ends the sleep early, and the loop checks it.
     })
   await rest(limits.startingMs)
-  // What the start took does not count.
+  // This resets the meter, so that the start does not count.
   compiler.busyShare()
   let workMs = 0
   while (workMs < limits.workMsMax && !signal.aborted) {
@@ -46,7 +47,7 @@ export async function compileWhenBusy(
   if (!signal.aborted) compiler.start()
 }
 
-/** Undefined when the engine was started with its compilers. */
+/** Returns undefined if the engine was started with its compilers. */
 export function thisCompiler(engineFlags: readonly string[]): Compiler | undefined {
   if (!engineFlags.includes(withoutCompilers)) return undefined
   return {

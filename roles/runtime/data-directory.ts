@@ -12,9 +12,9 @@ const formatFile = 'format.json'
 export const dataDirectoryDefault = '/var/lib/skerry'
 
 /**
- * Makes the directory (mode 0700) or checks that an existing one is ours and of a format this
- * program reads. An older format is migrated by whoever owns the part; a newer one, or a directory
- * that holds something else, is refused.
+ * Creates the directory (mode 0700), or checks that an existing one is ours and has a format that this
+ * program reads. The owner of a part migrates its older format; a newer format, or a directory with other
+ * content, is refused.
  */
 export async function openDataDirectory(path: string): Promise<void> {
   try {
@@ -49,7 +49,7 @@ async function readFormat(path: string): Promise<number | undefined> {
   )
 }
 
-/** Without a format file only an empty directory is ours: a mistyped path must not be written into. */
+/** Refuses a directory that is not empty and has no format file: a mistyped path must not be written into. */
 async function refuseForeign(path: string): Promise<void> {
   const names = (await readdir(path)).filter((name) => name !== 'lost+found')
   if (names.length === 0) return

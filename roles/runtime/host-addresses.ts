@@ -15,7 +15,7 @@ export function hostAddresses(): string[] {
   )
 }
 
-/** Those of IPv6 as well, after them, but none that are good on one link only. */
+/** Adds the IPv6 addresses at the end, without link-local ones. */
 export function allHostAddresses(): string[] {
   const six = Object.entries(networkInterfaces()).flatMap(([name, infos]) =>
     ownInterfaces.test(name)
@@ -27,14 +27,14 @@ export function allHostAddresses(): string[] {
   return [...hostAddresses(), ...six]
 }
 
-/** Every address of every interface of this machine, of bridges and the loopback as well. */
+/** Returns every address of every interface of this machine, including bridges and the loopback. */
 export function interfaceAddresses(): string[] {
   return Object.values(networkInterfaces()).flatMap((infos) =>
     (infos ?? []).map(({ address }) => address),
   )
 }
 
-/** As other machines reach this one; the server's own address may be the loopback's. */
+/** Returns the URL at which other machines reach this one; the server's own address may be the loopback's. */
 export function advertised(server: string): string {
   const [address] = allHostAddresses()
   if (address === undefined) return server

@@ -4,10 +4,10 @@ import { generateKeyPair, publicKeyOf } from '@skerry/pki'
 import type { RoleContext } from './role-context.ts'
 
 /**
- * The key for which an agent asks the next certificate, written before the hub is asked: a token lets one key in,
- * so whoever loses it on a full disk, or by a crash, could not come again with another. The one of the
- * certificate in use is not asked for twice. A damaged one is lost already and is replaced; where its token had let
- * it in, a person accepts the new one. Throws when it cannot be written.
+ * Returns the key for an agent's next certificate, which is stored before the hub is asked: a token admits
+ * one key, so an agent that lost it on a full disk, or in a crash, could not return with another. The key of
+ * the present certificate is not used twice. A damaged key is already lost and is replaced; if its token had
+ * been used, a person accepts the new one. Throws if it cannot be written.
  */
 export async function pendingKey(
   directory: string,
@@ -37,7 +37,7 @@ function isPrivateKey(text: string): boolean {
     publicKeyOf(text)
     return true
   } catch {
-    // Which byte is wrong helps nobody.
+    // The position of the wrong byte is of no use.
     return false
   }
 }

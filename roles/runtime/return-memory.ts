@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import type { Clock } from '@skerry/base'
 import { busyMeter } from './busy-share.ts'
 
-/** What the engine says of itself; injected for tests. */
+/** The engine's counters and controls; injected for tests. */
 export interface Engine {
   /** Bytes of objects, reachable or not, with what they hold outside of the heap. */
   usedBytes(): number
@@ -20,23 +20,31 @@ const limits = Object.freeze({
   lookMs: 5_000,
   /** A busy process is left alone: its engine collects by itself. */
   busyShareMax: 0.05,
-  /** One that always has a little to do, as a hub of a hundred clusters, is never calm, but has no burst either. */
+  /**
+   * The share of a process that always has a little to do, such as a hub of a hundred clusters: it is never
+   * calm, but has no burst either.
+   */
   quietShareMax: 0.2,
   quietLooksMin: 6,
-  /** Then to collect takes a tenth of a second or two, and somebody may wait for it; more, and it is too long. */
+  /**
+   * Up to this size a collection takes a tenth of a second or two, for which a request may wait; more would
+   * take too long.
+   */
   quietBytesMax: 192 * 1024 * 1024,
-  /** What must have come since the last look: a factor of what was used, and this on top. */
+  /**
+   * The growth since the last collection that triggers the next: this factor of what was used, plus this many
+   * bytes.
+   */
   growthFactor: 1.2,
   growthBytes: 8 * 1024 * 1024,
-  /** What the heap of a calm process has grown by when it is time to save memory: somebody sends what is large. */
+  /** The growth of a calm process's heap from which it saves memory: a client is sending something large. */
   burstBytes: 64 * 1024 * 1024,
 })
 
 /**
- * After a burst the engine keeps its garbage for minutes, because nothing asks for memory. A box at
- * the edge runs the workloads, too: once the process is calm, what it does not need is given back. In a large burst
- * the engine collects more often.
- * Ends with the signal; never rejects.
+ * Returns memory after a burst, when the engine would keep its garbage for minutes, because nothing asks for
+ * memory. A box at the edge runs the workloads, too, so a calm process gives back what it does not need. In a
+ * large burst the engine collects more often. Ends with the signal; never rejects.
  */
 export async function returnMemory(
   { clock, engine }: { clock: Clock; engine: Engine },
@@ -47,7 +55,7 @@ export async function returnMemory(
   let quietLooks = 0
   while (!signal.aborted) {
     await clock.sleep(limits.lookMs, signal).catch(() => {
-      // Only the signal ends the sleep early, and the loop looks at it.
+      // Only the signal ends the sleep early, and the loop checks it.
     })
     if (signal.aborted) continue
     engine.growLittle(engine.heapBytes() > keptHeapBytes + limits.burstBytes)
@@ -65,7 +73,7 @@ export async function returnMemory(
   }
 }
 
-/** Undefined when the engine was started without --expose-gc: see engine-flags.ts. */
+/** Returns undefined if the engine was started without --expose-gc: see engine-flags.ts. */
 export function thisEngine(): Engine | undefined {
   const { gc } = globalThis
   if (gc === undefined) return undefined

@@ -16,29 +16,29 @@ import { returnMemory, thisEngine } from './return-memory.ts'
 import type { TracingFlags } from './tracing-options.ts'
 import { youngBuffers } from './young-buffers.ts'
 
-/** What every role is given: the injected seams, and a signal that asks it to stop in order. */
+/** The context of every role: the injected seams, and a signal that requests an orderly stop. */
 export interface RoleContext {
   clock: Clock
   random: Random
   log: Logger
   metrics: Metrics
   signal: AbortSignal
-  /** Absent: nothing is traced. */
+  /** If omitted, nothing is traced. */
   tracer?: Tracer
-  /** To be told of bytes that pass in buffers; absent when the engine cannot be asked to collect them. */
+  /** Reports bytes that pass in buffers; omitted if the engine cannot be asked to collect them. */
   onBytes?: (bytes: number) => void
 }
 
 export const logLevels: readonly LogLevel[] = ['error', 'info', 'debug']
 
-/** The reason of a stop that somebody asked for; a role that ends by it has not failed. */
+/** The reason of a requested stop; a role that ends with it has not failed. */
 export class StopRequested extends Error {
   override name = 'StopRequested'
 }
 
 /**
- * Runs one role until it ends, a signal asks it to stop, or its supervisor goes away. The second
- * signal stops waiting for an orderly end.
+ * Runs one role until it ends, a signal requests a stop, or its supervisor disappears. A second signal ends
+ * the wait for an orderly end.
  */
 export async function runRole(
   role: string,
@@ -80,11 +80,11 @@ export async function runRole(
 
 export interface StopOptions {
   onStop?: (cause: string) => void
-  /** A role whose supervisor is gone stops: the next `up` starts it again. */
+  /** Whether the role stops when its supervisor is gone: the next `up` starts it again. */
   endsWithSupervisor?: boolean
 }
 
-/** Aborts when somebody asks this process to stop; the second time it stops at once. */
+/** Aborts when a signal asks this process to stop; the second time the process exits at once. */
 export function stopSignal(options: StopOptions = {}): AbortSignal {
   const controller = new AbortController()
   const stop = (cause: string): void => {

@@ -2,7 +2,7 @@ import { chmod, rm } from 'node:fs/promises'
 import { connect, createServer, type Socket } from 'node:net'
 import { ExpectedError, exitCodes, messageOf, type ExitCode } from '@skerry/base'
 
-/** What a running site or hub does at the request of another process of its machine. */
+/** The actions of a running site or hub that another process of its machine can request. */
 export interface RoleRequests {
   backup(targetPath: string): Promise<BackupResult>
   /** Issues every certificate again that the authority can issue, and uses the new ones. */
@@ -20,8 +20,8 @@ const requestBytesMax = 4_096
 const renewalRequest = 'renew-certificates'
 
 /**
- * Takes requests of other processes to the running role. The socket is mode 0600: whoever may open it may
- * read the store's file and the keys anyway.
+ * Accepts other processes' requests to the running role. The socket has mode 0600: a process that may open it
+ * may read the store's file and the keys anyway.
  */
 export async function openRoleSocket(
   path: string,
@@ -65,7 +65,8 @@ async function answer(text: string, requests: RoleRequests): Promise<object> {
 async function readAll(socket: Socket): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
-  // Else the loop's end would close the other direction, too, which has the answer yet to carry.
+  // Without this option the loop's end would also close the other direction, which still has to carry the
+  // answer.
   for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
     if (!Buffer.isBuffer(chunk)) continue
     bytes += chunk.length
@@ -110,7 +111,7 @@ function exitCodeOf(value: unknown): ExitCode {
   return Object.values(exitCodes).find((code) => code === value) ?? exitCodes.failure
 }
 
-/** Undefined: nothing listens. */
+/** Resolves undefined if nothing listens. */
 async function ask(socketPath: string, request: string): Promise<object | undefined> {
   const socket = connect({ path: socketPath, allowHalfOpen: true })
   const isOpen = await new Promise<boolean>((resolve, reject) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 /** The program's own version: package.json's, or what the bundler put in its place. */
 export const version: string = readVersion()
 
-/** As `skerry build --agent-image` names the agent's image, and manifests ask for it. */
+/** The name of the agent's image in `skerry build --agent-image` and in manifests. */
 export const agentImageReference = `localhost/skerry-agent:${version}`
 
 declare const SKERRY_VERSION: string | undefined

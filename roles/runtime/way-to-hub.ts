@@ -17,10 +17,10 @@ import type { WayFlags } from './way-options.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** How an agent's connections come to its hub. */
+/** How an agent's connections reach its hub. */
 export interface WayToHub {
   readonly connect: Connect
-  /** For the log: no user and no password. */
+  /** The fields for the log: no user and no password. */
   readonly described: {
     readonly proxy?: string
     readonly chosenBy?: string
@@ -28,7 +28,7 @@ export interface WayToHub {
   }
 }
 
-/** The way that this process was told, and a line of log that says which. */
+/** Returns this process's way to the hub, and logs it. */
 export async function connectBy(
   { hub, ...flags }: WayFlags & { hub: string },
   { clock, log }: RoleContext,
@@ -38,7 +38,10 @@ export async function connectBy(
   return { connect }
 }
 
-/** For the proxy to answer, itself and for the way on; those that look a name up take their time. */
+/**
+ * The time for the proxy to answer, including its own connection, in milliseconds; proxies that resolve a
+ * name are slow.
+ */
 const proxyAnswerMs = 15_000
 
 /** Straight, by a proxy, past a box that opens TLS. Throws ExpectedError with what to do. */
@@ -61,7 +64,7 @@ export async function wayToHub(
 }
 
 /**
- * As kubectl comes to a server: by the proxy that its kubeconfig names, else by the environment's. Throws
+ * Returns kubectl's way to a server: the proxy in its kubeconfig, otherwise the environment's. Throws
  * ExpectedError with what to do.
  */
 export async function wayOfKubeconfig(
@@ -140,7 +143,7 @@ async function proxyOf(
   const ca = caFile === undefined ? {} : { ca: await readPem(caFile) }
   const proxy = { url: url.origin, ...ca }
   if (file !== undefined) {
-    // A file that cannot be used is told at the start; later ones may come and go.
+    // An unusable file is reported at the start; later ones may come and go.
     await readLogin(file)
     return { ...proxy, login: () => readLogin(file) }
   }

@@ -1,13 +1,14 @@
 /**
- * Between two collections of what is young. A buffer is small to the engine's young generation, and large
- * outside of it: long before that one is full, 64 MiB of dead buffers make the engine mark and sweep
- * everything. Each byte of a tunnel leaves about three bytes of buffers behind: this is well below.
+ * The bytes between two collections of the young generation. A buffer is small to the engine's young
+ * generation, and large outside of it: long before that generation is full, 64 MiB of dead buffers make the
+ * engine mark and sweep everything. Each byte of a tunnel leaves about three bytes of buffers behind: this is
+ * well below.
  */
 const bytesBetween = 8 * 1024 * 1024
 
 /**
- * To be told of the bytes that pass in buffers which nobody keeps. Undefined when the engine was started without
- * --expose-gc: see engine-flags.ts.
+ * Returns a function that receives the number of bytes passing in short-lived buffers. Undefined if the
+ * engine was started without --expose-gc: see engine-flags.ts.
  */
 export function youngBuffers(
   collect: (() => void) | undefined = collectYoung(),

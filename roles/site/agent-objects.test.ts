@@ -8,7 +8,7 @@ type Edge = Awaited<ReturnType<typeof startTestEdge>>
 
 const role = { group: 'rbac.authorization.k8s.io', resource: 'clusterroles' }
 
-/** Whom the cluster takes the agent's credentials for, without the agent in between. */
+/** Returns the user that the cluster recognizes by the agent's credentials, without the agent in between. */
 async function actAs({ api }: Edge, user: string, group: string): Promise<string> {
   using transport = createHttpsTransport(api)
   const { status, body } = await transport.send(

@@ -10,7 +10,7 @@ import {
   type ImpersonationPolicy,
 } from '@skerry/membership'
 
-/** Who the built-in agent is to its own site. */
+/** The built-in agent's user at its own site. */
 export const localAgentUser = 'system:skerry:agent'
 
 const rbac = 'rbac.authorization.k8s.io'
@@ -19,8 +19,8 @@ const servicesRoleName = 'skerry:agent:services'
 const worksRoleName = 'skerry:agent:works'
 
 /**
- * What an agent needs in its cluster: to act as the hub's users, and to see how the cluster is. Of
- * the objects that users own it sees pods alone, and changes nothing.
+ * The agent's rights in its cluster: to impersonate the hub's users, and to read the cluster's status. Pods
+ * are the only users' objects that it reads, and it changes none.
  */
 export const agentRole: AnyObject = Object.freeze({
   apiVersion: `${rbac}/v1`,
@@ -37,7 +37,7 @@ export const agentRole: AnyObject = Object.freeze({
 /** The rules that this program wrote last: what differs from them is an operator's. */
 const writtenKey = 'skerry.io/written-rules'
 
-/** For those alone whom the policy names. What else is said of users gives no rights, and stays open. */
+/** Restricts impersonation to the users of the policy. Other facts about users grant no rights, and stay open. */
 function agentRoleFor(policy: ImpersonationPolicy): AnyObject {
   const named = impersonationRules(policy).filter(({ apiGroups }) => apiGroups?.includes(''))
   const more = { apiGroups: ['authentication.k8s.io'], resources: ['*'], verbs: ['impersonate'] }
@@ -46,7 +46,7 @@ function agentRoleFor(policy: ImpersonationPolicy): AnyObject {
   return { ...agentRole, metadata: { name: roleName, annotations }, rules }
 }
 
-/** To find the services that the hub may reach; apart, as most agents reach none. */
+/** The rights to find the services that the hub may reach; separate, because most agents reach none. */
 const servicesRole: AnyObject = Object.freeze({
   apiVersion: `${rbac}/v1`,
   kind: 'ClusterRole',
@@ -54,7 +54,7 @@ const servicesRole: AnyObject = Object.freeze({
   rules: serviceRules,
 })
 
-/** To apply Works; apart, and bound only while the agent is told to. */
+/** The rights to apply Works; separate, and bound only while the agent has that duty. */
 const worksRole: AnyObject = Object.freeze({
   apiVersion: `${rbac}/v1`,
   kind: 'ClusterRole',
@@ -73,17 +73,17 @@ function bindingOf(name: string): AnyObject {
 }
 
 export interface AgentDuties {
-  /** As whom it acts; absent: as everybody whom the hub names. */
+  /** The users whom it may impersonate. If omitted, everybody whom the hub names. */
   readonly policy?: ImpersonationPolicy | undefined
-  /** That the hub may reach. */
+  /** The services that the hub may reach. */
   readonly services?: readonly AllowedService[]
   readonly appliesWorks?: boolean | undefined
   readonly hasVirtualClusters?: boolean | undefined
 }
 
 /**
- * Made when missing; the role follows the policy, unless an operator has changed it. What is no duty any more is
- * unbound.
+ * Creates missing objects. The role follows the policy, unless an operator has changed it; a role whose duty
+ * ended is unbound.
  */
 export async function ensureAgentObjects(
   objects: Objects,

@@ -26,11 +26,11 @@ export interface SiteAgentOptions extends WayFlags {
   hub: string
   hubTokenFile: string | undefined
   hubCaHash: string | undefined
-  /** As whom it acts; absent: as everybody whom the hub names. */
+  /** The users whom it may impersonate. If omitted, everybody whom the hub names. */
   policy: ImpersonationPolicy | undefined
-  /** Where it is and its labels; absent: its Cluster has none. */
+  /** Its place and labels. If omitted, its Cluster has none. */
   place?: AgentPlace | undefined
-  /** That the hub may reach. */
+  /** The services that the hub may reach. */
   services: readonly AllowedService[]
   appliesWorks: boolean | undefined
   hasVirtualClusters: boolean | undefined

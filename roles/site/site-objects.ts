@@ -9,7 +9,10 @@ export interface SiteAddresses {
   /** The range that addresses of services are given out of. */
   serviceCidr: string
   dnsServiceIp: string
-  /** Where clients in the cluster's network reach this API server; undefined: nowhere, until it starts with an address. */
+  /**
+   * The address at which clients in the cluster's network reach this API server; undefined until it starts
+   * with one.
+   */
   advertiseAddress: string | undefined
   port: number
 }
@@ -25,7 +28,10 @@ const clusterRoleBindings: GroupResource = {
   resource: 'clusterrolebindings',
 }
 
-/** What a site has from its first start beyond the API server's own bootstrap objects. */
+/**
+ * Creates the objects that a site has from its first start, in addition to the API server's own bootstrap
+ * objects.
+ */
 export async function ensureSiteObjects(
   objects: Objects,
   addresses: SiteAddresses,
@@ -83,10 +89,10 @@ function apiService({ apiServiceIp, port }: SiteAddresses): AnyObject {
   }
 }
 
-/** This server's own address, as kube-apiserver publishes it; written again when it changed. */
+/** Publishes this server's own address as kube-apiserver does; writes it again when it changed. */
 async function publishApiEndpoints(objects: Objects, addresses: SiteAddresses): Promise<void> {
   const { advertiseAddress, port } = addresses
-  // Endpoints never are of the loopback. What was published before stays: the address may come back.
+  // Endpoints may not have loopback addresses. The published ones stay: the address may come back.
   if (advertiseAddress === undefined) return
   const ports = [{ name: 'https', port, protocol: 'TCP' }]
   const meta = { name: 'kubernetes', namespace: 'default' }
@@ -117,7 +123,7 @@ async function put(objects: Objects, resource: GroupResource, wanted: AnyObject)
   })
 }
 
-/** Every node answers this address itself (service-proxy), so the service selects no pods. */
+/** Returns the DNS service, which selects no pods: every node answers this address itself (service-proxy). */
 function dnsService({ dnsServiceIp }: SiteAddresses): AnyObject {
   return {
     apiVersion: 'v1',
@@ -154,8 +160,8 @@ function localPathClass(): AnyObject {
 }
 
 /**
- * What a node's network, its policies and local volumes read beyond the node authorizer's rules. The one
- * thing it may write is the status of a volume, never where a volume is or whose.
+ * Returns the rights of a node's network, policies and local volumes, in addition to the node authorizer's
+ * rules. The only thing it may write is the status of a volume, never the volume's place or owner.
  */
 function nodeNetworkRole(): AnyObject {
   return {
@@ -168,8 +174,8 @@ function nodeNetworkRole(): AnyObject {
         resources: ['services', 'nodes', 'persistentvolumes'],
         verbs: ['get', 'list', 'watch'],
       },
-      // A policy's peers are pods of every node, chosen by labels of theirs and of namespaces. Of
-      // the pods of others a node learns these, names, addresses and named ports (PodPeer).
+      // A policy's peers are pods of every node, selected by their labels and those of namespaces. A node
+      // reads these of other nodes' pods, with names, addresses and named ports (PodPeer).
       { apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch'] },
       { apiGroups: ['node.skerry.io'], resources: ['pods'], verbs: ['list', 'watch'] },
       {
@@ -213,7 +219,7 @@ function kubeletAdminBinding(): AnyObject {
   }
 }
 
-/** Whoever may view a namespace may see what its pods use; the role that metrics-server brings. */
+/** Returns metrics-server's role: a user who may view a namespace may see its pods' usage. */
 function metricsReaderRole(): AnyObject {
   const aggregate = (role: string): [string, string] => [
     `rbac.authorization.k8s.io/aggregate-to-${role}`,
@@ -246,7 +252,7 @@ function nodeNetworkBinding(): AnyObject {
   }
 }
 
-/** The address under which a site's nodes reach its API server: what it published for itself. */
+/** Resolves with the address at which a site's nodes reach its API server: the one that it published. */
 export async function advertisedServer(cluster: Cluster, signal: AbortSignal): Promise<string> {
   const found = await cluster
     .resource(resources.endpoints)

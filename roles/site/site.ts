@@ -42,37 +42,37 @@ export interface SiteOptions {
   name: string
   bindAddress: string
   port: number
-  /** Names and addresses beside the machine's own that clients use. */
+  /** Names and addresses that clients use, in addition to the machine's own. */
   extraSans: readonly string[]
   clusterCidr: string
   serviceCidr: string
   clusterDomain: string
-  /** https://host:port of the hub that this site is one cluster of; absent: it is on its own. */
+  /** The URL https://host:port of the hub in whose fleet this site is. If omitted, it is on its own. */
   hub?: string | undefined
   /** Both needed the first time only. */
   hubTokenFile?: string | undefined
   hubCaHash?: string | undefined
-  /** As whom the agent acts; absent: as everybody whom the hub names. */
+  /** The users whom the agent may impersonate. If omitted, everybody whom the hub names. */
   agentPolicy?: ImpersonationPolicy | undefined
-  /** Where it is and its labels, for its Cluster on the hub. */
+  /** Its place and labels, for its Cluster on the hub. */
   place?: AgentPlace
-  /** Services that the hub may reach; absent: none. */
+  /** The services that the hub may reach. If omitted, none. */
   allowService?: readonly AllowedService[]
   /** The Works that the hub has for this cluster are applied to it. */
   applyWorks?: boolean | undefined
   /** Groups of its nodes are clusters of their own. */
   virtualClusters?: boolean | undefined
-  /** Absent: straight, or as the environment says. */
+  /** The way to the hub. If omitted, direct, or as the environment sets it. */
   wayToHub?: WayFlags
-  /** True: somebody else's controllers act on this API server. */
+  /** True if another program's controllers work on this API server. */
   disableControllerManager?: boolean | undefined
   disableScheduler?: boolean | undefined
   access?: AccessFlags
-  /** Absent: the state is in the data directory. */
+  /** If omitted, the state is in the data directory. */
   etcd?: EtcdFlags
-  /** Absent: the stable versions. */
+  /** If omitted, the stable versions. */
   served?: KindFlags
-  /** A KubeSchedulerConfiguration; absent: upstream's one profile. */
+  /** A KubeSchedulerConfiguration. If omitted, upstream's single profile. */
   schedulerConfig?: string | undefined
   /** True: a missing store is made again, empty. */
   newStore?: boolean | undefined
@@ -118,7 +118,7 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
         ...(options.disableControllerManager ? { 'controller-manager': elsewhere } : {}),
       },
       serviceCidr: options.serviceCidr,
-      // Its own agent says what the hub says, which knows whom to believe.
+      // Its own agent passes the hub's trace context on, and the hub checks whom to trust.
       trustsTraceOf: ({ name }) => name === localAgentUser,
       access: options.access ?? {},
       etcd: options.etcd ?? {},
@@ -225,7 +225,7 @@ async function schedulerConfiguration({
   return { configuration: await parseSchedulerConfiguration(document) }
 }
 
-/** One set of informers for all controllers and the scheduler: one copy of the world in memory. */
+/** Runs the controllers and the scheduler on one set of informers: one copy of all objects in memory. */
 function controllerTasks(
   options: SiteOptions & { scheduling: { configuration?: SchedulerConfiguration } },
   plane: ControlPlane,

@@ -143,7 +143,7 @@ test('a stopped site gets other certificates by its authority, for the same name
     })
     assert.deepEqual(failures, [])
     assert.deepEqual(renewed, [{ directory: site, isRunning: false, count: 4 }])
-    // Whoever starts it now finds all of them good, and makes none.
+    // A start at this point finds all of them valid, and issues none.
     const names = ['apiserver', 'apiserver-kubelet-client', 'admin', 'front-proxy-client', 'ca']
     const read = (name: string): Promise<string> =>
       readFile(join(site, 'pki', `${name}.crt`), 'utf8')

@@ -31,10 +31,10 @@ export interface ChildRole {
   stop(): Promise<void>
 }
 
-/** How long a role gets to stop in order before it is killed. */
+/** The time for a role's orderly stop before it is killed, in milliseconds. */
 const stopGraceMs = 20_000
 
-/** A child that ran this long was well: its next death starts the backoff anew. */
+/** A child that ran this long was healthy: its next death restarts the backoff. */
 const healthyMs = 60_000
 
 /** Keeps a role running as a child process: restarts it with backoff for as long as the signal lets. */
@@ -65,8 +65,8 @@ export function superviseRole(
       })
     }
   }
-  // Those who wait for `ready` get its error; without this handler it would end the process when
-  // nobody waits. The log has it either way.
+  // Callers that wait for `ready` get its error; without this handler it would end the process if there are
+  // none. It is logged in either case.
   ready.promise.catch(() => undefined)
   const ended = run()
   return {
@@ -84,12 +84,13 @@ function start(options: ChildRoleOptions, logDescriptor: number): ChildProcess {
   const [file = '', ...args] = programCommand(options.engineFlags)
   return spawn(file, [...args, options.role, ...options.args], {
     stdio: ['ignore', logDescriptor, logDescriptor, 'ipc'],
-    // A group of its own: Ctrl-C on the terminal reaches the supervisor only, which stops roles in order.
+    // The child has its own process group: Ctrl-C on the terminal reaches only the supervisor, which stops
+    // roles in order.
     detached: true,
   })
 }
 
-/** The role's own line where it has said one: it names what was wrong and what to do. */
+/** Returns the role's own error line if it logged one: it names the problem and the remedy. */
 async function firstFailure(options: ChildRoleOptions, cause: string): Promise<ExpectedError> {
   const tail = (await readFile(options.logFile, 'utf8')).slice(-logTailChars)
   const said = tail.split('\n').findLast((line) => line.startsWith('skerry: '))

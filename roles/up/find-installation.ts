@@ -3,7 +3,7 @@ import { ExpectedError, exitCodes } from '@skerry/base'
 import { codeOf } from '../runtime/data-directory.ts'
 import { installationAt, type Installation, type UpSettings } from './installation.ts'
 
-/** What `skerry up` wrote about itself, found by its data directory. */
+/** Finds the settings that `skerry up` recorded, by its data directory. */
 export async function findInstallation(
   dataDir: string,
 ): Promise<{ installation: Installation; settings: UpSettings }> {
@@ -24,6 +24,6 @@ export async function readSettings(dataDir: string): Promise<UpSettings | undefi
       throw error
     },
   )
-  // We wrote it ourselves, whole or not at all.
+  // This program wrote it, completely or not at all.
   return text === undefined ? undefined : (JSON.parse(text) as UpSettings)
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-/** Where things of one `skerry up` are. Everything follows from two directories. */
+/** The paths of one `skerry up`, all derived from two directories. */
 export interface Installation {
   dataDir: string
   runDir: string
@@ -12,7 +12,7 @@ export interface Installation {
   /** Pid and identity of the supervisor; see lock-file.ts. */
   lockFile: string
   logFile: (role: string) => string
-  /** What this installation was started with, so that a later command finds its ports. */
+  /** The options of this installation, by which a later command finds its ports. */
   settingsFile: string
   formatFile: string
   /** There from the first step of a reset to its last. */

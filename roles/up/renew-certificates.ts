@@ -23,7 +23,7 @@ export interface RenewalReport {
   readonly renewed: readonly RenewedRole[]
   /** One line for each site or hub whose certificates could not be issued. */
   readonly failures: readonly string[]
-  /** What others issue, and what can be done for it. */
+  /** The certificates that others issue, with advice. */
   readonly left: readonly LeftCertificate[]
 }
 
@@ -33,8 +33,8 @@ export interface LeftCertificate {
 }
 
 /**
- * Issues every certificate again whose authority is in this directory: by the process that runs there, or by
- * itself. Others are named with what to do.
+ * Issues every certificate again whose authority is in this directory: through the process that runs there,
+ * or directly. Lists the others with advice.
  */
 export async function renewCertificates(
   dataDir: string,
@@ -66,7 +66,7 @@ async function renewRole(
   return { directory: path, isRunning, count }
 }
 
-/** Here the files themselves say for which names the API server is called. */
+/** Renews without a running process; here the files themselves hold the names of the API server. */
 async function renewStopped(path: string, clock: Clock): Promise<void> {
   const directory = join(path, 'pki')
   const floor = await readFloor(join(path, 'time.json'))
@@ -79,7 +79,7 @@ async function renewStopped(path: string, clock: Clock): Promise<void> {
   await ensureClusterPki({ ...options, renewsAll: true }, time)
 }
 
-/** The next start adds what is missing. */
+/** Returns the names of the certificate; the next start adds missing ones. */
 async function servedNames(path: string) {
   try {
     const { dnsNames, ipAddresses } = readCertificate((await readFileIfPresent(path)) ?? '')
@@ -109,7 +109,7 @@ function leftOf({ certificates }: RoleDirectory): LeftCertificate[] {
   })
 }
 
-/** Undefined: nothing is left to do for it. */
+/** Returns undefined if nothing needs to be done. */
 function adviceOf({ renewal, state, certificate }: ListedCertificate): string | undefined {
   const isGood = state === 'good'
   switch (renewal) {

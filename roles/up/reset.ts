@@ -15,7 +15,7 @@ import { stopContainers } from './stop-containers.ts'
 
 const execute = promisify(execFile)
 
-/** Where containerd keeps what CNI plugins answered; it cannot be told another place. */
+/** The directories in which containerd keeps the results of CNI plugins; they cannot be configured. */
 const cniCacheDirectories = ['/var/lib/cni/results', '/var/lib/cni']
 
 const podBridge = 'skerry0'
@@ -49,8 +49,8 @@ const steps: readonly [name: string, act: (scope: ResetScope) => Promise<void>][
 export const resetSteps: readonly string[] = steps.map(([name]) => name)
 
 /**
- * Takes everything away that `up` has brought: processes, pods, mounts, network, state. What fails
- * holds up nothing else; it is named at the end. The next reset finishes one that was cut short.
+ * Removes everything that `up` created: processes, pods, mounts, network, state. A failed step does not stop
+ * the others; it is named at the end. The next reset finishes an interrupted one.
  */
 export async function runReset(options: ResetOptions, signal: AbortSignal): Promise<void> {
   if (!options.isConfirmed) {
@@ -149,7 +149,7 @@ async function removeData(installation: Installation): Promise<void> {
 
 async function clearNetwork({ serviceCidr }: UpSettings): Promise<void> {
   await clearNodeNetwork({ dnsAddress: addressOf(serviceCidr, 10) })
-  // The runtime may have forgotten pods whose cables are still there.
+  // The runtime may have forgotten pods whose links still exist.
   for (const port of await portsOf(podBridge)) await deleteLink(port)
   await deleteLink(podBridge)
 }
@@ -199,7 +199,7 @@ async function removeCgroups(nodeName: string, signal: AbortSignal): Promise<voi
   }
 }
 
-/** Only directories, and only empty ones. True when it is gone. */
+/** Removes only directories, and only empty ones. Resolves true if it is gone. */
 async function removeGroups(path: string): Promise<boolean> {
   const entries = await readdir(path, { withFileTypes: true }).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return []

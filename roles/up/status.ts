@@ -10,7 +10,7 @@ import { findInstallation } from './find-installation.ts'
 import type { Installation, UpSettings } from './installation.ts'
 import { lockHolder } from './lock-file.ts'
 
-/** One thing that runs or should, and when that was last true. */
+/** One part that runs or should, and when that was last true. */
 export interface StatusLine {
   part: string
   name: string
@@ -29,7 +29,7 @@ export interface StatusReport {
 
 const askMsMax = 3_000
 
-/** What runs now. Asks every part itself, and says so where one does not answer. */
+/** Reports what runs now. Asks every part itself, and reports those that do not answer. */
 export async function readStatus(dataDir: string): Promise<StatusReport> {
   const { installation, settings } = await findInstallation(dataDir)
   const holder = await lockHolder(installation.lockFile)
@@ -58,7 +58,7 @@ async function siteLines(installation: Installation, settings: UpSettings): Prom
   return [site.line, ...('items' in nodes ? nodes.items.map(nodeLine) : [nodes])]
 }
 
-/** Only what is off: the clock, and certificates by it. */
+/** Lists only problems: the clock, and certificates by it. */
 async function certificateLines(dataDir: string): Promise<StatusLine[]> {
   const nowMs = Date.now()
   const roles = await findRoleDirectories(dataDir, nowMs)

@@ -29,12 +29,12 @@ import { writeUserKubeconfig } from './user-kubeconfig.ts'
 export interface UpOptions extends UpSettings {
   dataDir: string
   isDetached: boolean
-  /** Install nothing, only say what is missing. */
+  /** Installs nothing, and only reports what is missing. */
   skipsInstall: boolean
   logLevel: LogLevel
 }
 
-/** How long a role may take to its first `ready` before that is an error. */
+/** The time until a role's first `ready`, in milliseconds; more is an error. */
 const readyMsMax = 60_000
 const nodeReadyMsMax = 120_000
 
@@ -164,7 +164,7 @@ async function startRoles(scope: UpScope, signal: AbortSignal): Promise<void> {
     const siteAdmin = await openAdminCluster(join(installation.siteDir, 'admin.kubeconfig'))
     const node = start('node', await nodeArguments(scope, siteAdmin, signal))
     await progress.step(`Node ${options.nodeName}`, async (tell) => {
-      // What the API says of the node may be from before it was stopped.
+      // The API's status of the node may be from before it was stopped.
       await untilReady(node, tell, 'starting', nodeReadyMsMax)
       const waiting = { name: options.nodeName, tell, sinceMs: startedMs }
       await untilNodeReady(siteAdmin.cluster, waiting, signal)
@@ -304,7 +304,7 @@ interface Waiting {
   tell: (text: string) => void
 }
 
-/** Waits for a report made since the start: an older one says nothing about the node as it is now. */
+/** Waits for a report made since the start: an older one is not about the node as it is now. */
 async function untilNodeReady(
   cluster: Cluster,
   { name, tell, sinceMs }: Waiting & { sinceMs: number },
@@ -386,7 +386,7 @@ Ready in ${seconds} s. Contexts in ${installation.kubeconfig}: hub, ${options.cl
 `)
 }
 
-/** Starts the supervisor as a process of its own and waits until it says that everything runs. */
+/** Starts the supervisor as its own process and waits until it reports that everything runs. */
 async function detach(options: UpOptions, installation: Installation): Promise<void> {
   const holder = await lockHolder(installation.lockFile)
   if (holder !== undefined) {

@@ -13,14 +13,14 @@ export interface LinkNetwork extends AsyncDisposable {
   /** Put before a command, runs it in that place. */
   readonly cloud: readonly string[]
   readonly edge: readonly string[]
-  /** Of the process that carries packets; SIGUSR2 cuts and mends the link. */
+  /** The process that carries packets; SIGUSR2 cuts and restores the link. */
   readonly linkPid: number
 }
 
 export interface LinkOptions {
   oneWayMs: number
   bytesPerSecond: number
-  /** What a router keeps, of the link's time; what comes on top is dropped. */
+  /** The queue of a router, in time of the link; packets beyond it are dropped. */
   queueMs: number
   mtu: number
 }
@@ -84,8 +84,8 @@ export async function createLinkNetwork(options: LinkOptions = longCable): Promi
 }
 
 /**
- * Opens the device of the namespace that it runs in and becomes the command that follows, which
- * inherits the descriptor. Node cannot say ioctl(TUNSETIFF, IFF_TUN | IFF_NO_PI).
+ * Opens the device of its own namespace and becomes the command that follows, which inherits the descriptor.
+ * Node cannot call ioctl(TUNSETIFF, IFF_TUN | IFF_NO_PI).
  */
 const openDevice = [
   'perl',

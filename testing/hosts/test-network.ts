@@ -11,7 +11,7 @@ import { promisify } from 'node:util'
 
 const execute = promisify(execFile)
 
-/** What a command under test printed, and how it ended. */
+/** The output of a command under test, and how it ended. */
 export interface CommandResult {
   stdout: string
   stderr: string
@@ -20,9 +20,9 @@ export interface CommandResult {
 }
 
 /**
- * Several hosts on one machine: each has network, mount and UTS namespaces of its own, a private
- * /run, and a cable to a switch in a third namespace. None has a route outside, so a runtime that
- * looks for a registry fails at once instead of reaching one.
+ * Several hosts on one machine: each has its own network, mount and UTS namespaces, a private /run, and a
+ * cable to a switch in a third namespace. None has a route outside, so a runtime that looks for a registry
+ * fails at once instead of reaching one.
  */
 export interface TestNetwork extends AsyncDisposable {
   /** `hostNumber` 1..254 gives address 10.99.<network>.<hostNumber>. */
@@ -40,8 +40,8 @@ export interface TestHost {
   cut(): Promise<void>
   restore(): Promise<void>
   /**
-   * Power cut and reboot: SIGKILL to every process of the host, an empty /run, a new boot id.
-   * What was on disk stays.
+   * Simulates a power cut and reboot: SIGKILL to every process of the host, an empty /run, a new boot id. The
+   * disk keeps its content.
    */
   reboot(): Promise<void>
 }
@@ -94,7 +94,10 @@ function exitTerminated(): void {
   process.exit(128 + constants.signals.SIGTERM)
 }
 
-/** When nobody disposed: no containers may stay. Children first: a container's is its shim's. */
+/**
+ * Cleans up if the network was not disposed: no containers may stay. Children are killed first, because a
+ * container's parent is its shim.
+ */
 function destroyAtOnce(netns: string): void {
   const script = `
     for round in 1 2 3; do
@@ -148,8 +151,8 @@ async function createHost(plan: HostPlan): Promise<HostState> {
 }
 
 /**
- * The holder keeps the namespaces. The unified cgroup tree is hidden in it because crun refuses a
- * hybrid mount; a fresh boot id makes a reboot visible to whoever reads it.
+ * Starts the holder, which keeps the namespaces. The unified cgroup tree is hidden in it because crun refuses
+ * a hybrid mount; a fresh boot id makes a reboot visible to its readers.
  */
 async function startHolder(netns: string, hostname: string): Promise<ChildProcess> {
   const script = [
@@ -206,7 +209,7 @@ function facade(host: HostState): TestHost {
   }
 }
 
-/** What pods and rules left in the network namespace; the cable stays. */
+/** Removes the links and rules that pods left in the network namespace; the cable stays. */
 async function clearLinks(host: HostState): Promise<void> {
   const { stdout } = await execute('ip', ['-n', host.netns, '-o', 'link'])
   for (const line of stdout.split('\n')) {
@@ -223,8 +226,8 @@ async function destroyHost(host: HostState): Promise<void> {
 }
 
 /**
- * Kills by namespace, not by name: whoever lives in the host's network or mount namespace. A
- * pod's processes have a network namespace of their own but their shim's mount namespace is ours.
+ * Kills by namespace, not by name: every process in the host's network or mount namespace. A pod's processes
+ * have their own network namespace, but their shim has our mount namespace.
  */
 async function killAll(host: HostState): Promise<void> {
   for (let round = 0; round < 5; round++) {

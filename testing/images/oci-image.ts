@@ -16,9 +16,9 @@ export interface Layer {
 }
 
 export interface LayerFile {
-  /** Without a leading slash. */
+  /** The path has no leading slash. */
   path: string
-  /** Absent: a directory. */
+  /** If omitted, it is a directory. */
   content?: Uint8Array | string
   /** A symbolic link to this target, instead of content. */
   linkTo?: string
@@ -89,7 +89,7 @@ export interface ImageDocuments {
 
 export const manifestMediaType = 'application/vnd.oci.image.manifest.v1+json'
 
-/** For this machine's architecture. */
+/** Returns the documents of an image for this machine's architecture. */
 export function imageDocuments(options: Omit<ImageOptions, 'reference'>): ImageDocuments {
   const config = json({
     ...imagePlatform(),

@@ -7,18 +7,21 @@ export interface TestRegistryOptions {
   image: Omit<ImageOptions, 'reference'>
   username: string
   password: string
-  /** How it asks who pulls: at once, or for a token that its own `/token` gives for the password. */
+  /**
+   * How it authenticates clients: by password at once, or by a token that its own `/token` gives for the
+   * password.
+   */
   challenge: 'basic' | 'bearer'
 }
 
 export interface TestRegistry extends AsyncDisposable {
-  /** On 127.0.0.1. */
+  /** The port on 127.0.0.1. */
   port: number
 }
 
 /**
- * The pull half of the OCI distribution specification 1.1, over plain HTTP. One image answers to
- * every repository and tag; nothing is given to who does not name itself.
+ * Serves the pull half of the OCI distribution specification 1.1, over plain HTTP. One image answers for
+ * every repository and tag; anonymous clients get nothing.
  */
 export async function startTestRegistry(options: TestRegistryOptions): Promise<TestRegistry> {
   const contents = new Contents(options.image)
@@ -71,7 +74,7 @@ interface Content {
   bytes: Uint8Array
 }
 
-/** What can be fetched, by its path below a repository. */
+/** The contents that can be fetched, by path below a repository. */
 class Contents {
   readonly #manifest: Content
   readonly #byDigest = new Map<string, Content>()
@@ -93,7 +96,7 @@ class Contents {
   }
 }
 
-/** Who may pull. */
+/** Decides which clients may pull. */
 class Gate {
   readonly #basic: string
   readonly #token: string

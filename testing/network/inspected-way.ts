@@ -4,13 +4,13 @@ import { systemClock } from '@skerry/base'
 import { issueServingCertificate } from '@skerry/bootstrap'
 import type { Authority } from '@skerry/pki'
 
-/** What a box needs to open other people's TLS, and what it has read. */
+/** The parts with which a box intercepts TLS, and what it has read. */
 export interface Inspection {
   /** Signs certificates in the names of those that are asked for. */
   readonly authority: Authority
-  /** All that passed, both ways, as it was inside TLS. */
+  /** All bytes that passed inside TLS, both ways. */
   readonly read: Buffer[]
-  /** What clients sent, connection by connection. */
+  /** The bytes that clients sent, by connection. */
   readonly sent?: Buffer[][]
   /** May change what passes to the server. */
   change?: (chunk: Buffer) => Buffer
@@ -23,7 +23,7 @@ export interface InspectedWay {
   keep: (socket: Duplex) => void
 }
 
-/** TLS ends here and begins anew: no client certificate passes, and neither end sees the other's. */
+/** Ends TLS and starts it again: no client certificate passes, and neither end sees the other's. */
 export async function openInspectedWay(
   { near, far, host, keep }: InspectedWay,
   { authority, read, sent, change = (chunk) => chunk }: Inspection,

@@ -9,11 +9,11 @@ export interface AskedTwice {
   readonly path: string
   /** Further lines of the first request's head, each with its end. */
   readonly fields?: string
-  /** Of the second request, which follows at once on the same connection. */
+  /** The second request, which follows at once on the same connection. */
   readonly next: string
 }
 
-/** Sends both requests before it reads; what came until the server had answered both, or closed. */
+/** Sends both requests before it reads; resolves with the answers until the server had sent both, or closed. */
 export async function askTwice(asked: AskedTwice): Promise<WireAnswer[]> {
   const { url, credentials, method = 'GET', path, fields = '', next } = asked
   const { hostname: host, port } = new URL(url)
@@ -25,7 +25,7 @@ export async function askTwice(asked: AskedTwice): Promise<WireAnswer[]> {
   return readAnswers(await untilClosed(socket), [method, 'GET'])
 }
 
-/** Asks to upgrade, and sends bytes of no protocol: all that comes until the connection closes. */
+/** Requests an upgrade, and sends bytes of no protocol; resolves with all bytes until the connection closes. */
 export async function askToUpgrade(
   { url, credentials, method = 'GET', path }: Omit<AskedTwice, 'next' | 'fields'>,
   protocol: string,

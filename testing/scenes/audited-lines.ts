@@ -1,10 +1,10 @@
-/** For tests: what a hub has written down. */
+/** Reads a hub's audit log, for tests. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemClock } from '@skerry/base'
 
 interface AuditedHub {
-  /** Of the hub. */
+  /** The hub's directory. */
   readonly directory: string
 }
 
@@ -15,9 +15,9 @@ export interface AuditedLine {
   readonly status: number
   /** Why it did not end by itself. */
   readonly cut?: string
-  /** Which of the user's it was. */
+  /** The id of the user's credential. */
   readonly credential?: string
-  /** Of requests to a cluster. */
+  /** The cluster, for requests to one. */
   readonly cluster?: string
 }
 
@@ -27,14 +27,14 @@ export async function auditedLines({ directory }: AuditedHub): Promise<string[]>
   return text.split('\n').slice(0, -1)
 }
 
-/** Those that are as wanted, once there are as many. Rejects with the signal's reason. */
+/** Resolves with the matching lines once there are enough. Rejects with the signal's reason. */
 export async function untilAudited(
   hub: AuditedHub,
   { count, isWanted }: { count: number; isWanted: (line: AuditedLine) => boolean },
   signal: AbortSignal,
 ): Promise<AuditedLine[]> {
   for (;;) {
-    // As the hub writes them.
+    // The hub writes lines of this type.
     const lines = (await auditedLines(hub)).map((line) => JSON.parse(line) as AuditedLine)
     const found = lines.filter(isWanted)
     if (found.length >= count) return found

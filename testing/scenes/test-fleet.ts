@@ -52,7 +52,7 @@ export interface TestHub extends AsyncDisposable {
   readonly directory: string
   readonly caPem: string
   readonly context: RoleContext
-  /** As the hub's administrator, in-process. */
+  /** The hub's API as its administrator, in-process. */
   readonly admin: Cluster
   /** Over the socket, as this user by client certificate. */
   as(subject: Subject, path?: string): Promise<HttpsTransport>
@@ -63,15 +63,15 @@ const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
 const nowhere = new AbortController().signal
 
 export interface TestHubOptions {
-  /** In which its data directory is made; absent: where temporary files are. */
+  /** The parent of its data directory. If omitted, the directory of temporary files. */
   parent?: string
   etcd?: EtcdFlags
-  /** Of another replica. */
+  /** The key file of another replica. */
   replicaKeyFile?: string
   registration?: RegistrationRules
-  /** Under which each cluster has a host name. */
+  /** The domain under which each cluster has a host name. */
   clusterDomain?: string
-  /** Of the hub, and of the agents that are started beside it. */
+  /** The tracer of the hub, and of the agents that are started with it. */
   tracer?: Tracer
   /** Default: none. */
   log?: Logger
@@ -184,15 +184,15 @@ export interface TestAgent extends AsyncDisposable {
 export interface TestAgentOptions {
   name: string
   api: HttpsTransportConfig
-  /** The replica that it dials; absent: the one that the fleet is of. */
+  /** The replica that it dials. If omitted, the fleet's own. */
   hub?: string
-  /** Where its identity is kept between two starts; absent: in a directory of its own. */
+  /** The directory that keeps its identity between two starts. If omitted, a directory of its own. */
   directory?: string
-  /** One that was made before; undefined: a fresh one; empty: none, it has an identity. */
+  /** An existing token. If omitted, a fresh one; an empty string means none, because it has an identity. */
   token?: string
   policy?: ImpersonationPolicy
   services?: AgentOptions['services']
-  /** Absent: the addresses of this machine's interfaces. */
+  /** If omitted, the addresses of this machine's interfaces. */
   ownAddresses?: AgentOptions['ownAddresses']
   appliesWorks?: boolean
   hasVirtualClusters?: boolean
@@ -200,10 +200,10 @@ export interface TestAgentOptions {
   labels?: Readonly<Record<string, string>>
   /** Default: the fleet's. */
   log?: Logger
-  /** The way to the hub; absent: TCP. */
+  /** Connects to the hub. If omitted, over TCP. */
   connect?: AgentOptions['connect']
   onOpen?: AgentOptions['onOpen']
-  /** For which virtual clusters it answers; absent: for none. */
+  /** Sets the virtual clusters for which it answers. If omitted, none. */
   onViews?: AgentOptions['onViews']
 }
 
@@ -259,10 +259,13 @@ export async function startTestAgent(
   }
 }
 
-/** By TCP; nothing new gets through while it is held, so that who was cut off stays away. */
+/**
+ * A way over TCP. While it is held, no new connection gets through, so an agent that was cut off stays
+ * offline.
+ */
 export interface HeldWay {
   readonly connect: NonNullable<AgentOptions['connect']>
-  /** Until disposed. */
+  /** Holds the way until disposed. */
   hold(): Disposable
 }
 
@@ -282,7 +285,7 @@ export function heldWay(): HeldWay {
   }
 }
 
-/** A Cluster that nobody has joined yet. */
+/** Creates a Cluster that no agent has joined yet. */
 export async function registerCluster(
   fleet: Pick<TestHub, 'admin'>,
   name: string,
@@ -296,14 +299,14 @@ export async function registerCluster(
     .create({ ...object, spec: { syncMode: 'Pull' } }, signal)
 }
 
-/** For one registration under this name. */
+/** Creates a token for one registration under this name. */
 export async function freshToken(fleet: TestHub, clusterName: string): Promise<string> {
   const { url: server, caPem } = fleet
   const asked = { clusterName, server, caPem, ttlSeconds: 600 }
   return (await createClusterToken(fleet.admin, asked, { clock: systemClock }, nowhere)).token
 }
 
-/** Until the hub shows the cluster as wanted. */
+/** Waits until the hub shows the cluster as wanted. */
 export async function untilCluster(
   fleet: TestHub,
   name: string,

@@ -1,4 +1,4 @@
-/** What an agent meets when it registers with a Karmada, in this process, for tests: its API server, its rights, who signs. */
+/** A Karmada in this process for agents that register, for tests: its API server, its rights, its signer. */
 import {
   bootstrapNamespace,
   bootstrapSecretName,
@@ -19,9 +19,9 @@ import { startTestApiServer } from '../test-api-server.ts'
 export interface TestKarmada extends AsyncDisposable {
   readonly url: string
   readonly caPem: string
-  /** As its administrator, in-process. */
+  /** Karmada's API as its administrator, in-process. */
   readonly admin: Cluster
-  /** As `karmadactl token create` does; six characters. */
+  /** Creates a token as `karmadactl token create` does; the id has six characters. */
   createToken(id: string): Promise<string>
   deleteToken(id: string): Promise<void>
 }
@@ -70,7 +70,7 @@ export async function startTestKarmada(): Promise<TestKarmada> {
   }
 }
 
-/** As Karmada's: any agent's certificate for who has a token, and for an agent its own. */
+/** Approves like Karmada: any agent's certificate for a token's user, and an agent's own for an agent. */
 const approver: ControllerDefinition = {
   name: 'agent-csr-approving-controller',
   watches: [

@@ -30,7 +30,10 @@ async function accountToken(edge: Api, name: string): Promise<string> {
   return Object(answer['status']).token
 }
 
-/** What join makes at the cluster: an account that may do everything, and one that may nothing yet. */
+/**
+ * Creates the accounts that join makes at the cluster: one that may do everything, and one without rights
+ * yet.
+ */
 async function memberTokens(edge: Api) {
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: space.namespace } }
   await edge.resource(resources.namespaces).create(namespace, signal)
@@ -65,7 +68,7 @@ export function secretOf(name: string, stringData: Record<string, string>): Secr
   return { apiVersion: 'v1', kind: 'Secret', metadata: { ...space, name }, stringData }
 }
 
-/** As karmadactl does it: both secrets, the Cluster, and that the secrets are the Cluster's. */
+/** Joins as karmadactl does: creates both Secrets and the Cluster, and makes the Cluster own the Secrets. */
 export async function joinCluster(
   fleet: TestHub,
   member: TestApiServer,
@@ -91,7 +94,10 @@ export async function joinCluster(
   }
 }
 
-/** Until the object of this name is as wanted; it is undefined once it is gone. Rejects with what it was. */
+/**
+ * Waits until the object of this name is as wanted; it is undefined once it is gone. Rejects with its last
+ * state.
+ */
 export async function until<T extends KubeObject>(
   api: Api,
   resource: TypedResource<T>,
@@ -156,7 +162,7 @@ export async function placeAtShop(
   )
 }
 
-/** The right to act as users comes a moment after the cluster is ready. */
+/** Waits for the right to impersonate users, which follows a moment after the cluster is ready. */
 export async function untilReachable(edge: Api): Promise<void> {
   const name = 'skerry-hub-impersonator'
   await until(edge, resources.clusterRoleBindings, { name }, (binding) => binding !== undefined)

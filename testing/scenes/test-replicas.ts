@@ -1,4 +1,4 @@
-/** Replicas of a hub as processes, and what stands before them, for tests. */
+/** Replicas of a hub as processes, and a balancer before them, for tests. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestEtcd } from '../test-etcd.ts'
 
-/** Of a hub whose replicas share this etcd. */
+/** Returns the flags of a hub whose replicas share this etcd. */
 export function etcdFlags(etcd: TestEtcd) {
   return { etcdServers: [etcd.endpoint], etcdPrefix: '/skerry/hub' }
 }
@@ -44,7 +44,10 @@ export async function spawnReplica(etcd: TestEtcd, replicaKeyFile: string) {
   }
 }
 
-/** One name for all replicas: connections go to those that are chosen at the time, in turns. */
+/**
+ * Starts a balancer: one name for all replicas, which passes connections to the currently chosen ones in
+ * turns.
+ */
 export async function startBalancer(target: { urls: readonly string[] }) {
   let turn = 0
   const server = createTcpServer((client) => {

@@ -25,16 +25,16 @@ export interface VirtualScene extends AsyncDisposable {
   readonly fleet: TestHub
   readonly hub: Api
   readonly edge: Api
-  /** The edge, as its agent comes to it. */
+  /** The edge's API, as its agent reaches it. */
   readonly api: HttpsTransportConfig
-  /** Of the edge's server, past authorization and admission. */
+  /** The edge server's objects, bypassing authorization and admission. */
   readonly objects: Objects
   /** Ends the agent; nothing of it runs any more. */
   stopAgent(): Promise<void>
   startAgent(): Promise<void>
 }
 
-/** A hub, and an edge whose agent may have virtual clusters. */
+/** Starts a hub, and an edge whose agent may have virtual clusters. */
 export async function startVirtualScene(
   { isAllowed = true }: { isAllowed?: boolean },
   signal: AbortSignal,
@@ -75,7 +75,7 @@ export async function startVirtualScene(
   }
 }
 
-/** Of the edge's controllers, those that make and empty namespaces. */
+/** The controllers of the edge that fill and empty namespaces. */
 const edgeControllers = ['namespace-controller', 'serviceaccount-controller']
 
 function runNamespaces(cluster: Api, { context }: TestHub, signal: AbortSignal): AsyncDisposable {
@@ -96,7 +96,7 @@ function runNamespaces(cluster: Api, { context }: TestHub, signal: AbortSignal):
 
 const crdKey = { name: 'virtualclustersets.edge.skerry.io' }
 
-/** Until the object is as wanted; undefined stands for one that is not there. */
+/** Waits until the object is as wanted; undefined stands for one that does not exist. */
 export async function untilObject<T extends KubeObject>(
   api: Api,
   { resource, key }: { resource: TypedResource<T>; key: ObjectKey },

@@ -16,14 +16,14 @@ const execute = promisify(execFile)
 export interface FleetSite {
   readonly name: string
   readonly kubeconfig: string
-  /** Of the agent, where it can: groups of its nodes are clusters, too. */
+  /** Whether groups of the agent's nodes are clusters, too, if it supports that. */
   readonly hasVirtualClusters?: boolean
 }
 
 /** A fleet's control plane, running, and the agents that belong to it. */
 export interface ControlPlane extends AsyncDisposable {
   readonly client: RawClient
-  /** Of all its processes. */
+  /** The ids of all its processes. */
   readonly pids: readonly number[]
   startAgent(site: FleetSite): Promise<RunningProgram>
 }
@@ -31,9 +31,9 @@ export interface ControlPlane extends AsyncDisposable {
 export interface FleetPlace {
   /** The bundle's entry. */
   readonly program: string
-  /** Of this subject alone. */
+  /** The directory of this subject alone. */
   readonly directory: string
-  /** Of upstream's programs. */
+  /** The directory of upstream's programs. */
   readonly upstream: string
 }
 
@@ -61,7 +61,7 @@ export async function startHubPlane({ program, directory }: FleetPlace): Promise
       const asked = ['cluster', 'join-command', name, '--data-dir', data, '--server', server]
       const command = [program, ...asked, ...duties, '-o', 'json']
       const { stdout } = await execute(process.execPath, command)
-      // What `cluster join-command -o json` prints.
+      // The program `cluster join-command -o json` prints this type.
       const { token, caHash } = JSON.parse(stdout) as { token: string; caHash: string }
       const tokenFile = join(home, 'token')
       await writeFile(tokenFile, token, { mode: 0o600 })

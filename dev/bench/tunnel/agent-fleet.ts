@@ -6,17 +6,17 @@ import { agentUserName, agentsGroup } from '@skerry/fleet-kinds'
 import { tunnelPrefix } from '@skerry/gateway'
 import { generateKeyPair, signCertificate } from '@skerry/pki'
 
-/** What a process of agents needs to be all of them. */
+/** The certificates with which one process acts as all agents. */
 export interface AgentCertificates {
   readonly ca: string
-  /** One for all: making ten thousand says nothing of the hub. */
+  /** The key that all agents share: creating ten thousand would not measure the hub. */
   readonly key: string
   readonly certificates: readonly string[]
 }
 
 export interface AgentsReport {
   readonly open: number
-  /** Of those that came back since the last mark, by the wall clock. */
+  /** The times at which agents returned since the last mark, by the wall clock. */
   readonly backAtMs: readonly number[]
   /** Since the last mark. */
   readonly dials: number
@@ -60,10 +60,10 @@ export async function writeAgentCertificates(
 }
 
 export interface AgentFleet extends AsyncDisposable {
-  /** What came back after this is counted anew. */
+  /** Starts a new count of returned agents. */
   mark(): void
   reports(): readonly AgentsReport[]
-  /** Until so many are connected as is wanted; throws after `msMax`. */
+  /** Waits until the wanted number is connected; throws after `msMax`. */
   until(isWanted: (open: number) => boolean, msMax: number): Promise<void>
 }
 

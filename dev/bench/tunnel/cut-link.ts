@@ -5,7 +5,7 @@ import { LoadConnection } from './connection.ts'
 import type { Values } from './loads.ts'
 import { answerOnce, type Subject } from './subject.ts'
 
-/** How long the link is silent. Who has found nothing by then counts as this long. */
+/** The time for which the link is silent. A subject that has found nothing by then counts as this long. */
 const outageMs = 60_000
 const recoveryMsMax = 60_000
 const attemptMs = 1_000

@@ -16,7 +16,10 @@ const goalKilobytes = 60
 /** The engine gives back what a burst took after half a minute. */
 const settleMs = 40_000
 
-/** What an idle tunnel costs the hub's end: the tunnel package alone, with TLS and client certificates. */
+/**
+ * Measures the cost of an idle tunnel at the hub's end: the tunnel package alone, with TLS and client
+ * certificates.
+ */
 export async function measureIdleTunnels(parent: string): Promise<Figure[]> {
   const directory = join(parent, 'idle-tunnels')
   await mkdir(directory, { recursive: true })

@@ -5,7 +5,7 @@ import { LoadConnection, type Entry } from './connection.ts'
 import { perUnit, processorTimeOf } from './processor-time.ts'
 import type { Subject } from './subject.ts'
 
-/** How much and how long; the delayed link carries less than loopback. */
+/** The bytes and duration of a load; the delayed link carries less than loopback. */
 export interface LoadSize {
   readonly bulkBytes: number
   readonly forMs: number
@@ -20,7 +20,7 @@ const deadlineMs = 120_000
 const connectCount = 20
 const bulkStreams = 4
 const transfers = 3
-/** A small request that is not answered in this time is not answered at all. */
+/** The time after which a small request counts as never answered. */
 const blockedMs = 10_000
 const endless = '/bulk?bytes=1000000000000'
 
@@ -30,7 +30,7 @@ const warmUpClients = 100
 
 type Load = (subject: Subject, size: LoadSize, signal: AbortSignal) => Promise<Values>
 
-/** By name, in the order in which they are measured. */
+/** The loads by name, in the order in which they are measured. */
 const loads = {
   connect: ({ entry }, _size, signal) => measureConnect(entry, signal),
   down: (subject, { bulkBytes }, signal) =>
@@ -69,7 +69,7 @@ export async function warmUp({ entry }: Subject): Promise<void> {
   }
 }
 
-/** From nothing to the first answer, TLS included. */
+/** Measures the time to the first answer on a new connection, including TLS. */
 async function measureConnect(entry: Entry, signal: AbortSignal): Promise<Values> {
   const times: number[] = []
   for (let index = 0; index < connectCount; index += 1) {
@@ -92,8 +92,9 @@ const download: Bulk['transfer'] = (connection, bytes) => connection.get(`/bulk?
 const upload: Bulk['transfer'] = (connection, bytes) => connection.post('/sink', bytes)
 
 /**
- * Megabytes (10^6) per second of one stream, and processor time of each: the median of three transfers, after a smaller
- * one. A tunnel lives for days; what TCP and compilers learn in its first second is not what is asked here.
+ * Measures megabytes (10^6) per second of one stream, and the CPU time of each end: the median of three
+ * transfers, after a smaller one. A tunnel lives for days, so the first second, in which TCP and compilers
+ * adapt, is not measured.
  */
 async function measureBulk(
   subject: Subject,
@@ -141,7 +142,7 @@ async function measureSmall(
   }
 }
 
-/** One request at a time beside bulk downloads and a reader that has stopped. */
+/** Measures one request at a time next to bulk downloads and a reader that has stopped. */
 async function measureBehindBulk(
   entry: Entry,
   { forMs }: LoadSize,
@@ -174,7 +175,7 @@ async function askFor(connections: readonly LoadConnection[], forMs: number): Pr
   return times
 }
 
-/** As askFor, but an answer that does not come counts as the time it was waited for, and ends it. */
+/** Does the same as askFor, but an answer that does not come counts as the time waited, and ends it. */
 async function askUntil(connection: LoadConnection, forMs: number): Promise<number[]> {
   const times: number[] = []
   const endMs = performance.now() + forMs
@@ -196,7 +197,7 @@ async function askUntil(connection: LoadConnection, forMs: number): Promise<numb
 
 const openAtOnce = 50
 
-/** So many connections, of which each has had an answer. */
+/** Opens this many connections, each of which has had an answer. */
 async function openMany(
   entry: Entry,
   count: number,

@@ -14,8 +14,8 @@ import { pidsOf, untilAnswered, type Processes, type Site, type Subject } from '
 const execute = promisify(execFile)
 
 /**
- * Hub and agent as users run them, with authentication, authorization and audit. The target stands
- * in for the cluster's API server; what the agent itself asks of it is answered with 404.
+ * Starts hub and agent as users run them, with authentication, authorization and audit. The target stands in
+ * for the cluster's API server; the agent's own requests to it are answered with 404.
  */
 export async function startOurs(site: Site, processes: Processes): Promise<Subject> {
   const { directory, cloudAddress, edge } = site
@@ -83,7 +83,7 @@ async function joinCommand(
 ): Promise<{ token: string; caHash: string }> {
   const args = ['cluster', 'join-command', 'edge', '--data-dir', hubData, '--server', server]
   const { stdout } = await execute(process.execPath, [program, ...args, '-o', 'json'])
-  // What `cluster join-command -o json` prints.
+  // The program `cluster join-command -o json` prints this type.
   return JSON.parse(stdout) as { token: string; caHash: string }
 }
 

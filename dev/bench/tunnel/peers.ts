@@ -6,7 +6,7 @@ import { startOurs } from './ours.ts'
 import { startRelay } from './relay.ts'
 import { pidsOf, targetEntry, type Processes, type Site, type SubjectStart } from './subject.ts'
 
-/** Every way that is measured. The target is the same, and what the client does. */
+/** Every measured way. The target and the client are the same for all. */
 export const subjects: Readonly<Record<string, SubjectStart>> = Object.freeze({
   ours: startOurs,
   async direct(site) {
@@ -23,7 +23,7 @@ export const subjects: Readonly<Record<string, SubjectStart>> = Object.freeze({
 
 const token = 'bench'
 
-/** As kube-apiserver uses it on its own host: http-connect over a Unix socket. */
+/** Starts it as kube-apiserver uses it on its own host: http-connect over a Unix socket. */
 async function startKonnectivity(...[site, processes]: Parameters<SubjectStart>) {
   const { server, agent, path } = await startKonnectivityEnds(site, processes, 'http-connect')
   const entry = await targetEntry(site, { path }, `127.0.0.1:${site.targetPort}`)

@@ -1,12 +1,12 @@
 import { processorMs } from '../role-process.ts'
 import type { Subject } from './subject.ts'
 
-/** By end, in milliseconds; an end whose process is not known is absent. */
+/** CPU time by end, in milliseconds; an end whose process is not known is omitted. */
 export type ProcessorTime = Readonly<Partial<Record<'cloud' | 'edge', number>>>
 
 type Ends = Pick<Subject, 'cloudPid' | 'edgePid'>
 
-/** What each end of a tunnel is on processors while the load goes through. */
+/** Measures the CPU time of each end of a tunnel during the load. */
 export async function processorTimeOf<Result>(
   ends: Ends,
   load: () => Promise<Result>,
@@ -22,7 +22,7 @@ export async function processorTimeOf<Result>(
   return { result, time }
 }
 
-/** As figures of a load: for each unit of it, times `factor`. */
+/** Returns the figures of a load: the time per unit, times `factor`. */
 export function perUnit(
   name: string,
   time: ProcessorTime,

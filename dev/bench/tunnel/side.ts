@@ -1,6 +1,6 @@
 /**
- * One way, measured once, in a process of its own in the cloud's place. Argument: a SideTask as JSON.
- * Prints the values as JSON.
+ * Measures one way once, as a separate process at the cloud's end. Argument: a SideTask as JSON. Prints the
+ * values as JSON.
  */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,14 +16,14 @@ export interface SideTask extends Site {
   readonly subject: string
   /** Loads on loopback or over the link, the memory that stalled readers take, or a link that is cut. */
   readonly measure: 'loopback' | 'link' | 'stalled' | 'cut'
-  /** These only; absent: all. */
+  /** The loads to measure. If omitted, all. */
   readonly loads?: readonly string[]
-  /** Of the link's process; 0 on loopback. */
+  /** The id of the link's process; 0 on loopback. */
   readonly linkPid: number
 }
 
 const stalledReaders = 1_000
-/** Until what was on its way has arrived, and no more comes. */
+/** The time after which everything in flight has arrived. */
 const stallMs = 8_000
 
 async function measure(task: SideTask): Promise<Values> {

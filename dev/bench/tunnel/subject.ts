@@ -4,7 +4,7 @@ import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Entry, LoadConnection } from './connection.ts'
 
-/** Where both ends of a tunnel live, and what is there already. */
+/** The place of both ends of a tunnel, and what it already has. */
 export interface Site {
   /** Certificates, configurations, logs. */
   readonly directory: string
@@ -16,20 +16,20 @@ export interface Site {
   readonly edgeAddress: string
   /** Put before a command, runs it at the edge; empty when both places are one. */
   readonly edge: readonly string[]
-  /** Of the target, at the edge. */
+  /** The target's port, at the edge. */
   readonly targetPort: number
 }
 
 /** A way from a client in the cloud to the target at the edge. */
 export interface Subject {
   readonly entry: Entry
-  /** The cloud's end, whose memory and time count; absent for none. */
+  /** The process at the cloud's end, whose memory and time count; omitted if there is none. */
   readonly cloudPid?: number
-  /** The edge's end, whose time counts; absent where it is not known. */
+  /** The process at the edge's end, whose time counts; omitted if it is not known. */
   readonly edgePid?: number
 }
 
-/** Of the processes at both ends, where they are there. */
+/** Returns the ids of the processes at both ends, if known. */
 export function pidsOf(ends: {
   cloud: ChildProcess
   edge?: ChildProcess
@@ -84,7 +84,7 @@ export class Processes implements AsyncDisposable {
 
 const stopMsMax = 3_000
 
-/** What every end-to-end peer needs: the target's own certificate is what the client sees. */
+/** Returns the entry of an end-to-end peer: the client sees the target's own certificate. */
 export async function targetEntry(
   { directory }: Site,
   to: Entry['to'],
@@ -97,7 +97,7 @@ export async function targetEntry(
 const startMsMax = 60_000
 const pollMs = 50
 
-/** Until a small request is answered; throws the last failure after a minute. */
+/** Waits until a small request is answered; throws the last failure after a minute. */
 export async function untilAnswered(entry: Entry): Promise<void> {
   const deadline = AbortSignal.timeout(startMsMax)
   for (;;) {
@@ -108,7 +108,7 @@ export async function untilAnswered(entry: Entry): Promise<void> {
   }
 }
 
-/** Why a small request on a connection of its own was not answered; absent when it was. */
+/** Resolves with the reason why a small request on a new connection was not answered; undefined if it was. */
 export async function answerOnce(entry: Entry, signal: AbortSignal): Promise<unknown> {
   let connection: LoadConnection | undefined
   const onAbort = (): void => connection?.close()

@@ -1,9 +1,8 @@
 /**
- * What the tunnels lead to: an HTTPS server that answers with bytes. Arguments: the directory with its
- * certificate, the port. Prints `ready`.
- * `/small` 199 bytes · `/bulk?bytes=<n>` · `POST /sink` reads all, then answers · `/watch` begins and stays
- * silent; prints `watch ended <milliseconds since the epoch>` · as much of an API server as an agent
- * needs to register it · all else 404.
+ * The target of the tunnels: an HTTPS server that answers with bytes. Arguments: the directory with its
+ * certificate, the port. Prints `ready`. `/small` 199 bytes · `/bulk?bytes=<n>` · `POST /sink` reads all,
+ * then answers · `/watch` begins and stays silent; prints `watch ended <milliseconds since the epoch>` · as
+ * much of an API server as an agent needs to register it · all else 404.
  */
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'

@@ -8,7 +8,7 @@ import { parseStory, type Story } from './story.ts'
 
 const root = import.meta.dirname
 
-/** Every story, or those whose name contains one of the given parts. */
+/** Reads every story, or those whose name contains one of the given parts. */
 export function readStories(parts: readonly string[] = []): Story[] {
   return globSync('*.story', { cwd: join(root, 'stories') })
     .map((file) => basename(file, '.story'))
@@ -21,7 +21,7 @@ export function goldenPath(story: string): string {
   return join(root, 'golden', `${story}.golden`)
 }
 
-/** What upstream's controllers did when the story was recorded. */
+/** Reads the recorded actions of upstream's controllers. */
 export function readGolden(story: string): Checkpoint[] {
   const path = goldenPath(story)
   if (!existsSync(path))
@@ -29,7 +29,7 @@ export function readGolden(story: string): Checkpoint[] {
   return parseCheckpoints(readFileSync(path, 'utf8'))
 }
 
-/** One place where two plays of a story are not the same. */
+/** One place where two runs of a story differ. */
 export interface StoryDifference extends Found {
   readonly story: string
   readonly chapter: string
@@ -57,7 +57,7 @@ export function compareCheckpoints(
   })
 }
 
-/** The differences that nobody has explained. */
+/** Returns the differences without an explanation. */
 export function unexplained(
   story: string,
   upstream: readonly Checkpoint[],

@@ -4,10 +4,10 @@ import type { StoryDifference } from './corpus.ts'
 export interface StoryExplanation {
   readonly name: string
   readonly reason: string
-  /** Where it is seen; all that are given must match. */
+  /** The place of the difference; all given patterns must match. */
   readonly story?: RegExp
   readonly object: RegExp
-  /** Of the field within the object; empty where one has the object and the other has not. */
+  /** The path of the field within the object; empty if only one side has the object. */
   readonly path?: RegExp
 }
 

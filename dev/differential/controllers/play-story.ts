@@ -18,14 +18,14 @@ import {
 import type { Stillness, StoryWorld } from './story-world.ts'
 import { durationMs, type Step, type Story } from './story.ts'
 
-/** What had changed when a chapter was over. */
+/** The changes up to the end of a chapter. */
 export interface Checkpoint {
   readonly name: string
   /** Reference to the changed parts of the object; null: it is gone. */
   readonly changes: Readonly<Record<string, Fields | null>>
 }
 
-/** Plays a story in a namespace of its own and leaves nothing behind. Error when a step cannot be done. */
+/** Plays a story in its own namespace and leaves nothing behind. Throws Error if a step cannot be done. */
 export async function playStory(story: Story, world: StoryWorld): Promise<Checkpoint[]> {
   using api = await connectStory(world.subject, story.name)
   const play: Play = { story, world, api, names: new StoryNames(), made: [], stillness: undefined }
@@ -143,7 +143,7 @@ async function gone(play: Play, { words }: Step): Promise<void> {
   }
 }
 
-/** `run|start|unready|succeed|fail [count] [selector] [exit=code]`: what the kubelet says about pods. */
+/** Runs `run|start|unready|succeed|fail [count] [selector] [exit=code]`: the kubelet's report on pods. */
 async function report(play: Play, { verb, words }: Step): Promise<void> {
   const exit = words.find((word) => word.startsWith('exit='))
   // podEvents holds the members of PodEvent.
@@ -160,7 +160,7 @@ async function report(play: Play, { verb, words }: Step): Promise<void> {
 
 const evolveMax = 100
 
-/** The kubelet goes on, one pod at a time: those that are deleted end, the others run. */
+/** Continues as the kubelet, one pod at a time: deleted pods end, the others run. */
 async function evolve(play: Play, step: Step): Promise<void> {
   for (let round = 0; round < evolveMax; round += 1) {
     const pods = await chosenPods(play, [], (pod) => isTerminating(pod) || isAhead('run', pod))
@@ -172,7 +172,7 @@ async function evolve(play: Play, step: Step): Promise<void> {
   throw new Error(`Cannot go on until pods are at rest: they were not after ${evolveMax} changes`)
 }
 
-/** By count, by label selector, by name as the golden shows it, or all: in the order of their names. */
+/** Chooses pods by count, by label selector, by their golden name, or all, in the order of their names. */
 async function chosenPods(
   play: Play,
   words: readonly string[],
@@ -240,7 +240,7 @@ function valueAt(object: unknown, path: string): string | undefined {
     const named = Array.isArray(value)
       ? value.find((item) => isFields(item) && (item['type'] === step || item['name'] === step))
       : undefined
-    // Any JSON object or array may be read by a string.
+    // Any JSON object or array may be indexed by a string.
     value = named ?? (value as Fields)[step]
   }
   if (value === undefined || value === null) return undefined

@@ -1,11 +1,11 @@
 import { isFields, type Fields, type KubeFields } from './story-api.ts'
 
-/** What a kubelet may report about a pod; each is a word of stories. */
+/** The reports that a kubelet may make on a pod; each is a word of stories. */
 export type PodEvent = 'run' | 'start' | 'unready' | 'succeed' | 'fail'
 
 export const podEvents: readonly string[] = ['run', 'start', 'unready', 'succeed', 'fail']
 
-/** Whether this has still to happen to the pod, so that a story may say it of "the next two". */
+/** Reports whether this has yet to happen to the pod, so that a story may apply it to "the next two". */
 export function isAhead(event: PodEvent, pod: KubeFields): boolean {
   const phase = phaseOf(pod)
   if (phase === 'Succeeded' || phase === 'Failed') return false

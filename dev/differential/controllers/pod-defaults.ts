@@ -1,6 +1,9 @@
 import { isFields } from './story-api.ts'
 
-/** What the API server writes into every pod and template, as JSON; the scripts of differential/ compare that. */
+/**
+ * The defaults that the API server writes into every pod and template, as JSON; the scripts of differential/
+ * compare them.
+ */
 const defaults: Readonly<Record<string, string>> = Object.freeze({
   terminationMessagePath: '"/dev/termination-log"',
   terminationMessagePolicy: '"File"',
@@ -15,10 +18,10 @@ const defaults: Readonly<Record<string, string>> = Object.freeze({
   preemptionPolicy: '"PreemptLowerPriority"',
   resources: '{}',
   priority: '0',
-  // The server keeps its place where nobody has written one.
+  // The server keeps the field if nobody has set it.
   lastProbeTime: 'null',
 })
-/** Of a pod's status; stories write it themselves. */
+/** Fields of a pod's status that stories write themselves. */
 const written = new Set(['containerStatuses', 'startTime', 'qosClass'])
 const tokenMount = /^kube-api-access-[a-z0-9]{5}$/
 const defaultTolerations = /^node\.kubernetes\.io\/(not-ready|unreachable)$/

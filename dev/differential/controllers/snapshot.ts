@@ -1,7 +1,7 @@
 import { withoutServerDefaults } from './pod-defaults.ts'
 import { isFields, nameOf, type Fields, type KubeFields } from './story-api.ts'
 
-/** What is there at the end of a chapter: reference to what is compared of the object. */
+/** The objects at the end of a chapter: maps a reference to the compared fields. */
 export type Snapshot = Readonly<Record<string, Fields>>
 
 /** Objects of one resource, as they were read. */
@@ -18,7 +18,7 @@ const minute = /-(\d{8})\b/g
 /** PEM, and in base64. */
 const certificates =
   /(-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\s*)+|LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t[\w+/=]+/g
-/** Of the certificate that a story's user has. */
+/** The id of a story user's certificate. */
 const credential = /\bX509SHA256=[0-9a-f]{64}\b/g
 /** A name that the server completed and then refused. */
 const refusedName = /(pods "[a-z0-9.-]+-)[bcdfghjklmnpqrstvwxz2456789]{5}"/g
@@ -40,10 +40,10 @@ export class StoryNames {
   readonly #counts = new Map<string, number>()
   readonly #minutes = new Map<string, string>()
   readonly #uids = new Map<string, string>()
-  /** What was last shown of each object with a generated name. */
+  /** The last shown form of each object with a generated name. */
   readonly #last = new Map<string, string>()
 
-  /** Numbers what is new among these. */
+  /** Numbers the new ones among these. */
   learn(lists: readonly Listed[]): void {
     for (const { resource, objects } of lists) {
       if (resource === 'events') continue
@@ -63,8 +63,8 @@ export class StoryNames {
   }
 
   /**
-   * Objects that were the same are interchangeable: which of them a controller takes is chance. Their
-   * numbers are given anew, in the order of what has become of them.
+   * Renumbers objects that were equal: they are interchangeable, and a controller picks one at random. They
+   * are numbered again, in the order of their later states.
    */
   exchange(lists: readonly Listed[]): void {
     const now = new Map<string, string>()
@@ -73,7 +73,7 @@ export class StoryNames {
     }
     const alike = Map.groupBy(this.#last.keys(), (name) => this.#last.get(name) ?? '')
     for (const names of alike.values()) {
-      // Those that are gone come last.
+      // Deleted objects come last.
       const fate = (name: string): string => now.get(name) ?? '~'
       const numbers = names.map((name) => this.#names.get(name) ?? '').toSorted(compareNaturally)
       const ordered = names.toSorted((a, b) => compareFates(fate(a), fate(b)))
@@ -164,12 +164,12 @@ export function takeSnapshot(
   return Object.fromEntries(entries.toSorted(byKey))
 }
 
-/** web-2 stands before web-10. */
+/** Sorts web-2 before web-10. */
 export function compareNaturally(a: string, b: string): number {
   return a.localeCompare(b, 'en', { numeric: true })
 }
 
-/** Only what has changed between two chapters; null stands for what is gone. */
+/** Returns only the changes between two chapters; null stands for a deleted object. */
 export function changesBetween(before: Snapshot, now: Snapshot): Record<string, Fields | null> {
   const changes: Record<string, Fields | null> = {}
   for (const [key, object] of Object.entries(now)) {
@@ -192,7 +192,7 @@ function shownAs(names: StoryNames, fields: Fields): Fields {
   return isFields(shown) ? shown : {}
 }
 
-/** Subsets of Endpoints stand in the order of a hash over uids: by chance. */
+/** Sorts the subsets of Endpoints, whose order is random: by a hash over uids. */
 function inOrder({ subsets, ...fields }: Fields): Fields {
   if (!Array.isArray(subsets)) return { ...fields, ...(subsets === undefined ? {} : { subsets }) }
   const texts = subsets.map((subset) => JSON.stringify(subset)).toSorted()
@@ -221,7 +221,7 @@ function objectOf({ metadata, ...object }: KubeFields): { key: string; fields: F
   }
 }
 
-/** One line for each owner; the uid shows whether it is the owner that is there now. */
+/** Formats one line for each owner; the uid shows whether it is the present one. */
 function ownerText(reference: unknown): string {
   const { apiVersion, kind, name, uid, controller, blockOwnerDeletion } = asFields(reference)
   const words = [String(apiVersion), String(kind), String(name), String(uid)]

@@ -10,7 +10,7 @@ export interface KubeFields extends Fields {
 
 /** Requests of a story in its own namespace, as an administrator. */
 export interface StoryApi extends Disposable {
-  /** Path of `pods`, `pods/web` or `pods/web/status`. RangeError for a resource that nobody knows. */
+  /** Returns the path of `pods`, `pods/web` or `pods/web/status`. Throws RangeError for an unknown resource. */
   pathOf(reference: string): string
   isNamespaced(resource: string): boolean
   /** Adds apiVersion and namespace where they are missing; answers with the reference of what was made. */
@@ -19,7 +19,7 @@ export interface StoryApi extends Disposable {
   patch(reference: string, patch: Fields): Promise<void>
   post(reference: string, body: Fields): Promise<void>
   delete(reference: string, options?: Fields): Promise<void>
-  /** Undefined when it is not there. */
+  /** Resolves undefined if it does not exist. */
   get(reference: string): Promise<KubeFields | undefined>
   list(resource: string, query?: string): Promise<KubeFields[]>
 }
@@ -86,7 +86,7 @@ function withMetadata(value: unknown): KubeFields {
   return { ...object, metadata: isFields(metadata) ? metadata : {} }
 }
 
-/** Of each resource the core group's, and the newest version. */
+/** Prefers the core group's kind of each resource, and the newest version. */
 function preferredKinds(kinds: readonly Kind[]): ReadonlyMap<string, Kind> {
   const rank = ({ group, version }: Kind): string => `${group === '' ? 1 : 0} ${version}`
   const found = new Map<string, Kind>()

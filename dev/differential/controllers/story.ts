@@ -1,12 +1,12 @@
 import { parse, parseAllDocuments } from 'yaml'
 
-/** One line of a story and the YAML below it. README.md tells which there are. */
+/** One line of a story and the YAML below it. README.md lists them. */
 export interface Step {
   readonly verb: string
   readonly words: readonly string[]
-  /** The YAML documents that stand below, or the one at the end of the line. */
+  /** The YAML documents below the line, or the one at its end. */
   readonly documents: readonly Readonly<Record<string, unknown>>[]
-  /** As it stands in the story. */
+  /** The step as written in the story. */
   readonly text: string
 }
 
@@ -19,13 +19,13 @@ export interface Chapter {
 export interface Story {
   /** The file's name without its ending; also the namespace. */
   readonly name: string
-  /** Resources, plural, whose objects are shown at the end of each chapter. */
+  /** The resources, in plural, whose objects are shown at the end of each chapter. */
   readonly show: readonly string[]
-  /** How long nothing may change before a chapter is over. */
+  /** The time without a change that ends a chapter, in milliseconds. */
   readonly quietMs: number
   /** False: how often an event was repeated depends on when its writer tried again. */
   readonly countsEvents: boolean
-  /** True: other stories' nodes would change what becomes of its own. */
+  /** True if other stories' nodes would affect its result. */
   readonly isAlone: boolean
   readonly chapters: readonly Chapter[]
 }

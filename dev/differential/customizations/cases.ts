@@ -3,17 +3,17 @@ import type { InterpreterOperation } from '../../../packages/interpreter/contrac
 import type { CustomizationRule } from '../../../packages/interpreter/custom/customization.ts'
 import { luaCorpus } from './lua-corpus.ts'
 
-/** One script, and what it is asked. */
+/** One script, and the question to it. */
 export interface CustomizationCase {
   readonly name: string
   readonly operation: Exclude<InterpreterOperation, 'Prune'>
   readonly script: string
   readonly object: AnyObject
-  /** Of Retain alone. */
+  /** The observed object; for Retain only. */
   readonly observed?: AnyObject
-  /** Of ReviseReplica alone. */
+  /** The replicas; for ReviseReplica only. */
   readonly replicas?: number
-  /** Of AggregateStatus alone. */
+  /** The statuses; for AggregateStatus only. */
   readonly items?: readonly { readonly clusterName: string; readonly status?: object }[]
 }
 
@@ -190,7 +190,7 @@ const statuses: readonly Script[] = [
   ['nothing', 'return nil'],
 ]
 
-/** What the body gives is shown under `r`: a status is an object. */
+/** Wraps the body's result under `r`, because a status is an object. */
 function corpusCase([name, body]: readonly [string, string]): CustomizationCase {
   const shown = 'function ReflectStatus(o)\nreturn { r = body(o) }\nend\n'
   const script = `function body(o)\n${body}\nend\n${shown}`

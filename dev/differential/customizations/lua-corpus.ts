@@ -1,6 +1,6 @@
 /**
- * What Lua does, seen through a status: each is the body of a function of `o`, a Deployment, that
- * returns what is to be shown.
+ * Probes of Lua, seen through a status: each is the body of a function of `o`, a Deployment, that returns the
+ * value to show.
  */
 export const luaCorpus: Readonly<Record<string, string>> = Object.freeze({
   arithmetic: 'return { 7 / 2, 4 / 2, -7 % 3, 7 % -3, 2 ^ 10, -2 ^ 2, 2 ^ 3 ^ 2, 5 % 3.5 }',

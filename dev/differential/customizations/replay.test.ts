@@ -10,7 +10,7 @@ import {
 } from '../../../packages/interpreter/custom/lua-interpreter.ts'
 import { customizationCases, ruleOfOperation, type CustomizationCase } from './cases.ts'
 
-/** What `karmadactl interpret` of Karmada 1.18.1 answered: dev/hack/karmada-customizations.ts writes it. */
+/** The answers of Karmada 1.18.1's `karmadactl interpret`: dev/hack/karmada-customizations.ts writes them. */
 const answers: Readonly<Record<string, { results?: unknown[]; error?: string }>> = JSON.parse(
   readFileSync(join(import.meta.dirname, 'testdata/answers.json'), 'utf8'),
 )
@@ -32,7 +32,7 @@ function interpreterFor({ operation, script, object }: CustomizationCase): LuaIn
   return new LuaInterpreter(() => scripts, systemClock)
 }
 
-/** As karmadactl lists the results of an operation. */
+/** Lists the results of an operation like karmadactl. */
 async function resultsOf(asked: CustomizationCase): Promise<unknown[]> {
   const { operation, object, observed = object, replicas = 0, items = [] } = asked
   const interpreter = interpreterFor(asked)
@@ -60,7 +60,7 @@ async function resultsOf(asked: CustomizationCase): Promise<unknown[]> {
   }
 }
 
-/** Of an aggregation only the status is taken. */
+/** Takes only the status of an aggregation. */
 function comparable({ operation }: CustomizationCase, results: readonly unknown[]): unknown {
   return operation === 'AggregateStatus' ? results.map((each) => Object(each).status) : results
 }

@@ -220,7 +220,7 @@ const argo: readonly KindExample[] = [
   },
 ]
 
-/** Of these only how they are is known. */
+/** Returns an example of which only the health is known. */
 function ofHealth(key: string, ...statuses: readonly JsonObject[]): KindExample {
   return { key, spec: {}, statuses, operations: ['InterpretHealth'] }
 }
@@ -386,7 +386,7 @@ function withoutSuspend({ suspend: _suspend, ...spec }: JsonObject): JsonObject 
   return spec
 }
 
-/** As agents tell them: with generations. One has told nothing yet. */
+/** Returns the items as agents report them, with generations. One agent has reported nothing yet. */
 function itemsOf(statuses: readonly JsonObject[]): NonNullable<ThirdpartyCase['items']> {
   const told = statuses.map((status, at) => ({
     clusterName: `edge-${at}`,

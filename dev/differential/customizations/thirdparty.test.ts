@@ -6,7 +6,7 @@ import { isJsonObject } from '@skerry/api'
 import { thirdpartyInterpreter } from '../../../packages/interpreter/thirdparty/thirdparty-interpreter.ts'
 import { thirdpartyCases, type ThirdpartyCase } from './thirdparty-cases.ts'
 
-/** What the rules that Karmada 1.18.1 brings along answered: dev/hack/karmada-customizations.ts writes it. */
+/** The answers of Karmada 1.18.1's built-in rules: dev/hack/karmada-customizations.ts writes them. */
 const answers: Readonly<Record<string, { results?: unknown[]; error?: string }>> = JSON.parse(
   readFileSync(join(import.meta.dirname, 'testdata/thirdparty-answers.json'), 'utf8'),
 )

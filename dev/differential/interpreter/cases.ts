@@ -8,11 +8,11 @@ export interface InterpreterCase {
   readonly name: string
   readonly operation: InterpreterOperation
   readonly object: AnyObject
-  /** What is in the cluster; of Retain alone. */
+  /** The cluster's object; for Retain only. */
   readonly observed?: AnyObject
-  /** Of ReviseReplica alone. */
+  /** The replicas; for ReviseReplica only. */
   readonly replicas?: number
-  /** Of AggregateStatus alone. */
+  /** The statuses; for AggregateStatus only. */
   readonly items?: readonly AggregatedStatusItem[]
 }
 
@@ -26,7 +26,10 @@ const ofOneObject = [
 
 const ofOneStatus = ['InterpretStatus', 'InterpretHealth'] as const
 
-/** Every operation on every native kind, what is told of each of its statuses, and each kind's statuses put together in several ways. */
+/**
+ * Every operation on every native kind, for each of its statuses, and with several combinations of each
+ * kind's statuses.
+ */
 export const interpreterCases: readonly InterpreterCase[] = nativeObjects.flatMap((object) => {
   const named = (operation: InterpreterOperation, more: Partial<InterpreterCase>, what = '') => ({
     name: `${operation} ${object.kind}${what}`,
@@ -52,7 +55,7 @@ export const interpreterCases: readonly InterpreterCase[] = nativeObjects.flatMa
   ]
 })
 
-/** As it stands on the hub, without what a cluster has put into it. */
+/** Returns the object as on the hub, without a cluster's own fields. */
 function wanted(object: AnyObject): AnyObject {
   const { status: _status, ...rest } = object
   const { name, namespace, labels } = object.metadata
@@ -61,7 +64,7 @@ function wanted(object: AnyObject): AnyObject {
     ...(namespace ? { namespace } : {}),
     labels: { ...labels, 'resourcetemplate.karmada.io/retain-replicas': 'true' },
   }
-  // What stood at the top of an object still does.
+  // The top-level fields stay.
   return { ...rest, metadata } as AnyObject
 }
 
@@ -92,6 +95,6 @@ function aggregations(object: AnyObject): Aggregation[] {
 
 function withStatus(object: AnyObject, status: JsonObject | undefined): AnyObject {
   const { status: _status, ...rest } = object
-  // What stood at the top of an object still does.
+  // The top-level fields stay.
   return { ...rest, ...(status ? { status } : {}) } as AnyObject
 }

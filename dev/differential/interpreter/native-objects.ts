@@ -60,7 +60,7 @@ function object(apiVersion: string, kind: string, rest: object): AnyObject {
   return { apiVersion, kind, metadata, ...rest }
 }
 
-/** One of each kind that Karmada knows something of, as a cluster has it. */
+/** One object of each kind that Karmada interprets, as a cluster has it. */
 export const nativeObjects: readonly AnyObject[] = [
   ...['Deployment', 'ReplicaSet', 'StatefulSet'].map((kind) =>
     object('apps/v1', kind, {
@@ -152,7 +152,7 @@ export const nativeObjects: readonly AnyObject[] = [
     spec: { type: 'ClusterSetIP', ports: [{ port: 80 }] },
     status: { clusters: [{ cluster: 'reef' }] },
   }),
-  // One that nobody has a rule for.
+  // A kind without any rule.
   object('v1', 'ConfigMap', { data: { colour: 'green' } }),
 ].map((each) => JSON.parse(JSON.stringify(each)))
 
@@ -244,7 +244,10 @@ const statuses: Readonly<Record<string, readonly JsonObject[]>> = {
   HorizontalPodAutoscaler: [{ currentReplicas: 2, desiredReplicas: 3 }, { currentReplicas: 1 }],
 }
 
-/** What several clusters may say of an object; empty of a kind whose statuses stay where they are. */
+/**
+ * Returns the statuses that several clusters may report for an object; none for a kind whose statuses stay
+ * local.
+ */
 export function statusesOf({ kind }: AnyObject): readonly JsonObject[] {
   return statuses[kind] ?? []
 }
@@ -257,7 +260,7 @@ const rolledOut = {
   availableReplicas: 3,
 }
 
-/** How far a workload may have come. */
+/** The states of a workload's rollout. */
 export const rollouts: readonly { readonly what: string; readonly status: JsonObject }[] = [
   { what: 'rolled out', status: rolledOut },
   { what: 'of an older generation', status: { ...rolledOut, observedGeneration: 3 } },

@@ -11,7 +11,7 @@ interface Answer {
   readonly error?: string
 }
 
-/** What Karmada 1.18.1 answered: dev/hack/fleet-vectors.ts writes it. */
+/** The answers of Karmada 1.18.1: dev/hack/fleet-vectors.ts writes them. */
 const answers: Readonly<Record<string, Answer>> = JSON.parse(
   readFileSync(join(import.meta.dirname, 'testdata/answers.json'), 'utf8'),
 )
@@ -40,7 +40,7 @@ async function answerTo(asked: InterpreterCase, signal: AbortSignal): Promise<un
   }
 }
 
-/** What of an answer is compared. */
+/** Returns the compared part of an answer. */
 function comparable(operation: InterpreterCase['operation'], answer: unknown): unknown {
   switch (operation) {
     case 'AggregateStatus':

@@ -8,13 +8,13 @@ import { appliedOverrideAnnotations } from '../../../packages/propagation/overri
 import { overrideObject } from '../../../packages/propagation/overrides/override-object.ts'
 import { overrideCases, type OverrideCase } from './cases.ts'
 
-/** What Karmada 1.18.1 answered: dev/hack/fleet-vectors.ts writes it. */
+/** The answers of Karmada 1.18.1: dev/hack/fleet-vectors.ts writes them. */
 const answers: Readonly<Record<string, unknown>> = JSON.parse(
   readFileSync(join(import.meta.dirname, 'testdata/answers.json'), 'utf8'),
 )
 
 function answerTo({ object, cluster, policies, clusterPolicies }: OverrideCase): unknown {
-  // What the cases are written as.
+  // The cases are written as these types.
   const all = [...policies, ...clusterPolicies] as unknown as OverridePolicy[]
   try {
     const overridden = overrideObject(object, {

@@ -4,11 +4,11 @@ import { parseWorld, type World } from './world.ts'
 
 const root = import.meta.dirname
 
-/** What a scheduler made of a binding. */
+/** A scheduler's result for a binding. */
 export interface Outcome {
   /** `a:2 b:1`, in the order in which the binding lists them. */
   readonly clusters: string
-  /** Of the condition Scheduled; empty where the binding was held back. */
+  /** The reason of the condition Scheduled; empty if the binding was held back. */
   readonly reason: string
   readonly message: string
   readonly affinityName?: string
@@ -16,7 +16,7 @@ export interface Outcome {
 
 export type Outcomes = Readonly<Record<string, Outcome>>
 
-/** Every world, or those whose name contains one of the given parts. */
+/** Reads every world, or those whose name contains one of the given parts. */
 export function readWorlds(parts: readonly string[] = []): World[] {
   return globSync('*.yaml', { cwd: join(root, 'worlds') })
     .map((file) => basename(file, '.yaml'))
@@ -33,7 +33,7 @@ export function goldenPath(name: string): string {
   return join(root, 'golden', `${name}.json`)
 }
 
-/** What upstream's scheduler made of each binding when the world was recorded. */
+/** Reads the recorded results of upstream's scheduler. */
 export function readGolden(name: string): Outcomes {
   const path = goldenPath(name)
   if (!existsSync(path))

@@ -3,7 +3,7 @@ import { targetsText, type OurOutcome } from './play-ours.ts'
 import { isPossibleMessage } from './possible-message.ts'
 import type { World } from './world.ts'
 
-/** What differs between upstream's outcome and ours; undefined where nothing does that is not left to chance. */
+/** Returns the difference between upstream's outcome and ours; undefined if there is none, except by chance. */
 export function differenceOf(
   golden: Outcome | undefined,
   ours: OurOutcome | undefined,
@@ -26,14 +26,14 @@ export function differenceOf(
 }
 
 /**
- * Room that nothing bounds is the largest whole number of 32 bits at upstream, and its sum over several
- * clusters wraps around: then a workload of no replicas, asked to be placed anew, has no room.
+ * Reports upstream's overflow: unlimited room is the largest 32-bit integer there, and its sum over several
+ * clusters wraps around. Then a workload with zero replicas that is placed again has no room.
  */
 function hasOverflown({ message }: Outcome): boolean {
   return /available replicas -\d+ are not enough/.test(message)
 }
 
-/** Upstream passes over groups that are no regions, or refuses them. */
+/** Reports whether upstream ignores the groups, which are not regions, or refuses them. */
 function isGroupedOtherwise({ bindings }: World, name: string): boolean {
   const { placement } = bindings.find(({ metadata }) => metadata.name === name)?.spec ?? {}
   const constraints = placement?.spreadConstraints ?? []

@@ -8,7 +8,7 @@ import {
 import type { Outcome } from './corpus.ts'
 import type { World } from './world.ts'
 
-/** What came out, and of each cluster that did not fit, why. */
+/** The outcome, with the reason for each cluster that did not fit. */
 export interface OurOutcome extends Outcome {
   readonly diagnosis: PlacementResult['diagnosis']
 }

@@ -2,14 +2,14 @@ import { parse } from 'yaml'
 import type { Cluster, ClusterSpec, ResourceSummary } from '@skerry/fleet-kinds'
 import type { ResourceBinding } from '@skerry/karmada-kinds'
 
-/** Some clusters, and bindings that are placed on them, each for itself. */
+/** Some clusters, and bindings that are placed on them independently. */
 export interface World {
   readonly name: string
   readonly clusters: readonly Cluster[]
   readonly bindings: readonly ResourceBinding[]
 }
 
-/** A cluster as a world writes it; README.md says what is short for what. */
+/** A cluster as written in a world; README.md explains the short forms. */
 export interface WrittenCluster extends Partial<ClusterSpec>, ResourceSummary {
   readonly labels?: Record<string, string>
   readonly annotations?: Record<string, string>
@@ -18,7 +18,7 @@ export interface WrittenCluster extends Partial<ClusterSpec>, ResourceSummary {
   /** Nodes of each grade. */
   readonly nodes?: Readonly<Record<string, number>>
   readonly deleting?: boolean
-  /** Whether it says nothing of its resources. */
+  /** Whether it reports no resources. */
   readonly silent?: boolean
 }
 
@@ -35,7 +35,7 @@ export interface WrittenWorld {
   readonly bindings: Readonly<Record<string, WrittenBinding>>
 }
 
-/** What everything else serves, too: the kind by which a scheduler shows that it has seen a cluster. */
+/** Served in addition to all other kinds: a scheduler that knows this kind shows that it has seen the cluster. */
 export const lookoutKind = Object.freeze({ apiVersion: 'v1', kind: 'Lookout' })
 
 export function parseWorld(name: string, text: string): World {

@@ -5,7 +5,7 @@ import { parseStory, type Story } from './story.ts'
 
 const root = import.meta.dirname
 
-/** Every story, or those whose name contains one of the given parts. */
+/** Reads every story, or those whose name contains one of the given parts. */
 export function readStories(parts: readonly string[] = []): Story[] {
   return globSync('*.yaml', { cwd: join(root, 'stories') })
     .map((file) => basename(file, '.yaml'))
@@ -18,7 +18,7 @@ export function goldenPath(story: string): string {
   return join(root, 'golden', `${story}.golden`)
 }
 
-/** What upstream's scheduler did when the story was recorded. */
+/** Reads the recorded actions of upstream's scheduler. */
 export function readGolden(story: string): Sight[] {
   const path = goldenPath(story)
   if (!existsSync(path))

@@ -5,14 +5,14 @@ import type { AnyFields } from './show-world.ts'
 import type { Story } from './story.ts'
 
 export interface ExtenderServer extends AsyncDisposable {
-  /** What stands for `${extender}` in a story's configuration. */
+  /** The URL that replaces `${extender}` in a story's configuration. */
   readonly url: string
 }
 
 /**
- * A scheduler's extender that answers as the story says: `filter: {keep, failed, unresolvable,
+ * Starts a scheduler's extender that answers as the story defines: `filter: {keep, failed, unresolvable,
  * error}`, `prioritize: {node: score}`, `preempt: {keep}`, `bind: {}` (binds) or `{error}`; a verb with
- * `status` has that one. A verb that the story does not have gets 404.
+ * `status` answers with that one. A verb that the story lacks gets 404.
  */
 export async function startExtenderServer(
   { extender }: Story,
@@ -108,6 +108,6 @@ function itemsOf(value: unknown): AnyFields[] {
 }
 
 function fieldsOf(value: unknown): AnyFields {
-  // Any JSON object may be read by a string.
+  // Any JSON object may be indexed by a string.
   return typeof value === 'object' && value !== null ? (value as AnyFields) : {}
 }

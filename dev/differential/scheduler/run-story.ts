@@ -4,28 +4,31 @@ import { isDecided, showWorld, textAt, type AnyFields, type World } from './show
 import { collectionOf, type Manifest } from './story-objects.ts'
 import type { Step, Story, Target } from './story.ts'
 
-/** What there is to see at one place of a story. */
+/** The observation at one place of a story. */
 export interface Sight {
   readonly title: string
   readonly text: string
 }
 
-/** How long nothing must change until a sight is taken as it is. */
+/** The time without a change after which an observation is taken. */
 export interface Patience {
   readonly quietMs: number
-  /** What is awaited, where it is known: then it is enough to see it. */
+  /** The expected observations, if known: seeing them suffices. */
   readonly expected?: readonly Sight[]
-  /** Rises when anything is written, so that one need not look before; absent: one looks. */
+  /**
+   * Resolves with a number that rises with every write, so that the objects need not be read before. If
+   * omitted, they are read.
+   */
   readonly revision?: () => Promise<number>
 }
 
 const decisionMsMax = 10_000
 
-/** For a scheduler to have heard of what the next pod is decided by. */
+/** The time for a scheduler to receive the facts of its next decision, in milliseconds. */
 const hearingMs = 60
 const stepMs = 25
 
-/** Plays the story in a namespace of its name and returns what is seen; leaves nothing behind. */
+/** Plays the story in a namespace of its name and returns the observations; leaves nothing behind. */
 export async function runStory(
   story: Story,
   subject: Subject,
@@ -84,7 +87,7 @@ async function createAndWait(
     await send(run, { method: 'PATCH', path: `${path}/status`, body: { status } })
   if (object.kind !== 'Pod') return
   if (isHeld || !isForUs(run.story, object)) return
-  // One after the other, so that each decision sees what those before it left.
+  // Pods are decided one after the other, so that each decision sees the previous ones' results.
   const endMs = performance.now() + decisionMsMax
   const hasChanged = changeDetector(run)
   while (performance.now() < endMs) {
@@ -106,7 +109,7 @@ function isForUs({ config }: Story, pod: Manifest): boolean {
 }
 
 function objectOf(value: unknown): AnyFields {
-  // Any JSON object may be read by a string.
+  // Any JSON object may be indexed by a string.
   return typeof value === 'object' && value !== null ? (value as AnyFields) : {}
 }
 
@@ -165,7 +168,7 @@ function changeDetector({ patience }: Run): () => Promise<boolean> {
 async function readWorld(run: Run): Promise<World> {
   const { name } = run.story
   const of = (kind: string): Promise<AnyFields[]> => list(run, collectionOf(kind, name))
-  // One after the other: nothing is under way when the server is closed.
+  // The lists run one after the other, so that no request is in flight when the server is closed.
   const pods = await of('Pod')
   const events = await list(run, `/api/v1/namespaces/${name}/events`)
   const claims = await of('PersistentVolumeClaim')
@@ -189,7 +192,7 @@ interface Call {
   readonly body?: object
 }
 
-/** Throws where the server refuses: a story is of what it accepts. */
+/** Throws if the server refuses: a story consists of accepted requests. */
 async function send(run: Run, call: Call): Promise<AnyFields> {
   const { status, body } = await ask(run, call)
   if (status < 300) return body

@@ -1,6 +1,6 @@
 import type { Ties } from './story.ts'
 
-/** What is read of a server to show what its scheduler did. */
+/** The objects that show a scheduler's actions. */
 export interface World {
   readonly pods: readonly AnyFields[]
   readonly events: readonly AnyFields[]
@@ -11,7 +11,7 @@ export interface World {
 
 export type AnyFields = Readonly<Record<string, unknown>>
 
-/** Lines that are alike whenever schedulers did alike; uids are told as their pods' names. */
+/** Formats lines that are equal if schedulers acted equally; uids are shown as their pods' names. */
 export function showWorld(world: World, ties: Ties): string {
   const lines = [
     ...world.pods.flatMap((pod) => showPod(pod, world.events, ties)),
@@ -36,7 +36,7 @@ function namedUid(object: AnyFields): { uid: string; name: string } {
   return { uid: textAt(object, 'metadata.uid'), name: textAt(object, 'metadata.name') }
 }
 
-/** A pod that the scheduler has said something about, or that it must not touch any more. */
+/** Reports whether the scheduler has decided on the pod, or may not change it any more. */
 export function isDecided(pod: AnyFields, claims: readonly AnyFields[]): boolean {
   if (textAt(pod, 'spec.nodeName') !== '') return true
   if (textAt(pod, 'status.nominatedNodeName') !== '') return true
@@ -80,7 +80,7 @@ function showEvent(event: AnyFields, tied: string, place: string): string {
   )
   const related = textAt(event, 'related.name')
   const message = textAt(event, 'message')
-  // Those of core/v1 say it; those of events.k8s.io/v1, as upstream's, do not.
+  // Events of core/v1 contain it; those of events.k8s.io/v1, such as upstream's, do not.
   const source = textAt(event, 'source.component')
   const told = tied === '' ? message : message.replace(new RegExp(`${tied}$`), place)
   const about = related === '' ? '' : ` (${related})`
@@ -120,7 +120,10 @@ function conditionOf(pod: AnyFields, type: string): AnyFields | undefined {
   return conditions.filter(isFields).find((each) => each['type'] === type)
 }
 
-/** Empty where there is nothing; JSON of what is not a text. A dot within a key has a backslash. */
+/**
+ * Returns an empty string if there is nothing, and JSON for values other than text. A dot within a key has a
+ * backslash.
+ */
 export function textAt(object: AnyFields, path: string): string {
   const value = valueAt(object, path)
   if (value === undefined || value === null) return ''

@@ -1,13 +1,13 @@
 import type { Story } from './story.ts'
 
-/** The document that a scheduler is started with; undefined: none, so that its defaults count. */
+/** Returns the configuration for a scheduler; undefined for its defaults. */
 export function configurationOf(
   { config }: Story,
   extenderUrl: string,
 ): Readonly<Record<string, unknown>> | undefined {
   if (config === undefined) return undefined
   const text = JSON.stringify(config).replaceAll('${extender}', extenderUrl)
-  // What was an object stays one.
+  // The text was made from an object, so it parses as one.
   const fields = JSON.parse(text) as Readonly<Record<string, unknown>>
   return {
     apiVersion: 'kubescheduler.config.k8s.io/v1',

@@ -1,12 +1,12 @@
 import { parse } from 'yaml'
 import { kindOf, podOf, nodeOf, type Manifest, type PodStep } from './story-objects.ts'
 
-/** What happens to a cluster, and where one looks at what its scheduler made of it. */
+/** A story of events in a cluster, with the places at which the scheduler's results are observed. */
 export interface Story {
   readonly name: string
-  /** Fields of a KubeSchedulerConfiguration; undefined: none is given. */
+  /** The fields of a KubeSchedulerConfiguration; undefined if none is given. */
   readonly config: Readonly<Record<string, unknown>> | undefined
-  /** What extenders that the configuration names answer, by verb. */
+  /** The answers of the configuration's extenders, by verb. */
   readonly extender: Readonly<Record<string, unknown>>
   readonly steps: readonly Step[]
 }
@@ -25,7 +25,7 @@ export type Step =
       readonly act: 'look'
       readonly title: string
       readonly ties: Ties
-      /** A line that is waited for; empty: none. */
+      /** A line to wait for; an empty string for none. */
       readonly until: string
     }
 
@@ -35,12 +35,12 @@ export interface Target {
   readonly name: string
 }
 
-/** By pod: nodes that are equally good for it, of which upstream takes any. */
+/** The nodes that are equally good for each pod, of which upstream takes any. */
 export type Ties = Readonly<Record<string, readonly string[]>>
 
 /** Throws RangeError where the text is not a story. */
 export function parseStory(name: string, text: string): Story {
-  // The reader of each step checks its own fields; what is wrong with the rest a server says.
+  // The reader of each step checks its own fields; the server reports errors in the rest.
   const document = parse(text) as Readonly<Record<string, unknown>>
   const steps = document['steps']
   if (!Array.isArray(steps)) throw new RangeError(`Cannot read story ${name}: it has no steps`)
@@ -68,7 +68,7 @@ function stepsOf(step: unknown, namespace: string, place: string): Step[] {
       return [create({ object: inNamespace(fields, namespace) })]
     case 'patch':
     case 'status':
-      // Pairs of a target and what it becomes.
+      // These are pairs of a target and its patch.
       return Object.entries(fields).map(([text, patch]) => ({
         act,
         target: target(text),
@@ -117,6 +117,6 @@ function tiesOf(step: unknown): Ties {
 
 function asRecord(value: unknown): Readonly<Record<string, unknown>> | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
-  // Any JSON object may be read by a string.
+  // Any JSON object may be indexed by a string.
   return value as Readonly<Record<string, unknown>>
 }

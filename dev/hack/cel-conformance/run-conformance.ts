@@ -134,7 +134,7 @@ function evaluated(text: string): CelValue {
   return createEnvironment({ variables: {} }).compile(text).evaluate({}).value
 }
 
-/** As areEqual, but of one type, and NaN is itself. */
+/** Compares like areEqual, but requires one type, and NaN equals itself. */
 function isSame(a: CelValue, b: CelValue): boolean {
   if (typeof a === 'number' && typeof b === 'number') return Object.is(a, b) || a === b
   const isTime = a instanceof CelTimestamp || a instanceof CelDuration

@@ -4,7 +4,7 @@ import { runToEnd, type CommandResult } from '@skerry/testing'
 import { defaultCache } from '../upstream/build-upstream.ts'
 
 export interface ClientTarget {
-  /** Of an administrator. */
+  /** The kubeconfig of an administrator. */
   readonly kubeconfig: string
   /** A directory with kube-apiserver and etcd, as envtest wants it. */
   readonly envtest: string
@@ -18,25 +18,25 @@ export interface ClientResult {
   readonly failed: readonly string[]
 }
 
-/** One program or library of others. */
+/** One program or library of another project. */
 export interface ClientPlan {
   readonly name: string
   /** It starts the API server itself, by `envtest`. */
   readonly startsServer?: boolean
-  /** Fetches and builds what is missing. */
+  /** Fetches and builds missing parts. */
   readonly prepare: () => Promise<void>
   readonly run: (target: ClientTarget) => Promise<ClientResult>
 }
 
-/** One that needs pods which run: it starts a cluster of its own, with a node. Needs root. */
+/** A client that needs running pods: it starts its own cluster, with a node. Needs root. */
 export interface SessionPlan extends Omit<ClientPlan, 'run'> {
   readonly runOnNode: (way: { isThroughHub: boolean }) => Promise<ClientResult>
 }
 
-/** Where sources are fetched to and programs are built; never committed. */
+/** The directory for fetched sources and built programs; never committed. */
 export const clientsCache = join(defaultCache, 'clients')
 
-/** Copies a folder beside this file to the cache, where its build may write. */
+/** Copies a folder next to this file to the cache, where its build may write. */
 export async function workingCopy(name: string): Promise<string> {
   const directory = join(clientsCache, name)
   await mkdir(directory, { recursive: true })
@@ -50,7 +50,7 @@ export interface CommandOptions {
   readonly timeoutMs?: number
 }
 
-/** In a directory, whatever its exit code. */
+/** Runs in a directory and ignores the exit code. */
 export function runIn(
   command: readonly string[],
   { directory = '/', env = {}, timeoutMs = 600_000 }: CommandOptions = {},
@@ -69,7 +69,7 @@ export async function mustRun(
   throw new Error(`Cannot run ${command.join(' ')}: exit code ${exitCode}\n${stderr}${stdout}`)
 }
 
-/** Of programs that print `ok <name>` and `FAIL <name>: <why>`. */
+/** Parses the output of programs that print `ok <name>` and `FAIL <name>: <why>`. */
 export function readChecks({ stdout, stderr, exitCode }: CommandResult): {
   passed: number
   failed: string[]

@@ -13,7 +13,7 @@ import { oldKubectl, oldKubectlProgram } from './old-kubectl.ts'
 
 const name = 'kubectl-1.20-sessions'
 
-/** The second hears what it is told. */
+/** The second pod prints its input. */
 const pods = `
 apiVersion: v1
 kind: Pod
@@ -50,7 +50,7 @@ interface Scene {
   ) => Promise<CommandResult>
 }
 
-/** exec, attach, port-forward and cp of it, by SPDY. */
+/** Runs its exec, attach, port-forward and cp, over SPDY. */
 export const oldKubectlSessions: SessionPlan = {
   name,
   prepare: () => oldKubectl.prepare(),
@@ -97,7 +97,7 @@ function sceneOf({ directory }: ClusterOnHosts, host: TestHost, kubeconfig: stri
   }
 }
 
-/** In this order. */
+/** The checks, in this order. */
 const checks: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
   async 'apply and wait'({ run }) {
     await run(['apply', '-f', '-'], { input: pods })

@@ -59,7 +59,7 @@ function pythonPlan(client: PythonClient): ClientPlan {
   }
 }
 
-/** From the source archive: the installed package lacks the tests, and both lack their base. */
+/** Installs from the source archive: the installed package lacks the tests, and both lack their base. */
 async function install(client: PythonClient, directory: string): Promise<void> {
   const { package: packageName, version } = client
   const pip = [join(directory, 'venv', 'bin', 'python'), '-m', 'pip']
@@ -81,7 +81,7 @@ async function install(client: PythonClient, directory: string): Promise<void> {
   await copyFile(join(import.meta.dirname, 'python', name), join(base, 'base.py'))
 }
 
-/** The client keeps what it has discovered, by the server's address, for whoever comes next. */
+/** Removes the client's discovery cache, which it keeps by the server's address for the next run. */
 async function forgetDiscovery(): Promise<void> {
   for (const file of await readdir(tmpdir())) {
     if (file.startsWith('osrcp-')) await rm(join(tmpdir(), file), { force: true })

@@ -79,7 +79,7 @@ async function built(program: SuiteProgram | 'etcd'): Promise<string> {
   return join(directory, program)
 }
 
-/** What upstream's images take from Alpine or Debian, from this machine's Debian packages. */
+/** Returns what upstream's images take from Alpine or Debian, from this machine's Debian packages. */
 async function shellLayer(): Promise<Layer> {
   return layerFrom(async (scratch, tree) => {
     const packages = await withDependencies(shellPackages)
@@ -136,7 +136,7 @@ async function withDependencies(packages: readonly string[]): Promise<string[]> 
   return [...new Set(names.map((name) => name.trim()))]
 }
 
-/** Every command of busybox that the packages do not bring. */
+/** Adds every command of busybox that the packages lack. */
 async function addApplets(tree: string): Promise<void> {
   const { stdout } = await execute(join(tree, 'bin/busybox'), ['--list'])
   const places = ['bin', 'sbin', 'usr/bin', 'usr/sbin']
@@ -170,7 +170,7 @@ function onlyIfLinked(error: unknown): void {
   if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
 }
 
-/** As upstream's nginx serves: its page at / on port 80, its log on standard output. */
+/** Serves like upstream's nginx: its page at / on port 80, its log on standard output. */
 async function serveWithNginx(tree: string): Promise<void> {
   const configuration = [
     'worker_processes 1;',

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { findModule } from '../generate-api/upstream.ts'
 import { defaultCache, upstreamVersion } from '../upstream/build-upstream.ts'
 
-/** What is built from the module of Kubernetes, and how. */
+/** The programs built from the module of Kubernetes, and how. */
 const programs = {
   'e2e.test': { args: ['test', '-c'], package: 'k8s.io/kubernetes/test/e2e' },
   ginkgo: { args: ['build'], package: 'github.com/onsi/ginkgo/v2/ginkgo' },
@@ -16,10 +16,10 @@ const programs = {
 
 export type SuiteProgram = keyof typeof programs
 
-/** Where everything that the suite needs is kept: beside what npm installs, never committed. */
+/** The directory for everything that the suite needs: next to what npm installs, never committed. */
 export const suiteCache = join(defaultCache, 'conformance')
 
-/** Builds what is missing of the named programs; resolves with their directory. */
+/** Builds missing ones of the named programs; resolves with their directory. */
 export async function buildSuite(names: readonly SuiteProgram[]): Promise<string> {
   const bin = join(suiteCache, 'bin')
   await mkdir(bin, { recursive: true })
@@ -29,7 +29,7 @@ export async function buildSuite(names: readonly SuiteProgram[]): Promise<string
     const directory = await suiteModule()
     console.error(`Building ${name}`)
     const { args, package: source } = programs[name]
-    // Without cgo a program runs in any image, whatever C library that has.
+    // Without cgo a program runs in any image, whatever its C library.
     go(directory, [...args, `-ldflags=${versionFlags()}`, '-o', `${target}.part`, source])
     await rename(`${target}.part`, target)
   }
@@ -76,7 +76,7 @@ async function suiteModule(): Promise<string> {
   )
   go(directory, ['mod', 'edit', '-require', `k8s.io/kubernetes@v${upstreamVersion}`])
   go(directory, ['mod', 'edit', '-require', `k8s.io/sample-apiserver@${staging}`])
-  // -e: test dependencies of the staging modules that nobody published are not needed.
+  // The flag -e ignores unpublished test dependencies of the staging modules, which are not needed.
   go(directory, ['mod', 'tidy', '-e'])
   await writeFile(join(directory, 'tidied'), '')
   return directory

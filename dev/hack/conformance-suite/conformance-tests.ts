@@ -3,7 +3,7 @@ import { parse } from 'yaml'
 import { conformanceList } from './build-suite.ts'
 import { podlessTests } from './podless-table.ts'
 
-/** Every conformance test of this version of Kubernetes, by its exact name, sorted. */
+/** Lists every conformance test of this version of Kubernetes, by its exact name, sorted. */
 export async function conformanceTests(): Promise<string[]> {
   const parsed: unknown = parse(await readFile(conformanceList(), 'utf8'))
   if (!Array.isArray(parsed)) throw new TypeError('Cannot read the list of tests: it is no list')
@@ -21,7 +21,7 @@ export function isPodless(name: string): boolean {
   return podlessTests.some((start) => name.startsWith(start))
 }
 
-/** True if it must not run beside others. */
+/** Returns true if it must not run at the same time as others. */
 export function isSerial(name: string): boolean {
   return /\[(Serial|Disruptive)\]/.test(name)
 }

@@ -6,7 +6,7 @@ import type { TestResult } from './run-suite.ts'
 
 /** The last result of each test, over all runs on this machine. */
 export interface LedgerEntry extends TestResult {
-  /** Of the tree the site was built from. */
+  /** The commit of the tree from which the site was built. */
   commit: string
   /** When the run began, RFC 3339. */
   time: string
@@ -27,7 +27,7 @@ export async function readLedger(): Promise<Map<string, LedgerEntry>> {
   return new Map(entries.map((entry) => [entry.name, entry]))
 }
 
-/** What is tested, and since when: of two runs that overlap, the one that began later is right. */
+/** The tested commit and the start of the run: if two runs overlap, the later one counts. */
 export interface RunOrigin {
   readonly commit: string
   readonly time: string

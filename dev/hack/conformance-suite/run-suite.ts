@@ -5,12 +5,12 @@ import { pipeline } from 'node:stream/promises'
 import type { TestHost } from '@skerry/testing'
 import { suiteCache } from './build-suite.ts'
 
-/** How one test of the suite ended. */
+/** The result of one test of the suite. */
 export interface TestResult {
   name: string
   passed: boolean
   seconds: number
-  /** What the suite says about a failure; empty otherwise. */
+  /** The suite's message about a failure; empty otherwise. */
   message: string
 }
 
@@ -101,7 +101,7 @@ async function readReport(path: string): Promise<TestResult[]> {
     }))
 }
 
-/** States that say nothing about the server: not selected, or stopped by whoever ran the suite. */
+/** The states without information about the server: not selected, or stopped by the user. */
 const untoldStates: ReadonlySet<string> = new Set(['skipped', 'pending', 'interrupted'])
 
 function failureText({ State, Failure }: GinkgoReport['SpecReports'][number]): string {

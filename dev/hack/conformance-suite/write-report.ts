@@ -27,7 +27,7 @@ export async function writeReport(): Promise<void> {
 }
 
 async function readReasons(): Promise<Reasons> {
-  // A committed file of ours; a value that is no text would show in the report.
+  // This is a committed file of ours; a value other than text would show in the report.
   return JSON.parse(await readFile(join(import.meta.dirname, 'reasons.json'), 'utf8')) as Reasons
 }
 
@@ -98,7 +98,7 @@ function countRow(
   return `| ${[title, tests.length, passed, failed, tests.length - passed - failed].join(' | ')} |`
 }
 
-/** So that a test that passes is not taken for more than it asks. */
+/** Lists the tests that check only the API, so that a passing test is not overestimated. */
 function apiOnly(tests: readonly string[], ledger: ReadonlyMap<string, LedgerEntry>): string {
   const rows = apiOnlyTable.map(({ kinds, tests: starts, left }) => {
     const own = tests.filter((name) => starts.some((start) => name.startsWith(start)))
@@ -135,7 +135,7 @@ function listOf(
   return [[`## ${title}`, '', '| Test | Why |', '|---|---|', ...rows].join('\n')]
 }
 
-/** Without the tags that every test has, as code: their brackets are no links. */
+/** Removes the tags that every test has, and formats the name as code, because its brackets are not links. */
 function plain(name: string): string {
   const text = name.replaceAll(/ \[(Conformance|NodeConformance)\]/g, '')
   return `\`${text.replaceAll('`', "'").replaceAll('|', String.raw`\|`)}\``

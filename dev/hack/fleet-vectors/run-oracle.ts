@@ -9,7 +9,7 @@ export interface OracleQuestion {
   readonly [more: string]: unknown
 }
 
-/** What Karmada's function says: its result, or the text of its error. */
+/** An answer of Karmada's function: its result, or the text of its error. */
 export interface OracleAnswer {
   readonly error?: string
   readonly result?: unknown
@@ -25,11 +25,11 @@ export function askKarmada(questions: readonly OracleQuestion[]): OracleAnswer[]
     maxBuffer: bytesMax,
     stdio: ['pipe', 'pipe', 'ignore'],
   })
-  // What oracle.go writes.
+  // The program oracle.go writes this type.
   return JSON.parse(text) as OracleAnswer[]
 }
 
-/** A module of its own that asks for the versions Karmada asks for. */
+/** Builds a separate module that requires the same versions as Karmada. */
 function buildOracle(): string {
   const source = karmadaSource()
   const directory = join(defaultKarmadaCache, 'oracle')

@@ -3,7 +3,7 @@ import type { OpenApiSchema } from './upstream.ts'
 
 const refPrefix = '#/components/schemas/'
 
-/** Types that hold any JSON object, which their OpenAPI (`type: object`) does not tell. */
+/** Types that hold any JSON object, which their OpenAPI (`type: object`) does not show. */
 const openObjects = new Set([
   'io.k8s.apimachinery.pkg.runtime.RawExtension',
   'io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1',
@@ -11,7 +11,7 @@ const openObjects = new Set([
 
 const quantityName = 'io.k8s.apimachinery.pkg.api.resource.Quantity'
 
-/** One definition as packages/api/schema.ts describes it. */
+/** Returns one definition in the form of packages/api/schema.ts. */
 export function compactDefinition(name: string, raw: OpenApiSchema): Schema {
   if (name === quantityName) return { format: 'quantity' }
   const schema = compactSchema(raw)
@@ -65,7 +65,10 @@ function mergeFacts(raw: OpenApiSchema): Schema {
   return facts
 }
 
-/** An element's default says only that its Go type is no pointer; it is no fact of the API. */
+/**
+ * Removes an element's default, which only reflects that its Go type is not a pointer, and is not a fact of
+ * the API.
+ */
 function withoutElementDefault(schema: Schema): Schema {
   const { default: _goZero, ...rest } = schema
   return rest

@@ -1,7 +1,7 @@
 import type { Schema } from '../../../packages/api/schema.ts'
 import type { GoStructs } from './go-structs.ts'
 
-/** Of every kind; they stand first in its struct, inlined from another package. */
+/** The fields of every kind, which come first in its struct, inlined from another package. */
 const typeFields = ['kind', 'apiVersion']
 
 /** The definition with its properties in the order of the Go struct, in which upstream reads a merged map. */

@@ -2,13 +2,13 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 export interface GoField {
-  /** In JSON. */
+  /** The name in JSON. */
   readonly name: string
-  /** As the source has it, but for packages, which have their own names, not those of an import. */
+  /** The type as in the source, except that packages have their own names instead of an import's. */
   readonly type: string
   /** `omitempty`, `omitzero` or nothing. */
   readonly option: string
-  /** The inlined structs it stands in, outer first. */
+  /** The inlined structs that contain it, outer first. */
   readonly within: readonly string[]
 }
 
@@ -23,10 +23,10 @@ export interface GoModuleDirs {
 }
 
 interface GoModule {
-  /** Of the definitions in OpenAPI, e.g. `io.k8s.api`. */
+  /** The prefix of the definitions in OpenAPI, e.g. `io.k8s.api`. */
   readonly prefix: string
   readonly dir: string
-  /** Where the packages of types lie in the module. */
+  /** The folder of the module that contains the packages of types. */
   readonly folder: string
 }
 

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { ApiResource, GroupVersionDocument, UpstreamFacts } from './upstream.ts'
 
-/** What generated/kinds.json holds; read by packages/kinds/builtin-kinds.ts. */
+/** The content of generated/kinds.json; read by packages/kinds/builtin-kinds.ts. */
 export interface KindFacts {
   upstreamVersion: string
-  /** In discovery's order, core left out. */
+  /** The groups in discovery's order, without core. */
   groups: { name: string; versions: string[]; preferredVersion: string }[]
   kinds: KindFact[]
 }
@@ -22,9 +22,9 @@ export interface KindFact {
   subresources?: SubresourceFact[]
   schemaName: string
   storageVersion: string
-  /** Only where the objects are stored as another group's: events.k8s.io events are core events. */
+  /** Set only if the objects are stored as another group's: events.k8s.io events are core events. */
   storageGroup?: string
-  /** Only where upstream announces that it stores another version than ours. */
+  /** Set only if upstream announces another storage version than ours. */
   storageVersionHash?: string
   /** DELETE answers with the object, not with a Status. */
   returnsDeletedObject?: boolean
@@ -126,9 +126,9 @@ function schemaNameOf(
 }
 
 /**
- * Discovery tells the version that objects are stored in only as a hash of group, version and
- * kind, so every candidate is hashed and looked up. Where upstream still stores a beta version of
- * a kind that has a stable one, the stable one is taken: beta versions are off by default. Its hash is
+ * Finds storage versions. Discovery shows the version in which objects are stored only as a hash of group,
+ * version and kind, so every candidate is hashed and looked up. If upstream still stores a beta version of a
+ * kind that has a stable one, the stable one is taken: beta versions are off by default. Its hash is
  * announced all the same.
  */
 function storageHashes(facts: UpstreamFacts): Map<string, { group: string; version: string }> {

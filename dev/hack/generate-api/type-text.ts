@@ -41,9 +41,9 @@ export function typeText(schemas: SchemaSet, kinds: readonly KindFact[]): string
 }
 
 /**
- * The plain name where it is free. In a clash meta types win, then core's kinds, then the one kind,
- * then core's other types; all others get group and version before their name. What a group's
- * preferred version has too is left out of the older versions.
+ * Chooses the plain name if it is free. In a clash meta types win, then core's kinds, then the one kind, then
+ * core's other types; all others get group and version before their name. Types that a group's preferred
+ * version also has are left out of the older versions.
  */
 function typeNames(definitions: readonly string[], kinds: readonly KindFact[]) {
   const superseded = supersededPackages(kinds)
@@ -157,7 +157,7 @@ function typeOf(schema: Schema, names: ReadonlyMap<string, string>): string {
   }
   switch (schema.type) {
     case 'string':
-      // Not the enum's values: servers of other versions have others.
+      // The enum's values are left out: servers of other versions have others.
       return 'string'
     case 'integer':
     case 'number':

@@ -76,7 +76,7 @@ interface Edge {
   readonly directory: string
 }
 
-/** Of a service account with the rights that an agent needs, and no more. */
+/** Writes the kubeconfig of a service account with the rights that an agent needs, and no more. */
 async function agentKubeconfig(
   host: TestHost,
   { kubectl, admin, directory }: Edge,

@@ -10,7 +10,7 @@ export interface CloudHub {
   /** https://address:port */
   readonly server: string
   readonly adminKubeconfig: string
-  /** `skerry <args>` for this hub, as it runs on the hub's host; gives what it printed. */
+  /** Runs `skerry <args>` for this hub, on the hub's host; returns the output. */
   skerry(...args: string[]): Promise<string>
   /** The command of `skerry <args>`. */
   command(...args: string[]): string[]
@@ -20,7 +20,7 @@ export interface CloudHub {
 
 const port = 7_443
 
-/** A hub as a process of its own, with further options of the command; resolves when it serves. */
+/** Starts a hub as a separate process, with further options of the command; resolves when it serves. */
 export async function startCloudHub(
   host: TestHost,
   directory: string,
@@ -59,11 +59,11 @@ export async function startCloudHub(
 
 export interface AgentPlan {
   readonly name: string
-  /** Where the agent runs, and from where it reaches the cluster. */
+  /** The host on which the agent runs, and from which it reaches the cluster. */
   readonly host: TestHost
   readonly kubeconfig: string
   readonly directory: string
-  /** What the hub has for its cluster. */
+  /** Whether the agent applies the hub's Works for its cluster. */
   readonly appliesWorks?: boolean
   /** Groups of its nodes are clusters of their own. */
   readonly hasVirtualClusters?: boolean
@@ -125,7 +125,7 @@ function role(
   return new RoleProcess({ host, name, command: [...skerryCommand, ...args], logFile })
 }
 
-/** A script of this tree that prints a path when it is ready, and runs until its host goes. */
+/** Starts a script of this tree that prints a path when it is ready, and runs until its host is removed. */
 export async function startScript(
   host: TestHost,
   { script, args, logFile }: { script: string; args: readonly string[]; logFile: string },

@@ -1,16 +1,16 @@
 import { systemClock } from '@skerry/base'
 import { differences, type FleetPicture } from './fleet-picture.ts'
 
-/** Looks anew. */
+/** Looks again. */
 export type Look = (signal: AbortSignal) => Promise<FleetPicture>
 
 const pollMs = 500
-/** A picture that has not changed for this long is what the step has led to. */
+/** The time without a change after which a picture is the result of the step. */
 const stillMs = 4_000
 /** Ours has this long to look like it. */
 const equalMs = 20_000
 
-/** What it looks like once it rests. */
+/** Returns the picture once it no longer changes. */
 export async function stillPicture(look: Look, signal: AbortSignal): Promise<FleetPicture> {
   let last = await look(signal)
   let sinceMs = performance.now()
@@ -24,7 +24,7 @@ export async function stillPicture(look: Look, signal: AbortSignal): Promise<Fle
   return last
 }
 
-/** What is still different when it should look as expected; none when it does. */
+/** Returns the remaining differences from the expected picture; none if it looks as expected. */
 export async function untilAlike(
   look: Look,
   expected: FleetPicture,

@@ -10,9 +10,9 @@ const deps = { clock: systemClock, random: systemRandom, log: silentLogger, user
 
 export interface ControlPlane {
   readonly hub: Api
-  /** Of its administrator. */
+  /** The kubeconfig of its administrator. */
   readonly kubeconfigPath: string
-  /** For logs. */
+  /** The directory of logs. */
   readonly directory: string
 }
 

@@ -8,7 +8,7 @@ import {
 import { executionNamespace } from '@skerry/fleet-kinds'
 import { storyNamespace, storyRole, type FleetWorld } from './fleet-story.ts'
 
-/** What somebody who looks at a fleet sees, without what differs from one run to the next. */
+/** A person's view of a fleet, without the parts that differ between runs. */
 export type FleetPicture = Readonly<Record<string, unknown>>
 
 export async function takePicture(world: FleetWorld, signal: AbortSignal): Promise<FleetPicture> {
@@ -29,16 +29,16 @@ export async function takePicture(world: FleetWorld, signal: AbortSignal): Promi
   return pictureOf(shelves, signal)
 }
 
-/** What stories place. */
+/** The kinds that stories place. */
 export const templates = [resources.deployments, resources.configMaps, resources.jobs] as const
 
-/** Where objects of one kind are looked at. */
+/** One place with objects of one kind. */
 export interface Shelf {
-  /** How it is called in the picture. */
+  /** The name of the place in the picture. */
   readonly where: string
   readonly api: Api
   readonly resource: TypedResource<AnyObject>
-  /** Empty: all. */
+  /** The namespace; an empty string for all. */
   readonly namespace: string
 }
 
@@ -68,8 +68,8 @@ export async function pictureOf(
 }
 
 /**
- * Not what a control plane puts into each namespace, nor Works of namespaces: Karmada sends each
- * namespace everywhere, the hub where something of it goes.
+ * Excludes objects that a control plane puts into each namespace, and Works of namespaces: Karmada sends each
+ * namespace everywhere, the hub only where its objects go.
  */
 function isOfStory(object: AnyObject): boolean {
   if (object.metadata.name === 'kube-root-ca.crt') return false
@@ -101,7 +101,7 @@ const passing = new Set([
   'resourceTemplateGeneration',
 ])
 
-/** Keys of labels and annotations whose values are ids, counts, or what a scheduler has seen. */
+/** Keys of labels and annotations whose values are ids, counts, or a scheduler's observations. */
 const passingKey =
   /(permanent-id|resourcetemplate\.karmada\.io\/(uid|generation)|depended-by-|controller-uid)/
 
@@ -115,7 +115,10 @@ export function plain(value: unknown): unknown {
   return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** What may stand in any order: members of a text of JSON, and conditions, which come as they are first met. */
+/**
+ * Normalises values whose order is free: members of a JSON text, and conditions, which come in the order in
+ * which they were first met.
+ */
 function parsed(key: string, value: unknown): unknown {
   if (key === 'conditions' && Array.isArray(value)) {
     const typeOf = (each: unknown): string => (isJsonObject(each) ? String(each['type']) : '')
@@ -130,7 +133,7 @@ function isEmpty(value: unknown): boolean {
   return value === null || (isJsonObject(value) && Object.keys(value).length === 0)
 }
 
-/** One line for each difference. */
+/** Returns one line for each difference. */
 export function differences(expected: unknown, found: unknown, path = ''): string[] {
   if (Array.isArray(expected) && Array.isArray(found)) {
     const length = Math.max(expected.length, found.length)

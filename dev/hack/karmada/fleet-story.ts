@@ -25,7 +25,7 @@ const configMaps = anyObjects(resources.configMaps)
 const policies = anyObjects(propagationPolicyResource)
 const overrides = anyObjects(overridePolicyResource)
 
-/** What people do with a fleet, one thing after the other. The same against any control plane. */
+/** A person's actions on a fleet, one after the other. The same for any control plane. */
 export const fleetStory: readonly StoryStep<FleetWorld>[] = [
   {
     title: 'a Deployment that no policy selects stays on the hub',
@@ -280,7 +280,7 @@ async function merge(api: Api | undefined, patch: unknown, signal: AbortSignal):
   await api?.resource(deployments).patch({ ...web, type: 'merge', patch }, signal)
 }
 
-/** As the controllers of a site would: the pods of all replicas run. */
+/** Reports as the controllers of a site would: the pods of all replicas run. */
 async function reportReady(site: Api, replicas: number, signal: AbortSignal): Promise<void> {
   const { metadata } = await site.resource(deployments).get(web, signal)
   const counts = { replicas, updatedReplicas: replicas, readyReplicas: replicas }

@@ -20,13 +20,13 @@ interface Stage {
   readonly transcript: Transcript
   /** `karmadactl <line>` as the hub's administrator. */
   readonly ask: (line: string, expected: RegExp, more?: More) => Promise<string>
-  /** Until an answer is as expected, without printing. */
+  /** Waits until an answer is as expected, without printing. */
   readonly until: (line: string, expected: RegExp) => Promise<void>
 }
 
 interface More {
   readonly exitCode?: number
-  /** Of the file that `$FILE` stands for. */
+  /** The content of the file that replaces `$FILE`. */
   readonly file?: string
 }
 
@@ -246,7 +246,7 @@ async function joins({ cluster, transcript, ask, until }: Stage): Promise<void> 
   })
 }
 
-/** By karmadactl's protocol the site gets a second agent, Karmada's own, under another name. */
+/** With karmadactl's protocol the site gets a second agent, Karmada's own, under another name. */
 async function registers({ cluster, hub, transcript, ask, until }: Stage): Promise<void> {
   transcript.say("the site comes back with Karmada's own agent")
   const printed = await ask('token create --print-register-command', /karmadactl register \S+:\d+/)
@@ -285,7 +285,7 @@ async function registers({ cluster, hub, transcript, ask, until }: Stage): Promi
   console.log(await hub.skerry('cluster', 'list'))
 }
 
-/** What the Deployment at the site would run, with what its Secret says. */
+/** Runs what the Deployment at the site would run, with its Secret's content. */
 async function runKarmadaAgent(cluster: ClusterOnHosts, clusterName: string): Promise<void> {
   const secret = ['get', 'secret', 'karmada-kubeconfig', '-n', 'karmada-system']
   const text = await cluster.kubectl(...secret, '-o', 'jsonpath={.data.karmada-kubeconfig}')

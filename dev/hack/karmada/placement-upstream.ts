@@ -23,12 +23,12 @@ import { startUpstream } from '../upstream/run-upstream.ts'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'worlds' }
 const worldMs = 60_000
-/** Nothing is written for so long: then the scheduler is at rest. */
+/** The time without a write after which the scheduler is idle. */
 const quietMs = 1_000
 const pollMs = 100
 
 export interface PlacementUpstream extends AsyncDisposable {
-  /** One world at a time. */
+  /** Plays one world at a time. */
   play(world: World): Promise<Outcomes>
 }
 
@@ -130,7 +130,7 @@ async function ensureNamespaces(api: Api, { bindings }: World, signal: AbortSign
   }
 }
 
-/** Its label comes last: a scheduler that knows the label knows the cluster as it is. */
+/** Adds the cluster, with its label last: a scheduler that knows the label knows the final cluster. */
 async function addCluster(
   api: Api,
   { status, ...cluster }: Cluster,
@@ -255,7 +255,7 @@ function keyOf({ metadata }: ResourceBinding): { namespace: string; name: string
   return { namespace: metadata.namespace ?? '', name: metadata.name ?? '' }
 }
 
-/** What is not there yet is asked for again. */
+/** Asks again until the object exists. */
 async function until<T>(read: () => Promise<T | undefined>, signal: AbortSignal): Promise<T> {
   for (;;) {
     const found = await read().catch(() => undefined)

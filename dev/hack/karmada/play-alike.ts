@@ -12,7 +12,7 @@ export interface AlikePlay<World> {
   readonly story: readonly StoryStep<World>[]
   readonly look: (world: World, signal: AbortSignal) => Promise<FleetPicture>
   readonly karmada: Stage<World>
-  /** By what is printed of each. */
+  /** The stages by their printed names. */
   readonly hubs: Readonly<Record<string, Stage<World>>>
 }
 

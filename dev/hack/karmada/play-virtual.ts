@@ -50,7 +50,7 @@ async function atKarmada(signal: AbortSignal, play: Play): Promise<void> {
 
 type Given = Pick<KarmadaAgentOptions, 'karmada' | 'tokenText' | 'caHash' | 'directory'>
 
-/** An edge cluster of its own, and the agent that the program runs. */
+/** Plays on a separate edge cluster, with the agent that the program runs. */
 async function withAgent(
   given: Given,
   signal: AbortSignal,
@@ -85,7 +85,7 @@ async function atHub(signal: AbortSignal, play: Play): Promise<void> {
   await play({ hub: fleet.admin, edge })
 }
 
-/** Of the edge's controllers, those that make and empty namespaces. */
+/** Starts the controllers of the edge that fill and empty namespaces. */
 function startNamespaces({ transport }: Edge, signal: AbortSignal): AsyncDisposable {
   const stop = linkedSignal(signal)
   const cluster = createCluster(transport, deps)

@@ -23,11 +23,11 @@ const deps = { clock: systemClock, random: systemRandom, log: silentLogger, user
 
 export interface StoryKarmada extends ControlPlane, AsyncDisposable {
   readonly url: string
-  /** Of its administrator. */
+  /** The transport of its administrator. */
   readonly transport: HttpsTransportConfig
-  /** Of its authority, as agents are told. */
+  /** The hash of its authority, as agents receive it. */
   readonly caHash: string
-  /** What `karmadactl token create` prints. */
+  /** Returns the output of `karmadactl token create`. */
   readonly createToken: () => string
 }
 
@@ -59,7 +59,7 @@ export async function startStoryKarmada(): Promise<StoryKarmada> {
   }
 }
 
-/** Karmada's garbage collector takes away what hung on a binding. */
+/** Waits until Karmada's garbage collector has deleted what a binding owned. */
 export async function untilNoRights(hub: Api, prefix: string, signal: AbortSignal): Promise<void> {
   const rights: ResourceRef[] = [
     resources.clusterRoles,

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import type { CommandResult, RunOptions, TestHost } from '@skerry/testing'
 
 export interface Step {
-  /** As a person would type it; what runs is `command`. */
+  /** The command as a person would type it; `command` is what runs. */
   readonly shown: string
   readonly command: readonly string[]
   readonly options?: RunOptions
-  /** What must be in the output. */
+  /** A pattern that the output must match. */
   readonly expected: RegExp
   /** Default 0. */
   readonly exitCode?: number
@@ -15,14 +15,14 @@ export interface Step {
 export interface Transcript {
   /** A line of prose between commands. */
   readonly say: (text: string) => void
-  /** Runs it, prints it and what it said, and throws when that is not as expected. */
+  /** Runs the step, prints the command and its output, and throws if that is not as expected. */
   readonly run: (step: Step) => Promise<string>
 }
 
 const commandMsMax = 120_000
 const linesMax = 30
 
-/** Of commands on one host, printed as they would look in a terminal. */
+/** Creates a transcript of commands on one host, printed as in a terminal. */
 export function createTranscript(host: TestHost, environment: Record<string, string>): Transcript {
   return {
     say: (text) => console.log(`\n# ${text}`),

@@ -2,7 +2,7 @@ import { systemClock } from '@skerry/base'
 
 const pollMs = 250
 
-/** What is not there yet is asked for again. */
+/** Asks again until the object exists and is as wanted. */
 export async function untilFound<T>(
   read: () => Promise<T>,
   isWanted: (found: T) => boolean,

@@ -34,7 +34,7 @@ function placeOf(branch: string): string {
   return `${storyNamespace}-${parent}-${branch}`
 }
 
-/** What somebody does whose branches are groups of nodes. The same against any control plane. */
+/** The actions of a person whose branches are groups of nodes. The same for any control plane. */
 export const virtualStory: readonly StoryStep<VirtualWorld>[] = [
   {
     title: 'nodes of three branches are three clusters, each with an id of its own, and ready',
@@ -154,7 +154,7 @@ export const virtualStory: readonly StoryStep<VirtualWorld>[] = [
   },
 ]
 
-/** What stands on the control plane and in the edge cluster. */
+/** Takes a picture of the control plane and the edge cluster. */
 export async function takeVirtualPicture(
   { hub, edge }: VirtualWorld,
   signal: AbortSignal,
@@ -186,7 +186,7 @@ export async function takeVirtualPicture(
   return { ...withoutParent(seen), ...clusters, nodes: plain(Object.fromEntries(labels)) }
 }
 
-/** Our hub says on each Work whose virtual cluster it is for; Karmada knows nothing of that. */
+/** Removes the label of each Work's virtual cluster, which our hub sets and Karmada does not know. */
 function withoutParent(picture: FleetPicture): FleetPicture {
   return JSON.parse(
     JSON.stringify(picture, (key, value: unknown) =>
@@ -212,7 +212,7 @@ async function untilGone(hub: Api, name: string, signal: AbortSignal): Promise<v
   )
 }
 
-/** As the controllers of the edge would: the pods of all replicas run. */
+/** Reports as the controllers of the edge would: the pods of all replicas run. */
 async function reportReady(
   edge: Api,
   { branch, replicas }: { branch: string; replicas: number },

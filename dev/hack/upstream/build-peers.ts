@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { copyFile, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
-/** Other tunnels that are measured beside ours, each at one version, and where each comes from. */
+/** Other tunnels that are measured next to ours, each at one version, with its source. */
 interface GoPeer {
   readonly language: 'go'
   readonly module: string
@@ -65,8 +65,8 @@ export const defaultPeerCache = resolve(
 )
 
 /**
- * Builds what is missing of the named peers and returns the directory of their programs. Needs the
- * Go toolchain or cargo, and their registries. Throws with the peer's name when one cannot be built.
+ * Builds missing ones of the named peers and returns the directory of their programs. Needs the Go toolchain
+ * or cargo, and their registries. Throws with the peer's name if one cannot be built.
  */
 export async function buildPeers(
   names: readonly string[],
@@ -110,7 +110,7 @@ async function buildGo(name: string, peer: GoPeer, cache: string): Promise<void>
   await mkdir(directory, { recursive: true })
   const { module, version } = peer
   const source = nice('go', ['mod', 'download', '-json', `${module}@${version}`], cache)
-  // What `go mod download -json` prints.
+  // The command `go mod download -json` prints this type.
   const { Dir } = JSON.parse(source) as { Dir: string }
   const original = await readFile(join(Dir, 'go.mod'), 'utf8')
   await writeFile(join(directory, 'go.mod'), moduleText(original, peer))
@@ -124,7 +124,7 @@ async function buildGo(name: string, peer: GoPeer, cache: string): Promise<void>
     await mkdir(join(directory, program), { recursive: true })
     await copyFile(join(import.meta.dirname, 'peers', file), join(directory, program, 'main.go'))
   }
-  // -e: test dependencies that nobody published are not needed.
+  // The flag -e ignores unpublished test dependencies, which are not needed.
   nice('go', ['mod', 'tidy', '-e'], directory)
   const ownPaths = own.map(([program]) => [program, `./${program}`] as const)
   for (const [program, path] of [...Object.entries(peer.programs), ...ownPaths]) {

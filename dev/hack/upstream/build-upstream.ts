@@ -5,10 +5,10 @@ import { findModule } from '../generate-api/upstream.ts'
 
 export const upstreamVersion = '1.36.3'
 
-/** Kubernetes 1.36's own choice of etcd follows from its go.mod; the server is a module of its own. */
+/** Kubernetes 1.36's own choice of etcd follows from its go.mod; the server is a separate module. */
 const etcdVersion = 'v3.7.3'
 
-/** What can be built, and the Go package that each comes from. */
+/** The programs that can be built, with their Go packages. */
 const packages: Readonly<Record<string, string>> = Object.freeze({
   'kube-apiserver': 'k8s.io/kubernetes/cmd/kube-apiserver',
   'kube-controller-manager': 'k8s.io/kubernetes/cmd/kube-controller-manager',
@@ -27,8 +27,8 @@ export const defaultCache = resolve(
 )
 
 /**
- * Builds what is missing of the named programs and returns the directory they are in. Needs the Go
- * toolchain and its module proxy; the first time takes some minutes for each program.
+ * Builds missing ones of the named programs and returns their directory. Needs the Go toolchain and its
+ * module proxy; the first time takes some minutes for each program.
  */
 export async function buildUpstream(
   names: readonly string[],
@@ -55,7 +55,7 @@ function packageOf(name: string): string {
   return found
 }
 
-/** The version that the programs report; without it they say v0.0.0 and refuse each other. */
+/** Sets the version that the programs report; without it they report v0.0.0 and refuse each other. */
 function buildFlags(name: string): string[] {
   if (name === 'etcd') return ['-ldflags=-s -w']
   const [major = '', minor = ''] = upstreamVersion.split('.')
@@ -86,7 +86,7 @@ async function kubernetesModule(cache: string): Promise<string> {
   go(directory, ['mod', 'edit', '-require', `k8s.io/kubernetes@v${upstreamVersion}`])
   const wanted = Object.values(packages).filter((name) => name.startsWith('k8s.io/'))
   await writeFile(join(directory, 'programs.go'), importing(wanted))
-  // -e: test dependencies of the staging modules that nobody published are not needed.
+  // The flag -e ignores unpublished test dependencies of the staging modules, which are not needed.
   go(directory, ['mod', 'tidy', '-e'])
   await writeFile(join(directory, 'tidied'), '')
   return directory
@@ -104,7 +104,7 @@ async function etcdModule(cache: string): Promise<string> {
   return directory
 }
 
-/** Keeps `go mod tidy` from dropping what is only built, never compiled in. */
+/** Keeps `go mod tidy` from dropping modules that are only built, never compiled in. */
 function importing(names: readonly string[]): string {
   const lines = names.map((name) => `import _ "${name}"`)
   return ['//go:build programs', '', 'package programs', '', ...lines, ''].join('\n')

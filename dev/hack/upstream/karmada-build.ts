@@ -6,7 +6,7 @@ export const karmadaVersion = '1.18.1'
 
 const module = 'github.com/karmada-io/karmada'
 
-/** What can be built, and the directory of Karmada's module that each comes from. */
+/** The programs that can be built, with their directories in Karmada's module. */
 const directories: Readonly<Record<string, string>> = Object.freeze({
   'karmada-aggregated-apiserver': 'aggregated-apiserver',
   'karmada-controller-manager': 'controller-manager',
@@ -26,8 +26,8 @@ export const defaultKarmadaCache = resolve(
 )
 
 /**
- * Builds what is missing of the named programs and returns the directory they are in. Needs the Go
- * toolchain and its module proxy; the first one takes some minutes, and the others less.
+ * Builds missing ones of the named programs and returns their directory. Needs the Go toolchain and its
+ * module proxy; the first one takes some minutes, and the others less.
  */
 export async function buildKarmada(
   names: readonly string[] = karmadaPrograms,
@@ -51,11 +51,14 @@ export async function buildKarmada(
   return bin
 }
 
-/** Where Karmada's module is: its sources, its definitions in charts, its manifests in artifacts. */
+/**
+ * Returns the directory of Karmada's module: its sources, its definitions in charts, its manifests in
+ * artifacts.
+ */
 export function karmadaSource(): string {
   const args = ['mod', 'download', '-json', `${module}@v${karmadaVersion}`]
   const text = go(import.meta.dirname, args, ['ignore', 'pipe', 'inherit'])
-  // What `go mod download -json` prints.
+  // The command `go mod download -json` prints this type.
   const { Dir } = JSON.parse(text) as { Dir: string }
   return Dir
 }

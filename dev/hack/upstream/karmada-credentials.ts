@@ -5,11 +5,11 @@ import { createAuthority, generateKeyPair, signCertificate } from '@skerry/pki'
 const dayMs = 24 * 3_600_000
 
 export interface KarmadaCredentials {
-  /** Of the servers behind Karmada's API server: it verifies them by this. */
+  /** The authority of the servers behind Karmada's API server, by which it verifies them. */
   readonly servingCaPem: string
-  /** What kube-apiserver needs to be the front of others. */
+  /** The files with which kube-apiserver acts as front proxy. */
   readonly frontProxy: { readonly ca: string; readonly cert: string; readonly key: string }
-  /** Of every server behind it: tls.crt and tls.key. */
+  /** The directory of tls.crt and tls.key of every server behind it. */
   readonly servingDirectory: string
 }
 
@@ -55,7 +55,7 @@ interface Asked {
   readonly dnsNames: readonly string[]
 }
 
-/** One certificate of an authority of its own. */
+/** Issues one certificate of a separate authority. */
 async function issue(authorityName: string, { commonName, usage, dnsNames }: Asked) {
   const dates = { notBeforeMs: Date.now() - dayMs, notAfterMs: Date.now() + 365 * dayMs }
   const authority = await createAuthority({ subject: { commonName: authorityName }, ...dates })

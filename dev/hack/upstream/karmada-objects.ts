@@ -9,12 +9,12 @@ export interface KarmadaObjectsOptions {
   /** The API server, as agents dial it. */
   readonly server: string
   readonly serverCaPem: string
-  /** Of the webhooks and the aggregated servers. */
+  /** The authority of the webhooks and the aggregated servers. */
   readonly servingCaPem: string
   readonly webhookPort: number
 }
 
-/** What others ask conversions and admission of, as Karmada's manifests write it. */
+/** The URL for conversions and admission in Karmada's manifests. */
 const webhookHost =
   /https:\/\/(?:karmada-webhook\.karmada-system|\{\{name\}\}\.\{\{namespace\}\})\.svc:443/g
 

@@ -17,13 +17,13 @@ import { argumentsOf, programIn, runProgram } from './run-program.ts'
 import { startUpstream, type RunningUpstream } from './run-upstream.ts'
 
 export interface KarmadaOptions {
-  /** Where buildUpstream put kube-apiserver, kube-controller-manager, etcd and kubectl. */
+  /** The directory where buildUpstream put kube-apiserver, kube-controller-manager, etcd and kubectl. */
   readonly upstreamBin: string
-  /** Where buildKarmada put its programs. */
+  /** The directory where buildKarmada put its programs. */
   readonly bin: string
   /** Keys, etcd's data and logs; an empty one gives an empty fleet. */
   readonly directory: string
-  /** Of the API server, loopback among them; the others listen on loopback alone. */
+  /** The API server's address, which must include loopback; the others listen on loopback only. */
   readonly bindAddress: string
   readonly withSearch?: boolean
 }
@@ -37,7 +37,7 @@ export interface RunningKarmada extends AsyncDisposable {
 
 const startMsMax = 120_000
 
-/** Those that Karmada's own deployment runs of kube-controller-manager. */
+/** The controllers of kube-controller-manager that Karmada's own deployment runs. */
 const controllers = [
   'namespace-controller',
   'garbage-collector-controller',
@@ -163,7 +163,7 @@ async function startWebhook(parts: Parts, objects: KarmadaObjectsOptions): Promi
   applyAll(await karmadaPolicy(objects))
 }
 
-/** They are ready when they say so: with leader election off that is once their caches are. */
+/** Starts the controllers. With leader election off, they report readiness once their caches are filled. */
 async function startControllers({ upstream, run }: Parts): Promise<void> {
   const ports: Record<string, number> = {}
   for (const name of ['karmada-controller-manager', 'karmada-scheduler']) {
@@ -213,7 +213,7 @@ function statusOf(
     get(url, { ...tls, agent: false }, (answer) => {
       answer.resume()
       resolve(answer.statusCode)
-      // Not listening yet.
+      // The server is not listening yet.
     }).on('error', () => resolve(undefined))
   })
 }
@@ -223,7 +223,7 @@ function plainStatusOf(url: string): Promise<number | undefined> {
     getPlain(url, { agent: false }, (answer) => {
       answer.resume()
       resolve(answer.statusCode)
-      // Not listening yet.
+      // The server is not listening yet.
     }).on('error', () => resolve(undefined))
   })
 }

@@ -7,7 +7,7 @@ export interface ProgramOptions {
   /** Path of the program. */
   readonly path: string
   readonly args: readonly string[]
-  /** What it says is appended here. */
+  /** The file to which its output is appended. */
   readonly logPath: string
   /** Beside this process's own. */
   readonly environment?: Readonly<Record<string, string>>

@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface SchedulerOptions {
-  /** Where buildUpstream put the programs. */
+  /** The directory where buildUpstream put the programs. */
   readonly bin: string
-  /** For its configuration and log. */
+  /** The directory of its configuration and log. */
   readonly directory: string
   readonly kubeconfigPath: string
-  /** A KubeSchedulerConfiguration; undefined: upstream's defaults. */
+  /** A KubeSchedulerConfiguration; undefined for upstream's defaults. */
   readonly configuration: object | undefined
 }
 

@@ -9,7 +9,7 @@ import { freePort } from '../../bench/free-port.ts'
 import { argumentsOf, programIn, runProgram } from './run-program.ts'
 
 export interface UpstreamOptions {
-  /** Where buildUpstream put the programs. */
+  /** The directory where buildUpstream put the programs. */
   readonly bin: string
   /** Keys, etcd's data and logs; an empty one gives an empty cluster. */
   readonly directory: string
@@ -25,9 +25,9 @@ export interface UpstreamOptions {
 
 export interface RunningUpstream extends AsyncDisposable {
   readonly url: string
-  /** Where its etcd listens; for servers that are aggregated. */
+  /** The address of its etcd, for aggregated servers. */
   readonly etcd: string
-  /** Of the administrator, kubernetes-admin in system:masters. */
+  /** The kubeconfig of the administrator, kubernetes-admin in system:masters. */
   readonly kubeconfigPath: string
   readonly credentials: { readonly ca: string; readonly cert: string; readonly key: string }
 }
@@ -35,7 +35,7 @@ export interface RunningUpstream extends AsyncDisposable {
 const startMsMax = 60_000
 const dayMs = 24 * 3_600_000
 
-/** etcd and kube-apiserver on free ports of loopback; resolves when /readyz says ok. */
+/** Starts etcd and kube-apiserver on free ports of loopback; resolves when /readyz reports ok. */
 export async function startUpstream(options: UpstreamOptions): Promise<RunningUpstream> {
   await using stack = new AsyncDisposableStack()
   const { bin, directory } = options
@@ -198,7 +198,7 @@ function statusOf(url: string, files: CredentialFiles): Promise<number | undefin
     get(url, { ...files, agent: false }, (answer) => {
       answer.resume()
       resolve(answer.statusCode)
-      // Not listening yet.
+      // The server is not listening yet.
     }).on('error', () => resolve(undefined))
   })
 }

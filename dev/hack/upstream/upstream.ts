@@ -3,9 +3,8 @@
  *   node dev/hack/upstream/upstream.ts build [kube-apiserver etcd …] [--cache <dir>]
  *   node dev/hack/upstream/upstream.ts peers [konnectivity frp …]
  *   node dev/hack/upstream/upstream.ts start [--controllers] [--scheduler] [--data <dir>] [--cache <dir>]
- * `start` runs until it is interrupted, prints the path of its kubeconfig, and forgets everything
- * unless --data names a directory. `peers` builds the tunnels that `skerry bench tunnel` measures
- * beside ours.
+ * `start` runs until it is interrupted, prints the path of its kubeconfig, and forgets everything unless
+ * --data names a directory. `peers` builds the tunnels that `skerry bench tunnel` measures next to ours.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -38,7 +37,7 @@ async function build(): Promise<void> {
   console.log(await buildUpstream(names.length > 0 ? names : usual, values.cache))
 }
 
-/** One that cannot be built is named and left out; the others are built. */
+/** A peer that cannot be built is named and left out; the others are built. */
 async function peers(): Promise<void> {
   for (const name of names.length > 0 ? names : peerNames) {
     await buildPeers([name]).catch((error: unknown) => {

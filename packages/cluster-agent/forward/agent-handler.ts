@@ -11,13 +11,16 @@ export interface AgentHandlerDeps {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
-  /** Addresses of this machine's interfaces as they are now; no service leads to one of them. */
+  /** Returns the present addresses of this machine's interfaces; no service may lead to one of them. */
   readonly ownAddresses: () => readonly string[]
-  /** Absent: the agent has no virtual clusters. */
+  /** If omitted, the agent has no virtual clusters. */
   readonly memberNamespaceOf?: MemberNamespaceOf | undefined
 }
 
-/** What an agent answers its hub: the cluster's API, and the services that its operator allows. */
+/**
+ * Creates the handler of the hub's requests: to the cluster's API, and to the services that its operator
+ * allows.
+ */
 export function createAgentHandler(
   api: TunnelHandler,
   allowed: readonly AllowedService[],

@@ -16,7 +16,7 @@ export interface ApiServerPlace {
   readonly api: HttpsTransportConfig
   readonly base: URL
   readonly limits: { readonly connectMs: number }
-  /** Aborts when nobody wants connections any more. */
+  /** Aborts when no more connections are needed. */
   readonly signal: AbortSignal
 }
 
@@ -37,7 +37,7 @@ export function openKept(
     ...(key ? { key } : {}),
   })
   const options: ConnectionOptions = { host, port, ...serverNameOf(host), ...own, secureContext }
-  // Of an earlier connection: a later one begins with less work for both ends.
+  // The TLS session of an earlier connection, which saves both ends work in the next handshake.
   let session: Buffer | undefined
   return async (signal) => {
     const resumed = session ? { session } : {}
@@ -52,7 +52,7 @@ export function openKept(
   }
 }
 
-/** A connection of its own for each session, which lets each side end its half first. */
+/** Opens a separate connection for one session, in which each side may end its half first. */
 export function openOwn({ base, api }: ApiServerPlace, credentials: ClientCredentials): Socket {
   const { host, port, isPlain } = addressOf(base)
   const tcp = connectTcp({ host, port, allowHalfOpen: true, noDelay: true, keepAlive: true })
@@ -64,12 +64,12 @@ export function openOwn({ base, api }: ApiServerPlace, credentials: ClientCreden
     ...tlsOptions(api, credentials),
     ALPNProtocols: ['http/1.1'],
   })
-  // An error of the inner socket reaches whoever uses the outer one.
+  // An error of the inner socket must reach the user of the outer one.
   tcp.on('error', (error) => secured.destroy(error))
   return secured
 }
 
-/** For one session by a way of the caller's; undefined where there is none. */
+/** Returns an agent that connects in the caller's way for one session; undefined if the caller has none. */
 export function agentByWay(
   place: ApiServerPlace,
   credentials: ClientCredentials,
@@ -135,5 +135,5 @@ function connected(
   })
 }
 
-/** Of the kernel, on a connection on which nothing moves. */
+/** The kernel's keep-alive interval on an idle connection, in milliseconds. */
 const keepAliveProbeMs = 1_000

@@ -34,11 +34,14 @@ import { agentByWay, openKept, openOwn } from './api-connection.ts'
 import { statusAnswer } from './status-answer.ts'
 
 export interface ApiForwarderOptions {
-  /** The local API server, and who the agent is to it. */
+  /** The local API server, with the agent's credentials. */
   readonly api: HttpsTransportConfig
-  /** As whom it acts; absent: as everybody whom the hub names. */
+  /** The users whom it may impersonate. If omitted, everybody whom the hub names. */
   readonly policy?: ImpersonationPolicy
-  /** Who it is, in words to those whom the API server does not answer; absent: the cluster's agent. */
+  /**
+   * The name of this client in errors about an API server that does not answer. If omitted, the cluster's
+   * agent.
+   */
   readonly asker?: string
   /** The agent answered in place of the API server. */
   readonly onRefused?: (reason: AgentRefusal) => void
@@ -47,7 +50,10 @@ export interface ApiForwarderOptions {
 
 export interface ApiForwarderLimits {
   readonly connectMs: number
-  /** For the answer to begin, where API servers bound it themselves; a little more than they do. */
+  /**
+   * The time until an answer must begin, for requests that API servers bound themselves; a little more than
+   * their bound.
+   */
   readonly answerMs: number
   readonly socketsMax: number
   readonly idleSocketsMax: number
@@ -65,8 +71,8 @@ export const apiForwarderDefaults: Readonly<ApiForwarderLimits> = Object.freeze(
 export interface ApiForwarder extends TunnelHandler, Disposable {}
 
 /**
- * Answers what comes through the tunnel by asking the local API server, as the user that the hub
- * names. The agent's own rights serve nobody: a request that impersonates no one is refused.
+ * Forwards requests from the tunnel to the local API server, as the user that the hub names. Nobody gets the
+ * agent's own rights: a request that impersonates no user is refused.
  */
 export function createApiForwarder(options: ApiForwarderOptions, log: Logger): ApiForwarder {
   const { api, policy = {}, asker = 'its agent' } = options
@@ -121,7 +127,7 @@ export function auditIdOf({ headers }: TunnelRequest): string {
   return typeof auditId === 'string' ? auditId : ''
 }
 
-/** What the agent itself says, in place of its API server. */
+/** An answer of the agent itself, in place of its API server's. */
 class OwnAnswer extends Error {
   override name = 'OwnAnswer'
   readonly reason: AgentRefusal
@@ -156,9 +162,9 @@ interface Server {
   readonly api: HttpsTransportConfig
   readonly base: URL
   readonly limits: ApiForwarderLimits
-  /** Aborts when it is disposed. */
+  /** Aborts when the forwarder is disposed. */
   readonly signal: AbortSignal
-  /** Kept open for the certificate that they were opened with. */
+  /** The pool is kept for the certificate with which its connections were opened. */
   pool: { readonly connections: HttpPool; readonly certificate: string | undefined } | undefined
 }
 
@@ -187,7 +193,7 @@ function pathAt({ pathname }: URL, path: string): string {
 function poolFor(server: Server, credentials: ClientCredentials): HttpPool {
   const { certificate } = credentials
   if (server.pool && server.pool.certificate === certificate) return server.pool.connections
-  // What is under way goes on with the certificate that it began with.
+  // Requests in progress keep the certificate with which they began.
   server.pool?.connections.retire()
   const { limits } = server
   const connections = new HttpPool({
@@ -199,7 +205,7 @@ function poolFor(server: Server, credentials: ClientCredentials): HttpPool {
   return connections
 }
 
-/** A session has a connection of its own, and may last: it goes by Node's client. */
+/** Starts an upgrade. It has its own connection and may last long, so it uses Node's client. */
 async function startUpgrade(
   server: Server,
   request: TunnelRequest,
@@ -227,14 +233,14 @@ async function startUpgrade(
   return outgoing
 }
 
-/** As the request's own option for a signal, which takes three times as much of each request. */
+/** Does the same as the request's signal option, which triples the cost of each request. */
 function endWith(outgoing: http.ClientRequest, signal: AbortSignal): void {
   const onAbort = (): void => void outgoing.destroy(abortReason(signal))
   signal.addEventListener('abort', onAbort, { once: true })
   outgoing.once('close', () => signal.removeEventListener('abort', onAbort))
 }
 
-/** What the hub sent, without what only the agent itself may say to its API server. */
+/** Returns the hub's headers, without those that only the agent itself may send to its API server. */
 function ownHeaders(
   headers: TunnelHeaders,
   { bearerToken }: ClientCredentials,

@@ -69,7 +69,7 @@ interface OddServer extends Transport {
   isOdd: boolean
   /** True: watches from any version are refused with 410. */
   isForgetful: boolean
-  /** Ends the watches that are open. */
+  /** Ends the open watches. */
   endWatches(): void
 }
 
@@ -88,7 +88,7 @@ function oddServer(random: Random): OddServer {
     async send(request, signal) {
       const { path, headers } = request
       if (/[?&]watch=true/.test(path)) {
-        // Older servers do not know WatchList.
+        // Older servers lack WatchList.
         const isRefused = path.includes('sendInitialEvents') && random.next() < 0.5
         if (isRefused) return refused(422, 'Invalid', changed)
         // The informer lists again after 410.

@@ -8,10 +8,10 @@ export interface PodEndpoint {
 }
 
 /**
- * Where a service leads by its own selector: ready pods, at the addresses that their nodes report and at
- * the port that the service names. Read from the pods, because whoever may write EndpointSlices could
- * name any address and any port. Pods of the host's network have a node's address and are left out; so are those
- * without a node, which nobody runs.
+ * Returns a service's endpoints by its own selector: ready pods, at the addresses that their nodes report and
+ * at the port that the service names. It reads the pods, because a user who may write EndpointSlices could
+ * name any address and port. Pods in the host's network have a node's address and are left out; so are those
+ * without a node, which no kubelet runs.
  */
 export function podEndpoints(
   { spec }: Service,

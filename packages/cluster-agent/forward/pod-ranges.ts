@@ -1,14 +1,14 @@
 import { BlockList, isIP } from 'node:net'
 import type { Node } from '@skerry/api'
 
-/** Which addresses nodes give to their pods. */
+/** The address ranges that nodes give to their pods. */
 export interface PodRanges {
   has(node: string): boolean
-  /** False also of a node that is not there, or has no range of its own. */
+  /** Returns false also if the node does not exist or has no range. */
   covers(node: string, address: string): boolean
 }
 
-/** By `spec.podCIDRs`, which no kubelet may change once it is set. */
+/** Reads `spec.podCIDRs`, which no kubelet may change once it is set. */
 export function podRangesOf(nodes: readonly Node[]): PodRanges {
   const ranges = new Map(
     nodes.map(({ metadata, spec }) => {

@@ -18,8 +18,8 @@ import { auditIdOf } from './api-forwarder.ts'
 import type { FoundService, ServiceFinder } from './service-finder.ts'
 
 /**
- * What the edge calls a namespace of a virtual cluster. Rejects with StatusError NotFound where the virtual
- * cluster has none of that name, ServiceUnavailable where this agent does not answer for it.
+ * Resolves with the edge's name of a virtual cluster's namespace. Rejects with StatusError NotFound if the
+ * virtual cluster has no such namespace, and with ServiceUnavailable if this agent does not answer for it.
  */
 export type MemberNamespaceOf = (
   asked: { readonly cluster: string; readonly namespace: string },
@@ -28,7 +28,7 @@ export type MemberNamespaceOf = (
 
 export interface ServiceDialerDeps {
   readonly finder: ServiceFinder
-  /** Absent: the agent has no virtual clusters. */
+  /** If omitted, the agent has no virtual clusters. */
   readonly memberNamespaceOf?: MemberNamespaceOf | undefined
   readonly random: Random
   readonly log: Logger
@@ -52,7 +52,7 @@ function badConnect(): StatusError {
 }
 
 interface Dialer extends ServiceDialerDeps {
-  /** One for each connection, from before it is dialled; at most `connectionsMax`. */
+  /** One entry for each connection, from before it is dialled; at most `connectionsMax`. */
   readonly open: Set<symbol>
 }
 
@@ -78,7 +78,7 @@ async function connected(
   }
 }
 
-/** By the names that the edge's operator knows, and allows. */
+/** Replaces the namespace with the edge's name, which its operator knows and allows. */
 async function atEdge(
   asked: ServiceConnect,
   { memberNamespaceOf }: Dialer,
@@ -138,7 +138,7 @@ async function dialService(
   throw fault
 }
 
-/** Each end may end its half first. */
+/** Dials an address. Each end may close its half first. */
 function dialAddress(
   address: { host: string; port: number },
   { found, ...asked }: ServiceConnect & { found: FoundService },
@@ -149,7 +149,7 @@ function dialAddress(
   return withTimeout({ ms, message }, signal, async (scope) => {
     const tcp = connectTcp({ ...address, allowHalfOpen: true, noDelay: true, keepAlive: true })
     await opened(tcp, 'connect', scope)
-    // Until somebody joins it to the tunnel, nobody else listens.
+    // Until the stream is joined to the tunnel, nothing else listens for errors.
     tcp.on('error', () => undefined)
     if (!asked.isTls) return { stream: tcp, spoken: found.isHttp2 ? 'h2' : 'unknown' }
     const secured = secure(tcp, asked)
@@ -158,7 +158,10 @@ function dialAddress(
   })
 }
 
-/** As for the API server's own proxy, a service's certificate is its own affair: nobody said whom to trust for it. */
+/**
+ * Starts TLS without checking the certificate, like the API server's own proxy: no authority is configured
+ * for it.
+ */
 function secure(socket: Socket, { service, isUpgrade }: ServiceConnect): TLSSocket {
   const { namespace, name } = service
   const secured = connectTls({
@@ -167,7 +170,7 @@ function secure(socket: Socket, { service, isUpgrade }: ServiceConnect): TLSSock
     rejectUnauthorized: false,
     ALPNProtocols: isUpgrade ? ['http/1.1'] : ['h2', 'http/1.1'],
   })
-  // An error of the inner socket reaches whoever uses the outer one.
+  // An error of the inner socket must reach the user of the outer one.
   socket.on('error', (error) => secured.destroy(error))
   return secured
 }
@@ -178,7 +181,7 @@ function opened(socket: Socket, event: string, signal: AbortSignal): Promise<voi
       socket.off(event, onOpen).off('error', settle)
       signal.removeEventListener('abort', onAbort)
       if (error === undefined) return resolve()
-      // A late error of a socket that nobody waits for any more must not end the process.
+      // A late error of an abandoned socket must not end the process.
       socket.on('error', () => undefined).destroy()
       reject(error)
     }

@@ -14,28 +14,31 @@ import { servicesLimits } from '@skerry/gateway'
 import { hasSelector, podEndpoints, type PodEndpoint } from './pod-endpoints.ts'
 import { podRangesOf, type PodRanges } from './pod-ranges.ts'
 
-/** Where a service is right now. */
+/** The present endpoints of a service. */
 export interface FoundService {
-  /** At least one; none of them is a node's or of the machine's own sort. Those of pods are in a range of their node. */
+  /**
+   * At least one address. None is a node's or local to the machine; those of pods are in a range of their
+   * node.
+   */
   readonly addresses: readonly { readonly host: string; readonly port: number }[]
-  /** The Service says that this port speaks HTTP/2 without TLS. */
+  /** The Service declares that this port speaks HTTP/2 without TLS. */
   readonly isHttp2: boolean
 }
 
 export interface ServiceFinder {
-  /** Throws Forbidden, NotFound or ServiceUnavailable, in words for whoever asked. */
+  /** Throws Forbidden, NotFound or ServiceUnavailable, with a message for the client. */
   find(service: EdgeService, signal: AbortSignal): Promise<FoundService>
 }
 
 export interface ServiceFinderDeps {
-  /** With the agent's own rights. */
+  /** The cluster, with the agent's own rights. */
   readonly local: Cluster
   readonly clock: Clock
-  /** Addresses of this machine's interfaces as they are now. */
+  /** Returns the present addresses of this machine's interfaces. */
   readonly ownAddresses: () => readonly string[]
 }
 
-/** Finds what the edge's operator allows, and nothing else: what is not allowed is not even looked up. */
+/** Finds services that the edge's operator allows. Others are not even looked up. */
 export function createServiceFinder(
   allowed: readonly AllowedService[],
   { local, clock, ownAddresses }: ServiceFinderDeps,
@@ -69,7 +72,7 @@ export function createServiceFinder(
   }
 }
 
-/** Addresses of a service that no pod has, an operator has allowed by name. */
+/** An address without a pod belongs to a service that an operator has allowed by name. */
 type Address = Omit<PodEndpoint, 'node'> & Partial<Pick<PodEndpoint, 'node'>>
 
 function isOfNode({ node, host }: Address, podRanges: PodRanges): boolean {
@@ -120,7 +123,7 @@ async function readService(
   }
 }
 
-/** Where a service leads: by its selector, or by the slices that somebody has written for it. */
+/** A service's endpoints: pods by its selector, or the slices that somebody has written for it. */
 type Endpoints = { readonly pods: readonly Pod[] } | { readonly slices: readonly EndpointSlice[] }
 
 async function readEndpoints(
@@ -183,7 +186,7 @@ interface Wanted {
   readonly service: EdgeService
   readonly object: Service
   readonly port: ServicePort
-  /** True if the allowance says `anywhere=`. */
+  /** True if the allowance has the prefix `anywhere=`. */
   readonly isAnywhere: boolean
 }
 
@@ -224,7 +227,7 @@ function readyAddresses(
   })
 }
 
-/** Resolved once, and what came of it is dialled: a name that changes its mind changes nothing. */
+/** Resolves a name once, and dials the result, so that a name that changes in between changes nothing. */
 async function resolved(name: string, signal: AbortSignal): Promise<string[]> {
   if (isIP(name) !== 0) return [name]
   const message = `no answer for the name ${name} in ${servicesLimits.connectMs} ms`
@@ -258,7 +261,7 @@ async function readNodes(local: Cluster, signal: AbortSignal): Promise<NodeAddre
 }
 
 interface Memory<Value> {
-  /** Reads what is older than `ageMs`; default: than what the memory keeps. */
+  /** Reads again if the value is older than `ageMs`. Default: the memory's own age. */
   get(key: string, read: () => Promise<Value>, ageMs?: number): Promise<Value>
 }
 

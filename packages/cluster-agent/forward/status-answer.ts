@@ -1,7 +1,7 @@
 import type { StatusError } from '@skerry/api'
 import type { TunnelResponse } from '@skerry/tunnel'
 
-/** In a form that clients understand; where something failed, with the name to look for in the logs. */
+/** Returns an answer in a form that clients understand; for failures, with the id to look for in the logs. */
 export function statusAnswer(error: StatusError, auditId: string): TunnelResponse {
   const status = error.toStatus()
   const isFailure = error.code >= 500 && auditId !== ''

@@ -10,15 +10,15 @@ import type {
 import { isSwitched } from '@skerry/tunnel'
 
 export interface TracedHandlerOptions {
-  /** Attributes of each span, e.g. which cluster this is. */
+  /** The attributes of each span, such as the cluster's name. */
   readonly attributes: Readonly<Record<string, string>>
-  /** Host and port of what the handler asks. */
+  /** The host and port that the handler calls. */
   readonly server: URL
 }
 
 /**
- * Two spans for each request: what the agent does, in the trace of its hub, whose word it takes; and
- * within it the call of the API server, which is told that it is a part of that.
+ * Records two spans for each request: the agent's work, as part of its hub's trace, which it trusts; and
+ * within it the API server's call, which gets that span as its parent.
  */
 export function tracedHandler(
   handler: TunnelHandler,
@@ -49,7 +49,7 @@ interface Spans {
   readonly request: TunnelRequest
   readonly answered: (status: number) => void
   readonly end: () => void
-  /** Gives the error back. */
+  /** Returns the error again. */
   readonly failed: (error: unknown) => unknown
 }
 
@@ -115,7 +115,7 @@ function followed<Answer extends TunnelResponse | TunnelUpgraded>(
 ): Answer {
   answered(answer.status)
   const stream = isSwitched(answer) ? answer.stream : answer.body
-  // What is no stream is made by the agent itself, and is short.
+  // The agent itself made an answer that is not a stream; it is short.
   if (stream instanceof Readable) stream.once('close', end)
   else end()
   return answer

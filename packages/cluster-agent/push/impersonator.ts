@@ -2,16 +2,16 @@ import { isStatusError, type KubeObject } from '@skerry/api'
 import { resources, type Cluster as Api, type TypedResource } from '@skerry/client'
 import { impersonationRules } from '@skerry/membership'
 
-/** Of role and binding at the cluster. */
+/** The name of the role and of its binding at the cluster. */
 const roleName = 'skerry-hub-impersonator'
-/** What `karmadactl join` calls the service account whose token it gives to act as users. */
+/** The name that `karmadactl join` gives the service account whose token may impersonate users. */
 const accountName = 'karmada-impersonator'
 const group = 'rbac.authorization.k8s.io'
 const metadata = { name: roleName, labels: { 'karmada.io/system': 'true' } }
 
 /**
- * Gives that account the right to act as users of the hub, which join leaves to the control plane: whom,
- * the hub decides for each request.
+ * Gives that account the right to act as users of the hub, which join leaves to the control plane. The hub
+ * chooses the user for each request.
  */
 export async function allowImpersonator(
   member: Api,

@@ -2,10 +2,10 @@ import { connectByProxy, connectByTcp, type Clock, type Connect } from '@skerry/
 import { fixedCredentials, type HttpsTransportConfig } from '@skerry/client'
 import type { PushProxy, PushTarget } from './push-target.ts'
 
-/** For one address to answer, or for a proxy to say yes. */
+/** The time for one address to answer, or for a proxy to accept, in milliseconds. */
 const connectMs = 10_000
 
-/** The API server of a cluster in push mode, as who has this token. */
+/** Returns the API server of a cluster in push mode, with this token. */
 export function memberApi(
   { server, certificateAuthority, proxy }: PushTarget,
   token: string,

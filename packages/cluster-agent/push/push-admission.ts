@@ -10,7 +10,7 @@ import {
   type ClusterSpec,
 } from '@skerry/fleet-kinds'
 
-/** They say where a cluster in push mode is dialled, and by which credentials. */
+/** The fields that set the address and credentials of a cluster in push mode. */
 const wayFields = [
   'syncMode',
   'apiEndpoint',
@@ -22,8 +22,9 @@ const wayFields = [
 ] as const satisfies readonly (keyof ClusterSpec)[]
 
 /**
- * Who may have the hub dial a cluster: nobody where it runs without `--push`; an agent never; else whoever
- * may read the secrets that are sent there, as they could send them there by themselves.
+ * Restricts who may have the hub dial a cluster: nobody if it runs without `--push`, and never an agent.
+ * Other users must be allowed to read the Secrets that the hub would send there, because then they could send
+ * them themselves.
  */
 export function pushAdmission(isOn: boolean, authorizer: Authorizer): AdmissionPlugin {
   return {

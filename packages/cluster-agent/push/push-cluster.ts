@@ -28,17 +28,17 @@ export interface PushDeps {
 /** One cluster in push mode. */
 export interface PushedCluster {
   readonly name: string
-  /** UID of its namespace kube-system, as its Cluster says; undefined: it says none. */
+  /** The UID of its namespace kube-system, as its Cluster records it; undefined if it records none. */
   readonly id: string | undefined
   readonly target: PushTarget
 }
 
-/** For its last words at a cluster that may be gone. */
+/** The time for the last request to a cluster that may be gone, in milliseconds. */
 const partingMs = 10_000
 
 /**
- * Does for one cluster what its agent would: tells how it is, and applies its Works. Until the signal
- * aborts; what fails is begun again, and concerns no other cluster.
+ * Does an agent's work for one cluster: reports its status and applies its Works. Runs until the signal
+ * aborts; retries after failures, which affect no other cluster.
  */
 export async function pushCluster(
   pushed: PushedCluster,
@@ -49,7 +49,7 @@ export async function pushCluster(
   await untilDone(deps, signal, (scope) => pushOnce(pushed, deps, scope))
 }
 
-/** What it has made at the cluster for itself goes; what Works have made stays. */
+/** Removes the hub's own objects from the cluster. The objects of Works stay. */
 export async function partFrom(
   { target }: PushedCluster,
   { clock, log }: Pick<PushDeps, 'clock' | 'log'>,
@@ -90,7 +90,7 @@ async function pushOnce(
   ])
 }
 
-/** Nothing is written to a cluster that is not the one that was joined. */
+/** Prevents writes to a cluster other than the one that joined. */
 async function checkIdentity(observer: EdgeObserver, id: string | undefined): Promise<void> {
   const found = await observer.id()
   if (id === undefined || id === found) return

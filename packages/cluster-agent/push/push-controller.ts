@@ -21,14 +21,17 @@ import { isPushed } from './push-admission.ts'
 import { partFrom, pushCluster, type PushDeps } from './push-cluster.ts'
 import type { PushPlan, PushPlans } from './push-target.ts'
 
-/** While a Cluster has it, the hub has something of its own at the cluster. */
+/** A Cluster has it while the hub has objects of its own in the cluster. */
 const pushFinalizer = 'hub.skerry.io/push'
-/** Secrets are looked at this often: a new token counts then. */
+/** The interval at which Secrets are read again, for new tokens, in milliseconds. */
 const lookAgainMs = 30_000
 /** The same where something is missing. */
 const missingMs = 5_000
 
-/** Writes to the API of each cluster in push mode, as an agent there would. In one process at a time. */
+/**
+ * Writes to the API of each cluster in push mode, as an agent there would. Only one process may run it at a
+ * time.
+ */
 export function createPushController(
   planOf: PushPlans,
   timing: Partial<ClusterReporterTiming> = {},
@@ -39,7 +42,7 @@ export function createPushController(
       const { cluster: hub, informers, clock, random, log } = deps
       const running = new RunningClusters()
       let asked: Promise<ResourceInterpreter> | undefined
-      // Where nobody is pushed to, nothing is watched for it.
+      // Created on first use, so that a hub without pushed clusters watches nothing for it.
       const interpreter = (): Promise<ResourceInterpreter> =>
         (asked ??= interpreterOf({ hub, informers, clock, random, log }, signal))
       const parts = { hub, interpreter, timing, clock, random, log }
@@ -64,7 +67,7 @@ function definition(pushing: Pushing): ControllerDefinition {
     watches: [watch(clusterResource, { keysOf: ({ object }) => [object.metadata.name ?? ''] })],
     async reconcile(name, context, signal) {
       const cluster = context.informer(clusterResource).get({ name })
-      // Asking reads it anew, and thousands pull.
+      // A plan is read from the objects each time, and thousands of clusters pull.
       const plan = isPushed(cluster) ? planOf(name) : undefined
       const isLeft = cluster === undefined || cluster.metadata.deletionTimestamp !== undefined
       if (isLeft || plan === undefined) {
@@ -94,7 +97,10 @@ interface Parting {
   readonly plan: PushPlan | undefined
 }
 
-/** A cluster that is gone, or that the hub may not dial any more, keeps nobody from striking it off. */
+/**
+ * Cleans up, best effort: a cluster that is gone, or that the hub may no longer dial, must not block its
+ * removal.
+ */
 async function part(
   { cluster, plan }: Parting,
   { clock, log }: PushDeps,

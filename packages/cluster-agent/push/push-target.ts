@@ -4,21 +4,24 @@ import { clusterResource, type Cluster, type SecretReference } from '@skerry/fle
 import { writtenByAgentKey } from '@skerry/membership'
 import { isPushed } from './push-admission.ts'
 
-/** Where a cluster in push mode is dialled, and by which credentials. */
+/** The address and credentials of a cluster in push mode. */
 export interface PushTarget {
-  /** https, without a user, a query or a fragment. */
+  /** An https URL without a user, a query or a fragment. */
   readonly server: string
-  /** PEM; undefined: whoever answers is taken, as its Cluster says. */
+  /** PEM; undefined accepts any certificate, as its Cluster requests. */
   readonly certificateAuthority: string | undefined
   readonly proxy: PushProxy | undefined
-  /** Of who may do there what the hub does: tells how it is, applies Works. */
+  /** The token of an account with the rights for the hub's own work: reporting status and applying Works. */
   readonly token: string
-  /** Of who may act there as users of the hub; undefined: nobody gets there through the hub. */
+  /**
+   * The token of an account that may impersonate users of the hub; undefined if no user gets there through
+   * the hub.
+   */
   readonly impersonator: Impersonator | undefined
 }
 
 export interface PushProxy {
-  /** http:// or https://, without user and password. */
+  /** An http:// or https:// URL, without user and password. */
   readonly url: string
   readonly login: { readonly user: string; readonly password: string } | undefined
   readonly headers: Readonly<Record<string, readonly string[]>>
@@ -26,17 +29,17 @@ export interface PushProxy {
 
 export interface Impersonator {
   readonly token: string
-  /** At the cluster, of its service account. */
+  /** The namespace of its service account, in the cluster. */
   readonly namespace: string
 }
 
-/** The target, or why there is none: the end of a sentence that names no secret's content. */
+/** The target, or the reason for its absence: the end of a sentence that reveals no Secret's content. */
 export type PushPlan = { readonly target: PushTarget } | { readonly refusal: string }
 
-/** Of a cluster by its name; undefined of one that is not in push mode. */
+/** Returns the plan of a cluster by its name; undefined if it is not in push mode. */
 export type PushPlans = (cluster: string) => PushPlan | undefined
 
-/** From what the hub has at the moment. */
+/** Plans from the hub's present objects. */
 export function pushPlans(isOn: boolean, objects: () => Objects | undefined): PushPlans {
   return (name) => {
     const known = objects()
@@ -50,7 +53,7 @@ export function pushPlans(isOn: boolean, objects: () => Objects | undefined): Pu
   }
 }
 
-/** Pure. Tokens go only where TLS is, and only those that no agent has written. */
+/** Plans how to push. Pure. Tokens are only sent over TLS, and only those that no agent has written. */
 export function planPush(
   { spec }: Cluster,
   secretOf: (reference: SecretReference) => AnyObject | undefined,
@@ -104,7 +107,7 @@ function isPlainHttps(text: string): boolean {
   return protocol === 'https:' && [username, password, search, hash].every((part) => part === '')
 }
 
-/** Values of a header are separated by commas, as Karmada reads them. */
+/** The values of a header are separated by commas, as Karmada reads them. */
 function proxyOf(text: string, headers: Readonly<Record<string, string>> = {}) {
   if (!URL.canParse(text)) return undefined
   const { protocol, host, username, password, pathname, search } = new URL(text)

@@ -15,14 +15,14 @@ export interface PushedWayDeps {
 }
 
 interface Open {
-  /** Equal texts are the same way. */
+  /** Equal texts mean the same way. */
   readonly version: string
   readonly forwarder: ApiForwarder
 }
 
 /**
- * The way to the clusters of a hub, those in push mode among them: they are dialled by each replica that
- * is asked, as the user who asks. Dispose it to close what is open.
+ * Returns the way to the clusters of a hub, including those in push mode: each replica dials them itself, as
+ * the requesting user. Dispose it to close open connections.
  */
 export function pushedWay(way: Way, deps: PushedWayDeps): Way & Disposable {
   const open = new Map<string, Open>()

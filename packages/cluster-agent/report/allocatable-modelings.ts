@@ -2,10 +2,10 @@ import { parseQuantity, type Node, type Pod } from '@skerry/api'
 import type { ResourceModel } from '@skerry/fleet-kinds'
 import { podRequests } from './cluster-facts.ts'
 
-/** Of each resource, in billionths. */
+/** Amounts by resource, in billionths. */
 type Amounts = ReadonlyMap<string, bigint>
 
-/** How many nodes have what each grade begins with still free; a node counts in the highest one. */
+/** Counts the nodes by grade: each in the highest grade whose minimum it has free. */
 export function allocatableModelings(
   models: readonly ResourceModel[],
   nodes: readonly Node[],
@@ -48,7 +48,7 @@ function requestsByNode(pods: readonly Pod[]): ReadonlyMap<string, Requested> {
   return byNode
 }
 
-/** Nodes that offer the very same, as slim-objects.ts has those of one sort: read once. */
+/** Parses the offers of nodes once: slim-objects.ts shares equal ones. */
 function createOffers(): (allocatable: Readonly<Record<string, string>>) => Amounts {
   const known = new Map<object, Amounts>()
   return (allocatable) => {
@@ -61,7 +61,7 @@ function createOffers(): (allocatable: Readonly<Record<string, string>>) => Amou
   }
 }
 
-/** What is left of each resource; undefined of a node that takes no more pods. */
+/** Returns the free amount of each resource; undefined if the node takes no more pods. */
 function freeOn(
   offer: Amounts,
   requested: Requested | undefined,

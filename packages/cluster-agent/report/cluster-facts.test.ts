@@ -40,7 +40,7 @@ test('nodes and what they offer', () => {
 test('pods on nodes are allocated, waiting ones are allocating, ended ones are neither', () => {
   const pods = [
     pod({ nodeName: 'a', containers: [asks('100m'), asks('200m')] }),
-    // Init containers run one by one; the largest counts where it is more than the rest.
+    // Init containers run one by one; the largest counts if it exceeds the rest.
     pod({ nodeName: 'a', containers: [asks('100m')], initContainers: [asks('1'), asks('500m')] }),
     // A sidecar runs along with all that follows.
     pod({ nodeName: 'a', containers: [asks('1')], initContainers: [asks('100m', 'Always')] }),

@@ -12,7 +12,7 @@ import type { Discovery } from '@skerry/client'
 import type { ApiEnablement, NodeSummary, ResourceSummary } from '@skerry/fleet-kinds'
 import { isNodeReady } from './node-ready.ts'
 
-/** Every API that the cluster serves, in the order that Karmada's own agent writes. */
+/** Returns every API that the cluster serves, in the order of Karmada's own agent. */
 export function apiEnablementsOf({ resources }: Pick<Discovery, 'resources'>): ApiEnablement[] {
   const groups = new Map<string, { name: string; kind: string }[]>()
   for (const { group, version, resource, kind } of resources) {
@@ -37,7 +37,10 @@ export function nodeSummaryOf(nodes: readonly Node[]): NodeSummary {
   return { totalNum: nodes.length, readyNum: nodes.filter(isNodeReady).length }
 }
 
-/** Allocatable of all nodes; requests of pods on a node (allocated), and of those that wait (allocating). */
+/**
+ * Sums the allocatable resources of all nodes, the requests of pods on a node (allocated), and of pending
+ * pods (allocating).
+ */
 export function resourceSummaryOf(nodes: readonly Node[], pods: readonly Pod[]): ResourceSummary {
   const offers: Counts<Readonly<Record<string, string>>> = new Map()
   const onNodes: Counts<ReadonlyMap<string, Quantity>> = new Map()
@@ -61,7 +64,7 @@ export function resourceSummaryOf(nodes: readonly Node[], pods: readonly Pod[]):
   }
 }
 
-/** How many have the very same one: each is added once, times their number, as most of many thousands are alike. */
+/** Counts identical objects: each is added once, times its number, because most of many thousands are alike. */
 type Counts<T> = Map<T, number>
 
 function count<T>(counts: Counts<T>, one: T): void {
@@ -77,7 +80,7 @@ function totalOf(counts: Counts<ReadonlyMap<string, Quantity>>): Totals {
   return totals
 }
 
-/** Said as a sum of them would be. */
+/** Multiplies a quantity, in the form that repeated addition would give. */
 function times(quantity: Quantity, factor: number): Quantity {
   if (factor === 1) return quantity
   return { nanos: quantity.nanos * BigInt(factor), format: quantity.format }
@@ -85,7 +88,7 @@ function times(quantity: Quantity, factor: number): Quantity {
 
 type Totals = Map<string, Quantity>
 
-/** Of pods whose containers are the very same list, as slim-objects.ts has them: counted once. */
+/** The requests of pods that share a container list, as slim-objects.ts makes them, computed once. */
 const requestsOf = new WeakMap<object, { readonly of: Pod['spec']; readonly requests: Totals }>()
 
 /** The larger of what the containers ask together and what any init container asks alone. */

@@ -1,6 +1,9 @@
 import { resources, type Cluster as Api } from '@skerry/client'
 
-/** Which cluster this is, whatever it is called: the UID of its namespace kube-system, as Karmada has it. */
+/**
+ * Resolves with the cluster's identity, whatever its name: the UID of its namespace kube-system, as in
+ * Karmada.
+ */
 export async function clusterIdOf(
   local: Pick<Api, 'resource'>,
   signal: AbortSignal,

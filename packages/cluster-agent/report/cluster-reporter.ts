@@ -33,24 +33,27 @@ import { isSameFacts } from './same-facts.ts'
 
 export interface ClusterReporterOptions {
   readonly name: string
-  /** Its id, of that of the cluster that it is in; absent: that one, the UID of the namespace kube-system. */
+  /**
+   * Derives this cluster's id from the edge cluster's id, the UID of the namespace kube-system. If omitted,
+   * the same id.
+   */
   readonly idOf?: (edgeId: string) => string
-  /** Only the nodes that have this value of `groupLabel`; absent: all nodes. */
+  /** Limits the report to nodes with this value of `groupLabel`. If omitted, all nodes. */
   readonly group?: string
-  /** Where it is, as its operator says. */
+  /** Where it is, as its operator configured. */
   readonly place?: Pick<ClusterSpec, 'provider' | 'region' | 'zones'>
   readonly labels?: Readonly<Record<string, string>>
-  /** False: the hub is told that nothing can be placed here. */
+  /** False reports to the hub that nothing can be placed here. */
   readonly appliesWorks?: boolean
-  /** True: in push mode. Somebody else has written its Cluster, and no lease says that it is alive. */
+  /** True in push mode: a user wrote its Cluster, and it has no lease. */
   readonly isPushed?: boolean
   readonly timing?: Partial<ClusterReporterTiming>
-  /** Called after each round with the Cluster as it was found, or with why it could not be told. */
+  /** Called after each round with the Cluster as found, or with the error. */
   readonly onRound?: (round: ReportedRound) => void
 }
 
 export interface ReportedRound {
-  /** Undefined while the hub does not have it, or has not taken it in. */
+  /** Undefined while the hub does not have it, or has not accepted it. */
   readonly cluster?: Cluster
   readonly error?: Error
 }
@@ -58,7 +61,7 @@ export interface ReportedRound {
 export interface ClusterReporterTiming {
   readonly statusPeriodMs: number
   readonly leaseSeconds: number
-  /** For one request to the hub. */
+  /** The timeout of one request to the hub. */
   readonly requestMs: number
 }
 
@@ -69,22 +72,22 @@ export const clusterReporterDefaults: Readonly<ClusterReporterTiming> = Object.f
   requestMs: 10_000,
 })
 
-/** Whose fields those are that the agent's command line gives. */
+/** The owner of the fields that come from the agent's command line. */
 const fieldOwner = 'skerry-agent'
 
 export interface ClusterReporterDeps {
   readonly hub: Api
   readonly observer: EdgeObserver
-  /** Where it is followed with others, and made; absent: it is read once in each round. */
+  /** Watches and creates the Cluster together with others. If omitted, it is read once in each round. */
   readonly clusters?: FollowedClusters
-  /** Through which the rounds of many Clusters go; absent: it never waits for others. */
+  /** Limits the concurrent rounds of many Clusters. If omitted, a round never waits. */
   readonly gate?: RoundGate
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
 }
 
-/** Registers this cluster with the hub and tells how it is, until the signal aborts. */
+/** Registers this cluster with the hub and reports its status until the signal aborts. */
 export async function runClusterReporter(
   options: ClusterReporterOptions,
   deps: ClusterReporterDeps,
@@ -115,10 +118,10 @@ export async function runClusterReporter(
   }
 }
 
-/** Nodes that change groups come in numbers: they are told together, this much later. */
+/** The delay that reports several nodes changing groups together, in milliseconds. */
 const settleMs = 500
 
-/** Whenever nodes come to the group or leave it: whoever places there should not wait for a round. */
+/** Reports at once when nodes join or leave the group, so that schedulers need not wait for the next round. */
 function onRegrouping(
   group: string | undefined,
   { observer, clock }: ClusterReporterDeps,
@@ -148,7 +151,7 @@ class ClusterReporter {
   #id: string | undefined
   #hasBeenReady = false
   #hasTold = false
-  /** What the agent is told to say of itself has changed; no status has the time of it yet. */
+  /** The agent's configured labels or place changed; no status has the time of it yet. */
   #isSaidAnew = false
   #counted:
     | { readonly changes: number; readonly grades: string; readonly summaries: Summaries }
@@ -161,14 +164,17 @@ class ClusterReporter {
     this.periodMs = this.#timing.statusPeriodMs
   }
 
-  /** One round: the Cluster object, its status, the lease. Undefined while the hub has not taken it in. */
+  /**
+   * Runs one round: the Cluster object, its status, the lease. Resolves undefined while the hub has not
+   * accepted it.
+   */
   async report(signal: AbortSignal): Promise<Cluster | undefined> {
     const seen = await this.#deps.observer.health()
     signal.throwIfAborted()
     const cluster = await this.#ensureCluster(seen.status === 'True', signal)
     if (cluster === undefined) return undefined
     const health = this.#isOther(cluster) ? otherCluster : seen
-    // Before the control plane has taken a Cluster in, its status is not ours to write.
+    // Until the control plane has accepted a Cluster, its status is not ours to write.
     if (!cluster.metadata.finalizers?.includes(clusterFinalizer)) return undefined
     await this.#writeStatus(cluster, health, signal)
     this.#hasBeenReady ||= health.status === 'True'
@@ -177,13 +183,13 @@ class ClusterReporter {
     return cluster
   }
 
-  /** Undefined while neither the hub knows this cluster nor the cluster can say who it is. */
+  /** Resolves undefined while the hub does not know this cluster and the cluster cannot identify itself. */
   async #ensureCluster(isReady: boolean, signal: AbortSignal): Promise<Cluster | undefined> {
     const found = await this.#findCluster(signal)
     const { name, isPushed } = this.#options
     if (found === undefined && (!isReady || isPushed)) return undefined
     this.#id ??= await this.#readId(found !== undefined, signal)
-    // What it is said to be stays said until it can be asked again.
+    // The recorded id stays until the cluster can be asked again.
     if (this.#id === undefined || isPushed) return found
     if (found && this.#isOther(found)) {
       throw new Error(
@@ -245,7 +251,7 @@ class ClusterReporter {
     }
   }
 
-  /** By apply: what this agent said at an earlier start, and says no more, goes. */
+  /** Uses apply, so that a field that this agent set at an earlier start and no longer sets is removed. */
   #tell(wanted: Cluster, isNew: boolean, signal: AbortSignal): Promise<Cluster> {
     const { name } = this.#options
     const { clusters } = this.#deps
@@ -261,7 +267,7 @@ class ClusterReporter {
     return this.#inTime(signal, (scope) => client.patch(applied, scope))
   }
 
-  /** What it writes is seen where the Cluster is read. */
+  /** Returns the client whose writes show where the Cluster is read. */
   #clusters(): ResourceClient<Cluster> {
     const { clusters, hub } = this.#deps
     if (clusters === undefined) return hub.resource(clusterResource)
@@ -298,7 +304,7 @@ class ClusterReporter {
     if (isHealthy) this.#isSaidAnew = false
   }
 
-  /** Counted anew only when a node or pod has changed: five thousand pods take a tenth of a second. */
+  /** Counts again only when a node or pod has changed: five thousand pods take a tenth of a second. */
   #summaries(models: readonly ResourceModel[]): Summaries {
     const { observer } = this.#deps
     const { changes } = observer
@@ -327,7 +333,7 @@ class ClusterReporter {
     const apisMs = nowMs - (clock.monotonicMs() - apis.atMs)
     const texts = [enablementsText(apis)]
     const facts = { kubernetesVersion, apiEnablements: apis.list }
-    // In push mode nobody at the cluster says where it is.
+    // In push mode no agent at the cluster knows its place.
     const said = this.#options.isPushed ? {} : { labels: nowMs, place: nowMs }
     const times = { version: nowMs, apis: apisMs, ...said }
     if (!observer.hasSeenAll()) return { facts, texts, times }
@@ -382,7 +388,7 @@ interface Collected {
   readonly times: SeenTimes
 }
 
-/** Karmada's scheduler trusts the absence of an API only where this is True. */
+/** Karmada's scheduler trusts the absence of an API only if this condition is True. */
 function enablementsText({ list, isWhole }: SeenApis): ConditionText {
   const type = conditionTypes.completeApis
   if (list.length === 0) {
@@ -397,13 +403,13 @@ function enablementsText({ list, isWhole }: SeenApis): ConditionText {
   return { type, status: 'True', reason: 'Complete', message }
 }
 
-/** What an agent says of its cluster by its command line, in one text to compare. */
+/** Returns the facts that an agent's command line sets, as one text to compare. */
 function saidOf({ metadata, spec: { provider, region, zones } }: Cluster): string {
   const labels = Object.entries(metadata.labels ?? {}).map(([key, value]) => `${key}=${value}`)
   return JSON.stringify([labels.toSorted(), provider, region, zones])
 }
 
-/** Whether all that is wanted is there; others may have added to it. */
+/** Reports whether all wanted fields are set; others may have added more. */
 function says(found: Cluster, { metadata, spec }: Cluster): boolean {
   const has = (there: object, wanted: object): boolean => {
     const known = new Map<string, unknown>(Object.entries(there))

@@ -20,9 +20,9 @@ import { createSlimmer } from './slim-objects.ts'
 export interface EdgeObserverTiming {
   /** The list of APIs changes seldom, and is long. */
   readonly discoveryPeriodMs: number
-  /** What was asked less than this ago is not asked again: many Clusters are told of one server. */
+  /** The time for which an answer is reused, in milliseconds: many Clusters report the same server. */
   readonly freshMs: number
-  /** For one request. */
+  /** The timeout of one request. */
   readonly requestMs: number
 }
 
@@ -39,7 +39,7 @@ export interface EdgeObserverDeps {
   readonly log: Logger
 }
 
-/** The APIs of the server, and whether all of its parts have told theirs. */
+/** The APIs of the server, and whether all of its parts answered. */
 export interface SeenApis {
   readonly list: ApiEnablement[]
   readonly isWhole: boolean
@@ -58,13 +58,13 @@ const byNode = 'node'
 
 const groupOfNode = ({ metadata }: Node): readonly string[] => listOf(metadata.labels?.[groupLabel])
 const nodeOfPod = ({ spec }: Pod): readonly string[] => listOf(spec?.nodeName)
-/** Of a pod that is on no node yet. */
+/** Returns the group of a pod that has no node yet. */
 const groupOfWaiting = ({ spec }: Pod): readonly string[] =>
   spec?.nodeName ? [] : listOf(spec?.nodeSelector?.[groupLabel])
 
 /**
- * What an agent sees of its API server: asked once, however many Clusters are told of it. Nodes and
- * pods are watched as far as summaries and groups need them.
+ * Observes an API server for an agent: each fact is requested once, however many Clusters report it. Nodes
+ * and pods are watched as far as summaries and groups need them.
  */
 export class EdgeObserver {
   readonly nodes: Informer<Node>
@@ -93,7 +93,7 @@ export class EdgeObserver {
     this.#apis = this.#remembered(discoveryPeriodMs, (signal) => this.#readApis(signal))
   }
 
-  /** Until the signal aborts; rejects with its reason. */
+  /** Runs until the signal aborts; rejects with its reason. */
   async run(signal: AbortSignal): Promise<void> {
     const onAbort = (): void => this.#stop.abort(signal.reason)
     signal.addEventListener('abort', onAbort, { once: true })
@@ -104,7 +104,7 @@ export class EdgeObserver {
     }
   }
 
-  /** Whether the API server is ready, as the Cluster's condition. */
+  /** Reports whether the API server is ready, as the Cluster's condition. */
   health(): Promise<ConditionText> {
     return this.#health()
   }
@@ -117,7 +117,7 @@ export class EdgeObserver {
     return this.#apis()
   }
 
-  /** UID of the namespace kube-system; asked until it is known. */
+  /** Resolves with the UID of the namespace kube-system; asks until it is known. */
   async id(): Promise<string> {
     this.#id ??= await this.#inTime((signal) => clusterIdOf(this.#deps.local, signal))
     return this.#id
@@ -127,12 +127,12 @@ export class EdgeObserver {
     return this.nodes.hasSynced() && this.pods.hasSynced()
   }
 
-  /** Of nodes and pods, until now: while it stands, so does what was counted. */
+  /** The number of changes to nodes and pods so far. While it stays the same, so do the counts. */
   get changes(): number {
     return this.#changes
   }
 
-  /** Of the nodes of one group; absent: all. */
+  /** Returns the workload of one group's nodes. If omitted, of all nodes. */
   workload(group: string | undefined): SeenWorkload {
     if (group === undefined) return { nodes: this.nodes.list(), pods: this.pods.list() }
     this.nodes.addIndex(byGroup, groupOfNode)
@@ -142,7 +142,7 @@ export class EdgeObserver {
     return { nodes, pods: [...pods, ...this.pods.byIndex(byGroup, group)] }
   }
 
-  /** Indexed when that is first asked: a cluster without virtual clusters never does. */
+  /** Adds the index on first use: a cluster without virtual clusters never needs it. */
   podsOn(node: string): readonly Pod[] {
     this.pods.addIndex(byNode, nodeOfPod)
     return this.pods.byIndex(byNode, node)
@@ -154,7 +154,7 @@ export class EdgeObserver {
     return { list: apiEnablementsOf(found), isWhole: found.stale.length === 0, atMs }
   }
 
-  /** One question at a time, for all who ask meanwhile or soon after. A failure is not remembered. */
+  /** Asks one question at a time, for all callers in the meantime or soon after. A failure is not remembered. */
   #remembered<T>(forMs: number, ask: (signal: AbortSignal) => Promise<T>): () => Promise<T> {
     const { clock } = this.#deps
     let held: { readonly answer: Promise<T>; readonly atMs: number } | undefined

@@ -1,7 +1,7 @@
 import { type ClusterStatus, apiTime } from '@skerry/fleet-kinds'
 import { isSameFacts } from './same-facts.ts'
 
-/** Annotations of a Cluster: when its agent last saw each fact so. */
+/** The annotations of a Cluster with the time at which its agent last saw each fact. */
 export const observedKeys = Object.freeze({
   version: 'hub.skerry.io/observed-version',
   nodes: 'hub.skerry.io/observed-nodes',
@@ -15,17 +15,20 @@ export const observedKeys = Object.freeze({
 /** A fact that does not change is confirmed this often: a write for each cluster. */
 const confirmMs = 5 * 60_000
 
-/** When each fact of a round was seen, ms since the Unix epoch; absent: not seen in this round. */
+/**
+ * The time at which each fact of a round was seen, in milliseconds since the Unix epoch; omitted if not seen
+ * in this round.
+ */
 export type SeenTimes = Partial<Record<keyof typeof observedKeys, number>>
 
 interface Observed {
   readonly status: ClusterStatus
   readonly annotations: Readonly<Record<string, string>>
-  /** Labels or place are others than before; no status has told the time of it yet. */
+  /** True if labels or place changed and no status has reported the time of it yet. */
   readonly isSaidAnew: boolean
 }
 
-/** The annotations that go with the next status; the same ones when there is nothing new to say. */
+/** Returns the annotations for the next status; the same ones if there is nothing new. */
 export function observedAnnotations(
   known: Observed,
   next: ClusterStatus,

@@ -1,6 +1,6 @@
 import { abortReason } from '@skerry/base'
 
-/** Lets so many pass at a time; the others wait in the order in which they came. */
+/** Lets a limited number pass at a time; the others wait in the order in which they came. */
 export class RoundGate {
   readonly #atOnceMax: number
   readonly #waiting = new Set<() => void>()
@@ -10,7 +10,7 @@ export class RoundGate {
     this.#atOnceMax = atOnceMax
   }
 
-  /** Runs the work when it is its turn. Rejects with the signal's reason when that comes first. */
+  /** Runs the work when it is its turn. Rejects with the signal's reason if that aborts first. */
   async pass<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     await this.#enter(signal)
     try {

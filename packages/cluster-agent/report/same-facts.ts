@@ -1,15 +1,15 @@
 import { equalJson, isJsonObject } from '@skerry/api'
 
 /**
- * Whether two statuses say the same. The hub keeps neither zeros nor what is empty, and has its own order
- * of fields: what it answers is not, letter by letter, what was written.
+ * Reports whether two statuses are equal. The hub keeps neither zeros nor empty values, and has its own order
+ * of fields, so its answer is not literally what was written.
  */
 export function isSameFacts(left: unknown, right: unknown): boolean {
   const [one, other] = [bare(left), bare(right)]
   return (saysNothing(one) && saysNothing(other)) || equalJson(one, other)
 }
 
-/** Without what says nothing. */
+/** Removes empty values. */
 function bare(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(bare)
   if (!isJsonObject(value)) return value

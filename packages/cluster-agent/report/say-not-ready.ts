@@ -4,8 +4,8 @@ import type { Cluster as Api } from '@skerry/client'
 import { clusterResource, conditionTypes, withCondition } from '@skerry/fleet-kinds'
 
 /**
- * Says of a cluster that leaves that it is not ready: a control plane that believes it ready waits for its
- * agent to let go of each Work. False: others have written it meanwhile, say it again.
+ * Sets a leaving cluster's condition to not ready: a control plane that believes it ready waits for its agent
+ * to release each Work. Resolves false if it was written meanwhile: call it again.
  */
 export async function sayNotReady(
   name: string,
@@ -25,7 +25,7 @@ export async function sayNotReady(
     await clusters.updateStatus({ ...cluster, status: { ...cluster.status, conditions } }, signal)
     return true
   } catch (error) {
-    // A hub refuses what it did not expect, as when others write it just now; it waits for nobody.
+    // A hub refuses unexpected writes, for example if others write at the same time; it waits for nobody.
     if (isStatusError(error, 'NotFound') || isStatusError(error, 'Forbidden')) return true
     if (isStatusError(error, 'Conflict')) return false
     throw error

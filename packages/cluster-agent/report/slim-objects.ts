@@ -1,18 +1,21 @@
 import type { Container, Node, NodeCondition, ObjectMeta, Pod } from '@skerry/api'
 import { groupLabel } from '@skerry/fleet-kinds'
 
-/** All that summaries and groups read of pods and nodes: the rest of many thousands need not be kept. */
+/** Reduces pods and nodes to the fields that summaries and groups read, because there may be many thousands. */
 export interface Slimmer {
   readonly pod: (pod: Pod) => Pod
   readonly node: (node: Node) => Node
 }
 
-/** Of each sort; beyond it what was met is forgotten, and what comes from then on is kept anew. */
+/**
+ * The most shared parts of each kind. Beyond it the known parts are forgotten, and later ones are shared
+ * again.
+ */
 const sharedMax = 10_000
 
 /**
- * What many have in common is kept once: the containers of a Deployment's pods ask the same, nodes of one sort are as
- * large, a node has many pods.
+ * Creates a slimmer that keeps common parts once: the pods of a Deployment have equal requests, nodes of one
+ * type have equal sizes, and a node has many pods.
  */
 export function createSlimmer(): Slimmer {
   const text = createShared<string>((each) => each)
@@ -20,7 +23,7 @@ export function createSlimmer(): Slimmer {
   const quantities = createShared<Record<string, string>>(JSON.stringify)
   const phases = createShared<{ phase?: string }>(JSON.stringify)
   const conditions = createShared<NodeCondition[]>(JSON.stringify)
-  // As metadata: in one piece for nearly all.
+  // Builds the spec in one object literal in nearly all cases, as for metadata.
   const specOf = (spec: Pod['spec']): NonNullable<Pod['spec']> => {
     const group = spec?.nodeSelector?.[groupLabel]
     const own = containers((spec?.containers ?? []).map(slimContainer))
@@ -52,7 +55,7 @@ export function createSlimmer(): Slimmer {
       return {
         apiVersion,
         kind,
-        // With its labels, by which groups select it.
+        // It keeps the labels, by which groups select nodes.
         metadata: { ...identityOf(metadata), labels: metadata.labels ?? {} },
         status: {
           ...(allocatable ? { allocatable: quantities(allocatable) } : {}),
@@ -63,7 +66,7 @@ export function createSlimmer(): Slimmer {
   }
 }
 
-/** Equal ones are one from then on, by the key that says all of them. */
+/** Returns a function that replaces equal parts with one object, by a key that describes them completely. */
 function createShared<T>(keyOf: (part: T) => string): (part: T) => T {
   const known = new Map<string, T>()
   return (part) => {
@@ -86,7 +89,7 @@ function slimContainer({ name, resources: asked, restartPolicy }: Container): Co
 
 type Identity = Pick<ObjectMeta, 'name' | 'uid' | 'resourceVersion' | 'deletionTimestamp'>
 
-/** By which an object is known, and told from a later one of its name. */
+/** Returns the fields that identify an object and distinguish it from a later one of its name. */
 function identityOf({ name, uid, resourceVersion, deletionTimestamp }: ObjectMeta): Identity {
   return {
     ...(name ? { name } : {}),
@@ -96,7 +99,10 @@ function identityOf({ name, uid, resourceVersion, deletionTimestamp }: ObjectMet
   }
 }
 
-/** Made in one piece where it is whole, as those of nearly all pods: put together of parts it takes twice as much. */
+/**
+ * Builds a complete identity in one object literal, as nearly all pods have it: merging parts costs twice as
+ * much.
+ */
 function podIdentity(metadata: ObjectMeta, namespace: string): Identity & { namespace: string } {
   const { name, uid, resourceVersion, deletionTimestamp } = metadata
   if (name && uid && resourceVersion && !deletionTimestamp) {

@@ -4,9 +4,9 @@ import { memberKey } from './member-cluster.ts'
 import { contentOf, sharedVersion } from './shared-object.ts'
 
 /**
- * Which version of each object came of which Work. A cluster fills in defaults, and its webhooks
- * what they like: an object that differs from its manifest need not have been changed since.
- * Holds two short texts for each object that is applied.
+ * Records which version of each object was applied from which Work. A cluster fills in defaults, and its
+ * webhooks may change anything, so an object that differs from its manifest need not have been changed since.
+ * Holds two short texts for each applied object.
  */
 export class AppliedVersions {
   readonly #versions = new Map<string, { readonly work: string; readonly object: string }>()
@@ -35,7 +35,10 @@ function workVersion({ metadata }: Work): string {
   return `${metadata.uid ?? ''} ${metadata.generation ?? 0}`
 }
 
-/** A generation moves with what is wanted alone; kinds without one have only the other. */
+/**
+ * Returns the generation, which changes only with the wanted state, or the resourceVersion for kinds without
+ * one.
+ */
 function objectVersion(object: AnyObject): string {
   const { uid = '', generation = 0, resourceVersion = '' } = object.metadata
   if (generation > 0) return `${uid} gen:${generation}`
@@ -43,7 +46,7 @@ function objectVersion(object: AnyObject): string {
   return `${uid} rv:${resourceVersion}`
 }
 
-/** Labels and annotations have no generation. */
+/** Labels and annotations do not change the generation. */
 function hasAll(
   there: Readonly<Record<string, string>> = {},
   wanted: Readonly<Record<string, string>> = {},

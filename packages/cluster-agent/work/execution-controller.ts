@@ -30,7 +30,10 @@ import {
 } from './work-context.ts'
 import { manifestStatuses } from './work-status-controller.ts'
 
-/** Objects with finalizers of their own take their time; each that goes is an event, too. */
+/**
+ * The interval of checks for deleted objects, in milliseconds. Objects with finalizers take time, and each
+ * deletion is an event, too.
+ */
 const goneCheckMs = 5_000
 /** A site's API may be away for long: then all its Works wait, and none for longer than this. */
 const retryMsMax = 60_000
@@ -38,7 +41,7 @@ const failedReason = 'AppliedFailed'
 /** An event's message has 1 KiB at most. */
 const eventCharsMax = 1_000
 
-/** Makes the cluster's objects what its Works say, also when somebody at the cluster changes them. */
+/** Keeps the cluster's objects as their Works define them, even when somebody at the cluster changes them. */
 export function executionController(shared: WorkContext): ControllerDefinition {
   const execution = new Execution(shared)
   return {
@@ -108,8 +111,8 @@ class Execution {
   }
 
   /**
-   * Told together with what was applied: nobody takes the health of what was there before for that
-   * of what is there now. Where it cannot be told, the status controller will say why.
+   * Returns the statuses to report together with the applied version, so that nobody takes the health of the
+   * previous version for that of the new one. If they cannot be read, the status controller will report why.
    */
   async #statuses(work: Work, signal: AbortSignal): Promise<ManifestStatus[] | undefined> {
     try {
@@ -132,7 +135,7 @@ class Execution {
     if (observed && this.#applied.isCurrent(work, desired, observed)) return
     let plan = await this.#plan(desired, observed, signal)
     if (plan.act === 'update' && leavesToSites(desired)) {
-      // Who has applied which field is told by the cluster alone: it is not among what is kept.
+      // The cached object lacks managedFields, so it is read again.
       observed = await this.#meet(desired, await member.read(desired, signal), signal)
       plan = await this.#plan(desired, observed, signal)
     }
@@ -163,7 +166,7 @@ class Execution {
     return planManifest({ cluster, desired, observed, interpreter }, signal)
   }
 
-  /** Says what is wanted where virtual clusters share an object. Rejects when others want it otherwise. */
+  /** Notes what this virtual cluster wants of a shared object. Rejects if others want something else. */
   async #meet(
     desired: AnyObject,
     observed: AnyObject | undefined,
@@ -173,7 +176,7 @@ class Execution {
     const plan = planShared({ cluster, desired, observed })
     if (plan.note) {
       const noted = await member.mergePatch(desired, plan.note, signal)
-      // What others want may have changed meanwhile; what this one wants is said now.
+      // The others' wishes may have changed meanwhile; this one's is now noted.
       return this.#meet(desired, noted, signal)
     }
     if (plan.act === 'refuse') throw new Error(plan.why)
@@ -201,7 +204,7 @@ class Execution {
     try {
       await works.patch({ namespace, name, type: 'merge', patch }, signal)
     } catch (error) {
-      // It is gone already; the watch has not said so yet.
+      // The object is already gone; the watch has not reported it yet.
       if (!isStatusError(error, 'NotFound')) throw error
     }
   }
@@ -219,7 +222,7 @@ class Execution {
     return this.#tell(work, { text }, context, signal)
   }
 
-  /** Conditions are written here alone; the status controller has the rest of the status. */
+  /** Only this controller writes conditions; the status controller writes the rest of the status. */
   async #tell(
     { metadata, status }: Work,
     { text, statuses }: { text: ConditionText; statuses?: ManifestStatus[] | undefined },
@@ -238,7 +241,7 @@ class Execution {
     const patch = { status: { conditions, ...(statuses ? { manifestStatuses: statuses } : {}) } }
     const works = context.client(this.#shared.works)
     const written = await works.patchStatus({ namespace, name, type: 'merge', patch }, signal)
-    // That the newest is applied as the last one was is nothing to tell people.
+    // Applying a new version with the same result is not worth an event.
     if (isSame) return conditions
     const type = text.reason === failedReason ? 'Warning' : 'Normal'
     const message = text.message.slice(0, eventCharsMax)

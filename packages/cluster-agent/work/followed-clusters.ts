@@ -4,8 +4,8 @@ import type { Work } from '@skerry/karmada-kinds'
 import type { Cluster } from '@skerry/fleet-kinds'
 
 /**
- * Clusters that are followed together by one watch, and their Works by another. Each writes its own in its
- * own name; whoever follows them makes those that are not there yet, in the name of the informers.
+ * Clusters that are watched together by one watch, and their Works by another. Each agent identity writes its
+ * own objects; the identity of the informers creates missing ones.
  */
 export interface FollowedClusters {
   readonly resource: TypedResource<Cluster>

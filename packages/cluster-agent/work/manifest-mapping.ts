@@ -1,6 +1,6 @@
 import type { AnyObject, JsonObject } from '@skerry/api'
 
-/** How the manifests of a Work stand in the cluster that they are for. */
+/** Maps the manifests of a Work to its cluster. */
 export interface ManifestMapping {
   /** The object that a manifest means. Throws an Error with the reason where it cannot be there. */
   readonly toMember: (manifest: AnyObject) => AnyObject

@@ -1,4 +1,4 @@
-/** A manifest that cannot be in a virtual cluster as it stands. The message says why, and what to do. */
+/** A manifest that cannot be in a virtual cluster. The message states the reason and the remedy. */
 export class MappingRefusal extends Error {
   override readonly name = 'MappingRefusal'
 }

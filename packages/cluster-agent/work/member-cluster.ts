@@ -15,19 +15,19 @@ const discoveryMs = 10_000
 
 interface KnownKinds {
   readonly byKind: ReadonlyMap<string, ResourceRef>
-  /** Versions of which nobody can say what kinds they have: `metrics.k8s.io/v1beta1`. */
+  /** Versions whose kinds are unknown because their server does not answer: `metrics.k8s.io/v1beta1`. */
   readonly silent: ReadonlySet<string>
   readonly atMs: number
 }
 
-/** `apps/v1 Deployment shop/web`: one object of the cluster, in whichever version it is asked for. */
+/** Formats `apps/v1 Deployment shop/web`: one object of the cluster, in the requested version. */
 export function memberKey({ apiVersion, kind, metadata }: KubeObject): string {
   return `${apiVersion} ${kind} ${metadata.namespace ?? ''}/${metadata.name ?? ''}`
 }
 
 /**
- * The cluster that Works are applied to. Each kind that is asked for is watched from then on, as
- * far as its objects are Karmada's; of the others only those are read that a manifest names.
+ * The cluster to which Works are applied. Each requested kind is watched from then on, limited to Karmada's
+ * objects; other objects are read only when a manifest names them.
  */
 export class MemberCluster {
   readonly #cluster: Cluster
@@ -45,18 +45,18 @@ export class MemberCluster {
     this.#informers = createInformerSet(cluster, deps)
   }
 
-  /** Until the signal aborts; rejects with its reason. */
+  /** Runs until the signal aborts; rejects with its reason. */
   run(signal: AbortSignal): Promise<void> {
     return this.#informers.run(signal)
   }
 
-  /** Called with the key of each object that came, changed or went. */
+  /** Calls the listener with the key of each object that appeared, changed or disappeared. */
   onChange(listener: (key: string) => void): Disposable {
     this.#listeners.add(listener)
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
   }
 
-  /** What the cluster has in the place of this object. */
+  /** Resolves with the cluster's present object of this kind and name. */
   async observe(object: AnyObject, signal: AbortSignal): Promise<AnyObject | undefined> {
     const resource = await this.#resourceOf(object, signal)
     const known = this.#informer(object, resource).get(keyOf(object))
@@ -82,7 +82,7 @@ export class MemberCluster {
     return this.#client(await this.#resourceOf(object, signal)).update(object, signal)
   }
 
-  /** One after the other for each object: a server gives up a patch that others keep overtaking. */
+  /** Patches one object at a time, because a server gives up a patch that others keep overtaking. */
   async mergePatch(object: AnyObject, patch: unknown, signal: AbortSignal): Promise<AnyObject> {
     const client = this.#client(await this.#resourceOf(object, signal))
     const key = memberKey(object)
@@ -100,7 +100,7 @@ export class MemberCluster {
     }
   }
 
-  /** In the background, also of a Job, which would leave its pods. None there is none to delete. */
+  /** Deletes in the background, even Jobs, which would otherwise leave their pods. Ignores a missing object. */
   async delete(object: AnyObject, signal: AbortSignal): Promise<void> {
     const { uid } = object.metadata
     const client = this.#client(await this.#resourceOf(object, signal))
@@ -161,7 +161,7 @@ export class MemberCluster {
     const found = byKind.get(kindOf(object))
     if (found) return found
     const { kind, apiVersion } = object
-    // Else a Work that is deleted would leave its object behind, as one of a kind that is no more.
+    // NotFound would let a deleted Work leave its object behind, as one of a kind that no longer exists.
     if (silent.has(apiVersion)) {
       const why = `Cannot find kind "${kind}": the server of ${apiVersion} does not answer`
       throw new StatusError('ServiceUnavailable', why)

@@ -7,7 +7,7 @@ import {
   type ObjectKey,
 } from '@skerry/client'
 
-/** Values by object and objects by value, of one index. */
+/** One index: values by object and objects by value. */
 interface Index<T> {
   readonly of: IndexFunction<T>
   readonly valuesOf: Map<string, readonly string[]>
@@ -15,8 +15,8 @@ interface Index<T> {
 }
 
 /**
- * The objects of one namespace, of an informer that follows several: what reads them sees no others.
- * It goes on with that informer, and lets go of it when it is disposed.
+ * Shows the objects of one namespace from an informer that watches several. It follows that informer until it
+ * is disposed.
  */
 export class NamespaceInformer<T extends KubeObject> implements Informer<T>, Disposable {
   readonly resource: Informer<T>['resource']
@@ -82,7 +82,7 @@ export class NamespaceInformer<T extends KubeObject> implements Informer<T>, Dis
     this.#all.recordDelete(object)
   }
 
-  /** The informer of all is run by who made it. */
+  /** The owner of the informer of all namespaces runs it. */
   async run(): Promise<never> {
     throw new Error(`Cannot run the informer of namespace "${this.#namespace}" alone`)
   }

@@ -3,7 +3,7 @@ import { karmadaKeys } from '@skerry/karmada-kinds'
 import { nativeInterpreter, type ResourceInterpreter } from '@skerry/interpreter'
 import { withSiteOwned } from './site-owned.ts'
 
-/** What one manifest asks of the cluster. */
+/** The action that one manifest requires in the cluster. */
 export type ManifestPlan =
   | { readonly act: 'create' | 'update'; readonly object: AnyObject }
   | { readonly act: 'keep' }
@@ -12,15 +12,15 @@ export type ManifestPlan =
 export interface ManifestPlace {
   readonly cluster: string
   readonly desired: AnyObject
-  /** What the cluster has under that name; absent: nothing. */
+  /** The cluster's object of that name; undefined if there is none. */
   readonly observed: AnyObject | undefined
-  /** Absent: native kinds are known. */
+  /** If omitted, only native kinds are known. */
   readonly interpreter?: ResourceInterpreter
 }
 
 /**
- * What to do so that the cluster has what is desired. An object that is not Karmada's is left alone,
- * unless the manifest says to take it over. Rejects as the interpreter's `retain` does.
+ * Plans how the cluster gets the desired object. An object that is not Karmada's is left alone, unless the
+ * manifest allows taking it over. Rejects as the interpreter's `retain` does.
  */
 export async function planManifest(
   { cluster, desired, observed, interpreter = nativeInterpreter }: ManifestPlace,
@@ -36,17 +36,17 @@ export async function planManifest(
   }
   const retained = await interpreter.retain(withKeptMetadata(desired, observed), observed, signal)
   const object = withSiteOwned(retained, observed)
-  // With the same fields in and out, what differs is what somebody wants.
+  // Both sides went through the same steps, so a difference is a wanted change.
   const present = withKeptMetadata(await interpreter.prune(observed, signal), observed)
   return equalJson(object, present) ? { act: 'keep' } : { act: 'update', object }
 }
 
-/** Whether an object of the cluster may be changed and deleted on behalf of a Work. */
+/** Reports whether an object of the cluster may be changed and deleted on behalf of a Work. */
 export function isManaged({ metadata }: AnyObject): boolean {
   return metadata.labels?.[karmadaKeys.managed] === 'true'
 }
 
-/** Finalizers, owners, and the labels and annotations that the cluster's own controllers have added. */
+/** Keeps finalizers, owners, and the labels and annotations that the cluster's own controllers have added. */
 function withKeptMetadata(desired: AnyObject, { metadata: there }: AnyObject): AnyObject {
   const { labels, annotations, ...rest } = desired.metadata
   const came = (key: string): string => there.annotations?.[key] ?? ''
@@ -67,7 +67,10 @@ function withKeptMetadata(desired: AnyObject, { metadata: there }: AnyObject): A
   }
 }
 
-/** What came with an earlier manifest and is wanted no more goes; what the cluster added stays. */
+/**
+ * Removes keys that came with an earlier manifest and are no longer wanted; keeps those that the cluster
+ * added.
+ */
 function merge(
   wanted: Readonly<Record<string, string>> = {},
   there: Readonly<Record<string, string>> = {},

@@ -15,7 +15,7 @@ function sent(clusterName: string, description: string): AnyObject {
   })
 }
 
-/** The object after these have sent it one after the other; each word is a cluster and what it wants. */
+/** Returns the object after these have sent it one after the other; each word is a cluster and its wish. */
 function after(...wishes: string[]): AnyObject {
   let object: AnyObject | undefined
   for (const [cluster = '', description = ''] of wishes.map((wish) => wish.split(':'))) {
@@ -34,7 +34,7 @@ function plan(cluster: string, description: string, observed: AnyObject | undefi
   return planShared({ cluster, desired: sent(cluster, description), observed })
 }
 
-/** As a server makes it of a merge patch of annotations. */
+/** Applies a merge patch of annotations as a server does. */
 function patched(object: AnyObject, patch: object): AnyObject {
   const { metadata } = patch as { metadata: { annotations: Record<string, string | null> } }
   const merged = { ...object.metadata.annotations, ...metadata.annotations }

@@ -3,13 +3,13 @@ import { virtualNamespaceLabels } from '@skerry/fleet-kinds'
 import { contentOf, sharerPatch, sharersOf } from './shared-object.ts'
 
 /**
- * What one virtual cluster's wish makes of an object that several share. Pure. `note` is a merge patch that
- * says what it wants, to be made before all else; absent: it is said.
+ * The plan for one virtual cluster's wish about a shared object. Pure. `note` is a merge patch that records
+ * the wish and must be sent first; omitted if it is already recorded.
  */
 export type SharedPlan =
-  /** Make or keep what is wanted, like any other object. */
+  /** Create or keep the wanted state, like any other object. */
   | { readonly act: 'have'; readonly note?: object }
-  /** Others want it otherwise. */
+  /** Others want something else. */
   | { readonly act: 'refuse'; readonly why: string; readonly note?: object }
 
 interface Shared {
@@ -19,8 +19,8 @@ interface Shared {
 }
 
 /**
- * An object is as the first has sent it, until all who share it want it otherwise: so one of them
- * never changes it under another, and they may still change it together.
+ * Plans for a shared object. It stays as the first cluster sent it until all who share it want it changed: so
+ * none of them changes it under another, and they can still change it together.
  */
 export function planShared({ cluster, desired, observed }: Shared): SharedPlan {
   if (observed === undefined) return { act: 'have' }
@@ -62,11 +62,11 @@ function ownerOf({ metadata }: AnyObject): string | undefined {
   return metadata.labels?.[virtualNamespaceLabels.cluster]
 }
 
-/** What is left to do when a virtual cluster wants an object no more. */
+/** The remaining action when a virtual cluster no longer wants an object. */
 export type LeavingPlan =
-  /** It is not this one's. */
+  /** The object does not belong to this cluster. */
   | { readonly act: 'leave' }
-  /** Say so by this merge patch; whom it leaves without any other sharer takes it. */
+  /** Send this merge patch; if no other sharer is left then, delete the object. */
   | { readonly act: 'part'; readonly patch: object }
   | { readonly act: 'take' }
 
@@ -77,7 +77,7 @@ export function planLeaving({ cluster, desired, observed }: Shared): LeavingPlan
   if (!isShared) return { act: 'take' }
   const there = sharersOf(observed)
   if (there.has(cluster)) return { act: 'part', patch: sharerPatch(cluster, null) }
-  // Whoever was the last may have stopped before it could take it.
+  // The last sharer may have stopped before it could delete the object.
   return { act: there.size === 0 ? 'take' : 'leave' }
 }
 

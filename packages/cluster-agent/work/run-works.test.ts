@@ -94,7 +94,7 @@ function work(manifest: AnyObject, spec: Partial<WorkSpec> = {}): Work {
 
 const workKey = { namespace, name: 'settings' }
 
-/** Until the object is as wanted; undefined stands for one that is not there. */
+/** Waits until the object is as wanted; undefined stands for one that does not exist. */
 async function until<T extends KubeObject>(
   api: Api,
   resource: TypedResource<T>,
@@ -143,7 +143,7 @@ test('what a Work carries is made in the cluster, and follows it', async () => {
   const told = await untilApplied(scene)
   assert.equal(condition(told, 'Dispatching'), 'True Dispatching')
   assert.equal(told?.status?.conditions?.[1]?.message, 'Manifest has been successfully applied')
-  // What the cluster adds stays, what came with the Work and is wanted no more goes.
+  // Labels that the cluster adds stay; those that came with the Work and are no longer wanted go.
   const labels = { added: 'here' }
   await scene.configMaps.patch(
     { ...settings, type: 'merge', patch: { metadata: { labels } } },
@@ -336,7 +336,7 @@ test('how an object is comes back: its status, its health, and of which template
       health: 'Healthy',
     },
   ])
-  // Neither the defaults of the cluster nor its status make the agent write again.
+  // Neither the cluster's defaults nor its status make the agent write again.
   const { metadata } = await scene.edge
     .resource(resources.deployments)
     .get({ namespace: 'default', name: 'web' }, signal)

@@ -27,23 +27,26 @@ import { ownCluster, type WorkContext } from './work-context.ts'
 import { workStatusController } from './work-status-controller.ts'
 
 export interface WorksOptions {
-  /** As which this agent is registered. */
+  /** The name under which this agent is registered. */
   readonly clusterName: string
-  /** How manifests stand in the cluster; absent: as they are. */
+  /** Maps manifests to the cluster. If omitted, they are applied unchanged. */
   readonly mapping?: ManifestMapping
-  /** Called with each object before it is made or changed: makes its namespace, or rejects with why not. */
+  /**
+   * Called with each object before it is created or changed: creates its namespace, or rejects with the
+   * reason against it.
+   */
   readonly prepare?: (object: AnyObject, signal: AbortSignal) => Promise<void>
-  /** What else looks after these Works. */
+  /** Returns further controllers of these Works. */
   readonly controllers?: (shared: WorkContext) => readonly ControllerDefinition[]
-  /** What is known of each kind; absent: native kinds, and what the control plane teaches of others. */
+  /** Interprets kinds. If omitted, native kinds, and others by the control plane's rules. */
   readonly interpreter?: ResourceInterpreter
 }
 
-/** What Works of several clusters have in common; whatever is absent, these Works have for themselves. */
+/** The parts that Works of several clusters share; these Works create omitted parts for themselves. */
 export interface SharedWorksParts {
-  /** Somebody else runs it. */
+  /** The caller runs it. */
   readonly member?: MemberCluster
-  /** Where their Clusters are followed. */
+  /** The informers that watch their Clusters. */
   readonly clusters?: FollowedClusters
 }
 
@@ -96,7 +99,10 @@ export async function runWorks(
   ])
 }
 
-/** All of one set, but Clusters and Works, which are followed elsewhere, and written by the hub's client. */
+/**
+ * Combines the informers: Clusters and Works are watched elsewhere, and written by the hub's client; all
+ * others are the set's own.
+ */
 function withFollowed(
   own: InformerSet,
   { resource, works, informers }: FollowedClusters,
@@ -105,7 +111,7 @@ function withFollowed(
   const isFollowed = (asked: ResourceRef): boolean => asked === resource || asked === works
   return {
     informer<T extends KubeObject>(asked: TypedResource<T>): Informer<T> {
-      // The constant says it: whoever asks for it asks for Works.
+      // The requested resource is the one of Works, so the informer holds Works.
       if (isSame(asked, works)) return followed as unknown as Informer<T>
       return (isFollowed(asked) ? informers : own).informer(asked)
     },

@@ -3,19 +3,19 @@ import { isJsonObject, memberOf, type AnyObject } from '@skerry/api'
 import { karmadaKeys, ownershipAnnotations, ownershipLabels } from '@skerry/karmada-kinds'
 
 /**
- * Prefix of annotations of an object that virtual clusters share, one of each that wants it:
- * `shared-by.edge.skerry.io/east: 1f0c…`, a hash of what it wants. Each writes its own alone, so that
- * many may come and go at once.
+ * The prefix of annotations on an object that virtual clusters share, one for each that wants it:
+ * `shared-by.edge.skerry.io/east: 1f0c…`, a hash of the wanted content. Each cluster writes only its own, so
+ * that many may come and go at once.
  */
 const sharerPrefix = 'shared-by.edge.skerry.io/'
-/** Annotation: the hash of what the object is. It changes when all of them want the same. */
+/** The annotation with the hash of the object's content. It changes when all sharers want the same. */
 const contentAnnotation = 'edge.skerry.io/shared-content'
 const hashChars = 12
 
-/** Virtual clusters that share an object, with the hash of what each wants. */
+/** The virtual clusters that share an object, with the hash of what each wants. */
 export type Sharers = ReadonlyMap<string, string>
 
-/** Empty of an object that is not shared, and of one that the last has just left. */
+/** Returns none for an object that is not shared, or that the last sharer has just left. */
 export function sharersOf({ metadata }: AnyObject): Sharers {
   const own = Object.entries(metadata.annotations ?? {}).flatMap(([key, hash]) =>
     key.startsWith(sharerPrefix) ? [[key.slice(sharerPrefix.length), hash] as const] : [],
@@ -23,7 +23,7 @@ export function sharersOf({ metadata }: AnyObject): Sharers {
   return new Map(own)
 }
 
-/** Hash of what a shared object is; empty of one that is not shared. */
+/** Returns the hash of a shared object's content; an empty string if it is not shared. */
 export function contentOf({ metadata }: AnyObject): string {
   return metadata.annotations?.[contentAnnotation] ?? ''
 }
@@ -32,7 +32,7 @@ export function isSharingKey(annotation: string): boolean {
   return annotation === contentAnnotation || annotation.startsWith(sharerPrefix)
 }
 
-/** A merge patch that says what a virtual cluster wants of an object; null: nothing any more. */
+/** Returns a merge patch that records a virtual cluster's wish; null removes it. */
 export function sharerPatch(cluster: string, hash: string | null): object {
   return { metadata: { annotations: { [`${sharerPrefix}${cluster}`]: hash } } }
 }
@@ -49,13 +49,16 @@ export function sharedManifest(manifest: AnyObject, cluster: string): AnyObject 
   return { ...bare, metadata: { ...bare.metadata, annotations } }
 }
 
-/** Says that it is shared, and by whom, and no more: enough to find it. Takes no hash of what may be large. */
+/**
+ * Marks a manifest as shared by this cluster, just enough to find the object. It avoids hashing content that
+ * may be large.
+ */
 export function sharedPlace(manifest: AnyObject, cluster: string): AnyObject {
   const annotations = { [`${sharerPrefix}${cluster}`]: '', [contentAnnotation]: 'unknown' }
   return { ...manifest, metadata: { ...manifest.metadata, annotations } }
 }
 
-/** Another version of it differs in more than in who shares it. */
+/** Returns a version that changes when more than the list of sharers does. */
 export function sharedVersion(observed: AnyObject): string {
   const { labels = {}, annotations = {} } = observed.metadata
   const kept = Object.entries(annotations).filter(([key]) => !isSharingKey(key))
@@ -63,8 +66,8 @@ export function sharedVersion(observed: AnyObject): string {
 }
 
 /**
- * Whether an object is already what is wanted; what its cluster fills in beside is no difference. Many who
- * come to share it need not write it then, each with what the others have just written in their way.
+ * Reports whether an object already has the wanted content; fields that its cluster fills in do not count.
+ * Clusters that come to share the object then need not write it, and do not conflict with each other.
  */
 export function isPresent(desired: AnyObject, observed: AnyObject): boolean {
   return contentOf(desired) === contentOf(observed) && contains(observed, desired)
@@ -82,7 +85,7 @@ function contains(there: unknown, wanted: unknown): boolean {
   )
 }
 
-/** Without whose Work brought it, which differs for each that shares it. */
+/** Removes the owning Work, which differs for each sharer. */
 function unowned(manifest: AnyObject): AnyObject {
   const labels = without(manifest.metadata.labels, ownershipLabels)
   const annotations = without(manifest.metadata.annotations, ownershipAnnotations)
@@ -103,7 +106,7 @@ function hashOf(object: AnyObject): string {
   return createHash('sha256').update(text).digest('hex').slice(0, hashChars)
 }
 
-/** Equal objects are equal texts, in whichever order their fields came. */
+/** Sorts the keys, so that equal objects give equal texts. */
 function inOrder(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inOrder)
   if (!isJsonObject(value)) return value

@@ -32,7 +32,7 @@ function web(
   }
 }
 
-/** What the spec is to be when the hub wants one thing and the site has another. */
+/** Returns the resulting spec when the hub wants one thing and the site has another. */
 function kept(listed: string, [hub, site]: readonly [object, object], ...managers: FieldOwner[]) {
   return withSiteOwned(web(hub, { listed }), web(site, { managers }))['spec']
 }

@@ -9,23 +9,24 @@ import {
 import { groupLabel } from '@skerry/fleet-kinds'
 
 /**
- * Annotation of a manifest: fields that the people of a site may make their own, comma-separated, as
- * `spec.replicas`. What stands in a list is meant in each of its elements, without a step of its own.
+ * The annotation of a manifest that lists fields which a site's people may take over, comma-separated, for
+ * example `spec.replicas`. A field inside a list means that field of each element, without a step for the
+ * list.
  */
 export const siteOwnedKey = 'hub.skerry.io/site-owned'
 
-/** How field managers of a site begin. A field is theirs when they have applied it. */
+/** The prefix of a site's field managers. A field belongs to the site once such a manager has applied it. */
 const siteManagerPrefix = 'site:'
 
-/** Whether a manifest leaves something to sites, so that it matters who owns which field there. */
+/** Reports whether a manifest leaves fields to sites, so that their owners matter. */
 export function leavesToSites(manifest: AnyObject): boolean {
   return listedPaths(manifest).length > 0
 }
 
 /**
- * What is desired, with what the site's people have applied under the listed fields. Pure. Only
- * `spec`, `data` and their like can be left to a site: never what says whose an object is.
- * `observed` needs its managedFields; without them nobody owns anything.
+ * Merges into the desired object what the site's people have applied under the listed fields. Pure. Only
+ * `spec`, `data` and the like can be left to a site, never the fields of ownership. `observed` needs its
+ * managedFields; without them no field belongs to the site.
  */
 export function withSiteOwned(desired: AnyObject, observed: AnyObject): AnyObject {
   const paths = listedPaths(desired)
@@ -37,7 +38,7 @@ export function withSiteOwned(desired: AnyObject, observed: AnyObject): AnyObjec
     })
     .map(({ fieldsV1 }) => fieldsV1)
   return fieldSets.reduce<AnyObject>(
-    // What stood at the top of an object still does: only listed fields below it are others.
+    // The top-level fields stay; only listed fields below them change.
     (kept, fields) => taken({ desired: kept, observed, fields, paths }) as AnyObject,
     desired,
   )
@@ -56,9 +57,9 @@ function listedPaths({ metadata }: AnyObject): string[][] {
 interface Place {
   readonly desired: unknown
   readonly observed: unknown
-  /** Of managedFields, as the structured merge of Kubernetes has it: `f:`, `k:` and `v:`. */
+  /** A managedFields set in Kubernetes' structured merge format: `f:`, `k:` and `v:`. */
   readonly fields: unknown
-  /** Steps that are left of each listed path; one without any has been reached. */
+  /** The remaining steps of each listed path; an empty one has been reached. */
   readonly paths: readonly (readonly string[])[]
 }
 
@@ -102,7 +103,7 @@ interface ListPlace extends Place {
   readonly isReached: boolean
 }
 
-/** Elements keep the places that the hub gives them; those that the site has added come last. */
+/** Merges elements: they keep the hub's order, and those that the site has added come last. */
 function takenElements({ desired, observed, members, paths, isReached }: ListPlace): unknown {
   const list: unknown[] = Array.isArray(desired) ? [...desired] : []
   for (const [key, fields] of members) {
@@ -116,13 +117,13 @@ function takenElements({ desired, observed, members, paths, isReached }: ListPla
   return desired === undefined && list.length === 0 ? undefined : list
 }
 
-/** `k:{"name":"web"}` by the element's keys, `v:"x"` by its value. */
+/** Matches `k:{"name":"web"}` by the element's keys, and `v:"x"` by its value. */
 function elementTest(key: string): (element: unknown) => boolean {
   const wanted = parsed(key.slice(2))
   if (key.startsWith('v:')) return (element) => equalJson(element, wanted)
   if (!key.startsWith('k:') || !isJsonObject(wanted)) return () => false
   const keys = Object.entries(wanted)
-  // What a manifest leaves out, as a port's protocol, the API server has filled in.
+  // The API server fills in key fields that a manifest omits, such as a port's protocol.
   return (element) =>
     isJsonObject(element) &&
     keys.some(([name, value]) => equalJson(element[name], value)) &&

@@ -10,7 +10,7 @@ import { takeWork } from './take-work.ts'
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }
 const signal = AbortSignal.timeout(30_000)
 
-/** A cluster that serves nothing but, if at all, this group, whose own server is away. */
+/** Returns a cluster that serves at most this group, whose own server is unreachable. */
 function memberWith(groups: readonly string[]): MemberCluster {
   const items = groups.map((name) => ({
     metadata: { name },

@@ -10,7 +10,7 @@ import { planLeaving } from './plan-shared.ts'
 import { isSharingKey, sharersOf } from './shared-object.ts'
 import { placesOf, type WorkContext } from './work-context.ts'
 
-/** What a Work's objects are taken out of. */
+/** The context for removing a Work's objects. */
 export type TakenFrom = Pick<WorkContext, 'clusterName' | 'member' | 'mapping'>
 
 /** Deletes the objects of a Work, or leaves them to the cluster. False while one is still there. */
@@ -44,7 +44,7 @@ async function takeObject(
   return (await readIfKnown()) === undefined
 }
 
-/** Of a kind that the cluster has no more, there are no objects either. */
+/** A kind that the cluster no longer serves has no objects. */
 async function ifKnown(read: Promise<AnyObject | undefined>): Promise<AnyObject | undefined> {
   try {
     return await read
@@ -54,13 +54,13 @@ async function ifKnown(read: Promise<AnyObject | undefined>): Promise<AnyObject 
   }
 }
 
-/** What is not Karmada's, or of another cluster's Works, was never this Work's to delete. */
+/** Objects that are not Karmada's, or that belong to another cluster's Works, are not this Work's to delete. */
 function mayTake(observed: AnyObject, { metadata }: Work): boolean {
   const owner = observed.metadata.annotations?.[karmadaKeys.workNamespace]
   return isManaged(observed) && (owner === undefined || owner === metadata.namespace)
 }
 
-/** Takes away whatever says that an object is Karmada's. */
+/** Removes every mark that makes an object Karmada's. */
 function releasePatch({ metadata }: AnyObject) {
   const sharing = Object.keys(metadata.annotations ?? {}).filter(isSharingKey)
   const none = (keys: readonly string[]) => Object.fromEntries(keys.map((key) => [key, null]))

@@ -8,16 +8,16 @@ import type { ManifestMapping } from './manifest-mapping.ts'
 import { MappingRefusal } from './mapping-refusal.ts'
 import { memberKey, type MemberCluster } from './member-cluster.ts'
 
-/** What both controllers of Works stand on. */
+/** The dependencies that both controllers of Works share. */
 export interface WorkContext {
   readonly clusterName: string
-  /** Of the agent's own execution namespace. */
+  /** The Works of the agent's own execution namespace. */
   readonly works: TypedResource<Work>
   /** The agent's own. */
   readonly clusters: TypedResource<Cluster>
   readonly member: MemberCluster
   readonly mapping: ManifestMapping
-  /** Before an object is made or changed; absent: nothing needs to be done. */
+  /** Called before an object is created or changed. If omitted, no preparation is needed. */
   readonly prepare?: (object: AnyObject, signal: AbortSignal) => Promise<void>
   readonly interpreter: ResourceInterpreter
 }
@@ -28,7 +28,7 @@ export function ownCluster(name: string): TypedResource<Cluster> {
   return selected(clusterResource, { fieldSelector: `metadata.name=${name}` })
 }
 
-/** Works that carry an object, whenever the cluster's own copy of it changes. */
+/** Enqueues the Works that carry an object, whenever the cluster's own copy of it changes. */
 export function watchMember(shared: WorkContext): Watch {
   const { works, member } = shared
   return {
@@ -43,7 +43,7 @@ export function watchMember(shared: WorkContext): Watch {
   }
 }
 
-/** Where the object of a manifest is; undefined of one that can be nowhere in this cluster. */
+/** Returns the place of a manifest's object; undefined if it can have none in this cluster. */
 export function placeOf(
   { mapping }: Pick<WorkContext, 'mapping'>,
   manifest: AnyObject,
@@ -56,12 +56,12 @@ export function placeOf(
   }
 }
 
-/** Where the objects of a Work are. */
+/** Returns the places of a Work's objects. */
 export function placesOf(shared: Pick<WorkContext, 'mapping'>, work: Work): AnyObject[] {
   return manifestsOf(work).flatMap((manifest) => placeOf(shared, manifest) ?? [])
 }
 
-/** All Works, when the cluster becomes ready. */
+/** Enqueues all Works when the cluster becomes ready. */
 export function watchReadiness({ works, clusters, clusterName }: WorkContext): Watch {
   return watch(clusters, {
     keysOf: ({ type, object, old }, context) =>

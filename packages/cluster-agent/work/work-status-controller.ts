@@ -38,7 +38,7 @@ export function workStatusController(shared: WorkContext): ControllerDefinition 
     async reconcile(key, context, signal) {
       const work = context.informer(shared.works).get(parseKey(key))
       if (work === undefined || work.metadata.deletionTimestamp || !isApplied(work)) return
-      // While the cluster is away, what was last seen of it stands; its return is an event.
+      // While the cluster is unreachable, its last status stays; its return is an event.
       if (!isReady(clusterOf(shared, context))) return
       await reportStatus(work, { shared, context }, signal)
     },
@@ -68,7 +68,7 @@ async function reportStatus(
   await works.patchStatus({ namespace, name, type: 'merge', patch }, signal)
 }
 
-/** How the objects of a Work are by now; of one that is not there what was last told of it. */
+/** Resolves with the present status of a Work's objects; for a missing object, with its last reported one. */
 export async function manifestStatuses(
   work: Work,
   shared: WorkContext,
@@ -89,7 +89,7 @@ export async function manifestStatuses(
   return statuses
 }
 
-/** As the control plane wrote it, whatever the object is called in the cluster. */
+/** Names the object as the control plane wrote it, whatever its name in the cluster. */
 function identifierOf({ apiVersion, kind, metadata }: AnyObject, ordinal: number) {
   const slash = apiVersion.indexOf('/')
   const { namespace, name = '' } = metadata
@@ -106,7 +106,7 @@ function identifierOf({ apiVersion, kind, metadata }: AnyObject, ordinal: number
   return identifier
 }
 
-/** An object of another Work's, or of nobody's, is not this one's to tell of. */
+/** Reports whether the object belongs to this Work; the status of other objects is not reported. */
 function isOf(observed: AnyObject, work: Work, cluster: string): boolean {
   const { annotations = {} } = observed.metadata
   return (

@@ -21,7 +21,7 @@ const rbacGroup = 'rbac.authorization.k8s.io'
 /** Each is looked at with every request of its subjects. */
 const subjectsMax = 1_000
 
-/** ClusterAccess as a kind that an API server serves; it needs the built-in ones, whose definitions it refers to. */
+/** Returns ClusterAccess as a kind for an API server. Its schemas refer to definitions of the built-in kinds. */
 export function clusterAccessKind(builtin: readonly Kind[]): Kind {
   const names = { kind: 'ClusterAccess', resource: 'clusteraccesses', singular: 'clusteraccess' }
   return hubKind({ ...names, schemaName, schemas, columns, strategy }, builtin)

@@ -1,7 +1,10 @@
 import type { KubeObject, LabelSelectorFields, RbacV1Subject } from '@skerry/api'
 import type { TypedResource } from '@skerry/client'
 
-/** hub.skerry.io/v1alpha1 ClusterAccess: who may reach the clusters that have these labels, by which verbs. */
+/**
+ * A hub.skerry.io/v1alpha1 ClusterAccess: the users who may reach the clusters with these labels, and with
+ * which verbs.
+ */
 export interface ClusterAccess extends KubeObject {
   spec: ClusterAccessSpec
 }
@@ -10,9 +13,9 @@ export interface ClusterAccessSpec {
   subjects: RbacV1Subject[]
   /** An empty one selects every cluster. */
   clusterSelector: LabelSelectorFields
-  /** Of requests to a cluster; `*` for all. */
+  /** The verbs of requests to a cluster; `*` for all. */
   verbs: string[]
-  /** Of requests to a cluster's services, as far as its agent allows these; absent: none. */
+  /** The verbs of requests to a cluster's services, which its agent must allow, too. If omitted, none. */
   serviceVerbs?: string[]
 }
 
@@ -25,7 +28,7 @@ export const clusterAccessResource: TypedResource<ClusterAccess> = Object.freeze
   isNamespaced: false,
 })
 
-/** What a request to a cluster's services may be asked for on the hub: clusters/services by one of them. */
+/** The verbs of clusters/services, by which the hub authorizes a request to a cluster's services. */
 export const clusterServiceVerbs: readonly string[] = Object.freeze([
   'get',
   'create',
@@ -34,7 +37,7 @@ export const clusterServiceVerbs: readonly string[] = Object.freeze([
   'delete',
 ])
 
-/** What a request to a cluster may be asked for on the hub: clusters/proxy by one of them. */
+/** The verbs of clusters/proxy, by which the hub authorizes a request to a cluster. */
 export const clusterVerbs: readonly string[] = Object.freeze([
   'get',
   'list',

@@ -3,14 +3,14 @@ import { hubGroup } from './cluster-access.ts'
 
 const version = 'v1alpha1'
 
-/** What a kind that the hub knows by heart says of itself; what is absent is as of most kinds of hub.skerry.io. */
+/** The definition of a built-in kind of the hub. Omitted fields are those of most kinds of hub.skerry.io. */
 export type HubKind = Pick<
   Kind,
   'kind' | 'resource' | 'singular' | 'schemaName' | 'schemas' | 'columns' | 'strategy'
 > &
   Partial<Pick<Kind, 'group' | 'categories' | 'verbs' | 'subresources'>>
 
-/** As an API server serves it: of the whole hub. It refers to definitions of the built-in ones. */
+/** Completes a cluster-scoped kind for an API server. Its schemas refer to definitions of the built-in kinds. */
 export function hubKind(own: HubKind, builtin: readonly Kind[]): Kind {
   const { schemaName } = own
   return {
@@ -29,7 +29,7 @@ export function hubKind(own: HubKind, builtin: readonly Kind[]): Kind {
   }
 }
 
-/** Its spec is `<schemaName>Spec`. */
+/** Returns the schema of an object whose spec is `<schemaName>Spec`. */
 function objectSchema(schemaName: string): Schema {
   return {
     type: 'object',

@@ -1,26 +1,29 @@
 import { isJsonObject, type AnyObject, type Secret } from '@skerry/api'
 import type { Objects, StaticToken } from '@skerry/apiserver'
 
-/** Whoever may write Secrets there decides who the hub's users are. */
+/** A user who may write Secrets in this namespace decides who the hub's users are. */
 export const usersNamespace = 'skerry-users'
 export const userTokenType = 'hub.skerry.io/user-token'
 
-/** One token of a user, as it is kept: never the token itself. */
+/** One stored token of a user: never the token itself. */
 export interface UserToken {
   readonly entry: StaticToken
-  /** Milliseconds since the Unix epoch; absent: until it is removed. */
+  /** Milliseconds since the Unix epoch. If omitted, the token is valid until it is removed. */
   readonly expiresAtMs?: number
 }
 
 const secretPrefix = 'user-token-'
-/** The key of a user's extras under which clusters are told which token it was. */
+/** The key of a user's extras that names the token to clusters. */
 export const tokenIdKey = 'hub.skerry.io/token-id'
 
 export function userTokenName(id: string): string {
   return `${secretPrefix}${id}`
 }
 
-/** Why a user cannot be called so; empty if they can. Names of the system are for its own parts. */
+/**
+ * Returns why a user cannot have this name; an empty string if it is allowed. System names are reserved for
+ * Skerry's own parts.
+ */
 export function userNameProblem(name: string): string {
   if (name === '' || name.length > 253) return 'must have 1 to 253 characters'
   // oxlint-disable-next-line no-control-regex
@@ -47,7 +50,7 @@ export function userTokenSecret({ entry, expiresAtMs }: UserToken): Secret {
   }
 }
 
-/** Undefined where the Secret is no token of a user, or one that nobody may have. */
+/** Returns undefined if the Secret is not a user's token, or names a user that nobody may be. */
 export function readUserToken(secret: AnyObject | Secret): UserToken | undefined {
   if (secret['type' as keyof typeof secret] !== userTokenType) return undefined
   const text = (key: string): string => textOf(secret, key)
@@ -61,11 +64,11 @@ export function readUserToken(secret: AnyObject | Secret): UserToken | undefined
   if (entry.salt === '' || entry.hash === '') return undefined
   const expiration = text('expiration')
   if (expiration === '') return { entry }
-  // What cannot be read has been for ever.
+  // An unreadable time counts as long past.
   return { entry, expiresAtMs: Date.parse(expiration) || 0 }
 }
 
-/** Finds what a token claims to be, in the objects as they are now: what is removed is void at once. */
+/** Looks up the token's claimed id in the present objects, so that a removed token is invalid at once. */
 export function findUserToken(
   objects: Objects,
   id: string,
@@ -91,7 +94,7 @@ function readGroups(text: string): string[] | undefined {
   try {
     groups = JSON.parse(text)
   } catch {
-    // Somebody has written it by hand, and wrongly.
+    // A person wrote it by hand, with a mistake.
     return undefined
   }
   return Array.isArray(groups) && groups.every((each) => typeof each === 'string')

@@ -1,16 +1,16 @@
 import { checkDnsLabel } from '@skerry/api'
 
-/** Every agent's certificate has this organization, and `system:karmada:agent:<cluster>` as its name. */
+/** The organization of every agent's certificate; its common name is `system:karmada:agent:<cluster>`. */
 export const agentsGroup = 'system:karmada:agents'
 
-/** Followed by the parent's name: the organization of a virtual cluster's certificate, and its only one. */
+/** The prefix of a virtual cluster's only organization, followed by the parent's name. */
 const virtualGroupPrefix = 'system:skerry:virtual-of:'
 const agentUserPrefix = 'system:karmada:agent:'
 const tokenGroupPrefix = 'system:bootstrappers:karmada:agent:'
 const bootstrapUserPrefix = 'system:bootstrap:'
-/** Of tokens that `karmadactl token create` makes: they name no cluster. */
+/** The group of tokens that `karmadactl token create` makes, which name no cluster. */
 const openTokenGroup = 'system:bootstrappers:karmada:default-cluster-token'
-/** Not a cluster: in whose name `karmadactl register` would write an agent's roles. */
+/** This is not a cluster: it is the name under which `karmadactl register` would write an agent's roles. */
 const generatorName = 'rbac-generator'
 export const roleGeneratorName = `${agentUserPrefix}${generatorName}`
 
@@ -28,13 +28,13 @@ export function agentTokenGroup(clusterName: string): string {
   return `${tokenGroupPrefix}${clusterName}`
 }
 
-/** Whose agent this user is; undefined for everybody else. */
+/** Returns the cluster whose agent this user is, or undefined for any other user. */
 export function clusterOfAgent({ name, groups }: Asker): string | undefined {
   if (!groups.includes(agentsGroup) || !name.startsWith(agentUserPrefix)) return undefined
   return clusterNameOf(name.slice(agentUserPrefix.length))
 }
 
-/** Who a virtual cluster is, and whose agent answers for it. */
+/** A virtual cluster, and the parent whose agent answers for it. */
 export interface VirtualAgent {
   readonly cluster: string
   readonly parent: string
@@ -44,7 +44,10 @@ export function virtualAgentGroup(parent: string): string {
   return `${virtualGroupPrefix}${parent}`
 }
 
-/** Which virtual cluster this user is; undefined for everybody else, agents of whole clusters too. */
+/**
+ * Returns the virtual cluster that this user is, or undefined for any other user, including agents of whole
+ * clusters.
+ */
 export function virtualAgentOf({ name, groups }: Asker): VirtualAgent | undefined {
   if (!name.startsWith(agentUserPrefix) || groups.includes(agentsGroup)) return undefined
   const [group, ...others] = groups.filter((each) => each.startsWith(virtualGroupPrefix))
@@ -54,22 +57,25 @@ export function virtualAgentOf({ name, groups }: Asker): VirtualAgent | undefine
   return cluster === undefined || parent === undefined ? undefined : { cluster, parent }
 }
 
-/** Of which cluster, whole or virtual, this user tells the hub how it is; undefined for everybody else. */
+/** Returns the cluster, whole or virtual, whose status this user reports, or undefined for any other user. */
 export function clusterOfReporter(asker: Asker): string | undefined {
   return clusterOfAgent(asker) ?? virtualAgentOf(asker)?.cluster
 }
 
-/** Whether it comes before an agent of Karmada's, to make roles that agents of a hub do not need. */
+/**
+ * Reports whether this user creates roles on behalf of a Karmada agent that is about to register; agents of a
+ * hub do not need them.
+ */
 export function isRoleGenerator({ name, groups }: Asker): boolean {
   return name === roleGeneratorName && groups.includes(agentsGroup)
 }
 
-/** A token by which any cluster may register whose name is free. */
+/** Reports whether this is a token with which any cluster may register under a free name. */
 export function isOpenToken({ name, groups }: Asker): boolean {
   return name.startsWith(bootstrapUserPrefix) && groups.includes(openTokenGroup)
 }
 
-/** For which cluster this user, a bootstrap token, may ask a certificate. */
+/** Returns the cluster for which this user, a bootstrap token, may request a certificate. */
 export function clusterOfToken({ name, groups }: Asker): string | undefined {
   if (!name.startsWith(bootstrapUserPrefix)) return undefined
   const [group, ...others] = groups.filter((each) => each.startsWith(tokenGroupPrefix))

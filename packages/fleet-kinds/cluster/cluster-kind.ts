@@ -19,7 +19,7 @@ import { defaultResourceModels } from './resource-models.ts'
 /** Names become parts of others (karmada-es-<name>, CSRs), which must stay within 63. */
 const nameCharsMax = 48
 
-/** Cluster as a kind that an API server serves; it needs the built-in ones, whose definitions it refers to. */
+/** Returns Cluster as a kind for an API server. Its schemas refer to definitions of the built-in kinds. */
 export function clusterKind(builtin: readonly Kind[]): Kind {
   const { group, version, resource } = clusterResource
   const kind = { group, version, kind: 'Cluster' }
@@ -113,7 +113,10 @@ const strategy: Strategy = {
   },
 }
 
-/** As Karmada's webhook does: schedulers count nodes by grades of what is free on them. */
+/**
+ * Sets the default models, as Karmada's webhook does: schedulers count nodes by grades of their free
+ * resources.
+ */
 function setModels({ spec }: Cluster): void {
   if (spec.resourceModels?.length) return
   spec.resourceModels = structuredClone(defaultResourceModels) as ResourceModel[]

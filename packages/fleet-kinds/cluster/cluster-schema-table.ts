@@ -1,6 +1,6 @@
 import type { Schema, SchemaSet } from '@skerry/api'
 
-/** Definitions are named as Karmada's own OpenAPI document names them. */
+/** The definitions have the names of Karmada's own OpenAPI document. */
 const prefix = 'com.github.karmada-io.karmada.pkg.apis.cluster.v1alpha1'
 export const clusterSchemaName = `${prefix}.Cluster`
 
@@ -54,7 +54,7 @@ const status = object({
   remedyActions: texts,
 })
 
-/** Of Cluster and its parts; they refer to built-in definitions, which the kind carries beside. */
+/** The schemas of Cluster and its parts. They refer to built-in definitions, which the kind carries with them. */
 export const clusterSchemas: SchemaSet = Object.freeze({
   [clusterSchemaName]: object(
     {

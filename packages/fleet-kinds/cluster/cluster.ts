@@ -1,14 +1,14 @@
 import type { KubeObject, Taint } from '@skerry/api'
 import type { TypedResource } from '@skerry/client'
 
-/** cluster.karmada.io/v1alpha1 Cluster: one edge cluster, as Karmada knows it. */
+/** A cluster.karmada.io/v1alpha1 Cluster: one edge cluster, as Karmada defines it. */
 export interface Cluster extends KubeObject {
   spec: ClusterSpec
   status?: ClusterStatus
 }
 
 export interface ClusterSpec {
-  /** UID of the cluster's kube-system namespace: no two Clusters may be the same cluster. */
+  /** The UID of the cluster's kube-system namespace: no two Clusters may be the same cluster. */
   id?: string
   syncMode: 'Push' | 'Pull'
   apiEndpoint?: string
@@ -49,7 +49,7 @@ export interface ApiEnablement {
   resources?: { name: string; kind: string }[]
 }
 
-/** metav1.Condition. */
+/** A metav1.Condition. */
 export interface ClusterCondition {
   type: string
   status: 'True' | 'False' | 'Unknown'
@@ -81,17 +81,17 @@ export const clusterResource: TypedResource<Cluster> = Object.freeze({
 /** Holds the leases of all clusters, and the secrets of those that are pushed to. */
 export const clusterNamespace = 'karmada-cluster'
 
-/** Where a cluster's agent finds its Works. */
+/** Returns the namespace in which a cluster's agent finds its Works. */
 export function executionNamespace(clusterName: string): string {
   return `karmada-es-${clusterName}`
 }
 
-/** Condition types: Karmada's, written by the agent, and the hub's own, Connected. */
+/** The types of conditions: Karmada's, written by the agent, and the hub's own, Connected. */
 export const conditionTypes = Object.freeze({
   ready: 'Ready',
   completeApis: 'CompleteAPIEnablements',
   connected: 'Connected',
 })
 
-/** Annotation of a Cluster, `false`: its agent does not apply Works, so nothing can be placed there. */
+/** The annotation of a Cluster; with `false`, its agent does not apply Works, so nothing can be placed there. */
 export const appliesWorksAnnotation = 'hub.skerry.io/applies-works'

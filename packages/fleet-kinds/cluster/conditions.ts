@@ -1,11 +1,11 @@
 import type { ClusterCondition } from './cluster.ts'
 
-/** metav1.Time: whole seconds. */
+/** Formats a metav1.Time: whole seconds. */
 export function apiTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`
 }
 
-/** What is said of one condition; its time follows from what was said before. */
+/** A condition without its time, which follows from the previous condition. */
 export type ConditionText = Omit<ClusterCondition, 'lastTransitionTime'>
 
 /** The list with this condition in it. The time moves only when the status does. */

@@ -3,7 +3,7 @@ import type { ResourceModel } from './cluster.ts'
 /** The most that a quantity can be: the last grade has no end. */
 const unlimited = '9223372036854775807'
 
-/** What Karmada gives a Cluster that names none: nine grades of free processors and memory. */
+/** The models that Karmada gives a Cluster without any: nine grades of free CPU and memory. */
 export const defaultResourceModels: readonly ResourceModel[] = Object.freeze(
   [
     ['0', '0'],

@@ -1,20 +1,20 @@
 import type { KubeObject } from '@skerry/api'
 
 /**
- * Label of a virtual cluster's Cluster: the cluster whose agent answers for it. The hub alone writes
- * it, when that agent registers the virtual cluster.
+ * The label of a virtual cluster's Cluster that names the cluster whose agent answers for it. Only the hub
+ * writes it, when that agent registers the virtual cluster.
  */
 export const virtualOfKey = 'hub.skerry.io/virtual-of'
 
-/** Annotation of a virtual cluster's Cluster: until when its newest certificate is good; RFC 3339. */
+/** The annotation of a virtual cluster's Cluster with its newest certificate's expiry; RFC 3339. */
 export const certificateExpiresKey = 'hub.skerry.io/certificate-expires'
 
-/** Whose agent answers for this Cluster; undefined of a cluster with an agent of its own. */
+/** Returns the cluster whose agent answers for this Cluster; undefined for a cluster with its own agent. */
 export function parentOf({ metadata }: KubeObject): string | undefined {
   return metadata.labels?.[virtualOfKey]
 }
 
-/** Selects all virtual clusters of one. */
+/** Selects all virtual clusters of one parent. */
 export function childrenSelector(parent: string): string {
   return `${virtualOfKey}=${parent}`
 }

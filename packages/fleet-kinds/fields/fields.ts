@@ -1,6 +1,6 @@
 import { isJsonObject, memberOf, type AnyObject, type JsonObject } from '@skerry/api'
 
-/** What stands at a path of members; undefined where a step of it is missing. */
+/** Returns the value at a path of members; undefined if a step is missing. */
 export function fieldAt(object: unknown, ...path: readonly string[]): unknown {
   let found = object
   for (const step of path) {
@@ -10,13 +10,13 @@ export function fieldAt(object: unknown, ...path: readonly string[]): unknown {
   return found
 }
 
-/** Empty where there is no text. */
+/** Returns an empty string if there is no text. */
 export function textAt(object: unknown, ...path: readonly string[]): string {
   const found = fieldAt(object, ...path)
   return typeof found === 'string' ? found : ''
 }
 
-/** 0 where there is no number, as of a field that Kubernetes leaves out. */
+/** Returns 0 if there is no number, for example in a field that Kubernetes omits. */
 export function countAt(object: unknown, ...path: readonly string[]): number {
   return numberAt(object, ...path) ?? 0
 }
@@ -42,13 +42,13 @@ export function textsAt(object: unknown, ...path: readonly string[]): Record<str
   return Object.fromEntries(texts)
 }
 
-/** A copy in which this value stands at the path; objects that are missing on the way are made. */
+/** Returns a copy with this value at the path; creates missing objects on the way. */
 export function withField(object: AnyObject, path: readonly string[], value: unknown): AnyObject {
-  // What stood at the top of an object still does: only a member below it is another one.
+  // The top-level fields stay; only a member below them changes.
   return changed(object, path, value) as AnyObject
 }
 
-/** A copy without what stands at the path. An object that becomes empty by it stays. */
+/** Returns a copy without the value at the path. An object that becomes empty stays. */
 export function withoutField(object: AnyObject, path: readonly string[]): AnyObject {
   if (fieldAt(object, ...path) === undefined) return object
   return withField(object, path, undefined)
@@ -60,13 +60,13 @@ function changed(object: unknown, path: readonly string[], value: unknown): unkn
   const { [step]: old, ...others } = isJsonObject(object) ? object : {}
   const next = changed(old, rest, value)
   if (next === undefined) return others
-  // In its old place, as people read objects from the top.
+  // The member keeps its old place, because people read objects from the top.
   return isJsonObject(object) && step in object
     ? { ...object, [step]: next }
     : { ...others, [step]: next }
 }
 
-/** `apps/v1 Deployment`: under which tables of interpreters have a kind. */
+/** Formats `apps/v1 Deployment`, the key of interpreters' tables. */
 export function kindKey({ apiVersion, kind }: Pick<AnyObject, 'apiVersion' | 'kind'>): string {
   return `${apiVersion} ${kind}`
 }

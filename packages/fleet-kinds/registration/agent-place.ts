@@ -1,17 +1,20 @@
 import { fieldInvalid, validateLabels, type StatusCause } from '@skerry/api'
 import { agentLimits } from './agent-limits-table.ts'
 
-/** What an agent says of where its cluster is, for the Cluster object; absent: it says nothing of that. */
+/** The place of a cluster, which an agent reports for the Cluster object. Omitted fields are not reported. */
 export interface AgentPlace {
-  /** Who runs the place. */
+  /** The operator of the place. */
   provider?: string
   region?: string
   zones?: string[]
-  /** Of the Cluster. */
+  /** The labels of the Cluster. */
   labels?: Record<string, string>
 }
 
-/** Of a registration's spec: what the hub would not take from the agent is refused before it is printed. */
+/**
+ * Checks a registration's spec, so that values which the hub would not accept from the agent are refused
+ * before they are printed.
+ */
 export function placeCauses({ provider, region, zones = [], labels }: AgentPlace): StatusCause[] {
   const texts: [field: string, text: string][] = [
     ...(provider === undefined ? [] : [['provider', provider] satisfies [string, string]]),
@@ -40,7 +43,7 @@ export function placeCauses({ provider, region, zones = [], labels }: AgentPlace
   return [...causes, ...validateLabels(labels, 'spec.labels')]
 }
 
-/** Flags of `skerry agent`. */
+/** Returns the flags of `skerry agent`. */
 export function placeArguments({
   provider,
   region,

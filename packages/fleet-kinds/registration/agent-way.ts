@@ -1,10 +1,10 @@
 import { fieldInvalid, type StatusCause } from '@skerry/api'
 
-/** How an agent comes to its hub, as far as one command can say it for an edge elsewhere. */
+/** How an agent reaches its hub, as far as one command for a remote edge can state it. */
 export interface AgentWay {
-  /** Of an HTTP proxy, http(s)://<host>:<port>; absent: the environment at the edge decides. */
+  /** The URL of an HTTP proxy, http(s)://<host>:<port>. If omitted, the environment at the edge decides. */
   proxy?: string
-  /** The proxy wants a login. It never comes to the hub: a file or a Secret at the edge has it. */
+  /** The proxy requires a login. It is never sent to the hub: a file or a Secret at the edge holds it. */
   proxyCredentials?: boolean
   /** A box on the way opens TLS. */
   inspectedTls?: boolean
@@ -16,24 +16,27 @@ const proxySecret = 'skerry-agent-proxy'
 const proxySecretKey = 'credentials'
 const proxyMountPath = '/var/run/skerry-proxy'
 
-/** Of a registration's spec. */
+/** Checks a registration's spec. */
 export function wayCauses({ proxy, proxyCredentials }: AgentWay): StatusCause[] {
   if (proxy === undefined) {
     if (proxyCredentials !== true) return []
     return [fieldInvalid('spec.proxyCredentials', true, 'means nothing without spec.proxy')]
   }
   if (isProxyUrl(proxy)) return []
-  // The value is not shown: who has put a password into it reads that elsewhere.
+  // The value is not shown, because a user may have put a password into it.
   const why = 'must be http://<host>:<port> or https://<host>:<port>, without user and password'
   return [fieldInvalid('spec.proxy', '', why)]
 }
 
-/** Printed into a command line that people paste: nothing that a shell would obey. */
+/**
+ * The value is printed into a command line that people paste, so it must contain nothing that a shell
+ * interprets.
+ */
 function isProxyUrl(value: string): boolean {
   return /^https?:\/\/(\[[\da-fA-F:.]+\]|[\w.-]+)(:\d{1,5})?\/?$/.test(value)
 }
 
-/** Flags of `skerry agent`; its login is in that file. */
+/** Returns the flags of `skerry agent`; the proxy's login is in that file. */
 export function wayArguments(way: AgentWay, credentialsFile = proxyCredentialsFile): string[] {
   const { proxy, proxyCredentials, inspectedTls } = way
   return [
@@ -50,7 +53,7 @@ export function podWay(way: AgentWay) {
   const items = [{ key: proxySecretKey, path: proxySecretKey }]
   return {
     args,
-    // Not optional: without a login the proxy would refuse, and the pod waits for the Secret instead.
+    // The volume is not optional: without a login the proxy would refuse, so the pod waits for the Secret.
     volumes: [{ name: 'proxy', secret: { secretName: proxySecret, items } }],
     volumeMounts: [{ name: 'proxy', mountPath: proxyMountPath, readOnly: true }],
   }

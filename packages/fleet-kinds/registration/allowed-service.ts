@@ -1,16 +1,16 @@
 import { checkDnsLabel } from '@skerry/api'
 import { isServicePort, type EdgeService } from './edge-service.ts'
 
-/** Services that the operator of an edge lets the hub reach. */
+/** A service that the operator of an edge lets the hub reach. */
 export interface AllowedService {
   readonly namespace: string
-  /** `*` for all of the namespace. */
+  /** The name; `*` for all of the namespace. */
   readonly name: string
   /** A number or a name; `*` for all of the service. */
   readonly port: string
   /**
-   * The service may lead anywhere: to endpoints that are written by hand, and to a name elsewhere. By
-   * default it leads to the pods that it selects. Only for a service and port without `*`.
+   * The service may lead anywhere: to endpoints written by hand, and to an external name. Otherwise it leads
+   * to the pods that it selects. Only valid for a service and port without `*`.
    */
   readonly isAnywhere?: boolean
 }
@@ -19,8 +19,8 @@ const any = '*'
 const anywhere = 'anywhere='
 
 /**
- * Reads `namespace/name:port`, with `*` for name or port, or `anywhere=namespace/name:port`; undefined for
- * what is neither.
+ * Parses `namespace/name:port`, with `*` for name or port, or `anywhere=namespace/name:port`. Returns
+ * undefined for any other text.
  */
 export function parseAllowedService(text: string): AllowedService | undefined {
   const isAnywhere = text.startsWith(anywhere)
@@ -37,7 +37,7 @@ export function allowedServiceText({ namespace, name, port, isAnywhere }: Allowe
   return `${isAnywhere === true ? anywhere : ''}${namespace}/${name}:${port}`
 }
 
-/** Those that are about this service, whatever the port is. */
+/** Returns the allowances for this service, for any port. */
 export function allowancesOf(
   allowed: readonly AllowedService[],
   { namespace, name }: Pick<EdgeService, 'namespace' | 'name'>,

@@ -15,8 +15,8 @@ import { wayCauses, type AgentWay } from './agent-way.ts'
 import { parseAllowedService } from './allowed-service.ts'
 
 /**
- * hub.skerry.io/v1alpha1 ClusterRegistration: asks for what one cluster needs to register. It is
- * answered and never stored, as its answer holds a token.
+ * A hub.skerry.io/v1alpha1 ClusterRegistration: requests what one cluster needs to register. It is answered
+ * and never stored, because its answer holds a token.
  */
 export interface ClusterRegistration extends KubeObject {
   spec: ClusterRegistrationSpec
@@ -26,23 +26,23 @@ export interface ClusterRegistration extends KubeObject {
 export interface ClusterRegistrationSpec extends AgentWay, AgentPlace {
   /** Name that the cluster will have on the hub. */
   clusterName: string
-  /** https://host:port by which the agent dials the hub; absent: as the hub knows itself. */
+  /** The URL https://host:port at which the agent dials the hub. If omitted, the hub's own address. */
   server?: string
-  /** How long the token is good; default 86400, at most a year. */
+  /** The lifetime of the token; default 86400, at most a year. */
   ttlSeconds?: number
   /** A person accepts the agent on the hub. */
   needsAcceptance?: boolean
-  /** Of the agent's container, for the manifest. */
+  /** The image of the agent's container, for the manifest. */
   image?: string
   allowUsers?: string[]
   allowGroups?: string[]
   /** The agent acts for system:masters, too. */
   allowMasters?: boolean
-  /** Services that the hub may reach, as namespace/name:port; absent: none. */
+  /** Services that the hub may reach, as namespace/name:port. If omitted, none. */
   allowServices?: string[]
   /** The agent applies the Works that the hub has for the cluster: it may write every object there. */
   applyWorks?: boolean
-  /** The agent may register groups of its nodes as clusters of their own, and applies their Works. */
+  /** Whether the agent may register groups of its nodes as virtual clusters, and apply their Works. */
   virtualClusters?: boolean
 }
 
@@ -52,9 +52,9 @@ export interface ClusterRegistrationStatus {
   caHash: string
   /** RFC 3339. */
   expires: string
-  /** For a machine that reaches the cluster's API server. */
+  /** The command for a machine that reaches the cluster's API server. */
   command: string
-  /** For `kubectl apply -f -` in the cluster itself; YAML. */
+  /** The YAML for `kubectl apply -f -` in the cluster itself. */
   manifest: string
 }
 
@@ -67,7 +67,7 @@ export const registrationResource: TypedResource<ClusterRegistration> = Object.f
 
 export const registrationDefaultTtlSeconds = 86_400
 const ttlSecondsMax = 366 * 86_400
-/** As Clusters have it: names become parts of others. */
+/** The same limit as for Clusters: names become parts of other names. */
 const nameCharsMax = 48
 
 const text: Schema = { type: 'string' }
@@ -113,7 +113,7 @@ const status: Schema = {
   },
 }
 
-/** As a kind that an API server serves; it refers to the built-in ones' metadata. */
+/** Returns the kind for an API server. Its schemas refer to the built-in kinds' metadata. */
 export function clusterRegistrationKind(builtin: readonly Kind[]): Kind {
   const own = (name: string): Schema => ({ ref: `${schemaPrefix}.${name}` })
   return hubKind(
@@ -145,7 +145,7 @@ export function clusterRegistrationKind(builtin: readonly Kind[]): Kind {
   )
 }
 
-/** What was decoded as this kind. */
+/** Casts an object that was decoded as this kind. */
 export function registrationOf(object: AnyObject): ClusterRegistration {
   // The registry hands a strategy and a review only objects of their kind, checked by its schema.
   return object as unknown as ClusterRegistration
@@ -186,7 +186,10 @@ export function registrationCauses({ spec: asked }: ClusterRegistration): Status
   return causes
 }
 
-/** Printed into a command line that people paste: nothing that a shell would obey. */
+/**
+ * The value is printed into a command line that people paste, so it must contain nothing that a shell
+ * interprets.
+ */
 function isHubUrl(value: string): boolean {
   return /^https:\/\/(\[[\da-fA-F:.]+\]|[\w.-]+)(:\d{1,5})?\/?$/.test(value)
 }

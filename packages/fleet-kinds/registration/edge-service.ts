@@ -8,7 +8,10 @@ export interface EdgeService {
   readonly port: string
 }
 
-/** Undefined where a part is no name, or the port is neither a number from 1 to 65535 nor a name. */
+/**
+ * Returns undefined if a part is not a valid name, or the port is neither a number from 1 to 65535 nor a
+ * name.
+ */
 export function edgeServiceOf({ namespace, name, port }: EdgeService): EdgeService | undefined {
   const isNamed = checkDnsLabel(namespace).length === 0 && checkDnsLabel(name).length === 0
   return isNamed && isServicePort(port) ? { namespace, name, port } : undefined
@@ -19,7 +22,7 @@ export function isServicePort(port: string): boolean {
   return checkDnsLabel(port).length === 0
 }
 
-/** `shop/web:80`, as people write it. */
+/** Formats `shop/web:80`, as people write it. */
 export function serviceText({ namespace, name, port }: EdgeService): string {
   return `${namespace}/${name}:${port}`
 }

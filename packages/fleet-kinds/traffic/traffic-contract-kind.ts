@@ -28,7 +28,10 @@ const schemaName = 'io.skerry.hub.v1alpha1.TrafficContract'
 const clusterNamesMax = 10_000
 const priorityMax = 1_000_000
 
-/** TrafficContract as a kind that an API server serves; it needs the built-in ones, whose definitions it refers to. */
+/**
+ * Returns TrafficContract as a kind for an API server. Its schemas refer to definitions of the built-in
+ * kinds.
+ */
 export function trafficContractKind(builtin: readonly Kind[]): Kind {
   const names = {
     kind: 'TrafficContract',
@@ -173,7 +176,7 @@ function classCauses(classes: Required<TrafficContractSpec>['classes']): StatusC
   return causes
 }
 
-/** NaN for what is no quantity. */
+/** Returns NaN if the text is not a quantity. */
 function bytesOf(text: string): number {
   try {
     return quantityToNumber(parseQuantity(text))

@@ -3,35 +3,38 @@ import type { TypedResource } from '@skerry/client'
 import type { TrafficClass } from '@skerry/tunnel'
 import { hubGroup } from '../access/cluster-access.ts'
 
-/** hub.skerry.io/v1alpha1 TrafficContract: how much the tunnels of these clusters may send. */
+/** A hub.skerry.io/v1alpha1 TrafficContract: the limits of the traffic through these clusters' tunnels. */
 export interface TrafficContract extends KubeObject {
   spec: TrafficContractSpec
 }
 
 export interface TrafficContractSpec {
-  /** Those with these labels; an empty one selects every cluster. One of the two, or both. */
+  /**
+   * Selects clusters by their labels; an empty selector matches every cluster. At least one of the two fields
+   * is set.
+   */
   clusterSelector?: LabelSelectorFields
   clusterNames?: string[]
-  /** Of several contracts for one cluster the highest holds; then the first by name. */
+  /** If several contracts cover a cluster, the highest priority wins, then the first by name. */
   priority?: number
-  /** What the cluster sends to the hub; absent: as much as the link takes. */
+  /** The traffic from the cluster to the hub. If omitted, as much as the link takes. */
   uplink?: TrafficContractRate
-  /** What the hub sends to the cluster. */
+  /** The traffic from the hub to the cluster. */
   downlink?: TrafficContractRate
   classes?: Partial<Record<TrafficClass, TrafficContractClass>>
-  /** A quantity: a stream that moves more within ten seconds goes on as bulk. */
+  /** A quantity: a stream that moves more within ten seconds continues as bulk. */
   bulkAfter?: string
 }
 
 export interface TrafficContractRate {
   /** A quantity, e.g. 64k or 1Mi. */
   bytesPerSecond: string
-  /** A quantity: so much may go at once after a pause; absent: what goes in a second. */
+  /** A quantity: the amount that may be sent at once after a pause. If omitted, one second's worth. */
   burst?: string
 }
 
 export interface TrafficContractClass {
-  /** Of the rate, for this class at least while it waits, whatever comes before it. */
+  /** The share of the rate that this class gets at least while it has data waiting, whatever its priority. */
   floorPercent: number
 }
 

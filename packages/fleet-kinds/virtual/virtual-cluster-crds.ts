@@ -71,10 +71,10 @@ const source: JsonObject = {
 }
 
 const whole: JsonObject = { type: 'integer', format: 'int32' }
-/** A week at most: who wants a cluster for good writes a VirtualCluster. */
+/** At most a week: a cluster that should stay forever is written as a VirtualCluster. */
 const graceSeconds: JsonObject = { ...whole, minimum: 0, maximum: 604_800 }
 
-/** What an agent with virtual clusters installs in its cluster; applied at each start. */
+/** The definitions that an agent with virtual clusters installs in its cluster, at each start. */
 export const virtualClusterCrds: readonly AnyObject[] = [
   crd({
     plural: virtualClusterResource.resource,

@@ -2,52 +2,58 @@ import type { KubeObject, LabelSelectorFields } from '@skerry/api'
 import type { TypedResource } from '@skerry/client'
 import type { ClusterCondition } from '../cluster/cluster.ts'
 
-/** edge.skerry.io/v1alpha1 VirtualCluster: nodes of this cluster that a hub sees as one of their own. */
+/** An edge.skerry.io/v1alpha1 VirtualCluster: nodes of this cluster that a hub sees as a cluster. */
 export interface VirtualCluster extends KubeObject {
   spec: VirtualClusterSpec
   status?: VirtualClusterStatus
 }
 
 export interface VirtualClusterSpec {
-  /** On the hub; default `<cluster>-<name>`. Our hub takes only names that begin with the cluster's. */
+  /**
+   * The name on the hub; default `<cluster>-<name>`. Our hub accepts only names that begin with the
+   * cluster's.
+   */
   clusterName?: string
-  /** Nodes with these labels; absent with `nodeNames` absent, too: none. */
+  /** Selects nodes by their labels. If `nodeNames` is omitted, too, it has no nodes. */
   nodeSelector?: LabelSelectorFields
-  /** And these. */
+  /** Nodes by name, in addition to the selected ones. */
   nodeNames?: string[]
   provider?: string
   region?: string
   zones?: string[]
-  /** Of the Cluster on the hub. */
+  /** The labels of the Cluster on the hub. */
   labels?: Record<string, string>
   namespaces?: { pattern?: string }
   isolation?: VirtualIsolation
-  /** Pod templates of custom kinds, as `apps.kruise.io/CloneSet: [spec.template]`. */
+  /** The pod templates of custom kinds, for example `apps.kruise.io/CloneSet: [spec.template]`. */
   podTemplatePaths?: Record<string, string[]>
-  /** Cluster-scoped custom kinds, as `cert-manager.io/ClusterIssuer`, that its siblings have, too. */
+  /** Cluster-scoped custom kinds that its siblings share, for example `cert-manager.io/ClusterIssuer`. */
   sharedKinds?: string[]
 }
 
 export interface VirtualIsolation {
-  /** Pods of other virtual clusters do not reach those of this one. */
+  /** Whether pods of other virtual clusters cannot reach those of this one. */
   closedNetwork?: boolean
-  /** Hard limits of a ResourceQuota, which each of its namespaces has. */
+  /** The hard limits of a ResourceQuota in each of its namespaces. */
   quota?: Record<string, string>
-  /** It may bind ClusterRoles in the whole edge cluster, its siblings included. */
+  /** Whether it may bind ClusterRoles in the whole edge cluster, including its siblings. */
   allowsClusterRights?: boolean
-  /** Its pods and volumes may reach files, devices, processes and network of its nodes, and disks by their handle. */
+  /**
+   * Whether its pods and volumes may reach files, devices, processes and network of its nodes, and disks by
+   * their handle.
+   */
   allowsHostAccess?: boolean
-  /** What its PersistentVolumes may consist of, as `nfs` and `csi`; default: nothing that it is sent. */
+  /** The volume sources that its PersistentVolumes may use, for example `nfs` and `csi`. Default: none. */
   volumeSources?: string[]
-  /** Addresses and blocks that its Services and Gateways may name as their own. */
+  /** The addresses and blocks that its Services and Gateways may claim. */
   externalAddresses?: string[]
 }
 
 export interface VirtualClusterStatus {
-  /** Under which name it is registered; the one before until that is taken away. */
+  /** The registered name. After a change, the previous one until that is removed. */
   clusterName?: string
   nodes?: { total?: number; ready?: number }
-  /** What a person should put right; `kubectl get` shows the first. */
+  /** Problems for a person to solve; `kubectl get` shows the first. */
   problems?: string[]
   conditions?: ClusterCondition[]
 }
@@ -59,7 +65,7 @@ export const virtualClusterResource: TypedResource<VirtualCluster> = Object.free
   isNamespaced: false,
 })
 
-/** Where groups of nodes come from that become virtual clusters, each by itself. */
+/** A source of node groups, each of which becomes a virtual cluster. */
 export interface VirtualClusterSet extends KubeObject {
   spec: VirtualClusterSetSpec
   status?: VirtualClusterSetStatus
@@ -67,13 +73,13 @@ export interface VirtualClusterSet extends KubeObject {
 
 export interface VirtualClusterSetSpec {
   source: GroupSource
-  /** Of each VirtualCluster it makes; names and nodes come from the source. */
+  /** The template of each VirtualCluster; names and nodes come from the source. */
   template?: Omit<VirtualClusterSpec, 'clusterName' | 'nodeSelector' | 'nodeNames'>
-  /** For so long a VirtualCluster stays whose group is gone; 0: it goes at once. Default 600. */
+  /** The time for which a VirtualCluster outlives its group; 0 deletes it at once. Default 600. */
   gracePeriodSeconds?: number
 }
 
-/** Exactly one of them. */
+/** A source of groups; exactly one field is set. */
 export interface GroupSource {
   /** A group for each value that nodes have of this label. */
   label?: { key: string }
@@ -98,19 +104,19 @@ export const virtualClusterSetResource: TypedResource<VirtualClusterSet> = Objec
   isNamespaced: false,
 })
 
-/** Label of each VirtualCluster that a set has made. */
+/** The label of each VirtualCluster that a set has made. */
 export const setLabel = 'edge.skerry.io/virtual-cluster-set'
 
-/** On a VirtualCluster whose set has its group no more: since when, in RFC 3339. */
+/** Set on a VirtualCluster whose group is gone from its set: the time since then, in RFC 3339. */
 export const goneSinceAnnotation = 'edge.skerry.io/group-gone-since'
 
-/** On a VirtualCluster while the hub or this cluster has something of it. */
+/** Set on a VirtualCluster while the hub or this cluster has objects of it. */
 export const virtualClusterFinalizer = 'edge.skerry.io/virtual-cluster'
 
 export const virtualConditions = Object.freeze({
   /** The hub knows it. */
   registered: 'Registered',
-  /** As the hub sees it: its API answers. */
+  /** The hub's view: the cluster's API answers. */
   ready: 'Ready',
 })
 

@@ -1,6 +1,6 @@
 /**
- * One group of an edge cluster's nodes, that a control plane sees as a cluster of its own. The agent
- * labels the group's nodes; everything else (selectors, admission, views) goes by that label.
+ * One group of an edge cluster's nodes that a control plane sees as a cluster. The agent labels the group's
+ * nodes; everything else (selectors, admission, views) uses that label.
  */
 export interface VirtualGroup {
   /** Name of its Cluster: DNS label, at most 48 characters. */
@@ -8,28 +8,31 @@ export interface VirtualGroup {
   readonly namespaces: NamespaceRule
 }
 
-/** How namespaces of a virtual cluster are called in the edge cluster. Both ways, without collision. */
+/** Names the namespaces of a virtual cluster in the edge cluster, in both directions, without collisions. */
 export interface NamespaceRule {
-  /** `edge` → `edge-east`: at most 63 characters. Throws RangeError of a name that cannot be mapped. */
+  /** Maps `edge` to `edge-east`: at most 63 characters. Throws RangeError for a name that cannot be mapped. */
   toMember(namespace: string): string
 }
 
 /**
- * Label of each node of a group, with the virtual cluster's name. A kubelet may not set labels of
- * this prefix (NodeRestriction), so no node moves itself into another group.
+ * The label of each node of a group, with the virtual cluster's name. A kubelet may not set labels of this
+ * prefix (NodeRestriction), so no node moves itself into another group.
  */
 export const groupLabel = 'skerry.node-restriction.kubernetes.io/virtual-cluster'
 
-/** Labels of each namespace that an agent has made for a virtual cluster: whose, and its name there. */
+/** The labels of each namespace that an agent has made for a virtual cluster: the owner, and the name there. */
 export const virtualNamespaceLabels = Object.freeze({
   cluster: 'edge.skerry.io/virtual-cluster',
   namespace: 'edge.skerry.io/namespace',
 })
 
-/** Label of a namespace that is about to go because nothing is in it: nothing is made there any more. */
+/** The label of an empty namespace that is about to be deleted: no objects may be created there. */
 export const closingLabel = 'edge.skerry.io/closing'
 
-/** Annotation of a namespace in which the control plane has nothing any more: what it is left for. */
+/**
+ * The annotation of a namespace in which the control plane has nothing any more, with the reason for keeping
+ * it.
+ */
 export const keptForAnnotation = 'edge.skerry.io/kept-for'
 
 /** Name of each object that isolates a namespace of a virtual cluster, whatever its kind. */

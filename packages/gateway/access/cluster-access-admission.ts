@@ -11,10 +11,11 @@ import type { ClusterGrants } from './cluster-grants.ts'
 const masters = 'system:masters'
 
 /**
- * Nobody gives away a way to clusters that they lack. Whoever writes a ClusterAccess must hold
- * clusters/proxy by its verbs for all clusters, because labels may come to any; whoever labels a Cluster
- * so that a ClusterAccess covers it anew must hold it for that cluster. Or the verb `bind` on that
- * ClusterAccess. An agent labels its own cluster: what is given then is a way to the agent itself.
+ * Prevents users from granting access to clusters that they lack themselves. A user who writes a
+ * ClusterAccess must hold clusters/proxy with its verbs for all clusters, because any cluster may get the
+ * labels. A user who labels a Cluster so that a ClusterAccess newly covers it must hold it for that cluster.
+ * The verb `bind` on that ClusterAccess suffices in both cases. An agent may label its own cluster, because
+ * that only grants access to the agent itself.
  */
 export function clusterAccessEscalation(
   grants: ClusterGrants,
@@ -133,7 +134,7 @@ function isSameSpec(next: AnyObject, old: AnyObject): boolean {
   return JSON.stringify(next['spec']) === JSON.stringify(old['spec'])
 }
 
-/** Decoded and defaulted as this kind; validation has not been yet. */
+/** The object is decoded and defaulted as this kind, but not validated yet. */
 function specOf(object: AnyObject): GrantedVerbs {
   const { spec } = object as unknown as Partial<ClusterAccess>
   // A bad selector is refused here already: nothing may be judged by it.

@@ -5,8 +5,8 @@ import { clusterStatesPath } from './cluster-states-route.ts'
 import { reachableClustersPath } from './reachable-clusters.ts'
 
 /**
- * Allows clusters/proxy and clusters/services of a named cluster to those whom a ClusterAccess grants
- * them, and to every user who is known the question which clusters these are, and how they are.
+ * Allows clusters/proxy and clusters/services of a named cluster to users to whom a ClusterAccess grants
+ * them. Allows every authenticated user to ask which clusters these are, and for their states.
  */
 export function clusterAccessAuthorizer(grants: ClusterGrants): Authorizer {
   return {

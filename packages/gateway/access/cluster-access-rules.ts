@@ -6,8 +6,8 @@ import { clusterStatesPath } from './cluster-states-route.ts'
 import { reachableClustersPath } from './reachable-clusters.ts'
 
 /**
- * What ClusterAccess gives a user, as rules that name the clusters which have the labels now, and nothing
- * of others. What clusterAccessAuthorizer allows is in here, and the other way round.
+ * Returns the rules that ClusterAccess grants a user. They name the clusters that have the labels now, and
+ * reveal no others. They match clusterAccessAuthorizer exactly.
  */
 export function clusterAccessRules(grants: ClusterGrants, objects: Objects): FurtherRules {
   return (user) => {
@@ -21,7 +21,7 @@ export function clusterAccessRules(grants: ClusterGrants, objects: Objects): Fur
       const names = clusters
         .filter(({ metadata }) => selector.matches(metadata.labels ?? {}))
         .map(({ metadata }) => metadata.name ?? '')
-      // Without a name a rule would mean every cluster.
+      // A rule without names would cover every cluster.
       if (names.length === 0) continue
       const where = { apiGroups: [clusterResource.group], resourceNames: names }
       rules.push({ verbs: [...verbs], resources: ['clusters/proxy'], ...where })

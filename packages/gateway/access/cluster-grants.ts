@@ -8,7 +8,7 @@ import {
 import type { Objects, UserInfo } from '@skerry/apiserver'
 import { clusterResource, clusterAccessResource, type ClusterAccess } from '@skerry/fleet-kinds'
 
-/** One ClusterAccess, ready to be asked. */
+/** One parsed ClusterAccess. */
 export interface ClusterGrant {
   readonly name: string
   readonly selector: LabelSelector
@@ -27,13 +27,16 @@ export interface AskedOfCluster {
 
 export interface ClusterGrants {
   all(): readonly ClusterGrant[]
-  /** Those with this user among their subjects. */
+  /** Returns the grants that have this user among their subjects. */
   of(user: UserInfo): readonly ClusterGrant[]
   /** The grant by which this user may, if any. */
   find(user: UserInfo, asked: AskedOfCluster): ClusterGrant | undefined
 }
 
-/** Read anew once per change of any ClusterAccess; a cluster's labels are looked at as they are. */
+/**
+ * Parses the grants again when any ClusterAccess changes. The labels of clusters are read at the time of each
+ * check.
+ */
 export function createClusterGrants(objects: Objects): ClusterGrants {
   let known: { version: number; grants: readonly ClusterGrant[]; index: GrantIndex } | undefined
   const current = () => {
@@ -99,7 +102,7 @@ function grantOf({ metadata, spec }: ClusterAccess): ClusterGrant {
   }
 }
 
-/** One that cannot be read selects nothing: nobody gets in by it, and the others hold. */
+/** Parses the selector. An invalid one selects nothing: it grants no access, and the other grants still hold. */
 function selectorOf(fields: ClusterAccess['spec']['clusterSelector']): LabelSelector {
   try {
     return labelSelectorOf(fields)

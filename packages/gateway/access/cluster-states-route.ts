@@ -9,19 +9,19 @@ export const clusterStatesPath = '/hub/v1/cluster-states'
 
 export interface ClusterStatesDeps {
   readonly objects: () => Objects | undefined
-  /** Of these clusters' tunnels, wherever they end. */
+  /** Describes these clusters' tunnels, on whichever replica they end. */
   readonly describe: (
     clusters: readonly string[],
     signal: AbortSignal,
   ) => Promise<ReadonlyMap<string, TunnelsReport>>
 }
 
-/** How many clusters are judged before others get their turn. */
+/** The number of clusters to judge before other requests get their turn. */
 const clustersPerTurn = 100
 
 /**
- * `/hub/v1/cluster-states` and `…/<name>`: how the clusters are that the asker may reach or whose
- * tunnels they may see. Whoever may neither is told the same of a cluster that is there and of none.
+ * Serves `/hub/v1/cluster-states` and `…/<name>`: the states of the clusters that the user may reach or whose
+ * tunnels they may get. Other users get the same answer for an existing and a missing cluster.
  */
 export function clusterStatesRoute(deps: ClusterStatesDeps): Route {
   return {
@@ -73,7 +73,7 @@ async function allStates(asker: Asker, deps: ClusterStatesDeps): Promise<Cluster
   return statesOf(names, asker.signal, deps)
 }
 
-/** Of those that are registered. */
+/** Returns the states of those clusters that are registered. */
 async function statesOf(
   names: readonly string[],
   signal: AbortSignal,
@@ -102,14 +102,17 @@ async function statesOf(
   })
 }
 
-/** Whether a virtual cluster is reached is its parent's; who connects that, and what passes, is not its own. */
+/**
+ * Keeps only whether the parent is connected: a virtual cluster is reachable if its parent is, but the
+ * parent's agents and traffic are not its own.
+ */
 function reportOfParent(report: TunnelsReport | undefined): TunnelsReport | undefined {
   return report && { ...report, tunnels: [] }
 }
 
 const leases = Object.freeze({ group: 'coordination.k8s.io', resource: 'leases' })
 
-/** By the right to go there, whatever the verb, or to look at its tunnels. */
+/** Allows a user who may reach the cluster with any verb, or may get its tunnels. */
 async function maySee(name: string, { user, authorizer }: Asker): Promise<boolean> {
   const { verdict } = await authorizer.authorize({
     user,

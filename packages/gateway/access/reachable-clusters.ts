@@ -4,20 +4,20 @@ import { clusterResource, conditionTypes, type Cluster, clusterVerbs } from '@sk
 
 export const reachableClustersPath = '/hub/v1/clusters'
 
-/** What GET of that path answers: who asks, and to which clusters they may go. */
+/** The answer to GET of that path: the user, and the clusters that they may reach. */
 export interface ReachableClusters {
   readonly user: { readonly username: string; readonly groups: readonly string[] }
-  /** Under which each cluster has a host name of its own; absent: there are none. */
+  /** The domain under which each cluster has its own host name. If omitted, clusters have no host names. */
   readonly clusterDomain?: string
   readonly clusters: readonly ReachableCluster[]
 }
 
 export interface ReachableCluster {
   readonly name: string
-  /** By which of them the hub lets this user through; what they may do there the cluster decides. */
+  /** The verbs with which the hub lets this user through. The cluster itself decides about their rights there. */
   readonly verbs: readonly string[]
   readonly labels: Labels
-  /** Its tunnel is open, or it is in push mode and ready. */
+  /** True if its tunnel is open, or it is in push mode and ready. */
   readonly connected: boolean
 }
 
@@ -26,10 +26,10 @@ export interface ReachableClustersDeps {
   readonly clusterDomain?: string | undefined
 }
 
-/** How many clusters are judged before others get their turn. */
+/** The number of clusters to judge before other requests get their turn. */
 const clustersPerTurn = 100
 
-/** The list of those clusters alone that the asker may reach: nobody learns here what others there are. */
+/** Serves the list of only those clusters that the user may reach, so it reveals no others. */
 export function reachableClustersRoute({ objects, clusterDomain }: ReachableClustersDeps): Route {
   return {
     prefix: reachableClustersPath,
@@ -61,7 +61,10 @@ export function reachableClustersRoute({ objects, clusterDomain }: ReachableClus
   }
 }
 
-/** By which of `clusterVerbs` the hub lets this user through to the cluster; none: not at all. */
+/**
+ * Returns those of `clusterVerbs` with which the hub lets this user through to the cluster. An empty list
+ * means no access.
+ */
 export async function allowedClusterVerbs(
   user: UserInfo,
   name: string,
@@ -85,7 +88,7 @@ export async function allowedClusterVerbs(
 }
 
 function shown({ metadata, spec, status }: Cluster, verbs: string[]): ReachableCluster {
-  // In push mode there is no tunnel; the hub itself asks whether it is ready.
+  // Push mode has no tunnel: there the hub itself checks whether the cluster is ready.
   const telling = spec.syncMode === 'Push' ? conditionTypes.ready : conditionTypes.connected
   const connected = status?.conditions?.find(({ type }) => type === telling)
   return {

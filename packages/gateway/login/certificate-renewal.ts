@@ -7,26 +7,27 @@ import { userNameProblem } from '@skerry/fleet-kinds'
 
 export const certificateRenewalPath = '/hub/v1/certificate-renewal'
 
-/** What POST of that path answers. */
+/** The answer to POST of that path. */
 export interface RenewedCertificate {
-  /** PEM: of the same user, for the same key. */
+  /** PEM for the same user and the same key. */
   readonly certificate: string
 }
 
 export interface CertificateRenewalDeps {
-  /** Asked at each request: absent while the server starts. */
+  /** Called for each request; returns undefined while the server starts. */
   readonly authority: () => Authority | undefined
-  /** By how much certificates begin before they are issued, for clocks that are behind. */
+  /** The time by which certificates are backdated, in milliseconds, for clocks that are behind. */
   readonly backdateMs: number
   readonly clock: Pick<Clock, 'now'>
 }
 
-/** Of its life, before which a certificate is not renewed. */
+/** The share of its lifetime before which a certificate is not renewed. */
 const usedMin = 0.5
 
 /**
- * Who comes with a certificate gets the next one: same user, same groups, same key, and as long a life. So
- * it is worth to nobody what the first one was not, but lasts; TLS has proven that the caller has the key.
+ * Issues the next certificate to a client that presents one: for the same user, groups, key and lifetime. The
+ * new certificate grants nothing that the old one did not; it only lasts longer. TLS has proven that the
+ * client has the key.
  */
 export function certificateRenewalRoute(deps: CertificateRenewalDeps): Route {
   return {
@@ -49,7 +50,7 @@ export function certificateRenewalRoute(deps: CertificateRenewalDeps): Route {
   }
 }
 
-/** Every user who is known may ask; the answer rests on the certificate of the connection. */
+/** Allows every authenticated user to ask; the answer depends on the certificate of the connection. */
 export const certificateRenewalAuthorizer: Authorizer = Object.freeze<Authorizer>({
   async authorize({ user, isResourceRequest, path, verb }) {
     const isAsked = !isResourceRequest && verb === 'post' && path === certificateRenewalPath
@@ -88,7 +89,10 @@ async function renewed(
   })
 }
 
-/** Known by this very certificate: neither by a token beside it, nor as somebody whom they act for. */
+/**
+ * Reports whether this very certificate authenticated the user, rather than a token in the same request or
+ * impersonation.
+ */
 function isUserOf({ commonName, fingerprint }: Identity, user: UserInfo): boolean {
   const ids = user.extra['authentication.kubernetes.io/credential-id'] ?? []
   return user.name === commonName && ids.length === 1 && ids[0] === `X509SHA256=${fingerprint}`

@@ -3,17 +3,20 @@ import type { Authorizer, Route } from '@skerry/apiserver'
 
 export const loginOffersPath = '/hub/v1/login'
 
-/** One way to log in: a public client of an OpenID Connect issuer whose tokens the hub takes. */
+/** One way to log in: a public client of an OpenID Connect issuer whose tokens the hub accepts. */
 export interface LoginOffer {
   readonly issuerUrl: string
   readonly clientId: string
-  /** To be asked for beside `openid`. */
+  /** The scopes to request in addition to `openid`. */
   readonly scopes: readonly string[]
-  /** PEM of the issuer's authority; absent: those of the user's system. */
+  /** The issuer's certificate authority, as PEM. If omitted, the authorities of the user's system. */
   readonly certificateAuthority?: string
 }
 
-/** What GET of that path answers, to anybody: who has not logged in has no credentials. No secret is in it. */
+/**
+ * The answer to GET of that path. It is public, because users have no credentials before they log in, and
+ * holds no secret.
+ */
 export interface LoginOffers {
   readonly issuers: readonly LoginOffer[]
 }
@@ -36,7 +39,7 @@ export function loginOffersRoute(offers: () => readonly LoginOffer[]): Route {
   }
 }
 
-/** Lets everybody read that one path. */
+/** Allows everybody to read that one path. */
 export const loginOffersAuthorizer: Authorizer = Object.freeze<Authorizer>({
   async authorize({ isResourceRequest, path, verb }) {
     const isAsked = !isResourceRequest && verb === 'get' && path === loginOffersPath
@@ -44,7 +47,7 @@ export const loginOffersAuthorizer: Authorizer = Object.freeze<Authorizer>({
   },
 })
 
-/** What a hub has answered; undefined where it is no such list. An issuer without TLS is none. */
+/** Parses a hub's answer. Returns undefined if it is not such a list; issuers without TLS are rejected. */
 export function readLoginOffers(text: string): LoginOffer[] | undefined {
   let value: unknown
   try {

@@ -20,7 +20,7 @@ test('an agent that breaks rules again and again does not fill the audit log', a
       bytesOut: 0,
       brokenRule: 'x'.repeat(999),
     }
-    // Of a session only these are read.
+    // Only these fields of a session are read.
     onBroken(opener, session as unknown as TunnelSession)
   }
   for (let time = 0; time < linesMax + 5; time += 1) broken('loud')

@@ -2,13 +2,13 @@ import type { UserInfo } from '@skerry/apiserver'
 import type { Clock } from '@skerry/base'
 import type { TunnelSession } from '@skerry/tunnel'
 
-/** Who opened a tunnel: as the hub knew the request for it. */
+/** The opener of a tunnel, as the hub authenticated its request. */
 export interface TunnelOpener {
   readonly cluster: string
   readonly user: UserInfo
   readonly auditId: string
   readonly uri: string
-  /** IP address; empty where it did not come by a socket. */
+  /** The IP address; empty if the request did not come over a socket. */
   readonly source: string
   readonly userAgent: string
 }
@@ -21,7 +21,7 @@ export interface BrokenTunnelAuditDeps {
   readonly clock: Pick<Clock, 'now' | 'monotonicMs'>
 }
 
-/** An agent that comes back and breaks rules again and again must not push out what others did. */
+/** An agent that reconnects and breaks rules again and again must not push other lines out of the log. */
 export const brokenTunnelLimits = Object.freeze({ linesMax: 10, perMs: 60_000 })
 
 const ruleCharsMax = 256
@@ -29,14 +29,14 @@ const ruleCharsMax = 256
 interface Window {
   readonly startMs: number
   lines: number
-  /** Not written since the last line. */
+  /** The number of lines left out since the last one. */
   omitted: number
 }
 
 /**
- * A line of the audit log for a tunnel that ended as its agent broke a rule of the protocol: as that of any request
- * that was cut, by the audit id of the request that opened it. At most ten a minute for each cluster; the next line
- * then says how many were `omitted`.
+ * Writes an audit line for a tunnel that ended because its agent broke a rule of the protocol. It looks like
+ * that of any request that was cut, under the audit id of the request that opened the tunnel. Each cluster
+ * gets at most ten lines a minute; the next line then reports how many were `omitted`.
  */
 export function createBrokenTunnelAudit({ write, clock }: BrokenTunnelAuditDeps): OnBrokenTunnel {
   const windows = new Map<string, Window>()
@@ -53,7 +53,10 @@ export function createBrokenTunnelAudit({ write, clock }: BrokenTunnelAuditDeps)
   }
 }
 
-/** That of now. Those that are over and owe no number are forgotten; the oldest stand first. */
+/**
+ * Returns the current window. Windows that are over and have no omitted lines are forgotten; the oldest come
+ * first.
+ */
 function windowOf(windows: Map<string, Window>, cluster: string, nowMs: number): Window {
   const isOver = ({ startMs }: Window): boolean => nowMs - startMs >= brokenTunnelLimits.perMs
   const known = windows.get(cluster)

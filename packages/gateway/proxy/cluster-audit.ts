@@ -3,18 +3,18 @@ import type { AuditRecord, AuditSink, RequestInfo, UserInfo } from '@skerry/apis
 import { tokenIdKey, clusterOfReporter } from '@skerry/fleet-kinds'
 import { aggregatedPrefix, clustersPrefix } from './cluster-path.ts'
 
-/** One request that passes through the hub: how much went through, and how it ended. */
+/** The byte counts of one request that passes through the hub, and how it ended. */
 export interface Transfer {
   bytesIn: number
   bytesOut: number
-  /** Once; later calls say nothing new. `cause` where it did not end by itself. */
+  /** Records the end; only the first call counts. `cause` is set if the request did not end by itself. */
   end(cause?: string): void
 }
 
 export interface ClusterAudit {
-  /** For the API server: called when an answer starts, or an upgrade ended. */
+  /** The sink for the API server, called when an answer starts or an upgrade has ended. */
   readonly sink: AuditSink
-  /** For the proxy: the line is written when both have come. */
+  /** Begins a transfer of the proxy. The line is written once both have reported. */
   begin(info: RequestInfo, cluster: string): Transfer
 }
 
@@ -69,13 +69,16 @@ export function createClusterAudit({ write, monotonicMs }: ClusterAuditDeps): Cl
   }
 }
 
-/** Of certificates their fingerprint, of tokens their own id, as Kubernetes says it (KEP-4193). */
+/** Holds a certificate's fingerprint or a token's id, as Kubernetes defines it (KEP-4193). */
 const credentialIdKey = 'authentication.kubernetes.io/credential-id'
 
-/** Of those who are not known or lack a right, of what could be read in two ways, is too much, packed, or not to be said. */
+/** The statuses of refusals: unauthenticated, forbidden, ambiguous, too large, compressed, or not acceptable. */
 const refusals: ReadonlySet<number> = new Set([400, 401, 403, 413, 415, 421, 422, 431])
 
-/** Agents report every few seconds, and controllers are the hub itself: neither is a person's doing. */
+/**
+ * Leaves out agents, which report every few seconds, and controllers, which are the hub itself: neither acts
+ * for a person.
+ */
 function isWorthALine({ info, status, user, sourceAddress }: AuditRecord): boolean {
   if (refusals.has(status)) return true
   if (info.path.startsWith('/clusters/') || info.subresource === 'proxy') return true
@@ -87,14 +90,17 @@ const clusterPath = new RegExp(
   `^(?:${clustersPrefix}([^/]+)|${aggregatedPrefix}([^/]+)/proxy)(?:/|$)`,
 )
 
-/** Which cluster was asked for, also where the hub did not let it through; undefined: none that can be one. */
+/**
+ * Returns the cluster that the path names, even if the hub refused the request. Undefined if it is not a
+ * possible cluster name.
+ */
 function clusterAskedFor({ path }: RequestInfo): string | undefined {
   const [, byPath, byKarmadas = ''] = clusterPath.exec(path) ?? []
   const name = byPath ?? byKarmadas
   return checkDnsLabel(name).length === 0 ? name : undefined
 }
 
-/** Which of somebody's tokens or certificates it was: the name by which it is found, and taken away. */
+/** Returns the id of the token or certificate that was used, by which an administrator finds and revokes it. */
 function credentialOf(user: UserInfo | undefined): { credential?: string } {
   const { [tokenIdKey]: token, [credentialIdKey]: other } = user?.extra ?? {}
   const [credential] = token ?? other ?? []

@@ -5,7 +5,7 @@ import { clusterResource } from '@skerry/fleet-kinds'
 /** A request on the hub that is meant for an edge cluster's own API. */
 export interface ClusterTarget {
   readonly cluster: string
-  /** What the edge is asked: path and query, as the client sent them. */
+  /** The path and query for the edge, as the client sent them. */
   readonly target: string
 }
 
@@ -14,15 +14,15 @@ export const clustersPrefix = '/clusters/'
 export const aggregatedPrefix = `/apis/${clusterResource.group}/${clusterResource.version}/clusters/`
 
 /**
- * Reads the raw target, never a decoded one: hub and edge must see the same path, or a right on one
- * would open another. What two servers could read in two ways is refused.
+ * Parses the raw target, never a decoded one: hub and edge must see the same path, or a right to one path
+ * would open another. Throws if two servers could read the target differently.
  */
 export function parseClusterTarget(target: string): ClusterTarget {
   if (lastParsed?.text !== target) lastParsed = { text: target, parsed: parse(target) }
   return lastParsed.parsed
 }
 
-/** Each request's target is asked about several times on its way. */
+/** Caches the last target, because each request's target is parsed several times. */
 let lastParsed: { readonly text: string; readonly parsed: ClusterTarget } | undefined
 
 function parse(target: string): ClusterTarget {
@@ -56,7 +56,7 @@ function decode(part: string): string {
   try {
     return decodeURIComponent(part)
   } catch {
-    // Also what is not UTF-8: servers differ in what they make of it.
+    // This also rejects escapes that are not UTF-8, which servers handle differently.
     throw refused('it has a malformed escape')
   }
 }
@@ -65,14 +65,20 @@ function refused(why: string): StatusError {
   return new StatusError('BadRequest', `Cannot pass request to a cluster: bad path, ${why}`)
 }
 
-/** Sessions into containers and to their ports: whoever may only look must not open one with GET. */
+/**
+ * The subresources that open sessions into containers and to their ports. A user with read access must not
+ * open one with GET.
+ */
 const sessionSubresources = new Set(['attach', 'exec', 'portforward', 'proxy'])
-/** Who am I, what may I do: answered to the asker alone, and nothing is kept. Byte for byte, no encoding. */
+/**
+ * Reviews of the asking user, which are answered to that user only and stored nowhere. The path matches byte
+ * for byte, without escapes.
+ */
 const selfReview =
   /^\/apis\/(?:authentication\.k8s\.io\/v1(?:alpha1|beta1)?\/selfsubjectreviews|authorization\.k8s\.io\/v1\/selfsubject(?:access|rules)reviews)(?:\?|$)/
 /**
- * True for an upgrade that can bring events or a log and nothing else. Any other passes bytes both ways that
- * nobody reads, whatever the edge calls it, so whoever may only look must not open it.
+ * Returns true for an upgrade that can only deliver events or a log. Any other upgrade passes unread bytes
+ * both ways, whatever the edge calls it, so a user with read access must not open it.
  */
 export function onlyReads({ target }: ClusterTarget): boolean {
   const { isResourceRequest, verb, subresource } = parseRequestInfo('GET', target)
@@ -87,8 +93,8 @@ const verbOfMethod: Readonly<Record<string, string>> = Object.freeze({
 })
 
 /**
- * What the hub's RBAC is asked: clusters/proxy of this name, by the verb that the edge will see. Whoever
- * may read may ask the edge about themselves, too, which is a POST.
+ * Returns the attributes for the hub's RBAC: clusters/proxy of this name, with the verb that the edge will
+ * see. A user who may read may also send the edge self reviews, which are POST requests.
  */
 export function clusterProxyAttributes(
   method: string,

@@ -39,15 +39,18 @@ export interface ClusterProxyDeps {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
-  /** Whether a Cluster of this name is registered. */
+  /** Reports whether a Cluster of this name is registered. */
   readonly isKnown: (cluster: string) => boolean
-  /** Since when its object says that it is not connected; milliseconds since the epoch. */
+  /**
+   * Returns the time from which the Cluster reports that it is not connected, in milliseconds since the
+   * epoch.
+   */
   readonly awaySinceMs?: (cluster: string) => number | undefined
 }
 
 /**
- * `/clusters/<name>/…` and Karmada's `…/clusters/<name>/proxy/…`: an edge cluster's native API, for
- * users that the hub has authenticated and whom its RBAC allows clusters/proxy.
+ * Serves `/clusters/<name>/…` and Karmada's `…/clusters/<name>/proxy/…`: an edge cluster's native API, for
+ * users whom the hub has authenticated and whom its RBAC allows clusters/proxy.
  */
 export function clusterProxyRoutes(deps: ClusterProxyDeps): Route[] {
   const watches = createClusterWatches(deps)
@@ -124,7 +127,8 @@ async function serve(
 ): Promise<ApiAnswer> {
   const { transfer, cluster, request } = open(admitted, deps)
   const { signal, mayGoOn } = admitted
-  // Also when the body is never read: the client may be gone before its first byte.
+  // The signal also ends the transfer if the body is never read: the client may disconnect before its first
+  // byte.
   signal.addEventListener('abort', () => transfer.end(endOf(signal)), { once: true })
   const sent = hasBody(admitted)
     ? { ...request, body: counted(admitted.request.body, (bytes) => (transfer.bytesIn += bytes)) }
@@ -141,7 +145,7 @@ async function serve(
   }
 }
 
-/** Why a request ended before its answer did. */
+/** Returns why a request ended before its answer did. */
 export function endOf({ reason }: AbortSignal): string {
   return reason === accessEnded ? accessEnded.message : 'the client went away'
 }
@@ -168,7 +172,7 @@ async function toAnswer(
     transfer.end()
     return { status: answer.status, headers, body: body.bytes }
   }
-  // Without a body the server would add a length, which some answers must not have (RFC 9110, 8.6).
+  // Without a body object the server would add a length, which some answers must not have (RFC 9110, 8.6).
   if (request.method !== 'HEAD') {
     return { status: answer.status, headers, body: answerBody(answer.body, transfer) }
   }

@@ -10,20 +10,20 @@ import { clusterResource } from '@skerry/fleet-kinds'
 import { clustersPrefix, parseClusterTarget } from './cluster-path.ts'
 
 /**
- * Whoever may `impersonate` it says at that one cluster who asks, as Karmada does for its own users. A
- * subresource of its own: rights to clusters/proxy, however wide, do not hold it.
+ * A user who may `impersonate` it names the requesting user at that one cluster, as Karmada does for its own
+ * users. It is a separate subresource, so that rights to clusters/proxy, however wide, do not include it.
  */
 export const delegatesResource = 'clusters/users'
 
 export interface Delegation {
   /** Lets a delegate name any user in requests to its cluster, and nowhere else. */
   readonly impersonation: (usual: Impersonation, authorizer: Authorizer) => Impersonation
-  /** Lets the users that were named so go to that cluster: whether they may, the delegate has decided. */
+  /** Allows the named users to reach that cluster: the delegate has decided whether they may. */
   readonly authorizer: Authorizer
 }
 
 export function createDelegation(): Delegation {
-  /** User as named in one request → the cluster that the request is for. */
+  /** Maps a user, as named in one request, to that request's cluster. */
   const named = new WeakMap<UserInfo, string>()
   return {
     impersonation: (usual, authorizer) => ({

@@ -3,7 +3,7 @@ import type { HeaderFields, UserInfo } from '@skerry/apiserver'
 import { connectionFields, namedByConnection } from '@skerry/base'
 import type { TunnelHeaders } from '@skerry/tunnel'
 
-/** They end at the hub: credentials, what belongs to one hop, and what the hub itself says. */
+/** Headers that end at the hub: credentials, hop-by-hop fields, and fields that the hub itself sets. */
 const droppedNames: ReadonlySet<string> = new Set([
   'audit-id',
   'authorization',
@@ -17,10 +17,13 @@ const droppedNames: ReadonlySet<string> = new Set([
   'via',
   'x-real-ip',
 ])
-/** Who the user is, where from, or for which virtual cluster: only the hub may say so. Underscores: some servers read them as dashes. */
+/**
+ * Headers that name the user, the source address or the virtual cluster: only the hub may set them.
+ * Underscores are included, because some servers read them as dashes.
+ */
 const droppedPrefix = /^(?::|impersonate[-_]|x[-_]remote[-_]|x[-_]forwarded[-_]|x[-_]skerry[-_])/
 const bearerProtocol = 'base64url.bearer.authorization.k8s.io.'
-/** The edge adds them by itself to whom it has authenticated, or not. */
+/** The edge itself adds these groups, depending on whether it has authenticated the user. */
 const impliedGroups: ReadonlySet<string> = new Set([
   'system:authenticated',
   'system:unauthenticated',
@@ -30,16 +33,19 @@ export interface ForwardedRequest {
   readonly fields: HeaderFields
   readonly user: UserInfo
   readonly auditId: string
-  /** Where the client is, as the hub sees it. */
+  /** The client's address, as the hub sees it. */
   readonly sourceAddress: string
 }
 
-/** Headers for the edge: the client's without what could speak for it, and whom to impersonate. */
+/**
+ * Returns the headers for the edge: the client's, without those that could impersonate, and the hub's
+ * impersonation headers.
+ */
 export function forwardedHeaders(request: ForwardedRequest): TunnelHeaders {
   const headers = clientHeaders(request.fields)
-  // No API reads cookies: those that a browser has for this host are the hub's own, or other clusters'.
+  // No API reads cookies. Those that a browser has for this host belong to the hub or to other clusters.
   delete headers['cookie']
-  // This server has judged it, by its own name, which is not the edge's.
+  // This server has already checked the origin against its own name, which is not the edge's.
   delete headers['origin']
   return {
     ...headers,
@@ -49,10 +55,10 @@ export function forwardedHeaders(request: ForwardedRequest): TunnelHeaders {
   }
 }
 
-/** What of a client's headers goes on to whoever answers it. Throws BadRequest for two lengths. */
+/** Returns those of a client's headers that may be forwarded. Throws BadRequest for two lengths. */
 export function clientHeaders(fields: HeaderFields): Record<string, string[]> {
   const named = namedByConnection(valuesOf(fields, 'connection'))
-  // Without what every object has: a header may be called `constructor`.
+  // The object has no prototype, because a header may be called `constructor`.
   const out: Record<string, string[]> = Object.create(null)
   for (const [rawName, value] of fields) {
     const name = rawName.toLowerCase()
@@ -66,7 +72,10 @@ export function clientHeaders(fields: HeaderFields): Record<string, string[]> {
   return out
 }
 
-/** As client-go writes them: what is not ASCII as bytes of UTF-8, keys of extras escaped. */
+/**
+ * Returns the impersonation headers as client-go writes them: non-ASCII values as bytes of UTF-8, keys of
+ * extras escaped.
+ */
 export function impersonation(user: UserInfo): TunnelHeaders {
   const known = impersonations.get(user)
   if (known) return known
@@ -75,7 +84,7 @@ export function impersonation(user: UserInfo): TunnelHeaders {
   return made
 }
 
-/** Who comes by a certificate is the same object in each request. */
+/** A user with a certificate is the same object in each request. */
 const impersonations = new WeakMap<UserInfo, TunnelHeaders>()
 
 function impersonationOf(user: UserInfo): TunnelHeaders {
@@ -96,7 +105,7 @@ function bytesOf(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1')
 }
 
-/** Most users have the same few: each byte is looked at once. */
+/** Caches escaped keys: most users have the same few. */
 const escapedKeys = new Map<string, string>()
 const escapedKeysMax = 64
 
@@ -109,7 +118,7 @@ function escapedKey(key: string): string {
   return escaped
 }
 
-/** Only letters of a header's name may stand as they are (RFC 9110, 5.6.2). */
+/** Escapes the characters that a header's name may not contain (RFC 9110, 5.6.2). */
 function escapeKey(key: string): string {
   const lower = key.toLowerCase()
   if (/^[!#$&'*+\-.^_`|~0-9a-z]*$/.test(lower)) return lower
@@ -121,7 +130,7 @@ function escapeKey(key: string): string {
   return out
 }
 
-/** Undefined for none, which most requests have of most names. */
+/** Returns undefined if there is no such header, which is the usual case. */
 function valuesOf(fields: HeaderFields, wanted: string): string[] | undefined {
   let values: string[] | undefined
   for (const [name, value] of fields) {
@@ -149,14 +158,17 @@ function checkLength(lengths: readonly string[] | undefined): void {
   throw new StatusError('BadRequest', 'Cannot pass request to a cluster: bad content-length')
 }
 
-/** Where a body ends, hub and client must see alike: pieces say so, and last (RFC 9112, 6.1). Throws BadRequest. */
+/**
+ * Checks that the last transfer coding is chunked: hub and client must agree on where the body ends (RFC
+ * 9112, 6.1). Throws BadRequest.
+ */
 export function checkEncoding(fields: HeaderFields): void {
   const codings = valuesOf(fields, 'transfer-encoding')?.flatMap((value) => value.split(','))
   if (codings === undefined || codings.at(-1)?.trim().toLowerCase() === 'chunked') return
   throw new StatusError('BadRequest', 'Cannot pass request to a cluster: bad transfer-encoding')
 }
 
-/** They would speak for the hub's own host in a browser's eyes, or concern one hop. */
+/** Headers that a browser would attribute to the hub's own host, or that concern one hop. */
 const droppedAnswers: ReadonlySet<string> = new Set([
   ...connectionFields,
   'accept-ch',
@@ -182,14 +194,14 @@ const droppedAnswers: ReadonlySet<string> = new Set([
   'www-authenticate',
 ])
 
-/** Whether an edge may not say this to a client of the hub. */
+/** Reports whether an edge may not send this header to a client of the hub. */
 export function isDroppedAnswer(name: string): boolean {
   return droppedAnswers.has(name) || name.startsWith('access-control-')
 }
 
 type AnsweredHeaders = Record<string, string | readonly string[]>
 
-/** Headers of an answer from an edge that switches protocols. */
+/** Returns the headers of an edge's answer that switches protocols. */
 export function switchedHeaders(headers: TunnelHeaders): AnsweredHeaders {
   const kept: AnsweredHeaders = Object.create(null)
   for (const [name, value] of Object.entries(headers)) {
@@ -204,13 +216,13 @@ export function answeredHeaders(headers: TunnelHeaders): AnsweredHeaders {
 }
 
 /**
- * A page of an edge must not act as its reader at the hub, whose certificate a browser shows unasked: it
- * gets an origin of its own. Programs take no notice. The same holds under a cluster's own host name, which is a
- * neighbour of the hub's.
+ * Gives a page of an edge an origin of its own. Otherwise it could act as its reader at the hub, to which a
+ * browser sends the client certificate without asking. Programs ignore the header. The same holds under a
+ * cluster's own host name, which is a sibling of the hub's.
  */
 const sandbox = 'sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts'
 
-/** Adds that the answer has an origin of its own, and is what it says it is. */
+/** Adds headers that give the answer an origin of its own and forbid sniffing its type. */
 export function sandboxed(headers: AnsweredHeaders): AnsweredHeaders {
   const { 'content-security-policy': policies = [] } = headers
   const own = typeof policies === 'string' ? [policies] : policies
@@ -226,7 +238,7 @@ export function sandboxed(headers: AnsweredHeaders): AnsweredHeaders {
  */
 const likeHubCookie = /^[\s=]*(?:__host-|__secure-)?skerry/i
 
-/** Whether `name=value` could be read as one of the hub's own cookies. */
+/** Reports whether `name=value` could be read as one of the hub's own cookies. */
 export function isHubCookie(pair: string): boolean {
   return likeHubCookie.test(pair)
 }

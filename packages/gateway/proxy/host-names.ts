@@ -3,16 +3,16 @@ import type { ApiRequest } from '@skerry/apiserver'
 import { clustersPrefix } from './cluster-path.ts'
 
 export interface HostNamesOptions {
-  /** `<cluster>.<this>` is that cluster's API. Absent: clusters have paths only. */
+  /** The domain under which `<cluster>.<domain>` is that cluster's API. If omitted, clusters have paths only. */
   readonly clusterDomain?: string | undefined
 }
 
 /**
- * The target that a request means, by the host name that it was sent to: `https://edge.clusters.example.com/api`
- * is `/clusters/edge/api`, for clients that take no path. From there on it is the same request: who, may
- * they, audit, and the check of the path. The name of the TLS connection and the Host must agree, because
- * what stands between client and hub may go by either. Throws BadRequest, with 421 (RFC 9110, 15.5.20)
- * where a name is meant that this connection is not for.
+ * Derives a request's target from the host name to which it was sent: `https://edge.clusters.example.com/api`
+ * becomes `/clusters/edge/api`, for clients that cannot use a path. After that it is handled like any other
+ * request: authentication, authorization, audit, and the check of the path. The server name of the TLS
+ * connection and the Host must agree, because a proxy between client and hub may route by either. Throws
+ * BadRequest, with code 421 (RFC 9110, 15.5.20) if the name does not match the connection.
  */
 export function createHostNames({
   clusterDomain,
@@ -22,7 +22,8 @@ export function createHostNames({
   return (request) => {
     const { target, peer } = request
     if (peer.type === 'process') return target
-    // Absolute-form (RFC 9112, 3.2.2) names a second host beside Host: nobody needs it here.
+    // A target in absolute form (RFC 9112, 3.2.2) names a second host in addition to Host. No client needs it
+    // here.
     if (!target.startsWith('/')) throw badRequest('its target is not a path')
     const host = hostOf(request)
     const serverName = bareName(peer.serverName ?? '')
@@ -47,12 +48,12 @@ function hostOf({ fields }: ApiRequest): string {
   }
   const { host = found[':authority'] ?? '', ':authority': authority = host } = found
   if (host !== authority) throw badRequest('it has more than one Host')
-  // HTTP/1.0 knows no Host; what has none means no cluster by it.
+  // HTTP/1.0 has no Host; such a request names no cluster by it.
   if (/[\s,/@\\?#]/.test(host)) throw badRequest('its Host is not a name')
   return bareName(host)
 }
 
-/** Without port and the dot of the root; names of DNS are the same in any case. */
+/** Removes the port and the root's dot. DNS names are case-insensitive. */
 function bareName(host: string): string {
   return host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')
 }

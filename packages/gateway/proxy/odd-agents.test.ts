@@ -24,11 +24,11 @@ import { serviceRoutes } from '../services/service-routes.ts'
 import { createClusterAudit } from './cluster-audit.ts'
 import { clusterProxyRoutes } from './cluster-proxy.ts'
 
-/** An agent is of an edge, where anybody may have become root: what it answers ends one request at most. */
+/** An agent runs at an edge, where anybody may have become root: a bad answer ends one request at most. */
 const seed = 20_261_124
 const rounds = 80
 
-/** How the agent answers what comes now. */
+/** Decides how the agent answers. */
 type Script = (stream: TunnelStream, head: readonly string[]) => void
 
 failOnUncaught()
@@ -101,7 +101,7 @@ function* odd(): Generator<[what: string, head: OddHead, method: string]> {
   }
 }
 
-/** Lines of an answer as it would have stood in HTTP/1.1. */
+/** Returns an answer's lines as they would appear in HTTP/1.1. */
 function randomHead(random: Random): OddHead {
   const [first = '', ...rest] = Buffer.concat(randomAnswer(random)).toString('latin1').split('\r\n')
   const end = rest.indexOf('')

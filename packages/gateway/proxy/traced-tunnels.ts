@@ -4,9 +4,9 @@ import type { TunnelHeaders, TunnelRegistry, TunnelRequest } from '@skerry/tunne
 type Way = Pick<TunnelRegistry, 'send' | 'upgrade'>
 
 /**
- * A span for each request from when it is given to the tunnels until its answer begins, within the
- * request's own. The agent is told that what it does is a part of that, and takes the hub's word for it:
- * so a hub that traces nothing passes no client's word on.
+ * Records a span for each request, from its handover to the tunnels until its answer begins, within the
+ * request's own. The agent gets it as its parent and trusts the hub: so a hub without tracing does not
+ * forward a client's trace context.
  */
 export function tracedTunnels(tunnels: Way, tracer: Tracer | undefined): Way {
   if (tracer === undefined) return silentTunnels(tunnels)

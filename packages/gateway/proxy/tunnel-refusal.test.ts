@@ -20,7 +20,7 @@ interface Case {
   awaySinceMs?: number
   status: number
   message: string
-  /** Of the header as it is, or of details.retryAfterSeconds, which becomes it. */
+  /** The header's value, or details.retryAfterSeconds, from which it is made. */
   retryAfter?: string | number
 }
 

@@ -12,19 +12,22 @@ import { clusterResource } from '@skerry/fleet-kinds'
 /** An agent that lost its way is back within seconds; one that was away for longer may stay away. */
 const retryAfterSeconds = 2
 const soonBackMs = 30_000
-/** When to look again at a cluster that stays away. */
+/** The time after which to try again a cluster that stays unreachable, in milliseconds. */
 const lookAgainMs = 30_000
 
-/** What was asked, and when. */
+/** The refused request and the current time. */
 export interface RefusedRequest {
   readonly cluster: string
   readonly auditId: string
   readonly nowMs: number
-  /** Since when its object says that it is not connected; for a hub that has not seen it go. */
+  /**
+   * The time from which the Cluster reports that it is not connected, for a hub that has not seen it
+   * disconnect.
+   */
   readonly awaySinceMs?: number | undefined
 }
 
-/** What a client is told when its request did not come through to the cluster. */
+/** Returns the error for a client whose request did not reach the cluster. */
 export function tunnelRefusal(asked: RefusedRequest, error: unknown): unknown {
   if (error instanceof TunnelUnavailableError) return notConnected(asked, error)
   if (error instanceof TunnelBusyError) {
@@ -33,7 +36,8 @@ export function tunnelRefusal(asked: RefusedRequest, error: unknown): unknown {
     return new StatusError('TooManyRequests', text, { details })
   }
   if (error instanceof TunnelClosedError) {
-    // Without Retry-After once it was sent: clients would repeat what may have been done.
+    // A request that was sent gets no Retry-After: clients would repeat an operation that may have been
+    // carried out.
     return unavailable(asked, reasonOf(error), error.isSent ? {} : { retryAfterSeconds: 1 })
   }
   if (error instanceof TunnelStreamError) return unavailable(asked, reasonOf(error), {})
@@ -49,9 +53,9 @@ export function tunnelRefusal(asked: RefusedRequest, error: unknown): unknown {
 }
 
 /**
- * Clients of Kubernetes repeat a request for minutes when told a number of seconds: that is for an agent
- * that is soon back. Else the time is told as a date (RFC 9110, 10.2.3), which they do not follow: their
- * users hear at once how it is.
+ * Returns the error for a cluster without a tunnel. Kubernetes' clients repeat a request for minutes if
+ * Retry-After is a number of seconds, which suits an agent that reconnects soon. Otherwise the header holds a
+ * date (RFC 9110, 10.2.3), which these clients ignore, so that users see the error at once.
  */
 function notConnected(asked: RefusedRequest, error: TunnelUnavailableError): StatusError {
   const { nowMs, awaySinceMs } = asked

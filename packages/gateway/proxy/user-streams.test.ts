@@ -42,7 +42,7 @@ test('a hundred thousand requests of one user leave nothing behind when they are
     try {
       open.push(streams.take('mallory', `edge-${number % 1_000}`))
     } catch {
-      // Counted: the test below says how many must be.
+      // The refusals are counted; the test below expects their number.
       refused += 1
     }
   }

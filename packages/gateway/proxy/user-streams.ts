@@ -5,9 +5,9 @@ import { clusterResource } from '@skerry/fleet-kinds'
 import { parseClusterTarget } from './cluster-path.ts'
 
 export interface UserStreamLimits {
-  /** Half of what a tunnel takes: one user never keeps the others from a cluster. */
+  /** Half of what a tunnel takes, so that one user cannot keep the others from a cluster. */
   readonly perCluster: number
-  /** To all clusters together. */
+  /** The number of requests to all clusters together. */
   readonly inAll: number
 }
 
@@ -21,7 +21,10 @@ interface Held {
   readonly perCluster: Map<string, number>
 }
 
-/** How many requests each user has open to clusters: a bound on what one of them can hold of a hub. */
+/**
+ * Counts the requests that each user has open to clusters, to bound the share of a hub that one user can
+ * hold.
+ */
 export class UserStreams {
   readonly #limits: UserStreamLimits
   readonly #held = new Map<string, Held>()
@@ -30,7 +33,10 @@ export class UserStreams {
     this.#limits = limits
   }
 
-  /** To be disposed when the request is over, once or more often. Throws TooManyRequests above the bound. */
+  /**
+   * Takes a place; dispose of it when the request is over (repeated disposal is harmless). Throws
+   * TooManyRequests above the bound.
+   */
   take(user: string, cluster: string): Disposable {
     const held = this.#held.get(user) ?? { inAll: 0, perCluster: new Map() }
     const here = held.perCluster.get(cluster) ?? 0
@@ -66,7 +72,8 @@ export function limitUserStreams(
 ): Route[] {
   const take = ({ request, user, signal }: AuthorizedRequest): void => {
     const held = streams.take(user.name, clusterOf(request.target))
-    // It aborts when the exchange is over, however it ended; the client may have left while it was asked who it is.
+    // The signal aborts when the exchange is over, however it ended; the client may have disconnected during
+    // authentication.
     whenAborted(signal, () => held[Symbol.dispose]())
   }
   return routes.map((route) => {

@@ -19,7 +19,7 @@ async function* piece(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text)
 }
 
-/** What one replica gets when the other's tunnels answer so. */
+/** Asks one replica, while the other's tunnels answer through `send`. */
 function ask(send: (cluster: string, inner: TunnelRequest) => Promise<TunnelResponse>) {
   const handler = createReplicaHandler({ send, upgrade: send }, (cluster) => ({ cluster }))
   const asked = toReplica('edge', request)

@@ -14,14 +14,14 @@ import {
   type TunnelUpgraded,
 } from '@skerry/tunnel'
 
-/** Says what an answer between replicas is: a cluster's own, or why there is none. */
+/** Marks an answer between replicas: a cluster's own, or the reason why there is none. */
 const answerHeader = 'skerry-replica-answer'
 const clusterPath = /^\/clusters\/([a-z0-9-]{1,63})(\/.*)$/
 const reportsPath = /^\/reports\/([a-z0-9-]{1,63}(?:,[a-z0-9-]{1,63})*)$/
 const refusalBytesMax = 65_536
-/** Of as many clusters as one request asks for, with as many agents as each may have. */
+/** Fits the most clusters that one request may name, each with the most agents that it may have. */
 const reportsBytesMax = 4_194_304
-/** Their names have room in one path. */
+/** The most clusters whose names fit into one path. */
 export const clustersPerReport = 100
 
 type Way = Pick<TunnelRegistry, 'send' | 'upgrade'>
@@ -31,7 +31,7 @@ export function toReplica(cluster: string, request: TunnelRequest): TunnelReques
   return { ...request, path: `/clusters/${cluster}${request.path}` }
 }
 
-/** `clustersPerReport` at most. */
+/** Takes at most `clustersPerReport` clusters. */
 export function reportsRequest(clusters: readonly string[]): TunnelRequest {
   return { method: 'GET', path: `/reports/${clusters.join(',')}`, headers: {} }
 }
@@ -42,8 +42,8 @@ export async function readReports(body: AsyncIterable<Uint8Array>): Promise<unkn
 }
 
 /**
- * Answers other replicas from the tunnels that end here, and from those only: what is passed on is
- * never passed on again.
+ * Answers other replicas from the tunnels that end here only, so that a forwarded request is never forwarded
+ * again.
  */
 export function createReplicaHandler(
   tunnels: Way,
@@ -105,7 +105,7 @@ interface Refusal {
   readonly status?: number
 }
 
-/** Undefined for what is a fault of the program. */
+/** Returns undefined for a bug of the program. */
 function refusalOf(error: unknown): Refusal | undefined {
   if (!(error instanceof Error)) return undefined
   const { message } = error
@@ -123,7 +123,7 @@ function refusalOf(error: unknown): Refusal | undefined {
 
 const withoutPrefix = (message: string): string => message.replace(/^Cannot [^:]*: /, '')
 
-/** The same error here as there, so that a client is told the same wherever it asks. */
+/** Recreates the other replica's error, so that a client gets the same answer from every replica. */
 const errorOf = Object.freeze({
   unavailable: ({ message, sinceMs }: Refusal, cluster: string): Error =>
     new TunnelUnavailableError(
@@ -141,7 +141,10 @@ const errorOf = Object.freeze({
     new BadMessageError(message, status === 414 || status === 431 ? status : 400),
 })
 
-/** What the cluster answered, by way of another replica. Throws what the other one ran into. */
+/**
+ * Returns the cluster's answer that came through another replica. Throws the error that the other replica
+ * met.
+ */
 export async function fromReplica<Answer extends TunnelUpgraded>(
   cluster: string,
   answer: Answer,
@@ -160,12 +163,12 @@ async function readRefusal(cluster: string, { body }: TunnelResponse): Promise<E
   if (typeof type !== 'string' || !Object.hasOwn(errorOf, type)) {
     return new TunnelStreamError('Cannot pass request: the other replica is of another version')
   }
-  // Its type is one of ours, and then so is the rest of what refusalOf wrote.
+  // Its type is one of ours, so refusalOf wrote the rest, too.
   const known = refusal as Refusal
   return errorOf[known.type](known, cluster)
 }
 
-/** Undefined when it is no JSON, or too much of it. */
+/** Resolves undefined if the body is not JSON, or is too long. */
 export async function readJson(
   body: AsyncIterable<Uint8Array>,
   bytesMax = refusalBytesMax,
@@ -180,7 +183,7 @@ export async function readJson(
   try {
     return JSON.parse(Buffer.concat(pieces).toString('utf8'))
   } catch {
-    // The caller says what is wrong.
+    // The caller reports the error.
     return undefined
   }
 }

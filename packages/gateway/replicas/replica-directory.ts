@@ -10,12 +10,15 @@ import type { Store, StoreEvent } from '@skerry/store'
 import type { TunnelEnd } from '@skerry/tunnel'
 import { replicaIdShape } from './replica-identity.ts'
 
-/** One process of a hub that has several. */
+/** One of a hub's several processes. */
 export interface Replica {
   readonly id: string
-  /** https://host:port, for the other replicas. */
+  /** The address https://host:port for the other replicas. */
   readonly address: string
-  /** SHA-256 of the certificate that it shows them, in hex: whoever has another one is not it. */
+  /**
+   * The SHA-256 of the certificate that it presents to the others, in hex. A peer with another certificate is
+   * not this replica.
+   */
   readonly certificateHash: string
 }
 
@@ -27,7 +30,7 @@ export interface DirectoryDeps {
 }
 
 export interface DirectoryListener {
-  /** Which tunnels another replica has, changed. */
+  /** Called when another replica's tunnels of this cluster change. */
   onCluster(cluster: string): void
   onReplicas(): void
 }
@@ -36,7 +39,7 @@ export const directoryDefaults = Object.freeze({
   /** A replica that died is forgotten after this long; its tunnels are not used from when its link ends. */
   ttlSeconds: 10,
   renewMs: 3_000,
-  /** How many clusters without a tunnel are remembered with their last end. */
+  /** The number of clusters without a tunnel whose last end is remembered. */
   endsMax: 50_000,
 })
 
@@ -46,8 +49,8 @@ const tunnelsPrefix = `${prefix}tunnels/`
 const noBytes = new Uint8Array(0)
 
 /**
- * Who else serves this hub, and which clusters' tunnels end there. Each replica writes its own part
- * into the store, under a lease that ends with it, and follows the others' parts.
+ * Knows the other replicas of this hub and the clusters whose tunnels end there. Each replica writes its own
+ * part into the store, under a lease that ends with it, and watches the others' parts.
  */
 export class ReplicaDirectory {
   readonly #self: Replica
@@ -56,10 +59,10 @@ export class ReplicaDirectory {
   #others = new Map<string, Replica>()
   #holders = new Map<string, Set<string>>()
   readonly #ends = new Map<string, TunnelEnd & { readonly isReplicaGone: boolean }>()
-  /** Why tunnels elsewhere end that are about to be taken out, by their key. */
+  /** The reasons of ended tunnels elsewhere whose keys are about to be deleted, by key. */
   readonly #farewells = new Map<string, string>()
   readonly #held = new Set<string>()
-  /** Why own tunnels ended of which the others do not know yet. */
+  /** The reasons of own ended tunnels that the others do not know yet. */
   readonly #ownReasons = new Map<string, string>()
   readonly #changed = new Set<string>()
   readonly #wake = createWakeFlag()
@@ -82,17 +85,17 @@ export class ReplicaDirectory {
     return [...(this.#holders.get(cluster) ?? [])]
   }
 
-  /** Clusters whose tunnel this other replica has. */
+  /** Returns the clusters whose tunnel this other replica has. */
   heldBy(id: string): readonly string[] {
     return [...this.#holders].filter(([, ids]) => ids.has(id)).map(([cluster]) => cluster)
   }
 
-  /** When the last tunnel elsewhere ended, as seen from here; or the replica that had it did. */
+  /** Returns the last end of a tunnel elsewhere, as seen from here, or of the replica that had it. */
   lastEnd(cluster: string): (TunnelEnd & { readonly isReplicaGone: boolean }) | undefined {
     return this.#ends.get(cluster)
   }
 
-  /** Also one that has just come and is not among `others` yet. */
+  /** Finds a replica, even one that has just started and is not among `others` yet. */
   async find(id: string): Promise<Replica | undefined> {
     const known = this.#others.get(id)
     if (known || !replicaIdShape.test(id)) return known
@@ -100,7 +103,7 @@ export class ReplicaDirectory {
     return entry && replicaOf(id, entry.value)
   }
 
-  /** Tells the others what this replica has, or why it has it no more; they hear of it soon. */
+  /** Publishes that this replica has the tunnel, or why it no longer has it; the others learn it soon. */
   setHeld(cluster: string, isHeld: boolean, reason?: string): void {
     if (isHeld === this.#held.has(cluster)) return
     if (isHeld) this.#held.add(cluster)
@@ -111,7 +114,7 @@ export class ReplicaDirectory {
     this.#wake.raise()
   }
 
-  /** Once, before requests are served: what the others have now. */
+  /** Loads the others' present entries, once, before requests are served. */
   async load(): Promise<void> {
     const { revision, entries } = await this.#deps.store.list({ prefix })
     const known = new Set(this.#holders.keys())
@@ -125,12 +128,18 @@ export class ReplicaDirectory {
     this.#listener.onReplicas()
   }
 
-  /** Once: when the others can know this one. Whom they do not know they refuse, and that is not forgotten soon. */
+  /**
+   * Resolves once the others can know this replica. They refuse an unknown one, and remember that for a
+   * while.
+   */
   whenTold(signal: AbortSignal): Promise<void> {
     return this.#told.wait(signal)
   }
 
-  /** Follows the others and tells them, until the signal aborts; then they forget this one at once. */
+  /**
+   * Watches the others and publishes this replica's part until the signal aborts; the others then forget it
+   * at once.
+   */
   async run(signal: AbortSignal): Promise<void> {
     await runAll(signal, [
       (scope) => this.#forever(scope, 'Other replicas not seen', () => this.#follow(scope)),
@@ -157,7 +166,7 @@ export class ReplicaDirectory {
   async #follow(signal: AbortSignal): Promise<void> {
     if (this.#revision === 0) await this.load()
     const options = { prefix, afterRevision: this.#revision }
-    // Should the watch have a gap, the next one begins with a list.
+    // If the watch has a gap, the next one begins with a list.
     this.#revision = 0
     for await (const { events } of this.#deps.store.watch(options, signal)) {
       for (const event of events) this.#apply(event)
@@ -176,7 +185,7 @@ export class ReplicaDirectory {
     const place = tunnelPlace(key)
     if (place && place.id !== this.#self.id) {
       const ids = this.#holders.get(place.cluster) ?? new Set()
-      // A replica says why before it takes its part away.
+      // A replica writes the reason before it deletes its entry.
       if (value.length > 0) this.#farewells.set(key, Buffer.from(value).toString('utf8'))
       else this.#holders.set(place.cluster, ids.add(place.id))
     }
@@ -194,12 +203,12 @@ export class ReplicaDirectory {
     const ids = place && this.#holders.get(place.cluster)
     if (!place || !ids?.delete(place.id) || ids.size > 0) return
     this.#holders.delete(place.cluster)
-    // Of what goes with one lease, a replica goes before its tunnels: keys are in order.
+    // When a lease ends, the replica's own key is deleted before those of its tunnels: keys are in order.
     const isReplicaGone = !this.#others.has(place.id)
     const reason = isReplicaGone
       ? 'the replica that had its tunnel is gone'
       : (farewell ?? 'its tunnel to another replica ended')
-    // The newest stands last.
+    // The newest comes last.
     this.#ends.delete(place.cluster)
     this.#ends.set(place.cluster, { reason, atMs: this.#deps.clock.now(), isReplicaGone })
     const oldest = this.#ends.keys().next().value
@@ -208,7 +217,7 @@ export class ReplicaDirectory {
     }
   }
 
-  /** Under one lease: what this process said goes when it does. */
+  /** Writes under one lease, so that this process's entries end with it. */
   async #tell(signal: AbortSignal): Promise<void> {
     const { store, clock } = this.#deps
     const { id, address, certificateHash } = this.#self
@@ -230,7 +239,7 @@ export class ReplicaDirectory {
       ])
       signal.throwIfAborted()
     } finally {
-      // Away or gone: then the lease ends by itself.
+      // The store is unreachable or closed; the lease then expires.
       await store.revokeLease(leaseId).catch(() => undefined)
     }
   }
@@ -262,7 +271,7 @@ function tunnelPlace(key: string): { cluster: string; id: string } | undefined {
   return cluster && id && replicaIdShape.test(id) ? { cluster, id } : undefined
 }
 
-/** Undefined for what a replica of another version wrote in another form. */
+/** Returns undefined for an entry that a replica of another version wrote in another form. */
 function replicaOf(id: string, value: Uint8Array): Replica | undefined {
   const read: unknown = JSON.parse(Buffer.from(value).toString('utf8'))
   if (typeof read !== 'object' || read === null) return undefined

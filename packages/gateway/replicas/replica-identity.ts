@@ -4,17 +4,20 @@ import type { Authorizer } from '@skerry/apiserver'
 export const replicasGroup = 'system:hub-replicas'
 const replicaUserPrefix = 'system:hub-replica:'
 
-/** Where replicas open their tunnels to each other: `/tunnel/v1/replicas/<id>` of the one that dials. */
+/**
+ * The path under which replicas open tunnels to each other: `/tunnel/v1/replicas/<id>`, with the id of the
+ * one that dials.
+ */
 export const replicaPrefix = '/tunnel/v1/replicas/'
 
-/** One running process; another start is another replica. */
+/** The id of one running process; after a restart it is another replica. */
 export const replicaIdShape = /^[0-9a-f]{16}$/
 
 export function replicaUserName(id: string): string {
   return `${replicaUserPrefix}${id}`
 }
 
-/** Which replica this user is; undefined for everybody else. */
+/** Returns the id of the replica that this user is, or undefined for any other user. */
 export function replicaOfUser(user: {
   readonly name: string
   readonly groups: readonly string[]
@@ -25,7 +28,7 @@ export function replicaOfUser(user: {
   return replicaIdShape.test(id) ? id : undefined
 }
 
-/** Lets a replica open its own tunnel to another one, and nothing else. */
+/** Allows a replica to open its own tunnel to another one, and nothing else. */
 export const replicaAuthorizer: Authorizer = {
   async authorize({ user, isResourceRequest, verb, path }) {
     const id = replicaOfUser(user)

@@ -6,7 +6,7 @@ import { heldReplicasHeaders, holdsReplica, withReplicaNotices } from './replica
 const never = new AbortController().signal
 const id = '0123456789abcdef'
 
-/** What the agent hears, and what reaches its cluster. */
+/** Delivers a request; returns the notices that the agent received and the paths that reached its cluster. */
 async function deliver(asked: Partial<TunnelRequest> & { notice: unknown }) {
   const heard: HubReplica[] = []
   const passed: string[] = []

@@ -10,7 +10,10 @@ import type {
 import { readJson } from './replica-answer.ts'
 import { replicaIdShape } from './replica-identity.ts'
 
-/** Where an agent of a hub with several replicas is told which one it has reached, and how many there are. */
+/**
+ * The path at which an agent of a hub with several replicas receives the replica's id and the number of
+ * replicas.
+ */
 const noticePath = '/skerry/v1/hub-replica'
 const noticeBytesMax = 1_024
 const answerMs = 10_000
@@ -23,7 +26,7 @@ export function heldReplicasHeaders(held: readonly string[]): Record<string, str
   return held.length === 0 ? {} : { [heldHeader]: held.join(',') }
 }
 
-/** Whether an agent that comes says that it has a tunnel to this replica. */
+/** Reports whether a connecting agent already has a tunnel to this replica. */
 export function holdsReplica(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
   id: string | undefined,
@@ -33,7 +36,7 @@ export function holdsReplica(
   return held.split(',').includes(id)
 }
 
-/** At the agent: hears the notices of one tunnel. All else goes on to the handler. */
+/** At the agent: receives the notices of one tunnel. All other requests go on to the handler. */
 export function withReplicaNotices(
   handler: TunnelHandler,
   onReplica: (replica: HubReplica) => void,
@@ -49,7 +52,7 @@ export function withReplicaNotices(
   }
 }
 
-/** The hub's own: whatever it passes on for a user says who that is. */
+/** Reports whether the request is the hub's own: requests that it forwards for a user name that user. */
 function isNotice({ path, method, headers }: TunnelRequest): boolean {
   return path === noticePath && method === 'POST' && headers['impersonate-user'] === undefined
 }
@@ -63,7 +66,7 @@ async function* piecesOf(...pieces: Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* pieces
 }
 
-/** Undefined for what no hub of this version says. */
+/** Returns undefined if the notice is not one of this version's hubs. */
 function replicaOf(notice: unknown): HubReplica | undefined {
   if (typeof notice !== 'object' || notice === null) return undefined
   if (!('id' in notice) || !('count' in notice)) return undefined
@@ -78,22 +81,22 @@ function emptyAnswer(status: number): TunnelResponse {
 }
 
 export interface ReplicaTellerParts {
-  /** Agents' tunnels that end in this process. */
+  /** The agents' tunnels that end in this process. */
   readonly own: Pick<TunnelRegistry, 'sessions' | 'identities'>
-  /** Undefined while there is nothing to tell. */
+  /** Returns undefined while there is nothing to report. */
   readonly replica: () => HubReplica | undefined
   readonly clock: Clock
   readonly log: Logger
 }
 
 export interface ReplicaTeller {
-  /** One that has just been opened. */
+  /** Notifies a tunnel that has just opened. */
   tell(session: TunnelSession): void
   /** All of them, those that do not know it yet. */
   tellAll(): void
 }
 
-/** At the hub: tells agents how many replicas there are, so that each may have a tunnel to each. */
+/** At the hub: reports the number of replicas to agents, so that each may have a tunnel to each. */
 export function createReplicaTeller(parts: ReplicaTellerParts): ReplicaTeller {
   const told = new WeakMap<TunnelSession, number>()
   const tell = (session: TunnelSession): void => {
@@ -101,7 +104,7 @@ export function createReplicaTeller(parts: ReplicaTellerParts): ReplicaTeller {
     if (replica === undefined || told.get(session) === replica.count) return
     told.set(session, replica.count)
     send(session, replica, parts.clock).catch((error: unknown) => {
-      // It ended, or is told with the next change.
+      // The tunnel ended, or the next change notifies it.
       told.delete(session)
       const cause = error instanceof Error ? error : new Error(String(error))
       parts.log.debug('Agent not told of replicas', { error: cause })

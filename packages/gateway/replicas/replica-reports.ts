@@ -3,18 +3,21 @@ import type { TunnelRegistry } from '@skerry/tunnel'
 import type { TunnelReport, TunnelsReport } from '../state/tunnel-report.ts'
 import { clustersPerReport, fromReplica, readReports, reportsRequest } from './replica-answer.ts'
 
-/** Who looks at a fleet waits for a replica that is slow to answer, but not for one that is away. */
+/**
+ * The time to wait for a slow replica's report, in milliseconds. A replica that is unreachable must not hold
+ * up the answer.
+ */
 const answerMs = 3_000
 
 interface AskDeps {
-  /** Links from the other replicas, by their ids. */
+  /** The links from the other replicas, by their ids. */
   readonly links: TunnelRegistry
   readonly clock: Clock
 }
 
 /**
- * What other replicas say of their tunnels of these clusters, by cluster. A replica that does not
- * answer is left out: what cannot be seen is not shown.
+ * Returns the other replicas' reports on their tunnels of these clusters, by cluster. A replica that does not
+ * answer is left out.
  */
 export async function askReports(
   clustersOf: ReadonlyMap<string, readonly string[]>,

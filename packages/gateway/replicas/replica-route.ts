@@ -14,13 +14,13 @@ export interface ReplicaRouteDeps {
   readonly directory: Pick<ReplicaDirectory, 'find'>
   readonly clock: Clock
   readonly log: Logger
-  /** Hears of the bytes of each message, in and out. */
+  /** Receives the bytes of each message, in and out. */
   readonly onBytes?: (bytes: number) => void
 }
 
 /**
- * `/tunnel/v1/replicas/<id>`: another replica opens its link here. Its certificate must be the one
- * that the directory has for this id: whom a hub's authority calls a replica is not one for that alone.
+ * Serves `/tunnel/v1/replicas/<id>`: another replica opens its link here. Its certificate must be the one in
+ * the directory for this id: a replica's certificate from the hub's authority alone does not suffice.
  */
 export function replicaRoute(deps: ReplicaRouteDeps): Route {
   const { links, directory } = deps

@@ -18,28 +18,28 @@ import type { ReplicaDirectory } from './replica-directory.ts'
 import { askReports } from './replica-reports.ts'
 
 export interface ReplicatedTunnelsParts {
-  /** Tunnels that end in this process. */
+  /** The tunnels that end in this process. */
   readonly own: TunnelRegistry
-  /** Links from the other replicas, by their ids. */
+  /** The links from the other replicas, by their ids. */
   readonly links: TunnelRegistry
   readonly agentOf: TunnelReportDeps['agentOf']
   readonly directory: Pick<ReplicaDirectory, 'holders' | 'lastEnd'>
-  /** Called with a cluster whose tunnels changed, here or elsewhere. */
+  /** Calls the listener with a cluster whose tunnels changed, here or at another replica. */
   readonly onChange: (listener: (cluster: string) => void) => Disposable
   readonly clock: Clock
 }
 
 /**
- * An agent whose replica died dials another one within a second or two: for so long a request waits
- * for it, and no longer.
+ * The time for which a request waits for a cluster whose replica died, in milliseconds. The agent dials
+ * another replica within a second or two.
  */
 const comeBackMs = 3_000
 
-/** Every cluster that some replica has a tunnel of, as if the tunnel ended here. */
+/** Reaches every cluster that has a tunnel to some replica, as if the tunnel ended here. */
 export interface ReplicatedTunnels extends Pick<TunnelRegistry, 'send' | 'upgrade'> {
   isConnected(cluster: string): boolean
   lastEnd(cluster: string): TunnelEnd | undefined
-  /** All tunnels of each of these clusters, wherever they end. */
+  /** Describes all tunnels of each of these clusters, on whichever replica they end. */
   readonly describe: (
     clusters: readonly string[],
     signal: AbortSignal,
@@ -65,14 +65,14 @@ export function createReplicatedTunnels(parts: ReplicatedTunnelsParts): Replicat
       const there = ids.map((id) => async () => {
         return fromReplica(cluster, await ask(links, id, toReplica(cluster, request)))
       })
-      // Also when there is no tunnel at all: then it says so.
+      // If there is no tunnel at all, this one reports it.
       return isOpen(own, cluster) || ids.length === 0 ? [here, ...there] : there
     }
     if (isAway(cluster)) await untilBack(cluster, signal)
     try {
       return await askEach(request, ways())
     } catch (error) {
-      // Its replica died under the request.
+      // The replica died during the request.
       if (!mayAskNext(request, error) || !isAway(cluster)) {
         throw withNewerEnd({ cluster, fault: error }, parts)
       }
@@ -107,7 +107,7 @@ function isOpen(registry: TunnelRegistry, identity: string): boolean {
 
 interface Describing {
   readonly parts: ReplicatedTunnelsParts
-  /** Replicas whose link is open, and that have its tunnel. */
+  /** Returns the replicas that have the cluster's tunnel and whose link is open. */
   readonly linked: (cluster: string) => readonly string[]
   readonly isConnected: (cluster: string) => boolean
 }
@@ -146,7 +146,7 @@ function lastEndOf(
   return ends.toSorted((a, b) => b.atMs - a.atMs)[0]
 }
 
-/** What this process knows of its own tunnels may be older than what it heard of the others'. */
+/** Replaces the fault if another replica knows a newer end of the tunnel than this process. */
 function withNewerEnd(
   { cluster, fault }: { cluster: string; fault: unknown },
   { own, links, directory, clock }: ReplicatedTunnelsParts,
@@ -171,7 +171,7 @@ interface Asked {
   readonly signal: AbortSignal
 }
 
-/** At least one way is given. */
+/** Expects at least one way. */
 async function askEach<Answer>(
   request: TunnelRequest,
   ways: readonly (() => Promise<Answer>)[],
@@ -188,7 +188,7 @@ async function askEach<Answer>(
   throw fault
 }
 
-/** Whether the replica that had its tunnel died just now. */
+/** Reports whether the replica that had its tunnel died just now. */
 function isMoving(cluster: string, { links, directory, clock }: ReplicatedTunnelsParts): boolean {
   const isRecent = (atMs: number): boolean => clock.now() - atMs < comeBackMs
   const end = directory.lastEnd(cluster)

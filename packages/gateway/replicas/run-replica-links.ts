@@ -9,7 +9,7 @@ export interface ReplicaLinksOptions {
   readonly id: string
   readonly tls: () => TunnelTls
   readonly directory: Pick<ReplicaDirectory, 'others'>
-  /** Up when the others may have changed. */
+  /** Raised when the other replicas may have changed. */
   readonly changed: WakeFlag
   /** Answers from the tunnels that end here. */
   readonly handler: TunnelHandler
@@ -19,11 +19,14 @@ export interface ReplicaLinksDeps {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
-  /** Hears of the bytes of each message, in and out. */
+  /** Receives the bytes of each message, in and out. */
   readonly onBytes?: (bytes: number) => void
 }
 
-/** A replica that is not heard of for this long gets no link any more; a short silence of etcd cuts none. */
+/**
+ * The time after which a replica without news gets no link any more, in milliseconds; a short outage of etcd
+ * cuts none.
+ */
 const forgetMs = 60_000
 
 interface Link extends AsyncDisposable {
@@ -31,7 +34,7 @@ interface Link extends AsyncDisposable {
   seenMs: number
 }
 
-/** Keeps a link to each other replica, through which that one asks for what ends here. */
+/** Keeps a link to each other replica, through which that one sends requests for the tunnels that end here. */
 export async function runReplicaLinks(
   options: ReplicaLinksOptions,
   deps: ReplicaLinksDeps,

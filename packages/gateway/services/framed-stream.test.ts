@@ -28,7 +28,7 @@ test('what breaks off does not look whole', async () => {
   const [one, other] = [framedStream(near), framedStream(far)]
   one.on('error', () => undefined)
   one.write('half')
-  // The connection ends as one that was cut does: nobody said that the bytes are all.
+  // The connection ends without the final frame, like one that was cut.
   setImmediate(() => near.end())
   await assert.rejects(textOf(other), /the connection broke off/)
   const [client, server] = duplexPair()

@@ -3,9 +3,9 @@ import { Duplex } from 'node:stream'
 const headerBytes = 4
 
 /**
- * Bytes both ways in pieces, each after its length (4 bytes, big-endian); a length of 0 ends its direction.
- * So each end may end its half first whatever lies in between, and what breaks off never looks whole: TLS as
- * Node has it tells an end from a cut to nobody. Owns `inner`.
+ * Carries bytes both ways in pieces, each after its length (4 bytes, big-endian); a length of 0 ends its
+ * direction. So each end may end its half first, whatever lies in between, and a broken connection never
+ * looks complete: Node's TLS does not distinguish an end from a cut. Owns `inner`.
  */
 export function framedStream(inner: Duplex): Duplex {
   let left = 0

@@ -14,7 +14,7 @@ import {
 const never = new AbortController().signal
 const request = { method: 'POST', target: '/', host: 'web', headers: {} }
 
-/** Says what a service may say before it is asked anything, and then ends its connection. */
+/** Sends what a service may send before any request, and then ends its connection. */
 async function breakOff(stream: Duplex, service: Duplex): Promise<void> {
   service.write('no frame of HTTP/2\n'.repeat(8))
   await nextTurn()

@@ -15,10 +15,10 @@ import {
 import type { TunnelUpgraded } from '@skerry/tunnel'
 import { servicesLimits } from './services-limits.ts'
 
-/** One request to a service, over a connection that is for it alone. */
+/** One request to a service, over its own connection. */
 export interface ServiceRequest {
   readonly method: string
-  /** Path and query. */
+  /** The path and query. */
   readonly target: string
   readonly host: string
   readonly headers: Readonly<Record<string, string[]>>
@@ -29,9 +29,9 @@ export interface ServiceAnswer {
   readonly status: number
   /** Checked. */
   readonly headers: HeaderRecord
-  /** Undefined where the head said that nothing follows, not even trailers. */
+  /** Undefined if the head announced that nothing follows, not even trailers. */
   readonly body: Readable | undefined
-  /** When the body has ended; checked. Throws PeerAnswerError. */
+  /** Returns the checked trailers once the body has ended. Throws PeerAnswerError. */
   readonly trailers: () => HeaderRecord
 }
 
@@ -67,7 +67,7 @@ function orDestroy<T>(stream: Duplex, read: () => T): T {
   try {
     return read()
   } catch (error) {
-    // Nobody else listens yet: its next error would end the process.
+    // Nothing else listens yet: its next error would end the process.
     stream.on('error', () => undefined).destroy()
     throw error
   }
@@ -103,7 +103,7 @@ function start(
   connection: string,
   upgrade?: string,
 ): http.ClientRequest {
-  // RFC 9110, 10.1.4: who sends TE says so to its neighbour.
+  // RFC 9110, 10.1.4: a sender of TE also names it in Connection.
   const named = headers['te'] === undefined ? connection : `${connection}, TE`
   return http.request({
     method,
@@ -143,10 +143,10 @@ function headOf(
       reject(signal.aborted ? abortReason(signal) : errorOf(error))
     }
     outgoing.on('error', fail)
-    // A request that is destroyed before it has its connection says nothing of it.
+    // A request that is destroyed before it has its connection emits nothing.
     stream.once('close', () => fail(new Error('its connection closed')))
     if (body === undefined) outgoing.end()
-    // The service may answer before it has read all; then the rest does not matter.
+    // The service may answer before it has read everything; then the rest does not matter.
     else {
       pipeline(body, outgoing).catch((error: unknown) => {
         fail(error)
@@ -156,7 +156,10 @@ function headOf(
   })
 }
 
-/** With prior knowledge (RFC 9113, 3.3): gRPC, and whatever else is known to speak it. Owns the stream. */
+/**
+ * Uses HTTP/2 with prior knowledge (RFC 9113, 3.3): for gRPC, and other services known to speak it. Owns the
+ * stream.
+ */
 export async function exchangeHttp2(
   stream: Duplex,
   request: ServiceRequest & { readonly isTls: boolean },
@@ -175,9 +178,9 @@ export async function exchangeHttp2(
   })
   const { body } = request
   const call = orDestroy(stream, () => {
-    // Before anything can throw: an error of a session that nobody listens to would end the process.
+    // This comes before anything can throw: an unhandled error of a session would end the process.
     session.on('error', (error) => stream.destroy(error))
-    // Throws on what HTTP/2 cannot say, such as a client's second content-type.
+    // Throws if HTTP/2 cannot express it, such as a client's second content-type.
     return session.request(pseudoAnd(request, scheme), { endStream: body === undefined })
   })
   session.on('error', (error) => call.destroy(error))
@@ -196,7 +199,7 @@ export async function exchangeHttp2(
       try {
         const fields = fieldsOfRecord(lines)
         const { status, headers, hasBody } = checkPeerHead({ status: code, fields }, asked(request))
-        // An empty body is read by nobody, and would not close.
+        // Nothing reads an empty body, so it would not close.
         if (isEnd) call.resume()
         else if (!hasBody) call.close(http2.constants.NGHTTP2_CANCEL)
         const body = isEnd || !hasBody ? undefined : call

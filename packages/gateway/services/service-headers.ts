@@ -7,17 +7,17 @@ import {
   sandboxed,
 } from '../proxy/forwarded-headers.ts'
 
-/** As a client knows a service, and as the service knows itself. */
+/** The place of a service, as clients see it and as the service sees itself. */
 export interface ServicePlace {
-  /** Path of the service's root on the hub, without a slash at its end. */
+  /** The path of the service's root on the hub, without a slash at its end. */
   readonly prefix: string
-  /** What the service is called in its cluster, with the port. */
+  /** The service's own host in its cluster, with the port. */
   readonly host: string
 }
 
 /**
- * What a service is told: the client's headers without credentials that are for the hub, and where the
- * request came from. Who the user is it is not told.
+ * Returns the headers for a service: the client's without credentials for the hub, with those that name the
+ * request's source. They do not name the user.
  */
 export function serviceRequestHeaders(
   request: Pick<ApiRequest, 'fields' | 'headers' | 'peer'>,
@@ -48,12 +48,12 @@ function takesTrailers(fields: HeaderFields): boolean {
   )
 }
 
-/** Cookies and addresses of the service's own, which clientHeaders' counterpart for APIs drops. */
+/** Cookies and trailers of the service's own, which answers of APIs do not keep. */
 const keptAnswers: ReadonlySet<string> = new Set(['set-cookie', 'trailer'])
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** What a client is told of a service's answer. */
+/** Returns the headers of a service's answer for a client. */
 export function serviceAnswerHeaders(
   headers: Headers,
   place: ServicePlace,
@@ -74,7 +74,7 @@ export function serviceAnswerHeaders(
   return sandboxed(out)
 }
 
-/** Trailers are headers that come late: the same are dropped, and those that only a head may have. */
+/** Filters trailers like headers, and also drops those that only a head may have. */
 export function serviceTrailers(trailers: Headers): Record<string, string | readonly string[]> {
   const out: Record<string, string | readonly string[]> = {}
   for (const [name, value] of Object.entries(trailers)) {
@@ -89,14 +89,14 @@ function listOf(value: string | readonly string[]): readonly string[] {
   return typeof value === 'string' ? [value] : value
 }
 
-/** A cookie that comes back to this service alone: below its prefix, and for the hub's name as it is. */
+/** Restricts a cookie to this service: to the path below its prefix, and to the hub's exact host. */
 function scoped(cookie: string, { prefix }: ServicePlace): string[] {
   const [pair = '', ...attributes] = cookie.split(';')
   if (isHubCookie(pair)) return []
   const path = attributes.map((each) => /^\s*path\s*=\s*(\/.*)$/i.exec(each)?.[1]).find(Boolean)
   const kept = attributes.filter((each) => !/^\s*(?:path|domain)\s*(?:=|$)/i.test(each))
   const wanted = path?.trim() ?? '/'
-  // Who knows its prefix may have put it there already.
+  // A service that knows its prefix may have added it already.
   const whole = wanted === prefix || wanted.startsWith(`${prefix}/`) ? wanted : prefix + wanted
   return [[pair, ...kept, ` Path=${whole}`].join(';')]
 }

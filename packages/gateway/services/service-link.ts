@@ -10,38 +10,41 @@ import {
 import { edgeServiceOf, serviceText, type EdgeService } from '@skerry/fleet-kinds'
 
 /**
- * How a hub asks an agent for a connection to a service: CONNECT, by a stream that becomes bytes. No user's
- * request has that method when it reaches the tunnel: HTTP/1.1 servers hand CONNECT to nobody here, and in
- * HTTP/2 it has no path. HTTP is spoken by hub and service; the agent only joins two streams, so that
- * trailers, half-close and whatever else the protocol has pass as they are.
+ * Defines how a hub asks an agent for a connection to a service: CONNECT, on a stream that becomes bytes. No
+ * user's request has that method when it reaches the tunnel: this HTTP/1.1 server passes no CONNECT on, and
+ * in HTTP/2 it has no path. Hub and service speak HTTP; the agent only joins two streams, so that trailers,
+ * half-close and other features of the protocol pass unchanged.
  */
 const connectMethod = 'CONNECT'
 export const serviceProtocol = 'tcp.skerry'
 const tlsHeader = 'skerry-service-tls'
 const tlsForUpgrade = 'http/1.1'
-/** Of the agent's answer: what the service speaks, where that is known. */
+/** The agent's answer names in it the protocol that the service speaks, if known. */
 const spokenHeader = 'skerry-service-protocol'
-/** Of a refusal: it is an agent that knows services. */
+/** Marks a refusal by an agent that supports services. */
 const refusalHeader = 'skerry-service-refusal'
 const refusalBytesMax = 16_384
 
 export interface ServiceConnect {
   readonly service: EdgeService
   readonly isTls: boolean
-  /** By TLS it is to speak HTTP/1.1, though it knows HTTP/2, which has no upgrades. */
+  /** Over TLS the service must speak HTTP/1.1, even if it supports HTTP/2, which has no upgrades. */
   readonly isUpgrade?: boolean
-  /** Of which virtual cluster the service's namespace is; absent: of the edge cluster itself. */
+  /** The virtual cluster of the service's namespace. If omitted, the edge cluster itself. */
   readonly virtual?: string
 }
 
-/** What the service speaks: `h2` when TLS or the Service's appProtocol says so. */
+/** The protocol of a service: `h2` if TLS or the Service's appProtocol names it. */
 export type SpokenProtocol = 'h2' | 'http/1.1' | 'unknown'
 
 export function isConnect({ method }: Pick<TunnelRequest, 'method'>): boolean {
   return method === connectMethod
 }
 
-/** `named`: by what hub and agent call the user's request in their logs and traces. */
+/**
+ * Builds the request; `named` are the headers by which hub and agent name the user's request in logs and
+ * traces.
+ */
 function connectRequest(
   { service, isTls, isUpgrade }: ServiceConnect,
   named: TunnelHeaders = {},
@@ -59,12 +62,15 @@ function connectRequest(
   }
 }
 
-/** The same of a virtual cluster, for its parent's agent. One that knows none refuses the path. */
+/**
+ * Addresses the request to a virtual cluster, through its parent's agent. An agent without virtual clusters
+ * refuses the path.
+ */
 export function connectVirtual(request: TunnelRequest, virtual: string): TunnelRequest {
   return { ...request, path: `/clusters/${virtual}${request.path}` }
 }
 
-/** Undefined where it names no service. */
+/** Returns undefined if the path names no service. */
 export function parseConnect({ path, headers }: TunnelRequest): ServiceConnect | undefined {
   const [, virtual, place = path] = /^\/clusters\/([a-z0-9-]+)(\/.*)$/.exec(path) ?? []
   const [root, word, namespace = '', name = '', port = '', ...more] = place.split('/')
@@ -117,7 +123,7 @@ export async function connectService(
   }
 }
 
-/** An agent may say these, and nothing that would look like the hub's own word. */
+/** The reasons that an agent may give. None of them looks like the hub's own. */
 const sayable: readonly StatusReason[] = [
   'Forbidden',
   'NotFound',
@@ -148,7 +154,7 @@ function parsed(text: string): { reason: string; message: string } {
     const { reason, message } = value
     return typeof message === 'string' ? { reason: String(reason), message } : unclear
   } catch {
-    // Cut short, or not ours.
+    // The answer is cut short, or not ours.
     return unclear
   }
 }

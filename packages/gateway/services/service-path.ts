@@ -7,25 +7,25 @@ import { clustersPrefix } from '../proxy/cluster-path.ts'
 export interface ServiceTarget {
   readonly cluster: string
   readonly service: EdgeService
-  /** The service speaks TLS: the path says `https:<name>:<port>`. */
+  /** The service speaks TLS: the path names it `https:<name>:<port>`. */
   readonly isTls: boolean
-  /** Where the service begins below the cluster, as the client spelled it: `/services/shop/web:80`. */
+  /** The service's path below the cluster, as the client spelled it: `/services/shop/web:80`. */
   readonly place: string
   /** False where the path ends with the service, without a slash behind it. */
   readonly hasPath: boolean
-  /** What the service is asked: path and query, as the client sent them. */
+  /** The path and query for the service, as the client sent them. */
   readonly target: string
 }
 
-/** Whether a decoded path is `/clusters/<name>/services/…`, which no Kubernetes API server has. */
+/** Reports whether a decoded path is `/clusters/<name>/services/…`, which no Kubernetes API server has. */
 export function isServicePath(path: string): boolean {
   return /^\/clusters\/[^/]*\/services(?:\/|$)/.test(path)
 }
 
 /**
- * Reads the raw target. What is before the service's own path decides about rights, and can be read
- * in one way only; what follows is the service's business but for steps upwards, which somebody in between
- * might take. Throws BadRequest.
+ * Parses the raw target. The part before the service's own path decides about rights, so it must be
+ * unambiguous. The rest is left to the service, except for parent directories, which a proxy might resolve.
+ * Throws BadRequest.
  */
 export function parseServiceTarget(target: string): ServiceTarget {
   const at = target.indexOf('?')
@@ -52,7 +52,7 @@ export function parseServiceTarget(target: string): ServiceTarget {
   }
 }
 
-/** `name:port`, or `https:name:port`. */
+/** Parses `name:port`, or `https:name:port`. */
 function splitName(text: string): { isTls: boolean; name: string; port: string } {
   const parts = text.split(':')
   const [scheme] = parts
@@ -73,7 +73,7 @@ function refused(why: string): StatusError {
   return new StatusError('BadRequest', `Cannot pass request to a service: bad path, ${why}`)
 }
 
-/** What only looks; what is not known here may do anything. */
+/** Maps methods to verbs. An unknown method may change anything, so it counts as create. */
 const verbOfMethod: Readonly<Record<string, string>> = Object.freeze({
   GET: 'get',
   HEAD: 'get',
@@ -83,7 +83,10 @@ const verbOfMethod: Readonly<Record<string, string>> = Object.freeze({
   DELETE: 'delete',
 })
 
-/** What the hub's RBAC is asked: clusters/services of this name. Rights to clusters/proxy do not hold it. */
+/**
+ * Returns the attributes for the hub's RBAC: clusters/services of this name. Rights to clusters/proxy do not
+ * include it.
+ */
 export function serviceAttributes(
   method: string,
   { cluster }: Pick<ServiceTarget, 'cluster'>,

@@ -44,14 +44,15 @@ export interface ServiceRoutesDeps extends Pick<
   ClusterProxyDeps,
   'tunnels' | 'audit' | 'clock' | 'isKnown' | 'awaySinceMs'
 > {
-  /** Under which each cluster has a host name of its own; absent: clusters have paths only. */
+  /** The domain under which each cluster has its own host name. If omitted, clusters have paths only. */
   readonly clusterDomain?: string | undefined
 }
 
 /**
- * `/clusters/<cluster>/services/<namespace>/<name>:<port>/…`: services of an edge that its operator allows,
- * for users whom the hub's RBAC allows clusters/services. Comes before the way to the cluster's API, which
- * has no such path. An upgrade to `tcp.skerry` of the service itself is a plain connection to it, as framed-stream.ts has it.
+ * Serves `/clusters/<cluster>/services/<namespace>/<name>:<port>/…`: services of an edge that its operator
+ * allows, for users whom the hub's RBAC allows clusters/services. Comes before the route to the cluster's
+ * API, which has no such path. An upgrade to `tcp.skerry` of the service itself is a plain connection to it,
+ * as framed-stream.ts defines it.
  */
 export function serviceRoutes(deps: ServiceRoutesDeps): Route[] {
   const route: Route = {
@@ -91,14 +92,17 @@ function open(
     host: `${name}.${namespace}.svc${/^\d+$/.test(port) ? `:${port}` : ''}`,
   }
   const headers = serviceRequestHeaders(request, seen)
-  // The first says which protocol is spoken; a service could go by the second.
+  // The hub reads the protocol from the first content type; a service could go by the second.
   if ((headers['content-type'] ?? []).length > 1) throw notSendable('it has two content types')
   const transfer = audit.begin(info, cluster)
   const asked = { method: request.method, target: target.target, host: seen.host, headers }
   return { ...target, auditId, seen, transfer, request: asked }
 }
 
-/** It came by the cluster's own host name: there the client's paths have no cluster in them. */
+/**
+ * Reports whether the request came through the cluster's own host name, where the client's paths do not name
+ * the cluster.
+ */
 function isHostOf(host: string | undefined, cluster: string, clusterDomain: string): boolean {
   const name = (host ?? '').toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')
   return name === `${cluster}.${clusterDomain.toLowerCase()}`
@@ -130,7 +134,7 @@ async function serve(admitted: AuthorizedRequest, deps: ServiceRoutesDeps): Prom
   }
 }
 
-/** A page without the slash would have its relative links lead beside the service. */
+/** Redirects to the path with a slash: without it, the page's relative links would lead outside the service. */
 function toRoot({ seen }: Visit, target: string): ApiAnswer {
   const at = target.indexOf('?')
   const location = `${seen.prefix}/${at < 0 ? '' : target.slice(at)}`
@@ -183,7 +187,7 @@ function toAnswer(answer: ServiceAnswer, seen: ServicePlace, transfer: Transfer)
   }
 }
 
-/** What came of a service that was reached; what refused before is said already. */
+/** Returns the error for a service that was contacted. Earlier refusals are StatusErrors and stay as they are. */
 function failure(error: unknown, { cluster, service }: Visit, signal: AbortSignal): unknown {
   if (error instanceof StatusError || signal.aborted) return error
   if (error instanceof PeerAnswerError) {
@@ -199,7 +203,7 @@ function failure(error: unknown, { cluster, service }: Visit, signal: AbortSigna
   )
 }
 
-/** Codes that Node throws before it sends anything. The client's own lines alone can cause them. */
+/** The codes that Node throws before it sends anything. Only the client's own lines can cause them. */
 const requestFaults: ReadonlySet<unknown> = new Set([
   'ERR_HTTP2_HEADER_SINGLE_VALUE',
   'ERR_HTTP2_INVALID_CONNECTION_HEADERS',
@@ -226,7 +230,7 @@ async function upgrade(
 ): Promise<void> {
   const { signal, request } = admitted
   const target = parseServiceTarget(request.target)
-  // A user who may only look must not open a session with GET, nor keep one when the right to create is gone.
+  // A user with read access must not open a session with GET, nor keep one when the right to create is gone.
   await admitted.requireVerb(serviceAttributes('POST', target).verb)
   const visit = open(admitted, deps)
   try {

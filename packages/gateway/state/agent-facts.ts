@@ -1,15 +1,15 @@
 import { readClientCertificate } from '@skerry/pki'
 import type { ApiRequest } from '@skerry/apiserver'
 
-/** Who opened a tunnel: what its handshake said, and what the hub saw of it. */
+/** The opener of a tunnel: the facts from its handshake, and those that the hub observed. */
 export interface AgentFacts {
-  /** As the agent calls its machine or pod; null where it does not say. */
+  /** The agent's name for its machine or pod; null if it sent none. */
   readonly host: string | null
-  /** Where it comes from, as the hub sees it: a NAT's or proxy's where one is in between. */
+  /** The source address as the hub sees it: that of a NAT or proxy if one is in between. */
   readonly address: string
-  /** Of its program; null where it does not say. */
+  /** The version of its program; null if it sent none. */
   readonly version: string | null
-  /** RFC 3339, of the certificate that the tunnel was opened with; null: it came without. */
+  /** The expiry of the certificate that opened the tunnel (RFC 3339); null if it came without one. */
   readonly certificateExpires: string | null
 }
 
@@ -17,13 +17,13 @@ const hostHeader = 'skerry-agent-host'
 const versionHeader = 'skerry-agent-version'
 const textCharsMax = 128
 
-/** Headers of an agent's handshake. A name that a header cannot carry is not said. */
+/** Returns the headers of an agent's handshake. A name that does not fit a header is left out. */
 export function agentHeaders(host: string, version: string): Record<string, string> {
   const said = { [hostHeader]: host, [versionHeader]: version }
   return Object.fromEntries(Object.entries(said).filter(([, text]) => textOf(text) !== null))
 }
 
-/** Told by the agent, and so bounded: it is shown to people. */
+/** Reads the facts, which the agent sends and people see, so they are bounded. */
 export function agentFactsOf({ headers, peer }: ApiRequest): AgentFacts {
   const isSocket = peer.type === 'socket'
   const [certificate] = isSocket ? peer.certificates : []
@@ -37,7 +37,7 @@ export function agentFactsOf({ headers, peer }: ApiRequest): AgentFacts {
   }
 }
 
-/** Null for what is not plain, short text. */
+/** Returns null unless the text is plain and short. */
 function textOf(text: string | undefined): string | null {
   const isPlain = text !== undefined && text.length <= textCharsMax && /^[\x21-\x7e]+$/.test(text)
   return isPlain ? text : null

@@ -3,7 +3,7 @@ import type { AgentSession, TunnelAgentState, TunnelHandler, TunnelRequest } fro
 import { requestBuckets } from './hub-metrics.ts'
 import { requestClass } from './request-class.ts'
 
-/** Why the agent itself answered, in place of its cluster. */
+/** The reasons for which the agent itself answers, in place of its cluster. */
 export type AgentRefusal = 'policy' | 'unreachable' | 'unauthorized'
 
 export interface AgentMetrics {
@@ -13,7 +13,7 @@ export interface AgentMetrics {
   measured(handler: TunnelHandler): TunnelHandler
 }
 
-/** Every name that an agent serves; docs/operating.md says what each means. */
+/** The names of all metrics of an agent; docs/operating.md describes each. */
 export const agentMetricNames = Object.freeze({
   tunnels: 'skerry_agent_tunnels',
   dials: 'skerry_agent_tunnel_dials_total',

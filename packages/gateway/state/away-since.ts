@@ -1,7 +1,10 @@
 import type { AnyObject } from '@skerry/api'
 import { conditionTypes, type Cluster, conditionOf } from '@skerry/fleet-kinds'
 
-/** Since when a Cluster says that no tunnel of it is open; undefined while it says that one is, or nothing. */
+/**
+ * Returns the time from which a Cluster reports that it has no open tunnel; undefined while it reports one,
+ * or nothing.
+ */
 export function awaySinceMs(object: AnyObject | undefined): number | undefined {
   // The registry keeps only what was decoded as this kind.
   const { status } = (object ?? {}) as unknown as Partial<Cluster>

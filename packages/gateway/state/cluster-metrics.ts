@@ -10,17 +10,17 @@ import {
 
 export interface ClusterMetricsDeps {
   readonly objects: () => Objects | undefined
-  /** By a tunnel, wherever that ends. */
+  /** Reports whether the cluster has a tunnel, on whichever replica it ends. */
   readonly isConnected: (cluster: string) => boolean
 }
 
 export const clusterConnectedName = 'skerry_hub_cluster_connected'
-/** So that a scrape stays below a megabyte. */
+/** Keeps a scrape below a megabyte. */
 const linesMax = 10_000
 
 /**
- * For each cluster that an agent has ever connected, whether one does now: a cluster that is gone has a line
- * that says so, where those of its tunnel have no value any more.
+ * Reports for each cluster that an agent has ever connected whether it is connected now. A disconnected
+ * cluster keeps its line, while the metrics of its tunnel have no value.
  */
 export function observeClusters(
   metrics: Metrics,
@@ -47,7 +47,7 @@ export function observeClusters(
   )
 }
 
-/** One in push mode, or with Karmada's own agent, never is. */
+/** Returns false for a cluster in push mode or with Karmada's own agent, which is never connected. */
 function wasConnected({ status }: Cluster): boolean {
   const connected = conditionOf(status?.conditions, conditionTypes.connected)
   return connected !== undefined && connected.reason !== 'NeverConnected'

@@ -2,24 +2,24 @@ import type { Lease } from '@skerry/api'
 import { conditionTypes, type Cluster, conditionOf } from '@skerry/fleet-kinds'
 import type { TunnelReport, TunnelsReport } from './tunnel-report.ts'
 
-/** How one cluster is, for people: what its object says, and what its tunnels do right now. */
+/** The state of one cluster, for people: its object's status, and its tunnels at this moment. */
 export interface ClusterState {
   readonly name: string
-  /** Of a virtual cluster: the cluster whose tunnel leads to it. */
+  /** The cluster whose tunnel leads to it, if it is a virtual cluster. */
   readonly through?: string
-  /** None: in push mode, where the hub dials the cluster itself. */
+  /** The value `none` means push mode, in which the hub dials the cluster itself. */
   readonly tunnel: 'open' | 'closed' | 'none'
-  /** Since when that is so; RFC 3339; null: never connected. */
+  /** The time since which that is so (RFC 3339); null if it was never connected. */
   readonly since: string | null
-  /** When its agent was last heard, over the tunnel or by its lease; null: never. */
+  /** The time at which its agent was last heard, over the tunnel or by its lease; null for never. */
   readonly lastSeen: string | null
-  /** Of the cluster's own API server, as the agent says; Unknown when it says nothing any more. */
+  /** The readiness of the cluster's own API server, as the agent reports it; Unknown once it reports no more. */
   readonly ready: 'True' | 'False' | 'Unknown'
   readonly kubernetesVersion: string
   readonly nodes: { readonly ready: number; readonly total: number }
-  /** Of the tunnel that answers, the newest one; null while there is none. */
+  /** The round-trip time of the newest tunnel, which answers; null if there is none. */
   readonly rttMs: number | null
-  /** Of all open tunnels, each since it was opened; in is from the cluster. */
+  /** The sums over all open tunnels, each since it was opened; "in" is from the cluster. */
   readonly bytesIn: number
   readonly bytesOut: number
   readonly bytesInPerSecond: number
@@ -30,7 +30,7 @@ export interface ClusterState {
   readonly lastEnd: TunnelsReport['lastEnd']
 }
 
-/** GET /hub/v1/cluster-states. */
+/** The answer to GET /hub/v1/cluster-states. */
 export interface ClusterStates {
   readonly clusters: readonly ClusterState[]
 }
@@ -41,7 +41,10 @@ interface Known {
   readonly report: TunnelsReport
 }
 
-/** Pure. What is open now counts; the object is behind by a moment, and after a restart by more. */
+/**
+ * Combines object and tunnels. Pure. The open tunnels decide, because the object lags by a moment, and by
+ * more after a restart.
+ */
 export function clusterState({ cluster, lease, report }: Known): ClusterState {
   const { metadata, spec, status } = cluster
   const { tunnels, isConnected, lastEnd } = report
@@ -69,7 +72,7 @@ export function clusterState({ cluster, lease, report }: Known): ClusterState {
 
 function sinceOf({ status }: Cluster, { isConnected, tunnels, lastEnd }: TunnelsReport) {
   const known = conditionOf(status?.conditions, conditionTypes.connected)
-  // Also over a restart of the hub, and while one of several agents comes and goes.
+  // The condition's time survives a restart of the hub, and outlasts single agents coming and going.
   if (known?.status === (isConnected ? 'True' : 'False')) {
     return known.reason === 'NeverConnected' ? null : known.lastTransitionTime
   }

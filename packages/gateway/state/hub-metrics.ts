@@ -17,16 +17,16 @@ import { requestClass } from './request-class.ts'
 import { TrafficTotals, type TrafficTotal } from './traffic-totals.ts'
 
 export interface HubMetricsDeps {
-  /** Tunnels that end in this process. */
+  /** The tunnels that end in this process. */
   readonly tunnels: TunnelRegistry
-  /** Links of other replicas that end in this process. */
+  /** The links of other replicas that end in this process. */
   readonly links: Pick<TunnelRegistry, 'size'>
 }
 
 export interface HubMetrics {
   onOpened(cluster: string, session: TunnelSession): void
   onHandshake(result: HandshakeResult): void
-  /** Audit lines that were lost. */
+  /** Called with the number of lost audit lines. */
   onLost(lines: number): void
   /** A cluster's answer has begun. */
   onAnswer(request: TunnelRequest, isUpgrade: boolean, tookMs: number): void
@@ -34,7 +34,7 @@ export interface HubMetrics {
   onFailure(error: Error): void
 }
 
-/** Every name that a hub adds to an API server's; docs/operating.md says what each means. */
+/** The names of all metrics that a hub adds to an API server's; docs/operating.md describes each. */
 export const hubMetricNames = Object.freeze({
   connected: clusterConnectedName,
   tunnels: 'skerry_hub_tunnels',
@@ -52,7 +52,7 @@ export const hubMetricNames = Object.freeze({
   auditLost: 'skerry_hub_audit_lines_lost_total',
 })
 
-/** From a request that never leaves the site to one that waits for a cluster far away. */
+/** Buckets from a request that never leaves the site to one that waits for a distant cluster, in seconds. */
 export const requestBuckets: readonly number[] = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60,
 ]
@@ -166,7 +166,7 @@ function failureReason(error: Error): string {
   if (error instanceof TunnelStreamError) return 'stream_broke'
   if (error instanceof BadMessageError) return 'bad_request'
   if (error instanceof PeerAnswerError) return 'bad_answer'
-  // Of a cluster that the hub dials itself.
+  // This is an error of a cluster that the hub dials itself.
   if (error instanceof StatusError) return error.code >= 500 ? 'unreachable' : 'bad_request'
   return 'client_gone'
 }

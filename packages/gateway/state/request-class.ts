@@ -1,7 +1,7 @@
 import { isTrue } from '@skerry/apiserver'
 import type { TunnelRequest } from '@skerry/tunnel'
 
-/** What sort of request it is; few, so that each may be a label. */
+/** The class of a request. There are few, so that each may be a label. */
 export type RequestClass = 'read' | 'watch' | 'write' | 'session'
 
 export function requestClass({ method, path }: TunnelRequest, isUpgrade: boolean): RequestClass {

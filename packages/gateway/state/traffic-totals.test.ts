@@ -4,7 +4,7 @@ import { silentLogger, simulatedClock } from '@skerry/base'
 import { acceptTunnel, type TunnelLink, type TunnelSession } from '@skerry/tunnel'
 import { otherClusters, TrafficTotals } from './traffic-totals.ts'
 
-/** A session over a link that says it has moved so many bytes. */
+/** Returns a session whose link reports these byte counts. */
 function sessionOf(counts: { bytesIn: number; bytesOut: number }) {
   const closed = Promise.withResolvers<string>()
   const link: TunnelLink = {

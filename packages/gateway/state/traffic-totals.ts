@@ -4,26 +4,26 @@ export interface TrafficTotal {
   readonly cluster: string
   readonly bytesIn: number
   readonly bytesOut: number
-  /** Of these, the bytes of frames. */
+  /** The bytes of frames by class, which are part of these totals. */
   readonly classes: Readonly<Record<TrafficClass, { readonly in: number; readonly out: number }>>
 }
 
-/** What the ones without a place of their own are counted under; no cluster has an empty name. */
+/** The name under which clusters without an entry of their own are counted; no cluster has an empty name. */
 export const otherClusters = ''
 
-/** So that a scrape stays small: 20,000 clusters would be 40,000 lines. */
+/** Keeps a scrape small: 20,000 clusters would be 40,000 lines. */
 export const trafficClustersMax = 2_000
 
 interface Entry {
-  /** Of the tunnels that have ended. */
+  /** The totals of the tunnels that have ended. */
   sums: Sums
   readonly open: Set<TunnelSession>
 }
 
 /**
- * Bytes by cluster over all its tunnels, also those that have ended: sums that never shrink. The first
- * `clustersMax` clusters have a place of their own; when another one comes, it takes that of one that is
- * not connected, whose bytes go to the rest; where all are connected, the new one's do.
+ * Sums bytes by cluster over all its tunnels, including those that have ended; the sums never shrink. The
+ * first `clustersMax` clusters have an entry each. A further cluster replaces one that is not connected,
+ * whose bytes move to the rest; if all are connected, the new cluster counts as part of the rest.
  */
 export class TrafficTotals {
   readonly #clustersMax: number
@@ -34,7 +34,7 @@ export class TrafficTotals {
     this.#clustersMax = clustersMax
   }
 
-  /** From now on, until it has ended. */
+  /** Counts this tunnel from now on, until it has ended. */
   add(cluster: string, session: TunnelSession): void {
     const entry = this.#entryFor(cluster)
     entry.open.add(session)
@@ -77,7 +77,7 @@ export class TrafficTotals {
   }
 }
 
-/** In, out; then the same for each class. */
+/** In and out in total, then in and out of each class. */
 type Sums = readonly number[]
 
 const noSums: Sums = [0, 0, ...trafficClasses.flatMap(() => [0, 0])]

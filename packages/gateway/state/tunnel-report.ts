@@ -5,35 +5,35 @@ import type { AgentFacts } from './agent-facts.ts'
 
 /** One open tunnel of a cluster, as the hub sees it now. */
 export interface TunnelReport {
-  /** Of pings there and back, smoothed; null before the first answer. */
+  /** The smoothed round-trip time of pings; null before the first answer. */
   readonly rttMs: number | null
-  /** From the cluster, since the tunnel was opened. */
+  /** Bytes from the cluster, since the tunnel was opened. */
   readonly bytesIn: number
   readonly bytesOut: number
-  /** Over about the last ten seconds. */
+  /** The rate over about the last ten seconds. */
   readonly bytesInPerSecond: number
   readonly bytesOutPerSecond: number
   readonly streams: number
-  /** Received from the cluster and not yet read. */
+  /** Bytes received from the cluster and not read yet. */
   readonly bufferedBytes: number
-  /** To be sent to the cluster. */
+  /** Bytes waiting to be sent to the cluster. */
   readonly queuedBytes: number
   /** RFC 3339. */
   readonly openedAt: string
   readonly lastHeard: string
-  /** Null where nobody noted it. */
+  /** Null if the facts were not recorded. */
   readonly agent: AgentFacts | null
-  /** Its rates, and its bytes by class; absent from a replica of an older version. */
+  /** Its rates, and its bytes by class; omitted by a replica of an older version. */
   readonly traffic?: TrafficReport
 }
 
-/** GET /tunnel/v1/clusters/<name>. */
+/** The answer to GET /tunnel/v1/clusters/<name>. */
 export interface TunnelsReport {
   readonly cluster: string
   readonly isConnected: boolean
-  /** That of the newest agent, which answers, first. */
+  /** The open tunnels. That of the newest agent, which answers, comes first. */
   readonly tunnels: readonly TunnelReport[]
-  /** How the connection ended the last time, also while there is one again; null: not that the hub knows. */
+  /** How the connection last ended, even if it is back; null if the hub knows of no end. */
   readonly lastEnd: { readonly reason: string; readonly at: string } | null
 }
 
@@ -43,7 +43,7 @@ export interface TunnelReportDeps {
   readonly clock: Pick<Clock, 'now'>
 }
 
-/** Of the tunnels that end in this process. */
+/** Describes the tunnels that end in this process. */
 export function describeTunnels(deps: TunnelReportDeps, cluster: string): TunnelsReport {
   const sessions = deps.registry.sessions(cluster)
   const open = sessions.filter(({ isOpen }) => isOpen)
@@ -56,7 +56,7 @@ export function describeTunnels(deps: TunnelReportDeps, cluster: string): Tunnel
   }
 }
 
-/** Of a tunnel that is there and of no use: it is ending, or its agent answers no more. */
+/** Returns the end of a tunnel that exists but is useless: it is closing, or its agent no longer answers. */
 function lostEnd(
   session: TunnelSession | undefined,
   clock: TunnelReportDeps['clock'],
@@ -72,7 +72,7 @@ export function endReport(end: TunnelEnd | undefined): TunnelsReport['lastEnd'] 
 function toReport(session: TunnelSession, { agentOf, clock }: TunnelReportDeps): TunnelReport {
   const { rttMs, bytesIn, bytesOut, byteRates, streams, bufferedBytes, queuedBytes } = session
   return {
-    // A tenth of a millisecond is more than a network tells.
+    // Networks are not steady to a tenth of a millisecond.
     rttMs: rttMs === undefined ? null : Math.round(rttMs * 10) / 10,
     bytesIn,
     bytesOut,

@@ -1,16 +1,17 @@
 import type { Classify } from '@skerry/tunnel'
 
-/** A body that says it is longer than this is bulk from its first byte. */
+/** A body with a declared length above this is bulk from its first byte. */
 const bulkBodyBytes = 65_536
 const apiPath = /^\/(apis?|openapi|version|healthz|livez|readyz)([/?]|$)/
 const podLogPath = /^\/api\/v1\/namespaces\/[^/]+\/pods\/[^/]+\/log(\?|$)/
-/** What is behind the API server sends what it likes. */
+/** Programs behind the API server send arbitrary traffic. */
 const proxyPath = /^\/api\/v1\/(namespaces\/[^/]+\/(pods|services)|nodes)\/[^/]+\/proxy([/?]|$)/
 const isWatch = /[?&]watch=(1|true)(&|$)/
 
 /**
- * Of which class a request to a cluster's API is. Sessions are interactive, logs are logs; what goes
- * to services, and what is announced as large, is bulk; the rest is control until it moves as much as bulk.
+ * Returns the class of a request to a cluster's API. Sessions are interactive, logs are logs; requests to
+ * services, and those with a large declared body, are bulk; the rest is control until it moves as much as
+ * bulk.
  */
 export const classifyRequest: Classify = ({ path, headers }, isUpgrade) => {
   if (!apiPath.test(path) || proxyPath.test(path)) return 'bulk'

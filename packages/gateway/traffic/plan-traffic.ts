@@ -14,9 +14,9 @@ import {
 } from '@skerry/tunnel'
 import type { Cluster, TrafficContract, TrafficContractRate } from '@skerry/fleet-kinds'
 
-/** What holds for the tunnels of one cluster. */
+/** The rules for the tunnels of one cluster. */
 export interface TrafficPlan extends TunnelTraffic {
-  /** Name of the contract; absent: there is none. */
+  /** The name of the contract; omitted if there is none. */
   readonly contract?: string
 }
 
@@ -25,7 +25,7 @@ export const noContract: TrafficPlan = Object.freeze({
   toHub: defaultTrafficRules,
 })
 
-/** Of all contracts that mean this cluster the one with the highest priority; then the first by name. */
+/** Chooses the contract with the highest priority among those that cover this cluster, then the first by name. */
 export function planTraffic(
   { metadata }: Pick<Cluster, 'metadata'>,
   contracts: readonly TrafficContract[],
@@ -80,7 +80,7 @@ function rateOf(given: TrafficContractRate | undefined): { rate?: TrafficRate } 
   return { rate: { bytesPerSecond, burstBytes } }
 }
 
-/** One that cannot be read selects nothing: the others hold. */
+/** Parses the selector. An invalid one selects nothing; the other contracts still hold. */
 function selectorOf({ clusterSelector }: TrafficContract['spec']): LabelSelector {
   try {
     return labelSelectorOf(clusterSelector)

@@ -6,15 +6,15 @@ import { noContract, planTraffic } from './plan-traffic.ts'
 
 export interface TrafficContractsParts {
   readonly cluster: ClusterClient
-  /** Those that end in this process; each replica of a hub looks after its own. */
+  /** The tunnels that end in this process; each replica of a hub handles its own. */
   readonly tunnels: Pick<TunnelRegistry, 'sessions' | 'identities'>
-  /** Called with a cluster whose tunnels changed. */
+  /** Calls the listener with a cluster whose tunnels changed. */
   readonly onTunnel: (listener: (cluster: string) => void) => Disposable
 }
 
 /**
- * Keeps every tunnel at the contract of its cluster: when it connects, and when a contract or the
- * cluster's labels change. Without a contract the default rules hold. Until the signal aborts.
+ * Applies each cluster's contract to its tunnels: when it connects, and when a contract or the cluster's
+ * labels change. Without a contract the default rules hold. Runs until the signal aborts.
  */
 export async function runTrafficContracts(
   { cluster, tunnels, onTunnel }: TrafficContractsParts,
@@ -23,7 +23,7 @@ export async function runTrafficContracts(
 ): Promise<void> {
   const contracts = createInformer(cluster.resource(trafficContractResource), {}, deps)
   const clusters = createInformer(cluster.resource(clusterResource), {}, deps)
-  /** What each tunnel was told last; a new one goes by the default rules. */
+  /** The rules last sent to each tunnel; a new tunnel starts with the default rules. */
   const told = new WeakMap<TunnelSession, string>()
   const apply = (name: string): void => {
     // A half-read list would take a contract away for a moment.

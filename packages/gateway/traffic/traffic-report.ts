@@ -1,8 +1,8 @@
 import type { TrafficClass, TunnelSession } from '@skerry/tunnel'
 
-/** What one tunnel may send and has sent, for operators. */
+/** The allowed and actual traffic of one tunnel, for operators. */
 export interface TrafficReport {
-  /** From the cluster; null: as much as the link takes. */
+  /** The rate from the cluster; null means unlimited. */
   readonly uplinkBytesPerSecond: number | null
   readonly downlinkBytesPerSecond: number | null
   /** False: the agent is of a version that knows no contract, and the uplink is not held to it. */

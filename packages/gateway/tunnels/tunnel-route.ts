@@ -21,25 +21,25 @@ export const tunnelPrefix = '/tunnel/v1/clusters/'
 
 export interface TunnelRouteDeps {
   readonly tunnels: TunnelRegistry
-  /** What operators are told, wherever the tunnels end. */
+  /** Describes tunnels for operators, on whichever replica they end. */
   readonly describe: ReplicatedTunnels['describe']
-  /** A tunnel has opened; called before anybody may use it. */
+  /** Called when a tunnel has opened, before any request uses it. */
   readonly onOpened?: (cluster: string, session: TunnelSession, agent: AgentFacts) => void
   readonly onBroken?: OnBrokenTunnel
-  /** This replica of the hub, where there are several; absent: it is the only one. */
+  /** Returns this replica of the hub if there are several. If omitted, it is the only one. */
   readonly replica?: () => HubReplica | undefined
-  /** How an agent's handshake ended. */
+  /** Called with the result of an agent's handshake. */
   readonly onHandshake?: (result: HandshakeResult) => void
   readonly clock: Clock
   readonly log: Logger
-  /** Hears of the bytes of each message, in and out. */
+  /** Receives the bytes of each message, in and out. */
   readonly onBytes?: (bytes: number) => void
   readonly limits?: Partial<TunnelLimits>
 }
 
 /**
- * `/tunnel/v1/clusters/<name>`: agents open their cluster's tunnel here by WebSocket, and only their
- * own; a plain GET tells operators what is open.
+ * Serves `/tunnel/v1/clusters/<name>`: agents open their own cluster's tunnel here over WebSocket; a plain
+ * GET reports the open tunnels to operators.
  */
 export function tunnelRoute(deps: TunnelRouteDeps): Route {
   const { tunnels } = deps
@@ -112,13 +112,13 @@ export function tunnelRoute(deps: TunnelRouteDeps): Route {
   }
 }
 
-/** Of an upgrade that came in as its own agent. */
+/** An upgrade that was authenticated as the cluster's own agent. */
 interface Admission {
   readonly agent: AgentFacts
   readonly opener: TunnelOpener
 }
 
-/** It is kept as long as the tunnel. */
+/** The limit of the user agent, which is kept as long as the tunnel. */
 const userAgentCharsMax = 128
 
 function clusterNameOf(target: string): string {

@@ -40,7 +40,7 @@ async function* broken(body: AsyncIterable<Uint8Array>, breaks: number[]) {
   }
 }
 
-/** Until so many bytes are there. */
+/** Reads until that many bytes have come. */
 async function readBytes(body: AsyncIterable<Uint8Array>, bytes: number): Promise<Buffer> {
   const pieces: Uint8Array[] = []
   let count = 0
@@ -143,7 +143,7 @@ const initialEnd = (version: string): string =>
   event('BOOKMARK', version, { 'k8s.io/initial-events-end': 'true' })
 const status = (code: number): string => JSON.stringify({ kind: 'Status', code, reason: 'Some' })
 
-/** How one request is answered: these pieces, and then the end, or a break. */
+/** The answer to one request: these pieces, and then the end or a break. */
 interface Reply {
   readonly pieces: readonly string[]
   readonly breaks?: boolean
@@ -344,7 +344,7 @@ test('a cluster that stays away ends the watch, so that the client hears of it',
   assert.equal(isOver(), false)
   await clock.advance(1_000)
   await reading
-  // As often as every few seconds, and no more.
+  // The watch is retried every few seconds, and no more often.
   assert.ok(way.asked.length > 20 && way.asked.length < 100, String(way.asked.length))
 })
 

@@ -25,15 +25,15 @@ export interface AskedWatch {
 }
 
 export interface ClusterWatches {
-  /** As a tunnel's `send`. The answer of a watch outlives the tunnel that it began in. */
+  /** Sends as a tunnel's `send` does. The answer of a watch outlives the tunnel in which it began. */
   send(asked: AskedWatch, signal: AbortSignal): Promise<TunnelResponse>
 }
 
 /**
- * Watches of clusters that go on when a tunnel, an agent or another replica breaks under them. Whole
- * events only are passed on, and of each one its resourceVersion is known; after a break the watch is asked
- * for again from the last one, so that the client sees each event once and no break. Where that cannot
- * be, it ends as a watch may end at any time, and the client asks again.
+ * Keeps watches of clusters alive when the tunnel, the agent or another replica breaks under them. It passes
+ * on whole events only, and knows the resourceVersion of each. After a break it requests the watch again from
+ * the last one, so that the client sees each event once and no break. If that is impossible, the watch ends,
+ * as watches may at any time, and the client starts another.
  */
 export function createClusterWatches(deps: ClusterWatchesDeps): ClusterWatches {
   const limits = { ...watchLimits, ...deps.limits }
@@ -56,7 +56,7 @@ export function createClusterWatches(deps: ClusterWatchesDeps): ClusterWatches {
       const asking = createWatchReturn(broken, { ...deps, limits }, signal)
       const answer = await deps.tunnels.send(cluster, watch.first, signal)
       const framing = framingOf(answer)
-      // What has a length is whole already, a refusal mostly.
+      // An answer with a length is already whole; mostly it is a refusal.
       if (framing === undefined || 'content-length' in answer.headers) return answer
       const followed = { body: answer.body, watch, framing, asking, signal }
       return {
@@ -104,7 +104,7 @@ async function* follow(
       fault = error
     }
     const isRefused = signal.reason === accessEnded
-    // Nobody reads any more.
+    // Nothing reads any more.
     if (signal.aborted && !isRefused) throw fault
     const { version } = position
     const mayReturn = version !== undefined && !isRefused
@@ -124,7 +124,7 @@ interface Passing {
   readonly watch: WatchRequest
 }
 
-/** What of these events the client is to see. */
+/** Returns those of the events that the client should see. */
 function pass(frames: readonly Buffer[], { position, framing, watch }: Passing): Buffer[] {
   return frames.filter((frame) => {
     const head = readEventHead(framing, frame)
@@ -133,7 +133,10 @@ function pass(frames: readonly Buffer[], { position, framing, watch }: Passing):
   })
 }
 
-/** Whether a reader can tell by what it has seen where to go on; else the end must not look whole. */
+/**
+ * Reports whether a reader can continue from the events that it has seen. If not, the end must not look
+ * regular.
+ */
 function mayEnd({ version, hasFailed, isInitial }: WatchPosition, watch: WatchRequest): boolean {
   if (hasFailed || version !== undefined) return true
   return isInitial && watch.sendInitialEvents === true && watch.wantsBookmarks

@@ -1,8 +1,8 @@
-/** What of one event says where a watch has come to. */
+/** The part of one event that shows the position of a watch. */
 export interface EventHead {
-  /** ADDED, MODIFIED, DELETED, BOOKMARK or ERROR. */
+  /** One of ADDED, MODIFIED, DELETED, BOOKMARK and ERROR. */
   readonly type: string
-  /** metadata.resourceVersion of the object, Table or bookmark; absent: it has none. */
+  /** The metadata.resourceVersion of the object, Table or bookmark; omitted if it has none. */
   readonly version?: string
   /** The bookmark that ends the initial events of a WatchList. */
   readonly isInitialEnd: boolean

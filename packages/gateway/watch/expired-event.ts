@@ -7,8 +7,9 @@ import { framingOfType } from './watch-framing.ts'
 const statusBytesMax = 65_536
 
 /**
- * The refusal to go on from a version as the watch's last event, as a server says it that has begun to
- * answer already. Undefined when it is in another encoding than the watch, or no Status.
+ * Turns the refusal to continue from a version into the watch's last event, as a server sends it that has
+ * already begun to answer. Resolves undefined if it is in another encoding than the watch, or is not a
+ * Status.
  */
 export async function expiredEvent(
   { headers, body }: TunnelResponse,
@@ -31,7 +32,7 @@ function jsonErrorLine(status: Buffer): Uint8Array | undefined {
     const object: unknown = JSON.parse(status.toString('utf8'))
     return Buffer.from(`${JSON.stringify({ type: 'ERROR', object })}\n`)
   } catch {
-    // Whoever asks again is told by the cluster itself.
+    // The cluster itself reports the error to a client that asks again.
     return undefined
   }
 }

@@ -1,7 +1,7 @@
-/** How the events of a watch follow each other: lines of JSON, or lengths and protobuf. */
+/** The framing of a watch's events: lines of JSON, or protobuf with length prefixes. */
 export type Framing = 'lines' | 'lengths'
 
-/** What all watches of a process keep of events that have come in part. */
+/** The memory that all watches of a process use for partial events. */
 export interface PartialBudget {
   usedBytes: number
   readonly bytesMax: number
@@ -11,12 +11,12 @@ const lineEnd = 10
 const lengthBytes = 4
 const nothing = Buffer.alloc(0)
 
-/** Cuts a watch's bytes into whole events, and keeps the last part until its rest comes. */
+/** Cuts a watch's bytes into whole events, and keeps the last partial one until the rest comes. */
 export class FrameSplitter implements Disposable {
   readonly #framing: Framing
   readonly #frameBytesMax: number
   readonly #budget: PartialBudget
-  /** The part stands at its start; it grows by doubling, however small the pieces are. */
+  /** Holds the partial event at its start; it grows by doubling, however small the pieces are. */
   #kept = nothing
   #keptBytes = 0
 
@@ -26,7 +26,7 @@ export class FrameSplitter implements Disposable {
     this.#budget = budget
   }
 
-  /** More is kept than may be: take the rest, and read on without this. */
+  /** True if more is kept than allowed: take the rest, and continue without this splitter. */
   get isTooLong(): boolean {
     return this.#keptBytes > this.#frameBytesMax || this.#budget.usedBytes > this.#budget.bytesMax
   }
@@ -45,7 +45,7 @@ export class FrameSplitter implements Disposable {
     return frames
   }
 
-  /** What has come of the next event; it is kept no longer. */
+  /** Returns the bytes of the next event that have come so far, and drops them. */
   takeRest(): Buffer {
     const rest = this.#kept.subarray(0, this.#keptBytes)
     this.#budget.usedBytes -= this.#keptBytes
@@ -58,7 +58,7 @@ export class FrameSplitter implements Disposable {
     this.takeRest()
   }
 
-  /** Where in the chunk the event ends that begins at `at`, or before it in what is kept. */
+  /** Returns where in the chunk the event ends that begins at `at`, or that began in the kept bytes. */
   #endOf(chunk: Buffer, at: number): number | undefined {
     if (this.#framing === 'lines') {
       const found = chunk.indexOf(lineEnd, at)

@@ -11,14 +11,14 @@ const comma = 0x2c
 const colon = 0x3a
 
 /**
- * `{"type":…,"object":{…,"metadata":{…,"resourceVersion":…}}}`. Objects are not parsed: what is asked for
- * stands mostly within their first kilobyte, and parsing all of them would cost more than the tunnel does.
+ * Reads `{"type":…,"object":{…,"metadata":{…,"resourceVersion":…}}}`. It does not parse whole objects: these
+ * fields are mostly within the first kilobyte, and parsing everything would cost more than the tunnel does.
  */
 export function readJsonHead(frame: Buffer): EventHead | undefined {
   const scan = new Scan(frame)
   let type: string | undefined
   let version: string | undefined
-  // Before the type is known there is more to read behind the object.
+  // While the type is unknown, it may follow after the object.
   const isEnough = (): boolean => type !== undefined && version !== undefined
   const readMetadata = (): void =>
     scan.eachMember((name) => {
@@ -43,7 +43,7 @@ export function readJsonHead(frame: Buffer): EventHead | undefined {
   return { ...head, isInitialEnd: type === 'BOOKMARK' && isInitialEnd(frame) }
 }
 
-/** Bookmarks are small. */
+/** Parses the whole frame, because bookmarks are small. */
 function isInitialEnd(frame: Buffer): boolean {
   try {
     const event: unknown = JSON.parse(frame.toString('utf8'))
@@ -52,12 +52,12 @@ function isInitialEnd(frame: Buffer): boolean {
     const annotations = isJsonObject(metadata) ? metadata['annotations'] : undefined
     return isJsonObject(annotations) && annotations[initialEndAnnotation] === 'true'
   } catch {
-    // Half of an event ends nothing.
+    // A partial event is not the end.
     return false
   }
 }
 
-/** Goes through JSON from the front, as far as it is asked to. */
+/** Scans JSON from the front, as far as it is asked to. */
 class Scan {
   readonly #bytes: Buffer
   #at = 0
@@ -67,7 +67,10 @@ class Scan {
     this.#bytes = bytes
   }
 
-  /** Calls for each member of the object that begins here, who reads or skips its value; true: enough. */
+  /**
+   * Calls back for each member of the object that begins here; the callback reads or skips the value, and
+   * returns true to stop.
+   */
   eachMember(onMember: (name: string) => boolean): void {
     if (this.#next() !== openBrace) return this.#break()
     this.#at += 1
@@ -87,7 +90,7 @@ class Scan {
     }
   }
 
-  /** Undefined for what is no string, which is skipped. */
+  /** Returns undefined if the value is not a string, and skips it. */
   string(): string | undefined {
     if (this.#next() !== quote) {
       this.skip()
@@ -120,7 +123,7 @@ class Scan {
     } while (depth > 0 && !this.isBroken)
   }
 
-  /** The next byte that is no space. */
+  /** Returns the next byte that is not white space. */
   #next(): number | undefined {
     let byte = this.#bytes[this.#at]
     while (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) {
@@ -170,7 +173,7 @@ function unescaped(text: string): string | undefined {
     const value: unknown = JSON.parse(text)
     return typeof value === 'string' ? value : undefined
   } catch {
-    // A bad escape: nobody's name or version.
+    // The escape is invalid, so this is neither a name nor a version.
     return undefined
   }
 }

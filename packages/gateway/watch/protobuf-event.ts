@@ -1,12 +1,12 @@
 import { initialEndAnnotation, type EventHead } from './event-head.ts'
 
-/** Field numbers of meta/v1 and runtime in generated.proto. */
+/** The field numbers of meta/v1 and runtime in generated.proto. */
 const fields = Object.freeze({
   eventType: 1,
   eventObject: 2,
   rawExtensionRaw: 1,
   unknownRaw: 2,
-  /** Of every kind that has metadata. */
+  /** The fields of every kind that has metadata. */
   objectMetadata: 1,
   resourceVersion: 6,
   annotations: 12,
@@ -16,7 +16,7 @@ const fields = Object.freeze({
 const magic = Buffer.of(0x6b, 0x38, 0x73, 0x00)
 const lengthBytes = 4
 
-/** One length-delimited WatchEvent; its object is in the envelope of Kubernetes' protobuf. */
+/** Reads one length-delimited WatchEvent, whose object is in the envelope of Kubernetes' protobuf. */
 export function readProtobufHead(frame: Buffer): EventHead | undefined {
   const event = frame.subarray(lengthBytes)
   const type = findBytes(event, fields.eventType)?.toString('utf8')

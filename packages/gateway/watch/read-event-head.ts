@@ -3,7 +3,7 @@ import type { Framing } from './frame-splitter.ts'
 import { readJsonHead } from './json-event.ts'
 import { readProtobufHead } from './protobuf-event.ts'
 
-/** Undefined for what is no event as Kubernetes writes them. */
+/** Returns undefined if the frame is not an event as Kubernetes writes it. */
 export function readEventHead(framing: Framing, frame: Buffer): EventHead | undefined {
   return framing === 'lines' ? readJsonHead(frame) : readProtobufHead(frame)
 }

@@ -1,12 +1,12 @@
 import type { TunnelHeaders, TunnelResponse } from '@skerry/tunnel'
 import type { Framing } from './frame-splitter.ts'
 
-/** Undefined for what is no watch that can be followed: a refusal, or another encoding. */
+/** Returns undefined if the answer is not a watch that can be followed: a refusal, or another encoding. */
 export function framingOf({ status, headers }: TunnelResponse): Framing | undefined {
   return status === 200 ? framingOfType(headers) : undefined
 }
 
-/** By the content type alone. */
+/** Returns the framing by the content type alone. */
 export function framingOfType(headers: TunnelHeaders): Framing | undefined {
   const { 'content-type': type, 'content-encoding': encoding = 'identity' } = headers
   if (typeof type !== 'string' || encoding !== 'identity') return undefined

@@ -1,20 +1,20 @@
-/** Bounds of what the hub does for watches of clusters. */
+/** The bounds of the hub's work for watches of clusters. */
 export interface WatchLimits {
   /**
-   * How long a broken watch waits for its cluster, from the break on. A dead link is found within 25 s and
-   * an agent dials every few seconds; of what takes longer, the client should be told.
+   * The time that a broken watch waits for its cluster, from the break on. A dead link is found within 25 s
+   * and an agent dials every few seconds; the client should learn of longer outages.
    */
   readonly resumeMs: number
-  /** From asking again to the head of the answer. */
+  /** The time from a repeated request to the head of the answer. */
   readonly answerMs: number
   /** Watches of one cluster break together; they come back spread over this. */
   readonly spreadMs: number
   readonly retryMsMax: number
-  /** A watch that lived shorter after it was resumed has not come back: its time goes on running. */
+  /** A resumed watch that ends sooner than this has not recovered: its waiting time continues. */
   readonly provenMs: number
-  /** One event. Go's clients read none that are longer. */
+  /** The limit of one event. Go's clients read no longer ones. */
   readonly frameBytesMax: number
-  /** Events that have come in part, of all watches of one cluster. */
+  /** The limit of partial events, of all watches of one cluster. */
   readonly partialBytesMax: number
 }
 

@@ -3,8 +3,8 @@ import type { TunnelHeaders, TunnelRequest } from '@skerry/tunnel'
 import { isWatch } from './watch-request.ts'
 
 /**
- * Whether this asks for a watch over WebSocket whose events are text. The hub asks the cluster for it as
- * for any other watch, so that it outlives a tunnel, and makes the messages itself.
+ * Reports whether this requests a watch over WebSocket whose events are text. The hub requests it from the
+ * cluster like any other watch, so that it outlives a tunnel, and makes the messages itself.
  */
 export function isSocketWatch({ request }: AuthorizedRequest, asked: TunnelRequest): boolean {
   const { upgrade = '', accept = '' } = request.headers

@@ -1,23 +1,26 @@
 import type { EventHead } from './event-head.ts'
 
-/** The API promises no more than that a version is a string; upstream's have at most 20 characters. */
+/** The API only promises that a version is a string; upstream's have at most 20 characters. */
 const versionCharsMax = 128
 
 export interface WatchStart {
-  /** As the client sent it; empty: none. */
+  /** The version as the client sent it; empty if it sent none. */
   readonly resourceVersion: string
-  /** As the client sent it; undefined: not at all. */
+  /** The value as the client sent it; undefined if it sent none. */
   readonly sendInitialEvents: boolean | undefined
 }
 
 /**
- * Where a watch has come to: from which resourceVersion it could be asked for again so that nothing is
- * missing and nothing comes twice. Events come in the order of their versions; only the initial ones do
- * not, so that none of theirs is a place to go on from (KEP-3157).
+ * Tracks the resourceVersion from which a watch could be requested again without missing or repeating an
+ * event. Events come in the order of their versions, except for the initial ones, so a watch cannot continue
+ * from one of those (KEP-3157).
  */
 export class WatchPosition {
   #version: string | undefined
-  /** `marked`: a bookmark tells their end. `unmarked`: nothing does, until something else than ADDED comes. */
+  /**
+   * State `marked`: a bookmark marks the end of the initial events. State `unmarked`: only the first event
+   * other than ADDED does.
+   */
   #initial: 'over' | 'marked' | 'unmarked'
   #hasFailed = false
 
@@ -28,25 +31,25 @@ export class WatchPosition {
     if (!isFromNow && !sendInitialEvents) this.#version = resourceVersion
   }
 
-  /** Undefined: it cannot be resumed now. */
+  /** The version from which the watch can be resumed; undefined if that is impossible now. */
   get version(): string | undefined {
     return this.#version
   }
 
-  /** It ended by an ERROR event: nothing more comes of it. */
+  /** True if the watch ended with an ERROR event: no events follow. */
   get hasFailed(): boolean {
     return this.#hasFailed
   }
 
   /**
-   * Whoever reads it may not take an end here for a whole watch: initial events are missing, and only
-   * their bookmark would tell.
+   * True while initial events may be missing. A reader must not take an end here for a whole watch, because
+   * only the bookmark would mark it.
    */
   get isInitial(): boolean {
     return this.#initial !== 'over'
   }
 
-  /** Undefined: an event that could not be read. */
+  /** Records an event; undefined stands for one that could not be read. */
   onEvent(event: EventHead | undefined): void {
     if (event?.type === 'ERROR') {
       this.#hasFailed = true

@@ -6,15 +6,15 @@ import type { WatchStart } from './watch-position.ts'
 export interface WatchRequest extends WatchStart {
   /** The client wants to see bookmarks. */
   readonly wantsBookmarks: boolean
-  /** 0: the server decides. */
+  /** The value 0 lets the server decide. */
   readonly timeoutSeconds: number
-  /** How it is asked at first. */
+  /** The first request of the watch. */
   readonly first: TunnelRequest
-  /** How it is asked from a version on, `timeoutSeconds` before its end. */
+  /** Returns the request that continues from a version, `timeoutSeconds` before its end. */
   resumed(version: string, timeoutSeconds: number): TunnelRequest
 }
 
-/** Those that say where a watch starts and how long it lasts. */
+/** The parameters that determine where a watch starts and how long it lasts. */
 const startNames: ReadonlySet<string> = new Set([
   'allowWatchBookmarks',
   'resourceVersion',
@@ -23,17 +23,17 @@ const startNames: ReadonlySet<string> = new Set([
   'timeoutSeconds',
 ])
 
-/** Whether this asks a cluster for a watch over HTTP. */
+/** Reports whether this requests a watch over HTTP from a cluster. */
 export function isWatch({ method, path }: Pick<TunnelRequest, 'method' | 'path'>): boolean {
-  // Parsing a path costs a fortieth of a request: most have no such word.
+  // Parsing a path costs a fortieth of a request, and most do not contain this word.
   if (method !== 'GET' || !path.includes('watch')) return false
   return parseRequestInfo(method, path).verb === 'watch'
 }
 
 /**
- * Reads a watch, and asks for bookmarks where the client does not: they say how far it has come while
- * nothing happens. Not where it wants Tables: the first event of those describes the columns, also when
- * it is a bookmark that the client will not see.
+ * Reads a watch, and adds bookmarks if the client did not request them: they mark its position while nothing
+ * happens. It adds none to a watch of Tables: the first event of those describes the columns, even if it is a
+ * bookmark that the client will not see.
  */
 export function readWatchRequest(request: TunnelRequest): WatchRequest {
   const [path = '', ...queries] = request.path.split('?')
@@ -41,7 +41,7 @@ export function readWatchRequest(request: TunnelRequest): WatchRequest {
   const query = new URLSearchParams(queries.join('?'))
   const wantsBookmarks = isTrue(query.get('allowWatchBookmarks'))
   const sendInitialEvents = query.get('sendInitialEvents')
-  // Upstream does not compress watches; one that is compressed could not be followed.
+  // Upstream does not compress watches, and a compressed one could not be followed.
   const { 'accept-encoding': _, ...headers } = request.headers
   const asked = (dropped: ReadonlySet<string>, added: Record<string, string>): TunnelRequest => {
     const kept = pairs.filter((pair) => pair !== '' && !dropped.has(nameOf(pair)))
@@ -77,12 +77,12 @@ function nameOf(pair: string): string {
   try {
     return decodeURIComponent(name.replaceAll('+', ' '))
   } catch {
-    // Malformed: none of ours.
+    // The name is malformed, so it is not one of ours.
     return name
   }
 }
 
-/** What is no whole number the server refuses by itself. */
+/** The server itself refuses a value that is not a whole number. */
 function secondsOf(text: string | null): number {
   return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : 0
 }

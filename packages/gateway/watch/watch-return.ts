@@ -24,11 +24,11 @@ import { framingOf } from './watch-framing.ts'
 import type { WatchLimits } from './watch-limits-table.ts'
 import type { WatchRequest } from './watch-request.ts'
 
-/** What a broken watch goes on with: more bytes of it, or one last event. */
+/** The continuation of a broken watch: more bytes of it, or one last event. */
 export type Continued = { readonly body: TunnelBody } | { readonly frame: Uint8Array }
 
 export interface WatchReturn extends Disposable {
-  /** Undefined: it is over. Rejects with the signal's reason. */
+  /** Resolves undefined if the watch is over. Rejects with the signal's reason. */
   from(version: string, framing: Framing): Promise<Continued | undefined>
 }
 
@@ -47,7 +47,7 @@ export interface BrokenWatch {
   readonly mayGoOn: () => Promise<void>
 }
 
-/** Brings one watch back, as often as it breaks, within its time. Time runs from here on. */
+/** Resumes one watch, as often as it breaks, within its time. The time starts here. */
 export function createWatchReturn(
   broken: BrokenWatch,
   deps: WatchReturnDeps,
@@ -78,13 +78,13 @@ export function createWatchReturn(
 }
 
 interface ReturnState {
-  /** Of the watch as the client asked for it, monotonic. */
+  /** The end of the watch as the client requested it, on the monotonic clock. */
   readonly endMs: number
   readonly backoff: Backoff
-  /** Since when it has run, the last time that it did. */
+  /** The time since which it has run, the last time that it did. */
   backSinceMs: number
   giveUpMs: number
-  /** Of the request that it runs on since it was last resumed. */
+  /** The scope of the request on which the watch has run since it was last resumed. */
   scope: LinkedSignal | undefined
 }
 
@@ -160,7 +160,7 @@ class LateAnswerError extends Error {
   override name = 'LateAnswerError'
 }
 
-/** Of a server that is overloaded, or on its way up or down. */
+/** Statuses of a server that is overloaded, starting or stopping. */
 const passingStatuses: ReadonlySet<number> = new Set([429, 500, 502, 503, 504])
 
 async function outcomeOf(answer: TunnelResponse, framing: Framing): Promise<Outcome> {
@@ -170,7 +170,7 @@ async function outcomeOf(answer: TunnelResponse, framing: Framing): Promise<Outc
   return frame === undefined ? 'over' : { frame }
 }
 
-/** What may be otherwise in a moment. */
+/** Reports whether the error may be gone in a moment. */
 function isPassing(error: unknown): boolean {
   return (
     error instanceof TunnelUnavailableError ||

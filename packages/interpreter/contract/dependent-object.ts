@@ -4,9 +4,9 @@ import type { LabelSelectorFields } from '@skerry/api'
 export interface DependentObject {
   readonly apiVersion: string
   readonly kind: string
-  /** Empty: none. */
+  /** An empty string for cluster-scoped objects. */
   readonly namespace: string
-  /** One of name and labelSelector. */
+  /** Either name or labelSelector is set. */
   readonly name?: string
   readonly labelSelector?: LabelSelectorFields
 }

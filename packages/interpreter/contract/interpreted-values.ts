@@ -12,8 +12,8 @@ import type { BindingComponent, ReplicaRequirements } from '@skerry/karmada-kind
 import type { DependentObject } from './dependent-object.ts'
 
 /*
- * What scripts and webhooks give back is read here: each function throws a TypeError that says what is
- * wrong with it, and drops what Karmada's API has no field for.
+ * Parses the results of scripts and webhooks: each function throws a TypeError that describes the error, and
+ * drops fields that Karmada's API does not have.
  */
 
 const replicasMax = 2 ** 31 - 1
@@ -37,7 +37,7 @@ export function readStatus(value: unknown): JsonObject {
   return value
 }
 
-/** The same object, changed: what it is called is nobody's to change. */
+/** Returns the changed object, whose identity must stay the same. */
 export function readObject(value: unknown, before: AnyObject): AnyObject {
   if (!isJsonObject(value)) throw wrong('result', 'an object')
   const { apiVersion, kind, metadata } = value
@@ -78,7 +78,7 @@ function readNodeClaim(value: unknown): NonNullable<ReplicaRequirements['nodeCla
   if (!isJsonObject(value)) throw wrong('nodeClaim', 'an object')
   const { hardNodeAffinity, nodeSelector, tolerations } = value
   return {
-    // What stands in them is checked where a pod is placed, as it is for a pod's own.
+    // Their content is checked where a pod is placed, as for a pod's own.
     ...(isPresent(hardNodeAffinity)
       ? {
           hardNodeAffinity: expectObject(
@@ -99,7 +99,7 @@ function readTexts(name: string, value: unknown): Record<string, string> {
   for (const each of Object.values(texts)) {
     if (typeof each !== 'string') throw wrong(name, 'an object of texts')
   }
-  // Each of them was looked at.
+  // Each value was checked above.
   return texts as Record<string, string>
 }
 
@@ -129,7 +129,7 @@ export function readDependencies(value: unknown): DependentObject[] {
   return inOneOrder(expectObjects('dependencies', value).map(readDependency))
 }
 
-/** Whatever order they came in, and each once. */
+/** Sorts the dependencies and removes duplicates. */
 export function inOneOrder(dependencies: readonly DependentObject[]): DependentObject[] {
   const byText = new Map(dependencies.map((each) => [JSON.stringify(each), each]))
   const keyOf = ({ apiVersion, kind, namespace, name = '' }: DependentObject): string =>
@@ -150,7 +150,7 @@ function readDependency(value: JsonObject): DependentObject {
     throw wrong('dependencies[]', 'an object with a name or a labelSelector')
   }
   const selector = labelSelector as LabelSelectorFields
-  // Throws when it is no selector.
+  // Throws if the selector is invalid.
   labelSelectorOf(selector)
   return { apiVersion, kind, namespace, labelSelector: selector }
 }

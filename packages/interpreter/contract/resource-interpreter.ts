@@ -8,21 +8,21 @@ import type {
 import type { DependentObject } from './dependent-object.ts'
 
 /**
- * What a fleet must know of each kind. Native kinds are known; customizations and webhooks teach
- * others, or teach these anew. Each method rejects when the rule that is in force for the kind fails.
+ * Interprets each kind for a fleet. Native kinds are built in; customizations and webhooks add others, or
+ * replace these. Each method rejects if the kind's present rule fails.
  */
 export interface ResourceInterpreter {
   /** Whether there is a rule for this operation: an unknown kind has no replicas to divide. */
   knows(object: AnyObject, operation: InterpreterOperation): boolean
-  /** Undefined of a kind without replicas. */
+  /** Resolves undefined for a kind without replicas. */
   replicas(object: AnyObject, signal: AbortSignal): Promise<InterpretedReplicas | undefined>
-  /** Undefined of a kind that is not made of several parts. */
+  /** Resolves undefined for a kind that does not have several components. */
   components(object: AnyObject, signal: AbortSignal): Promise<BindingComponent[] | undefined>
   reviseReplica(object: AnyObject, replicas: number, signal: AbortSignal): Promise<AnyObject>
-  /** What is wanted, with what the cluster itself has put into its object. */
+  /** Resolves with the desired object, plus the fields that the cluster itself has set. */
   retain(desired: AnyObject, observed: AnyObject, signal: AbortSignal): Promise<AnyObject>
   prune(object: AnyObject, signal: AbortSignal): Promise<AnyObject>
-  /** What of the status goes back; undefined while there is none. */
+  /** Resolves with the part of the status to report; undefined while there is none. */
   reflectStatus(object: AnyObject, signal: AbortSignal): Promise<JsonObject | undefined>
   /** The template with the status that its copies have together. */
   aggregateStatus(
@@ -34,7 +34,7 @@ export interface ResourceInterpreter {
   dependencies(object: AnyObject, signal: AbortSignal): Promise<DependentObject[]>
 }
 
-/** As webhooks' configurations name them. */
+/** The operations, as configurations of webhooks name them. */
 export type InterpreterOperation =
   | 'InterpretReplica'
   | 'InterpretComponent'

@@ -4,18 +4,21 @@ import type { CustomScript } from './customization.ts'
 
 /** Limits for the scripts of one customization and one kind of object, in the process that runs them. */
 export const customizationLimits = Object.freeze({
-  /** At once, in steps of `LuaRun.used`: ten thousand objects of some thousand steps each, about a second. */
+  /**
+   * The largest account, in steps of `LuaRun.used`: ten thousand objects of some thousand steps each, about a
+   * second.
+   */
   stepsMax: 20_000_000,
-  /** That much comes back: about a twentieth of one core. */
+  /** The steps that come back each second: about a twentieth of one core. */
   stepsPerSecond: 1_000_000,
   /** After a call that took more than a call may; twice as long each time that it does so again. */
   restMs: 10_000,
   restMaxMs: 600_000,
-  /** Customizations that are remembered; the one that was asked least recently goes. */
+  /** The customizations that are remembered; the least recently used is dropped. */
   keptMax: 1_000,
 })
 
-/** One that may not run for some time. */
+/** A customization that may not run for some time. */
 export interface Suspension {
   readonly customization: string
   readonly kind: string
@@ -74,7 +77,7 @@ export class CustomizationBudget {
     if (isOverrun) {
       suspend('it took too much', Math.min(restMaxMs, restMs * 2 ** (account.overruns - 1)))
     } else if (account.steps < 0) {
-      // Half of it comes back: else each call would suspend it anew.
+      // Wait until half of it has come back: otherwise each call would suspend it again.
       const missing = stepsMax / 2 - account.steps
       suspend('its calls took too much together', (missing / stepsPerSecond) * 1000)
     }
@@ -90,7 +93,7 @@ export class CustomizationBudget {
     const account = known === undefined || isChanged ? this.#open() : known
     account.texts.set(rule, text)
     this.#refill(account)
-    // The newest stands last.
+    // The newest comes last.
     this.#accounts.delete(key)
     this.#accounts.set(key, account)
     const oldest = this.#accounts.keys().next().value

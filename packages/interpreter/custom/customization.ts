@@ -28,7 +28,7 @@ export const customizationResource: TypedResource<Customization> = Object.freeze
   isNamespaced: false,
 })
 
-/** One script, and where it stands. */
+/** One script with its origin. */
 export interface CustomScript {
   readonly customization: string
   readonly rule: CustomizationRule
@@ -46,7 +46,7 @@ const ruleOf: Readonly<Partial<Record<InterpreterOperation, CustomizationRule>>>
   InterpretDependency: 'dependencyInterpretation',
 })
 
-/** Which scripts are in force for a kind; of several for one operation that of the first name. */
+/** Knows the scripts in force for each kind; if several serve one operation, the first by name wins. */
 export class CustomScripts {
   readonly #byKind: ReadonlyMap<string, readonly Customization[]>
 
@@ -57,7 +57,7 @@ export class CustomScripts {
     this.#byKind = Map.groupBy(sorted, ({ spec }) => kindKey(spec.target))
   }
 
-  /** Empty: nobody has customized that. Dependencies alone add up. */
+  /** Returns no scripts if nobody has customized the operation. Only dependencies may have several. */
   of(
     object: Pick<KubeObject, 'apiVersion' | 'kind'>,
     operation: InterpreterOperation,

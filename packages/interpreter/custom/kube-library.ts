@@ -13,10 +13,10 @@ import { type LuaArguments, type LuaLibraryFunction, jsonOf, luaOf, toBytes } fr
 import { dependenciesOf } from '../native/dependencies.ts'
 import { podRequirements } from '../native/pod-requirements.ts'
 
-/** What `require("kube")` gives to scripts, as in Karmada. */
+/** The functions that `require("kube")` gives to scripts, as in Karmada. */
 export const kubeFunctions: Readonly<Record<string, LuaLibraryFunction>> = Object.freeze({
   resourceAdd(args: LuaArguments) {
-    // Each is added up in full.
+    // Each addition costs its full number of steps.
     args.run.step(quantitySteps * args.count)
     const quantities = args.values.map((_, index) => quantityAt(args, index))
     return formatQuantity(quantities.reduce(addQuantities, quantityOf(0)))
@@ -43,7 +43,7 @@ export const kubeFunctions: Readonly<Record<string, LuaLibraryFunction>> = Objec
 /** Steps for each quantity, which is read exactly whatever it is. */
 const quantitySteps = 10
 
-/** Of a pod's template. */
+/** Returns the spec of a pod template. */
 function podSpecAt(args: LuaArguments, index: number): JsonObject {
   const template = jsonOf(args.table(index), [], args.run)
   const spec = isJsonObject(template) ? template['spec'] : undefined
@@ -59,7 +59,7 @@ function quantityAt(args: LuaArguments, index: number): Quantity {
   return refusable(args, () => parseQuantity(text))
 }
 
-/** The script did it: it is told in which line. */
+/** Blames an error on the script, which names the line. */
 function refusable<Result>({ run }: LuaArguments, act: () => Result): Result {
   try {
     return act()

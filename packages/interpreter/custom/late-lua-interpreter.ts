@@ -5,8 +5,8 @@ import type { CustomScripts } from './customization.ts'
 import type { LuaClock } from './lua-interpreter.ts'
 
 /**
- * As LuaInterpreter, which is loaded when the first script is to run: most fleets have none, and Lua is 60 kB of code
- * in each of their agents.
+ * Wraps LuaInterpreter, and loads it for the first script: most fleets have none, and Lua is 60 kB of code in
+ * each of their agents.
  */
 export function lateLuaInterpreter(
   scripts: () => CustomScripts,

@@ -76,7 +76,7 @@ test('scripts answer every question about their kind', async () => {
   assert.deepEqual(await all.components(valve), [
     { name: 'seat', replicas: 3, replicaRequirements: { resourceRequest: { cpu: '500m' } } },
   ])
-  // What was empty stays what it was.
+  // Empty values stay as they were.
   assert.deepEqual(await all.reviseReplica(valve, 7), {
     ...valve,
     spec: { ...Object(valve['spec']), count: 7 },
@@ -244,7 +244,7 @@ test('a customization that keeps overrunning rests twice as long each time, unti
     await assert.rejects(interpreter.health(busy), /1000000 steps$/)
     const rests = new RegExp(`it took too much, and rests for ${seconds} s$`)
     await assert.rejects(interpreter.health(valve), rests)
-    // All that it has for the kind rests, and the same for another kind does not.
+    // All its scripts for the kind are suspended, those for another kind are not.
     await assert.rejects(interpreter.reflectStatus(valve), rests)
     clock.ms += seconds * 1000
   }

@@ -33,17 +33,17 @@ import { kubeFunctions } from './kube-library.ts'
 
 export type LuaClock = Pick<Clock, 'now' | 'monotonicMs'>
 
-/** A script has failed, or has given back what is no answer. */
+/** A script failed, or returned an invalid result. */
 export class CustomizationError extends Error {
   override name = 'CustomizationError'
 }
 
-/** Scripts that are ready to run, or are no Lua; those of kinds that are not seen any more go. */
+/** The parsed scripts, or their syntax errors, at most; the least recently used are dropped. */
 const scriptsKept = 200
 
 /**
- * Answers for the kinds that customizations are for, with their scripts. Each method rejects with a
- * CustomizationError when the script fails, takes too long, or when there is none.
+ * Interprets kinds with the scripts of their customizations. Each method rejects with a CustomizationError if
+ * the script fails, takes too long, or does not exist.
  */
 export class LuaInterpreter implements ResourceInterpreter {
   readonly #scripts: () => CustomScripts
@@ -99,7 +99,7 @@ export class LuaInterpreter implements ResourceInterpreter {
     )
   }
 
-  /** No script does that. */
+  /** No script prunes. */
   async prune(object: AnyObject): Promise<AnyObject> {
     return object
   }
@@ -112,7 +112,7 @@ export class LuaInterpreter implements ResourceInterpreter {
 
   async aggregateStatus(template: AnyObject, items: readonly unknown[]): Promise<AnyObject> {
     return this.#one(
-      // With no copies there is no list, as in Karmada.
+      // Without copies the list is nil, as in Karmada.
       {
         object: template,
         operation: 'AggregateStatus',
@@ -187,7 +187,7 @@ export class LuaInterpreter implements ResourceInterpreter {
   #ready(text: string): LuaScript {
     const known = this.#read.get(text)
     const script = known ?? this.#readOnce(text)
-    // The newest stands last.
+    // The newest comes last.
     this.#read.delete(text)
     this.#read.set(text, script)
     const oldest = this.#read.keys().next().value
@@ -216,7 +216,7 @@ interface Question {
 type ToJson = (value: LuaValue, references: readonly unknown[]) => unknown
 type ReadResults<Result> = (results: readonly LuaValue[], json: ToJson) => Result
 
-/** What the function of each operation is called in a script. */
+/** The names of scripts' functions, where they differ from the operation's. */
 const functionOf: Readonly<Partial<Record<InterpreterOperation, string>>> = Object.freeze({
   InterpretReplica: 'GetReplicas',
   InterpretComponent: 'GetComponents',

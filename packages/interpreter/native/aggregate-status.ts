@@ -6,8 +6,8 @@ import { aggregatedIngresses } from './aggregate-load-balancer.ts'
 import { aggregatedClaim, aggregatedPod, aggregatedVolume } from './aggregate-phases.ts'
 
 /**
- * The template with the status that its copies have together. A kind without a rule stays as it is,
- * and so does an object whose copies have told nothing new. Pure: times are those of the copies.
+ * Returns the template with the combined status of its copies. A kind without a rule stays as it is, and so
+ * does an object whose copies reported nothing new. Pure: times are those of the copies.
  */
 export function aggregatedStatus(
   template: AnyObject,
@@ -28,7 +28,7 @@ type AggregationRule = (
   items: readonly AggregatedStatusItem[],
 ) => JsonObject | undefined
 
-/** Which counts are added up. */
+/** The counts to sum. */
 interface Counts {
   /** Told also when they are 0, as the kinds' types have it. */
   readonly required?: readonly string[]
@@ -93,8 +93,8 @@ function summed(
 }
 
 /**
- * Sums, beside what else the status has. The newest template counts as observed when every copy has
- * been made from it and has been looked at since: tools of delivery wait for that.
+ * Sums the counts, and keeps the rest of the status. The newest template counts as observed when every copy
+ * was made from it and has been observed since: delivery tools wait for that.
  */
 function ofTemplate(counts: Counts): AggregationRule {
   return (template, items) => {
@@ -142,7 +142,7 @@ function aggregatedCronJob(_: AnyObject, items: readonly AggregatedStatusItem[])
   }
 }
 
-/** Undefined when no copy has one. */
+/** Returns undefined if no copy has one. */
 function latestTime(times: readonly string[]): string | undefined {
   return times
     .filter((time) => time !== '')

@@ -2,7 +2,10 @@ import type { AnyObject } from '@skerry/api'
 import { fieldAt, kindKey, objectsAt, textAt } from '@skerry/fleet-kinds'
 import type { DependentObject } from '../contract/dependent-object.ts'
 
-/** What has to go wherever this object goes, each once; empty of a kind that needs nothing. */
+/**
+ * Returns the objects that must go wherever this object goes, without duplicates; none for a kind without
+ * dependencies.
+ */
 export function dependenciesOf(object: AnyObject): DependentObject[] {
   return rules[kindKey(object)]?.(object) ?? []
 }

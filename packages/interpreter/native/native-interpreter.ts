@@ -13,7 +13,7 @@ import { reflectedStatus } from './reflect-status.ts'
 import { canReviseReplicas, replicasOf, withReplicas } from './replicas.ts'
 import { hasRetainRule, retained } from './retain.ts'
 
-/** What is known of native kinds without anybody's customization. */
+/** Interprets native kinds, without customizations. */
 export const nativeInterpreter: ResourceInterpreter = Object.freeze({
   knows: (object, operation) => rules[operation](object),
   replicas: async (object) => nativeReplicas(object),
@@ -33,9 +33,9 @@ const rules: Readonly<Record<InterpreterOperation, (object: AnyObject) => boolea
     InterpretComponent: () => false,
     ReviseReplica: canReviseReplicas,
     Retain: hasRetainRule,
-    // Every object loses what API servers put into it.
+    // Every object loses the fields that API servers set.
     Prune: () => true,
-    // Of a kind without a rule the whole status goes back.
+    // A kind without a rule reports its whole status.
     InterpretStatus: () => true,
     AggregateStatus: hasAggregationRule,
     InterpretHealth: hasHealthRule,

@@ -17,8 +17,8 @@ import type { ReplicaRequirements } from '@skerry/karmada-kinds'
 import { fieldAt, objectsAt } from '@skerry/fleet-kinds'
 
 /**
- * What one pod of this spec needs of a node, as Karmada counts it; undefined when it needs nothing. A
- * limit without a request is a request. Throws a QuantityError on what is no quantity.
+ * Returns what one pod of this spec requires of a node, as Karmada computes it; undefined if nothing. A limit
+ * without a request counts as a request. Throws QuantityError for an invalid quantity.
  */
 export function podRequirements(podSpec: JsonObject): ReplicaRequirements | undefined {
   const nodeClaim = nodeClaimOf(podSpec)
@@ -89,7 +89,7 @@ function quantitiesAt(object: JsonObject, ...path: readonly string[]): Quantitie
 
 const binaryNames: ReadonlySet<string> = new Set(['memory', 'ephemeral-storage'])
 
-/** In the unit that its resource is counted in, rounded up. */
+/** Rounds up to the unit in which the resource is counted. */
 function wholeQuantity(name: string, text: string): Quantity {
   const quantity = parseQuantity(text)
   if (name === 'cpu') return quantityOfMilli(quantityToMilli(quantity))
@@ -97,7 +97,7 @@ function wholeQuantity(name: string, text: string): Quantity {
   return quantityOf(quantityToNumber(quantity), isBinary ? 'BinarySI' : 'DecimalSI')
 }
 
-/** What a scheduler does not count is nobody's need. */
+/** Leaves out resources that schedulers do not count. */
 function isCounted(name: string): boolean {
   return (
     ['cpu', 'pods'].includes(name) ||

@@ -3,9 +3,9 @@ import { karmadaKeys } from '@skerry/karmada-kinds'
 import { fieldAt, kindKey, textAt } from '@skerry/fleet-kinds'
 
 /**
- * What of an object's status goes back to the control plane; undefined while there is none. Throws
- * when the annotation with its template's generation is no number: without that number an
- * aggregated status would never count as that of the newest template.
+ * Returns the part of an object's status to report to the control plane; undefined while there is none.
+ * Throws if the annotation with its template's generation is not a number: without it an aggregated status
+ * would never count as the newest template's.
  */
 export function reflectedStatus(object: AnyObject): JsonObject | undefined {
   const status = fieldAt(object, 'status')
@@ -41,7 +41,7 @@ const rules: Readonly<Record<string, ReflectRule>> = Object.freeze({
     'numberUnavailable',
     'observedGeneration',
   ]),
-  // Without observedGeneration: that is what Karmada's own agent sends.
+  // StatefulSets lack observedGeneration, as in Karmada's own agent.
   'apps/v1 StatefulSet': ofTemplate([
     'availableReplicas',
     'currentReplicas',
@@ -73,7 +73,7 @@ function only(fields: readonly string[]): ReflectRule {
   return (status) => pick(status, fields)
 }
 
-/** With the generations, by which the control plane sees whether the newest template is meant. */
+/** Reflects these fields with the generations by which the control plane recognizes the newest template. */
 function ofTemplate(fields: readonly string[]): ReflectRule {
   return (status, object) => {
     const { generation = 0 } = object.metadata
@@ -86,7 +86,7 @@ function ofTemplate(fields: readonly string[]): ReflectRule {
   }
 }
 
-/** 0 of an object whose Work was not made from a template. */
+/** Returns 0 for an object whose Work was not made from a template. */
 function templateGenerationOf({ kind, metadata }: AnyObject): number {
   const text = metadata.annotations?.[karmadaKeys.templateGeneration]
   if (text === undefined) return 0

@@ -3,9 +3,9 @@ import { countAt, fieldAt, kindKey, numberAt, withField } from '@skerry/fleet-ki
 
 interface ReplicaRule {
   readonly count: (object: AnyObject) => number
-  /** Where the count stands; absent: the kind has always as many. */
+  /** The path of the count. If omitted, the kind always has the same number. */
   readonly path?: readonly string[]
-  /** Where the pod's spec stands. */
+  /** The path of the pod's spec. */
   readonly podSpec: readonly string[]
 }
 
@@ -27,7 +27,7 @@ const rules: Readonly<Record<string, ReplicaRule>> = Object.freeze({
   'v1 Pod': { count: () => 1, podSpec: ['spec'] },
 })
 
-/** How many pods an object asks for, and what each needs; undefined of a kind that has none. */
+/** Returns how many pods an object requests, with their spec; undefined for a kind without pods. */
 export function replicasOf(
   object: AnyObject,
 ): { replicas: number; podSpec: JsonObject } | undefined {
@@ -42,7 +42,7 @@ export function canReviseReplicas(object: AnyObject): boolean {
   return rules[kindKey(object)]?.path !== undefined
 }
 
-/** The object with another count. One that says none, or is of another kind, stays as it is. */
+/** Returns the object with another count. An object without a count, or of another kind, stays as it is. */
 export function withReplicas(object: AnyObject, replicas: number): AnyObject {
   const path = rules[kindKey(object)]?.path
   if (path === undefined || numberAt(object, ...path) === undefined) return object

@@ -3,9 +3,8 @@ import { karmadaKeys } from '@skerry/karmada-kinds'
 import { fieldAt, kindKey, numberAt, objectsAt, textAt, withField } from '@skerry/fleet-kinds'
 
 /**
- * What is wanted, with what the cluster itself has put into its object and an update must not take
- * away: addresses, bindings, the replicas of an autoscaler. Throws when the object lacks what was to
- * be kept.
+ * Returns the desired object, plus the fields that the cluster itself has set and an update must not remove:
+ * addresses, bindings, an autoscaler's replicas. Throws if the object lacks a field to retain.
  */
 export function retained(desired: AnyObject, observed: AnyObject): AnyObject {
   return rules[kindKey(desired)]?.(desired, observed) ?? desired
@@ -43,7 +42,7 @@ const rules: Readonly<Record<string, RetainRule>> = Object.freeze({
       : desired,
 })
 
-/** What is observed at these paths; nothing where it is not. */
+/** Copies the observed values at these paths, if any. */
 function keep(
   desired: AnyObject,
   observed: AnyObject,
@@ -95,7 +94,7 @@ function retainService(desired: AnyObject, observed: AnyObject): AnyObject {
   ])
 }
 
-/** Those that are wanted, then those that the cluster has added. */
+/** Keeps the desired references first, then those that the cluster has added. */
 function retainReferences(desired: AnyObject, observed: AnyObject, field: string): AnyObject {
   const wanted = objectsAt(desired, field)
   const names = new Set(wanted.map((each) => textAt(each, 'name')))

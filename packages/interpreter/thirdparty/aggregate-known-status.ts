@@ -4,8 +4,8 @@ import { countAt, fieldAt, numberAt, objectsAt, textAt, withField } from '@skerr
 import type { StatusFields } from './known-kind.ts'
 
 /**
- * The template with one status of all its copies. Of no copies it says that there is nothing. The
- * template counts as observed when each copy was made from it and has been looked at since.
+ * Returns the template with one status of all its copies, an empty one if there are none. The template counts
+ * as observed when each copy was made from it and has been observed since.
  */
 export function aggregateKnownStatus(
   template: AnyObject,
@@ -62,7 +62,7 @@ function textsOf(
 ): JsonObject {
   const lastOf = (field: string): unknown =>
     items.findLast(({ status }) => isSaid(status?.[field]))?.status?.[field]
-  // With no copies there is nothing that could last.
+  // Without copies there is no earlier value to keep.
   const before = (field: string): unknown => (items.length > 0 ? old[field] : '')
   return Object.fromEntries([
     ...texts.map((field) => [field, lastOf(field) ?? '']),
@@ -83,7 +83,7 @@ function objectsOf(
   return Object.fromEntries(objects.map((field) => [field, lastOf(field)]))
 }
 
-/** The message says which cluster says what. */
+/** Merges equal conditions; the message names each cluster with its own. */
 function mergedConditions(items: readonly AggregatedStatusItem[]): JsonObject[] {
   const merged = new Map<string, JsonObject>()
   for (const { clusterName, status } of items) {

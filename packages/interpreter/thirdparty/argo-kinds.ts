@@ -8,7 +8,7 @@ import type { KnownKinds } from './known-kind.ts'
 
 const failedPhases: ReadonlySet<string> = new Set(['', 'Error', 'Failed'])
 
-/** As many pods at a time as it may have, each where the workflow says. */
+/** Counts the pods that may run at the same time, each under the workflow's constraints. */
 function replicasOf(workflow: AnyObject): InterpretedReplicas {
   const spec = fieldAt(workflow, 'spec')
   const { affinity, nodeSelector, tolerations } = isJsonObject(spec) ? spec : {}
@@ -19,7 +19,7 @@ function replicasOf(workflow: AnyObject): InterpretedReplicas {
   }
 }
 
-/** What its pods share; claims that it makes itself count, too, as in Karmada. */
+/** Returns the dependencies that its pods share, including the claims that it creates itself, as in Karmada. */
 function workflowDependencies(workflow: AnyObject): DependentObject[] {
   const { namespace = '' } = workflow.metadata
   const named = (kind: string, name: string): DependentObject[] =>
@@ -43,7 +43,7 @@ export const argoKinds: KnownKinds = Object.freeze({
   'argoproj.io/v1alpha1 Workflow': {
     health: (workflow: AnyObject) => !failedPhases.has(textAt(workflow, 'status', 'phase')),
     replicas: { of: replicasOf, path: ['spec', 'parallelism'] },
-    // Its status is the state of its own controller, and no subresource of it.
+    // Its status holds its own controller's state, and is not a subresource.
     retained: [['spec', 'suspend'], ['status']],
     dependencies: workflowDependencies,
   },

@@ -2,17 +2,17 @@ import type { AnyObject } from '@skerry/api'
 import type { DependentObject } from '../contract/dependent-object.ts'
 import type { InterpretedReplicas } from '../contract/resource-interpreter.ts'
 
-/** What is known of a kind that Kubernetes itself does not have. */
+/** The rules of a kind that Kubernetes itself does not have. */
 export interface KnownKind {
   readonly health?: (object: AnyObject) => boolean
   readonly replicas?: {
     readonly of: (object: AnyObject) => InterpretedReplicas
-    /** Where the count stands. */
+    /** The path of the count. */
     readonly path: readonly string[]
   }
-  /** Absent: the whole status goes back, and that of copies is not put together. */
+  /** If omitted, the whole status is reported, and the copies' statuses are not combined. */
   readonly status?: StatusFields
-  /** What the cluster decides on: kept from what is there. */
+  /** The fields that the cluster decides, kept from the observed object. */
   readonly retained?: readonly (readonly string[])[]
   readonly dependencies?: (object: AnyObject) => DependentObject[]
 }
@@ -23,9 +23,9 @@ export interface StatusFields {
   readonly counts?: readonly string[]
   /** Added up where any copy has one. */
   readonly optionalCounts?: readonly string[]
-  /** The last copy that has one says it; empty when none has. */
+  /** The value of the last copy that has one; empty if none has. */
   readonly texts?: readonly string[]
-  /** The same; what stood there stays when none has. */
+  /** The same, but the previous value stays if none has. */
   readonly lastingTexts?: readonly string[]
   /** The same of objects; left out when none has. */
   readonly objects?: readonly string[]
@@ -35,5 +35,5 @@ export interface StatusFields {
   readonly ofOneCopy?: readonly string[]
 }
 
-/** By apiVersion and kind, as `kindKey` writes them. */
+/** The rules by apiVersion and kind, as `kindKey` writes them. */
 export type KnownKinds = Readonly<Record<string, KnownKind>>

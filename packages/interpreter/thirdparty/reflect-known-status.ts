@@ -3,7 +3,7 @@ import { karmadaKeys } from '@skerry/karmada-kinds'
 import { fieldAt } from '@skerry/fleet-kinds'
 import type { StatusFields } from './known-kind.ts'
 
-/** What of an object's status goes back, with the generations by which its template is recognized. */
+/** Returns the part of an object's status to report, with the generations that identify its template. */
 export function reflectKnownStatus(object: AnyObject, fields: StatusFields): JsonObject {
   const status = fieldAt(object, 'status')
   if (!isJsonObject(status)) return {}

@@ -19,7 +19,7 @@ const kinds: KnownKinds = Object.freeze({
   ...kyvernoKinds,
 })
 
-/** What is known of kinds of others that many clusters have. */
+/** Interprets third-party kinds that many clusters have. */
 export const thirdpartyInterpreter: ResourceInterpreter = Object.freeze({
   knows: (object, operation) => {
     const kind = kinds[kindKey(object)]

@@ -9,7 +9,7 @@ export const interpreterWebhookLimits = Object.freeze({
   /** A webhook that names none. */
   timeoutMsDefault: 10_000,
   timeoutMsMax: 30_000,
-  /** Authorities whose connections are kept. */
+  /** The authorities whose connections are kept, at most. */
   agentsMax: 50,
   idleSocketsMax: 4,
 })
@@ -22,8 +22,8 @@ export type CallWebhook = (
 ) => Promise<unknown>
 
 /**
- * Posts JSON over HTTPS, trusting the webhook's own authority and no other where it names one. Follows
- * no redirect. Rejects with an Error that says why there is no answer, and with the signal's reason.
+ * Posts JSON over HTTPS, trusting only the webhook's own authority if it names one. Follows no redirects.
+ * Rejects with an Error that states why there is no answer, or with the signal's reason.
  */
 export const callInterpreterWebhook: CallWebhook = async (webhook, body, signal) => {
   const url = addressOf(webhook)
@@ -60,7 +60,7 @@ function addressOf({ clientConfig: { url: text, service } }: WebhookFields): URL
   return url
 }
 
-/** By authority, in the order of use. */
+/** The agents by authority, the least recently used first. */
 const agents = new Map<string, Agent>()
 
 function agentOf(caBundle = ''): Agent {

@@ -2,13 +2,13 @@ import type { KubeObject } from '@skerry/api'
 import type { InterpreterOperation } from '../contract/resource-interpreter.ts'
 import type { WebhookConfiguration, WebhookFields, WebhookRule } from './webhook-configuration.ts'
 
-/** One webhook, and how errors call it. */
+/** One webhook, with its name in errors. */
 export interface InterpreterWebhook extends WebhookFields {
   /** `configuration/webhook` */
   readonly id: string
 }
 
-/** Which webhook is asked what. */
+/** Finds the webhook for a kind and operation. */
 export class InterpreterWebhooks {
   readonly #webhooks: readonly InterpreterWebhook[]
 
@@ -20,7 +20,7 @@ export class InterpreterWebhooks {
       .toSorted((a, b) => (a.id < b.id ? -1 : 1))
   }
 
-  /** The first by its name; undefined: none is asked that. */
+  /** Returns the first matching webhook by name; undefined if none matches. */
   of(
     { apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>,
     operation: InterpreterOperation,

@@ -11,7 +11,7 @@ export interface WebhookFields {
   clientConfig: {
     url?: string
     service?: { namespace: string; name: string; path?: string; port?: number }
-    /** PEM in base64; absent: the authorities that the machine trusts. */
+    /** PEM in base64. If omitted, the authorities that the machine trusts. */
     caBundle?: string
   }
   rules?: WebhookRule[]
@@ -19,7 +19,7 @@ export interface WebhookFields {
   interpreterContextVersions?: string[]
 }
 
-/** Each list may have `*`, which is everything. */
+/** A rule, each of whose lists may have `*`, which matches everything. */
 export interface WebhookRule {
   operations: string[]
   apiGroups: string[]

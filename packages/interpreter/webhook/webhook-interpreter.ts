@@ -28,8 +28,8 @@ export class InterpreterWebhookError extends Error {
 }
 
 /**
- * Answers for the kinds that a webhook is configured for, with its answer to a ResourceInterpreterContext.
- * Each method rejects with an InterpreterWebhookError when there is none.
+ * Interprets the kinds that a webhook is configured for, by its answer to a ResourceInterpreterContext. Each
+ * method rejects with an InterpreterWebhookError if there is none.
  */
 export class WebhookInterpreter implements ResourceInterpreter {
   readonly #webhooks: () => InterpreterWebhooks
@@ -159,7 +159,7 @@ function requestOf(asked: Question, webhook: InterpreterWebhook, uid: string): s
   })
 }
 
-/** What there is to read in an answer. Throws an Error on what is none. */
+/** Returns the response in an answer. Throws an Error if the answer is invalid. */
 function responseOf(answer: unknown, uid: string): JsonObject {
   const response = isJsonObject(answer) ? answer['response'] : undefined
   if (!isJsonObject(response)) throw new Error('its answer has no response')
@@ -171,7 +171,7 @@ function responseOf(answer: unknown, uid: string): JsonObject {
   throw new Error(`it answered: ${JSON.stringify(message).slice(0, 1000)} (code ${String(code)})`)
 }
 
-/** No patch is no change. */
+/** Applies the patch; without one the object stays. */
 function patched(object: AnyObject, { patch, patchType }: JsonObject): AnyObject {
   if (isNothing(patch) && isNothing(patchType)) return object
   if (patchType !== 'JSONPatch') throw new Error('its patchType is not JSONPatch')

@@ -18,7 +18,7 @@ import {
 
 const testdata = join(import.meta.dirname, 'testdata')
 
-/** What we answer otherwise than Karmada, and why. */
+/** The differences from Karmada's answers, with their reasons. */
 const explained: Readonly<Record<string, string>> = {
   'policy without selectors': 'what is required is said to be',
   'policy with a selector without a kind': 'and is not made up',

@@ -8,7 +8,7 @@ const customizations = Object.freeze({
   resource: 'resourceinterpretercustomizations',
 })
 
-/** Which operation the script of each member is for. */
+/** The operation that the script of each member implements. */
 const operationOf: Readonly<Record<string, string>> = Object.freeze({
   retention: 'Retain',
   replicaResource: 'InterpretReplica',
@@ -23,7 +23,10 @@ const operationOf: Readonly<Record<string, string>> = Object.freeze({
 /** Scripts of several of these add up. */
 const mayBeSeveral = 'dependencyInterpretation'
 
-/** Of two scripts for one kind and operation nobody could say which one is in force; each must be Lua. */
+/**
+ * Refuses a second script for the same kind and operation, because it would be unclear which is in force.
+ * Each script must be Lua.
+ */
 export function customizationAdmission(objects: Objects): AdmissionPlugin {
   return {
     name: 'ResourceInterpreterCustomization',

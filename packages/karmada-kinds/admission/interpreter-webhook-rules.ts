@@ -26,7 +26,7 @@ interface InterpreterRule {
   kinds: string[]
 }
 
-/** Those that a webhook may be asked; in upstream's order. */
+/** The operations that a webhook may serve, in upstream's order. */
 const operations = Object.freeze([
   '*',
   'AggregateStatus',
@@ -43,7 +43,7 @@ const timeoutSecondsMax = 30
 const contextVersion = 'v1alpha1'
 const servicePortDefault = 443
 
-/** Of ResourceInterpreterWebhookConfiguration. */
+/** The rules of ResourceInterpreterWebhookConfiguration. */
 export const interpreterWebhookRules: KindRules = Object.freeze({
   validate(object: AnyObject) {
     // Its schema has found it in order.

@@ -2,10 +2,10 @@ import { fieldInvalid, type AnyObject, type StatusCause } from '@skerry/api'
 import { textAt } from '@skerry/fleet-kinds'
 import { setPermanentId, type KindRules } from '../rules/kind-rules.ts'
 
-/** Annotation of a binding: what its object needs beside itself, a JSON list of references. */
+/** The annotation of a binding that lists its object's dependencies, as a JSON list of references. */
 export const dependenciesKey = 'resourcebinding.karmada.io/dependencies'
 
-/** Of ResourceBinding and ClusterResourceBinding. */
+/** The rules of ResourceBinding and ClusterResourceBinding. */
 export const bindingRules: KindRules = Object.freeze({
   prepare(next, { newUid }, isCreate) {
     const label = `${next.kind.toLowerCase()}.karmada.io/permanent-id`
@@ -15,8 +15,8 @@ export const bindingRules: KindRules = Object.freeze({
 } satisfies KindRules)
 
 /**
- * The hub reads the object with its own rights: it must be one of the binding's own namespace. One
- * that names no namespace is taken, as Karmada takes it, and refused when it is to be propagated.
+ * Requires that the object is in the binding's own namespace, because the hub reads it with its own rights. A
+ * reference without a namespace is accepted, as in Karmada, and refused when it is propagated.
  */
 function ownerCauses(object: AnyObject): StatusCause[] {
   const own = object.metadata.namespace ?? ''

@@ -10,7 +10,7 @@ import type {
 } from '../policy/propagation-policy.ts'
 import type { ResourceHealth } from '../work/work.ts'
 
-/** work.karmada.io/v1alpha2 ResourceBinding or ClusterResourceBinding: one object, and where it goes. */
+/** A work.karmada.io/v1alpha2 ResourceBinding or ClusterResourceBinding: one object, and its clusters. */
 export interface ResourceBinding extends KubeObject {
   spec: BindingSpec
   status?: BindingStatus
@@ -22,11 +22,11 @@ export interface BindingSpec {
   replicaRequirements?: ReplicaRequirements
   replicas?: number
   components?: BindingComponent[]
-  /** What the scheduler has decided. */
+  /** The scheduler's decision. */
   clusters?: TargetCluster[]
   placement?: Placement
   gracefulEvictionTasks?: EvictionTask[]
-  /** Bindings whose objects need this one. */
+  /** The bindings whose objects need this one. */
   requiredBy?: { namespace?: string; name: string; clusters?: TargetCluster[] }[]
   schedulerName?: string
   failover?: FailoverBehavior
@@ -47,7 +47,7 @@ export interface BoundObject {
   resourceVersion?: string
 }
 
-/** What one replica needs. */
+/** The requirements of one replica. */
 export interface ReplicaRequirements {
   nodeClaim?: {
     hardNodeAffinity?: NodeSelector
@@ -88,17 +88,17 @@ export interface EvictionTask {
 
 export interface BindingStatus {
   schedulerObservedGeneration?: number
-  /** Of placement.clusterAffinities, the one in force; upstream's name of the field. */
+  /** The term of placement.clusterAffinities in force; upstream's name of the field. */
   schedulerObservingAffinityName?: string
   lastScheduledTime?: string
   conditions?: ClusterCondition[]
   aggregatedStatus?: AggregatedStatusItem[]
 }
 
-/** How the object is in one cluster. */
+/** The status of the object in one cluster. */
 export interface AggregatedStatusItem {
   clusterName: string
-  /** What the interpreter has reflected there. */
+  /** The status that the interpreter reflected there. */
   status?: Record<string, unknown>
   applied?: boolean
   appliedMessage?: string

@@ -1,11 +1,11 @@
 import type { KubeObject } from '@skerry/api'
 import type { TypedResource } from '@skerry/client'
 
-/** apps.karmada.io/v1alpha1 WorkloadRebalancer: a wish to have some workloads placed anew, once. */
+/** An apps.karmada.io/v1alpha1 WorkloadRebalancer: a request to place some workloads again, once. */
 export interface WorkloadRebalancer extends KubeObject {
   spec: {
     workloads: RebalancedWorkload[]
-    /** After which it goes by itself; absent: it stays. */
+    /** The time after which it is deleted. If omitted, it stays. */
     ttlSecondsAfterFinished?: number
   }
   status?: {

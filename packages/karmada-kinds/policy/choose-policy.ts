@@ -1,10 +1,10 @@
 import { StatusError, labelSelectorOf, type AnyObject, type LabelSelectorFields } from '@skerry/api'
 import type { PropagationPolicy, ResourceSelector } from './propagation-policy.ts'
 
-/** How closely a selector names an object: the closer of two policies of one priority wins. */
+/** Ranks how closely a selector matches an object: of two policies with one priority, the closer wins. */
 export const selectorRanks = Object.freeze({ none: 0, kind: 1, labels: 2, name: 3 })
 
-/** One of `selectorRanks`. A selector with a name asks for nothing else; a malformed one selects nothing. */
+/** Returns one of `selectorRanks`. A selector with a name ignores labels; a malformed one selects nothing. */
 export function selectorRank(object: AnyObject, selector: ResourceSelector): number {
   const { namespace = '', name = '', labels } = object.metadata
   if (object.apiVersion !== selector.apiVersion || object.kind !== selector.kind) {
@@ -29,7 +29,7 @@ export function highestSelectorRank(
   return Math.max(selectorRanks.none, ...ranks)
 }
 
-/** A policy that says none has priority 0. */
+/** Returns the priority, by default 0. */
 export function explicitPriority({ spec }: PropagationPolicy): number {
   return spec.priority ?? 0
 }
@@ -55,7 +55,7 @@ export function matchingPolicies(
     .map(({ policy }) => policy)
 }
 
-/** The policy of one scope that gets an object nobody has claimed; undefined: none selects it. */
+/** Returns the policy of one scope that gets an unclaimed object; undefined if none selects it. */
 export function choosePolicy(
   object: AnyObject,
   policies: readonly PropagationPolicy[],
@@ -64,9 +64,9 @@ export function choosePolicy(
 }
 
 /**
- * Whether a policy takes an object from the one that has claimed it. Only one that asks for it
- * does; one of the namespace takes from one of the cluster, never the other way, and between two of
- * one scope only the higher priority counts: a closer selector does not.
+ * Reports whether a policy may take an object from the one that claimed it. It must request preemption. A
+ * policy of the namespace preempts a cluster-scoped one, never the reverse. Within one scope only a higher
+ * priority counts: a closer selector does not.
  */
 export function mayPreempt(challenger: PropagationPolicy, claimant: PropagationPolicy): boolean {
   if (challenger.spec.preemption !== 'Always') return false
@@ -79,7 +79,7 @@ function hasLabels(labels: AnyObject['metadata']['labels'], fields: LabelSelecto
   try {
     return labelSelectorOf(fields).matches(labels)
   } catch (error) {
-    // Admission refuses such a selector; one that came by another way selects nothing.
+    // Admission refuses such a selector; one that was stored otherwise selects nothing.
     if (error instanceof StatusError) return false
     throw error
   }

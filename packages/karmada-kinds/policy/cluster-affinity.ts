@@ -35,7 +35,7 @@ function matchesField({ spec }: Cluster, expression: FieldExpression): boolean {
   )
 }
 
-/** Of a cluster that spans several zones, one of them is enough. */
+/** Matches the zones of a cluster; one of several suffices. */
 function matchesZones(zones: readonly string[], { operator, values = [] }: FieldExpression) {
   switch (operator) {
     case 'In':
@@ -51,7 +51,7 @@ function matchesZones(zones: readonly string[], { operator, values = [] }: Field
   }
 }
 
-/** Undefined of other operators than the two of node selectors that labels do not have. */
+/** Returns undefined unless the operator is Gt or Lt, which node selectors have and label selectors lack. */
 function matchesOrdered(
   fields: Readonly<Record<string, string>>,
   { key, operator, values = [] }: FieldExpression,

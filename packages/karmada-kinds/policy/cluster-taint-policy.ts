@@ -5,9 +5,9 @@ import type { ClusterAffinity } from './propagation-policy.ts'
 /** policy.karmada.io/v1alpha1 ClusterTaintPolicy: which taints follow from which conditions of a cluster. */
 export interface ClusterTaintPolicy extends KubeObject {
   spec: {
-    /** Absent: every cluster. */
+    /** If omitted, every cluster. */
     targetClusters?: ClusterAffinity
-    /** All of them; none means never. */
+    /** All of the conditions must hold; an empty list never does. */
     addOnConditions?: ConditionMatch[]
     removeOnConditions?: ConditionMatch[]
     taints: Pick<Taint, 'key' | 'value' | 'effect'>[]

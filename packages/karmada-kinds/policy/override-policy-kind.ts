@@ -19,7 +19,7 @@ import type {
 import { affinityCauses, selectorCauses, setOwnNamespace } from './policy-checks.ts'
 import { tenantOptions, type TenantRules } from './tenant-rules.ts'
 
-/** Of OverridePolicy and ClusterOverridePolicy. */
+/** Returns the rules of OverridePolicy and ClusterOverridePolicy. */
 export function overridePolicyRules({ anyOverride = false }: TenantRules): KindRules {
   return {
     prepare: setOwnNamespace,
@@ -30,7 +30,10 @@ export function overridePolicyRules({ anyOverride = false }: TenantRules): KindR
   }
 }
 
-/** Finds the changes that a policy shows plainly. All others are refused when it is applied, by their result. */
+/**
+ * Finds the forbidden changes that the policy itself shows. All others are refused when it is applied, by
+ * their result.
+ */
 function keptCauses(object: AnyObject): StatusCause[] {
   // Its schema has found it in order.
   const { metadata, spec } = object as unknown as OverridePolicy
@@ -63,7 +66,10 @@ const identityPointers: ReadonlySet<string> = new Set(
   identityFields.map((path) => `/${path.join('/')}`),
 )
 
-/** A value for the whole object or for all of its metadata is judged by what comes out. */
+/**
+ * Checks a path of identity. A value for the whole object or all its metadata is judged by the result
+ * instead.
+ */
 function isOfIdentity(path = '', value: unknown, namespace: string | undefined): boolean {
   const isSame = path === '/metadata/namespace' && value === namespace
   return identityPointers.has(path) && !isSame

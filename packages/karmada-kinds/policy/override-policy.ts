@@ -8,7 +8,7 @@ export interface OverridePolicy extends KubeObject {
 }
 
 export interface OverrideSpec {
-  /** Absent: every object that the policy may see. */
+  /** If omitted, every object in the policy's scope. */
   resourceSelectors?: ResourceSelector[]
   overrideRules?: OverrideRule[]
   /** The way of before overrideRules: one rule. */
@@ -17,7 +17,7 @@ export interface OverrideSpec {
 }
 
 export interface OverrideRule {
-  /** Absent: every cluster. */
+  /** If omitted, every cluster. */
   targetCluster?: ClusterAffinity
   overriders: Overriders
 }
@@ -42,7 +42,7 @@ export interface PlaintextOverrider {
 }
 
 export interface ImageOverrider {
-  /** Absent: every image of the kinds that have pods. */
+  /** If omitted, every image of kinds with pods. */
   predicate?: { path: string }
   component: 'Registry' | 'Repository' | 'Tag'
   operator: OverrideOperator
@@ -60,7 +60,7 @@ export interface MapOverrider {
   value: Record<string, string>
 }
 
-/** Changes a document that stands inside a field, as JSON or as YAML. */
+/** Changes a document inside a field, as JSON or as YAML. */
 export interface FieldOverrider {
   fieldPath: string
   json?: FieldOperation[]

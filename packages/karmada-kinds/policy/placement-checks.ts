@@ -8,7 +8,7 @@ import type {
   SpreadConstraint,
 } from './propagation-policy.ts'
 
-/** What Karmada's webhook finds wrong with a placement, in its words. */
+/** Returns the errors of a placement that Karmada's webhook finds, in its words. */
 export function placementCauses(placement: Placement, field: string): StatusCause[] {
   const { clusterAffinity, clusterAffinities, replicaScheduling } = placement
   const causes: StatusCause[] = []

@@ -19,7 +19,7 @@ const policyFinalizers = Object.freeze({
   ClusterPropagationPolicy: 'karmada.io/cluster-propagation-policy-controller',
 })
 
-/** Of PropagationPolicy and ClusterPropagationPolicy. */
+/** The rules of PropagationPolicy and ClusterPropagationPolicy. */
 export const propagationPolicyRules: KindRules = Object.freeze({
   prepare(next, { newUid }, isCreate) {
     setOwnNamespace(next)
@@ -45,7 +45,7 @@ function idLabel({ kind }: AnyObject): string {
   return `${kind.toLowerCase()}.karmada.io/permanent-id`
 }
 
-/** In seconds. */
+/** The default grace period, in seconds. */
 const gracePeriodDefault = 600
 
 function setPolicyDefaults(policy: AnyObject): void {

@@ -24,7 +24,7 @@ export interface PropagationSpec {
 
 export type ConflictResolution = 'Abort' | 'Overwrite'
 
-/** Name and labelSelector absent: every object of the kind. */
+/** Selects objects. Without name and labelSelector, every object of the kind. */
 export interface ResourceSelector {
   apiVersion: string
   kind: string
@@ -85,7 +85,7 @@ export type PurgeMode =
   | 'Immediately'
   | 'Graciously'
   | 'Never'
-  /** What both were called before 1.15. */
+  /** The names of both before 1.15. */
   | 'Directly'
   | 'Gracefully'
 

@@ -8,12 +8,13 @@ import {
 } from '@skerry/api'
 
 /**
- * Annotations of a policy. The first has waves, apart by semicolons: a label selector of clusters, or a
- * share of all clusters as `10%`, counted with the waves before it. What is left is the last wave.
+ * Annotations of a policy. The first lists the waves, separated by semicolons: a label selector of clusters,
+ * or a share of all clusters such as `10%`, which includes the waves before it. The remaining clusters are
+ * the last wave.
  */
 export const waveKeys = Object.freeze({
   waves: 'hub.skerry.io/waves',
-  /** How many percent of a wave's present clusters must be well before the next one; default 100. */
+  /** The percentage of a wave's present clusters that must be healthy before the next wave opens; default 100. */
   healthyPercent: 'hub.skerry.io/wave-healthy-percent',
 })
 
@@ -24,9 +25,9 @@ export interface Waves {
 }
 
 export interface Wave {
-  /** As it is written; of the last one `rest`. */
+  /** The wave as written; `rest` for the last one. */
   readonly name: string
-  /** One of the two; of neither is the rest. */
+  /** Either this or the share is set; neither is for the rest. */
   readonly selector?: LabelSelector
   /** 1 to 100, of all clusters. */
   readonly percent?: number
@@ -35,7 +36,10 @@ export interface Wave {
 const wavesMax = 32
 const charactersMax = 4_096
 
-/** Undefined of a policy that has none: all clusters at once. Throws RangeError for what cannot be read. */
+/**
+ * Returns the waves; undefined for a policy without any, which goes to all clusters at once. Throws
+ * RangeError for invalid annotations.
+ */
 export function wavesOf({ metadata }: KubeObject): Waves | undefined {
   const text = metadata.annotations?.[waveKeys.waves]?.trim() ?? ''
   if (text === '') return undefined
@@ -50,7 +54,7 @@ export function wavesOf({ metadata }: KubeObject): Waves | undefined {
   }
 }
 
-/** Of a policy that is to be written: what of its waves cannot be read. */
+/** Returns the errors in the waves of a policy that is about to be written. */
 export function waveCauses(policy: KubeObject): StatusCause[] {
   try {
     wavesOf(policy)

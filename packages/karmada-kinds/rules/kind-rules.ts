@@ -1,10 +1,10 @@
 import type { AnyObject, StatusCause, StrategyContext } from '@skerry/api'
 
-/** What Karmada's webhooks add to the schema of a kind. */
+/** The rules that Karmada's webhooks add to the schema of a kind. */
 export interface KindRules {
-  /** Changes what is about to be written. It may be malformed still. */
+  /** Changes an object that is about to be written. It may still be invalid. */
   readonly prepare?: (next: AnyObject, context: StrategyContext, isCreate: boolean) => void
-  /** Of an object that its schema allows; with `old` it is an update. */
+  /** Checks an object that its schema allows; `old` is set for an update. */
   readonly validate?: (next: AnyObject, old?: AnyObject) => StatusCause[]
 }
 

@@ -1,6 +1,6 @@
-/** Labels and annotations of Karmada that say whose an object is, and where it came from. */
+/** Karmada's labels and annotations that record an object's owner and origin. */
 export const karmadaKeys = Object.freeze({
-  /** Label, `true`: this object of a cluster may be changed and deleted as its Work says. */
+  /** A label with value `true`: the object may be changed and deleted as its Work defines. */
   managed: 'karmada.io/managed',
   /** Label of a Work and its manifests. */
   workId: 'work.karmada.io/permanent-id',
@@ -10,17 +10,17 @@ export const karmadaKeys = Object.freeze({
   conflictResolution: 'work.karmada.io/conflict-resolution',
   templateUid: 'resourcetemplate.karmada.io/uid',
   templateGeneration: 'resourcetemplate.karmada.io/generation',
-  /** Annotations: which labels and annotations came with the manifest, comma-separated. */
+  /** Annotations that list the labels and annotations that came with the manifest, comma-separated. */
   managedLabels: 'resourcetemplate.karmada.io/managed-labels',
   managedAnnotations: 'resourcetemplate.karmada.io/managed-annotations',
   /** Label, `true`: the cluster decides on the replicas. */
   retainReplicas: 'resourcetemplate.karmada.io/retain-replicas',
 })
 
-/** On a Work while its objects may be in the cluster. */
+/** Set on a Work while its objects may be in the cluster. */
 export const executionFinalizer = 'karmada.io/execution-controller'
 
-/** What an object loses when it is left to its cluster. */
+/** The labels that an object loses when it is left to its cluster. */
 export const ownershipLabels: readonly string[] = Object.freeze([
   karmadaKeys.managed,
   karmadaKeys.workId,

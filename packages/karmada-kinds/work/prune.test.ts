@@ -45,7 +45,7 @@ const generated = {
   'batch.kubernetes.io/job-name': 'a',
 }
 
-/** Kind, what it has, what is left of it. */
+/** The kind, the object, and what remains of it. */
 const cases: readonly (readonly [string, object, object])[] = [
   [
     'apps/v1 Deployment',
@@ -94,7 +94,7 @@ const cases: readonly (readonly [string, object, object])[] = [
     { metadata: { annotations: { 'volume.kubernetes.io/selected-node': 'n' } } },
     { metadata: { annotations: {} } },
   ],
-  // Of another group: none of ours.
+  // This kind is in another group, so the rule does not apply.
   ['serving.knative.dev/v1 Service', { spec: { clusterIP: 'x' } }, { spec: { clusterIP: 'x' } }],
 ]
 

@@ -2,8 +2,8 @@ import type { AnyObject } from '@skerry/api'
 import { fieldAt, kindKey, objectsAt, textAt, withField, withoutField } from '@skerry/fleet-kinds'
 
 /**
- * The object without what API servers and controllers put into it: what is left is what somebody
- * wants, and may be sent to another cluster.
+ * Returns the object without the fields that API servers and controllers set. The rest is what a user wants,
+ * and may be sent to another cluster.
  */
 export function pruned(object: AnyObject): AnyObject {
   const { status: _status, ...rest } = object
@@ -55,7 +55,7 @@ function withoutAnnotations(object: AnyObject, keys: readonly string[]): AnyObje
 const selectorLabels = ['controller-uid', 'batch.kubernetes.io/controller-uid']
 const templateLabels = [...selectorLabels, 'job-name', 'batch.kubernetes.io/job-name']
 
-/** A finished Job that its cluster cleans up would be made anew for ever: it has no time to live there. */
+/** Removes the time to live: a finished Job that its cluster cleans up would be recreated forever. */
 function pruneJob(job: AnyObject): AnyObject {
   const lasting = withoutField(job, ['spec', 'ttlSecondsAfterFinished'])
   if (fieldAt(job, 'spec', 'manualSelector') === true) return lasting
@@ -67,14 +67,14 @@ function pruneJob(job: AnyObject): AnyObject {
   ].reduce((left, path) => withoutField(left, path), lasting)
 }
 
-/** The token is one of the cluster that it came from. */
+/** Removes the token, which belongs to the cluster it came from. */
 function pruneSecret(secret: AnyObject): AnyObject {
   if (secret['type'] !== 'kubernetes.io/service-account-token') return secret
   const bare = withoutAnnotations(secret, ['kubernetes.io/service-account.uid'])
   return withoutField(bare, ['data'])
 }
 
-/** An address is given by each cluster; a service that wants none says so. */
+/** Removes the address, which each cluster assigns; a headless service keeps its `None`. */
 function pruneService(service: AnyObject): AnyObject {
   const address = textAt(service, 'spec', 'clusterIP')
   if (address === '' || address === 'None') return service

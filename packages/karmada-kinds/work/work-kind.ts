@@ -10,17 +10,20 @@ import { addFinalizer, type KindRules } from '../rules/kind-rules.ts'
 import { executionFinalizer, karmadaKeys } from './karmada-keys.ts'
 import { carriedManifest } from './manifest-metadata.ts'
 
-/** Of Work: each manifest says whose it is, and the agent has to let it go before it is gone. */
+/**
+ * The rules of Work: each manifest names its Work, and the agent must release the objects before the Work is
+ * gone.
+ */
 export const workKindRules: KindRules = Object.freeze({
   prepare(next, context, isCreate) {
-    // Else its objects would stay behind when it is deleted.
+    // Without the finalizer, its objects would stay behind when it is deleted.
     if (isCreate && isExecuted(next)) addFinalizer(next, executionFinalizer)
     carryManifests(next, context)
   },
   validate: (next) => validateManifests(next),
 } satisfies KindRules)
 
-/** A Work in another namespace is nobody's to apply. */
+/** No agent applies a Work in another namespace. */
 function isExecuted({ metadata }: AnyObject): boolean {
   return metadata.namespace?.startsWith(executionNamespace('')) === true
 }
@@ -38,7 +41,7 @@ function carryManifests(next: AnyObject, { newUid }: StrategyContext): void {
   )
 }
 
-/** What is none is told by the validation that follows. */
+/** The validation that follows reports other values. */
 function isManifest(value: unknown): value is AnyObject {
   return (
     textAt(value, 'apiVersion') !== '' &&

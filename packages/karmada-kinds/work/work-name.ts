@@ -2,7 +2,7 @@ const safeCharacters = 'bcdfghjklmnpqrstvwxz2456789'
 const offset = 0x811c9dc5
 const prime = 0x01000193
 
-/** What a Work carries to a cluster. */
+/** The subject of a Work. */
 export interface WorkSubject {
   readonly kind: string
   /** Absent of a cluster-scoped object. */
@@ -30,7 +30,7 @@ export function fnv32a(text: string): number {
   return hash
 }
 
-/** Kubernetes' SafeEncodeString: no vowels, so that no word comes out. */
+/** Encodes as Kubernetes' SafeEncodeString does: without vowels, so that no words appear. */
 function safeText(digits: string): string {
   return Array.from(digits, (digit) => safeCharacters[digit.charCodeAt(0) % 27] ?? '').join('')
 }

@@ -2,18 +2,18 @@ import type { AnyObject, KubeObject } from '@skerry/api'
 import type { TypedResource } from '@skerry/client'
 import type { ClusterCondition } from '@skerry/fleet-kinds'
 
-/** work.karmada.io/v1alpha1 Work: objects that one cluster is to have. */
+/** A work.karmada.io/v1alpha1 Work: objects that one cluster should have. */
 export interface Work extends KubeObject {
   spec: WorkSpec
   status?: WorkStatus
 }
 
 export interface WorkSpec {
-  /** Each has an apiVersion, a kind and a name: the kind's strategy has seen to it. */
+  /** Each has an apiVersion, a kind and a name, which the kind's strategy has checked. */
   workload?: { manifests?: AnyObject[] }
-  /** Objects are neither made nor changed; their status still comes back. */
+  /** Objects are neither created nor changed; their status is still reported. */
   suspendDispatching?: boolean
-  /** With the Work the objects are left to the cluster. */
+  /** When the Work is deleted, its objects are left to the cluster. */
   preserveResourcesOnDeletion?: boolean
 }
 
@@ -31,7 +31,7 @@ export interface ManifestStatus {
   health?: ResourceHealth
 }
 
-/** Of the manifest as it stands in the Work. */
+/** Identifies the manifest as it is in the Work. */
 export interface ManifestIdentifier {
   ordinal: number
   group?: string

@@ -2,7 +2,7 @@ import { access, constants, readFile, readdir, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasCode } from '../system-error.ts'
 
-/** hybrid and v1 are driven through v1 controllers; none: pods run without limits. */
+/** The modes hybrid and v1 use the v1 controllers; in mode none, pods run without limits. */
 export type CgroupMode = 'v2' | 'v1' | 'none'
 
 export interface Cgroups {
@@ -11,12 +11,12 @@ export interface Cgroups {
   roots: readonly string[]
 }
 
-/** Reads what is mounted here and now: never assumes, as edge machines differ. */
+/** Reads the present mounts and assumes nothing, because edge machines differ. */
 export async function detectCgroups(mountsFile = '/proc/self/mounts'): Promise<Cgroups> {
   return parseCgroups(await readFile(mountsFile, 'utf8'))
 }
 
-/** A v2 mount beside v1 controllers (hybrid) has no controllers of its own: v1 decides. */
+/** Parses the mounts. In the hybrid layout the v2 mount has no controllers, so v1 decides. */
 export function parseCgroups(mounts: string): Cgroups {
   const entries = mounts
     .split('\n')
@@ -41,8 +41,8 @@ export async function areCgroupsWritable(cgroups: Cgroups): Promise<boolean> {
 }
 
 /**
- * Removes a pod's cgroup with what is left below it, in every hierarchy: the runtime removes only
- * containers'. A directory that still has processes stays and is reported as false.
+ * Removes a pod's cgroup with everything left below it, in every hierarchy: the runtime removes only those of
+ * containers. Returns false if a directory still has processes and so stays.
  */
 export async function removeCgroup(cgroups: Cgroups, path: string): Promise<boolean> {
   let isGone = true
@@ -68,7 +68,7 @@ async function killTree(directory: string): Promise<void> {
   for (const name of names) if (name.isDirectory()) await killTree(join(directory, name.name))
   if (names.length === 0) return
   const text = await readFile(join(directory, 'cgroup.procs'), 'utf8').catch((error: unknown) => {
-    // Removed since it was listed, or a threaded one, whose processes its parent lists.
+    // The cgroup was removed since it was listed, or is threaded, and its parent lists its processes.
     if (hasCode(error, 'ENOENT') || hasCode(error, 'EOPNOTSUPP')) return ''
     throw error
   })

@@ -1,4 +1,4 @@
-/** A node starts with whatever is left of its containerd's files, or says in one line which one is in its way. */
+/** A node starts whatever is left of its containerd's files, or names in one line the file that prevents it. */
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -42,7 +42,7 @@ function testInNamespaces(): void {
     await rm(join(options.dataDirectory, '..'), { recursive: true })
   })
 
-  /** Damages the file, starts beside the containerd that runs, and puts a file back where a directory was refused. */
+  /** Damages the file, starts next to the running containerd, and restores a file after a refused directory. */
   async function eachDamage(path: string): Promise<Record<string, string>> {
     const results: Record<string, string> = {}
     const whole = await readFile(path, 'utf8')

@@ -1,6 +1,9 @@
 import { isRuntimeError } from './container-runtime.ts'
 
-/** Stopping and removing are done when the thing is gone, by whomever. */
+/**
+ * Ignores NotFound: stopping and removing have succeeded when the object is gone, whichever client removed
+ * it.
+ */
 export async function ignoreNotFound(work: Promise<unknown>): Promise<void> {
   try {
     await work

@@ -17,14 +17,14 @@ import { serviceEnv } from './service-env.ts'
 export interface EnvContext extends PodFieldContext {
   configMap(name: string): ConfigMap | undefined
   secret(name: string): Secret | undefined
-  /** Of the pod's namespace and the default one. */
+  /** The services of the pod's namespace and of the default one. */
   services: readonly Service[]
   allocatable: NodeAllocatable
 }
 
 /**
- * The container's environment: envFrom, then env, then the service variables that neither names.
- * Throws StartError CreateContainerConfigError for what is missing and not optional.
+ * Returns the container's environment: envFrom, then env, then the service variables that neither sets.
+ * Throws StartError CreateContainerConfigError if a required source is missing.
  */
 export function containerEnv(
   container: Container | EphemeralContainer,
@@ -73,7 +73,7 @@ interface ValueContext {
   lookup: (name: string) => string | undefined
 }
 
-/** Undefined: the variable is not set at all (an optional source that is not there). */
+/** Returns undefined if the variable is not set at all, because an optional source is missing. */
 function valueOf(
   variable: EnvVar,
   container: Container | EphemeralContainer,

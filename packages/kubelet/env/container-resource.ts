@@ -6,14 +6,14 @@ import {
   type ResourceFieldSelector,
 } from '@skerry/api'
 
-/** What a container without a limit may use: all that the node gives to pods. */
+/** The limits of a container without its own: everything that the node gives to pods. */
 export interface NodeAllocatable {
   cpuMilli: number
   memoryBytes: number
   ephemeralStorageBytes: number
 }
 
-/** The value of a resourceFieldRef, divided and rounded up. Undefined: no such resource. */
+/** Returns the value of a resourceFieldRef, divided and rounded up; undefined if there is no such resource. */
 export function containerResource(
   selector: ResourceFieldSelector,
   container: Container | EphemeralContainer,

@@ -7,7 +7,7 @@ export interface PodFieldContext {
   hostIps: readonly string[]
 }
 
-/** What the downward API may read, for variables and files alike. Undefined: no such field. */
+/** Returns a field of the downward API, for variables and files alike; undefined if there is no such field. */
 export function podField(path: string, context: PodFieldContext): string | undefined {
   const { pod, podIps, hostIps } = context
   const subscript = /^metadata\.(labels|annotations)\['(.*)'\]$/.exec(path)
@@ -32,7 +32,7 @@ export function podField(path: string, context: PodFieldContext): string | undef
   return fields[path]?.()
 }
 
-/** One `key="value"` a line, in order of the keys. */
+/** Writes one `key="value"` per line, ordered by key. */
 function formatMap(map: Readonly<Record<string, string>> | undefined): string {
   return Object.entries(map ?? {})
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
@@ -40,7 +40,7 @@ function formatMap(map: Readonly<Record<string, string>> | undefined): string {
     .join('\n')
 }
 
-/** As Go's %q for printable text: JSON's escapes are the same there. */
+/** Quotes printable text as Go's %q does: JSON's escapes are the same there. */
 function quote(value: string): string {
   return JSON.stringify(value)
 }

@@ -44,9 +44,9 @@ export interface PodUsage {
 const systemCriticalPriority = 2_000_000_000
 
 /**
- * The pod to end first: one that uses more than it asked for before one that does not, then the
- * lower priority, then the larger excess. Static and system-critical pods are spared. Undefined:
- * there is none.
+ * Chooses the pod to end first: one that uses more than it requested before one that does not, then the one
+ * with lower priority, then the one with the larger excess. Static and system-critical pods are spared.
+ * Returns undefined if there is none.
  */
 export function chooseVictim(pods: readonly PodUsage[], pressure: Pressure): PodUsage | undefined {
   const candidates = pods.filter(

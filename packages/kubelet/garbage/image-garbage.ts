@@ -25,7 +25,7 @@ export interface ImageGarbageInput {
   nowMs: number
 }
 
-/** Which images to remove, the one unused for longest first; none below the high mark. */
+/** Returns the images to remove, the longest unused first; none below the high mark. */
 export function planImageGarbage(input: ImageGarbageInput): Image[] {
   const { disk, nowMs } = input
   const { highShare, lowShare, ageMsMin } = imageGarbageDefaults

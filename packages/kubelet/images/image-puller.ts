@@ -43,7 +43,7 @@ interface Failure {
 export class ImagePuller {
   readonly #deps: ImagePullerDeps
   readonly #slots = new Slots(imagePullDefaults.parallelMax)
-  /** By pod uid and image. */
+  /** Failures by pod uid and image. */
   readonly #failures = new Map<string, Failure>()
 
   constructor(deps: ImagePullerDeps) {

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { pack } from 'tar-stream'
 
 export interface LayerFile {
-  /** Without a leading slash. Ends in / for a directory. */
+  /** Has no leading slash. Ends in / for a directory. */
   path: string
   content?: Uint8Array
   /** Octal permissions; 0o755 when absent. */
@@ -86,7 +86,7 @@ async function tarOf(files: readonly LayerFile[]): Promise<Uint8Array> {
   }
   archive.finalize()
   const chunks: Uint8Array[] = []
-  // What pack() emits are Buffers; its types leave that open.
+  // The type does not state it, but pack() emits Buffers.
   for await (const chunk of archive) chunks.push(chunk as Uint8Array)
   return Buffer.concat(chunks)
 }

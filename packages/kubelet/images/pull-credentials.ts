@@ -11,8 +11,8 @@ interface DockerAuth {
 }
 
 /**
- * The credentials to try for an image, most specific registry path first. A secret that is not a
- * docker config, or is broken, gives none: the pull then says what is missing.
+ * Returns the credentials to try for an image, the most specific registry path first. A Secret that is not a
+ * valid docker config is skipped: the failed pull then reports what is missing.
  */
 export function pullCredentials(image: string, secrets: readonly Secret[]): RegistryAuth[] {
   const reference = parseImageReference(image)
@@ -68,8 +68,8 @@ function globMatches(glob: string, text: string): boolean {
 }
 
 /**
- * Without the server's address: containerd holds it against the registry's host as a URL with a
- * scheme, and drops the credentials, or the pull, for a bare host or a glob.
+ * Leaves out the server's address: containerd compares it with the registry's host as a URL with a scheme,
+ * and drops the credentials, or the pull, for a bare host or a glob.
  */
 function toRegistryAuth(auth: DockerAuth): RegistryAuth {
   const [username, ...password] = auth.auth

@@ -10,10 +10,10 @@ import { exists } from '../system-error.ts'
 export interface LogOptions {
   follow: boolean
   timestamps: boolean
-  /** Lines from the end; undefined: all. */
+  /** The number of lines from the end; undefined for all. */
   tailLines: number | undefined
   limitBytes: number | undefined
-  /** Nothing older than this; milliseconds since the Unix epoch. */
+  /** Skips older lines; milliseconds since the Unix epoch. */
   sinceMs: number | undefined
 }
 
@@ -25,7 +25,7 @@ export interface LogSource {
 }
 
 const chunkBytes = 64 * 1024
-/** How often a follower looks for more when nothing came. */
+/** The interval at which an idle follower looks for more, in milliseconds. */
 const followMs = 100
 /** Longest line: the runtime cuts at 16 KiB, so this is a foreign file. */
 const lineBytesMax = 1024 * 1024
@@ -58,7 +58,7 @@ export async function* readLog(
   }
 }
 
-/** Where a follower goes on: this many bytes of the file with this inode were read. */
+/** The place where a follower continues: this many bytes of the file with this inode were read. */
 interface Position {
   inode: number
   bytes: number

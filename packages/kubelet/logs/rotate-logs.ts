@@ -20,13 +20,13 @@ export interface RunningLog {
 export interface LogRotationDeps {
   /** Logs of the containers that run now. */
   runningLogs: (signal: AbortSignal) => Promise<readonly RunningLog[]>
-  /** Tells the runtime to open the path anew. */
+  /** Tells the runtime to reopen the path. */
   reopen: (containerId: string, signal: AbortSignal) => Promise<void>
   clock: Clock
   log: Logger
 }
 
-/** Bounds every container's log: the disk of an edge box is small and nobody looks at it. */
+/** Bounds every container's log, because the disk of an edge box is small and unattended. */
 export async function runLogRotation(deps: LogRotationDeps, signal: AbortSignal): Promise<void> {
   for (;;) {
     await deps.clock.sleep(logRotationDefaults.checkMs, signal)
@@ -85,7 +85,7 @@ async function compress(path: string): Promise<void> {
   await rm(path)
 }
 
-/** As upstream's names: 20260102-030405, which sorts by time. */
+/** Formats upstream's file names: 20260102-030405, which sort by time. */
 function stamp(nowMs: number): string {
   return new Date(nowMs).toISOString().replaceAll(/[-:]/g, '').replace('T', '-').slice(0, 15)
 }

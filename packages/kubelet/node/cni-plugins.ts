@@ -5,15 +5,15 @@ import { hasCode } from '../system-error.ts'
 /** The name of our address plugin, as the network's configuration calls it. */
 export const addressPlugin = 'skerry-address'
 
-/** What the network's configuration calls, directly and through others. */
+/** The plugins that the network's configuration calls, directly and through others. */
 const systemPlugins = ['bridge', 'host-local', 'loopback', 'portmap']
 
 export interface CniPlugins {
-  /** Where containerd looks; on a disk, as a tmpfs may forbid to execute. */
+  /** The directory that containerd searches; it is on a disk, because a tmpfs may forbid execution. */
   directory: string
-  /** Where the system's plugins are. */
+  /** The directory of the system's plugins. */
   systemDirectory: string
-  /** One directory per pod, named after its uid; gone when the pod is. */
+  /** Holds one directory per pod, named after its uid; it is removed with the pod. */
   podsDirectory: string
 }
 
@@ -38,9 +38,9 @@ export async function writeCniPlugins(plugins: CniPlugins): Promise<void> {
 }
 
 /**
- * host-local, but a pod that comes back, after a reboot say, asks for the address it had: with the
- * control plane away nobody could tell the services and names of this node, and of others, that it
- * has another. A shell's builtins only, since it runs for each pod.
+ * Returns a script around host-local: a pod that returns, after a reboot for example, requests its previous
+ * address. While the control plane is unreachable, the services and names of this node, and of others, could
+ * not learn a new one. It uses only shell builtins, because it runs for each pod.
  */
 function addressScript({ systemDirectory, podsDirectory }: CniPlugins): string {
   return `#!/bin/sh

@@ -17,7 +17,7 @@ import { nodeResources, systemInfo, type Machine } from './node-facts.ts'
 import { missingLabels, nodeLabels, nodeStatus, type NodePressure } from './node-status.ts'
 
 export const nodeAgentDefaults = Object.freeze({
-  /** How often the status is computed; it is sent when it differs … */
+  /** The interval at which the status is computed; it is sent when it differs … */
   statusMs: 10_000,
   /** The same while the node is not ready: pods wait for that. */
   notReadyMs: 500,
@@ -28,7 +28,7 @@ export const nodeAgentDefaults = Object.freeze({
   /** The first report waits at most this long for the network to be looked at. */
   lookMsMax: 5_000,
   lookAgainMs: 50,
-  /** For one request: a dead link must not hold up the next try. */
+  /** The timeout of one request: a dead link must not delay the next attempt. */
   requestTimeoutMs: 10_000,
 })
 
@@ -78,7 +78,10 @@ export class NodeAgent {
     ])
   }
 
-  /** A restart alone is no reason to call the node not ready: endpoints would go for a moment. */
+  /**
+   * Waits until the network's state is known, for a limited time: a restart alone must not make the node
+   * unready, which would remove endpoints for a moment.
+   */
   async #whenNetworkIsKnown(signal: AbortSignal): Promise<void> {
     const { clock, networkProblems } = this.#deps
     const { lookMsMax, lookAgainMs } = nodeAgentDefaults
@@ -249,7 +252,7 @@ export class NodeAgent {
   }
 }
 
-/** Heartbeats alone are no news. */
+/** Compares reports without their heartbeats. */
 function isSameReport(one: NodeStatus | undefined, other: NodeStatus): boolean {
   const calm = (status: NodeStatus): NodeStatus => ({
     ...status,
@@ -267,7 +270,7 @@ function isShown(shown: NodeStatus | undefined, seen: NodeStatus): boolean {
   return (seen.conditions ?? []).every(({ type, status }) => shownStatus.get(type) === status)
 }
 
-/** Addresses merge by type on the server: the list is replaced, so that an old one goes. */
+/** The server merges addresses by type, so the list is replaced, which removes old ones. */
 function statusPatchOf(status: NodeStatus): object {
   return { ...status, addresses: [...(status.addresses ?? []), { $patch: 'replace' }] }
 }

@@ -16,18 +16,18 @@ export interface NodeStatusInput {
   resources: NodeResources
   systemInfo: NonNullable<NodeStatus['nodeInfo']>
   images: readonly Image[]
-  /** Undefined: the runtime does not answer. */
+  /** Undefined if the runtime does not answer. */
   runtimeConditions: readonly RuntimeCondition[] | undefined
   pressure: NodePressure
   networkProblems: readonly string[]
   nowMs: number
 }
 
-/** As upstream: images beyond are not listed, or a node object would grow without bound. */
+/** Upstream's limits: further images are not listed, or a node object would grow without bound. */
 const imagesMax = 50
 const imageNamesMax = 5
 
-/** What it can do to running pods beyond what every node can (KEP-5328). */
+/** Features for running pods that not every node has (KEP-5328). */
 const declaredFeatures = ['InPlacePodVerticalScalingInitContainers']
 
 export function nodeStatus(input: NodeStatusInput): NodeStatus {
@@ -134,8 +134,8 @@ function imagesOf(images: readonly Image[]): NonNullable<NodeStatus['images']> {
 }
 
 /**
- * Labels that every node has; those from the config come on top. A node that has a name of its own goes
- * by that name instead of the machine's: who picks a node by its name may use the label.
+ * Returns the labels of every node; those of the config are added. A node with a configured name has that
+ * name as its hostname label instead of the machine's, so selecting a node by its name works with the label.
  */
 export function nodeLabels(config: ResolvedConfig, arch: string): Record<string, string> {
   return {
@@ -148,7 +148,7 @@ export function nodeLabels(config: ResolvedConfig, arch: string): Record<string,
   }
 }
 
-/** What has to be set on a node object that exists, because someone took it away. */
+/** Returns the labels to restore on an existing node object, because a user removed or changed them. */
 export function missingLabels(
   node: Node,
   labels: Readonly<Record<string, string>>,

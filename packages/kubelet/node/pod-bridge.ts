@@ -19,9 +19,9 @@ import {
 
 const execute = promisify(execFile)
 
-/** How often the node looks at the bridge: pods are cut off for at most this long. */
+/** The interval at which the node checks the bridge, in milliseconds: pods are cut off for at most this long. */
 const checkMs = 5_000
-/** While it could not be put in order: others may be at work there. */
+/** The interval while the bridge could not be repaired, because other programs may be changing it. */
 const retryMs = 1_000
 /** Fewer failures in a row are a moment's trouble. */
 const failuresMax = 3
@@ -35,8 +35,8 @@ export interface PodBridgeDeps {
 }
 
 /**
- * Keeps the bridge that pods hang on as the network plugins made it, whoever else works on the node's
- * interfaces, and says which sandboxes have lost their cable.
+ * Keeps the pods' bridge as the network plugins made it, whichever program changes the node's interfaces, and
+ * reports which sandboxes have lost their link.
  */
 export class PodBridge implements PodNetwork {
   readonly #config: ResolvedConfig
@@ -55,7 +55,7 @@ export class PodBridge implements PodNetwork {
   }
 
   problems(): readonly string[] {
-    // Without a range of addresses the runtime says itself that there is no network.
+    // Without an address range the runtime itself reports that there is no network.
     return this.#podCidrs.length === 0 ? [] : this.#problems
   }
 

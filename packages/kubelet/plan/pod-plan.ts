@@ -14,7 +14,7 @@ export interface Termination {
   /** When the first kill was sent; the grace period runs from here. */
   readonly startedAtMs: number
   readonly graceSeconds: number
-  /** Becomes the pod's phase, reason and message; absent: they follow from the containers. */
+  /** Becomes the pod's phase, reason and message. If omitted, they follow from the containers. */
   readonly failure?: { readonly reason: string; readonly message: string }
 }
 
@@ -22,11 +22,11 @@ export interface PodPlanInput {
   pod: Pod
   observed: ObservedPod
   probes: ProbeResults
-  /** By backoffKey. */
+  /** The delays by backoffKey. */
   backoffs: ReadonlyMap<string, RestartBackoff>
   /** Set once the pod must end, for whatever reason; never unset. */
   termination?: Termination
-  /** What containers were given after they were made; default: nothing. */
+  /** Resources that containers were given after their creation. If omitted, none. */
   applied?: AppliedResources
   nowMs: number
 }
@@ -42,12 +42,12 @@ export type KillReason =
 export interface KillAction {
   readonly container: ObservedContainer
   readonly reason: KillReason
-  /** For the Killing event. */
+  /** The message of the Killing event. */
   readonly message: string
   readonly graceSeconds: number
 }
 
-/** Other resources for a container that goes on running. */
+/** New resources for a container that keeps running. */
 export interface UpdateAction {
   readonly observed: ObservedContainer
   readonly container: Container
@@ -74,11 +74,11 @@ export interface PodPlan {
   readonly update: readonly UpdateAction[]
   /** Sandboxes that no container may run in any more. */
   readonly stopSandboxes: readonly ObservedSandbox[]
-  /** The new sandbox's attempt; undefined: the newest one stays. */
+  /** The attempt of a new sandbox; undefined keeps the newest one. */
   readonly createSandbox: number | undefined
   readonly start: readonly StartAction[]
   readonly backOff: readonly WaitingContainer[]
-  /** Nothing is to go on running: the pod has its result. */
+  /** True if nothing should run any more: the pod has its result. */
   readonly isFinished: boolean
   /** The latest time at which to plan again though nothing happened. */
   readonly wakeAtMs: number | undefined
@@ -95,7 +95,10 @@ export const emptyPlan: PodPlan = Object.freeze({
   wakeAtMs: undefined,
 })
 
-/** Undefined: it is as it should be. Shared with sidecars, whose messages say "Init container". */
+/**
+ * Returns the kill action for a running container; undefined if it may keep running. It also serves sidecars,
+ * whose messages name an "Init container".
+ */
 export function killOfRunning(
   input: PodPlanInput,
   container: Container,
@@ -130,7 +133,7 @@ export function killOfRunning(
 
 const noneApplied: AppliedResources = new Map()
 
-/** Of a container that goes on running; empty: it has what it should. */
+/** Returns the updates of a container that keeps running; none if its resources are right. */
 export function updatesOf(
   input: PodPlanInput,
   container: Container,
@@ -149,7 +152,7 @@ export function killOfUnknown(observed: ObservedContainer, noun = 'Container'): 
   }
 }
 
-/** A container whose spec changed owes nothing for what the old one did. */
+/** A container whose spec changed starts without the old one's delay. */
 export function backoffKey(container: Container | EphemeralContainer): string {
   return `${container.name}/${containerSpecHash(container)}`
 }
@@ -160,7 +163,7 @@ export function startOf(
   kind: ContainerKind,
 ): StartAction {
   const latest = latestContainer(input.observed, container.name)
-  // Also where one that still runs is about to be killed: a failing probe is a crash loop, too.
+  // This also counts while one that still runs is about to be killed: a failing probe is a crash loop, too.
   const ended = input.observed.containers.find(
     ({ name, state }) => name === container.name && state === 'exited',
   )

@@ -8,7 +8,7 @@ export interface ComputeResources {
   readonly limits: Amounts
 }
 
-/** What the runtime knows of one pod, reduced to what decisions are made from. */
+/** The runtime's knowledge of one pod, reduced to what decisions use. */
 export interface ObservedPod {
   /** Newest first. */
   readonly sandboxes: readonly ObservedSandbox[]
@@ -24,7 +24,7 @@ export interface ObservedSandbox {
   readonly createdAtMs: number
   /** Empty on the host's network, and where the sandbox has lost its own or cannot be inspected. */
   readonly ips: readonly string[]
-  /** The node's end of its cable; absent: unknown. */
+  /** The node's end of its virtual link. If omitted, unknown. */
   readonly hostLink?: string
   readonly isHostNetwork: boolean
 }
@@ -34,7 +34,7 @@ export type ObservedState = 'created' | 'running' | 'exited' | 'unknown'
 export interface ObservedContainer {
   readonly id: string
   readonly name: string
-  /** How often a container of this name was started before. */
+  /** The number of earlier starts of a container of this name. */
   readonly restartCount: number
   readonly sandboxId: string
   readonly state: ObservedState
@@ -46,9 +46,9 @@ export interface ObservedContainer {
   readonly reason: string
   /** The termination message, or the runtime's word on a failed start. */
   readonly message: string
-  /** Of the part of the spec whose change asks for a new container. */
+  /** The hash of the part of the spec whose change requires a new container. */
   readonly specHash: string
-  /** What it was made with; absent: made by a release that did not note it. */
+  /** The resources with which it was created. If omitted, a release that did not record them created it. */
   readonly resources?: ComputeResources
   readonly image: string
   readonly imageId: string
@@ -61,7 +61,7 @@ export function latestContainer(pod: ObservedPod, name: string): ObservedContain
   return pod.containers.find((container) => container.name === name)
 }
 
-/** The sandbox that containers may be started in; undefined: a new one is needed. */
+/** Returns the sandbox in which containers may start; undefined if a new one is needed. */
 export function usableSandbox(
   pod: ObservedPod,
   isHostNetwork: boolean,

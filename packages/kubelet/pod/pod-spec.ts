@@ -8,13 +8,13 @@ export interface SpecContainer {
   readonly container: Container | EphemeralContainer
 }
 
-/** A pod that came from the API or a checked manifest always has a spec. */
+/** Returns the spec, which every pod from the API or a checked manifest has. */
 export function specOf(pod: Pod): PodSpec {
   if (pod.spec) return pod.spec
   throw new TypeError(`Cannot run pod "${pod.metadata.name ?? ''}": it has no spec`)
 }
 
-/** An init container that keeps running beside the others. */
+/** Reports whether this is an init container that keeps running next to the others. */
 export function isSidecar(container: Container): boolean {
   return container.restartPolicy === 'Always'
 }
@@ -40,8 +40,8 @@ export function findContainer(pod: Pod, name: string): SpecContainer | undefined
 }
 
 /**
- * Only the image of a container may change in place. A hash over more would restart healthy
- * containers when a newer API server fills in a default that an older one did not.
+ * Hashes the fields whose change requires a new container: only the image may change in place. A hash over
+ * more would restart healthy containers when a newer API server fills in a default that an older one did not.
  */
 export function containerSpecHash(container: Container | EphemeralContainer): string {
   const picked = JSON.stringify([container.name, container.image ?? ''])
@@ -52,7 +52,7 @@ export function isHostNetwork(pod: Pod): boolean {
   return specOf(pod).hostNetwork === true
 }
 
-/** Whether a container that exited with this code is to be started again (KEP-5307's rules first). */
+/** Reports whether a container that exited with this code should start again (KEP-5307's rules come first). */
 export function shouldRestart(
   container: Container | EphemeralContainer,
   spec: PodSpec,
@@ -83,7 +83,7 @@ export function describePod(pod: Pod): string {
 
 const gracePeriodSecondsDefault = 30
 
-/** What a deletion asks for, else what the spec says. */
+/** Returns the deletion's grace period, or else the spec's. */
 export function gracePeriodSeconds(pod: Pod): number {
   return (
     pod.metadata.deletionGracePeriodSeconds ??

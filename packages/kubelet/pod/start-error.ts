@@ -14,7 +14,7 @@ export type StartFailureReason =
 export class StartError extends Error {
   override name = 'StartError'
   readonly reason: StartFailureReason
-  /** When trying again makes sense; absent: the caller's usual delay. */
+  /** The delay before another attempt is useful. If omitted, the caller's usual one. */
   readonly retryAfterMs: number | undefined
 
   constructor(

@@ -17,7 +17,7 @@ export interface ContainerInput {
   pod: Pod
   container: Container | EphemeralContainer
   restartCount: number
-  /** What the runtime knows the image by. */
+  /** The runtime's id of the image. */
   imageId: string
   env: ReadonlyMap<string, string>
   mounts: Mount[]

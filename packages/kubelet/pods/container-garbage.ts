@@ -1,6 +1,6 @@
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../pod/observed-pod.ts'
 
-/** Dead containers kept per name, beside the newest: `logs --previous` reads that one. */
+/** The dead containers kept per name in addition to the newest: `logs --previous` reads that one. */
 const deadContainersKept = 1
 
 export interface Garbage {
@@ -9,7 +9,7 @@ export interface Garbage {
   sandboxes: ObservedSandbox[]
 }
 
-/** What of a living pod nobody will ask for any more. */
+/** Returns the containers and sandboxes of a living pod that are no longer needed. */
 export function podGarbage(observed: ObservedPod): Garbage {
   const seen = new Map<string, number>()
   const containers = observed.containers.filter(({ name, state }) => {

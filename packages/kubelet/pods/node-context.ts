@@ -11,7 +11,7 @@ import type { PodObserver } from './pod-observer.ts'
 import type { StatusReporter } from '../status/status-reporter.ts'
 import type { NodeObjects } from '../store/node-objects.ts'
 
-/** What is fixed while the agent runs. */
+/** Facts that stay fixed while the agent runs. */
 export interface NodeFacts {
   bootId: string
   hostIps: readonly string[]
@@ -19,7 +19,7 @@ export interface NodeFacts {
   memoryCapacityBytes: number
 }
 
-/** What every pod worker stands on. */
+/** The dependencies of every pod worker. */
 export interface NodeContext {
   config: ResolvedConfig
   facts: NodeFacts

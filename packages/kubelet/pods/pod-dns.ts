@@ -3,19 +3,19 @@ import type { DnsConfig } from '../cri/container-runtime.ts'
 import { specOf } from '../pod/pod-spec.ts'
 
 export interface ClusterDns {
-  /** Empty: the cluster has no DNS, and pods use the host's. */
+  /** An empty list means that the cluster has no DNS, and pods use the host's. */
   servers: readonly string[]
   domain: string
 }
 
 export const dnsLimits = Object.freeze({
-  /** What resolvers read; more lines are ignored by them. */
+  /** The limits of resolvers, which ignore further entries. */
   serversMax: 3,
   searchesMax: 32,
   searchCharactersMax: 2048,
 })
 
-/** What a pod's /etc/resolv.conf says, by its dnsPolicy and dnsConfig. */
+/** Returns the content of a pod's /etc/resolv.conf, by its dnsPolicy and dnsConfig. */
 export function podDns(pod: Pod, cluster: ClusterDns, host: DnsConfig): DnsConfig {
   const spec = specOf(pod)
   const { dnsPolicy = 'ClusterFirst', hostNetwork, dnsConfig } = spec

@@ -3,7 +3,7 @@ import { gracePeriodSeconds, specOf } from '../pod/pod-spec.ts'
 
 export interface EndInput {
   pod: Pod
-  /** No longer in the API, or its manifest is gone. */
+  /** True if the pod is no longer in the API, or its manifest is gone. */
   isRemoved: boolean
   /** The last status known. */
   previous: PodStatus
@@ -15,7 +15,7 @@ export interface PodEnd {
   failure?: { reason: string; message: string }
 }
 
-/** Undefined: the pod is to run. */
+/** Returns undefined if the pod should run. */
 export function endOfPod({ pod, isRemoved, previous, nowMs }: EndInput): PodEnd | undefined {
   const graceSeconds = gracePeriodSeconds(pod)
   if (isRemoved || pod.metadata.deletionTimestamp) return { graceSeconds }

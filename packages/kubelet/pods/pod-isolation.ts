@@ -1,16 +1,16 @@
 import type { Pod } from '@skerry/api'
 
-/** Who keeps NetworkPolicies for this node's pods; pods in the node's own network are none of theirs. */
+/** Enforces NetworkPolicies for this node's pods, except for those in the node's own network. */
 export interface PodIsolation {
-  /** Where the pod is by now. Cheap when that is known. */
+  /** Reports the pod's present address. It is cheap if that is known. */
   placed(pod: Pod, address: string): void
-  /** Nothing of the pod runs any more; its address may be another's. */
+  /** Reports that nothing of the pod runs any more; its address may be reused. */
   gone(pod: Pod): void
-  /** Resolves when a container of the pod may start: what policies say of it holds. */
+  /** Resolves when the policies for the pod are enforced, so that its containers may start. */
   whenKept(pod: Pod, signal: AbortSignal): Promise<void>
 }
 
-/** On nodes where somebody else does. */
+/** For nodes where another program enforces policies. */
 export const noIsolation: PodIsolation = Object.freeze({
   placed: () => undefined,
   gone: () => undefined,

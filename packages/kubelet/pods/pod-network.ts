@@ -1,6 +1,6 @@
 /** The network that this node's pods hang on, as far as the node sees it. */
 export interface PodNetwork {
-  /** Why pods may have no network, for the node's condition; empty: nothing is wrong. */
+  /** Returns why pods may have no network, for the node's condition; an empty list if nothing is wrong. */
   problems(): readonly string[]
   /** Known to be out of order: no pod has a network. */
   isCutOff(): boolean
@@ -10,7 +10,7 @@ export interface PodNetwork {
   beforeSandbox(signal: AbortSignal): Promise<void>
 }
 
-/** Where somebody else looks after it. */
+/** For nodes where another program maintains the network. */
 export const noPodNetwork: PodNetwork = Object.freeze({
   problems: () => [],
   isCutOff: () => false,

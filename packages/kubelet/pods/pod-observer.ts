@@ -43,7 +43,7 @@ export interface NetworkedSandbox {
   hostLink: string
 }
 
-/** What the runtime lists of one pod, and a text that changes when something in it does. */
+/** The runtime's list of one pod, and a text that changes when something in it does. */
 interface Listed {
   sandboxes: PodSandbox[]
   containers: Container[]
@@ -51,8 +51,8 @@ interface Listed {
 }
 
 /**
- * Watches the runtime: tells which pods changed, and reads one pod in detail. Details of a state
- * that cannot change any more are read once.
+ * Watches the runtime: reports which pods changed, and reads one pod in detail. Details of a final state are
+ * read once.
  */
 export class PodObserver {
   readonly #deps: PodObserverDeps
@@ -79,7 +79,7 @@ export class PodObserver {
     return this.#lastRelistMs
   }
 
-  /** Called with the uid of each pod whose sandboxes or containers changed state. */
+  /** Calls the listener with the uid of each pod whose sandboxes or containers changed state. */
   onChange(listener: (uid: string) => void): Disposable {
     this.#listeners.add(listener)
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
@@ -100,7 +100,7 @@ export class PodObserver {
     await runAll(this.#signal, [(scope) => this.#poll(scope), (scope) => this.#subscribe(scope)])
   }
 
-  /** As it is now: the lists are read after the call. */
+  /** Resolves with the pod's present state: the lists are read after the call. */
   async observe(uid: string, signal: AbortSignal): Promise<ObservedPod> {
     await this.relist()
     signal.throwIfAborted()
@@ -121,7 +121,7 @@ export class PodObserver {
     return { sandboxes, containers }
   }
 
-  /** Every sandbox that runs with a network of its own and can be inspected. */
+  /** Returns every running sandbox with its own network that can be inspected. */
   async networked(signal: AbortSignal): Promise<NetworkedSandbox[]> {
     await this.relist()
     const found: NetworkedSandbox[] = []
@@ -250,7 +250,7 @@ export class PodObserver {
     }
   }
 
-  /** Undefined when it was removed since it was listed. */
+  /** Resolves undefined if the container was removed since it was listed. */
   async #observeContainer(
     container: Container,
     signal: AbortSignal,
@@ -336,7 +336,7 @@ function toObserved(
 
 function resourcesIn(text: string | undefined): Pick<ObservedContainer, 'resources'> {
   if (text === undefined) return {}
-  // Our own annotation, which nobody else can change: containerd keeps what it was given.
+  // The annotation is our own, and nobody else can change it: containerd keeps it as given.
   return { resources: JSON.parse(text) as ComputeResources }
 }
 

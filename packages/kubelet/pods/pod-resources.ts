@@ -28,7 +28,10 @@ import { StartError } from '../pod/start-error.ts'
 
 export type UsedSandbox = Pick<ObservedSandbox, 'id' | 'attempt' | 'ips'>
 
-/** What one pod has on the node: volumes, cgroup, sandboxes, directories. Carries out, decides nothing. */
+/**
+ * Manages one pod's resources on the node: volumes, cgroup, sandboxes, directories. It carries out plans and
+ * decides nothing.
+ */
 export class PodResources {
   readonly #context: NodeContext
   #volumes: PodVolumes | undefined
@@ -74,7 +77,7 @@ export class PodResources {
   async createSandbox(pod: Pod, attempt: number, signal: AbortSignal): Promise<UsedSandbox> {
     const { runtime, events, network, cgroups, config: node } = this.#context
     try {
-      // Processes that outlived what the runtime knew of them would run beside their successors.
+      // Processes that the runtime no longer knows would otherwise run next to their successors.
       await killCgroup(cgroups, podCgroupParent(node.nodeName, pod))
       await network.beforeSandbox(signal)
       const handler = await this.#handlerOf(pod, signal)
@@ -90,7 +93,7 @@ export class PodResources {
     }
   }
 
-  /** The sandbox that containers are to be started in; the plan made sure that there is one. */
+  /** Returns the sandbox for new containers; the plan ensures that there is one. */
   sandboxOf(pod: Pod, observed: ObservedPod): UsedSandbox {
     const [newest] = observed.sandboxes
     if (newest) return newest

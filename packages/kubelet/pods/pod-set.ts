@@ -17,7 +17,7 @@ import { PodWorker } from './pod-worker.ts'
 import { runtimeLabels } from './runtime-labels.ts'
 import { TaskGroup } from '../task-group.ts'
 
-/** What log, exec and statistics servers look pods up by. */
+/** Finds pods for the servers of logs, exec and statistics. */
 export interface PodDirectory {
   list(): Pod[]
   /** The pod as the node runs it, with its newest status. */
@@ -29,7 +29,7 @@ export interface PodDirectory {
 
 const orphanRetryMs = 10_000
 
-/** One worker for each pod that the node knows; wakes them when something of theirs changes. */
+/** Keeps one worker for each pod that the node knows, and wakes it when something of its pod changes. */
 export class PodSet implements PodDirectory, AsyncDisposable {
   readonly #context: NodeContext
   readonly #store: NodeStore
@@ -55,7 +55,7 @@ export class PodSet implements PodDirectory, AsyncDisposable {
     const found = [...this.#workers.values()].filter(
       ({ pod }) => pod.metadata.namespace === namespace && pod.metadata.name === name,
     )
-    // One that ends may still be there beside its successor.
+    // A pod that is ending may still exist next to its successor.
     const worker = found.find(({ isTerminating }) => !isTerminating) ?? found.at(-1)
     return worker && this.#withStatus(worker.pod)
   }
@@ -110,8 +110,8 @@ export class PodSet implements PodDirectory, AsyncDisposable {
   }
 
   /**
-   * Ends what the runtime or the disk has of pods that nobody wants, once the API was heard and
-   * every other source of pods is `ready`.
+   * Ends what the runtime or the disk has of unwanted pods, once the API has been read and every other source
+   * of pods is `ready`.
    */
   async endOrphans(ready: Promise<void>, signal: AbortSignal): Promise<void> {
     const { observer, clock, log } = this.#context
@@ -160,7 +160,7 @@ export class PodSet implements PodDirectory, AsyncDisposable {
     })
   }
 
-  /** Only a pod that has not begun: one that runs has its place. */
+  /** Rejects only a pod that has not started: one that runs keeps its place. */
   #reject(pod: Pod): { reason: string; message: string } | undefined {
     if (pod.status?.startTime || pod.metadata.deletionTimestamp) return undefined
     const others = [...this.#workers.values()].filter(({ isTerminating }) => !isTerminating)

@@ -30,9 +30,9 @@ import { StartError } from '../pod/start-error.ts'
 export const workerDefaults = Object.freeze({
   /** After a container could not be started. */
   retryMs: 10_000,
-  /** After a failed pull, to say that the next one waits. */
+  /** The delay after a failed pull, until the wait for the next one is reported. */
   pullRetryMs: 2_000,
-  /** While the node lacks room for a resize. */
+  /** The interval of retries while the node lacks room for a resize. */
   resizeRetryMs: 5_000,
   /** Planned again at least this often, whatever was missed. */
   resyncMs: 60_000,
@@ -43,7 +43,7 @@ const isResized = ({ reason }: KillAction): boolean => reason === 'resized'
 interface StartFailure {
   reason: string
   message: string
-  /** By monotonic time: a wall clock that is set back must not keep a container from its start for years. */
+  /** Uses monotonic time: after a wall clock is set back, a container must not wait for years. */
   retryAtMs: number
 }
 
@@ -308,7 +308,7 @@ export class PodWorker {
     signal.throwIfAborted()
   }
 
-  /** One after the other, in the order of the spec; how many were started. */
+  /** Starts containers one after the other, in the order of the spec; resolves with the number started. */
   async #start(
     actions: readonly StartAction[],
     where: {
@@ -410,7 +410,7 @@ export class PodWorker {
     this.#wake = undefined
   }
 
-  /** The pod is tried again, after a while that grows; a change of the pod comes first. */
+  /** Schedules another attempt after a growing delay; a change of the pod comes first. */
   async #onFailure(error: unknown, signal: AbortSignal): Promise<void> {
     const { clock, events, log } = this.#context
     const cause = asError(error)

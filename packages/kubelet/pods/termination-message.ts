@@ -10,7 +10,7 @@ export const terminationMessageLimits = Object.freeze({
   logLinesMax: 80,
 })
 
-/** What the container left in its message file or, if it asks so and failed, its last log lines. */
+/** Returns the content of the container's message file or, if it requests that and failed, its last log lines. */
 export async function terminationMessage(status: ContainerStatus): Promise<string> {
   const inContainer = status.annotations[runtimeAnnotations.terminationMessagePath]
   const mount = status.mounts.find(({ containerPath }) => containerPath === inContainer)

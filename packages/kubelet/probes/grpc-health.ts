@@ -3,7 +3,7 @@ import { GrpcChannel, loadMethods } from '../cri/grpc-channel.ts'
 export interface HealthRequest {
   /** host:port. */
   address: string
-  /** Empty: the server as a whole. */
+  /** The service to check; an empty string means the server as a whole. */
   service: string
   timeoutMs: number
 }

@@ -22,7 +22,7 @@ export class ProbeSet implements AsyncDisposable {
     })
   }
 
-  /** By container id; only of containers that run. */
+  /** The results by container id; only of running containers. */
   get results(): ReadonlyMap<string, ContainerProbes> {
     return this.#results
   }
@@ -51,7 +51,7 @@ export class ProbeSet implements AsyncDisposable {
     this.#stopOthers(wanted)
   }
 
-  /** A prober that has said its last word is not started again. */
+  /** Reports whether a probe has its final result, and so is not started again. */
   #isDecided(id: string, kind: ProbeKind): boolean {
     const result = this.#results.get(id)?.[kind]
     if (kind === 'startup') return result === 'success' || result === 'failure'
@@ -76,7 +76,10 @@ export class ProbeSet implements AsyncDisposable {
   }
 }
 
-/** So that a restart of the agent does not make a healthy pod unready for a moment. */
+/**
+ * Takes over the reported result, so that a restart of the agent does not make a healthy pod unready for a
+ * moment.
+ */
 function resultBefore(
   context: ProbeContext,
   pod: Pod,

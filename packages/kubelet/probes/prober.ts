@@ -19,7 +19,7 @@ export interface ProberOptions {
   kind: ProbeKind
   probe: Probe
   target: ProbeTarget
-  /** What an earlier run of the agent found for this very container. */
+  /** The result that an earlier run of the agent reported for this very container. */
   initial: ProbeResult | undefined
   /** Liveness and readiness wait for the startup probe. */
   isStarted: () => boolean
@@ -28,7 +28,7 @@ export interface ProberOptions {
 
 export interface ProbeCount {
   readonly last: ProbeResult
-  /** How often the last outcome came in a row. */
+  /** The number of consecutive times that the last outcome came. */
   readonly count: number
   readonly result: ProbeResult
 }
@@ -40,7 +40,7 @@ export function initialCount(kind: ProbeKind, known?: ProbeResult): ProbeCount {
   return { last: 'unknown', count: 0, result }
 }
 
-/** The result changes only when an outcome came as often in a row as its threshold says. */
+/** Counts an outcome. The result changes only when an outcome has come as often in a row as its threshold. */
 export function countOutcome(
   before: ProbeCount,
   outcome: 'success' | 'failure',
@@ -86,7 +86,7 @@ export async function runProber(
   }
 }
 
-/** How soon after the startup probe the others begin. */
+/** The delay between the startup probe and the others, in milliseconds. */
 const startPollMs = 250
 
 const labels: Readonly<Record<ProbeKind, string>> = Object.freeze({

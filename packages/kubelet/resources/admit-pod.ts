@@ -9,7 +9,7 @@ export interface Rejection {
 
 export interface AdmissionInput {
   pod: Pod
-  /** Those that hold resources of this node. */
+  /** The pods that hold resources of this node. */
   others: readonly Pod[]
   allocatable: NodeAllocatable
   podsMax: number
@@ -23,8 +23,8 @@ interface Amount {
 }
 
 /**
- * Whether the pod fits beside the others: one bound without the scheduler, or by two schedulers at
- * once, may not. Undefined: it fits.
+ * Returns a rejection if the pod does not fit next to the others, as when it was bound without the scheduler,
+ * or by two schedulers at once; undefined if it fits.
  */
 export function rejectPod(input: AdmissionInput): Rejection | undefined {
   const { pod, others } = input
@@ -68,7 +68,7 @@ function shortAmount(input: AdmissionInput): Amount | undefined {
   )
 }
 
-/** Whether the node can give a pod that runs what its spec now asks for; undefined: it can. */
+/** Returns a rejection if the node cannot give a running pod what its spec now requests; undefined if it can. */
 export function refuseResize(input: AdmissionInput): Rejection | undefined {
   const alone = shortAmount({ ...input, others: [] })
   if (alone) {
@@ -95,7 +95,7 @@ function memoryRequestBytes(pod: Pod): number {
   return requestOf(pod, ({ resources }) => quantityToNumber(resources?.requests?.['memory'] ?? '0'))
 }
 
-/** Init containers run one by one before the others; sidecars beside all. */
+/** Computes the pod's request: init containers run one by one before the others; sidecars run next to all. */
 function requestOf(pod: Pod, amount: (container: Container) => number): number {
   const { containers, initContainers = [] } = specOf(pod)
   let sidecars = 0

@@ -72,7 +72,10 @@ export function oomScore(
   return Math.min(999, Math.max(3, score))
 }
 
-/** What a whole pod gets: the sum of its containers, or more for init containers, or what it says. */
+/**
+ * Returns a whole pod's resources: its own, or the sum of its containers', or more if init containers need
+ * it.
+ */
 export function podResources(pod: Pod): { cpuShares: number; cpuQuota: number; memory: number } {
   const spec = specOf(pod)
   if (spec.resources) {
@@ -97,7 +100,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0)
 }
 
-/** One container without a limit means that the pod has none. */
+/** If one container has no limit, neither has the pod. */
 function sumOrNone(values: readonly number[]): number {
   return values.includes(0) ? 0 : sum(values)
 }

@@ -12,7 +12,7 @@ import type { Rejection } from './admit-pod.ts'
 type Resources = NonNullable<Container['resources']>
 type Amounts = NonNullable<Resources['requests']>
 
-/** By container id: what was given after the container was made. */
+/** The resources given after a container's creation, by container id. */
 export type AppliedResources = ReadonlyMap<string, ComputeResources>
 
 const resizable = ['cpu', 'memory'] as const
@@ -30,7 +30,7 @@ function resizableOf(amounts: Amounts | undefined): Amounts {
   return picked
 }
 
-/** What the container has now; undefined: made by a release that did not note it. */
+/** Returns the container's present resources; undefined if a release that did not record them created it. */
 export function appliedTo(
   observed: ObservedContainer,
   applied: AppliedResources,
@@ -40,7 +40,7 @@ export function appliedTo(
 
 export type ResizePolicy = 'none' | 'update' | 'restart'
 
-/** What a running container needs to get what its spec now says. */
+/** Decides how a running container gets the resources of its present spec. */
 export function resizeOf(
   container: Container,
   observed: ObservedContainer,
@@ -62,15 +62,15 @@ export function resizeOf(
 }
 
 export interface ResizeDecision {
-  /** As the node runs it: with the resources that it has room for. */
+  /** The pod as the node runs it: with the resources for which it has room. */
   readonly pod: Pod
-  /** Why the pod does not have what its spec says. */
+  /** Why the pod does not have its spec's resources. */
   readonly pending?: Rejection
 }
 
 /**
- * A pod whose containers ask for other resources than they have gets them if the node has room,
- * and else goes on with what it has (KEP-1287).
+ * Decides on a resize: a pod whose containers request other resources than they have gets them if the node
+ * has room, and otherwise continues with its present ones (KEP-1287).
  */
 export function decideResize(
   pod: Pod,

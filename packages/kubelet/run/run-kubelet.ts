@@ -37,13 +37,13 @@ export interface KubeletDeps {
   random: Random
   log: Logger
   metrics: Metrics
-  /** Who keeps NetworkPolicies; absent: not this process. */
+  /** Enforces NetworkPolicies. If omitted, this process does not. */
   isolation?: PodIsolation
   /** The pods' network. Default: the node keeps the bridge that its config names. */
   podNetwork?: PodNetwork
   /** Further problems of the node's network, for its Ready condition. Default: none. */
   networkProblems?: () => readonly string[]
-  /** Where the agent runs; read from the machine when absent. */
+  /** The machine of the agent. If omitted, its facts are read. */
   machine?: Machine
   /** Called once pods can be looked up: for servers of logs, exec and statistics. */
   onReady?: (kubelet: RunningKubelet) => void
@@ -55,12 +55,12 @@ export interface RunningKubelet {
   readonly runtime: ContainerRuntime
 }
 
-/** How long pods may take to end where the config asks that they end with the agent. */
+/** The time that pods may take to end, if the config requires that they end with the agent, in milliseconds. */
 const stopPodsMs = 60_000
 
 /**
- * The node agent, until the signal aborts. Pods go on without it, unless the config asks that they
- * end. Needs no API server to start: what the node's disk has is run until the API says otherwise.
+ * Runs the node agent until the signal aborts. Pods keep running without it, unless the config requires that
+ * they end. It needs no API server to start: it runs the pods on the node's disk until the API changes them.
  */
 export async function runKubelet(
   config: KubeletConfig,

@@ -24,7 +24,7 @@ test('a request to a node needs the right that upstream asks for', () => {
     ['GET', '/containerLogs/a/b/c', 'get', 'proxy'],
     ['POST', '/exec/a/b/c', 'create', 'proxy'],
     ['GET', '/exec/a/b/c', 'get', 'proxy'],
-    // A right to look is no right to do anything else.
+    // The right to read grants nothing else.
     ['PUT', '/exec/a/b/c', 'update', 'proxy'],
     ['DELETE', '/pods', 'delete', 'pods proxy'],
     ['PATCH', '/run/a/b/c', 'patch', 'proxy'],

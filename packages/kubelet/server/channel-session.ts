@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { RawData, WebSocket } from 'ws'
 import { SpdyParser, SpdyWriter, type SpdyFrame } from './spdy-frames.ts'
 
-/** Which streams a command has. */
+/** The streams of a command. */
 export interface SessionStreams {
   readonly stdin: boolean
   readonly stdout: boolean
@@ -14,9 +14,9 @@ export interface SessionStreams {
 /** Channels of v5.channel.k8s.io; a stream's number among those of SPDY follows from the order here. */
 const channels = Object.freeze({ stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4 })
 type StreamType = keyof typeof channels
-/** First byte of a message that says that a channel has ended. */
+/** The first byte of a message that closes a channel. */
 const endOfChannel = 255
-/** What waits for a slow client before the runtime is no longer read. */
+/** The bytes that may wait for a slow client before the runtime is no longer read. */
 const bufferedBytesMax = 1024 * 1024
 const closeGraceMs = 10_000
 
@@ -71,10 +71,10 @@ function isOutput({ type }: Stream): boolean {
 async function* from(rest: Buffer, socket: Socket): AsyncGenerator<Buffer> {
   if (rest.length > 0) yield rest
   try {
-    // Its owner closes the socket; an early end of reading would report an error of its own.
+    // The socket's owner closes it; ending the reading early would report an error of its own.
     for await (const chunk of socket.iterator({ destroyOnReturn: false })) yield chunk
   } catch {
-    // Either side is gone, and there is nobody to tell: the session ends here.
+    // Either side is gone, so the session ends here and there is nobody to report to.
     return
   }
 }
@@ -132,7 +132,7 @@ async function closed(webSocket: WebSocket): Promise<void> {
   const done = new Promise<void>((resolve) => webSocket.once('close', () => resolve()))
   webSocket.close(1000)
   await Promise.race([done, grace])
-  // What is left of the wait ends with the reason given here.
+  // The rest of the wait ends with the reason given here.
   grace.catch(() => undefined)
   late.abort()
   webSocket.terminate()

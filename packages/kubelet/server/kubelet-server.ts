@@ -32,7 +32,7 @@ export interface KubeletServerOptions {
 export interface ServerTls {
   cert: string
   key: string
-  /** Whose client certificates are taken; PEM. */
+  /** The authority of accepted client certificates; PEM. */
   clientCa: string
 }
 
@@ -43,13 +43,13 @@ export interface KubeletServerDeps {
   clock: Clock
   log: Logger
   metrics: Metrics
-  /** Absent: figures of pods and machine are not served. */
+  /** If omitted, statistics of pods and machine are not served. */
   stats?: StatsSource
 }
 
 export interface KubeletServer extends AsyncDisposable {
   readonly port: number
-  /** A renewed certificate; connections that stand are not touched. */
+  /** Sets a renewed certificate; open connections keep theirs. */
   setTls(tls: ServerTls): void
 }
 
@@ -141,7 +141,7 @@ async function answer(
   }
 }
 
-/** Throws BadRequest: anybody may send anything, before it is known who it is. */
+/** Throws BadRequest: unauthenticated clients may send any text here. */
 function urlOf({ url = '/' }: IncomingMessage): URL {
   const parsed = URL.parse(url, 'https://node')
   if (parsed) return parsed
@@ -267,7 +267,7 @@ async function upgrade(client: Upgrade, { deps, signal }: Scope): Promise<void> 
   }
 }
 
-/** Asks the runtime for a session; what it answers is an address of its own streaming server. */
+/** Reads the streams of a session; the runtime answers with an address of its own streaming server. */
 function streamsOf({ searchParams: query }: URL) {
   return {
     stdin: isOn(query, 'input', 'stdin'),

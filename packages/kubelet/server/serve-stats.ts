@@ -8,10 +8,10 @@ import { resourceMetrics } from '../stats/resource-metrics.ts'
 import { statsSummary, type StatsSummary } from '../stats/stats-summary.ts'
 import { asError } from '../system-error.ts'
 
-/** Whose figures are told. */
+/** The source of the statistics. */
 export interface StatsSource {
   readonly nodeName: string
-  /** On the filesystem that pods use. */
+  /** A directory on the filesystem that pods use. */
   readonly dataDirectory: string
   /** Since when the machine runs, milliseconds since the Unix epoch. */
   readonly startedMs: number
@@ -84,7 +84,7 @@ async function measure(
   }
 }
 
-/** The scrape itself succeeds: its error figure tells that nothing could be read. */
+/** The scrape itself succeeds: its error metric reports that nothing could be read. */
 async function measureOrLog(
   source: StatsSource,
   deps: StatsDeps,

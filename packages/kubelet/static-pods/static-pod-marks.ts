@@ -17,7 +17,7 @@ export function isMirror(pod: Pod): boolean {
   return pod.metadata.annotations?.[staticAnnotations.mirror] !== undefined
 }
 
-/** What is created in the API, so that people see the pod there. */
+/** Returns the pod to create in the API, so that users see the static pod there. */
 export function mirrorOf(pod: Pod, node: { name: string; uid: string } | undefined): Pod {
   const { uid: _uid, annotations, ...metadata } = pod.metadata
   const hash = annotations?.[staticAnnotations.hash] ?? ''

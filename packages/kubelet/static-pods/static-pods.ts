@@ -28,7 +28,7 @@ export class StaticPods {
   readonly #deps: StaticPodsDeps
   readonly #directory: string
   readonly #nodeName: string
-  /** By file name. */
+  /** Pods by file name. */
   readonly #pods = new Map<string, Pod>()
   /** Why a file is not read, by file name. */
   readonly #unread = new Map<string, string>()
@@ -40,7 +40,7 @@ export class StaticPods {
     this.#deps = deps
   }
 
-  /** Where the status of a static pod goes; undefined: the API has no picture of it yet. */
+  /** Returns the mirror that receives a static pod's status; undefined if the API has none yet. */
   mirror(pod: Pod): Pod | undefined {
     return this.#deps
       .apiPods()
@@ -53,7 +53,7 @@ export class StaticPods {
       )
   }
 
-  /** Resolves when the manifests were read once: before that a static pod looks like nobody's. */
+  /** Resolves when the manifests were read once: before that, a static pod looks like an orphan. */
   whenScanned(): Promise<void> {
     return this.#scanned.promise
   }
@@ -62,7 +62,7 @@ export class StaticPods {
     try {
       await this.#scanForever(signal)
     } finally {
-      // Whoever waits for the first scan is to end, too.
+      // A waiter for the first scan must end, too.
       this.#scanned.resolve()
     }
   }
@@ -117,7 +117,7 @@ export class StaticPods {
     this.#deps.onSet(pod)
   }
 
-  /** Missing or outdated ones are made anew; those without a manifest go. */
+  /** Recreates missing and outdated mirrors; deletes those without a manifest. */
   async #syncMirrors(signal: AbortSignal): Promise<void> {
     const client = this.#deps.cluster.resource(resources.pods)
     const wanted = new Map([...this.#pods.values()].map((pod) => [nameOf(pod), pod]))

@@ -1,13 +1,13 @@
 import { readFile, statfs } from 'node:fs/promises'
 
-/** What the whole machine uses. */
+/** The usage of the whole machine. */
 export interface MachineUsage {
   /** Wall clock, milliseconds since the Unix epoch. */
   readonly atMs: number
   readonly cpuNanoseconds: number
   readonly memoryTotalBytes: number
   readonly memoryUsageBytes: number
-  /** Without what the kernel would give back at once: file pages nobody has used of late. */
+  /** Leaves out file pages not used lately, which the kernel would reclaim at once. */
   readonly memoryWorkingSetBytes: number
   readonly memoryRssBytes: number
   readonly disk: DiskUsage

@@ -9,7 +9,7 @@ export interface MetricFamily {
 export interface MetricSample {
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
-  /** Milliseconds since the Unix epoch; undefined: when it is read. */
+  /** Milliseconds since the Unix epoch; undefined for the time of the scrape. */
   readonly atMs?: number | undefined
 }
 

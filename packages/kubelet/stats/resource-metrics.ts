@@ -1,7 +1,10 @@
 import { counter, gauge, metricsText, type MetricSample } from './metrics-text.ts'
 import type { CpuStats, MemoryStats, StatsSummary } from './stats-summary.ts'
 
-/** GET /metrics/resource under upstream's names. Undefined: the runtime could not be asked. */
+/**
+ * Returns GET /metrics/resource under upstream's names. The summary is undefined if the runtime could not be
+ * read.
+ */
 export function resourceMetrics(summary: StatsSummary | undefined): string {
   const pods = summary?.pods ?? []
   const containers = pods.flatMap(({ podRef, containers: all }) =>

@@ -167,7 +167,7 @@ function waitingReason(input: PodStatusInput): string {
   return hasInit ? 'PodInitializing' : 'ContainerCreating'
 }
 
-/** Until then a container that is missing never ran, rather than being lost. */
+/** Until then a missing container has never run, rather than been lost. */
 function isInitialized(input: PodStatusInput): boolean {
   const plain = (specOf(input.pod).initContainers ?? []).filter((one) => !isSidecar(one))
   const last = plain.at(-1)
@@ -217,7 +217,7 @@ function readiness(
   return { ready, started }
 }
 
-/** Without a network a pod is not Ready, whatever its containers' probes last said. */
+/** A pod without a network is not Ready, whatever its containers' probes reported last. */
 export function hasNetwork({ pod, observed, isCutOff = false }: PodStatusInput): boolean {
   const isHostNetworked = isHostNetwork(pod)
   return usableSandbox(observed, isHostNetworked) !== undefined && (isHostNetworked || !isCutOff)
@@ -227,7 +227,7 @@ function runningContainer(observed: ObservedPod, name: string): ObservedContaine
   return observed.containers.find((one) => one.name === name && one.state === 'running')
 }
 
-/** What it has; what it is to have is in its allocated resources. */
+/** Returns the present resources; the wanted ones are in its allocated resources. */
 function resourcesOf(
   container: Container | EphemeralContainer,
   has: ComputeResources | undefined,

@@ -2,13 +2,13 @@ import type { ContainerStatus, Pod, PodCondition } from '@skerry/api'
 import { isSidecar, specOf } from '../pod/pod-spec.ts'
 import type { PodPhase } from './pod-phase.ts'
 
-/** Only while a resize of the running pod is not done. */
+/** Set only while a resize of the running pod is not done. */
 export const resizeConditionTypes: readonly string[] = Object.freeze([
   'PodResizePending',
   'PodResizeInProgress',
 ])
 
-/** The conditions that the node agent owns; all others belong to whoever wrote them. */
+/** The conditions that the node agent owns; all others belong to their writers. */
 export const ownConditionTypes: readonly string[] = Object.freeze([
   'PodReadyToStartContainers',
   'Initialized',
@@ -31,7 +31,7 @@ export interface ConditionInput {
 
 type Fact = Pick<PodCondition, 'status' | 'reason' | 'message'>
 
-/** Without transition times: pod-status.ts keeps those of conditions that did not change. */
+/** Leaves out transition times: pod-status.ts keeps those of unchanged conditions. */
 export function podConditions(input: ConditionInput): (Fact & { type: string })[] {
   const containersReady = containersReadyFact(input)
   return [

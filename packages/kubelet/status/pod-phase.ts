@@ -8,7 +8,7 @@ interface Counts {
   running: number
   waiting: number
   stopped: number
-  /** Of those stopped: they stay so. */
+  /** The number of stopped ones that stay stopped. */
   stoppedForGood: number
   succeeded: number
 }

@@ -71,7 +71,7 @@ function statusOf(
   })
 }
 
-/** What `kubectl get pod` makes its line from. */
+/** Summarizes the fields from which `kubectl get pod` makes its line. */
 function inShort(status: PodStatus): string {
   const containers = [
     ...(status.initContainerStatuses ?? []),

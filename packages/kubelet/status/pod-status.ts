@@ -13,26 +13,26 @@ import { podPhase, type PodPhase } from './pod-phase.ts'
 export interface PodStatusInput {
   pod: Pod
   observed: ObservedPod
-  /** What was last computed here, or else what the API has. */
+  /** The status last computed here, or else the API's. */
   previous: PodStatus
   /** Why a container is not started now, by name. */
   waiting: ReadonlyMap<string, { reason: string; message: string }>
   probes: ProbeResults
   failure?: Termination['failure']
-  /** Nothing will be started any more and nothing runs. */
+  /** True if nothing runs and nothing will be started. */
   isTerminal: boolean
   hostIps: readonly string[]
-  /** What containers were given after they were made; default: nothing. */
+  /** Resources that containers were given after their creation. If omitted, none. */
   applied?: AppliedResources
-  /** Why the pod goes on with less than its spec asks for. */
+  /** Why the pod continues with less than its spec requests. */
   resizePending?: { reason: string; message: string }
   isResizing?: boolean
-  /** The node's pods have no network at all. */
+  /** True if the node's pods have no network at all. */
   isCutOff?: boolean
   nowMs: number
 }
 
-/** Everything that the node agent says about a pod; pure, so that equal facts give equal bytes. */
+/** Computes the whole status of a pod; pure, so that equal facts give equal bytes. */
 export function podStatus(input: PodStatusInput): PodStatus {
   const { pod, previous } = input
   const spec = specOf(pod)
@@ -131,7 +131,7 @@ function withTimes(
   return [...others, ...disruption, ...own]
 }
 
-/** Whether there is something to tell the API. */
+/** Returns false if the API needs an update. */
 export function isSameStatus(one: PodStatus | undefined, other: PodStatus): boolean {
   return isDeepStrictEqual(one, other)
 }

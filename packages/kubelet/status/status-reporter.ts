@@ -11,8 +11,8 @@ export interface StatusReporterDeps {
   random: Random
   log: Logger
   /**
-   * The pod as the API has it, or what stands for it there; undefined while that is not known.
-   * Never a copy from this node's disk, whose status may not have reached the API.
+   * Returns the pod as the API has it, or its mirror; undefined while that is not known. It never returns a
+   * copy from this node's disk, whose status may not have reached the API.
    */
   targetOf: (pod: Pod) => Pod | undefined
   /** Called with each status that differs from the one before. */
@@ -22,7 +22,7 @@ export interface StatusReporterDeps {
 interface Entry {
   pod: Pod
   status: PodStatus
-  /** What was last sent, and the version that the API gave it. */
+  /** The status sent last, and the version that the API gave it. */
   sent: PodStatus | undefined
   sentVersion: string
   /** Everything is gone from this node: the pod may go from the API. */
@@ -60,7 +60,7 @@ export class StatusReporter {
       this.#entries.set(uid, { ...fresh, isReclaimed: false, isDone: false })
     } else {
       entry.pod = pod
-      // Also without a change here: the API's copy may have changed.
+      // It checks even without a change here: the API's copy may have changed.
       this.#changed.raise()
       if (isSameStatus(entry.status, status)) return
       entry.status = status
@@ -102,7 +102,10 @@ export class StatusReporter {
     return statusPatch(uid, this.#knownStatus(entry, target), entry.status) !== undefined
   }
 
-  /** What the API has: what was sent, unless its copy is newer, e.g. after a restore from backup. */
+  /**
+   * Returns the API's status: the one sent last, unless the API's copy is newer, as after a restore from
+   * backup.
+   */
   #knownStatus({ sent, sentVersion }: Entry, target: Pod): PodStatus {
     const { resourceVersion = '' } = target.metadata
     const isNewer = (compareResourceVersions(resourceVersion, sentVersion) ?? 1) > 0
@@ -124,7 +127,7 @@ export class StatusReporter {
           pod: entry.pod.metadata.name,
           error: asError(error),
         })
-        // No answer at all: the others would not get one either.
+        // There was no answer at all, so the others would not get one either.
         if (!(error instanceof StatusError)) return false
       }
     }
@@ -153,9 +156,9 @@ export class StatusReporter {
         entry.isDone = true
       }
     } catch (error) {
-      // Gone, or another pod of the same name has taken its place: nobody is left to be told.
+      // The pod is gone, or another one has taken its name, so there is nothing to update.
       if (!isStatusError(error, 'NotFound') && !isStatusError(error, 'Conflict')) throw error
-      // A mirror may be made anew; the pod itself never comes back under its uid.
+      // A mirror may be recreated; the pod itself never returns under its uid.
       entry.isDone = entry.pod.metadata.uid === uid
     }
   }

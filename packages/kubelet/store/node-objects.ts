@@ -3,7 +3,7 @@ import type { VolumeSources } from '../volumes/volume.ts'
 
 /** The node's own copies of what its pods name; node-store.ts keeps them. */
 export interface NodeObjects extends VolumeSources {
-  /** Of that namespace, and the API server's own. */
+  /** Returns the services of that namespace, and the API server's own. */
   services(namespace: string): readonly Service[]
   /** Those of the pod's imagePullSecrets that exist. */
   pullSecrets(pod: Pod): Secret[]

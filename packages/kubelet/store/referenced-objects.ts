@@ -7,10 +7,10 @@ import type { ObjectDisk } from './object-disk.ts'
 import { referenceKey, type Reference, type ReferenceKind } from './objects-to-read.ts'
 
 export const referenceDefaults = Object.freeze({
-  /** Objects watched one by one: each watch holds a connection. Those beyond are polled. */
+  /** The objects watched one by one, each with a connection. Further ones are polled. */
   watchedMax: 100,
   pollMs: 30_000,
-  /** Of one that is missing, or whose claim is not bound yet. */
+  /** The interval for an object that is missing, or a claim that is not bound yet. */
   pollMissingMs: 2_000,
   retryMs: 1_000,
 })
@@ -56,7 +56,7 @@ export class ReferencedObjects {
     })
   }
 
-  /** What the disk has from an earlier run, so that pods start without the API. */
+  /** Loads the disk's objects of an earlier run, so that pods start without the API. */
   async load(): Promise<void> {
     for (const kind of kinds) {
       for (const [key, object] of await this.#deps.disk.load(kind)) {
@@ -72,7 +72,7 @@ export class ReferencedObjects {
     return this.#entries.get(referenceKey(reference))?.object
   }
 
-  /** Follows exactly these for the holder; what nobody holds any more is dropped. */
+  /** Watches exactly these for the holder; an object without holders is dropped. */
   hold(holder: string, references: readonly Reference[]): void {
     const wanted = new Set(references.map(referenceKey))
     for (const reference of references) {

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { WebSocket } from 'ws'
 import { joinSession } from '../server/stream-session.ts'
 
-/** What a client of v5 channels reads on each channel when it sends `input` and then ends it. */
+/** Returns the text that a client of v5 channels reads on each channel when it sends `input` and then ends it. */
 export async function overChannels(
   session: Parameters<typeof joinSession>[1],
   input: string,

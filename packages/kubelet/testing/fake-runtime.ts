@@ -11,7 +11,7 @@ import {
   type TaskExit,
 } from '../cri/container-runtime.ts'
 
-/** What a container does once started; undefined: it runs until it is stopped. */
+/** Decides what a container does once started; undefined lets it run until it is stopped. */
 export type Program = (config: ContainerConfig) => { afterMs: number; exitCode: number } | undefined
 
 interface FakeContainer {
@@ -30,7 +30,7 @@ interface FakeSandbox extends PodSandbox {
   ip: string
   /** Others have mounted over the place of its network namespace. */
   isCovered: boolean
-  /** So many inspections fail. */
+  /** The number of inspections that fail. */
   hiddenTimes: number
 }
 
@@ -40,7 +40,7 @@ export interface FakeRuntimeOptions {
   images?: readonly string[]
 }
 
-/** A runtime in memory whose containers end when the test says so. Survives a "crash" of the agent. */
+/** A runtime in memory whose containers end when the test decides. It survives a "crash" of the agent. */
 export class FakeRuntime implements ContainerRuntime {
   readonly #clock: Clock
   readonly #program: Program
@@ -68,7 +68,7 @@ export class FakeRuntime implements ContainerRuntime {
     this.#end(found, exitCode)
   }
 
-  /** The power went: every process is gone, what the runtime wrote down is not. */
+  /** Simulates a power cut: every process is gone, but the runtime's records are not. */
   reboot(): void {
     for (const container of this.#containers.values()) {
       if (container.state === 'CONTAINER_RUNNING') this.#end(container, 255)
@@ -102,7 +102,7 @@ export class FakeRuntime implements ContainerRuntime {
       .toSorted()
   }
 
-  /** While it is down every call fails; containers run on. */
+  /** While it is down every call fails; containers keep running. */
   setDown(isDown: boolean): void {
     this.#isDown = isDown
   }
@@ -315,7 +315,7 @@ export class FakeRuntime implements ContainerRuntime {
     throw new RuntimeError('Unknown', `no registry has ${reference}`)
   }
 
-  /** As somebody imports it. */
+  /** Adds an image, as an import would. */
   addImage(reference: string): void {
     this.#images.add(reference)
   }

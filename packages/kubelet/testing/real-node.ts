@@ -36,7 +36,7 @@ async function whyNot(): Promise<string | false> {
   return missing.length > 0 && `needs system packages: apt-get install ${missing.join(' ')}`
 }
 
-/** Runs a test file's inner tests as a process in network and mount namespaces of its own. */
+/** Runs a test file's inner tests as a process in its own network and mount namespaces. */
 export async function runOnRealNode(
   fileUrl: string,
   name: string,
@@ -46,7 +46,7 @@ export async function runOnRealNode(
   test(name, { skip: await whyNot() }, async () => {
     const file = fileURLToPath(fileUrl)
     const args = ['--net', '--mount', '--propagation', 'private', process.execPath, file]
-    // An environment of its own: else the inner tests would report in the outer runner's format.
+    // A clean environment is needed, or the inner tests would report in the outer runner's format.
     const env = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' }
     const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe']
     const child = spawn('unshare', [...args, inNamespaces], { env, stdio })
@@ -58,9 +58,9 @@ export async function runOnRealNode(
   })
 }
 
-/** Gives this process what a machine has: call it once, in network and mount namespaces of its own. */
+/** Gives this process what a machine has: call it once, in its own network and mount namespaces. */
 export function prepareHost(): void {
-  // crun refuses a v2 mount beside v1 ones; runc does not mind either way.
+  // The program crun refuses a v2 mount next to v1 ones; runc accepts both.
   spawnSync('umount', ['/sys/fs/cgroup/unified'])
   for (const [command, ...args] of [
     ['mount', '-t', 'tmpfs', 'tmpfs', '/run'],
@@ -175,7 +175,7 @@ export class RealNode implements AsyncDisposable {
     this.#agent = undefined
   }
 
-  /** The configuration of containerd's next start; undefined: the node's own. */
+  /** Sets the configuration of containerd's next start; undefined restores the node's own. */
   async pinContainerdConfig(text: string | undefined): Promise<void> {
     const file = pinnedConfig(this.directory)
     if (text === undefined) await rm(file, { force: true })
@@ -204,7 +204,7 @@ export class RealNode implements AsyncDisposable {
     await this.api.resource(resources.pods).create(pod, never)
   }
 
-  /** What the container wrote to its log so far, without times. */
+  /** Returns the container's log so far, without times. */
   async log(pod: Pod, container: string): Promise<string> {
     const { namespace, name, uid } = pod.metadata
     const file = join(this.directory, 'logs', `${namespace}_${name}_${uid}`, container, '0.log')

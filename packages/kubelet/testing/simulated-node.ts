@@ -93,7 +93,7 @@ export class SimulatedNode implements AsyncDisposable {
     return (status?.conditions ?? []).flatMap((one) => (one.status === 'True' ? [one.type] : []))
   }
 
-  /** As the API has them: `name phase ready restarts`. */
+  /** Lists the API's pods: `name phase ready restarts`. */
   async pods(): Promise<string[]> {
     const { items } = await this.api.resource(resources.pods).list({ namespace }, never)
     return items.map(({ metadata, status }) => {

@@ -11,7 +11,7 @@ import type { NodeDirectories } from '../pod/pod-paths.ts'
 
 export interface TokenRequest {
   pod: Pod
-  /** Empty: the API server itself. */
+  /** The audience; an empty string means the API server itself. */
   audience: string
   expirationSeconds: number
 }
@@ -22,7 +22,7 @@ export interface ServiceAccountToken {
   issuedAtMs: number
 }
 
-/** What volumes are filled from: the node's own copies of API objects. */
+/** The contents of volumes: the node's own copies of API objects. */
 export interface VolumeSources {
   configMap(namespace: string, name: string): ConfigMap | undefined
   secret(namespace: string, name: string): Secret | undefined
@@ -43,7 +43,7 @@ export interface VolumeContext {
 
 export interface MountedVolume {
   hostPath: string
-  /** Whatever the mount says: the volume's source is not to be written. */
+  /** True if the volume's source must not be written, whatever the mount requests. */
   isReadOnly: boolean
   /** Filled again then, because something in it expires. */
   refreshAtMs?: number

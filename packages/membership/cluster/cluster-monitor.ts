@@ -19,31 +19,31 @@ import {
   parentOf,
 } from '@skerry/fleet-kinds'
 
-/** What the hub knows of a cluster's tunnels. */
+/** The hub's knowledge of a cluster's tunnels. */
 export interface TunnelState {
   readonly isConnected: boolean
-  /** How the last one ended; absent while one is open or when none ever was. */
+  /** How the last one ended; omitted while one is open or if there never was one. */
   readonly lastEnd?: { readonly reason: string; readonly atMs: number }
 }
 
 export interface TunnelStates {
   of(cluster: string): TunnelState
-  /** Called with the cluster whose tunnels changed. */
+  /** Calls the listener with the cluster whose tunnels changed. */
   onChange(listener: (cluster: string) => void): Disposable
 }
 
 export interface ClusterMonitorOptions {
-  /** How often a virtual cluster is looked at: nobody says when its parent's tunnel changes. */
+  /** The interval of checks of a virtual cluster, because changes of its parent's tunnel trigger none. */
   readonly periodMs: number
   /** An agent that did not renew its lease for this long is not known to be alive. */
   readonly graceMs: number
   /** The same for one that never renewed it. */
   readonly startupGraceMs: number
-  /** From its own start on: so long an agent whose tunnel ended with the hub may be on its way back. */
+  /** The time from the monitor's start within which an agent whose tunnel ended with the hub may return. */
   readonly returnGraceMs: number
-  /** And on, as long as no such pause is between two that come: thousands take longer. */
+  /** Extends that time as long as returning agents come at shorter intervals than this: thousands take longer. */
   readonly returnPauseMs: number
-  /** But no longer than this. */
+  /** The limit of the extension. */
   readonly returnGraceMsMax: number
 }
 
@@ -104,7 +104,7 @@ export function createClusterMonitor(
   }
 }
 
-/** By the clock's monotonic time. */
+/** Times of the monotonic clock. */
 export interface ReturnTimes {
   /** When this monitor first looked. */
   startedMs?: number
@@ -124,8 +124,8 @@ function tunnelWatch(tunnels: TunnelStates, times: ReturnTimes): Watch {
 }
 
 /**
- * For how long agents whose tunnels ended with the last hub are waited for, if none comes meanwhile; 0 or less: no
- * longer.
+ * Returns how much longer to wait for agents whose tunnels ended with the last hub, if none comes meanwhile;
+ * 0 or less means no longer.
  */
 export function returnLeftMs(
   times: ReturnTimes,
@@ -175,7 +175,7 @@ export interface ConditionsInput {
   readonly settings: ClusterMonitorOptions
 }
 
-/** Decides; the same list comes back in new arrays when nothing is to be said. */
+/** Decides on the conditions. If nothing changes, the result equals the input, in new arrays. */
 export function planConditions(input: ConditionsInput): ClusterCondition[] {
   const { nowMs, silence, settings } = input
   if (input.isPushed) {
@@ -195,13 +195,14 @@ export function planConditions(input: ConditionsInput): ClusterCondition[] {
 }
 
 /**
- * In how many milliseconds time alone may change what planConditions says; thousands of clusters are not to be looked
- * at for nothing. All else that changes it is watched; a look in between costs little and forgives a lost word.
+ * Returns the milliseconds until time alone may change the result of planConditions, so that thousands of
+ * clusters are not checked for nothing. All other inputs are watched; a check in between costs little and
+ * makes up for a lost event.
  */
 export function nextLookMs(input: ConditionsInput, leftMs: number): number {
   const { silence, settings } = input
   const allowedMs = silence.hasLease ? settings.graceMs : settings.startupGraceMs
-  // Silence counts once it is longer than that.
+  // Silence counts only once it exceeds the allowed time, hence the extra millisecond.
   const silentInMs =
     input.isPushed || silence.ms > allowedMs ? Infinity : allowedMs - silence.ms + 1
   const givenUpInMs = mayComeBack(input) ? leftMs : Infinity
@@ -226,14 +227,14 @@ function mayComeBack({ areReturning, tunnel, conditions }: ConditionsInput): boo
   return conditionOf(conditions, conditionTypes.connected)?.status === 'True'
 }
 
-/** Of a cluster whose tunnel this hub has not seen since it started. */
+/** Returns the condition of a cluster whose tunnel this hub has not seen since it started. */
 function unseenText(
   known: ClusterCondition | undefined,
   { areReturning }: ConditionsInput,
 ): ConditionText {
   // It was so before: that is still how the last one ended, or that there was none.
   if (known?.status === 'False') return known
-  // Else each agent that comes back with all others would cost two writes, and be news.
+  // Otherwise each agent that returns with all others would cost two writes and an event.
   if (known && areReturning) return known
   const message = 'No agent has connected since the hub started.'
   const reason = known === undefined ? 'NeverConnected' : hubRestarted
@@ -252,7 +253,7 @@ function recordChange(
   const before = conditionOf(cluster.status?.conditions, conditionTypes.connected)
   const now = conditionOf(conditions, conditionTypes.connected)
   if (now === undefined || now.status === before?.status) return
-  // A restart of the hub is no news of each cluster.
+  // A restart of the hub is not worth an event for each cluster.
   if (now.reason === hubRestarted || now.reason === 'NeverConnected') return
   const { reason, message } = now
   events.event(cluster, { type: now.status === 'True' ? 'Normal' : 'Warning', reason, message })

@@ -1,7 +1,7 @@
 import type { ControllerContext } from '@skerry/controller-runtime'
 import { clusterResource, type Cluster } from '@skerry/fleet-kinds'
 
-/** Of the Cluster as it was read: rejects with Conflict when somebody else has written it since. */
+/** Writes the Cluster as it was read: rejects with Conflict if it was written meanwhile. */
 export async function writeFinalizers(
   cluster: Cluster,
   finalizers: string[],

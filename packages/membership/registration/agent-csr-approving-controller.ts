@@ -38,14 +38,14 @@ import {
 } from './virtual-agent-request.ts'
 
 export interface AgentApprovalOptions {
-  /** No token registers by itself: a person accepts each agent. */
+  /** True means that no token registers by itself: a person accepts each agent. */
   readonly requiresAcceptance: boolean
 }
 
 /**
- * Approves what agents ask for themselves, first with their cluster's token, later as themselves. A
- * token is good for one key; who comes later with another one waits for a person, as does everybody
- * where that is asked for.
+ * Approves the certificates that agents request for themselves, first with their cluster's token, later as
+ * themselves. A token is good for one key; a request with another key waits for a person, as do all requests
+ * if acceptance is required.
  */
 export function agentCsrApprovingController({
   requiresAcceptance,
@@ -80,7 +80,7 @@ export function agentCsrApprovingController({
   }
 }
 
-/** The parent of a virtual cluster asks for it, and later it asks for itself. */
+/** Decides on a virtual cluster's request, which first comes from its parent, and later from itself. */
 async function decideVirtual(
   csr: CertificateSigningRequest,
   asked: VirtualAgent,
@@ -101,7 +101,10 @@ async function decideVirtual(
   await deny(csr, { reason: notItsOwn, message: judged.why }, context, signal)
 }
 
-/** An agent with the token of another cluster would wait for ever, and nobody would hear of it. */
+/**
+ * Denies the request of an agent with another cluster's token, which would otherwise wait forever without an
+ * error.
+ */
 async function denyMistaken(
   csr: CertificateSigningRequest,
   { commonName }: SigningRequest,
@@ -131,7 +134,7 @@ async function deny(
   context.log.info('Agent certificate denied', { request, why: message })
 }
 
-/** What a person has accepted has used its token, too. */
+/** Binds the token of a request that a person accepted. */
 async function notePerson(
   csr: CertificateSigningRequest,
   fingerprint: string,
@@ -157,7 +160,7 @@ async function reasonToWait(
   return bindToken(context.cluster, { csr, fingerprint }, signal)
 }
 
-/** Not an agent's own renewal. */
+/** Reports whether the request came with a token, rather than as an agent's own renewal. */
 function isTokens(csr: CertificateSigningRequest): boolean {
   const asker = askerOf(csr)
   return clusterOfToken(asker) !== undefined || isOpenToken(asker)
@@ -167,7 +170,7 @@ function askerOf({ spec }: CertificateSigningRequest) {
   return { name: spec?.username ?? '', groups: spec?.groups ?? [] }
 }
 
-/** Else whoever has such a token could be any cluster's agent. */
+/** Reports whether the name is free. Otherwise a holder of such a token could become any cluster's agent. */
 async function isFree(
   { commonName }: SigningRequest,
   { cluster }: ControllerContext,
@@ -227,7 +230,10 @@ export function isOwnRequest(csr: CertificateSigningRequest, request: SigningReq
   return cluster !== undefined && isAgents(csr, request, agentUserName(cluster))
 }
 
-/** Of `karmadactl register`, which may then do next to nothing: see roleGeneratorAuthorizer. */
+/**
+ * Reports whether the request is from `karmadactl register`. The certificate then allows next to nothing: see
+ * roleGeneratorAuthorizer.
+ */
 function isGeneratorRequest(csr: CertificateSigningRequest, request: SigningRequest): boolean {
   return isTokens(csr) && isAgents(csr, request, roleGeneratorName)
 }
@@ -236,7 +242,7 @@ function isAgents(csr: CertificateSigningRequest, request: SigningRequest, commo
   return isClientRequest(csr.spec?.usages ?? [], request, { commonName, organization: agentsGroup })
 }
 
-/** What an agent asked before it was revoked is not granted after it. */
+/** Approves the request, unless the agent was revoked after it made the request. */
 async function approve(
   csr: CertificateSigningRequest,
   context: ControllerContext,

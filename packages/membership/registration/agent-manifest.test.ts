@@ -50,7 +50,7 @@ test('only an agent that is asked to apply Works, or has virtual clusters, may c
   const grouping = made(false, true)
   assert.equal(grouping.args.includes('--virtual-clusters'), true)
   assert.deepEqual(grouping.rules, applying.rules)
-  // As whom it acts is still what the operator has said.
+  // The operator's limits on impersonation still hold.
   const impersonating = applying.rules.filter((rule) => {
     const verbs = fieldAt(rule, 'verbs')
     return Array.isArray(verbs) && verbs.includes('impersonate')

@@ -15,25 +15,25 @@ import {
 } from '../rights/impersonation-policy.ts'
 import { workRules } from '../rights/work-rules.ts'
 
-/** What one agent of one cluster is told. */
+/** The configuration of one agent of one cluster. */
 export interface AgentManifestOptions {
   readonly cluster: string
   /** https://host:port of the hub. */
   readonly server: string
   readonly caHash: string
   readonly token: string
-  /** Of the agent's container. */
+  /** The image of the agent's container. */
   readonly image: string
   readonly policy: ImpersonationPolicy
-  /** That the hub may reach. */
+  /** The services that the hub may reach. */
   readonly services: readonly AllowedService[]
   /** Whatever the hub's Works carry. */
   readonly appliesWorks: boolean
   /** Groups of its nodes are clusters of their own; default: none is. */
   readonly hasVirtualClusters?: boolean
-  /** To the hub; default: straight, or as the environment says. */
+  /** The way to the hub. Default: direct, or as the environment sets it. */
   readonly way?: AgentWay
-  /** Where the cluster is; default: it does not say. */
+  /** The cluster's place. If omitted, the agent reports none. */
   readonly place?: AgentPlace
 }
 
@@ -44,11 +44,11 @@ const agentIdentitySecret = 'skerry-agent-identity'
 const name = 'skerry-agent'
 const rbac = 'rbac.authorization.k8s.io'
 const labels = Object.freeze({ 'app.kubernetes.io/name': name })
-/** Of nobody on the machine, and not root. */
+/** A user id that nobody has on the machine, and not root. */
 const userId = 65_532
 const probePort = 8_081
 
-/** All objects that make an agent of a cluster, in the order in which they are applied. */
+/** Returns all objects of an agent of a cluster, in the order in which they are applied. */
 export function agentManifest(options: AgentManifestOptions): AnyObject[] {
   const metadata = { name, namespace: agentNamespace, labels: { ...labels } }
   return [

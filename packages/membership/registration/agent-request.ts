@@ -2,7 +2,7 @@ import type { CertificateSigningRequest } from '@skerry/api'
 import { readSigningRequest, type SigningRequest } from '@skerry/pki'
 import { apiTime } from '@skerry/fleet-kinds'
 
-/** Who signs agents' certificates. */
+/** The signer of agents' certificates. */
 export const agentSigner = 'kubernetes.io/kube-apiserver-client'
 
 export type Verdict = 'Approved' | 'Denied'
@@ -13,7 +13,7 @@ export function verdictOf({ status }: CertificateSigningRequest): Verdict | unde
   return types.includes('Approved') ? 'Approved' : undefined
 }
 
-/** What is asked for; undefined for what is no request: its signer fails that with the reason. */
+/** Parses the signing request. Resolves undefined if it is invalid: its signer then fails it with the reason. */
 export async function readAgentRequest({
   spec,
 }: CertificateSigningRequest): Promise<SigningRequest | undefined> {
@@ -24,7 +24,7 @@ export async function readAgentRequest({
   }
 }
 
-/** For exactly this subject, to identify as it to a server, and nothing else. */
+/** Reports whether the request is for exactly this subject, to authenticate as a client, and nothing else. */
 export function isClientRequest(
   usages: readonly string[],
   { commonName, organizations, ...names }: SigningRequest,
@@ -50,7 +50,7 @@ export interface Decision {
   readonly message: string
 }
 
-/** The update of the request's `approval` that says so. */
+/** Returns the update of the request's `approval` that records the decision. */
 export function decided(csr: CertificateSigningRequest, decision: Decision, nowMs: number) {
   const nowText = apiTime(nowMs)
   const condition = {

@@ -77,7 +77,7 @@ const backdateMs = 300_000
 const dayMs = 86_400_000
 const nowMs = Date.UTC(2026, 10, 23)
 
-/** As the hub issues it now, by a clock that is off by so much. */
+/** Issues a certificate as the hub does now, by a clock that is off by this much. */
 async function issue(
   objects: Objects,
   { username: name, groups }: { username: string; groups: readonly string[] },

@@ -15,26 +15,32 @@ import { clusterOfAgent, virtualAgentOf, clusterNamespace } from '@skerry/fleet-
  */
 export const revocationsKey = Object.freeze({ namespace: clusterNamespace, name: 'revoked-agents' })
 
-/** No cluster has a name with a low line. Its value is the number and the time that the other entry has. */
+/**
+ * The prefix of an entry's key; no cluster's name has an underscore. The value holds the generation and the
+ * time of the other entry.
+ */
 const generationPrefix = 'generation_of_'
 
-/** How often the agent was revoked when a certificate was issued: its own, and for a virtual cluster its parent's. */
+/**
+ * The numbers of revocations when a certificate was issued: the agent's own, and for a virtual cluster its
+ * parent's.
+ */
 interface Generations {
   readonly own: number
   readonly parent: number
 }
 
-/** How serial numbers begin that hold generations; by chance one in 2^40 does. */
+/** Marks serial numbers that hold generations; one in 2^40 has it by chance. */
 const serialMark = Buffer.from('SKGEN').toString('hex')
 
 export interface RevocationOptions {
-  /** By how much certificates begin before they are issued, for clocks that are behind. */
+  /** The time by which certificates are backdated, in milliseconds, for clocks that are behind. */
   readonly backdateMs: number
 }
 
 /**
- * Refuses agents whose certificate was revoked. By generation and not by serial: a stolen machine's
- * certificates are void, whichever they are and whatever the clock said then, and a new token makes a new start.
+ * Refuses agents whose certificate was revoked. It compares generations, not serials: all certificates of a
+ * stolen machine are void, whatever the clock was then, and a new token starts over.
  */
 export function refuseRevoked(
   inner: Authenticator,
@@ -63,11 +69,14 @@ export function refuseRevoked(
 
 interface ClusterBehind {
   readonly cluster: string
-  /** Where the serial number has this cluster's generation. */
+  /** The part of the serial number that holds this cluster's generation. */
   readonly part: keyof Generations
 }
 
-/** With whose revocation this user's certificate is void: a virtual cluster goes with its parent, too. */
+/**
+ * Returns the clusters whose revocation voids this user's certificate: a virtual cluster falls with its
+ * parent, too.
+ */
 function clustersBehind(user: Pick<UserInfo, 'name' | 'groups'>): readonly ClusterBehind[] {
   const own = clusterOfAgent(user)
   if (own !== undefined) return [{ cluster: own, part: 'own' }]
@@ -79,7 +88,10 @@ function clustersBehind(user: Pick<UserInfo, 'name' | 'groups'>): readonly Clust
   ]
 }
 
-/** How the serial number of a certificate begins that this user gets now; undefined for others than agents. */
+/**
+ * Returns the start of the serial number for a certificate that this user gets now; undefined for users other
+ * than agents.
+ */
 export function agentSerialPrefix(
   objects: Objects,
   user: Pick<UserInfo, 'name' | 'groups'>,
@@ -93,7 +105,7 @@ export function agentSerialPrefix(
   return serialMark + bytes.toString('hex')
 }
 
-/** Undefined: issued by a version that did not count. */
+/** Returns undefined if a version without generations issued the certificate. */
 function generationsIn(serialNumber: string): Generations | undefined {
   if (!serialNumber.startsWith(serialMark) || serialNumber.length !== 40) return undefined
   const bytes = Buffer.from(serialNumber.slice(serialMark.length), 'hex')
@@ -121,7 +133,7 @@ export function isRevoked(
   return generations === undefined || generations[part] < revocation.generation
 }
 
-/** Whether the last revocation was by a version that went by the clock alone. */
+/** Reports whether the last revocation was by a version that used the clock alone. */
 export function wasRevokedByTime(objects: Objects, cluster: string): boolean {
   return revocationOf(objects, cluster)?.isCounted === false
 }
@@ -150,10 +162,10 @@ function revocationIn(data: object, cluster: string): Revocation | undefined {
 }
 
 /**
- * The cluster that was revoked after its agent, or virtual cluster, had made this request; undefined where
- * none was. A certificate for it would begin after the revocation, and so be good. Times of objects and
- * certificates have whole seconds: what is of the revocation's own second came before it, here as there. What was
- * asked in the future, by a clock that was ahead, may have been asked at any time.
+ * Returns the cluster that was revoked after its agent, or its virtual cluster, had made this request;
+ * undefined if none was. A certificate for the request would begin after the revocation, and so be valid.
+ * Times of objects and certificates have whole seconds: a request in the second of the revocation counts as
+ * earlier, for both. A request that a fast clock dated in the future may have been made at any time.
  */
 export function revokedSince(
   { metadata, spec }: CertificateSigningRequest,
@@ -191,7 +203,7 @@ export async function revokeAgent(
   }
 }
 
-/** Fails where somebody else revoked meanwhile: two that count to the same number would be one. */
+/** Fails if another revocation happened meanwhile, because two of the same number would count as one. */
 function countedOn(
   { metadata, data = {} }: ConfigMap,
   { cluster, nowMs }: { cluster: string; nowMs: number },

@@ -1,16 +1,17 @@
 /**
- * What an agent asks with whose certificate expired while it was away. Apart from re-enrolment.ts, which
- * answers it: an agent would hold the X.509 library in memory for that (9 MB).
+ * The request of an agent whose certificate expired while it was offline. It is separate from
+ * re-enrolment.ts, which answers it, because an agent would otherwise keep the X.509 library in memory (9
+ * MB).
  */
 import { signText } from '@skerry/pki'
 
-/** What an agent sends whose certificate expired while it was away. */
+/** The request of an agent whose certificate expired while it was offline. */
 export interface ReEnrolment {
   /** The certificate that it has, PEM. */
   readonly certificate: string
   /** PKCS #10 for its next key, PEM. */
   readonly request: string
-  /** By the key of `certificate`, over `reEnrolmentText`. */
+  /** The signature of `reEnrolmentText` with the key of `certificate`. */
   readonly signature: string
 }
 
@@ -36,7 +37,7 @@ export function createReEnrolment(
   return { certificate: certificatePem, request, signature }
 }
 
-/** Whoever repeats it gains nothing: the answer is for the key in the request. */
+/** The signed text. Replaying it gains nothing: the answer is for the key in the request. */
 export function reEnrolmentText(cluster: string, request: string): string {
   return `skerry re-enrolment v1\n${cluster}\n${request}`
 }

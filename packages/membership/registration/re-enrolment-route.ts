@@ -25,16 +25,16 @@ export interface ReEnrolmentDeps extends RevocationOptions {
   readonly server: () => { objects: Objects; authority: Authority } | undefined
   readonly graceMs: number
   readonly lifetimeMs: number
-  /** What the time should be by what the hub knew before; undefined: what the clock says. */
+  /** Returns the time reckoned from the hub's earlier records; undefined means the clock's. */
   readonly reckonedMs: () => number | undefined
   readonly clock: Pick<Clock, 'now'>
   readonly log: Logger
 }
 
 /**
- * `POST /agents/v1/clusters/<name>/re-enrolment`: an agent that was away until its certificate expired
- * gets the next one. It comes without credentials, as an expired certificate is none; what it sends
- * proves that it holds the old key. Each attempt has its line of audit, as any write has.
+ * Serves `POST /agents/v1/clusters/<name>/re-enrolment`: an agent that was offline until its certificate
+ * expired gets the next one. It sends no credentials, because an expired certificate is not valid; the
+ * request proves that it holds the old key. Each attempt has an audit line, like any write.
  */
 export function reEnrolmentRoute(deps: ReEnrolmentDeps): Route {
   return {

@@ -13,21 +13,24 @@ import { reEnrolmentText, type ReEnrolment } from './re-enrolment-request.ts'
 
 export interface ReEnrolmentRules {
   readonly authority: Authority
-  /** For how long after its end a certificate still proves who its holder is; 0: not at all. */
+  /**
+   * The time after its expiry during which a certificate still proves its holder's identity, in milliseconds;
+   * 0 disables this.
+   */
   readonly graceMs: number
-  /** Of the certificate that is issued. */
+  /** The lifetime of the issued certificate, in milliseconds. */
   readonly lifetimeMs: number
-  /** What the time should be by what the hub knew before: the certificate is good by it and by the clock. */
+  /** The time reckoned from the hub's earlier records: the certificate must be valid by it and by the clock. */
   readonly reckonedMs: number
-  /** By how much it begins in the past, for clocks that are behind. */
+  /** The time by which certificates are backdated, in milliseconds, for clocks that are behind. */
   readonly backdateMs: number
   readonly isRevoked: (
     cluster: string,
     certificate: { notBeforeMs: number; serialNumber: string },
   ) => boolean
-  /** Whether this cluster's agent was revoked last by a version that went by the clock alone. */
+  /** Reports whether this cluster's agent was last revoked by a version that used the clock alone. */
   readonly wasRevokedByTime: (cluster: string) => boolean
-  /** How the serial number of the next one begins; see CertificateProfile. */
+  /** The start of the next serial number; see CertificateProfile. */
   readonly serialPrefix: string | undefined
 }
 
@@ -74,7 +77,7 @@ function checkIdentity(
   )
   if (!isProven) throw refused(cluster, "the signature is not by the certificate's key")
   if (isRevoked(cluster, certificate)) throw refused(cluster, 'the agent was revoked')
-  // It was issued while this hub's clock was ahead; whether before or after a revocation, nobody knows.
+  // The certificate was issued while this hub's clock was fast, so its order to a revocation is unknown.
   if (nowMs < notBeforeMs && wasRevokedByTime(cluster)) {
     throw refused(cluster, 'the certificate is not valid yet, and the agent was revoked once')
   }
@@ -100,7 +103,7 @@ async function readOwnRequest(cluster: string, pem: string): Promise<SigningRequ
   return request
 }
 
-/** Bytes from outside: what the crypto library cannot read is refused like what is wrong. */
+/** Refuses bytes that the crypto library cannot read, like invalid ones. */
 function orRefused(cluster: string, check: () => boolean): boolean {
   try {
     return check()

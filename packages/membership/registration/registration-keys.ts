@@ -1,18 +1,21 @@
-/** Where a registration says who asks. What stands in `extra` is set by the hub, the rest by the asker. */
+/** The keys under which a registration names its asker. The hub sets those in `extra`, the asker the rest. */
 export const registrationKeys = Object.freeze({
   /** Extra of a token's user, and so of its requests: from which address the hub was called. */
   sourceAddress: 'hub.skerry.io/source-address',
-  /** Annotations of the request, as the agent says. */
+  /** Annotations of the request, as the agent set them. */
   clusterId: 'hub.skerry.io/cluster-id',
   agentVersion: 'hub.skerry.io/agent-version',
-  /** Annotation of a request that nobody approves by itself, and why. */
+  /** The annotation of a request that waits for a person, with the reason. */
   waitsFor: 'hub.skerry.io/waits-for',
-  /** Annotation of a token: the key that registered with it, as `key sha256:<hex>`, or that nobody may. */
+  /**
+   * The annotation of a token: the key that registered with it, as `key sha256:<hex>`, or a note that nobody
+   * may.
+   */
   usedBy: 'hub.skerry.io/used-by',
 })
 
 /** A token of this group registers only when a person accepts. */
 export const needsAcceptanceGroup = 'system:bootstrappers:karmada:needs-acceptance'
 
-/** Of what an asker says about itself, that much is shown. */
+/** The characters shown of each value that an asker sets. */
 export const shownCharsMax = 128

@@ -10,9 +10,9 @@ import { registrationKeys } from './registration-keys.ts'
 const tokenUserPrefix = 'system:bootstrap:'
 
 /**
- * Binds the token to the first key that registers with it; resolves undefined when this key may, else
- * why not. A copy of the token is then of no use by itself: whoever comes with another key waits for
- * a person. Two that come at once race for one write of the Secret, which one of them wins.
+ * Binds the token to the first key that registers with it. Resolves undefined if this key may register, else
+ * with the reason against it. A copied token is then useless by itself: a request with another key waits for
+ * a person. Two that come at once compete for one write of the Secret, which one of them wins.
  */
 export async function bindToken(
   hub: Pick<Api, 'resource'>,
@@ -32,11 +32,14 @@ export async function bindToken(
   return undefined
 }
 
-/** For as long the agent may still read that it was rejected: it asks at least every 13 s. */
+/**
+ * The time for which the agent can still read that it was rejected, in milliseconds: it asks at least every
+ * 13 s.
+ */
 const lastLookMs = 60_000
 const rejected = 'nobody: a person rejected it'
 
-/** Lets nobody in any more by the token with which this request was made, and ends it in a minute. */
+/** Voids the token with which this request was made, and ends it in a minute. */
 export async function voidTokenOf(
   hub: Pick<Api, 'resource'>,
   { csr, nowMs }: { csr: CertificateSigningRequest; nowMs: number },

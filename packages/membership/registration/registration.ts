@@ -20,22 +20,22 @@ export interface Registration {
   /** Name of the CertificateSigningRequest. */
   readonly request: string
   readonly cluster: string
-  /** From where the hub was called; empty when it was not told. */
+  /** The source address of the request; empty if unknown. */
   readonly address: string
-  /** UID of its kube-system namespace and its version: what the asker says, unproven. */
+  /** The UID of its kube-system namespace and its version, as the asker claims, unproven. */
   readonly id: string
   readonly version: string
   /** `sha256:<hex>` of the key that the certificate would be for; the agent logs the same. */
   readonly fingerprint: string
   /** RFC 3339. */
   readonly since: string
-  /** Why nobody has approved it by itself. */
+  /** Why it was not approved automatically. */
   readonly waitsFor: string
-  /** What a person should know before accepting; empty when nothing is odd. */
+  /** Facts that a person should know before accepting; empty if there are none. */
   readonly warnings: readonly string[]
 }
 
-/** All that wait, the oldest first. */
+/** Lists all waiting registrations, the oldest first. */
 export async function pendingRegistrations(
   hub: Pick<Api, 'resource'>,
   signal: AbortSignal,
@@ -80,7 +80,7 @@ export async function decideRegistration(
   const asked = await readAgentRequest(csr)
   const virtual = asked && virtualThatWaits(csr, asked)
   if (virtual === undefined && !accepts) await voidTokenOf(hub, { csr, nowMs }, signal)
-  // First: what is asked for later should not wait again.
+  // The acceptance is recorded first, so that later requests need not wait again.
   if (virtual && accepts) await acceptVirtualAgent(hub, { cluster: virtual, nowMs }, signal)
   await requests.updateSubresource(decided(csr, decision, nowMs), signal)
 }
@@ -108,7 +108,7 @@ async function pendingRequests(
   return pending
 }
 
-/** For which virtual cluster it is; undefined of those that nobody needs to decide. */
+/** Returns the virtual cluster of a waiting request; undefined for requests that need no decision. */
 function virtualThatWaits(
   csr: CertificateSigningRequest,
   request: SigningRequest,
@@ -155,7 +155,7 @@ function warningsOf(
   ]
 }
 
-/** What others wrote, for a table: short, and without what a terminal would obey. */
+/** Shortens an asker's text for a table, and removes characters that a terminal would interpret. */
 function cut(text = ''): string {
   return text.replace(/[^\x20-\x7e]/g, '?').slice(0, shownCharsMax)
 }

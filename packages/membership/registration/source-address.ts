@@ -3,8 +3,8 @@ import { clusterOfToken } from '@skerry/fleet-kinds'
 import { registrationKeys } from './registration-keys.ts'
 
 /**
- * Says of a registration token's user from where it calls. A signing request keeps its asker's extras,
- * which no client can set: whoever accepts a registration sees the address that the hub saw.
+ * Adds the source address to the user of a registration token. A signing request keeps its asker's extras,
+ * which no client can set, so the person who accepts a registration sees the address that the hub saw.
  */
 export function withSourceAddress(usual: Authenticator): Authenticator {
   return {

@@ -18,15 +18,15 @@ import { isClientRequest } from './agent-request.ts'
 import { revocationsKey } from './agent-revocation.ts'
 import { configMapData } from './config-map-data.ts'
 
-/** One entry per virtual cluster that was revoked and is let in again: since when. */
+/** One entry per virtual cluster that was revoked and is accepted again, with the time. */
 const acceptancesKey = Object.freeze({
   namespace: clusterNamespace,
   name: 'accepted-virtual-clusters',
 })
 
 /**
- * Whose certificate is asked for by the agent of its parent, or by the virtual cluster itself; undefined
- * of every other request.
+ * Returns the virtual cluster whose certificate its parent's agent, or the virtual cluster itself, requests;
+ * undefined for every other request.
  */
 export function virtualAgentAsked(
   { spec }: CertificateSigningRequest,
@@ -54,9 +54,9 @@ export type VirtualVerdict =
   | { readonly verdict: 'deny' | 'wait'; readonly why: string }
 
 /**
- * Whether the agent of a cluster gets a certificate for this virtual one: where the hub has it as that
- * cluster's, and allows such. Whom somebody has revoked waits until somebody lets it in again; its own
- * certificate was issued since, so that it renews itself.
+ * Judges a request for a virtual cluster's certificate. It is approved if the hub has the cluster as that
+ * parent's, and allows the parent virtual clusters. A revoked one waits until a person accepts it again. A
+ * renewal comes with a certificate issued since then, so it is approved.
  */
 export async function judgeVirtualAgent(
   hub: Pick<Api, 'resource'>,
@@ -106,7 +106,7 @@ export async function acceptVirtualAgent(
   await configMaps.create(fresh, signal)
 }
 
-/** Writes on its Cluster until when the certificate is good, for whoever looks after it. */
+/** Notes on its Cluster when the certificate expires, for operators. */
 export async function noteExpiry(
   hub: Pick<Api, 'resource'>,
   { cluster: name, notAfterMs }: { readonly cluster: string; readonly notAfterMs: number },

@@ -22,7 +22,7 @@ const write = ['create', 'update', 'patch']
 const own = (name: string): string => name
 
 const agentRules: readonly AgentRule[] = [
-  // Which name a new one has is seen by admission only, see agentRestriction.
+  // Only admission sees a new object's name: see agentRestriction.
   { group: clusterResource.group, resources: ['clusters'], verbs: ['create'] },
   {
     group: clusterResource.group,
@@ -30,7 +30,7 @@ const agentRules: readonly AgentRule[] = [
     verbs: ['get', 'update', 'patch'],
     name: own,
   },
-  // By the field selector metadata.name.
+  // The name is matched through the field selector metadata.name.
   { group: clusterResource.group, resources: ['clusters'], verbs: ['list', 'watch'], name: own },
   { group: clusterResource.group, resources: ['clusters/tunnel'], verbs: ['get'], name: own },
   ...reporterRules,
@@ -58,7 +58,7 @@ const agentRules: readonly AgentRule[] = [
 
 const tokenRules: readonly AgentRule[] = [requestRule]
 
-/** Of a name that is free: to look for it, and to make a virtual cluster of it, by apply. */
+/** The rights to a free name: to look for it, and to create a virtual cluster of it with apply. */
 const futureRules: readonly AgentRule[] = [
   {
     group: clusterResource.group,
@@ -69,10 +69,9 @@ const futureRules: readonly AgentRule[] = [
 ]
 
 /**
- * Lets an agent touch what is its own cluster's, make its virtual clusters and follow them, and a
- * registration token ask for a certificate; what else is a virtual cluster's is for that one's own
- * identity. One table in place of Karmada's roles per cluster: with 10,000 clusters those were 50,000
- * objects.
+ * Allows an agent to use its own cluster's objects, and to create and watch its virtual clusters; allows a
+ * registration token to request a certificate. A virtual cluster's other objects are for that cluster's own
+ * identity. One table replaces Karmada's roles per cluster, which were 50,000 objects for 10,000 clusters.
  */
 export function agentAuthorizer(objects: Objects): Authorizer {
   const children = virtualChildren(objects)
@@ -109,8 +108,8 @@ export function agentAuthorizer(objects: Objects): Authorizer {
 }
 
 /**
- * A request for a certificate that somebody else has made: an agent must not fetch the certificate of a
- * revoked one. What is not there yet answers that to whoever asks.
+ * Reports whether another user made the certificate request: an agent must not fetch the certificate of a
+ * revoked one. A missing request leads to NotFound for every user.
  */
 function isOthersRequest({ user, resource, name = '' }: Attributes, objects: Objects): boolean {
   if (resource?.group !== 'certificates.k8s.io' || name === '') return false
@@ -118,19 +117,25 @@ function isOthersRequest({ user, resource, name = '' }: Attributes, objects: Obj
   return isJsonObject(spec) && spec['username'] !== user.name
 }
 
-/** Then the hub does what an agent would: two would write over each other. */
+/**
+ * Reports whether the cluster is in push mode, where the hub does an agent's work: two writers would
+ * overwrite each other.
+ */
 function isPushed(name: string, objects: Objects): boolean {
   const spec = objects.get(clusterResource, '', name)?.['spec']
   return isJsonObject(spec) && spec['syncMode'] === 'Push'
 }
 
-/** Who has a token or certificate from before, when the name was free, is not that cluster. */
+/**
+ * Reports whether the cluster is virtual. A token or certificate from when its name was free is not for that
+ * cluster.
+ */
 function isVirtual(name: string, objects: Objects): boolean {
   const cluster = objects.get(clusterResource, '', name)
   return cluster !== undefined && parentOf(cluster) !== undefined
 }
 
-/** To follow all its virtual clusters by one watch, and their Works by another. */
+/** Allows watching all its virtual clusters with one watch, and their Works with another. */
 function isOfAllChildren(
   parent: string,
   { resource, subresource, verb, labelSelector, namespace = '' }: Attributes,

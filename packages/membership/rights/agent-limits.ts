@@ -13,7 +13,7 @@ import {
 /** Labels and annotations that the hub or its operator alone may give. */
 const ownLabelPrefix = 'hub.skerry.io/'
 
-/** What an agent may set in the spec; the rest decides where the hub sends requests and workloads. */
+/** The fields of the spec that an agent may set; the others decide where the hub sends requests and workloads. */
 const agentFields: ReadonlySet<string> = new Set([
   'syncMode',
   'id',
@@ -24,9 +24,9 @@ const agentFields: ReadonlySet<string> = new Set([
 ])
 
 /**
- * An agent is believed about its cluster, as nobody else knows; but what it says is bounded, and it
- * says nothing that is the hub's to say: where the cluster is reached, whether its tunnel is open,
- * what keeps the object from being deleted.
+ * Limits an agent's reports on its cluster. The hub trusts them, because it has no other source; but they are
+ * bounded, and may not set the fields that belong to the hub: the cluster's address, whether its tunnel is
+ * open, and the finalizers.
  */
 export const agentLimitsPlugin: AdmissionPlugin = {
   name: 'AgentLimits',
@@ -52,7 +52,7 @@ function clusterOf(object: AnyObject): Cluster {
   return object as unknown as Cluster
 }
 
-/** What goes beyond its rights or the limits, as the end of a sentence; undefined when nothing does. */
+/** Returns the violation of its rights or limits, as the end of a sentence; undefined if there is none. */
 function problemOf(next: Cluster, old: Cluster | undefined): string | undefined {
   return metadataProblem(next, old) ?? specProblem(next, old) ?? statusProblem(next, old)
 }
@@ -94,7 +94,7 @@ function specProblem({ spec }: Cluster, old: Cluster | undefined): string | unde
   return longText({ id, provider, region, zone }) ?? longText(Object.fromEntries(zones.entries()))
 }
 
-/** Those that every Cluster is given that names none. */
+/** Allows the models that every Cluster without any is given. */
 function isOwnModels(field: string, { resourceModels }: Cluster['spec']): boolean {
   return field === 'resourceModels' && isSame(resourceModels, defaultResourceModels)
 }
@@ -140,7 +140,7 @@ function bytesOf(value: object): number {
   return Buffer.byteLength(JSON.stringify(value))
 }
 
-/** Of values that came out of one decoder: equal ones have their fields in one order. */
+/** Compares values that one decoder made, so that equal ones have their fields in one order. */
 function isSame(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b)
 }

@@ -1,18 +1,21 @@
 import type { Attributes } from '@skerry/apiserver'
 import { clusterNamespace, executionNamespace } from '@skerry/fleet-kinds'
 
-/** What an agent may do: one rule for all, in which `own` stands for its own cluster. */
+/** A right of agents: one rule for all, in which `own` is the agent's own cluster. */
 export interface AgentRule {
   readonly group: string
   readonly resources: readonly string[]
   readonly verbs: readonly string[]
-  /** Absent: any name, also none. */
+  /** If omitted, any name, or none. */
   readonly name?: (own: string) => string
-  /** Absent: cluster scope. */
+  /** If omitted, cluster scope. */
   readonly namespace?: (own: string) => string
 }
 
-/** How who tells of a cluster, whole or virtual, says that it is alive and what became of its Works. */
+/**
+ * The rights by which a cluster's agent, or a virtual cluster, renews its lease and reports the status of its
+ * Works.
+ */
 export const reporterRules: readonly AgentRule[] = [
   {
     group: 'coordination.k8s.io',
@@ -35,7 +38,7 @@ export const reporterRules: readonly AgentRule[] = [
   },
 ]
 
-/** To ask for a certificate, and to fetch it. */
+/** The right to request a certificate, and to fetch it. */
 export const requestRule: AgentRule = {
   group: 'certificates.k8s.io',
   resources: ['certificatesigningrequests'],

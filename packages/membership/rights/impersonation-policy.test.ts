@@ -58,7 +58,7 @@ test('the rights at the API server are those of the policy, and an empty list gi
   const account = 'system:serviceaccount:shop:robot'
   assert.deepEqual(namesOf({ users: [account] }, 'users'), [])
   assert.deepEqual(namesOf({ users: [account] }, 'serviceaccounts'), [['robot']])
-  // Whoever came with a token of the hub brings this key.
+  // A user who authenticated with a token of the hub has this key.
   assert.deepEqual(namesOf({ groups: ['staff'] }, 'userextras/hub.skerry.io/token-id'), ['all'])
   const masters = { groups: ['staff', 'system:masters'], deniedGroups: ['system:masters'] }
   assert.deepEqual(namesOf(masters, 'groups'), [['staff']])

@@ -1,13 +1,16 @@
 import type { TunnelHeaders } from '@skerry/tunnel'
 import { tokenIdKey } from '@skerry/fleet-kinds'
 
-/** As whom an agent acts in its cluster, as the cluster's operator decides. */
+/** The users whom an agent may impersonate in its cluster, by its operator's choice. */
 export interface ImpersonationPolicy {
-  /** Only these; absent: every user. Service accounts as system:serviceaccount:<namespace>:<name>. */
+  /**
+   * Only these users. If omitted, every user. Service accounts are written as
+   * system:serviceaccount:<namespace>:<name>.
+   */
   readonly users?: readonly string[]
-  /** Whoever is in another group is refused, too; absent: every group. */
+  /** A user in any other group is refused, too. If omitted, every group is allowed. */
   readonly groups?: readonly string[]
-  /** Whoever is in one of these is refused, whatever else is allowed. */
+  /** A user in one of these groups is refused, whatever else is allowed. */
   readonly deniedGroups?: readonly string[]
 }
 
@@ -22,7 +25,7 @@ export interface PolicyRule {
 
 const serviceAccountPrefix = 'system:serviceaccount:'
 
-/** What a hub says of its users beside names and groups. RBAC has no pattern for "any key". */
+/** The extras that a hub sends in addition to names and groups. RBAC has no pattern for "any key". */
 const extraKeys = Object.freeze([
   'authentication.kubernetes.io/credential-id',
   'authentication.kubernetes.io/node-name',
@@ -91,13 +94,16 @@ function ruleFor(
   return [names === undefined ? rule : { ...rule, resourceNames: [...names] }]
 }
 
-/** What an agent reads to find the services that its operator allows; whatever these are, objects of all namespaces. */
+/**
+ * The rights with which an agent finds the services that its operator allows; they cover all namespaces,
+ * whichever services are allowed.
+ */
 export const serviceRules: readonly PolicyRule[] = Object.freeze([
   { apiGroups: [''], resources: ['services'], verbs: ['get'] },
   { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list'] },
 ])
 
-/** What an agent reads of its cluster to tell the hub how it is; no object of users but pods. */
+/** The rights with which an agent reports its cluster's status; pods are the only users' objects among them. */
 export const reportingRules: readonly PolicyRule[] = Object.freeze([
   { apiGroups: [''], resources: ['nodes', 'pods'], verbs: ['get', 'list', 'watch'] },
   { apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] },

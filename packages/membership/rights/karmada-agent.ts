@@ -18,16 +18,16 @@ import {
 } from '@skerry/fleet-kinds'
 import { agentRolesTarget } from './role-generator.ts'
 
-/** Where Karmada's agents elect a leader among themselves. */
+/** The namespace in which Karmada's agents elect a leader. */
 export const electionNamespace = 'karmada-system'
 
-/** What Karmada's own agent asks beyond what ours does. */
+/** The rights that Karmada's own agent needs in addition to those of ours. */
 interface AgentRule {
   readonly group: string
   readonly resources: readonly string[]
   readonly verbs: readonly string[]
   readonly names?: (own: string) => readonly string[]
-  /** Absent: cluster scope. */
+  /** If omitted, cluster scope. */
   readonly namespace?: (own: string) => string
 }
 
@@ -46,7 +46,7 @@ const rules: readonly AgentRule[] = [
     names: secretNames,
     namespace: () => clusterNamespace,
   },
-  // Which name a new one has is seen by admission only.
+  // Only admission sees a new object's name.
   { group: '', resources: ['secrets'], verbs: ['create'], namespace: () => clusterNamespace },
   { group: '', resources: ['services'], verbs: ['list', 'watch'], namespace: executionNamespace },
   {
@@ -67,22 +67,23 @@ const rules: readonly AgentRule[] = [
 const impersonatorSuffix = '-impersonator'
 
 /**
- * Credentials of its cluster, which it reports unless it is told not to. The hub does not use them. A
- * cluster whose own name ends so has none: another one's second secret is called like its first.
+ * Returns the Secrets with the cluster's credentials, which the agent reports by default. The hub does not
+ * use them. A cluster whose name has the suffix gets none, because another cluster's second Secret has the
+ * name of its first.
  */
 function secretNames(own: string): readonly string[] {
   return own.endsWith(impersonatorSuffix) ? [] : [own, `${own}${impersonatorSuffix}`]
 }
 
-/** Of the agents of one cluster, where there are several. */
+/** Returns the Lease by which several agents of one cluster elect a leader. */
 export function electionLease(own: string): string {
   return `karmada-agent-${own}`
 }
 
-/** On a secret, the cluster whose agent has written it. */
+/** The annotation of a Secret that names the cluster whose agent wrote it. */
 export const writtenByAgentKey = 'hub.skerry.io/written-by-agent'
 
-/** Lets Karmada's agent keep what is its own cluster's. */
+/** Allows Karmada's agent to write its own cluster's objects. */
 export function karmadaAgentAuthorizer(objects: Objects): Authorizer {
   return {
     async authorize(attributes) {
@@ -96,7 +97,7 @@ export function karmadaAgentAuthorizer(objects: Objects): Authorizer {
   }
 }
 
-/** A secret of such a name that somebody else has written, as `karmadactl join` does for push mode. */
+/** Reports whether somebody else wrote a Secret of such a name, as `karmadactl join` does for push mode. */
 function isOfOthers(
   own: string,
   { resource, namespace = '', name = '' }: Attributes,
@@ -146,10 +147,10 @@ export const karmadaAgentSecrets: AdmissionPlugin = {
   },
 }
 
-/** On a Cluster that Karmada's agent reports. */
+/** Set on a Cluster that Karmada's agent reports. */
 const agentKey = 'hub.skerry.io/agent'
 
-/** They say how Karmada would reach a cluster. A hub reaches it by a tunnel, and nowhere else. */
+/** The fields by which Karmada would reach a cluster. A hub reaches it through a tunnel only. */
 const wayFields = [
   'apiEndpoint',
   'impersonatorSecretRef',
@@ -160,8 +161,8 @@ const wayFields = [
 ]
 
 /**
- * Karmada's agent cannot help writing where its cluster is: that is left out, and its Cluster marked. It
- * writes the whole status, too: what the hub says in it stays as it is.
+ * Removes the address that Karmada's agent always writes, and marks its Cluster. The agent writes the whole
+ * status, too, so the hub's own part of it stays.
  */
 export const karmadaAgentFields: AdmissionPlugin = {
   name: 'KarmadaAgentFields',
@@ -202,9 +203,9 @@ function keepConnected(object: AnyObject, old: AnyObject): void {
 }
 
 /**
- * The target that a request of Karmada's programs means. Its agent lists all Clusters and all Services to
- * look at its own: it is shown its own alone. Whose certificate and program it is decides nothing here but
- * what is left out; who may what is decided behind.
+ * Rewrites the target of a request from Karmada's programs. Its agent lists all Clusters and all Services to
+ * find its own, so it gets only its own. The certificate and program decide here only what is left out;
+ * authorization follows later.
  */
 export function karmadaAgentTarget({ target, method, headers, peer }: ApiRequest): string {
   if (peer.type === 'process') return target

@@ -11,7 +11,7 @@ test('an agent at Karmada may touch its own cluster’s objects, no secret and n
   const namesOf = objects.map(({ kind, metadata }) =>
     [kind, metadata.namespace, metadata.name].filter(Boolean).join(' '),
   )
-  // As karmadactl unregister looks for them.
+  // These are the names that karmadactl unregister looks for.
   assert.deepEqual(namesOf, [
     'Namespace karmada-es-shop-7',
     'ClusterRole system:karmada:shop-7:agent',
@@ -44,7 +44,7 @@ test('an agent that leaves takes its own rights away: all hang on one binding, a
   const deps = { clock: systemClock, log: silentLogger, userAgent: 'test' }
   const admin = createCluster(server.transport, deps)
   for (const name of ['shop', 'mine']) await writeKarmadaRights(admin, name, signal)
-  // Whoever comes again corrects what is there.
+  // A second registration corrects the existing objects.
   await writeKarmadaRights(admin, 'shop', signal)
   const user = { name: agentUserName('shop'), groups: [agentsGroup], extra: {} }
   const agent = createCluster(server.transportAs(user), deps)

@@ -12,8 +12,8 @@ const rbac = 'rbac.authorization.k8s.io'
 const fieldOwner = 'skerry-agent'
 
 /**
- * What our agent may do at Karmada: as much as it needs, which is less than `karmadactl register` gives to
- * Karmada's own. Of these names, so that `karmadactl unregister` finds them.
+ * Returns our agent's rights at Karmada: only what it needs, which is less than `karmadactl register` gives
+ * to Karmada's own agent. The names let `karmadactl unregister` find them.
  */
 export function karmadaRights(cluster: string): AnyObject[] {
   const name = rightsName(cluster)
@@ -48,15 +48,15 @@ export async function writeKarmadaRights(
   const owner = { apiVersion, kind, name: metadata.name ?? '', uid: metadata.uid ?? '' }
   for (const object of objects) {
     if (object === whole) continue
-    // The namespace is Karmada's, and goes with the Cluster.
+    // The namespace belongs to Karmada, and is deleted with the Cluster.
     const owned = { ...object.metadata, ownerReferences: [owner] }
     await apply(object.kind === 'Namespace' ? object : { ...object, metadata: owned })
   }
 }
 
 /**
- * In the agent's own name: takes its binding away, and Karmada's garbage collector all that goes with it.
- * False when it may not, as those may not whose rights were written by somebody else.
+ * Deletes the binding as the agent itself; Karmada's garbage collector then deletes everything it owns.
+ * Resolves false if the agent may not, as when somebody else wrote its rights.
  */
 export async function deleteKarmadaRights(
   hub: Api,
@@ -119,7 +119,7 @@ function clusterRules(cluster: string): PolicyRule[] {
       resources: ['certificatesigningrequests'],
       verbs: ['get', 'create'],
     },
-    // To leave: all these rights go with it.
+    // The right to leave: deleting this binding removes all these rights.
     {
       apiGroups: [rbac],
       resources: ['clusterrolebindings'],
@@ -129,7 +129,7 @@ function clusterRules(cluster: string): PolicyRule[] {
   ]
 }
 
-/** Where Karmada's agent may keep credentials of its cluster, ours keeps its Lease alone. */
+/** In the namespace where Karmada's agent may keep its cluster's credentials, ours keeps only its Lease. */
 function leaseRules(cluster: string): PolicyRule[] {
   const apiGroups = ['coordination.k8s.io']
   const resourceNames = [cluster]

@@ -6,21 +6,21 @@ import { clusterOfAgent } from '@skerry/fleet-kinds'
 export const leavePath = '/hub/v1/leave'
 
 export interface LeaveRouteDeps {
-  /** Takes the cluster off the hub for good: what it had there is void. May be called again. */
+  /** Removes the cluster from the hub for good, and voids its credentials. May be called again. */
   readonly strikeOff: (cluster: string) => Promise<void>
   readonly log: Logger
 }
 
 /**
- * `POST /hub/v1/leave`: an agent takes its own cluster off the hub, and can no more come back by itself. An
- * agent may not delete its Cluster as such: it could make it anew, without the taints and labels by which
- * an administrator keeps something from it.
+ * Serves `POST /hub/v1/leave`: an agent removes its own cluster from the hub, and cannot return by itself. An
+ * agent may not delete its Cluster directly: it could recreate it without the taints and labels by which an
+ * administrator restricts it.
  */
 export function leaveRoute(deps: LeaveRouteDeps): Route {
   return { prefix: leavePath, serve: (admitted) => serve(admitted, deps) }
 }
 
-/** Every agent for itself: which cluster it is about is told by who asks. */
+/** Allows every agent; the user determines the cluster. */
 export const leaveAuthorizer: Authorizer = {
   async authorize({ user, isResourceRequest, verb, path }) {
     const isAllowed =

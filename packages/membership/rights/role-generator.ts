@@ -4,19 +4,19 @@ import { resources } from '@skerry/client'
 import { fingerprintOf } from '@skerry/pki'
 import { isRoleGenerator, clusterResource } from '@skerry/fleet-kinds'
 
-/** How its own requests for certificates are called. */
+/** The name prefix of its own certificate requests. */
 export const generatorRequestPrefix = 'agent-rbac-generator-'
 
-/** What `karmadactl register` would write for an agent; see agentRolesRoute. */
+/** The paths that `karmadactl register` would write for an agent; see agentRolesRoute. */
 const rolePaths =
   /^\/(?:apis\/rbac\.authorization\.k8s\.io\/v1\/(?:namespaces\/[^/]+\/)?(?:cluster)?role(?:binding)?s|api\/v1\/namespaces)$/
 
 const agentRolesPath = '/hub/v1/agent-roles'
 
 /**
- * `karmadactl register` first gets itself a certificate by which it writes the roles of the agent to be.
- * A hub has one rule for all agents (see agentAuthorizer), so that nothing of it is stored: every such
- * request means this path, which answers that what it would make is there already.
+ * Rewrites the requests of `karmadactl register`, which first obtains a certificate with which it writes the
+ * roles of the future agent. A hub has one rule for all agents (see agentAuthorizer) and stores no roles:
+ * every such request goes to this path, which answers that the object already exists.
  */
 export function agentRolesTarget({ method, path }: { method: string; path: string }) {
   return method === 'POST' && rolePaths.test(path) ? agentRolesPath : undefined
@@ -51,7 +51,10 @@ function isFree(name: string, objects: Objects): boolean {
   return name !== '' && objects.get(clusterResource, '', name) === undefined
 }
 
-/** All of them have one name: which one asks is told by its certificate, which that request brought it. */
+/**
+ * Reports whether the request is the user's own. All generators share one name, so the certificate that the
+ * request produced identifies them.
+ */
 function isOwnRequest(name: string, { extra }: UserInfo, objects: Objects): boolean {
   if (!name.startsWith(generatorRequestPrefix)) return false
   const status = objects.get(resources.certificateSigningRequests, '', name)?.['status']

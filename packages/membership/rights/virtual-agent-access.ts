@@ -5,7 +5,7 @@ import type { VirtualChildren } from './virtual-parent.ts'
 
 const own = (name: string): string => name
 
-/** What the identity of a virtual cluster may do; whether there is one is followed by its parent's. */
+/** The rights of a virtual cluster's identity. Its parent's identity watches whether it exists. */
 const virtualRules: readonly AgentRule[] = [
   {
     group: clusterResource.group,
@@ -35,7 +35,7 @@ const virtualRules: readonly AgentRule[] = [
   requestRule,
 ]
 
-/** To see that its Cluster has gone. */
+/** The right to see that its Cluster is gone. */
 const goneRules: readonly AgentRule[] = [
   { group: clusterResource.group, resources: ['clusters'], verbs: ['get'], name: own },
 ]

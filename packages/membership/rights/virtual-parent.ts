@@ -10,13 +10,13 @@ import {
   virtualOfKey,
 } from '@skerry/fleet-kinds'
 
-/** One entry per cluster whose agent may register groups of its nodes as clusters of their own. */
+/** One entry per cluster whose agent may register groups of its nodes as virtual clusters. */
 export const virtualParentsKey = Object.freeze({
   namespace: clusterNamespace,
   name: 'virtual-parents',
 })
 
-/** Which Clusters an agent may write beside its own. */
+/** The Clusters that an agent may write in addition to its own. */
 export interface VirtualChildren {
   /** A Cluster that this agent has registered, and may still. */
   has(parent: string, name: string): boolean
@@ -52,8 +52,8 @@ export function clusterAskedFor({ resource, namespace = '', name = '' }: Attribu
 }
 
 /**
- * Notes on each new Cluster whose agent has made it, and keeps everybody from saying it themselves:
- * requests to a cluster, and the right to its Works, go to whom it names.
+ * Records on each new Cluster which agent created it, and keeps users from setting that themselves: requests
+ * to a cluster, and the right to its Works, go to the named agent.
  */
 export const virtualParentPlugin: AdmissionPlugin = {
   name: 'VirtualParent',
@@ -72,7 +72,7 @@ export const virtualParentPlugin: AdmissionPlugin = {
   },
 }
 
-/** From now on the agent of this cluster may register virtual clusters, or may no more. */
+/** Allows or forbids the agent of this cluster to register virtual clusters from now on. */
 export async function allowVirtualClusters(
   hub: Pick<Api, 'resource'>,
   { cluster, isAllowed }: { cluster: string; isAllowed: boolean },

@@ -1,8 +1,8 @@
 import type { PolicyRule } from './impersonation-policy.ts'
 
 /**
- * What an agent needs in its cluster to apply whatever a Work carries. It may not impersonate by
- * them; but who may write roles and bindings may in the end do everything.
+ * The rights that an agent needs in its cluster to apply any Work. They do not include impersonation; but a
+ * user who may write roles and bindings can in the end do everything.
  */
 export const workRules: readonly PolicyRule[] = Object.freeze([
   {

@@ -13,13 +13,13 @@ import type { ClaimExplanation, PolicyName } from './explanation.ts'
 
 export interface ClaimFacts {
   readonly template: AnyObject
-  /** Of the object's namespace, and of all. */
+  /** The policies of the object's namespace, and cluster-scoped ones. */
   readonly policies: readonly PropagationPolicy[]
   readonly overridePolicies: readonly OverridePolicy[]
   readonly binding?: ResourceBinding | undefined
 }
 
-/** Whose an object is, and which other policies select it. Pure. */
+/** Explains which policy has claimed an object, and which others select it. Pure. */
 export function explainClaim(facts: ClaimFacts): ClaimExplanation {
   const { template, policies } = facts
   const own = policies.filter(({ metadata }) => metadata.namespace !== undefined)
@@ -62,7 +62,10 @@ function whyNobody(
     : 'no policy selects it: it stays on the hub'
 }
 
-/** Of the override policies without which a policy sends nothing, those that are not there; empty: none. */
+/**
+ * Names the missing ones of the override policies without which a policy sends nothing; an empty string if
+ * all exist.
+ */
 function missingOverrides(policy: PropagationPolicy, { overridePolicies }: ClaimFacts): string {
   const { dependentOverrides = [] } = policy.spec
   const missing = dependentOverrides.filter(
@@ -85,7 +88,7 @@ function whyClaimed(claimant: PropagationPolicy, matching: readonly PropagationP
     : 'it claimed the object before the others, and keeps it until one preempts it'
 }
 
-/** As `matchingPolicies` orders them. */
+/** Compares in the order of `matchingPolicies`. */
 function whyNot(loser: PropagationPolicy, winner: PropagationPolicy, template: AnyObject): string {
   const isNamespaced = (policy: PropagationPolicy) => policy.metadata.namespace !== undefined
   if (isNamespaced(winner) !== isNamespaced(loser)) {

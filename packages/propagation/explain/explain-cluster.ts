@@ -45,7 +45,7 @@ export function explainCluster(input: ClusterInput): ClusterExplanation {
   }
 }
 
-/** Of a cluster that the object is on its way out of. */
+/** Explains the eviction task of a cluster that the object is leaving. */
 function leavingOf({ binding }: ExplainFacts, name: string): string[] {
   const task = binding?.spec.gracefulEvictionTasks?.find((each) => each.fromCluster === name)
   if (task === undefined) return []
@@ -88,7 +88,7 @@ function held(wave: WavePlan, waves: readonly WavePlan[], known: Work | undefine
   return told('Held', `Wave "${wave.name}" has not opened: ${keeps} ${until}.`)
 }
 
-/** Undefined of one that is there. */
+/** Returns undefined if the cluster is ready. */
 function awayOf({ status }: Cluster): Standing | undefined {
   const ready = conditionOf(status?.conditions, conditionTypes.ready)
   if (ready?.status === 'True') return undefined
@@ -114,7 +114,7 @@ function told(standing: ClusterStanding, sentence: string): Standing {
   return { standing, why: [sentence] }
 }
 
-/** Those up to one that fails, too. */
+/** Returns the applied overrides, including those before one that fails. */
 function overridesFor(
   { template, overridePolicies }: ExplainFacts,
   cluster: Cluster,

@@ -16,22 +16,22 @@ import { explainCluster } from './explain-cluster.ts'
 import { explainPlacement } from './explain-placement.ts'
 import type { Explanation } from './explanation.ts'
 
-/** All that an explanation follows from, at one time. */
+/** The facts of an explanation, all read at one time. */
 export interface ExplainFacts {
   readonly template: AnyObject
-  /** Of the object's namespace, and of all. */
+  /** The policies of the object's namespace, and cluster-scoped ones. */
   readonly policies: readonly PropagationPolicy[]
   readonly overridePolicies: readonly OverridePolicy[]
-  /** Absent while nobody has claimed the object. */
+  /** Undefined while no policy has claimed the object. */
   readonly binding?: ResourceBinding | undefined
-  /** Of an object that is to be near others, or apart: the bindings of its namespace. */
+  /** The bindings of its namespace, for an object with affinity or anti-affinity to others. */
   readonly others?: readonly ResourceBinding[]
   readonly clusters: readonly Cluster[]
-  /** What each of the binding's clusters is to have. */
+  /** The planned Works of the binding's clusters. */
   readonly plan: SitesPlan
 }
 
-/** Pure: the same decisions as the controllers', from the same facts. */
+/** Explains an object. Pure: it makes the same decisions as the controllers, from the same facts. */
 export function explainObject(facts: ExplainFacts): Explanation {
   const { template, binding, clusters } = facts
   const { namespace, name = '' } = template.metadata
@@ -68,7 +68,7 @@ export function explainObject(facts: ExplainFacts): Explanation {
   }
 }
 
-/** Empty without waves, or with waves that nobody can read: then an event says so. */
+/** Returns no waves if there are none or they are invalid; an event then reports that. */
 function wavesNow({ template, policies, binding, plan }: ExplainFacts): WavePlan[] {
   const policy = binding && policies.find((each) => isClaimedBy(binding, each))
   if (binding === undefined || policy === undefined) return []

@@ -1,10 +1,10 @@
 import { placeBinding } from '../placement/place-binding.ts'
 import type { ExplainFacts } from './explain-object.ts'
 
-/** Why an object does not go to a cluster; of one that it goes to, undefined. */
+/** Returns why an object does not go to a cluster. */
 export type WhyNotPlaced = (cluster: string) => string
 
-/** By what the scheduler would say now. Pure. */
+/** Runs the scheduler on the present facts. Pure. */
 export function explainPlacement({ binding, clusters, others = [] }: ExplainFacts): WhyNotPlaced {
   if (binding === undefined) return () => 'it is not propagated'
   const { spec, status } = binding

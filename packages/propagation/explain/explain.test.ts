@@ -24,7 +24,7 @@ const signal = AbortSignal.timeout(90_000)
 const web = { namespace: 'shop', name: 'web' }
 const ref = { kind: 'deploy', ...web }
 const apiVersion = 'policy.karmada.io/v1alpha1'
-/** Objects that a test writes in parts. */
+/** The resource with objects that a test writes in parts. */
 const anyDeployments = anyObjects(resources.deployments)
 
 function spec(more: Partial<PropagationSpec> = {}): PropagationSpec {

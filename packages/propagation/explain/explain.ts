@@ -20,10 +20,10 @@ import { explainObject } from './explain-object.ts'
 import type { Explanation } from './explanation.ts'
 
 export interface ExplainedRef {
-  /** As kubectl takes it: `deployment`, `deployments`, `deploy`, `deployments.apps`. */
+  /** The kind in any of kubectl's forms: `deployment`, `deployments`, `deploy`, `deployments.apps`. */
   readonly kind: string
   readonly name: string
-  /** Of a kind whose objects have one. */
+  /** The namespace, for kinds that have one. */
   readonly namespace: string
 }
 
@@ -33,9 +33,9 @@ export interface ExplainDeps {
 }
 
 /**
- * Reads what the hub has, and explains where an object goes. What webhooks teach of kinds is not asked
- * for: with one of those a cluster may look as if it had not the newest. Rejects with StatusError
- * NotFound where there is no such kind or object.
+ * Reads the hub's objects and explains where an object goes. It does not ask webhook interpreters, so for a
+ * kind that needs one a cluster may seem to lack the newest version. Rejects with StatusError NotFound if the
+ * kind or object does not exist.
  */
 export async function explain(
   { hub, clock }: ExplainDeps,
@@ -96,7 +96,7 @@ async function listAll<T extends KubeObject>(
   return (await hub.resource(resource).list({}, signal)).items
 }
 
-/** Of the object's namespace; empty of an object without one. */
+/** Lists the object's namespace; returns an empty list for an object without one. */
 async function listOwn<T extends KubeObject>(
   hub: Api,
   resource: TypedResource<T>,

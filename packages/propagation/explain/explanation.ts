@@ -1,6 +1,6 @@
 import type { AppliedOverride } from '../overrides/apply-overrides.ts'
 
-/** Why an object of the hub is where it is, and why not elsewhere. */
+/** Why an object of the hub is where it is, and not elsewhere. */
 export interface Explanation {
   readonly object: {
     readonly apiVersion: string
@@ -9,13 +9,13 @@ export interface Explanation {
     readonly name: string
   }
   readonly claim: ClaimExplanation
-  /** What the scheduler has said last; absent: it has not looked yet. */
+  /** The scheduler's last result. If omitted, it has not looked at the object yet. */
   readonly scheduled?: {
     readonly status: string
     readonly reason: string
     readonly message: string
   }
-  /** In their order; empty where all clusters are sent to at once. */
+  /** The waves in their order; empty if all clusters get changes at once. */
   readonly waves: readonly WaveExplanation[]
   /** The whole fleet, by name. */
   readonly clusters: readonly ClusterExplanation[]
@@ -28,23 +28,23 @@ export interface PolicyName {
 }
 
 export interface ClaimExplanation {
-  /** Absent: nobody's. */
+  /** The claiming policy. If omitted, no policy has claimed the object. */
   readonly policy?: PolicyName
   readonly why: string
-  /** Policies that select it, too, and why it is not theirs. */
+  /** The other policies that select it, and why they have not claimed it. */
   readonly others: readonly { readonly policy: PolicyName; readonly why: string }[]
 }
 
 export interface WaveExplanation {
   readonly name: string
   readonly isOpen: boolean
-  /** Clusters that are present, have the newest and are well; and how many must be. */
+  /** The clusters that are present, have the newest version and are healthy; and how many must be. */
   readonly well: number
   readonly needed: number
   readonly clusters: readonly string[]
 }
 
-/** What is most worth knowing of a cluster; `NotPlaced` of one that the object does not go to. */
+/** The most important fact about a cluster; `NotPlaced` if the object does not go there. */
 export type ClusterStanding =
   | 'Healthy'
   | 'Unhealthy'
@@ -58,10 +58,10 @@ export type ClusterStanding =
 export interface ClusterExplanation {
   readonly name: string
   readonly standing: ClusterStanding
-  /** Of what has replicas. */
+  /** The number of replicas, for objects that have them. */
   readonly replicas?: number
-  /** Sentences; empty where there is nothing to say. */
+  /** The reasons, as sentences; empty if there are none. */
   readonly why: readonly string[]
-  /** What is changed for it, in the order in which it is. */
+  /** The changes for this cluster, in the order in which they are applied. */
   readonly overrides: readonly Omit<AppliedOverride, 'overriders'>[]
 }

@@ -10,17 +10,20 @@ import {
 import { preservedState } from './preserved-state.ts'
 
 export interface ApplicationFailoverOptions {
-  /** As upstream calls it: the producer of its tasks. */
+  /** Upstream's name of the controller, the producer of its tasks. */
   readonly name: string
   readonly resource: TypedResource<ResourceBinding>
 }
 
-/** Takes an application off clusters where it has been unhealthy for longer than its policy tolerates. */
+/** Removes an application from clusters where it has been unhealthy for longer than its policy tolerates. */
 export function applicationFailoverController(
   options: ApplicationFailoverOptions,
 ): ControllerDefinition {
   const { name, resource } = options
-  /** Binding → cluster → since when it is unhealthy there, in ms of the clock that only goes forward. */
+  /**
+   * Maps a binding to its clusters with the time since when the object is unhealthy there, in milliseconds of
+   * the monotonic clock.
+   */
   const unhealthy = new Map<string, ReadonlyMap<string, number>>()
   return {
     name,
@@ -50,7 +53,10 @@ export function applicationFailoverController(
 
 type ApplicationBehavior = NonNullable<FailoverBehavior['application']>
 
-/** Undefined of a binding that does not ask for it; what it depends on must go along. */
+/**
+ * Returns undefined if the binding does not request application failover. Dependencies must move along, so it
+ * also requires propagateDeps.
+ */
 function behaviorOf({ metadata, spec }: ResourceBinding): ApplicationBehavior | undefined {
   if (metadata.deletionTimestamp !== undefined || spec.propagateDeps !== true) return undefined
   return spec.failover?.application

@@ -25,7 +25,10 @@ export const clusterReadinessTaints: ControllerDefinition = {
   },
 }
 
-/** Taints clusters as ClusterTaintPolicies say; a taint that a person takes off stays off until a condition changes. */
+/**
+ * Taints clusters as ClusterTaintPolicies define; a taint that a person removes stays off until a condition
+ * changes.
+ */
 export const clusterTaintPolicyController: ControllerDefinition = {
   name: 'cluster-taint-policy-controller',
   watches: [

@@ -3,15 +3,15 @@ import type { ControllerContext } from '@skerry/controller-runtime'
 import type { KubeObject } from '@skerry/api'
 import type { BindingSpec, EvictionTask, ResourceBinding } from '@skerry/karmada-kinds'
 
-/** What is decided of an eviction; the rest follows from the binding. */
+/** The decided part of an eviction; the rest follows from the binding. */
 export type WantedEviction = Omit<EvictionTask, 'replicas' | 'creationTimestamp'>
 
 /** The fields of a binding that an eviction changes. */
 export type EvictedSpec = Pick<BindingSpec, 'clusters' | 'gracefulEvictionTasks'>
 
 /**
- * The cluster is no target any more; a task keeps its copy until another one has taken over, or takes it
- * away at once. One that is being evicted already is not evicted twice.
+ * Removes the cluster from the targets. A task keeps its copy until another cluster has taken over, or
+ * deletes it at once. A cluster that is already being evicted gets no second task.
  */
 export function evictCluster(
   { clusters = [], gracefulEvictionTasks = [] }: EvictedSpec,
@@ -49,7 +49,7 @@ function orNull<T>(list: readonly T[]): readonly T[] | null {
   return list.length === 0 ? null : list
 }
 
-/** At the binding and at its object, as upstream does. */
+/** Records the events on the binding and on its object, as upstream does. */
 export function recordEvictions(
   binding: ResourceBinding,
   clusters: readonly string[],

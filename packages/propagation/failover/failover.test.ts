@@ -68,7 +68,7 @@ function tasksOf({ spec }: ResourceBinding): string {
   return (spec.gracefulEvictionTasks ?? []).map((task) => task.fromCluster).join(' ')
 }
 
-/** A binding that was placed before the scheduler had seen all is made anew. */
+/** Recreates a binding that was placed before the scheduler had seen all clusters. */
 async function placeUntilRefused(scene: Scene): Promise<ResourceBinding> {
   const bindings = scene.hub.resource(resourceBindingResource)
   for (;;) {
@@ -147,7 +147,7 @@ test('where failover is off, nothing moves', async () => {
   await bindings.create(bindingOf(divided), signal)
   await until(scene, isPlaced)
   await taint(scene, 'reef', '2026-01-01T00:00:00Z')
-  // What is there already takes its share of new replicas, too.
+  // Clusters that have replicas get their share of new ones, too.
   await bindings.patch({ ...web, type: 'merge', patch: { spec: { replicas: 6 } } }, signal)
   const grown = await until(scene, (each) => targetsOf(each) !== 'reef:2 shore:2')
   assert.equal(targetsOf(grown), 'reef:3 shore:3')

@@ -13,13 +13,13 @@ import { gracefulEvictionController } from './graceful-eviction-controller.ts'
 import { taintEvictionController } from './taint-eviction-controller.ts'
 
 export interface FleetFailoverOptions {
-  /** Whether objects leave clusters by themselves; default no, as upstream. */
+  /** Whether objects leave clusters automatically; default no, as upstream. */
   readonly isOn?: boolean
-  /** How they leave for a taint, where their policy does not say; default Gracefully. */
+  /** How they leave for a taint, if their policy does not define it; default Gracefully. */
   readonly purgeMode?: PurgeMode
-  /** For taints; default 0.5. */
+  /** The rate of evictions for taints; default 0.5. */
   readonly evictionsPerSecond?: number
-  /** How long a copy waits for its successor, where its task does not say; default 10 minutes. */
+  /** The time that a copy waits for its successor, if its task does not define it; default 10 minutes. */
   readonly gracefulTimeoutMs?: number
 }
 
@@ -31,8 +31,8 @@ export const fleetFailoverDefaults: Readonly<Required<FleetFailoverOptions>> = O
 })
 
 /**
- * Taints that follow from conditions and policies, evictions that are asked for, and, where it is on,
- * those that follow from taints and from applications' health.
+ * Creates the controllers of taints that follow from conditions and policies, of requested evictions, and, if
+ * it is on, of evictions that follow from taints and from applications' health.
  */
 export function createFleetFailover(options: FleetFailoverOptions = {}): ControllerDefinition[] {
   const settings = { ...fleetFailoverDefaults, ...options }

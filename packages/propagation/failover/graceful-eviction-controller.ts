@@ -6,14 +6,14 @@ import { recordEvictions, writeEviction } from './evict-cluster.ts'
 import { planGracefulEviction } from './graceful-eviction.ts'
 
 export interface GracefulEvictionOptions {
-  /** As upstream calls it, and as its events say. */
+  /** Upstream's name of the controller, also used in its events. */
   readonly name: string
   readonly resource: TypedResource<ResourceBinding>
-  /** Of tasks that do not say how long; 10 minutes upstream. */
+  /** The timeout for tasks that do not set one, in milliseconds; 10 minutes upstream. */
   readonly timeoutMs: number
 }
 
-/** Ends evictions, so that the copies that they kept go. */
+/** Ends evictions, so that the copies that they kept are deleted. */
 export function gracefulEvictionController({
   name,
   resource,

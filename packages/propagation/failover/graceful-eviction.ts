@@ -3,15 +3,15 @@ import { apiTime } from '@skerry/fleet-kinds'
 
 export interface EvictionPlan {
   readonly tasks: readonly EvictionTask[]
-  /** Clusters whose copy may go now. */
+  /** The clusters whose copy may be deleted now. */
   readonly evicted: readonly string[]
-  /** When the next task is over; absent where no time ends one. */
+  /** The time until the next task is over; omitted if no time ends one. */
   readonly afterMs?: number
 }
 
 /**
- * Which copies still wait for their successors. A task ends when all clusters that the object goes to
- * report it healthy, or when its time is over; one that suppresses deletion ends when a person says so.
+ * Decides which copies still wait for their successors. A task ends when all clusters of the object report it
+ * healthy, or when its time is over. A task that suppresses deletion ends when a person allows it.
  */
 export function planGracefulEviction(
   binding: ResourceBinding,
@@ -26,7 +26,7 @@ export function planGracefulEviction(
     Date.parse(creationTimestamp) +
     (gracePeriodSeconds === undefined ? timeoutMs : gracePeriodSeconds * 1000)
   const isOver = (task: EvictionTask, at: number): boolean => {
-    // Its time has begun just now: what is known of health may be from before.
+    // The task has just started, so the reported health may be older.
     if (gracefulEvictionTasks[at]?.creationTimestamp === undefined) return false
     if (task.suppressDeletion !== undefined) return !task.suppressDeletion
     return nowMs > endOf(task) || hasSuccessors
@@ -41,7 +41,7 @@ export function planGracefulEviction(
 
 const momentMs = 100
 
-/** Otherwise the statuses may be of clusters that the object goes to no more. */
+/** Until then, the statuses may come from clusters that the object has left. */
 function isPlaced({ metadata, status }: ResourceBinding): boolean {
   return status?.schedulerObservedGeneration === metadata.generation
 }

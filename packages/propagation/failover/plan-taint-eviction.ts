@@ -5,15 +5,15 @@ import { appliedPlacement } from '../placement/needs-placement.ts'
 import { tolerates } from '../placement/tolerates.ts'
 
 export interface TaintEvictionPlan {
-  /** Clusters that the object must leave now. */
+  /** The clusters that the object must leave now. */
   readonly evicted: readonly string[]
-  /** When the next toleration is over; absent where none ends. */
+  /** The time until the next toleration is over; omitted if none ends. */
   readonly afterMs?: number
 }
 
 /**
- * Which of its clusters the object may not stay on, by their taints that evict and by the tolerations of the
- * placement that brought it there. What was not placed by a scheduler is left alone.
+ * Decides which of its clusters an object must leave, by their NoExecute taints and the tolerations of the
+ * placement that put it there. Objects that no scheduler placed stay.
  */
 export function planTaintEviction(
   binding: ResourceBinding,
@@ -37,7 +37,10 @@ export function planTaintEviction(
 /** A time that is over is over after its second. */
 const momentMs = 100
 
-/** In ms of the clock: -Infinity where a taint is not tolerated, Infinity where all are for good. */
+/**
+ * Returns the end in milliseconds of the clock: -Infinity if a taint is not tolerated, Infinity if all are
+ * tolerated forever.
+ */
 function endOfToleration(taints: readonly Taint[], tolerations: readonly Toleration[]): number {
   const used = taints.map((taint) => tolerations.find((each) => tolerates(each, taint)))
   if (used.includes(undefined)) return -Infinity

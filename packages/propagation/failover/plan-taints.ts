@@ -23,7 +23,10 @@ const unreachable: WantedTaint = Object.freeze({
   effect: 'NoSchedule',
 })
 
-/** A cluster that is not ready, or not heard of, takes nothing new; the same list comes back where that is said. */
+/**
+ * Returns the taints by which a cluster that is not ready, or not heard of, takes no new objects; the same
+ * list if nothing changes.
+ */
 export function taintsByReadiness({ spec, status }: Cluster, nowMs: number): readonly Taint[] {
   const ready = conditionOf(status?.conditions, conditionTypes.ready)
   const wanted = ready === undefined ? notReady : taintOfStatus[ready.status]
@@ -34,7 +37,7 @@ export function taintsByReadiness({ spec, status }: Cluster, nowMs: number): rea
 const taintOfStatus: Readonly<Record<ClusterCondition['status'], WantedTaint | undefined>> =
   Object.freeze({ True: undefined, False: notReady, Unknown: unreachable })
 
-/** Older policies first, so that the newest has the last word. */
+/** Applies older policies first, so that the newest takes precedence. */
 export function taintsByPolicies(
   cluster: Cluster,
   policies: readonly ClusterTaintPolicy[],
@@ -51,7 +54,7 @@ export function taintsByPolicies(
   return taints
 }
 
-/** Those of one second by name: upstream leaves them to chance. */
+/** Compares by age; policies of one second by name, which upstream leaves to chance. */
 function compareAge(
   { metadata: one }: ClusterTaintPolicy,
   { metadata: other }: ClusterTaintPolicy,
@@ -95,12 +98,12 @@ function withoutTaints(
   return rest.length === taints.length ? taints : rest
 }
 
-/** Whatever its value. */
+/** Compares taints without their values. */
 function isSame(one: WantedTaint, other: WantedTaint): boolean {
   return one.key === other.key && one.effect === other.effect
 }
 
-/** `cluster now has taints([{Key:a,Value:b,Effect:NoSchedule}])`, as upstream says it. */
+/** Formats `cluster now has taints([{Key:a,Value:b,Effect:NoSchedule}])`, as upstream does. */
 export function taintsText(taints: readonly Taint[]): string {
   if (taints.length === 0) return 'cluster now does not have taints'
   const texts = taints.map(({ key, value, effect }) =>

@@ -3,9 +3,9 @@ import type { AnyObject } from '@skerry/api'
 import type { BindingSpec, BindingStatus, StatePreservation } from '@skerry/karmada-kinds'
 
 /**
- * What of an object's status goes with it to the cluster that takes over, as labels; undefined where
- * nothing is to. Throws Error where the status is not there yet, or has not what a rule wants of it: then the
- * eviction waits.
+ * Returns the parts of an object's status that move to the next cluster, as labels; undefined if there are
+ * none. Throws Error if the status is not known yet, or lacks a value that a rule needs; the eviction then
+ * waits.
  */
 export function preservedState(
   preservation: StatePreservation | undefined,
@@ -48,7 +48,7 @@ export function withPreservedState(
 }
 
 function textAt(path: string, status: unknown): string {
-  // Rules are written as kubectl takes them: {.path}
+  // Rules have kubectl's form: {.path}
   const bare = path.replace(/^\{(.*)\}$/s, '$1')
   const values = evaluateJsonPath(parseJsonPath(bare), status)
   if (values.length === 0) {

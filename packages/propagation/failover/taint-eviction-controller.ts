@@ -10,19 +10,19 @@ import { preservedState } from './preserved-state.ts'
 export interface TaintEvictionOptions {
   readonly name: string
   readonly resource: TypedResource<ResourceBinding>
-  /** Of bindings that do not say how they leave a cluster. */
+  /** The mode for bindings that do not set one. */
   readonly purgeMode: PurgeMode
-  /** Bindings evicted in a second, at most, so that a failure of the hub's own does not move a whole fleet. */
+  /** The most bindings evicted per second, so that a failure of the hub itself does not move a whole fleet. */
   readonly evictionsPerSecond: number
 }
 
-/** Takes objects off clusters whose taints they do not tolerate, or not any longer. */
+/** Evicts objects from clusters whose taints they do not tolerate, or no longer do. */
 export function taintEvictionController(options: TaintEvictionOptions): ControllerDefinition {
   const { name, resource } = options
   return {
     name,
     eventComponent: 'taint-manager',
-    // One at a time: the rate is that of all.
+    // One worker, because the rate limit covers all evictions.
     workers: 1,
     watches: [
       watch(resource, {

@@ -3,13 +3,13 @@ import type { FieldOperation, Overriders, PlaintextOverrider } from '@skerry/kar
 import type { AppliedOverride } from './apply-overrides.ts'
 import { escapeHtml } from './escape-html.ts'
 
-/** Annotations of a Work: the overriders that its manifest went through, of either scope. */
+/** The annotations of a Work that list the overriders applied to its manifest, for policies of either scope. */
 export const appliedOverrideKeys = Object.freeze({
   own: 'policy.karmada.io/applied-overrides',
   everywhere: 'policy.karmada.io/applied-cluster-overrides',
 })
 
-/** What Karmada's tools read on a Work: empty when nothing was changed. */
+/** Returns the annotations that Karmada's tools read on a Work; none if nothing was changed. */
 export function appliedOverrideAnnotations(
   applied: readonly AppliedOverride[],
 ): Record<string, string> {
@@ -21,7 +21,7 @@ export function appliedOverrideAnnotations(
   }
 }
 
-/** By the policies' names; the rules of one in their order. */
+/** Sorts by policy name and keeps the order of each policy's rules. */
 function textOf(applied: readonly AppliedOverride[]): string {
   const items = applied
     .toSorted((a, b) => (a.policy < b.policy ? -1 : a.policy > b.policy ? 1 : 0))
@@ -29,7 +29,7 @@ function textOf(applied: readonly AppliedOverride[]): string {
   return escapeHtml(JSON.stringify(items))
 }
 
-/** Members of an overrider, in the order in which Karmada writes them. */
+/** The members of an overrider, in the order in which Karmada writes them. */
 const members: Readonly<Record<keyof Overriders, readonly string[]>> = Object.freeze({
   plaintext: ['path', 'operator', 'value'],
   imageOverrider: ['predicate', 'component', 'operator', 'value'],
@@ -40,7 +40,10 @@ const members: Readonly<Record<keyof Overriders, readonly string[]>> = Object.fr
   fieldOverrider: ['fieldPath', 'json', 'yaml'],
 })
 
-/** A text that depends on what a policy says, not on the order in which it was written. */
+/**
+ * Sorts the fields, so that the text depends on the policy's content and not on the order in which it was
+ * written.
+ */
 function inFieldOrder({ fieldOverrider = [], plaintext = [], ...others }: Overriders): JsonObject {
   const all: Overriders = {
     plaintext: plaintext.map(withValue),
@@ -63,7 +66,7 @@ function operationOf({ subPath, operator, value }: FieldOperation): FieldOperati
   return { subPath, operator, value: value ?? null }
 }
 
-/** Any JSON value stands there, and none is null. */
+/** The value may be any JSON; a missing one is written as null. */
 function withValue(overrider: PlaintextOverrider): PlaintextOverrider {
   return { ...overrider, value: overrider.value ?? null }
 }
@@ -74,7 +77,7 @@ function ordered(item: unknown, order: readonly string[]): unknown {
     order.flatMap((member) => {
       const value = memberOf(item, member)
       if (value === undefined) return []
-      // Of labels and annotations, which Go writes sorted.
+      // Sorts labels and annotations, as Go does.
       const isMap = member === 'value' && order.length === 2 && isJsonObject(value)
       return [[member, isMap ? sorted(value) : value] as const]
     }),

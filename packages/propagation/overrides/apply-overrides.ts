@@ -18,18 +18,18 @@ import { patchDocument, type OverridePatch } from './patch-document.ts'
 /** A rule of a policy that was carried out. */
 export interface AppliedOverride {
   readonly policy: string
-  /** Absent: a ClusterOverridePolicy. */
+  /** The namespace of the policy. If omitted, it is a ClusterOverridePolicy. */
   readonly namespace?: string
-  /** From 0; a policy in the old form has one. */
+  /** The rule's index, from 0; a policy in the old form has one rule. */
   readonly rule: number
   readonly overriders: Overriders
 }
 
 export interface OverrideInput {
   readonly cluster: Cluster
-  /** To applyOverrides in the order of orderOverridePolicies, to overrideObject all that there are. */
+  /** Policies in the order of orderOverridePolicies for applyOverrides; all policies for overrideObject. */
   readonly policies: readonly OverridePolicy[]
-  /** If omitted, a policy of a namespace keeps what an object is, and what it grants or limits. */
+  /** If omitted, a policy of a namespace may not change an object's identity, nor what it grants or limits. */
   readonly rules?: TenantRules
 }
 
@@ -90,7 +90,7 @@ function expectKept(policy: OverridePolicy, before: AnyObject, after: AnyObject)
   throw new OverrideError(policy, new Error(why))
 }
 
-/** In Karmada's order; each overrider sees what those before it have made. */
+/** Applies the overriders in Karmada's order; each sees the result of those before it. */
 function withOverriders(object: AnyObject, overriders: Overriders): AnyObject {
   let changed = object
   for (const each of overriders.imageOverrider ?? []) {
@@ -123,7 +123,7 @@ function patched(object: AnyObject, patches: readonly OverridePatch[]): AnyObjec
   return document
 }
 
-/** A patch may do anything to an object, also take away what makes it one. */
+/** Checks the result, because a patch may remove anything, even the fields that every object needs. */
 function isObject(document: unknown): document is AnyObject {
   if (!isJsonObject(document)) return false
   const { apiVersion, kind, metadata } = document

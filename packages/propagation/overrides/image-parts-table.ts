@@ -7,7 +7,7 @@ interface ImagePart {
   readonly remove: (image: ImageReference) => ImageReference
 }
 
-/** The parts of an image that policies name. A tag and a digest never stand together. */
+/** The parts of an image that policies name. A tag and a digest never occur together. */
 export const imageParts: Readonly<Record<ImageOverrider['component'], ImagePart>> = Object.freeze({
   Registry: {
     get: (image) => image.registry,

@@ -1,6 +1,6 @@
 /** An image as overrides take it apart; parts that are empty are not there. */
 export interface ImageReference {
-  /** With its port, if it names one. */
+  /** The registry, with its port if it names one. */
   readonly registry: string
   readonly repository: string
   readonly tag: string
@@ -20,7 +20,7 @@ const named = new RegExp(`^(?:${host}/)?(${path})$`)
 const anchoredTag = new RegExp(`^${tag}$`)
 const anchoredDigest = new RegExp(`^${digest}$`)
 
-/** Hexadecimal digits of each algorithm that an image's digest may be of. */
+/** The number of hexadecimal digits of each digest algorithm of images. */
 const digestLengths: Readonly<Record<string, number>> = Object.freeze({
   sha256: 64,
   sha384: 96,
@@ -54,7 +54,7 @@ export function printImage({
   return hash === '' ? name : `${name}@${hash}`
 }
 
-/** With this tag or this digest; text that can be neither changes nothing. */
+/** Replaces the tag or the digest; text that can be neither changes nothing. */
 export function withTagOrDigest(image: ImageReference, text: string): ImageReference {
   if (anchoredTag.test(text)) return { ...image, tag: text, digest: '' }
   return anchoredDigest.test(text) ? { ...image, tag: '', digest: text } : image
@@ -74,7 +74,7 @@ function requireDigest(text: string): void {
   if (!/^[a-f0-9]+$/.test(hash)) throw new RangeError('invalid checksum digest format')
 }
 
-/** Before the first slash stands a registry only if it looks like a host. */
+/** Splits off the registry, which precedes the first slash only if it looks like a host. */
 function splitRegistry(name: string): Pick<ImageReference, 'registry' | 'repository'> {
   const at = name.indexOf('/')
   const first = name.slice(0, Math.max(at, 0))

@@ -2,9 +2,9 @@ import type { AnyObject } from '@skerry/api'
 import { highestSelectorRank, selectorRanks, type OverridePolicy } from '@skerry/karmada-kinds'
 
 /**
- * The policies that may change an object, in the order in which they do: those of all namespaces
- * first, then those of its own; within each the one that names it less closely first, then by name.
- * The last one to change a field has its way.
+ * Returns the policies that may change an object, in the order in which they apply: cluster-scoped ones
+ * first, then those of its namespace; within each, the less closely matching first, then by name. The last
+ * one to change a field takes precedence.
  */
 export function orderOverridePolicies(
   object: AnyObject,

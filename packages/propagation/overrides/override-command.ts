@@ -4,7 +4,7 @@ import type { CommandOverrider } from '@skerry/karmada-kinds'
 import type { OverridePatch } from './patch-document.ts'
 import { podContainersPath } from './pod-containers.ts'
 
-/** What a command or args overrider changes: the list of each container of that name. */
+/** Returns the patches of a command or args overrider, one for each container of that name. */
 export function commandPatches(
   object: AnyObject,
   field: 'command' | 'args',

@@ -6,9 +6,9 @@ import { patchInPlace, type OverridePatch } from './patch-document.ts'
 import { printYaml } from './print-yaml.ts'
 
 /**
- * What a field overrider changes: the document that stands in a field as YAML or as JSON, written
- * anew in the same language. With neither the field becomes empty, as Karmada has it. Throws Error
- * when the field is no text, or its document cannot be read or changed so.
+ * Returns the patch of a field overrider: it edits a YAML or JSON document inside a field and writes it back
+ * in the same language. With neither, the field becomes empty, as in Karmada. Throws Error if the field is
+ * not text, or its document cannot be parsed or changed.
  */
 export function fieldPatch(object: AnyObject, overrider: FieldOverrider): OverridePatch {
   const { fieldPath: path, yaml = [], json = [] } = overrider
@@ -57,7 +57,7 @@ function requireQuick(text: string): void {
   )
 }
 
-/** A document is not written anew with other numbers in it than those that nobody has named. */
+/** Refuses a document with integers that a rewrite would change, although no rule names them. */
 function requireExact(value: unknown): void {
   if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
     throw new Error(`cannot write the document anew: ${value} has more than 53 bits`)
@@ -79,7 +79,10 @@ function readJson(text: string): unknown {
   }
 }
 
-/** What the compiler does not know of the engine's JSON: where a number stands, and numbers as text. */
+/**
+ * The compiler's types lack these parts of the engine's JSON: the source text of numbers, and numbers as raw
+ * text.
+ */
 const exactJson = JSON as unknown as {
   parse: (
     text: string,
@@ -88,7 +91,7 @@ const exactJson = JSON as unknown as {
   rawJSON: (text: string) => unknown
 }
 
-/** `1.0`, and what has more digits than a number can hold, stay as they are. */
+/** Keeps `1.0`, and numbers with more digits than a number can hold, as written. */
 function asWritten(_key: string, value: unknown, { source }: { source?: string }): unknown {
   const isChanged = typeof value === 'number' && source !== undefined && String(value) !== source
   return isChanged ? exactJson.rawJSON(source) : value

@@ -7,9 +7,9 @@ import type { OverridePatch } from './patch-document.ts'
 import { podContainersPath } from './pod-containers.ts'
 
 /**
- * What an image overrider changes: the image at its path, or that of each container of a kind that
- * has pods. Init containers are changed by path alone, as Karmada has it. Throws Error when there is
- * no image at the path, or none that can be read.
+ * Returns the patches of an image overrider: for the image at its path, or for each container of a kind that
+ * has pods. Init containers are changed by path only, as in Karmada. Throws Error if there is no image at the
+ * path, or it cannot be parsed.
  */
 export function imagePatches(object: AnyObject, overrider: ImageOverrider): OverridePatch[] {
   const path = overrider.predicate?.path
@@ -50,7 +50,7 @@ function readable(image: string) {
   }
 }
 
-/** Steps are taken as they are written: nothing is escaped in them. */
+/** Steps are taken literally: nothing is escaped in them. */
 function imageAt(object: AnyObject, path: string): string {
   const steps = path.replace(/^\/+|\/+$/g, '').split('/')
   const last = steps.pop() ?? ''

@@ -1,7 +1,7 @@
 import type { AnyObject } from '@skerry/api'
 import type { MapOverrider } from '@skerry/karmada-kinds'
 
-/** Labels or annotations after an overrider: what is not there is neither replaced nor removed. */
+/** Applies an overrider to labels or annotations: missing keys are neither replaced nor removed. */
 export function withMapOverridden(
   object: AnyObject,
   field: 'labels' | 'annotations',

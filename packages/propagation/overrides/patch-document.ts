@@ -9,15 +9,15 @@ export interface OverridePatch {
 }
 
 /**
- * A copy of the document after these operations, in their order. Members keep their places. Throws
- * Error in the words of the library that Karmada patches with, which tells a missing path apart from
- * a missing key; operators of policies are only three, so the rest of RFC 6902 is not here.
+ * Returns a copy of the document after these operations, in their order. Members keep their places. Throws
+ * Error with the messages of Karmada's patch library, which distinguishes a missing path from a missing key.
+ * Policies have only three operators, so the rest of RFC 6902 is left out.
  */
 export function patchDocument(document: unknown, patches: readonly OverridePatch[]): unknown {
   return patchInPlace(cloneJson(document), patches)
 }
 
-/** The same, of a document that nobody else has. */
+/** Does the same to a document that nobody else uses. */
 export function patchInPlace(document: unknown, patches: readonly OverridePatch[]): unknown {
   return patches.reduce(applyOne, document)
 }
@@ -43,7 +43,7 @@ interface Slot {
   readonly key: string
 }
 
-/** Undefined where a step of the path is missing. */
+/** Returns undefined if a step of the path is missing. */
 function slotOf(document: unknown, path: string): Slot | undefined {
   const [root, ...tokens] = path.split('/')
   const key = tokens.pop()
@@ -126,7 +126,7 @@ function outOfBounds(index: number): string {
   return `Unable to access invalid index: ${index}: invalid index referenced`
 }
 
-/** Which operation it was stands before what was wrong with it. */
+/** Prefixes an error with the operation that failed. */
 function inPath({ operator, path }: OverridePatch, act: () => void): void {
   try {
     act()

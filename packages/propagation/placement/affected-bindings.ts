@@ -4,7 +4,10 @@ import { matchesAffinity, type ResourceBinding } from '@skerry/karmada-kinds'
 import { appliesWorksAnnotation, type Cluster } from '@skerry/fleet-kinds'
 import { isTarget } from './workload.ts'
 
-/** Whether a filter might answer otherwise now. How much room there is does not count: it changes all the time. */
+/**
+ * Reports whether a filter might decide differently now. Free room does not count, because it changes all the
+ * time.
+ */
 export function mattersToPlacement({ type, object, old }: Change<Cluster>): boolean {
   if (type !== 'updated') return true
   const { metadata, spec, status } = object
@@ -19,7 +22,7 @@ export function mattersToPlacement({ type, object, old }: Change<Cluster>): bool
   )
 }
 
-/** Whether the cluster is, was or may become one of the binding's. */
+/** Reports whether the cluster is, was or may become one of the binding's. */
 export function isAffected(
   { spec }: ResourceBinding,
   { object, old }: Pick<Change<Cluster>, 'object' | 'old'>,

@@ -7,7 +7,7 @@ import {
 import type { Cluster } from '@skerry/fleet-kinds'
 import { isWorkload } from './workload.ts'
 
-/** Of several affinities the one of this name; undefined where a placement has just one, or none. */
+/** Returns the affinity of this name if the placement has several; undefined if it has one or none. */
 export function affinityTerm(
   { placement }: BindingSpec,
   affinityName: string | undefined,
@@ -25,11 +25,11 @@ export function affinitiesInForce(
   if (clusterAffinity !== undefined) return [clusterAffinity]
   const term = affinityTerm(spec, affinityName)
   if (term === undefined) return []
-  // What needs no room does not overflow.
+  // Objects without replicas need no room, so they do not overflow.
   return isWorkload(spec) ? [term, ...(term.overflowAffinities ?? [])] : [term]
 }
 
-/** 0 of the term itself, n of its nth overflow: those are taken after all before them. */
+/** Returns 0 for the term itself and n for its nth overflow: a cluster is used after all with smaller numbers. */
 export function overflowOrder(
   cluster: Cluster,
   spec: BindingSpec,

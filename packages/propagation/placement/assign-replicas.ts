@@ -9,13 +9,13 @@ export interface AssignmentInput {
   readonly candidates: readonly Candidate[]
   readonly spec: BindingSpec
   readonly affinityName: string | undefined
-  /** Whether a new placement was asked for, which starts from nothing. */
+  /** Whether a new placement was requested, which starts from nothing. */
   readonly isFresh: boolean
 }
 
 /**
- * How many replicas each candidate gets. What has none, or is made of components, goes to all of them
- * as it is. Throws PlacementError where there is no room.
+ * Decides how many replicas each candidate gets. An object without replicas, or with several components, goes
+ * to all candidates unchanged. Throws PlacementError if there is no room.
  */
 export function assignReplicas(input: AssignmentInput): TargetCluster[] {
   const { candidates, spec } = input
@@ -29,7 +29,7 @@ export function assignReplicas(input: AssignmentInput): TargetCluster[] {
   return term?.overflowAffinities === undefined ? assignTier(input) : assignTiers(input)
 }
 
-/** Each tier is filled before the next one gets any. */
+/** Fills each tier before the next one gets any. */
 function assignTiers(input: AssignmentInput): TargetCluster[] {
   const { candidates, spec } = input
   const tiers = Map.groupBy(candidates, ({ order }) => order)

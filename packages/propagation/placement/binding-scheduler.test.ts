@@ -106,7 +106,7 @@ test('another scheduler’s bindings, and those that are held back, are left alo
   const other = { placement: everywhere, schedulerName: 'tides' }
   const metadata = { namespace, name: 'other' }
   await bindings.create({ ...bindingOf(other), metadata }, signal)
-  // Made last, it is placed last: what was to come before it has come.
+  // This one is created last and placed last, so everything before it is done.
   const last = { namespace, name: 'last' }
   await bindings.create({ ...bindingOf({ placement: everywhere }), metadata: last }, signal)
   while (targetsOf(await bindings.get(last, signal)) === '') await systemClock.sleep(20, signal)
@@ -119,7 +119,7 @@ test('another scheduler’s bindings, and those that are held back, are left alo
 
 test('what waits is placed by its priority', async () => {
   const alone = { placement: everywhere, workloadAffinityGroups: { antiAffinityGroup: 'watch' } }
-  // By its name it would come last.
+  // Its name would put it last.
   const urgent = { namespace, name: 'zeal-deployment' }
   await using scene = await startScene([], async (before) => {
     await makeCluster(before, 'shore')

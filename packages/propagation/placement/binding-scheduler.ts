@@ -21,21 +21,21 @@ import { recordPlacement, reportFailures } from './placement-report.ts'
 import { rebalancerController } from './rebalancer-controller.ts'
 
 export interface FleetSchedulerOptions {
-  /** Bindings that name another scheduler are left alone; default Karmada's. */
+  /** The name of the scheduler; bindings that name another one are ignored. Default: Karmada's. */
   readonly schedulerName?: string
-  /** Whether a workload of no replicas is propagated; default no, as upstream. */
+  /** Whether a workload with zero replicas is propagated; default no, as upstream. */
   readonly placesEmptyWorkloads?: boolean
 }
 
 const schedulerNameDefault = 'default-scheduler'
 
-/** What did not fit for want of room is tried again after this, and a little more, by chance. */
+/** The delay before a binding that lacked room is tried again, in milliseconds, plus some jitter. */
 const roomRetryMs = 30_000
 
-/** Then the whole binding is looked at again. */
+/** After this many conflicts, the whole binding is reconciled again. */
 const statusTriesMax = 5
 
-/** Decides for each binding which clusters its object goes to, and when to decide anew. */
+/** Decides for each binding to which clusters its object goes, and when to decide again. */
 export function createFleetScheduler(options: FleetSchedulerOptions = {}): ControllerDefinition[] {
   return [
     bindingScheduler('fleet-scheduler', resourceBindingResource, options),
@@ -60,7 +60,7 @@ function bindingScheduler(
   return {
     name,
     eventComponent: schedulerName,
-    // One at a time: what is placed next sees where this one went.
+    // One worker, so that each placement sees the previous ones.
     workers: 1,
     priorityOf: (key, context) =>
       context.informer(resource).get(parseKey(key))?.spec.schedulePriority?.priority ?? 0,
@@ -97,7 +97,7 @@ function isOurs({ metadata, spec }: ResourceBinding, schedulerName: string): boo
   return (spec.schedulerName || schedulerNameDefault) === schedulerName
 }
 
-/** Undefined where all may stay as it is. */
+/** Resolves undefined if nothing needs to change. */
 async function placeOnce(
   binding: ResourceBinding,
   placing: Placing,
@@ -128,7 +128,7 @@ async function placeOnce(
   return result
 }
 
-/** Somebody was stopped between placing it and saying so. */
+/** Restores a placement that was stopped between writing the clusters and the status. */
 function placedAlready({ spec, status }: ResourceBinding): PlacementResult {
   const affinityName = status?.schedulerObservingAffinityName
   return {
@@ -145,7 +145,7 @@ function hasGroups({ metadata, spec }: ResourceBinding): boolean {
   return metadata.namespace !== undefined && spec.workloadAffinityGroups !== undefined
 }
 
-/** The binding as it is then; the same one where nothing is to be written. */
+/** Resolves with the written binding, or with the same one if nothing needs to be written. */
 async function writeClusters(
   binding: ResourceBinding,
   { clusters }: PlacementResult,
@@ -168,7 +168,7 @@ async function writeClusters(
   return context.client(resource).patch({ ...key, type: 'merge', patch }, signal)
 }
 
-/** What others say in the same list of conditions is not lost: who has written meanwhile is read again. */
+/** Keeps the conditions of other writers: after a conflict the binding is read again. */
 async function writeStatus(
   binding: ResourceBinding,
   result: PlacementResult | undefined,
@@ -191,7 +191,7 @@ async function writeStatus(
     }
     const fresh = await client.get(key, signal)
     if (fresh.metadata.uid !== uid) return
-    // Of which generation the placement is stays as it was.
+    // The generation of the placed binding stays, because this placement is for it.
     const metadata = { ...binding.metadata, resourceVersion: fresh.metadata.resourceVersion }
     known = { ...binding, metadata, status: fresh.status }
   }

@@ -8,13 +8,13 @@ import { replicasByName } from './workload.ts'
 export interface Candidate {
   readonly name: string
   readonly cluster: Cluster
-  /** 100 where the object is already, else 0. */
+  /** The score: 100 if the object is already there, otherwise 0. */
   readonly score: number
-  /** Smaller is taken first; see overflowOrder. */
+  /** Smaller numbers are used first; see overflowOrder. */
   readonly order: number
-  /** Replicas that it could take more than it has. */
+  /** The replicas that it could take in addition to those that it has. */
   readonly allocatable: number
-  /** Those, and what it has. */
+  /** The sum of allocatable and present replicas. */
   readonly available: number
 }
 
@@ -47,7 +47,7 @@ function candidateOf(
   }
 }
 
-/** Where nothing bounds an estimate, as many as there are: weights stay comparable. */
+/** Returns the estimate. An unlimited one becomes the number of replicas, so that weights stay comparable. */
 function allocatableOf(cluster: Cluster, spec: BindingSpec): number {
   const estimate = estimateReplicas(cluster, spec)
   const { replicas = 0, components = [] } = spec

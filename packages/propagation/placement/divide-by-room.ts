@@ -4,7 +4,7 @@ import { divideSeats } from './divide-seats.ts'
 import { PlacementError, whileDoing } from './placement-input.ts'
 import { replicasByName, sumOfReplicas } from './workload.ts'
 
-/** Into as few clusters as will do, or in proportion to the room that each has. */
+/** Divides into as few clusters as possible, or in proportion to the room of each. */
 export type DivisionMode = 'Aggregated' | 'DynamicWeight'
 
 export interface DivisionInput {
@@ -15,8 +15,8 @@ export interface DivisionInput {
 }
 
 /**
- * What is placed already stays as far as it can: more replicas are added to it, fewer are taken from it
- * in proportion. A fresh division starts from nothing. Throws PlacementError where there is no room.
+ * Keeps placed replicas as far as possible: new replicas are added to them, and surplus ones are removed in
+ * proportion. A fresh division starts from nothing. Throws PlacementError if there is no room.
  */
 export function divideByRoom(input: DivisionInput): TargetCluster[] {
   const { candidates, spec, isFresh } = input
@@ -55,9 +55,9 @@ function divideMore(
 
 interface Division {
   readonly rooms: readonly TargetCluster[]
-  /** What the shares are added to. */
+  /** The clusters to which the shares are added. */
   readonly kept: readonly TargetCluster[]
-  /** Clusters that are filled before others. */
+  /** The clusters that are filled before others. */
   readonly preferred: readonly TargetCluster[]
   readonly replicas: number
 }
@@ -94,7 +94,7 @@ function fewest(
   return last < 0 ? ordered : ordered.slice(0, last + 1)
 }
 
-/** New shares on top of old ones; old ones that got nothing come last, in their order. */
+/** Adds new shares to old ones; old ones without a new share come last, in their order. */
 function merge(kept: readonly TargetCluster[], shares: readonly TargetCluster[]): TargetCluster[] {
   if (shares.length === 0) return [...kept]
   const rest = kept.filter(({ name }) => !replicasByName(shares).has(name))

@@ -3,8 +3,8 @@ import type { Candidate } from './candidate.ts'
 import { divideSeats } from './divide-seats.ts'
 
 /**
- * By the weights that the policy gives: of several that mean a cluster the largest. Without any that
- * means a candidate, all weigh the same; else a candidate that none means gets nothing.
+ * Divides by the policy's weights; if several cover a cluster, the largest counts. If none covers any
+ * candidate, all weigh the same; otherwise a candidate without a weight gets nothing.
  */
 export function divideByWeights(
   candidates: readonly Candidate[],

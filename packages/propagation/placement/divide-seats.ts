@@ -7,10 +7,10 @@ export interface Party {
 }
 
 /**
- * Webster's method: seat by seat, each goes to the party with the most votes for half a seat more
- * than it has. Of equal ones the one with fewer seats takes it, then the order of names decides, which
- * turns around with the uid, so that not always the same cluster has the replica that is left over.
- * Sorted by name; all 0 where nobody has votes is the caller's to see.
+ * Divides seats by Webster's method: each seat goes to the party with the most votes per (its seats + ½). If
+ * parties are equal, the one with fewer seats takes it, then the order of names decides. The uid reverses that
+ * order for some objects, so that the remaining replica is not always in the same cluster. Returns the parties
+ * sorted by name. The caller handles the case that nobody has votes.
  */
 export function divideSeats(
   seats: number,
@@ -47,7 +47,7 @@ function orderOf(uid = ''): Order {
   }
 }
 
-/** Down to where neither below it comes before it. */
+/** Sinks the party until neither child comes before it. */
 function sink(heap: Seated[], from: number, isBefore: Order): void {
   let at = from
   for (;;) {

@@ -10,8 +10,8 @@ import { availableQuantity, podsLeft } from './resource-summary.ts'
 export const replicasUnbounded = 2_147_483_647
 
 /**
- * How many replicas a cluster could take in addition to what runs there, by what it says of itself.
- * Of what has no replicas any number; of a cluster that reports nothing, none.
+ * Estimates how many more replicas a cluster can take, from its own status: any number for an object without
+ * replicas, and none for a cluster that reports nothing.
  */
 export function estimateReplicas(cluster: Cluster, spec: BindingSpec): number {
   const { replicas = 0, components = [] } = spec
@@ -22,7 +22,7 @@ export function estimateReplicas(cluster: Cluster, spec: BindingSpec): number {
   return estimateOne(cluster, summary, spec.replicaRequirements)
 }
 
-/** Components are placed together, and counted so only where one cluster is to have them all. */
+/** Reports whether all components are placed together in one cluster, and so estimated as one set. */
 export function placesOneSet({ components = [], placement }: BindingSpec): boolean {
   const constraints = placement?.spreadConstraints ?? []
   return (
@@ -47,7 +47,7 @@ function estimateOne(
   return nodes.reduce((sum, node) => Math.min(pods, sum + replicasOn(node, request)), 0)
 }
 
-/** As if the whole cluster were one node. */
+/** Treats the whole cluster as one node. */
 function replicasInSummary(
   summary: ResourceSummary,
   request: Readonly<Record<string, string>>,

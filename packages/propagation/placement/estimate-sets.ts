@@ -5,7 +5,7 @@ import { modelNodes } from './model-nodes.ts'
 import { replicasOn, withReplicas, type NodeRoom } from './node-room.ts'
 import { availableQuantity, podsLeft } from './resource-summary.ts'
 
-/** How many times all components together fit into the cluster. */
+/** Estimates how many full sets of components fit into the cluster. */
 export function estimateSets(
   cluster: Cluster,
   summary: ResourceSummary,
@@ -25,7 +25,7 @@ export function estimateSets(
   return nodes === undefined || bySummary === 0 ? bySummary : setsOn(nodes, components, bySummary)
 }
 
-/** What one set asks for of each resource, where it asks for anything. */
+/** Sums what one set requests of each resource, leaving out zeros. */
 function requestsOf(components: readonly BindingComponent[]): [name: string, amount: number][] {
   const sums = new Map<string, number>()
   for (const { replicas, replicaRequirements } of components) {
@@ -37,8 +37,8 @@ function requestsOf(components: readonly BindingComponent[]): [name: string, amo
 }
 
 /**
- * Whole units of what is written in powers of two, thousandths of all else, as upstream counts
- * here: a request in the other form than the cluster's is taken for a thousandth, or a thousandfold.
+ * Counts binary quantities in whole units and all others in thousandths, as upstream does. A request in the
+ * other format than the cluster's therefore counts as a thousandth, or a thousandfold.
  */
 function amountOf(quantity: Quantity): number {
   return quantity.format === 'BinarySI' ? quantityToNumber(quantity) : quantityToMilli(quantity)

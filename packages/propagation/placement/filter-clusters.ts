@@ -12,7 +12,7 @@ export interface FilteredClusters {
 }
 
 /**
- * Clusters that may take the object, by the affinity term that is in force. One that is being
+ * Returns the clusters that may take the object, by the affinity term in force. A cluster that is being
  * deleted is in neither list.
  */
 export function filterClusters(
@@ -32,7 +32,7 @@ export function filterClusters(
   return { fitting, diagnosis }
 }
 
-/** Why the cluster does not fit, in upstream's words; undefined when it does. */
+/** Returns why the cluster does not fit, in upstream's words; undefined if it does. */
 type Filter = (
   cluster: Cluster,
   input: PlacementInput,
@@ -40,8 +40,8 @@ type Filter = (
 ) => string | undefined
 
 /**
- * Upstream asks them in an order of chance and says the first reason; here the order is this one.
- * What tells a cluster from all others stands first.
+ * Upstream runs its filters in random order and reports the first reason; here the order is fixed. The most
+ * specific filters come first.
  */
 const filters: readonly Filter[] = [
   filterByAffinity,
@@ -54,7 +54,7 @@ const filters: readonly Filter[] = [
   unlessTarget(filterByAntiGroup),
 ]
 
-/** What is there already is not sent away by these: evictions decide that. */
+/** Skips the filter for present targets: only evictions remove them. */
 function unlessTarget(filter: Filter): Filter {
   return (cluster, input, affinityName) =>
     isTarget(input.spec, cluster.metadata.name ?? '')
@@ -155,7 +155,7 @@ function filterByAntiGroup({ metadata }: Cluster, input: PlacementInput): string
   return isThere ? 'cluster already has workload with the same anti-affinity group' : undefined
 }
 
-/** Of the same namespace, without the binding itself. */
+/** Returns the bindings of the same namespace, without the binding itself. */
 function neighbours({ spec, others = [] }: PlacementInput): BindingSpec[] {
   const { kind, name, namespace } = spec.resource
   const own = bindingName(kind, name)

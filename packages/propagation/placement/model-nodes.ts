@@ -1,12 +1,12 @@
 import type { Cluster } from '@skerry/fleet-kinds'
 import { roomOf, type NodeRoom } from './node-room.ts'
 
-/** Of a node whose grade is all that is known: Kubernetes' default. */
+/** The pods of a node of which only the grade is known: Kubernetes' default. */
 const podsMax = 110
 
 /**
- * The cluster's nodes as its resource models describe them: each with the least of its grade, low
- * grades first. Undefined of a cluster that does not count its nodes by grade.
+ * Returns the cluster's nodes as its resource models describe them: each with the minimum of its grade, low
+ * grades first. Returns undefined if the cluster does not count its nodes by grade.
  */
 export function modelNodes({ spec, status }: Cluster): readonly NodeRoom[] | undefined {
   const counted = status?.resourceSummary?.allocatableModelings ?? []

@@ -8,8 +8,9 @@ import { isDuplicated, isWorkload, sumOfReplicas } from './workload.ts'
 export const placementAnnotation = 'policy.karmada.io/applied-placement'
 
 /**
- * Whether a binding has to be placed (again). Divided replicas stay where they are until their number,
- * their placement or a wish says otherwise, or one of their clusters goes away or is gone; copies are placed each time.
+ * Reports whether a binding has to be placed (again). Divided replicas stay until their number or placement
+ * changes, a user requests it, or one of their clusters is leaving or gone. Duplicated ones are placed each
+ * time.
  */
 export function needsPlacement(binding: ResourceBinding, clusters: readonly Cluster[]): boolean {
   const { spec, status } = binding
@@ -47,7 +48,7 @@ function hasPlacementChanged(binding: ResourceBinding, placement: Placement): bo
   return hasTermChanged(now, before, binding.status?.schedulerObservingAffinityName ?? '')
 }
 
-/** Only the term in force counts: others are asked when that one fails. */
+/** Only the term in force counts; the others are tried when it fails. */
 function hasTermChanged(
   now: readonly ClusterAffinityTerm[],
   before: readonly ClusterAffinityTerm[],
@@ -59,12 +60,13 @@ function hasTermChanged(
   return inForce === '' || term === undefined || applied === undefined || !equalJson(term, applied)
 }
 
-/** The placement that the clusters in force follow from; undefined where no scheduler has said it. */
+/** Returns the placement on which the present clusters are based; undefined if no scheduler recorded one. */
 export function appliedPlacement({ metadata }: ResourceBinding): Placement | undefined {
   const text = metadata.annotations?.[placementAnnotation]
   if (!text) return undefined
   try {
-    // Written by this scheduler or Karmada's; of anything else it is different, and placed anew.
+    // This scheduler or Karmada's wrote it. Any other text differs from the placement, so the object is
+    // placed again.
     return JSON.parse(text) as Placement
   } catch {
     return undefined

@@ -1,9 +1,9 @@
 import { quantityToMilli, quantityToNumber } from '@skerry/api'
 
-/** What is left on one node: thousandths of cpu, whole units of everything else, pods among them. */
+/** The free room of one node: thousandths of a CPU, whole units of everything else, including pods. */
 export type NodeRoom = Readonly<Record<string, number>>
 
-/** How many replicas of this request fit; resources that a scheduler does not count are passed over. */
+/** Returns how many replicas of this request fit. Resources that schedulers do not count are ignored. */
 export function replicasOn(room: NodeRoom, request: Readonly<Record<string, string>>): number {
   const counts = Object.entries(amountsOf(request)).map(([name, amount]) =>
     Math.floor((room[name] ?? 0) / amount),
@@ -38,7 +38,7 @@ function amountsOf(quantities: Readonly<Record<string, string>>): Record<string,
   return amounts
 }
 
-/** cpu, memory and ephemeral storage, and what carries a name of its own. Each replica is one pod. */
+/** Counts cpu, memory, ephemeral storage and named resources. Each replica is one pod. */
 function isCounted(name: string): boolean {
   return (
     ['cpu', 'memory', 'ephemeral-storage'].includes(name) ||

@@ -13,10 +13,10 @@ import {
 import { selectClusters } from './select-clusters.ts'
 
 /**
- * Where an object goes, and with how many replicas: filters, then scores, then spread constraints,
- * then the division of replicas, as Karmada's scheduler decides. Of several affinities the first that
- * works, beginning with the one that is in force. Pure; where upstream leaves an order to chance, here it is
- * that of the input, or of names.
+ * Decides which clusters an object goes to, and with how many replicas, as Karmada's scheduler does: filters,
+ * scores, spread constraints, division of replicas. From several affinities it takes the first that works,
+ * starting with the one in force. Pure: where upstream's order is random, it uses that of the input, or of
+ * names.
  */
 export function placeBinding(input: PlacementInput): PlacementResult {
   const terms = input.spec.placement?.clusterAffinities
@@ -29,14 +29,14 @@ export function placeBinding(input: PlacementInput): PlacementResult {
     if (attempt.error === undefined) return resultOf(attempt, failed)
     failed.push(attempt)
   }
-  // All have failed: what the first one said counts.
+  // All terms failed; the result is the first one's.
   const [first = noTerm] = failed
   return resultOf({ ...first, affinityName: undefined }, failed)
 }
 
 export const placedMessage = 'Binding has been scheduled successfully.'
 
-/** One way through, which ended with clusters or with an error. */
+/** One attempt to place, which ended with clusters or with an error. */
 interface Attempt {
   readonly affinityName: string | undefined
   readonly clusters: readonly TargetCluster[]
@@ -78,7 +78,7 @@ function placeOn(
   return input.placesEmptyWorkloads ? withEmpty(assigned, candidates) : assigned
 }
 
-/** Whether a new placement was asked for since the last one. */
+/** Reports whether a new placement was requested since the last one. */
 export function isRescheduled({ spec, status }: Pick<PlacementInput, 'spec' | 'status'>): boolean {
   const { rescheduleTriggeredAt: asked } = spec
   const last = status?.lastScheduledTime
@@ -93,7 +93,7 @@ function withEmpty(
   return [...assigned, ...rest.map(({ name }) => ({ name, replicas: 0 }))]
 }
 
-/** `0/3 clusters are available: 2 cluster(s) did not have the API resource.` */
+/** Formats `0/3 clusters are available: 2 cluster(s) did not have the API resource.` */
 function noneFits(diagnosis: readonly ClusterDiagnosis[], count: number): string {
   const counts = new Map<string, number>()
   for (const { reasons } of diagnosis) {

@@ -1,16 +1,16 @@
 import type { BindingSpec, ResourceBinding, TargetCluster } from '@skerry/karmada-kinds'
 import type { Cluster } from '@skerry/fleet-kinds'
 
-/** All that a placement follows from; the same input gives the same answer. */
+/** The complete input of a placement: equal inputs give equal results. */
 export interface PlacementInput {
   readonly spec: BindingSpec
-  /** What the last placement left; absent the first time. */
+  /** The result of the last placement; omitted for the first one. */
   readonly status?: PlacedBefore
   /** The whole fleet, those on their way out too. */
   readonly clusters: readonly Cluster[]
   /** Other bindings, for workload affinity; those of other namespaces and groups do not matter. */
   readonly others?: readonly ResourceBinding[]
-  /** Whether a workload of no replicas goes to the clusters that it would go to; default no. */
+  /** Whether a workload with zero replicas still gets the clusters that it would get with some. Default: no. */
   readonly placesEmptyWorkloads?: boolean
 }
 
@@ -19,33 +19,33 @@ export interface PlacedBefore {
   readonly lastScheduledTime?: string
 }
 
-/** Reasons of the condition Scheduled, in Karmada's words. */
+/** The reasons of the condition Scheduled, in Karmada's words. */
 export type PlacementReason = 'Success' | 'NoClusterFit' | 'Unschedulable' | 'SchedulerError'
 
 export interface PlacementResult {
   readonly reason: PlacementReason
-  /** For the condition. */
+  /** The message of the condition. */
   readonly message: string
   /**
-   * Where it goes. Empty where no cluster fits: what was placed is taken back. Undefined where the
-   * placement failed otherwise: what was placed stays.
+   * The clusters. Empty if none fits, which withdraws the object; undefined if the placement failed
+   * otherwise, which leaves it where it is.
    */
   readonly clusters: readonly TargetCluster[] | undefined
-  /** Of placement.clusterAffinities, the one that the clusters come from. */
+  /** The term of placement.clusterAffinities that chose the clusters. */
   readonly affinityName?: string
-  /** Of each term that failed before, why; in their order. */
+  /** Why each term before it failed, in their order. */
   readonly failures: readonly string[]
-  /** By the term that the message is about: of each cluster that does not fit, why. */
+  /** Why clusters do not fit, by the term that the message is about. */
   readonly diagnosis: readonly ClusterDiagnosis[]
 }
 
 export interface ClusterDiagnosis {
   readonly cluster: string
-  /** In the filters' order; at least one. */
+  /** The reasons, in the filters' order; at least one. */
   readonly reasons: readonly string[]
 }
 
-/** Not even later, unless something changes: `NoClusterFit` has nothing to wait for. */
+/** A failed placement. `NoClusterFit` is retried only when something changes, the other reasons also after a delay. */
 export class PlacementError extends Error {
   override name = 'PlacementError'
   readonly reason: Exclude<PlacementReason, 'Success'>

@@ -3,21 +3,21 @@ import type { EventRecorder } from '@skerry/client'
 import type { ResourceBinding } from '@skerry/karmada-kinds'
 import type { PlacementResult } from './placement-input.ts'
 
-/** An event at the binding and at its object: where it goes now, or why it does not. */
+/** Records an event on the binding and on its object: the clusters, or why there are none. */
 export function recordPlacement(
   binding: ResourceBinding,
   { reason, message, clusters = [] }: PlacementResult,
   events: EventRecorder,
 ): void {
   const targets = clusters.map(({ name, replicas = 0 }) => `${name}:${replicas}`).join(', ')
-  // Upstream's own two spellings.
+  // Upstream itself has two spellings.
   const result = binding.metadata.namespace === undefined ? 'Result' : 'Result:'
   const text =
     reason === 'Success' ? succeeded(`${message} ${result} {${targets}}`) : failed(message)
   for (const object of [binding, boundObject(binding)]) events.event(object, text)
 }
 
-/** Of each affinity that was passed over on the way to one that works, or to none. */
+/** Records an event for each affinity that failed before one worked, or all failed. */
 export function reportFailures(
   binding: ResourceBinding,
   { failures }: PlacementResult,

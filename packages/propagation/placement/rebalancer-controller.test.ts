@@ -60,7 +60,7 @@ test('replicas are divided anew when that is asked for, and what is not there is
   await bindings.create(bindingOf({ placement: { replicaScheduling: weighted } }), signal)
   assert.equal(targetsOf(await until(scene, isPlaced)), 'reef:4')
   await addCluster(scene, 'shore')
-  // Times are whole seconds, and a wish counts that is later than the last placement.
+  // Times are whole seconds, and a request must be later than the last placement.
   const status = { lastScheduledTime: '2026-01-01T00:00:00Z' }
   await bindings.patchStatus({ ...web, type: 'merge', patch: { status } }, signal)
   const other = { ...kind, namespace, name: 'other' }

@@ -16,7 +16,7 @@ import {
 } from '@skerry/karmada-kinds'
 import { apiTime } from '@skerry/fleet-kinds'
 
-/** Has workloads placed anew, and says of each whether it was found. */
+/** Triggers a new placement of the listed workloads, and reports for each whether it was found. */
 export const rebalancerController: ControllerDefinition = {
   name: 'workload-rebalancer',
   watches: [
@@ -26,7 +26,7 @@ export const rebalancerController: ControllerDefinition = {
           ? []
           : [object.metadata.name ?? ''],
     }),
-    // Only so that what is known of them is whole before the first look.
+    // These watches only ensure that all bindings are known before the first reconcile.
     watch(resourceBindingResource, { keysOf: () => [] }),
     watch(clusterResourceBindingResource, { keysOf: () => [] }),
   ],
@@ -42,7 +42,7 @@ export const rebalancerController: ControllerDefinition = {
   },
 }
 
-/** Those of the spec, and those that were placed anew before they were taken out of it. By name. */
+/** Lists the workloads of the spec, and those that were placed again before they left it, by name. */
 function observedWorkloads({ spec, status }: WorkloadRebalancer): ObservedWorkload[] {
   const known = status?.observedWorkloads ?? []
   const isWanted = ({ workload }: ObservedWorkload): boolean =>

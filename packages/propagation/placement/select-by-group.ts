@@ -6,9 +6,9 @@ import { selectGroups } from './select-groups.ts'
 import { isDuplicated } from './workload.ts'
 
 export interface GroupedConstraints {
-  /** What makes a group: region, zone, provider or a label. */
+  /** The constraint that defines the groups: region, zone, provider or a label. */
   readonly byGroup: SpreadConstraint
-  /** Absent: one of each group. */
+  /** The constraint on clusters. If omitted, one cluster of each group. */
   readonly byCluster: SpreadConstraint | undefined
 }
 
@@ -19,7 +19,7 @@ export function selectByGroup(
   { byGroup, byCluster }: GroupedConstraints,
 ): readonly Candidate[] {
   const members = Map.groupBy(candidates, ({ cluster }) => groupName(cluster, byGroup))
-  // Filters have told of those that are in no group.
+  // The filters have already reported the clusters without a group.
   members.delete('')
   if (members.size < (byGroup.minGroups ?? 0)) {
     const what = byGroup.spreadByField || `label ${byGroup.spreadByLabel}`
@@ -45,7 +45,7 @@ export function selectByGroup(
   return [...firsts, ...others.slice(0, left)]
 }
 
-/** Empty of a cluster that is in none. One of several zones counts in its first. */
+/** Returns an empty string for a cluster without a group. A cluster with several zones counts in its first. */
 function groupName(
   { metadata, spec }: Cluster,
   { spreadByField, spreadByLabel = '' }: SpreadConstraint,
@@ -65,7 +65,7 @@ function groupName(
   }
 }
 
-/** Not said: as many as there are. With regions none, as upstream has it. */
+/** Returns the largest number of groups. If omitted, all of them; for regions none, as upstream. */
 function mostOf(
   { maxGroups = 0 }: SpreadConstraint,
   all: number,
@@ -74,7 +74,7 @@ function mostOf(
   return maxGroups > 0 || spreadByField === 'region' ? maxGroups : all
 }
 
-/** Room weighs a thousand times what a score does, which is 100 at most. */
+/** Room weighs a thousand times as much as a score, which is 100 at most. */
 const roomWeight = 1000
 
 function weightOf(members: readonly Candidate[], spec: BindingSpec, groupsMin: number): number {
@@ -83,13 +83,13 @@ function weightOf(members: readonly Candidate[], spec: BindingSpec, groupsMin: n
     : weightOfShare(members, spec, groupsMin)
 }
 
-/** How many of the clusters have room for all replicas, and how good those are. */
+/** Weighs how many of the clusters have room for all replicas, and those clusters' mean score. */
 function weightOfCopies(members: readonly Candidate[], replicas: number): number {
   const roomy = members.filter(({ available }) => available >= replicas)
   return roomy.length === 0 ? 0 : roomy.length * roomWeight + meanScore(roomy, roomy.length)
 }
 
-/** Whether its best clusters have room for the group's share, and how good those are. */
+/** Weighs whether its best clusters have room for the group's share, and their mean score. */
 function weightOfShare(
   members: readonly Candidate[],
   { replicas = 0, placement }: BindingSpec,
@@ -99,7 +99,7 @@ function weightOfShare(
     ({ spreadByField }) => spreadByField === 'cluster',
   )
   const clustersMin = Math.max(byCluster?.minGroups ?? 0, groupsMin)
-  // Of no group there is no share: then any room will do, and scores alone decide.
+  // Without a minimum of groups there is no share: then any room suffices, and scores alone decide.
   const share = groupsMin === 0 ? 0 : Math.ceil(replicas / groupsMin)
   let room = 0
   for (const [at, { available }] of members.entries()) {

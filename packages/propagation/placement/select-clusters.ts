@@ -6,8 +6,8 @@ import { selectByGroup } from './select-by-group.ts'
 import { isDuplicated } from './workload.ts'
 
 /**
- * Of the candidates, best first, those that its spread constraints leave. Throws PlacementError
- * where the constraints cannot be met.
+ * Selects the candidates that the spread constraints allow, best first. Throws PlacementError if the
+ * constraints cannot be met.
  */
 export function selectClusters(
   candidates: readonly Candidate[],
@@ -28,7 +28,7 @@ export function selectClusters(
   return selectByCluster(candidates, byCluster, isDuplicated(spec) ? undefined : replicas)
 }
 
-/** Of several the first of these counts. Upstream knows regions alone, and passes over the others. */
+/** The first of these kinds counts. Upstream supports regions only and ignores the others. */
 function groupConstraint(constraints: readonly SpreadConstraint[]): SpreadConstraint | undefined {
   return (
     lastOf(constraints, 'region') ??
@@ -38,7 +38,7 @@ function groupConstraint(constraints: readonly SpreadConstraint[]): SpreadConstr
   )
 }
 
-/** Weights that are fixed say how many clusters there are by themselves. */
+/** Static weights already determine the clusters. */
 function hasStaticWeights({ replicaScheduling: strategy }: Placement): boolean {
   if (strategy?.replicaSchedulingType !== 'Divided') return false
   if (strategy.replicaDivisionPreference !== 'Weighted') return false

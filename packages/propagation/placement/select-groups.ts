@@ -1,7 +1,7 @@
-/** Clusters of one region, zone, provider or label, to be taken together or not at all. */
+/** The clusters of one region, zone, provider or label, which are used together or not at all. */
 export interface ClusterGroup {
   readonly name: string
-  /** Clusters in it. */
+  /** The number of clusters in it. */
   readonly size: number
   readonly weight: number
 }
@@ -9,17 +9,17 @@ export interface ClusterGroup {
 export interface GroupConstraints {
   readonly groupsMin: number
   readonly groupsMax: number
-  /** Clusters that they must have together. */
+  /** The number of clusters that they must have together. */
   readonly sizeMin: number
 }
 
-/** Combinations looked at, in some 20 ms; with so many groups the heaviest of these is good enough. */
+/** The number of combinations to check, in some 20 ms; with more groups the heaviest of these suffices. */
 const combinationsMax = 20_000
 
 /**
- * The combination that weighs most, then has most clusters, then was found first; but where a
- * beginning of it, heaviest group first, will do as well, that. Heaviest group first; empty where none
- * meets the constraints.
+ * Returns the combination with the greatest weight, then with the most clusters, then the first found; or a
+ * prefix of it, heaviest group first, if that also meets the constraints. The heaviest group comes first;
+ * empty if no combination meets the constraints.
  */
 export function selectGroups(
   groups: readonly ClusterGroup[],

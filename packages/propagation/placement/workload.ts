@@ -1,6 +1,6 @@
 import type { BindingSpec, TargetCluster } from '@skerry/karmada-kinds'
 
-/** Whether there are pods to find room for, or just objects such as a ConfigMap. */
+/** Reports whether there are pods that need room, rather than just objects such as a ConfigMap. */
 export function isWorkload(spec: BindingSpec): boolean {
   return (
     (spec.replicas ?? 0) > 0 ||
@@ -9,7 +9,7 @@ export function isWorkload(spec: BindingSpec): boolean {
   )
 }
 
-/** Duplicated unless a placement says otherwise. */
+/** Objects are duplicated unless a placement divides them. */
 export function isDuplicated({ placement }: BindingSpec): boolean {
   const strategy = placement?.replicaScheduling
   return strategy === undefined || strategy.replicaSchedulingType === 'Duplicated'
@@ -22,7 +22,7 @@ export function isTarget({ clusters }: BindingSpec, cluster: string): boolean {
 const noClusters: readonly TargetCluster[] = Object.freeze([])
 const known = new WeakMap<readonly TargetCluster[], ReadonlyMap<string, number>>()
 
-/** Of a list that does not change any more: it is read once, however often it is asked about. */
+/** Indexes a list that no longer changes, once, however often it is read. */
 export function replicasByName(
   clusters: readonly TargetCluster[] = noClusters,
 ): ReadonlyMap<string, number> {

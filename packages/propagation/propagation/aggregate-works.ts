@@ -12,7 +12,7 @@ import { conditionOf, type ConditionText } from '@skerry/fleet-kinds'
 import { keepingClusters } from './binding-targets.ts'
 import { clusterOfWork } from './write-work.ts'
 
-/** How an object is in each cluster that has a Work of it, by the clusters' names. Pure. */
+/** Returns the status of an object in each cluster that has a Work of it, by the clusters' names. Pure. */
 export function aggregatedItems(
   works: readonly Work[],
   resource: BoundObject,
@@ -23,7 +23,7 @@ export function aggregatedItems(
     .toSorted((a, b) => (a.clusterName < b.clusterName ? -1 : 1))
 }
 
-/** Whether each cluster that is to have the object has it. */
+/** Reports whether each target cluster has the object. */
 export function fullyApplied(
   spec: BindingSpec,
   items: readonly AggregatedStatusItem[],

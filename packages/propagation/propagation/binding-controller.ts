@@ -31,7 +31,7 @@ import { planSites } from './plan-sites.ts'
 import { clusterOfWork, workIndexes, worksOf, writeWork } from './write-work.ts'
 
 const byCluster = 'cluster'
-/** What many clusters tell within this time is looked at once: each look plans for all of them. */
+/** Collects reports of many clusters for this time, in milliseconds, because each look plans for all of them. */
 const waveLookMs = 500
 
 /** Keeps one Work for each cluster that a binding has, and none for any other. */
@@ -63,7 +63,7 @@ export function bindingController(scope: BindingScope, shared: FleetContext): Co
         keysOf: ({ type, object, old }) =>
           type === 'deleted' || isSame(object, old) ? [] : [keyOfObject(object)],
       }),
-      // One that went makes room for what was waiting; one that was deleted by hand comes back.
+      // A Work that is gone makes room for one that was waiting; one deleted by hand is recreated.
       watch(workResource, {
         indexes: workIndexes,
         keysOf: ({ type, object, old }) =>
@@ -102,7 +102,7 @@ function isSame({ metadata }: ResourceBinding, old: ResourceBinding | undefined)
   )
 }
 
-/** Overrides choose clusters by what these say. */
+/** Overrides select clusters by spec and labels. */
 function isSameTarget(cluster: Cluster, old: Cluster | undefined): boolean {
   return (
     old !== undefined &&
@@ -111,7 +111,7 @@ function isSameTarget(cluster: Cluster, old: Cluster | undefined): boolean {
   )
 }
 
-/** What a policy says beside its waves comes by its bindings. */
+/** Changes of a policy other than to its waves arrive through its bindings. */
 function isSameWaves(policy: PropagationPolicy, old: PropagationPolicy | undefined): boolean {
   return Object.values(waveKeys).every(
     (key) => policy.metadata.annotations?.[key] === old?.metadata.annotations?.[key],
@@ -132,7 +132,7 @@ class Bindings {
     return key === undefined ? [] : [key]
   }
 
-  /** The binding whose next wave may open by what a cluster has told. */
+  /** Returns the binding whose next wave a cluster's report may open. */
   waitingFor(work: Work, old: Work | undefined, context: ControllerContext): string[] {
     if (old === undefined || equalJson(work.status ?? {}, old.status ?? {})) return []
     return this.keysOf(work).filter((key) =>
@@ -145,12 +145,12 @@ class Bindings {
     return bindings.filter((binding) => isClaimedBy(binding, policy)).map(keyOfObject)
   }
 
-  /** Bindings whose objects an override policy selects, or did. */
+  /** Returns the bindings whose objects an override policy selects, or did. */
   changedBy(policies: readonly OverridePolicy[], context: ControllerContext): string[] {
     const [first] = policies
     const bindings = context.informer(this.#scope.resource).list(first?.metadata.namespace)
     const isAll = policies.some(({ spec }) => (spec.resourceSelectors ?? []).length === 0)
-    // Labels may come with another override, and go with it.
+    // Another override may add or remove labels.
     const selectors = policies
       .flatMap(({ spec }) => spec.resourceSelectors ?? [])
       .map(({ labelSelector: _labels, ...selector }) => selector)
@@ -158,7 +158,7 @@ class Bindings {
     return bindings
       .filter(({ spec }) => {
         const template = templates.known(spec.resource)
-        // What is not known is not ruled out.
+        // An object that is not known may match.
         return (
           isAll ||
           template === undefined ||
@@ -180,7 +180,7 @@ class Bindings {
     const orphans = works.filter((work) => !kept.has(clusterOfWork(work)))
     await this.#deleteWorks(orphans, context, signal)
     const purged = purgedClusters(binding.spec)
-    // Their end is an event.
+    // The end of these Works triggers another reconcile.
     if (orphans.some((work) => purged.has(clusterOfWork(work)))) return
     const refusal = bindingRefusal(binding)
     if (refusal !== undefined) {
@@ -234,7 +234,7 @@ class Bindings {
     )
   }
 
-  /** But for those of clusters that leave the fleet: they keep what they have. */
+  /** Deletes Works, except those of clusters that leave the fleet, which keep their objects. */
   async #deleteWorks(
     works: readonly Work[],
     context: ControllerContext,
@@ -266,7 +266,7 @@ class Bindings {
   }
 }
 
-/** None where nobody can read in which order: better no cluster than all at once. */
+/** Returns no Works if the waves are invalid: it is better to reach no cluster than all at once. */
 function worksToWrite(
   rollout: Rollout,
   failures: string[],
@@ -281,7 +281,7 @@ function worksToWrite(
   }
 }
 
-/** Works that are written at the same time, of one binding. */
+/** The number of Works of one binding that are written at the same time. */
 const writesMax = 16
 
 /** An event's message has 1 KiB at most. */
@@ -298,6 +298,6 @@ function dispatchText(binding: ResourceBinding, failures: readonly string[]): Ev
 
 interface Dispatch {
   readonly binding: ResourceBinding
-  /** As it is on the hub. */
+  /** The object as it is on the hub. */
   readonly template: AnyObject
 }

@@ -5,15 +5,15 @@ import {
   type ResourceBinding,
 } from '@skerry/karmada-kinds'
 
-/** What differs between bindings of namespaced objects and those of cluster-scoped ones. */
+/** The differences between bindings of namespaced and of cluster-scoped objects. */
 export interface BindingScope {
   readonly kind: 'ResourceBinding' | 'ClusterResourceBinding'
   readonly resource: TypedResource<ResourceBinding>
-  /** On a binding while it may have Works. */
+  /** Set on a binding while it may have Works. */
   readonly finalizer: string
-  /** Label of a binding, its Works and their manifests. */
+  /** The label of a binding, its Works and their manifests. */
   readonly idLabel: string
-  /** Annotations of Works and their manifests that say of which binding they are. */
+  /** Annotations of Works and their manifests that name their binding. */
   readonly nameAnnotation: string
   readonly namespaceAnnotation?: string
 }
@@ -39,7 +39,7 @@ export function bindingScopeOf(namespace: string | undefined): BindingScope {
   return namespace ? namespacedBindings : clusterBindings
 }
 
-/** Of which binding a Work or a manifest is. */
+/** Returns the annotations that name the binding of a Work or manifest. */
 export function originAnnotations(
   scope: BindingScope,
   { metadata }: ResourceBinding,

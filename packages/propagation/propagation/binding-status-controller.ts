@@ -46,7 +46,7 @@ export function bindingStatusController(
       if (binding === undefined || binding.metadata.deletionTimestamp) return
       if (bindingRefusal(binding) !== undefined) return
       const works = worksOf(scope, key, context)
-      // What has not gone anywhere yet has no state.
+      // An object that has not gone anywhere yet has no state.
       if (works.length === 0 && !hasTold(binding)) return
       const items = aggregatedItems(works, binding.spec.resource)
       await tellBinding({ scope, binding, items }, context, signal)
@@ -75,7 +75,7 @@ async function tellBinding(
   if (equalJson(conditions, known) && equalJson(items, aggregatedStatus)) return
   const { namespace, name = '', resourceVersion } = binding.metadata
   const key = { name, ...(namespace ? { namespace } : {}) }
-  // The scheduler has a condition in the same list: who comes second looks again.
+  // The scheduler writes a condition in the same list, so the later writer reads the binding again.
   const patch = { metadata: { resourceVersion }, status: { conditions, aggregatedStatus: items } }
   await context.client(scope.resource).patchStatus({ ...key, type: 'merge', patch }, signal)
 }

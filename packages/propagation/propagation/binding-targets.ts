@@ -1,6 +1,9 @@
 import type { BindingSpec, TargetCluster } from '@skerry/karmada-kinds'
 
-/** The scheduler's clusters, and those of the bindings whose objects need this one. Each once. */
+/**
+ * Returns the scheduler's clusters, and those of the bindings whose objects need this one, without
+ * duplicates.
+ */
 export function targetsOf({ clusters = [], requiredBy = [] }: BindingSpec): TargetCluster[] {
   const targets = new Map(clusters.map((target) => [target.name, target]))
   for (const target of requiredBy.flatMap((each) => each.clusters ?? [])) {
@@ -9,13 +12,13 @@ export function targetsOf({ clusters = [], requiredBy = [] }: BindingSpec): Targ
   return [...targets.values()]
 }
 
-/** Clusters that have a copy, or keep theirs until another one has taken over. */
+/** Returns the clusters that have a copy, or keep theirs until another one has taken over. */
 export function keepingClusters(spec: BindingSpec): Set<string> {
   const kept = evictionTasks(spec).filter(({ isAtOnce }) => !isAtOnce)
   return new Set([...targetsOf(spec), ...kept].map(({ name }) => name))
 }
 
-/** Clusters that lose their copy before others get theirs. */
+/** Returns the clusters that lose their copy before others get theirs. */
 export function purgedClusters(spec: BindingSpec): Set<string> {
   const purged = evictionTasks(spec).filter(({ isAtOnce }) => isAtOnce)
   return new Set(purged.map(({ name }) => name))
@@ -26,7 +29,7 @@ export function isSuspendedOn({ suspension }: BindingSpec, cluster: string): boo
   return suspension?.dispatchingOnClusters?.clusterNames?.includes(cluster) ?? false
 }
 
-/** Whether there are replicas to decide on: such an object has as many as the scheduler says. */
+/** Reports whether the scheduler decides the number of the object's replicas. */
 export function isWorkload({
   replicas = 0,
   replicaRequirements,

@@ -6,12 +6,12 @@ import {
   type PropagationPolicy,
 } from '@skerry/karmada-kinds'
 
-/** What differs between policies of a namespace and those of the whole fleet. */
+/** The differences between policies of a namespace and cluster-scoped ones. */
 export interface PolicyScope {
   readonly resource: TypedResource<PropagationPolicy>
-  /** On a policy while objects may be claimed by it. */
+  /** Set on a policy while objects may be claimed by it. */
   readonly finalizer: string
-  /** Label of a policy, of what it has claimed, and of the bindings. */
+  /** The label of a policy's id, on the policy, its claimed objects and their bindings. */
   readonly idLabel: string
   readonly nameAnnotation: string
   readonly namespaceAnnotation?: string
@@ -32,7 +32,7 @@ export const clusterPolicies: PolicyScope = Object.freeze({
   nameAnnotation: 'clusterpropagationpolicy.karmada.io/name',
 })
 
-/** By which policy an object says that it is propagated. */
+/** An object's own record of the policy that claims it. */
 export interface Claim {
   readonly scope: PolicyScope
   readonly policy: ObjectKey
@@ -43,7 +43,7 @@ function policyScopeOf({ metadata }: PropagationPolicy): PolicyScope {
   return metadata.namespace ? namespacedPolicies : clusterPolicies
 }
 
-/** Undefined of an object that nobody has claimed. That of a namespace's policy counts first. */
+/** Returns undefined if no policy has claimed the object. A claim of a namespace's policy comes first. */
 export function claimOf({ metadata }: KubeObject): Claim | undefined {
   const { labels = {}, annotations = {} } = metadata
   for (const scope of [namespacedPolicies, clusterPolicies]) {
@@ -56,7 +56,7 @@ export function claimOf({ metadata }: KubeObject): Claim | undefined {
   return undefined
 }
 
-/** Labels and annotations by which a policy claims an object. */
+/** Returns the labels and annotations by which a policy claims an object. */
 export function claimMetadata(policy: PropagationPolicy): {
   labels: Record<string, string>
   annotations: Record<string, string>
@@ -72,7 +72,7 @@ export function claimMetadata(policy: PropagationPolicy): {
   }
 }
 
-/** Empty before the API server has given it one. */
+/** Returns an empty string until the API server has assigned an id. */
 export function policyId(policy: PropagationPolicy): string {
   return policy.metadata.labels?.[policyScopeOf(policy).idLabel] ?? ''
 }

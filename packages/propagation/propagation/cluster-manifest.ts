@@ -15,13 +15,13 @@ import { overrideObject } from '../overrides/override-object.ts'
 import { divideSeats } from '../placement/divide-seats.ts'
 import { isWorkload } from './binding-targets.ts'
 
-/** An object as one cluster is to have it, and the annotations that say what was changed for it. */
+/** An object as one cluster should have it, with the annotations that list its overrides. */
 export interface ClusterManifest {
   readonly manifest: AnyObject
   readonly overrides: Readonly<Record<string, string>>
 }
 
-/** With its share of the replicas. Rejects as the kind's interpreter does. */
+/** Resolves with the object and its share of the replicas. Rejects as the kind's interpreter does. */
 export async function sharedManifest(
   template: AnyObject,
   { spec, target }: { spec: BindingSpec; target: TargetCluster },
@@ -33,8 +33,8 @@ export async function sharedManifest(
 }
 
 /**
- * How many of a Job's completions each cluster gets, in proportion to its replicas: so all take
- * about as long. Undefined of an object that has none to divide.
+ * Divides a Job's completions among the clusters in proportion to their replicas, so that all take about as
+ * long. Returns undefined if the object has none to divide.
  */
 export function dividedCompletions(
   template: AnyObject,
@@ -67,7 +67,7 @@ export function overriddenManifest(
   return { manifest: object, overrides: appliedOverrideAnnotations(applied) }
 }
 
-/** Of the object's namespace, and of all. */
+/** Returns the policies of the object's namespace, and cluster-scoped ones. */
 export function overridePoliciesFor(
   { metadata }: AnyObject,
   context: ControllerContext,
@@ -79,7 +79,10 @@ export function overridePoliciesFor(
   ]
 }
 
-/** Undefined of a cluster that is not, or no more, in the fleet: nothing is sent there, nor taken away. */
+/**
+ * Returns undefined if the cluster is not in the fleet, or is leaving it: then nothing is sent there, nor
+ * deleted there.
+ */
 export function memberCluster(name: string, context: ControllerContext): Cluster | undefined {
   const cluster = context.informer(clusterResource).get({ name })
   return cluster?.metadata.deletionTimestamp ? undefined : cluster

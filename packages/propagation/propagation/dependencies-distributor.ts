@@ -30,13 +30,13 @@ import { isPropagatable } from './reserved-objects.ts'
 import { templateRef, type TemplateKind } from './templates.ts'
 import { workIndexes } from './write-work.ts'
 
-/** On a binding while others may be attached to it. */
+/** Set on a binding while others may be attached to it. */
 const distributorFinalizer = 'karmada.io/binding-dependencies-distributor'
 
 const byDependency = 'dependency'
 const byAttachment = 'attachment'
 
-/** Sends what an object cannot run without wherever the object itself goes, where its policy asks for that. */
+/** Sends an object's dependencies to the clusters of the object, if its policy requests that. */
 export function dependenciesDistributor(shared: FleetContext): ControllerDefinition {
   const distributor = new Distributor(shared)
   return {
@@ -48,14 +48,14 @@ export function dependenciesDistributor(shared: FleetContext): ControllerDefinit
           [byAttachment]: ({ metadata }) => Object.keys(metadata.labels ?? {}),
         },
         keysOf: ({ type, object, old }) => {
-          // One that somebody has deleted is made anew.
+          // A binding that somebody deleted is recreated.
           if (type === 'deleted') return (object.spec.requiredBy ?? []).map(parentKey)
           const isOne = isParent(object) || (old !== undefined && isParent(old))
           return isSame(object, old) || !isOne ? [] : [keyOfObject(object)]
         },
       }),
       distributor.watchDependents(),
-      // A cluster has the newest now: what the object needs no more may go when the last one has.
+      // A cluster now has the newest version; former dependencies may be removed when the last one has.
       watch(workResource, {
         indexes: workIndexes,
         keysOf: ({ type, object, old }, context) =>
@@ -79,7 +79,7 @@ function parentKey({ namespace = '', name }: { namespace?: string; name: string 
   return `${namespace}/${name}`
 }
 
-/** Also of one that was a parent, and whose attachments are to end. */
+/** Includes a former parent whose attachments must end. */
 function isParent({ metadata, spec }: ResourceBinding): boolean {
   return spec.propagateDeps === true || (metadata.finalizers ?? []).includes(distributorFinalizer)
 }
@@ -91,7 +91,7 @@ class Distributor {
     this.#shared = shared
   }
 
-  /** Bindings whose objects need one that came, changed or went. */
+  /** Enqueues the bindings whose objects depend on one that appeared, changed or disappeared. */
   watchDependents(): Watch {
     return {
       resource: resourceBindingResource,
@@ -102,7 +102,7 @@ class Distributor {
     }
   }
 
-  /** The binding that keeps what it needs no more until its newest Works are written. */
+  /** Returns the binding that keeps a former dependency until its newest Works are written. */
   waitingFor({ metadata }: Work, context: ControllerContext): string[] {
     const key = originKey(namespacedBindings, metadata.annotations)
     const binding = key && context.informer(resourceBindingResource).get(parseKey(key))
@@ -128,7 +128,7 @@ class Distributor {
     const dependents = this.#permitted({ binding, template, needed }, context)
     const parent = await record(binding, dependents, context, signal)
     const objects = await this.#objectsOf(dependents, signal)
-    // What still has the object of before needs what that one needed.
+    // A cluster that still has the previous object needs that one's dependencies.
     if (hasEverywhere({ binding: parent, template }, context)) {
       const orphans = attachedTo(parent, context).filter((each) => !this.#isOf(each, dependents))
       await this.#detach(parent, orphans, context, signal)
@@ -138,7 +138,10 @@ class Distributor {
     }
   }
 
-  /** Those of its own namespace, unless the hub's options say otherwise; an event names the others. */
+  /**
+   * Returns the dependencies in the object's own namespace, or all if the hub's options allow that. An event
+   * names the dropped ones.
+   */
   #permitted(
     { binding, template, needed }: Needs,
     context: ControllerContext,
@@ -156,7 +159,7 @@ class Distributor {
     return needed.filter((each) => each.namespace === namespace)
   }
 
-  /** An object that is not known may have any label: with its end its binding goes anyway. */
+  /** An unknown object may have any label. If it is gone, its binding is deleted anyway. */
   #isOf({ spec }: ResourceBinding, dependents: readonly DependentObject[]): boolean {
     const known = this.#shared.templates.known(spec.resource)
     if (known) return isDependent({ ...spec.resource, ...labelsOf(known) }, dependents)
@@ -166,7 +169,7 @@ class Distributor {
     return isDependent(spec.resource, byName)
   }
 
-  /** Those that are there; the others come with their event. */
+  /** Returns the existing ones; an event announces the others later. */
   async #objectsOf(
     dependents: readonly DependentObject[],
     signal: AbortSignal,
@@ -277,7 +280,7 @@ function otherParents(
   })
 }
 
-/** So that a change of any of them is known to matter. */
+/** Records the dependencies, so that a change of any of them triggers a reconcile. */
 async function record(
   binding: ResourceBinding,
   dependents: readonly DependentObject[],
@@ -309,7 +312,7 @@ async function letGo(
   await bindings.patch({ namespace, name, type: 'merge', patch }, signal)
 }
 
-/** What this controller has written there, or Karmada's. */
+/** The text was written by this controller or Karmada's. */
 function recordedDependents({ metadata }: ResourceBinding): DependentObject[] {
   const text = metadata.annotations?.[dependenciesKey]
   if (text === undefined) return []

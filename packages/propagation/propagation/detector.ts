@@ -39,7 +39,7 @@ import {
   type Templates,
 } from './templates.ts'
 
-/** Gives each object that a policy selects its binding, and keeps it up to date. */
+/** Creates the binding of each object that a policy selects, and keeps it up to date. */
 export function resourceDetector(shared: FleetContext): ControllerDefinition {
   const detector = new Detector(shared)
   return {
@@ -59,7 +59,7 @@ export function resourceDetector(shared: FleetContext): ControllerDefinition {
         keysOf: ({ type, object }, context) =>
           type === 'added' ? detector.awaiting(object, clusterPolicies, context) : [],
       }),
-      // One that somebody has deleted is made anew.
+      // A binding that somebody deleted is recreated.
       ...bindingScopes.map(({ resource }) =>
         watch(resource, {
           keysOf: ({ type, object }) =>
@@ -73,7 +73,7 @@ export function resourceDetector(shared: FleetContext): ControllerDefinition {
 
 class Detector {
   readonly #shared: FleetContext
-  /** Keys of templates that somebody has changed since they were last looked at. */
+  /** The keys of templates that a user has changed since the last look. */
   readonly #changedByUser = new Set<string>()
 
   constructor(shared: FleetContext) {
@@ -92,7 +92,7 @@ class Detector {
     }
   }
 
-  /** Of the kinds that are watched by now; those of others come with their watch. */
+  /** Covers the kinds that are watched by now; objects of other kinds arrive with their watch. */
   selectedBy({ type, object, old }: Change<PropagationPolicy>): string[] {
     if (type === 'updated' && object.metadata.generation === old.metadata.generation) return []
     const policies = old ? [object, old] : [object]
@@ -111,7 +111,7 @@ class Detector {
     )
   }
 
-  /** What could not go before this override was there. */
+  /** Returns the objects that waited for this override policy. */
   awaiting(
     { metadata: { name = '', namespace } }: OverridePolicy,
     { resource }: PolicyScope,
@@ -142,7 +142,7 @@ class Detector {
     const ref = parseTemplateKey(key)
     const template = await this.#templates.get(ref, signal)
     if (template === undefined) {
-      // Of a kind whose server is away nobody can say that it is gone.
+      // While a kind's server is unreachable, its objects may still exist.
       if (await this.#templates.serves(ref, signal)) await deleteBinding(ref, context, signal)
       return
     }
@@ -224,7 +224,7 @@ class Detector {
     const mayWait = policy.spec.activationPreference === 'Lazy' && !isChangedByUser
     if (mayWait && known === undefined && !isNewer(template, policy)) return false
     const planned = await this.#planned(template, policy, context, signal)
-    // It may have been changed while nobody looked.
+    // The object may have been changed while no hub was watching.
     if (mayWait && known && asksForTheSame(known, planned)) return false
     const bindings = context.client(resource)
     if (known === undefined) {
@@ -257,7 +257,7 @@ class Detector {
   }
 }
 
-/** With the object its binding goes; one that was orphaned has no owner any more. */
+/** Deletes the binding of a deleted object; an orphaned binding no longer has an owner. */
 async function deleteBinding(
   { kind, name, namespace }: TemplateRef,
   context: ControllerContext,
@@ -282,7 +282,10 @@ async function deleteBinding(
 interface Application {
   readonly template: AnyObject
   readonly policy: PropagationPolicy
-  /** Not by a controller of the fleet, and not merely seen for the first time. */
+  /**
+   * True if neither a controller of the fleet made the change, nor the object was merely seen for the first
+   * time.
+   */
   readonly isChangedByUser: boolean
 }
 
@@ -291,7 +294,10 @@ function bindingKeyOf({ kind, metadata }: AnyObject): ObjectKey {
   return { ...(namespace ? { namespace } : {}), name: bindingName(kind, name) }
 }
 
-/** Made after the policy: a lazy one then has it at once. Times are whole seconds. */
+/**
+ * Reports whether the object is newer than the policy: a lazy policy then applies at once. Times are whole
+ * seconds.
+ */
 function isNewer(template: AnyObject, policy: PropagationPolicy): boolean {
   const made = template.metadata.creationTimestamp ?? ''
   return made > (policy.metadata.creationTimestamp ?? '')
@@ -312,7 +318,7 @@ function expectOverrides({ metadata, spec }: PropagationPolicy, context: Control
   )
 }
 
-/** A binding of an object that had the same name goes first; then this one gets its own. */
+/** The binding of a deleted object of the same name must go before this object gets its own. */
 function expectOwner({ metadata }: ResourceBinding, template: AnyObject): void {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller)
   if (owner === undefined || owner.uid === template.metadata.uid) return

@@ -2,10 +2,10 @@ import type { TenantRules } from '@skerry/karmada-kinds'
 import type { ResourceInterpreter } from '@skerry/interpreter'
 import type { Templates } from './templates.ts'
 
-/** What all controllers of propagation stand on. */
+/** The dependencies that all controllers of propagation share. */
 export interface FleetContext {
   readonly templates: Templates
   readonly interpreter: ResourceInterpreter
-  /** Rules for what the writers of one namespace may do to others. */
+  /** The rules for what writers of one namespace may do to others. */
   readonly rules: TenantRules
 }

@@ -21,7 +21,7 @@ import { memberCluster } from './cluster-manifest.ts'
 import { workPatch } from './plan-work.ts'
 import { clusterOfWork, worksOf } from './write-work.ts'
 
-/** The newest for one cluster, and what is written for it by now. */
+/** The newest Work for one cluster, and the one that is written now. */
 export interface PlannedSite {
   readonly cluster: Cluster
   readonly planned: Work
@@ -36,10 +36,10 @@ export interface SiteFailure {
 
 export interface Rollout {
   readonly binding: ResourceBinding
-  /** As it is on the hub. */
+  /** The object as it is on the hub. */
   readonly template: AnyObject
   readonly sites: readonly PlannedSite[]
-  /** Those are waited for, as one that could not apply it is. */
+  /** Clusters whose Work could not be planned. Waves wait for them as for one that could not apply it. */
   readonly failures: readonly SiteFailure[]
 }
 
@@ -50,7 +50,10 @@ export function wavesFor(binding: ResourceBinding, context: ControllerContext): 
   return policy && wavesOf(policy)
 }
 
-/** Whether it matters to a binding how its copies are, and who is present. Says yes to waves nobody can read. */
+/**
+ * Reports whether the health and presence of the clusters matter to a binding. Returns true for invalid
+ * waves.
+ */
 export function goesInWaves(
   binding: ResourceBinding | undefined,
   context: ControllerContext,
@@ -61,8 +64,8 @@ export function goesInWaves(
 }
 
 /**
- * The Works to write. A cluster whose wave has not opened keeps the object that it has; suspension
- * and the like reach it at once. Pure.
+ * Returns the Works to write. A cluster whose wave has not opened keeps its present object; suspension and
+ * the like reach it at once. Pure.
  */
 export function openWorks(rollout: Rollout, waves: Waves | undefined): Work[] {
   if (waves === undefined) return rollout.sites.map(({ planned }) => planned)
@@ -98,7 +101,7 @@ function waveSite(
   return { name, labels, isPresent: ready?.status === 'True' && !isSuspendedOn(spec, name) }
 }
 
-/** What is told must be of what is written: an agent tells of which generation of its Work it speaks. */
+/** The status must be for the written version: an agent reports the generation of the Work that it applied. */
 function isWell({ metadata, status }: Work, template: AnyObject): boolean {
   const applied = conditionOf(status?.conditions, workConditions.applied)
   if (applied?.status !== 'True') return false
@@ -115,7 +118,7 @@ function isWell({ metadata, status }: Work, template: AnyObject): boolean {
   )
 }
 
-/** Whether no cluster waits for its wave any more: each has been sent the object as it is on the hub. */
+/** Reports whether no cluster waits for its wave any more: each has been sent the object as it is on the hub. */
 export function hasEverywhere(
   { binding, template }: Pick<Rollout, 'binding' | 'template'>,
   context: ControllerContext,

@@ -19,7 +19,7 @@ import { plannedNamespaceWork } from './plan-work.ts'
 import { isOwnNamespace } from './reserved-objects.ts'
 import { writeWork } from './write-work.ts'
 
-/** Label of a namespace, `true`: it is made in no cluster by itself. */
+/** The label of a namespace; `true` keeps it from being created in clusters automatically. */
 const skipLabel = 'namespace.karmada.io/skip-auto-propagation'
 
 /**
@@ -61,7 +61,7 @@ export const namespaceSyncController: ControllerDefinition = {
       keysOf: ({ type, object: { spec } }) =>
         type === 'deleted' && spec.resource.kind === 'Namespace' ? [spec.resource.name] : [],
     }),
-    // One that somebody has deleted is made anew.
+    // A Work that somebody deleted is recreated.
     watch(workResource, {
       keysOf: ({ type, object: { metadata } }) =>
         type === 'deleted'
@@ -97,7 +97,7 @@ export const namespaceSyncController: ControllerDefinition = {
   },
 }
 
-/** Whether an object is a namespace that goes wherever something of it goes. */
+/** Reports whether an object is a namespace that goes to every cluster that gets one of its objects. */
 export function isSentAlong({ apiVersion, kind, metadata }: AnyObject): boolean {
   const { name = '', labels = {}, deletionTimestamp } = metadata
   if (apiVersion !== 'v1' || kind !== 'Namespace') return false

@@ -2,8 +2,8 @@ import type { ResourceBinding } from '@skerry/karmada-kinds'
 import { isPropagatable } from './reserved-objects.ts'
 
 /**
- * Why a binding may not take its object anywhere; undefined if it may. The hub reads the object with
- * its own rights, so a binding that names one of another namespace would send somebody else's.
+ * Returns why a binding may not send its object anywhere; undefined if it may. The hub reads the object with
+ * its own rights, so a binding that names another namespace would send somebody else's object.
  */
 export function bindingRefusal({ metadata, spec }: ResourceBinding): string | undefined {
   const { kind, namespace = '', name } = spec.resource

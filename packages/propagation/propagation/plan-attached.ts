@@ -10,13 +10,13 @@ import type { DependentObject } from '@skerry/interpreter'
 import { namespacedBindings } from './binding-scope.ts'
 import { boundObject, ownerReference } from './plan-binding.ts'
 
-/** Of a binding, the label key that each binding attached to it has. */
+/** Returns the label key that each binding attached to this one has. */
 export function attachedLabel({ metadata }: ResourceBinding): string {
   const { namespace = '', name = '' } = metadata
   return `resourcebinding.karmada.io/depended-by-${safeHash(`${namespace}/${name}`)}`
 }
 
-/** Whether an object is one of those that another one cannot run without. */
+/** Reports whether an object is one of another's dependencies. */
 export function isDependent(
   { apiVersion, kind, namespace = '', name, labels = {} }: BoundObject & Labelled,
   dependents: readonly DependentObject[],
@@ -36,7 +36,7 @@ interface Labelled {
   readonly labels?: Record<string, string>
 }
 
-/** The binding of an object that goes wherever the parent's goes. Pure. */
+/** Returns the binding of an object that goes to the clusters of the parent's. Pure. */
 export function attachedBinding(parent: ResourceBinding, object: AnyObject): ResourceBinding {
   const { namespace = '', name = '' } = object.metadata
   const { conflictResolution, preserveResourcesOnDeletion } = parent.spec
@@ -80,7 +80,10 @@ export function withParent(
   }
 }
 
-/** The same without this parent. Without any it has no clusters but those of a policy of its own. */
+/**
+ * Returns the same binding without this parent. Without any parent it keeps only the clusters of its own
+ * policy.
+ */
 export function withoutParent(
   known: ResourceBinding,
   parent: ResourceBinding,
@@ -95,7 +98,7 @@ export function withoutParent(
   }
 }
 
-/** A policy of its own decides; else what any parent asks for is done. */
+/** A placement of its own decides; otherwise the parents do, and one parent's request suffices. */
 function withStrategy(spec: BindingSpec, parents: readonly ResourceBinding[]): BindingSpec {
   if (spec.placement !== undefined) return spec
   const { conflictResolution: _resolution, preserveResourcesOnDeletion: _preserve, ...rest } = spec

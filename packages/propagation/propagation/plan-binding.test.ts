@@ -57,7 +57,7 @@ test('what a policy says of how an object goes is on its binding', () => {
     [{ conflictResolution: 'Overwrite' }, { conflictResolution: 'Overwrite' }],
     [{ suspension: { dispatching: true } }, { suspension: { dispatching: true } }],
     [{ preserveResourcesOnDeletion: true }, { preserveResourcesOnDeletion: true }],
-    // Which policy has an object, and when, is not the binding's to say.
+    // The binding does not hold the fields that decide which policy claims an object, and when.
     [{ priority: 3, preemption: 'Always', activationPreference: 'Lazy' }, {}],
     [{ dependentOverrides: ['web'], resourceSelectors: [] }, {}],
   ]

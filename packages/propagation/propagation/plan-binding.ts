@@ -15,11 +15,11 @@ import { claimMetadata, clusterPolicies, namespacedPolicies } from './claim.ts'
 export interface BindingInput {
   readonly template: AnyObject
   readonly policy: PropagationPolicy
-  /** Absent of a kind without replicas. */
+  /** Omitted for a kind without replicas. */
   readonly interpreted?: InterpretedReplicas | undefined
-  /** Absent of a kind that is not made of several parts. */
+  /** Omitted for a kind without several components. */
   readonly components?: BindingComponent[] | undefined
-  /** Value of the priority class that the policy names. */
+  /** The value of the priority class that the policy names. */
   readonly schedulePriority?: number | undefined
 }
 
@@ -42,7 +42,7 @@ export function plannedBinding(input: BindingInput): ResourceBinding {
   }
 }
 
-/** The binding that exists, as the plan wants it. What others decide stays: clusters above all. */
+/** Merges the plan into the existing binding. Fields of other writers stay, above all the clusters. */
 export function mergedBinding(known: ResourceBinding, planned: ResourceBinding): ResourceBinding {
   const labels = { ...known.metadata.labels, ...planned.metadata.labels }
   const annotations = { ...known.metadata.annotations, ...planned.metadata.annotations }
@@ -63,7 +63,7 @@ export function mergedBinding(known: ResourceBinding, planned: ResourceBinding):
   }
 }
 
-/** Whether the objects ask for the same of clusters, whatever the policies say. */
+/** Reports whether both bindings request the same of clusters, whatever their policies. */
 export function asksForTheSame({ spec: one }: ResourceBinding, { spec: other }: ResourceBinding) {
   return equalJson(askedOf(one), askedOf(other))
 }
@@ -72,7 +72,7 @@ function askedOf({ replicas, replicaRequirements, components }: BindingSpec): un
   return [replicas, replicaRequirements, components].map((each) => each ?? null)
 }
 
-/** Whose the binding is: with the object it goes. */
+/** Makes the object own its binding, so that both are deleted together. */
 export function ownerReference({ apiVersion, kind, metadata }: AnyObject) {
   const { name = '', uid = '' } = metadata
   return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true }
@@ -101,7 +101,7 @@ function plannedSpec({
   const affinityGroups = workloadAffinityGroups(template, spec.placement)
   return defined({
     resource: boundObject(template),
-    // As in Karmada's bindings, none and no are left out.
+    // Zero and false are left out, as in Karmada's bindings.
     propagateDeps: spec.propagateDeps || undefined,
     replicas: interpreted?.replicas || undefined,
     replicaRequirements: interpreted?.requirements,
@@ -132,7 +132,7 @@ function mergedSpec(known: BindingSpec, planned: BindingSpec): BindingSpec {
   })
 }
 
-/** Objects with the same value of a label belong together, or apart. */
+/** Returns the affinity groups: objects with the same value of a label belong together, or apart. */
 function workloadAffinityGroups(template: AnyObject, placement: Placement = {}) {
   const { affinity, antiAffinity } = placement.workloadAffinity ?? {}
   const affinityGroup = labelText(template, affinity?.groupByLabelKey)
@@ -151,7 +151,7 @@ function labelText({ metadata }: AnyObject, key: string | undefined): string | u
 
 type Optional<T> = { [K in keyof T]: T[K] | undefined }
 
-/** Without the members that are undefined, as it is after a round through the API server. */
+/** Removes undefined members, as a round trip through the API server does. */
 function defined(spec: Optional<BindingSpec> & Pick<BindingSpec, 'resource'>): BindingSpec {
   const entries = Object.entries(spec).filter(([, value]) => value !== undefined)
   // The required member is there, and each other one has the type that it had.

@@ -15,23 +15,23 @@ import {
   type PolicyScope,
 } from './claim.ts'
 
-/** What is to be done with an object of the hub. */
+/** The decision about an object of the hub. */
 export type PropagationPlan =
   | { readonly act: 'apply'; readonly policy: PropagationPolicy }
-  /** Its policy is gone: the claim goes, too, and another policy may have the object. */
+  /** The policy is gone: its claim is removed, and another policy may claim the object. */
   | { readonly act: 'release'; readonly scope: PolicyScope }
   | { readonly act: 'nothing' }
 
 export interface PropagationInput {
   readonly template: AnyObject
-  /** Of the object's namespace. */
+  /** The policies of the object's namespace. */
   readonly policies: readonly PropagationPolicy[]
   readonly clusterPolicies: readonly PropagationPolicy[]
 }
 
 /**
- * Whose an object is. Pure. Whoever has claimed it keeps it, also while another policy would match
- * better, until that one preempts it.
+ * Decides which policy claims an object. Pure. A claim holds even while another policy matches better, until
+ * that one preempts it.
  */
 export function planPropagation(input: PropagationInput): PropagationPlan {
   const { template } = input
@@ -53,7 +53,7 @@ function planClaimed(input: PropagationInput, claim: Claim, living: Living): Pro
   const { template } = input
   const claimant = claimantOf(input, claim)
   if (claimant === undefined) return { act: 'release', scope: claim.scope }
-  // Its own controller takes the claims away before it goes.
+  // The policy's own controller removes the claims before it is deleted.
   if (!isLiving(claimant)) return { act: 'nothing' }
   const challenger =
     challengerOf(template, living.policies, claimant) ??

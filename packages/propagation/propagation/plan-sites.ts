@@ -23,12 +23,12 @@ import { plannedWork } from './plan-work.ts'
 export interface SitesInput {
   readonly scope: BindingScope
   readonly binding: ResourceBinding
-  /** As it is on the hub. */
+  /** The object as it is on the hub. */
   readonly template: AnyObject
   readonly policies: readonly OverridePolicy[]
   readonly rules?: TenantRules
   readonly interpreter: ResourceInterpreter
-  /** Undefined of a cluster that is no more in the fleet: nothing is planned for it. */
+  /** Returns undefined if the cluster is no longer in the fleet: nothing is planned for it. */
   readonly clusterOf: (name: string) => Cluster | undefined
   /** The Work of this namespace and name by now. */
   readonly workOf: (work: Work) => Work | undefined
@@ -36,11 +36,11 @@ export interface SitesInput {
 
 export interface SitesPlan {
   readonly sites: PlannedSite[]
-  /** Clusters for which nothing can be planned, and why: they keep what they have. */
+  /** The clusters for which planning failed, with the reason: they keep their present objects. */
   readonly failures: SiteFailure[]
 }
 
-/** What each cluster of a binding is to have, and what is written for it by now. */
+/** Plans the Work of each cluster of a binding, next to the one that is written now. */
 export async function planSites(input: SitesInput, signal: AbortSignal): Promise<SitesPlan> {
   const plan: SitesPlan = { sites: [], failures: [] }
   const { binding, template } = input

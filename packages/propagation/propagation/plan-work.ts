@@ -12,16 +12,16 @@ import { appliedOverrideKeys } from '../overrides/applied-overrides.ts'
 import { originAnnotations, type BindingScope } from './binding-scope.ts'
 import { isSuspendedOn } from './binding-targets.ts'
 
-/** One object for one cluster, as its Work will carry it. */
+/** The object for one cluster, as its Work will carry it. */
 export interface WorkInput {
   readonly scope: BindingScope
   readonly binding: ResourceBinding
-  /** As it is on the hub. */
+  /** The object as it is on the hub. */
   readonly template: AnyObject
   /** The same for this cluster: its replicas, and overrides. */
   readonly manifest: AnyObject
   readonly cluster: string
-  /** Annotations of the Work: which overrides it has met. */
+  /** The annotations of the Work that list the applied overrides. */
   readonly overrides?: Readonly<Record<string, string>>
 }
 
@@ -61,7 +61,7 @@ export function plannedWork(input: WorkInput): Work {
   }
 }
 
-/** The Work of a namespace itself: it goes wherever something of the namespace goes. */
+/** Returns the Work of a namespace itself, which goes to every cluster that gets one of its objects. */
 export function plannedNamespaceWork(
   template: AnyObject,
   manifest: AnyObject,
@@ -92,7 +92,7 @@ export function plannedNamespaceWork(
   }
 }
 
-/** What is to be written so that a Work is as planned; undefined where it is. A merge patch. */
+/** Returns the merge patch that makes a Work as planned, or undefined if it already is. */
 export function workPatch(known: Work, planned: Work): unknown {
   const { labels, annotations } = planned.metadata
   const { suspendDispatching = null, preserveResourcesOnDeletion = null, workload } = planned.spec
@@ -111,7 +111,7 @@ export function workPatch(known: Work, planned: Work): unknown {
 
 const overrideAnnotations: readonly string[] = Object.values(appliedOverrideKeys)
 
-/** As the API server keeps it, which says on each manifest whose it is. */
+/** Returns the spec as the API server stores it, with the Work's name on each manifest. */
 function wantedSpec(
   { workload, suspendDispatching, preserveResourcesOnDeletion }: WorkSpec,
   { metadata }: Work,
@@ -142,7 +142,7 @@ function templateAnnotations({ metadata }: AnyObject): Record<string, string> {
   }
 }
 
-/** What the object itself says, as it is for the cluster, comes before what its policy says. */
+/** The object's own annotation, after overrides, takes precedence over the policy. */
 function conflictResolution({ metadata }: AnyObject, { spec }: ResourceBinding): string {
   const own = metadata.annotations?.[karmadaKeys.conflictResolution]
   if (own === 'overwrite' || own === 'abort') return own

@@ -15,7 +15,7 @@ import type { TemplateKind } from './templates.ts'
 /** A custom resource that a policy selects may be defined later. */
 const unknownKindMs = 10_000
 
-/** Has the kinds watched that policies of one scope select, and takes claims away that end. */
+/** Watches the kinds that policies of one scope select, and removes claims that have ended. */
 export function policyController(scope: PolicyScope, shared: FleetContext): ControllerDefinition {
   const policies = new Policies(scope, shared)
   return {
@@ -77,7 +77,7 @@ class Policies {
     if (known.includes(false)) return { requeueAfterMs: unknownKindMs }
   }
 
-  /** Also those that it has selected before: what it has no more is to be let go. */
+  /** Includes kinds that the policy selected before, because those objects must be released. */
   #boundKinds(policy: PropagationPolicy, context: ControllerContext): TemplateKind[] {
     const bindings = bindingScopes.flatMap(({ resource }) =>
       context.informer(resource).byIndex(this.#scope.idLabel, policyId(policy)),

@@ -1,4 +1,4 @@
-/** What single fields of policies do, from the policy to the cluster. */
+/** Single fields of policies take effect from the policy to the cluster. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ConfigMap } from '@skerry/api'
@@ -22,7 +22,7 @@ const webBinding = { namespace: 'shop', name: 'web-deployment' }
 const settings = { namespace: 'shop', name: 'settings' }
 const ofSettings = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'settings' }]
 const ofWeb = [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }]
-/** Objects that a test writes in parts. */
+/** The resource with objects that a test writes in parts. */
 const anyDeployments = anyObjects(resources.deployments)
 
 function on(...clusterNames: string[]) {
@@ -56,7 +56,7 @@ test('a lazy policy that changes counts for an object when somebody changes that
   const policies = hub.resource(propagationPolicyResource)
   const key = { namespace: 'shop', name: 'lazy' }
   await policies.patch({ ...key, type: 'merge', patch: { spec: on('shore') } }, signal)
-  // What comes after it goes the whole way there: the change has been looked at.
+  // A later object has gone all the way, so the hub has seen the change.
   await select(scene, 'web', { resourceSelectors: ofWeb, ...on('shore') })
   await hub.resource(anyDeployments).create(deployment(), signal)
   const there = { api: scene.edge('shore'), resource: resources.deployments, key: web }

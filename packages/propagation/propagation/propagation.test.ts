@@ -24,7 +24,7 @@ const web = { namespace: 'shop', name: 'web' }
 const settings = { namespace: 'shop', name: 'settings' }
 const webBinding = { namespace: 'shop', name: 'web-deployment' }
 const webWork = workNameOf({ kind: 'Deployment', ...web })
-/** Objects that a test writes in parts. */
+/** The resource with objects that a test writes in parts. */
 const anyDeployments = anyObjects(resources.deployments)
 
 function policy(spec: Partial<PropagationSpec> = {}): PropagationPolicy {
@@ -58,7 +58,7 @@ function untilWeb(
   return scene.until(where, isWanted)
 }
 
-/** As the controllers of a cluster would: the pods of all replicas run. */
+/** Reports as the controllers of a cluster would: the pods of all replicas run. */
 async function reportReady(scene: FleetScene, cluster: string, replicas: number): Promise<void> {
   const counts = { replicas, updatedReplicas: replicas, readyReplicas: replicas }
   const status = { ...counts, availableReplicas: replicas, observedGeneration: 1 }
@@ -74,7 +74,7 @@ test('what a policy selects is made in its clusters, differs by override, and fo
       imageOverrider: [{ component: 'Registry', operator: 'replace', value: 'shore.example.com' }],
     },
   }
-  // Nothing goes before what makes it fit is there.
+  // Nothing is sent before its required override exists.
   await propagate(scene, deployment(), policy({ dependentOverrides: ['web'] }))
   await scene.hub.resource(overridePolicyResource).create(
     {
@@ -94,7 +94,7 @@ test('what a policy selects is made in its clusters, differs by override, and fo
     [imageOf(atReef), imageOf(atShore), atReef?.spec?.replicas],
     ['registry.example.com/web:1', 'shore.example.com/web:1', 2],
   )
-  // Its namespace went with it.
+  // Its namespace was sent along.
   await scene.edge('reef').resource(resources.namespaces).get({ name: 'shop' }, signal)
   const patch = { spec: { replicas: 3 } }
   await scene.hub.resource(resources.deployments).patch({ ...web, type: 'merge', patch }, signal)
@@ -164,7 +164,7 @@ test('what an object needs goes with it, and leaves when it is needed no more', 
     policy({ propagateDeps: true, placement: { clusterAffinity: { clusterNames: ['reef'] } } }),
   )
   await untilWeb(scene, 'reef', (object) => object !== undefined)
-  // One that comes later than the object goes, too.
+  // A dependency that is created after the object is sent, too.
   await scene.hub.resource(resources.configMaps).create(configMap('green'), signal)
   const where = { api: scene.edge('reef'), resource: resources.configMaps, key: settings }
   await scene.until(where, (object) => object?.data?.['colour'] === 'green')

@@ -12,9 +12,8 @@ export interface Release {
 }
 
 /**
- * Takes a policy's claim off an object and its binding. What was propagated stays where it is, and
- * another policy may have the object. The binding comes first: with the object's claim gone, nobody
- * would come back for it.
+ * Removes a policy's claim from an object and its binding. The propagated objects stay, and another policy
+ * may claim the object. The binding comes first: without the object's claim, no reconcile would return to it.
  */
 export async function releaseTemplate(
   { template, scope }: Release,

@@ -1,4 +1,4 @@
-/** What a hub finds when its controllers start again in the middle of things. */
+/** Controllers of a hub start again in the middle of their work. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ConfigMap } from '@skerry/api'
@@ -21,7 +21,7 @@ const signal = AbortSignal.timeout(90_000)
 const web = { namespace: 'shop', name: 'web' }
 const webBinding = { namespace: 'shop', name: 'web-deployment' }
 const webWork = workNameOf({ kind: 'Deployment', ...web })
-/** Objects that a test writes in parts. */
+/** The resource with objects that a test writes in parts. */
 const anyDeployments = anyObjects(resources.deployments)
 
 async function propagate(
@@ -55,7 +55,7 @@ function isTold({ status }: ResourceBinding): boolean {
   return items.length === 2 && items.every(({ health }) => health === 'Unhealthy')
 }
 
-/** Of each Work whether it is the same one, and how often it was changed; of each binding where it goes. */
+/** Lists each Work with its uid and number of changes, and each binding with its clusters. */
 async function written({ hub }: FleetScene): Promise<string[]> {
   const works = await hub.resource(workResource).list({}, signal)
   const bindings = await hub.resource(resourceBindingResource).list({}, signal)
@@ -82,7 +82,7 @@ test('a hub that starts again makes nothing twice, and changes and takes away no
   const before = await written(scene)
   assert.equal(before.length, 2 * 3 + 2)
   await scene.restart()
-  // One that comes after the start goes the whole way there: what was to be done before it is done.
+  // A later object has gone all the way, so all earlier work is done.
   const metadata = { namespace: 'shop', name: 'last', labels: { app: 'web' } }
   await scene.hub.resource(anyDeployments).create({ ...deployment(), metadata }, signal)
   const last = { resource: resources.deployments, key: { namespace: 'shop', name: 'last' } }

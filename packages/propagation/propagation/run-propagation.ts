@@ -21,17 +21,17 @@ import { policyController } from './policy-controller.ts'
 import { Templates } from './templates.ts'
 
 export interface PropagationOptions {
-  /** Absent: native kinds, and what the hub's own customizations and webhooks teach of others. */
+  /** If omitted, it interprets native kinds, and others by the hub's own customizations and webhooks. */
   readonly interpreter?: ResourceInterpreter
   /** If omitted, the writers of a namespace reach nothing outside of it. */
   readonly rules?: TenantRules
-  /** Run beside: the scheduler, for one. */
+  /** Controllers to run in addition, such as the scheduler. */
   readonly others?: readonly (ControllerDefinition | BackgroundController)[]
 }
 
 /**
- * Everything between a policy on the hub and the Works of clusters, and back. Until there is a policy of
- * propagation or of taints, or a binding of one that there was, nothing is watched but those.
+ * Runs everything between a policy on the hub and the Works of clusters, and back. Until there is a
+ * propagation or taint policy, or a binding of a former one, it watches nothing else.
  */
 export function propagation({ others = [], ...options }: PropagationOptions): BackgroundController {
   return {

@@ -1,18 +1,18 @@
 import { equalJson, type AnyObject } from '@skerry/api'
 import type { Change } from '@skerry/client'
 
-/** Labels and annotations that controllers of the fleet write themselves. */
+/** The domain of labels and annotations that controllers of the fleet write. */
 const fleetDomain = '.karmada.io/'
-/** Of that domain, but a person's to set. */
+/** This label has the fleet's domain, but users set it. */
 const skipNamespaceLabel = 'namespace.karmada.io/skip-auto-propagation'
 
-/** Whether anything but the status is another one than before. */
+/** Reports whether anything but the status has changed. */
 export function isOfSpecification(change: Change<AnyObject>): boolean {
   if (change.type !== 'updated') return true
   return !equalJson(wantedOf(change.object), wantedOf(change.old))
 }
 
-/** Whether somebody else than the fleet's controllers has changed the object. */
+/** Reports whether anybody but the fleet's controllers has changed the object. */
 export function isOfUser(change: Change<AnyObject>): boolean {
   if (change.type !== 'updated') return true
   return !equalJson(userPartOf(change.object), userPartOf(change.old))

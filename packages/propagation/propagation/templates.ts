@@ -17,7 +17,7 @@ export interface TemplateKind {
   readonly kind: string
 }
 
-/** One object of the hub that is, or may be, propagated. */
+/** Names one object of the hub that is, or may be, propagated. */
 export interface TemplateRef extends TemplateKind {
   readonly namespace?: string
   readonly name: string
@@ -34,22 +34,22 @@ interface WatchedKind {
   readonly informer: Informer<AnyObject>
 }
 
-/** Initial: it was there when its kind came to be watched. */
+/** An initial object existed when the watch of its kind started. */
 export type TemplateListener = (key: string, change: Change<AnyObject>, isInitial: boolean) => void
 
 const byClaim = 'claim'
 
 /** A kind that was not there a moment ago is not asked for again at once. */
 const discoveryMs = 10_000
-/** What takes longer is tried again, and holds up nobody else. */
+/** The timeout of a first read, in milliseconds. A slower kind is tried again without holding up the others. */
 const syncMs = 10_000
 
-/** `apps/v1 Deployment shop/web`. */
+/** Formats `apps/v1 Deployment shop/web`. */
 export function templateKey({ apiVersion, kind, namespace = '', name }: TemplateRef): string {
   return `${apiVersion} ${kind} ${namespace}/${name}`
 }
 
-/** Of a key that `templateKey` has made. */
+/** Parses a key that `templateKey` made. */
 export function parseTemplateKey(key: string): TemplateRef {
   const [apiVersion = '', kind = '', object = ''] = key.split(' ')
   const slash = object.indexOf('/')
@@ -64,8 +64,8 @@ export function templateRef({ apiVersion, kind, metadata }: AnyObject): Template
 }
 
 /**
- * The hub's own objects of those kinds that somebody has asked for: each kind is watched from then
- * on, and no other. All callers share one copy of each object.
+ * Holds the hub's own objects of the kinds that were requested: each kind is watched from its first request
+ * on. All callers share one copy of each object.
  */
 export class Templates {
   readonly #deps: TemplatesDeps
@@ -77,7 +77,7 @@ export class Templates {
     this.#deps = deps
   }
 
-  /** Called for each change of a kind that is watched, and at once for what is already known. */
+  /** Calls the listener for each change of a watched kind, and at once for the objects already known. */
   onChange(listener: TemplateListener): Disposable {
     this.#listeners.add(listener)
     for (const { kind } of this.#watched.values()) {
@@ -89,8 +89,8 @@ export class Templates {
   }
 
   /**
-   * Resolves when all objects of the kind are known; false: the hub has no such kind. Rejects when they
-   * cannot be had in `syncMs`; the watch goes on.
+   * Resolves true when all objects of the kind are known, and false if the hub has no such kind. Rejects if
+   * they cannot be read within `syncMs`; the watch continues.
    */
   async watch(kind: TemplateKind, signal: AbortSignal): Promise<boolean> {
     const resource = await this.#find(kind, signal)
@@ -101,26 +101,26 @@ export class Templates {
     return true
   }
 
-  /** Of a kind that is watched, of all namespaces or of one; empty of another kind. */
+  /** Lists a watched kind, in all namespaces or one; returns an empty list for other kinds. */
   list(kind: TemplateKind, namespace?: string): readonly AnyObject[] {
     const objects = this.#watched.get(kindText(kind))?.informer.list(namespace) ?? []
     return objects.map((object) => withKind(object, kind))
   }
 
-  /** Those of all watched kinds that say that the policy of this id has them. */
+  /** Lists the objects of all watched kinds that record a claim by the policy of this id. */
   claimedBy(id: string): AnyObject[] {
     return [...this.#watched.values()].flatMap(({ kind, informer }) =>
       informer.byIndex(byClaim, id).map((object) => withKind(object, kind)),
     )
   }
 
-  /** What is known of it by now: undefined also of a kind that is not watched. */
+  /** Returns the object as last seen; undefined also if its kind is not watched. */
   known(ref: TemplateRef): AnyObject | undefined {
     const known = this.#watched.get(kindText(ref))?.informer.get(keyOf(ref))
     return known && withKind(known, ref)
   }
 
-  /** Undefined where there is none of the name, or no such kind. */
+  /** Resolves undefined if the object or its kind does not exist. */
   async get(ref: TemplateRef, signal: AbortSignal): Promise<AnyObject | undefined> {
     const known = this.known(ref)
     if (known) return known
@@ -139,7 +139,7 @@ export class Templates {
     return (await this.#find(kind, signal)) !== undefined
   }
 
-  /** StatusError NotFound: the hub has no such kind. */
+  /** Rejects with StatusError NotFound if the hub has no such kind. */
   async client(kind: TemplateKind, signal: AbortSignal): Promise<ResourceClient<AnyObject>> {
     const found = await this.#find(kind, signal)
     if (found) return this.#deps.informers.client(found)
@@ -201,7 +201,7 @@ function kindText({ apiVersion, kind }: TemplateKind): string {
   return `${apiVersion} ${kind}`
 }
 
-/** Objects of a list do not say of which kind they are. */
+/** Fills in the kind, which objects of a list lack. */
 function withKind(object: AnyObject, { apiVersion, kind }: TemplateKind): AnyObject {
   if (object.apiVersion === apiVersion && object.kind === kind) return object
   return { ...object, apiVersion, kind }

@@ -81,7 +81,7 @@ function deployment(name: string): AnyObject {
   return { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { namespace, name }, spec }
 }
 
-/** Everything of an edge that is not in the tenant's namespace, events aside. */
+/** Lists everything at an edge outside the tenant's namespace, except events. */
 async function outside(edge: Api): Promise<string[]> {
   const found: string[] = []
   const { resources: served } = await edge.discover(signal)
@@ -105,7 +105,7 @@ async function makeBank(edge: Api): Promise<void> {
   }
 }
 
-/** Until the hub has told of it in an event. */
+/** Waits until the hub has reported it in an event. */
 async function untilEvent({ hub }: FleetScene, isWanted: (message: string) => boolean) {
   const events = hub.resource(resources.events)
   const { items, metadata } = await events.list({ namespace }, signal)
@@ -375,7 +375,7 @@ test('an override changes neither what is granted nor what is limited', async ()
     const why = `OverridePolicy "shop/${name}" to ${object.kind} "shop/${name}": it changes ${field},`
     await untilEvent(scene, (message) => message.includes(why))
   }
-  // Labels and annotations, which are for people and tools, may differ.
+  // Labels and annotations, which serve people and tools, may differ.
   const label = { labelsOverrider: [{ operator: 'add' as const, value: { site: 'reef' } }] }
   const relabel = override('reader', { apiVersion: rbac, kind: 'Role' }, label)
   await hub.resource(overridePolicyResource).delete({ namespace, name: 'reader' }, signal)
@@ -565,7 +565,7 @@ test('what a template says of its owners, its Work and its policy, is not believ
     ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'vault', uid: 'any' }],
   })
   await hub.resource(configMaps).create(forged, signal)
-  // Whoever may write a template may write its status, too.
+  // A user who may write a template may write its status, too.
   const deployments = hub.resource(anyObjects(resources.deployments))
   const told = await deployments.create(deployment('told'), signal)
   const status = { replicas: 9, readyReplicas: 9, conditions: [] }

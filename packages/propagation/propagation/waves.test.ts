@@ -17,7 +17,7 @@ import { deployment, startFleetScene, type FleetScene } from './testing/fleet-sc
 const signal = AbortSignal.timeout(90_000)
 const web = { namespace: 'shop', name: 'web' }
 const webWork = workNameOf({ kind: 'Deployment', ...web })
-/** Objects that a test writes in parts. */
+/** The resource with objects that a test writes in parts. */
 const anyDeployments = anyObjects(resources.deployments)
 
 function policy(waves: string): PropagationPolicy {
@@ -50,7 +50,7 @@ function untilWork(
   return scene.until({ api: scene.hub, resource: workResource, key }, isWanted)
 }
 
-/** Applied of this generation of the Work. */
+/** Reports whether this generation of the Work is applied. */
 function isApplied(work: Work | undefined, generation: number): boolean {
   const conditions = work?.status?.conditions ?? []
   return conditions.some(
@@ -59,7 +59,7 @@ function isApplied(work: Work | undefined, generation: number): boolean {
   )
 }
 
-/** As the controllers of a cluster would: the pods of all replicas run. */
+/** Reports as the controllers of a cluster would: the pods of all replicas run. */
 async function reportReady(scene: FleetScene, cluster: string, generation: number): Promise<void> {
   const counts = { replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 }
   const patch = { status: { ...counts, observedGeneration: generation } }

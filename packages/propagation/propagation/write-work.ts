@@ -7,7 +7,7 @@ import { workPatch } from './plan-work.ts'
 
 const namespacePrefix = executionNamespace('')
 
-/** Works by the binding that they are of. */
+/** Indexes Works by their binding. */
 export const workIndexes: IndexFunctions<Work> = Object.freeze(
   Object.fromEntries(
     bindingScopes.map((scope) => [
@@ -29,7 +29,7 @@ export function worksOf(
   return context.informer(workResource).byIndex(scope.kind, bindingKey)
 }
 
-/** Empty of a Work that is not in an execution namespace. */
+/** Returns an empty string for a Work outside of execution namespaces. */
 export function clusterOfWork({ metadata }: Work): string {
   const { namespace = '' } = metadata
   return namespace.startsWith(namespacePrefix) ? namespace.slice(namespacePrefix.length) : ''

@@ -3,7 +3,10 @@ import { test } from 'node:test'
 import { waveKeys, wavesOf } from '@skerry/karmada-kinds'
 import { heldSites, planWaves, type WaveSite } from './plan-waves.ts'
 
-/** `a` is current and well, `a-` not yet current, `a!` current and unwell, `a?` away. */
+/**
+ * Parses a site: `a` is current and healthy, `a-` not yet current, `a!` current and unhealthy, `a?`
+ * unreachable.
+ */
 function site(text: string): WaveSite {
   const name = text.replace(/[-!?]$/, '')
   return {

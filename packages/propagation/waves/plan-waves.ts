@@ -1,32 +1,35 @@
 import type { Labels } from '@skerry/api'
 import type { Wave, Waves } from '@skerry/karmada-kinds'
 
-/** A cluster that an object goes to, as far as waves go by it. */
+/** A cluster of an object, with the facts that waves use. */
 export interface WaveSite {
   readonly name: string
   readonly labels: Labels | undefined
-  /** It can be asked now: one that is away, or that a person has suspended, is not waited for. */
+  /**
+   * True if it can respond now: waves do not wait for one that is unreachable, or that a person has
+   * suspended.
+   */
   readonly isPresent: boolean
   /** The newest is written for it. */
   readonly isCurrent: boolean
-  /** It has told that it has what is written for it, and that it is well. */
+  /** It has reported that it applied the written version and is healthy. */
   readonly isWell: boolean
 }
 
 export interface WavePlan {
   readonly name: string
-  /** Its clusters get the newest. */
+  /** True if its clusters get the newest version. */
   readonly isOpen: boolean
   readonly sites: readonly WaveSite[]
-  /** Of the present ones: how many have the newest and are well, and how many must. */
+  /** How many present clusters have the newest version and are healthy, and how many must. */
   readonly well: number
   readonly needed: number
 }
 
 /**
- * Which clusters are in which wave, each in the first that means it, and which waves are open. One
- * opens when those before it are well enough; a wave of which nobody is present holds up nobody.
- * Pure. Within a share of the clusters the first by name come first.
+ * Assigns each cluster to the first wave that covers it, and decides which waves are open. A wave opens when
+ * enough clusters of those before it are healthy; a wave without present clusters holds up none. Pure. Within
+ * a share of the clusters, the first by name come first.
  */
 export function planWaves({ waves, healthyPercent }: Waves, all: readonly WaveSite[]): WavePlan[] {
   let left = all.toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
@@ -44,7 +47,7 @@ export function planWaves({ waves, healthyPercent }: Waves, all: readonly WaveSi
   return plans
 }
 
-/** Clusters that do not get the newest yet, and the wave that each is in. */
+/** Returns the clusters that do not get the newest version yet, with their waves. */
 export function heldSites(plans: readonly WavePlan[]): ReadonlyMap<string, string> {
   const held = plans.filter(({ isOpen }) => !isOpen)
   return new Map(held.flatMap(({ name, sites }) => sites.map((site) => [site.name, name])))

@@ -1,4 +1,4 @@
-/** What the kernel says of a machine's addresses, and what a tunnel makes of it. */
+/** A tunnel reacts to the addresses that the kernel reports for a machine. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { join } from 'node:path'

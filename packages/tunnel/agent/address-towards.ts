@@ -1,10 +1,13 @@
 import { createSocket } from 'node:dgram'
 import { isIPv6 } from 'node:net'
 
-/** Nothing is sent there: the kernel only looks up the way. */
+/** No packet is sent there: the kernel only looks up the route. */
 const anyPort = 9
 
-/** This machine's address by which the kernel would reach that one now; undefined: it knows no way. */
+/**
+ * Resolves with this machine's address from which the kernel would reach the peer now; undefined if there is
+ * no route.
+ */
 export function addressTowards(peer: string): Promise<string | undefined> {
   const socket = createSocket(isIPv6(peer) ? 'udp6' : 'udp4')
   const found = Promise.withResolvers<string | undefined>()

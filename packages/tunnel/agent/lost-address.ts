@@ -5,19 +5,25 @@ import { addressTowards } from './address-towards.ts'
 
 export interface LostAddressDeps {
   readonly clock: Pick<Clock, 'setTimer'>
-  /** Of this machine, those of interfaces without a carrier not among them. Absent: as the kernel has them. */
+  /**
+   * Returns this machine's addresses, without those of interfaces that have no carrier. If omitted, the
+   * kernel's.
+   */
   readonly addresses?: () => ReadonlySet<string>
-  /** By which the peer would be reached now; undefined: by none. Absent: as the kernel would. */
+  /**
+   * Resolves with the address from which the peer would be reached now; undefined if none. If omitted, by the
+   * kernel's routes.
+   */
   readonly towards?: (peer: string) => Promise<string | undefined>
 }
 
 const lookMs = 2_000
 
 /**
- * Ends a connection when this machine has gone to another network: its own address is of no use any more, and the
- * way to the peer leads out from another one. Nothing comes to the old one then, and TCP would not say so for long.
- * Where there is no such way it stays, whatever other addresses there are (those of bridges for pods, say): a cable
- * that is back soon has the same address.
+ * Ends a connection when this machine has moved to another network: its own address is gone, and the route to
+ * the peer leaves from another one. Nothing reaches the old address then, and TCP would take long to report
+ * it. Without such a route the connection stays, whatever other addresses exist (those of bridges for pods,
+ * for example): a cable that is soon plugged in again has the same address.
  */
 export function endWithAddress(
   socket: Duplex,
@@ -29,7 +35,7 @@ export function endWithAddress(
   let timer: Timer
   const again = (isLost: boolean): void => {
     if (socket.destroyed) return
-    // Twice: one that is only set anew is not lost.
+    // The address must be lost at two checks: one that is only being configured again is not lost.
     if (isLost && wasLost) {
       socket.destroy(new Error(`this machine has lost the address ${own}, and has another`))
       return
@@ -46,7 +52,10 @@ export function endWithAddress(
   socket.once('close', () => timer[Symbol.dispose]())
 }
 
-/** Sockets and TLS connections over one have both; what goes inside another connection has neither. */
+/**
+ * Sockets, and TLS connections over a socket, have both addresses; a connection inside another one has
+ * neither.
+ */
 function endsOf(socket: Duplex): { own?: string; peer?: string } {
   if (!('localAddress' in socket && 'remoteAddress' in socket)) return {}
   const { localAddress: own, remoteAddress: peer } = socket
@@ -54,7 +63,7 @@ function endsOf(socket: Duplex): { own?: string; peer?: string } {
   return { own: plain(own), peer: plain(peer) }
 }
 
-/** Not as IPv4 is written where a socket speaks both. */
+/** Removes the prefix that dual-stack sockets put before IPv4 addresses. */
 function plain(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, '')
 }

@@ -1,4 +1,4 @@
-/** What networks do to the way between agent and hub. */
+/** Tests of a tunnel's way through networks between agent and hub. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'

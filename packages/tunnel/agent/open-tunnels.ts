@@ -1,14 +1,14 @@
 import { createWakeFlag, type Clock, type WakeFlag } from '@skerry/base'
 import type { AgentSession } from '../session/agent-session.ts'
 
-/** What the far end of a tunnel says of itself, where a hub has several replicas. */
+/** The identity that the far end of a tunnel reports if a hub has several replicas. */
 export interface HubReplica {
   readonly id: string
-  /** Of replicas that serve now. */
+  /** The number of replicas that serve now. */
   readonly count: number
 }
 
-/** How a tunnel ended, or why none came about. */
+/** How a tunnel ended, or why none opened. */
 export interface LifeEnd {
   readonly reason: string
   readonly livedMs: number
@@ -19,7 +19,7 @@ export interface LifeEnd {
   readonly isRepeated: boolean
 }
 
-/** As many as a hub takes of one agent at each of its replicas. */
+/** The number of tunnels that a hub accepts from one agent at each of its replicas. */
 const tunnelsMax = 8
 /** A tunnel that lived this long shows that the way is good. */
 export const provenMs = 10_000
@@ -29,7 +29,7 @@ interface AgentTunnel {
   replica?: HubReplica
 }
 
-/** The tunnels of one agent that are open: one, or one to each replica of a hub that says it has several. */
+/** Holds the open tunnels of one agent: one, or one to each replica of a hub that reports several. */
 export class OpenTunnels {
   readonly #clock: Clock
   readonly #onCount: (count: number) => void
@@ -47,12 +47,12 @@ export class OpenTunnels {
     return this.#open.size
   }
 
-  /** At which replicas they end, as far as these have said so. */
+  /** Returns the replicas at which they end, as far as these have reported it. */
   get replicas(): readonly string[] {
     return [...this.#open].flatMap(({ replica }) => (replica ? [replica.id] : []))
   }
 
-  /** Resolves when one is to be dialled: with why the last one ended, where it did since. */
+  /** Resolves when another tunnel should be dialled, with the end of the last one if it ended since. */
   async untilWanted(signal: AbortSignal): Promise<LifeEnd | undefined> {
     for (;;) {
       signal.throwIfAborted()
@@ -63,7 +63,7 @@ export class OpenTunnels {
     }
   }
 
-  /** Resolves after that time, or when a tunnel ended or was told of another number; then with true. */
+  /** Resolves false after that time, or true once a tunnel ended or a replica reported another number. */
   async rest(ms: number, signal: AbortSignal): Promise<boolean> {
     let isOver = false
     using _timer = this.#clock.setTimer(ms, () => {
@@ -74,7 +74,7 @@ export class OpenTunnels {
     return !isOver
   }
 
-  /** Of a tunnel that is being dialled, or open. */
+  /** Records the replica of a tunnel that is being dialled, or is open. */
   onReplica(tunnel: AgentTunnel, replica: HubReplica): void {
     const hasChanged = tunnel.replica?.count !== replica.count
     tunnel.replica = replica
@@ -111,7 +111,7 @@ async function lifeOf(session: AgentSession, clock: Clock): Promise<LifeEnd> {
   const startMs = clock.monotonicMs()
   const reason = await Promise.race([session.closed, session.draining.then(() => undefined)])
   const livedMs = clock.monotonicMs() - startMs
-  // A tunnel that was told to drain at once after the dial must not make a tight loop.
+  // Draining right after the dial must not cause a tight loop.
   const isDraining = reason === undefined && livedMs >= provenMs
   const why = reason ?? (isDraining ? 'the hub drains' : await session.closed)
   return { reason: why, livedMs, isDraining, stayAwayMs: 0, isRepeated: false }

@@ -28,7 +28,7 @@ export interface TunnelAgentDeps extends SessionDeps {
   dial?: TunnelDial
 }
 
-/** Dials once and serves until the tunnel ends; rejects when no tunnel came about. */
+/** Dials once and serves until the tunnel ends; rejects if none opens. */
 export async function dialTunnel(
   options: DialTunnelOptions,
   handler: TunnelHandler,
@@ -60,11 +60,11 @@ export interface TunnelAgentOptions {
   endpoint: (held: readonly string[]) => DialTunnelOptions | Promise<DialTunnelOptions>
   backoff?: Partial<BackoffOptions>
   onState?: (state: TunnelAgentState) => void
-  /** How many tunnels are open, whenever that changes. */
+  /** Called with the number of open tunnels whenever it changes. */
   onOpen?: (count: number) => void
 }
 
-/** What answers in one tunnel, and hears from its far end which replica of the hub that is. */
+/** Creates the handler of one tunnel; the far end reports its replica through `onReplica`. */
 export type HandlerOfTunnel = (onReplica: (replica: HubReplica) => void) => TunnelHandler
 
 /** A dial costs a few packets, and an operator waits: so the pause stays short. */
@@ -78,7 +78,7 @@ const networkBackoff: Readonly<BackoffOptions> = Object.freeze({
 const eagerMs = 60_000
 const eagerRetryMsMax = 1_000
 const pauseMsMin = 50
-/** The hub answered and said no: asking every few seconds helps nobody. */
+/** The pause after the hub refused, in milliseconds: asking every few seconds does not help. */
 const refusedMs = 15_000
 const retryAfterMsMax = 300_000
 /** A replica answered that has a tunnel already: a balancer may lead to the others at the next dial, or never. */
@@ -90,8 +90,8 @@ const repeatBackoff: Readonly<BackoffOptions> = Object.freeze({
 })
 
 /**
- * Keeps a tunnel up until the signal aborts; then rejects with its reason. Never gives up. To a hub
- * that says it has several replicas it keeps one to each of them, by dialling until another one answers.
+ * Keeps a tunnel open until the signal aborts; then rejects with its reason. Never gives up. If the hub
+ * reports several replicas, it keeps one tunnel to each, by dialling until another replica answers.
  */
 export async function runTunnelAgent(
   options: TunnelAgentOptions,
@@ -155,13 +155,16 @@ async function pauseAfter(end: LifeEnd, pauses: Pauses, life: Life): Promise<voi
   await clock.sleep(retryMs, signal)
 }
 
-/** What the hub asks for, and up to a second or a tenth more: others were told the same. */
+/**
+ * Returns the pause that the hub requested plus up to a second or a tenth, because other agents were given
+ * the same.
+ */
 export function refusalPauseMs(stayAwayMs: number, random: Random): number {
   if (stayAwayMs === 0) return 0
   return stayAwayMs + Math.max(1_000, stayAwayMs / 10) * random.next()
 }
 
-/** Undefined when it opened, and when it was given up as there is no other one any more. */
+/** Resolves undefined if the tunnel opened, or if the dial was abandoned because no other tunnel is left. */
 async function dialOnce({
   options,
   handler,

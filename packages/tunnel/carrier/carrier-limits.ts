@@ -1,16 +1,16 @@
-/** Where a hub takes connections that come inside a WebSocket. */
+/** The path at which a hub accepts connections inside a WebSocket. */
 export const carrierPath = '/tunnel/v1/carrier'
 
-/** Names what is inside: one TLS connection, as its bytes come. */
+/** Names the content: the raw bytes of one TLS connection. */
 export const carrierProtocol = 'tls.v1.skerry'
 
-/** Every bound of carriers, in one place. */
+/** The limits of carriers. */
 export const carrierLimits = Object.freeze({
   /** Open at once; each holds what a TLS connection holds, twice. */
   carriersMax: 10_000,
-  /** Of one message; writers make them smaller. */
+  /** The limit of one message; writers make smaller ones. */
   messageBytesMax: 1_048_576,
-  /** From the first byte to an open WebSocket: several round trips over a slow link. */
+  /** The time from the first byte to an open WebSocket, in milliseconds: several round trips over a slow link. */
   openMs: 20_000,
   /** When there are too many. */
   retryAfterSeconds: 30,

@@ -6,7 +6,10 @@ import { webSocketStream } from '../web-socket/web-socket-stream.ts'
 import { carrierLimits, carrierProtocol } from './carrier-limits.ts'
 
 export interface CarrierServerOptions {
-  /** Gets the bytes that come inside, a TLS connection that nobody has checked yet, and what they came by. */
+  /**
+   * Receives the inner connection, which speaks TLS and is not authenticated yet, and the socket that carries
+   * it.
+   */
   readonly accept: (connection: Duplex, socket: Duplex) => void
   readonly clock: Clock
   limits?: Partial<Pick<typeof carrierLimits, 'carriersMax' | 'messageBytesMax'>>
@@ -26,7 +29,7 @@ export class CarrierRefusal extends Error {
 /** The hub's end of what connect-by-carrier.ts opens. */
 export interface CarrierServer {
   readonly open: number
-  /** For an upgrade that was routed here by its path. Throws CarrierRefusal. */
+  /** Handles an upgrade to this path. Throws CarrierRefusal. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void
 }
 
@@ -57,7 +60,7 @@ export function createCarrierServer({
       const options = { masks: 'none', messageBytesMax, clock } as const
       answerUpgrade(request, { socket, head }, { 'Sec-WebSocket-Protocol': carrierProtocol })
       const connection = webSocketStream(socket, options)
-      // Whoever takes it listens, too; between the two nothing may be unheard.
+      // The receiver listens, too, but an error before that must not go unhandled.
       connection.on('error', () => undefined)
       accept(connection, socket)
     },

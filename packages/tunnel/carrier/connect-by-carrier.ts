@@ -13,9 +13,10 @@ import { webSocketStream } from '../web-socket/web-socket-stream.ts'
 import { carrierLimits, carrierPath, carrierProtocol } from './carrier-limits.ts'
 
 /**
- * To a hub past a box that opens TLS: a WebSocket to the hub, in which a second TLS connection has room.
- * The outer TLS is whoever's it is and is not checked: nothing rests on it. What passes inside must be TLS
- * that both ends check, as the box could read and change anything else. Leads to that hub only.
+ * Returns a way to a hub behind a proxy that intercepts TLS: a WebSocket to the hub that carries a second TLS
+ * connection. The outer certificate is the proxy's and is not checked, because nothing depends on it. The
+ * content must be TLS that both ends check, because the proxy could read and change anything else. The way
+ * leads to that hub only.
  */
 export function connectByCarrier(
   hub: string,
@@ -49,7 +50,7 @@ export function connectByCarrier(
   }
 }
 
-/** What a hub says that does not know the path, or does not let it be used. */
+/** The statuses of a hub that does not know the path, or does not allow it. */
 const refusals = new Set([400, 401, 403, 404, 405])
 
 function explained(cause: unknown, host: string): unknown {

@@ -7,22 +7,22 @@ export interface Frame {
   /** The sender's direction of the stream ends with it. */
   readonly isEnd: boolean
   readonly stream: number
-  /** A view of what came, where it came in one piece. */
+  /** A view of the received bytes if the frame came in one piece. */
   readonly payload: Buffer
-  /** With the header. */
+  /** The length with the header. */
   readonly wireBytes: number
 }
 
 /**
- * Finds the frames in messages whose bytes come in pieces that are cut anywhere. A frame waits until it is whole, at most
- * as long as a message may be: bodies in many small pieces cost more on their way than one copy.
+ * Finds the frames in messages whose bytes come in arbitrary pieces. A frame waits until it is complete, at
+ * most a message's limit: passing bodies on in many small pieces costs more than one copy.
  */
 export class FramePieces {
   /** The beginning of a header that is not whole. */
   #cut: Buffer | undefined
   /** Its payload has not come whole. */
   #header: FrameHeader | undefined
-  /** Of that payload. */
+  /** The bytes of that payload still to come. */
   #bytesLeft = 0
   #parts: Buffer[] | undefined
   #isBegun = false
@@ -43,7 +43,7 @@ export class FramePieces {
     if (isLast) this.#onMessageEnd()
   }
 
-  /** Of the payload, what is there; says where it ends. */
+  /** Takes the available part of the payload, and returns where it ends. */
   #take(header: FrameHeader, bytes: Buffer, at: number, onFrame: (frame: Frame) => void): number {
     const { type, stream } = header
     const end = Math.min(bytes.length, at + this.#bytesLeft)

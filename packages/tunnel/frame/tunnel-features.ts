@@ -1,10 +1,10 @@
 /**
- * Parts of the protocol that not every version knows. Each end names its own in the handshake, and
- * uses only those that the other one named; names that it does not know mean nothing to it.
+ * Optional parts of the protocol. Each end names those that it knows in the handshake, and uses only those
+ * that the other one named; it ignores unknown names.
  *
- * | feature | what                                                              |
+ * | feature | meaning                                                           |
  * |---------|-------------------------------------------------------------------|
- * | traffic | the frame `traffic`, by which the hub says how fast the agent may send |
+ * | traffic | the frame `traffic`, by which the hub sets how fast the agent may send |
  */
 export type TunnelFeature = 'traffic'
 
@@ -15,7 +15,7 @@ const ownFeatures: readonly TunnelFeature[] = Object.freeze(['traffic'])
 /** The value of the header that names what this version knows. */
 export const ownFeaturesText = ownFeatures.join(', ')
 
-/** What both ends know, by the other one's header. */
+/** Returns the features that both ends know, by the other one's header. */
 export function sharedFeatures(text: string | undefined): ReadonlySet<TunnelFeature> {
   const named = new Set((text ?? '').split(',').map((name) => name.trim()))
   return new Set(ownFeatures.filter((feature) => named.has(feature)))

@@ -1,5 +1,5 @@
 /**
- * A message of the link is one or more whole frames; all numbers are big-endian:
+ * The frames of a tunnel. A message of the link is one or more whole frames; all numbers are big-endian:
  *
  *     type and flags 1 · length of the payload 3 · stream 4 · payload
  *
@@ -13,8 +13,8 @@
  * | go away | reason in UTF-8; stream 0                      | both  |
  * | traffic | how to send, in JSON; stream 0                 | hub   |
  *
- * Flag 0x80, of open and data: the sender's direction of the stream has ended. `traffic` only goes to
- * those that know it: see tunnel-features.ts.
+ * Flag 0x80, of open and data: the sender's direction of the stream has ended. `traffic` is sent only to
+ * peers that know it: see tunnel-features.ts.
  */
 export const frameTypes = Object.freeze({
   open: 1,
@@ -32,7 +32,7 @@ export type FrameType = (typeof frameTypes)[keyof typeof frameTypes]
 export const resetCodes = Object.freeze({ none: 0, internal: 2, refused: 7, cancel: 8 })
 
 export const frameHeaderBytes = 8
-/** Of one direction of a stream before the first credit frame. */
+/** The credit of each direction of a stream before its first credit frame. */
 export const firstCreditBytes = 65_536
 /** A sender never has more at once. */
 export const creditBytesMax = 0x7fff_ffff
@@ -41,12 +41,12 @@ export const streamIdMax = 0x7fff_ffff
 const endFlag = 0x80
 const payloadBytesMax = 0xff_ffff
 
-/** What the 8 bytes before a payload say. */
+/** The 8 bytes before a payload. */
 export interface FrameHeader {
   readonly type: FrameType
   readonly isEnd: boolean
   readonly stream: number
-  /** Of the payload. */
+  /** The length of the payload. */
   readonly length: number
 }
 
@@ -55,7 +55,7 @@ export class FrameError extends Error {
   override name = 'FrameError'
 }
 
-/** The header at that place, of which all bytes are there. Throws FrameError for one that nobody may send. */
+/** Parses the header at that offset, all of whose bytes must be present. Throws FrameError for an invalid one. */
 export function readFrameHeader(bytes: Buffer, offset: number): FrameHeader {
   const start = bytes.readUInt32BE(offset)
   const flags = start >>> 24

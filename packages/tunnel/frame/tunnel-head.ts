@@ -9,9 +9,12 @@ import {
 import type { TunnelLimits } from './tunnel-limits.ts'
 import type { TunnelHeaders, TunnelRequest } from './tunnel-message.ts'
 
-/** Of a request: method, path, host, protocol of an upgrade or nothing; then names and values. */
+/**
+ * The fixed lines of a request: method, path, host, and the upgrade's protocol or nothing. Names and values
+ * follow.
+ */
 const requestLines = 4
-/** Of an answer: status, protocol when the far side switched to one; then names and values. */
+/** The fixed lines of an answer: status, and the protocol if the far side switched. Names and values follow. */
 const answerLines = 2
 
 /**
@@ -85,7 +88,7 @@ export interface AnsweredRequest {
 
 const peer = 'the agent'
 
-/** Throws PeerAnswerError for what no client may be told. */
+/** Throws PeerAnswerError for an answer that must not reach a client. */
 export function parseAnswer(
   lines: readonly string[],
   { method, protocol }: AnsweredRequest,

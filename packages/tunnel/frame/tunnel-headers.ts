@@ -2,7 +2,7 @@ import { connectionFields, isFieldValue, namedByConnection } from '@skerry/base'
 import type { TunnelHeaders } from './tunnel-message.ts'
 import type { TunnelLimits } from './tunnel-limits.ts'
 
-/** Meaningful between two neighbours only (RFC 9110, 7.6.1), or said apart. */
+/** Headers that have a meaning between two neighbours only (RFC 9110, 7.6.1), or are sent separately. */
 const hopByHop: ReadonlySet<string> = new Set([
   ...[...connectionFields].filter((name) => name !== 'te'),
   'proxy-authenticate',
@@ -27,7 +27,7 @@ export class BadMessageError extends RangeError {
 
 type HeaderLimits = Pick<TunnelLimits, 'headerBytesMax' | 'headersMax' | 'pathBytesMax'>
 
-/** Flat name and value pairs for the wire, checked, without what is hop-by-hop. */
+/** Returns checked name and value pairs for the wire, without hop-by-hop headers. */
 export function wireHeaders(headers: TunnelHeaders, limits: HeaderLimits): string[] {
   const named = connectionNamed(headers)
   const flat: string[] = []
@@ -43,8 +43,8 @@ export function wireHeaders(headers: TunnelHeaders, limits: HeaderLimits): strin
 }
 
 /**
- * As wireHeaders, for a message whose stream becomes a byte stream: clients send `content-length: 0`
- * with a POST that upgrades, and bytes follow.
+ * Does the same for a message whose stream becomes a byte stream: clients send `content-length: 0` with a
+ * POST that upgrades, and bytes follow.
  */
 export function wireUpgradeHeaders(headers: TunnelHeaders, limits: HeaderLimits): string[] {
   const kept = Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'content-length')

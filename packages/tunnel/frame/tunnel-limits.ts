@@ -1,4 +1,4 @@
-/** Every bound of a tunnel, in one place. Both ends have their own copy. */
+/** The limits of a tunnel. Each end has its own copy. */
 export interface TunnelLimits {
   /** Streams open at once in one tunnel; more are refused. */
   streamsMax: number
@@ -12,18 +12,21 @@ export interface TunnelLimits {
   headerBytesMax: number
   headersMax: number
   pathBytesMax: number
-  /** How often each end pings when all is well. */
+  /** The interval of pings from each end on a healthy link. */
   pingMs: number
-  /** Nothing heard for this long: the link is dead. Keep below 30 s: NAT forgets idle flows. */
+  /**
+   * A link on which nothing was heard for this long is dead. Keep it below 30 s, because NAT forgets idle
+   * flows.
+   */
   deadMs: number
   /** An answer that does not begin for this long makes the hub ask whether the link still lives. */
   answerMs: number
-  /** For as long as this the other end may take to say so; then what waits on it fails. */
+  /** The time for the other end to answer a ping; after it, the requests that wait for it fail. */
   pongMs: number
   dialMs: number
-  /** Of that, for TCP to answer: two round trips over the slowest satellite, and two packets lost. */
+  /** The part of dialMs for TCP to connect: two round trips over the slowest satellite, and two lost packets. */
   connectMs: number
-  /** On a graceful end, how long open streams may take. */
+  /** The time that open streams may take after a graceful end. */
   drainMs: number
 }
 

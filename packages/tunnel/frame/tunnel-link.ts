@@ -1,9 +1,9 @@
 import type { Connect } from '@skerry/base'
 import type { TunnelFeature } from './tunnel-features.ts'
 
-/** What a tunnel hears from its link, besides messages. */
+/** The events of a link other than messages. */
 export interface LinkListener {
-  /** Anything came from the other end: a message, a ping, an answer to ours. */
+  /** Called when anything came from the other end: a message, a ping, or an answer to ours. */
   onHeard(): void
   onPong(payload: string): void
   /** The other end pings; the link has answered. */
@@ -20,33 +20,36 @@ export type OnPiece = (piece: Buffer, isLast: boolean) => void
 export const linkHeadBytes = 14
 
 /**
- * One ordered, reliable connection of messages between hub and agent with a ping of its own. The seam under
- * the tunnel: WebSocket in production (web-socket-link.ts), memory in a simulation.
+ * One ordered, reliable connection of messages between hub and agent, with its own ping. The seam under the
+ * tunnel: WebSocket in production (web-socket-link.ts), memory in a simulation.
  */
 export interface TunnelLink {
-  /** What of the protocol both ends know, beyond what all do; absent: nothing. */
+  /** The optional features of the protocol that both ends know. If omitted, none. */
   readonly features?: ReadonlySet<TunnelFeature>
   /**
-   * Sends a message, which stands behind `linkHeadBytes` that are free. All of that memory is the link's, to be
-   * changed, until `onSent` is called: when the kernel has taken the message, or will not any more.
+   * Sends a message, which follows `linkHeadBytes` free bytes. The link may change all of that memory until
+   * it calls `onSent`: when the kernel has taken the message, or never will.
    */
   send(bytes: Buffer, onSent: () => void): void
-  /** One receiver; nothing is read before it is set. */
+  /** Sets the only receiver; nothing is read before that. */
   receive(onPiece: OnPiece): void
-  /** All bytes that arrived so far, also of a message that is not whole yet. */
+  /** All bytes that have arrived, including those of an incomplete message. */
   readonly bytesHeard: number
   /** Bytes of messages. */
   readonly bytesIn: number
   readonly bytesOut: number
-  /** One listener; it misses nothing when set in the turn that made the link. */
+  /** Sets the only listener; it misses nothing if set in the same turn in which the link was created. */
   listen(listener: LinkListener): void
-  /** At most 125 bytes of ASCII. */
+  /** Sends at most 125 bytes of ASCII. */
   ping(payload: string): void
   /** Says goodbye with the reason and ends. */
   close(reason: string): void
   /** Ends at once, without the other end's help. */
   terminate(): void
-  /** What of the link's own protocol the other end broke; absent: it did not, or such a link cannot tell. */
+  /**
+   * The rule of the link's own protocol that the other end broke. If omitted, it broke none, or such a link
+   * cannot know.
+   */
   readonly brokenRule?: string | undefined
   /** Why it ended, in words; never rejects. */
   readonly closed: Promise<string>
@@ -57,12 +60,12 @@ export interface TunnelEndpoint {
   url: string
   headers?: Readonly<Record<string, string>>
   tls?: TunnelTls
-  /** The way there, e.g. by a proxy; absent: TCP. */
+  /** Connects to the hub, for example through a proxy. If omitted, over TCP. */
   connect?: Connect
 }
 
 export interface TunnelTls {
-  /** PEM. Only these are trusted when set; the system's otherwise. */
+  /** The trusted authorities, as PEM. If omitted, the system's. */
   ca?: string
   cert?: string
   key?: string
@@ -70,5 +73,5 @@ export interface TunnelTls {
   serverName?: string
 }
 
-/** Dials the hub. Rejects with a cause that says which step failed. */
+/** Dials the hub. Rejects with a cause that names the failed step. */
 export type TunnelDial = (endpoint: TunnelEndpoint, signal: AbortSignal) => Promise<TunnelLink>

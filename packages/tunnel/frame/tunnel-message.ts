@@ -5,7 +5,7 @@ export type TunnelHeaders = Readonly<Record<string, string | readonly string[]>>
 
 export type TunnelBody = AsyncIterable<Uint8Array>
 
-/** A body that is there already, in one piece: whoever knows it needs neither a stream nor a wait for it. */
+/** A body that is present in one piece: code that checks for it needs neither a stream nor a wait. */
 export class WholeBody implements AsyncIterable<Uint8Array> {
   readonly bytes: Uint8Array
 
@@ -65,7 +65,7 @@ export class TunnelClosedError extends Error {
   }
 }
 
-/** All streams that the tunnel may have are open. Nothing was sent. */
+/** The tunnel has all the streams open that it may have. Nothing was sent. */
 export class TunnelBusyError extends Error {
   override name = 'TunnelBusyError'
 }

@@ -4,15 +4,15 @@ import type { Clock } from '@skerry/base'
 const awayMsMax = 300_000
 
 /**
- * How many agents may come in a second. Who comes above it is told a second of its own to come again in,
- * so that ten thousand that all come at once do not all come again at once.
+ * Limits how many agents may connect per second. Each further one gets its own second in which to return, so
+ * that ten thousand that arrive at once do not all return at once.
  */
 export class AcceptRate {
   readonly #perSecond: number
   readonly #clock: Pick<Clock, 'monotonicMs'>
   #tokens: number
   #filledMs: number
-  /** From when on no place was given away. */
+  /** The time from which no place is given away. */
   #freeMs = 0
 
   constructor(perSecond: number, clock: Pick<Clock, 'monotonicMs'>) {
@@ -33,7 +33,7 @@ export class AcceptRate {
     return true
   }
 
-  /** For who was refused: in how many seconds there is place again, 1 or more. */
+  /** Reserves a place for a refused agent; returns the time until then, 1 second or more. */
   retryAfterS(): number {
     const nowMs = this.#clock.monotonicMs()
     const nextMs = Math.max(this.#freeMs, nowMs) + 1_000 / this.#perSecond

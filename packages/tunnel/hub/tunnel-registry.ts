@@ -3,7 +3,7 @@ import type { TunnelSession } from '../session/hub-session.ts'
 import { TunnelBusyError, TunnelClosedError } from '../frame/tunnel-message.ts'
 import type { TunnelRequest, TunnelResponse, TunnelUpgraded } from '../frame/tunnel-message.ts'
 
-/** No tunnel of this identity is open. */
+/** The error of an identity without an open tunnel. */
 export class TunnelUnavailableError extends Error {
   override name = 'TunnelUnavailableError'
   readonly identity: string
@@ -34,10 +34,10 @@ export const registryDefaults: Readonly<
   Pick<RegistryOptions, 'sessionsMax' | 'sessionsPerIdentityMax'>
 > = Object.freeze({ sessionsMax: 20_000, sessionsPerIdentityMax: 8 })
 
-/** How many identities are remembered with their last end. */
+/** The number of identities whose last end is remembered. */
 const endsMax = 50_000
 
-/** Which tunnels are open, by identity. Several agents of one identity stand in for each other. */
+/** Holds the open tunnels by identity. Several agents of one identity stand in for each other. */
 export class TunnelRegistry {
   readonly #sessions = new Map<string, TunnelSession[]>()
   readonly #ends = new Map<string, TunnelEnd>()
@@ -67,7 +67,7 @@ export class TunnelRegistry {
     return [...this.#sessions.keys()]
   }
 
-  /** How the last one that was its only session ended; also while another is open since. */
+  /** Returns the last end after which no session was left, even if another is open since. */
   lastEnd(identity: string): TunnelEnd | undefined {
     return this.#ends.get(identity)
   }
@@ -100,7 +100,7 @@ export class TunnelRegistry {
     for (const session of this.sessions(identity)) session.close(reason)
   }
 
-  /** Agents dial anew, another replica if this one leaves; open streams may finish. */
+  /** Asks agents to dial again (another replica if this one stops); open streams may finish. */
   drainAll(reason: string): void {
     for (const sessions of this.#sessions.values()) {
       for (const session of sessions) session.drain(reason)
@@ -128,7 +128,7 @@ export class TunnelRegistry {
     throw fault ?? new TunnelUnavailableError(identity, this.#endOf(identity))
   }
 
-  /** Also of one that is closing right now. */
+  /** Returns the end of a session, even of one that is closing right now. */
   #endOf(identity: string): TunnelEnd | undefined {
     const reason = this.sessions(identity)[0]?.endReason
     return reason === undefined ? this.#ends.get(identity) : { reason, atMs: this.#clock.now() }
@@ -140,7 +140,7 @@ export class TunnelRegistry {
     if (rest.length > 0) this.#sessions.set(identity, rest)
     else {
       this.#sessions.delete(identity)
-      // The newest stands last.
+      // The newest comes last.
       this.#ends.delete(identity)
       this.#ends.set(identity, { reason, atMs: this.#clock.now() })
       const oldest = this.#ends.keys().next().value

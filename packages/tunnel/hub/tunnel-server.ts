@@ -12,7 +12,7 @@ import type { TunnelRegistry } from './tunnel-registry.ts'
 import { answerUpgrade, asksForWebSocket } from '../web-socket/answer-upgrade.ts'
 import { webSocketLink } from '../web-socket/web-socket-link.ts'
 
-/** Who the agent is, or why it may not come in. */
+/** The agent's identity, or the reason for its refusal. */
 export type TunnelAuthentication =
   | { readonly identity: string }
   | {
@@ -22,8 +22,8 @@ export type TunnelAuthentication =
     }
 
 /**
- * How a handshake ended: `busy` is told when to come again, `late` and `gone` got no answer, `repeated`
- * came from an agent that has a tunnel to this replica of the hub, and looks for the others.
+ * How a handshake ended: a `busy` agent is given a time to return, `late` and `gone` got no answer,
+ * `repeated` came from an agent that has a tunnel to this replica and is looking for the others.
  */
 export type HandshakeResult =
   | 'accepted'
@@ -40,7 +40,7 @@ export interface TunnelServerOptions {
   authenticate(request: IncomingMessage, signal: AbortSignal): Promise<TunnelAuthentication>
   registry: TunnelRegistry
   limits?: Partial<TunnelLimits>
-  /** New tunnels per second; above it agents are told when to come back. */
+  /** The new tunnels per second; further agents are given a time to return. */
   acceptsPerSecond?: number
   /** Handshakes that wait for authenticate(). */
   handshakesMax?: number
@@ -55,8 +55,9 @@ export const tunnelServerDefaults = Object.freeze({ acceptsPerSecond: 500, hands
 /** Server side of the handshake; the caller has routed the request here by its path. */
 export interface TunnelServer {
   /**
-   * For the 'upgrade' event of an HTTP/1.1 server, also of http2's with allowHTTP1. Resolves when it is decided, with
-   * the status of a refusal, and undefined for a tunnel, or where nobody waits for an answer any more. Never rejects.
+   * Handles the 'upgrade' event of an HTTP/1.1 server, including http2's with allowHTTP1. Resolves when
+   * decided: with the status of a refusal, or undefined for a tunnel or if nobody waits for an answer. Never
+   * rejects.
    */
   readonly onUpgrade: (
     request: IncomingMessage,
@@ -109,7 +110,7 @@ export function createTunnelServer(options: TunnelServerOptions, deps: SessionDe
             clock: deps.clock,
             featuresText: featuresTextOf(request),
           })
-          // From here on the link listens; what the request brought need not be kept for it.
+          // From here on the link listens, so the request's own listeners need not stay.
           socket.off('error', onEarlyEnd)
           socket.off('close', onEarlyEnd)
           report('accepted')
@@ -176,7 +177,7 @@ function featuresTextOf({ headers }: IncomingMessage): string | undefined {
 
 function resultOf({ reason, status }: Refusal): HandshakeResult {
   if (status === 409) return 'repeated'
-  // All are fixed texts of this file.
+  // All of these are fixed texts of this file.
   if (reason === anotherVersion) return 'version'
   return reason === tooMany || reason === allTaken ? 'busy' : 'refused'
 }
@@ -186,14 +187,14 @@ type Refusal = Exclude<TunnelAuthentication, { identity: string }>
 function refuse(socket: Duplex, verdict: Refusal): void {
   const { status, reason, retryAfterS } = verdict
   const body = `${reason}\n`
-  // Agents show the status line; only what is fixed text here may stand in it.
+  // Agents show the status line, so it contains only fixed texts.
   const phrase = reason === anotherVersion ? reason : (STATUS_CODES[status] ?? '')
   const lines = [
     `HTTP/1.1 ${status} ${phrase}`,
     'Connection: close',
     'Content-Type: text/plain; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
-    // RFC 6455, 4.2.2: whoever asks for another version is told which there is.
+    // RFC 6455, 4.2.2 requires the supported version for a client that requests another one.
     ...(reason === noWebSocket ? ['Sec-WebSocket-Version: 13'] : []),
     ...(retryAfterS === undefined ? [] : [`Retry-After: ${retryAfterS}`]),
   ]

@@ -15,7 +15,7 @@ import { isSwitched, TunnelStreamError, WholeBody, wholeBytesMax } from '../fram
 import type { TunnelRequest, TunnelResponse, TunnelUpgraded } from '../frame/tunnel-message.ts'
 import type { TunnelStream } from './tunnel-stream.ts'
 
-/** What answers requests at the edge. The signal aborts when the asker goes or the tunnel ends. */
+/** Answers requests at the edge. The signal aborts when the client disconnects or the tunnel ends. */
 export interface TunnelHandler {
   onRequest(request: TunnelRequest, signal: AbortSignal): Promise<TunnelResponse>
   /** The request has `upgrade` and `connection` headers, as the client sent them. */
@@ -27,15 +27,15 @@ export interface AgentSession {
   readonly streams: number
   readonly bytesIn: number
   readonly bytesOut: number
-  /** Of its pings, smoothed; absent before the first answer. */
+  /** The smoothed round-trip time of its pings; undefined before the first answer. */
   readonly rttMs: number | undefined
   /** Received and not yet read, in all streams. */
   readonly bufferedBytes: number
-  /** To be sent, and not yet taken by the network, in all streams. */
+  /** Bytes to send, in all streams, that the network has not taken yet. */
   readonly queuedBytes: number
   /** Since it began, by class. */
   readonly traffic: TrafficBytes
-  /** How it sends, as the hub said last. */
+  /** The sending rules that the hub set last. */
   readonly rules: TrafficRules
   /** The hub takes no new requests for this tunnel: dial another one, this one finishes its streams. */
   readonly draining: Promise<void>
@@ -47,13 +47,13 @@ export interface AgentSession {
 export interface SessionDeps {
   clock: Clock
   log: Logger
-  /** Absent: every request is control until it moves much. */
+  /** If omitted, every request is control until it moves much. */
   classify?: Classify
   /** Hears of the bytes of each message, in and out: their buffers are garbage soon. */
   onBytes?: (bytes: number) => void
 }
 
-/** Of which class a request is; both ends ask it about what they send. */
+/** Returns the class of a request; each end calls it for what it sends. */
 export type Classify = (request: TunnelRequest, isUpgrade: boolean) => TrafficClass
 
 /** Serves requests over the link until it ends. */
@@ -141,7 +141,7 @@ function serveStream(stream: TunnelStream, head: readonly string[], context: Ser
   const abort = new AbortController()
   let isAnswered = false
   stream.whenOver(() => {
-    // An abort costs errors with stacks: only where somebody is to be stopped.
+    // An abort creates errors with stacks, so it happens only if something must stop.
     const isOver = isAnswered || !stream.isCut
     if (!isOver) abort.abort(new TunnelStreamError('Cannot go on: the asker is gone'))
   })
@@ -199,7 +199,7 @@ async function sendAnswer(
   sendWhole(stream, head, await readWhole(body))
 }
 
-/** In one turn, and so in one message. */
+/** Sends everything in one turn, and so in one message. */
 function sendWhole(stream: TunnelStream, head: readonly string[], bytes: Uint8Array): void {
   stream.answer(head)
   stream.write(bytes)
@@ -221,7 +221,7 @@ function readWhole(body: Readable): Promise<Uint8Array> {
   })
 }
 
-/** The answer is whole. What is left of the request is read away; a long rest is cut off. */
+/** Discards the rest of a request after its answer; cuts off a long rest. */
 function dropRest(body: Readable): void {
   let bytes = 0
   body.on('data', (chunk: Uint8Array) => {

@@ -26,7 +26,7 @@ import {
 import type { TunnelRequest, TunnelResponse, TunnelUpgraded } from '../frame/tunnel-message.ts'
 import type { TunnelStream } from './tunnel-stream.ts'
 
-/** How both ends of a tunnel send. */
+/** The sending rules of both ends of a tunnel. */
 export interface TunnelTraffic {
   readonly toAgent: TrafficRules
   readonly toHub: TrafficRules
@@ -39,17 +39,16 @@ export interface AcceptOptions {
 /** The hub's end of one tunnel. Requests go to the agent, which answers from its side. */
 export interface TunnelSession {
   /**
-   * Resolves when the answer's headers are there; its body then comes as it is read. Give every
-   * body to a reader or abort the signal: an unread one holds its stream. Rejects with
-   * BadMessageError, PeerAnswerError, TunnelBusyError, TunnelClosedError, TunnelStreamError or the signal's
-   * reason.
+   * Resolves with the answer's headers; its body then comes as it is read. Read every body or abort the
+   * signal: an unread one holds its stream. Rejects with BadMessageError, PeerAnswerError, TunnelBusyError,
+   * TunnelClosedError, TunnelStreamError or the signal's reason.
    */
   send(request: TunnelRequest, signal: AbortSignal): Promise<TunnelResponse>
-  /** For a request with an `upgrade` header, e.g. SPDY/3.1 or websocket. */
+  /** Sends a request with an `upgrade` header, such as SPDY/3.1 or websocket. */
   upgrade(request: TunnelRequest, signal: AbortSignal): Promise<TunnelUpgraded>
   /** Milliseconds there and back, measured now. */
   ping(signal: AbortSignal): Promise<number>
-  /** Of its pings, smoothed; absent before the first answer. */
+  /** The smoothed round-trip time of its pings; undefined before the first answer. */
   readonly rttMs: number | undefined
   readonly bytesIn: number
   readonly bytesOut: number
@@ -57,32 +56,35 @@ export interface TunnelSession {
   readonly byteRates: ByteRates
   /** When it was opened, in milliseconds since the epoch. */
   readonly openedAtMs: number
-  /** For how long nothing was heard from the agent. */
+  /** The time for which nothing was heard from the agent. */
   readonly silentMs: number
   /** Open right now. */
   readonly streams: number
   /** Received and not yet read, in all streams. */
   readonly bufferedBytes: number
-  /** To be sent, and not yet taken by the network, in all streams. */
+  /** Bytes to send, in all streams, that the network has not taken yet. */
   readonly queuedBytes: number
   /** False once it is closing, and while its agent does not answer: send() would be refused. */
   readonly isOpen: boolean
   /** Why it is not open; absent while it is. */
   readonly endReason: string | undefined
-  /** What of the protocol its agent broke, which ended it; undefined: it is open, or ended otherwise. */
+  /**
+   * The rule of the protocol whose violation by the agent ended it; undefined if it is open, or ended
+   * otherwise.
+   */
   readonly brokenRule: string | undefined
   /** Why it ended; never rejects. */
   readonly closed: Promise<string>
-  /** Since it began, by class; `sent` went to the agent. */
+  /** Bytes since it began, by class; `sent` went to the agent. */
   readonly traffic: TrafficBytes
-  /** False: its agent is of a version that sends as fast as it can, whatever it is told. */
+  /** False if its agent is of a version that ignores traffic rules and sends as fast as it can. */
   readonly obeysTraffic: boolean
   readonly rules: TunnelTraffic
-  /** How both ends send from now on, also what waits. */
+  /** Sets how both ends send from now on, including what waits. */
   setTraffic(rules: TunnelTraffic): void
   /** Ends it at once. */
   close(reason: string): void
-  /** Lets open streams finish for at most `drainMs`; the agent dials anew meanwhile. */
+  /** Lets open streams finish for at most `drainMs`; the agent dials again meanwhile. */
   drain(reason: string): void
 }
 
@@ -304,7 +306,7 @@ class HubSession implements TunnelSession {
     return new TunnelStreamError(text)
   }
 
-  /** Streams whose answer has begun stay: a link that is only slow to come back goes on with them. */
+  /** Streams whose answer has begun stay: a link that recovers slowly continues with them. */
   #failSilent(streams: readonly TunnelStream[]): void {
     const fault = new TunnelClosedError(this.#silence(), { isSent: true })
     for (const stream of streams) stream.reset(resetCodes.cancel, fault)

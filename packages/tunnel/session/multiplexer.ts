@@ -32,7 +32,7 @@ export interface MultiplexerEvents {
   /** A request arrived; absent at the end that opens streams. */
   onOpen?: (stream: TunnelStream, head: string[]) => void
   onGoAway(reason: string): void
-  /** How the hub wants this end to send; absent at the hub's. */
+  /** Called with the hub's rules for this end; omitted at the hub's end. */
   onTraffic?: (rules: TrafficRules) => void
   /** The other end broke the protocol, or does not read: the link is of no use any more. */
   onFault(error: Error): void
@@ -57,7 +57,7 @@ export class Multiplexer {
   readonly #meter = new TrafficMeter()
   readonly #pieces = new FramePieces()
   #rules = defaultTrafficRules
-  /** Of the piece that is being read. */
+  /** The arrival time of the piece that is being read. */
   #nowMs = 0
   #lastId = 0
   #isEnded = false
@@ -95,7 +95,7 @@ export class Multiplexer {
   get bufferedBytes(): number {
     return this.#budget.bufferedBytes
   }
-  /** To be sent, and not yet taken by the link. */
+  /** Bytes to send that the link has not taken yet. */
   get queuedBytes(): number {
     let bytes = this.#queue.unsentBytes
     for (const { outgoing } of this.#streams.values()) bytes += outgoing.queued
@@ -115,19 +115,19 @@ export class Multiplexer {
     return this.#rules
   }
 
-  /** How this end sends from now on. */
+  /** Sets how this end sends from now on. */
   setRules(rules: TrafficRules): void {
     this.#rules = rules
     this.#queue.setRules(rules)
   }
 
-  /** How the other end should send; only to those that know the frame. */
+  /** Sends the other end its rules; call it only if that end knows the frame. */
   sendRules(rules: TrafficRules): void {
     const text = Buffer.from(JSON.stringify(rules)).toString('latin1')
     this.#queue.control({ type: frameTypes.traffic, isEnd: false, stream: 0, text })
   }
 
-  /** The other end pings, which tells how long its bytes take. */
+  /** Records a ping of the other end, which shows how long its bytes take. */
   onPing(payload: string): void {
     this.#queue.onPing(payload)
   }
@@ -137,7 +137,7 @@ export class Multiplexer {
     if (!this.#isEnded) this.#queue.onPong(payload, proof)
   }
 
-  /** At the hub's end only. */
+  /** Opens a stream; only at the hub's end. */
   open(head: readonly string[], isEnd: boolean): TunnelStream {
     this.#lastId += 1
     const stream = new TunnelStream(this.#lastId, firstCreditBytes, this.#context)
@@ -158,7 +158,7 @@ export class Multiplexer {
     })
   }
 
-  /** Calls back when no stream is open; at once when none is. All frames have gone to the link then. */
+  /** Calls back when no stream is open, at once if none is. All frames have then gone to the link. */
   whenEmpty(callback: () => void): void {
     this.#onEmpty = () => {
       this.#onEmpty = undefined
@@ -222,7 +222,7 @@ export class Multiplexer {
     }
   }
 
-  /** Of data that nobody waits for it is not known what it was. */
+  /** Counts received bytes. Data for a closed stream counts as control traffic. */
   #count(traffic: StreamTraffic | undefined, bytes: number): void {
     this.#meter.onReceived(traffic?.index ?? 0, bytes)
     traffic?.moved(bytes, this.#nowMs, this.#rules.bulkAfterBytes)
@@ -232,11 +232,11 @@ export class Multiplexer {
     const { onTraffic } = this.#events
     if (!onTraffic) throw new FrameError('rules of traffic from the end that obeys them')
     const rules = parseTrafficRules(payload.subarray(0, rulesBytesMax).toString('utf8'))
-    // What cannot be obeyed changes nothing; a newer hub may say more than this one understands.
+    // Invalid rules change nothing; a newer hub may send more than this end understands.
     if (rules) onTraffic(rules)
   }
 
-  /** Undefined for a stream that is over here: what was on its way to it does not matter. */
+  /** Returns undefined for a stream that has ended here: frames still on their way to it do not matter. */
   #find({ stream, type }: Frame): TunnelStream | undefined {
     if (stream > this.#lastId) throw new FrameError(`a frame of type ${type} for no stream`)
     return this.#streams.get(stream)

@@ -6,19 +6,19 @@ export type WindowLimits = Pick<
   'streamWindowBytes' | 'streamWindowBytesMin' | 'bufferedBytesMax'
 >
 
-/** So many streams may stall at the full window before windows shrink. */
+/** The number of streams that may stall at the full window before windows shrink. */
 const sharesMin = 8
-/** Of so many open streams one is expected to carry bulk; most are idle watches. */
+/** One in this many open streams is expected to carry bulk; most are idle watches. */
 const streamsPerShare = 8
-/** What a stream begins with while that uses up less than a quarter of the budget. */
+/** The first window of a stream while first windows use less than a quarter of the budget. */
 const eagerWindowBytes = 262_144
-/** Each step takes a round trip, in which the link stands idle; the budget bounds what a step may be. */
+/** Each step takes a round trip in which the link is idle; the budget bounds the step. */
 const growthFactor = 4
 
 /**
- * Decides the window that a stream may grow to: what is left of the budget, shared by those that may
- * fill theirs. A power of two times the least window, so that it changes rarely. `bufferedBytes`
- * counts what the other end may send, too.
+ * Decides the window up to which a stream may grow: what is left of the budget, divided among those that may
+ * fill theirs. It is a power of two times the minimum window, so that it changes rarely. `bufferedBytes`
+ * includes what the other end may still send.
  */
 export function planWindow(
   use: { bufferedBytes: number; streams: number },
@@ -33,8 +33,8 @@ export function planWindow(
 }
 
 /**
- * What all streams of one end may hold unread: the least window for each, and `bufferedBytesMax` for
- * what windows grow above it. Credit cannot be taken back, so it counts from when it is given.
+ * Bounds what all streams of one end may hold unread: the minimum window for each, and `bufferedBytesMax` for
+ * the growth of windows above it. Credit cannot be taken back, so it counts from when it is given.
  */
 export class ReceiveBudget {
   readonly limits: WindowLimits
@@ -92,7 +92,7 @@ export class ReceiveWindow {
     budget.streams += 1
   }
 
-  /** What the other end may send at first. */
+  /** The bytes that the other end may send at first. */
   get firstBytes(): number {
     return this.#window
   }
@@ -119,7 +119,7 @@ export class ReceiveWindow {
     return next - held
   }
 
-  /** Nothing more comes and nothing is read any more. */
+  /** Releases the share once no more bytes come or are read. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true

@@ -6,7 +6,7 @@ import type { TunnelStream } from './tunnel-stream.ts'
 /** Says why a stream broke off, for its reader. */
 export type ExplainCut = () => Error
 
-/** Credit is given for what is handed over, so only this much is kept beyond it. */
+/** Credit is given for bytes handed over, so only this much is kept in addition to it. */
 const readableHighWaterMark = 16_384
 
 /** The bytes that the other end sends. Destroying it before their end cancels the stream. */
@@ -83,7 +83,7 @@ function createFeed(source: TunnelStream, explain: ExplainCut): Feed {
     },
     start(to) {
       target = to
-      // Whoever reads gets the error; without a reader it must not end the process.
+      // A reader gets the error; without one it must not end the process.
       to.on('error', ignore)
       source.onReadable = move
       source.whenOver(() => {
@@ -125,7 +125,7 @@ function sendReadable(body: Readable, stream: TunnelStream): Promise<void> {
 
 async function sendPieces(body: TunnelBody, stream: TunnelStream): Promise<void> {
   const pieces = body[Symbol.asyncIterator]()
-  // A piece may take for ever to come; whoever makes it learns that nobody wants it.
+  // A piece may never come, so its producer is told when nobody needs it any more.
   stream.whenOver(() => void pieces.return?.().catch(ignore))
   for (;;) {
     const { done, value } = await pieces.next()

@@ -24,13 +24,13 @@ export interface StreamContext {
 }
 
 /**
- * One request and its answer: two directions of bytes, which end apart. It is over when both have
- * ended and all that arrived was read, or at once when either end resets it or the link ends.
+ * One request and its answer: two directions of bytes, which end separately. It is over when both have ended
+ * and all received bytes were read, or at once when either end resets it or the link ends.
  */
 export class TunnelStream implements Sender {
   readonly id: number
   readonly outgoing: OutgoingBytes
-  /** In which class this end sends, and in which the other end's bytes are counted. */
+  /** The class in which this end sends, and the one in which the other end's bytes are counted. */
   readonly traffic = new StreamTraffic()
   readonly received = new StreamTraffic()
   /** The answer's head arrived. */
@@ -61,7 +61,7 @@ export class TunnelStream implements Sender {
     this.#window = new ReceiveWindow(context.budget)
   }
 
-  /** What the other end may send at first. */
+  /** The bytes that the other end may send at first. */
   get firstWindowBytes(): number {
     return this.#window.firstBytes
   }
@@ -88,16 +88,16 @@ export class TunnelStream implements Sender {
   get hasHead(): boolean {
     return this.#hasHead
   }
-  /** All bytes of the other end have arrived; some may wait to be read. */
+  /** True when all bytes of the other end have arrived; some may not have been read. */
   get hasArrived(): boolean {
     return this.#hasArrived
   }
-  /** All bytes of the other end have been read. */
+  /** True when all bytes of the other end have been read. */
   get isReadToEnd(): boolean {
     return this.#hasArrived && this.#unread.length === 0
   }
 
-  /** Which class the request is of, in both directions. Until it is said it is control. */
+  /** Sets the class of the request, in both directions. Before that it is control. */
   setTrafficClass(name: TrafficClass): void {
     this.traffic.own = name
     this.received.own = name
@@ -131,7 +131,7 @@ export class TunnelStream implements Sender {
     this.#context.queue.offer(this)
   }
 
-  /** Undefined when nothing is there right now. */
+  /** Returns undefined if there is nothing to read right now. */
   read(): Buffer | undefined {
     const chunk = this.#unread.shift()
     if (chunk === undefined) return undefined
@@ -141,7 +141,7 @@ export class TunnelStream implements Sender {
     return chunk
   }
 
-  /** All that the other end sends, where that has arrived in one piece of at most so many bytes; it is read then. */
+  /** Reads everything that the other end sends, if it has arrived in one piece of at most this many bytes. */
   readWhole(bytesMax: number): Buffer | undefined {
     if (!this.#hasArrived || this.#isCut || this.#unread.length > 1) return undefined
     const [chunk = noBytes] = this.#unread
@@ -168,14 +168,17 @@ export class TunnelStream implements Sender {
     this.#finish()
   }
 
-  /** The link ended, or one of the ends gave up. What had arrived whole stays readable. */
+  /**
+   * Ends the stream because the link ended, or an end gave up. Bytes that arrived stay readable if they are
+   * complete.
+   */
   cut(): void {
     if (this.#isOver) return
     this.#isCut = !this.#isDone
     this.#finish()
   }
 
-  /** Of the answering end: a request has arrived, with its body still to come or none. */
+  /** At the answering end: records a request, whose body follows unless `isEnd` is set. */
   onOpened(isEnd: boolean): void {
     this.#hasHead = true
     this.#isAnswering = true

@@ -8,15 +8,15 @@ import {
 
 export interface DeepLinkOptions {
   readonly clock: Clock
-  /** Each way; may change. */
+  /** The rate each way; may change. */
   bytesPerSecond: number
-  /** Of what `near` sends, where that is another. */
+  /** The rate of what `near` sends, if it differs. */
   readonly nearBytesPerSecond?: number
-  /** From either end to the other, without what stands before it; may change. */
+  /** The time from either end to the other, without queueing; may change. */
   oneWayMs: number
-  /** Bytes of other traffic that stand before what is sent, at any time and each way. */
+  /** Bytes of other traffic queued before what is sent, at any time and each way. */
   foreignBytes?: number
-  /** Pings that the far end answers; absent: all. */
+  /** Selects the pings that the far end answers. If omitted, all. */
   answers?: (payload: string) => boolean
 }
 
@@ -24,8 +24,8 @@ export interface DeepLinkOptions {
 const pingBytes = 76
 
 /**
- * Two ends of a link whose buffers take everything at once, as the kernel's do, and give it away in order at the
- * link's rate: what was sent cannot be overtaken.
+ * Creates two ends of a link whose buffers take everything at once, as the kernel's do, and release it in
+ * order at the link's rate: sent bytes cannot be overtaken.
  */
 export function deepLinks(options: DeepLinkOptions) {
   const { nearBytesPerSecond } = options
@@ -36,7 +36,7 @@ export function deepLinks(options: DeepLinkOptions) {
 
 interface End {
   readonly link: TunnelLink
-  /** Of its messages, in order. */
+  /** The sizes of its messages, in order. */
   readonly sizes: number[]
   take(message: Buffer): void
   ping(payload: string): void

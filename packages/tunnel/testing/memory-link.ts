@@ -7,9 +7,9 @@ import {
 } from '../frame/tunnel-link.ts'
 
 export interface MemoryLinkOptions {
-  /** Absent: both ends know all that this version knows. */
+  /** If omitted, both ends know all features of this version. */
   readonly features?: TunnelLink['features']
-  /** Each message takes its time on the way; absent: none. */
+  /** The speed at which messages travel. If omitted, they arrive at once. */
   readonly speed?: { readonly clock: Clock; readonly bytesPerSecond: number }
 }
 
@@ -57,7 +57,7 @@ function createEnd(options: MemoryLinkOptions): End {
     link: {
       features: options.features ?? new Set(['traffic'] as const),
       send(bytes, onSent) {
-        // The sender may use its memory again as soon as it is told so.
+        // The sender may reuse its memory after onSent.
         const copy = Buffer.from(bytes.subarray(linkHeadBytes))
         bytesOut += copy.length
         pass(copy.length, () => {

@@ -8,7 +8,7 @@ export interface TestIdentity {
 
 export interface TestAuthority {
   ca: string
-  /** A certificate for both ends; the name is also a DNS name beside localhost. */
+  /** Issues a certificate for both ends; the name is also a DNS name, in addition to localhost. */
   issue(name: string): Promise<TestIdentity>
 }
 

@@ -33,9 +33,9 @@ interface Scene {
   readonly clock: SimulatedClock
   readonly options: DeepLinkOptions
   readonly hub: TunnelSession
-  /** Of the answer to /bulk, which has no end. */
+  /** The bytes of the answer to /bulk, which is endless. */
   readonly bulk: { bytes: number }
-  /** Of the agent's messages. */
+  /** The sizes of the agent's messages. */
   readonly sizes: readonly number[]
 }
 
@@ -57,7 +57,7 @@ async function startBulk(link: Omit<DeepLinkOptions, 'clock'>): Promise<Scene> {
   return { clock, options, hub, bulk, sizes: sent.far }
 }
 
-/** How long a small request takes from now on. */
+/** Measures how long a small request takes from now on. */
 async function smallMs({ clock, hub }: Scene): Promise<number> {
   const startMs = clock.monotonicMs()
   let text = ''
@@ -69,12 +69,12 @@ async function smallMs({ clock, hub }: Scene): Promise<number> {
   return clock.monotonicMs() - startMs
 }
 
-/** In steps, so that what takes some turns of the loop has them. */
+/** Advances in steps, so that work that needs several turns of the loop gets them. */
 async function pass({ clock }: Scene, ms: number): Promise<void> {
   for (let passedMs = 0; passedMs < ms; passedMs += 50) await clock.advance(50)
 }
 
-/** Bytes of bulk in this time, beside nothing else. */
+/** Counts the bytes of bulk in this time, with no other traffic. */
 async function bulkIn(scene: Scene, ms: number): Promise<number> {
   const before = scene.bulk.bytes
   await pass(scene, ms)

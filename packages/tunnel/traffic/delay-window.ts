@@ -5,11 +5,11 @@ import { WindowSize } from './window-size.ts'
 
 /** Marks that have not been answered yet. */
 const marksMax = 16
-/** Of a window: what is sent between two marks. */
+/** The fraction of a window that is sent between two marks. */
 const markParts = 4
 const markEveryMs = 2
 const messageBytesMin = 1_024
-/** Nothing much was sent for so long: what is known of the link may be of another one. */
+/** After a pause of this length the link may be another one, so its window starts over. */
 const pauseMs = 60_000
 const markPrefix = 'w'
 
@@ -17,23 +17,23 @@ interface Mark {
   readonly number: number
   readonly payload: string
   readonly atMs: number
-  /** Of the link, at the mark. */
+  /** The link's counters at the mark. */
   readonly bytesOut: number
   readonly bytesAhead: number
 }
 
-/** What the answer to a ping proves. */
+/** The facts that the answer to a ping proves. */
 export interface PingProof {
   readonly rttMs: number
-  /** That many bytes of the link have arrived. */
+  /** This many bytes of the link have arrived. */
   readonly bytesOut: number
 }
 
 /**
- * Keeps the bytes on their way, which nobody can overtake any more, to what the link carries at once
- * (ADR 24). The kernel takes megabytes on a thin link; so marks go along, pings that the other end of any version
- * answers, and tell how much has arrived and how long it took. Until the first ping was answered
- * there is no window: a peer that answers none is sent to as fast as the kernel takes it.
+ * Limits the bytes in flight, which nothing can overtake any more, to what the link carries at once (ADR 24).
+ * The kernel buffers megabytes on a thin link, so marks are sent along: pings, which the other end of any
+ * version answers, and which show how much has arrived and how long it took. Until the first ping was
+ * answered there is no window: a peer that answers none is sent data as fast as the kernel takes it.
  */
 export class DelayWindow {
   readonly #link: Pick<TunnelLink, 'ping' | 'bytesOut'>
@@ -43,7 +43,7 @@ export class DelayWindow {
   #marked: { readonly atMs: number; readonly bytesOut: number }
   #provenBytes = 0
   readonly #wayBack = new LeastRoundTrip()
-  /** What the other end's last ping stood on the way, behind what that end sends. */
+  /** The delay of the other end's last mark in that end's own queue. */
   #standing = { ms: 0, atMs: 0 }
   #isAnswered = false
   #wasFull = false
@@ -53,7 +53,7 @@ export class DelayWindow {
     this.#marked = { atMs: nowMs, bytesOut: link.bytesOut }
   }
 
-  /** What one message may take at most. */
+  /** The limit of one message. */
   get messageBytesMax(): number {
     if (!this.#isAnswered) return Infinity
     return Math.max(messageBytesMin, Math.floor(this.#size.bytes / markParts))
@@ -77,27 +77,30 @@ export class DelayWindow {
     const sinceMs = nowMs - this.#marked.atMs
     const isDue = sinceBytes >= this.#size.bytes / markParts && sinceMs >= markEveryMs
     if (isDue && sinceMs >= pauseMs) this.#size.restart()
-    // Who waits for the window waits for a mark's answer.
+    // A sender that waits for the window needs the answer to a mark.
     const isNeeded = this.#marks.length === 0 && this.bytesAhead >= this.#size.bytes
     if (isNeeded || (isDue && this.#marks.length < marksMax)) this.#mark(nowMs)
   }
 
-  /** A ping that was no mark was answered. */
+  /** Records the answer to a ping that was not a mark. */
   onProof({ rttMs, bytesOut }: PingProof, nowMs: number): void {
     this.#isAnswered = true
     this.#size.onRoundTrip(rttMs, nowMs)
-    // Who answers the newest ping only has heard those before it (RFC 6455, 5.5.3).
+    // A peer may answer only the newest ping; then it has received those before it (RFC 6455, 5.5.3).
     this.#marks = this.#marks.filter((mark) => mark.bytesOut > bytesOut)
     this.#prove(bytesOut, nowMs)
   }
 
-  /** The two clocks differ, by what is in all of these times; what is more than the least of them is delay. */
+  /**
+   * Estimates the delay on the way back. All these times include the difference of the two clocks, so the
+   * excess over the least of them is delay.
+   */
   onPing(payload: string, nowMs: number): void {
     const sentMs = pingSentMs(payload)
     if (sentMs === undefined) return
     const tookMs = nowMs - sentMs
     this.#wayBack.add(tookMs, nowMs)
-    // Only who has much on its way marks it; other pings tell how long the way is.
+    // Only an end with much in flight sends marks; other pings measure the way.
     if (!payload.startsWith(markPrefix)) return
     this.#standing = { ms: tookMs - this.#wayBack.ms(nowMs), atMs: nowMs }
   }
@@ -108,7 +111,7 @@ export class DelayWindow {
     if (mark === undefined) return
     this.#marks.splice(0, at + 1)
     const tookMs = nowMs - mark.atMs
-    // What the answer stood behind on its way back is the other end's to shorten.
+    // The other end's queue delayed the answer, and it is that end's to shorten.
     const isTwoWay = this.#standing.atMs >= mark.atMs && this.#standing.ms > 0
     const delayMs = isTwoWay ? Math.max(0, tookMs - this.#standing.ms) : tookMs
     const report = { ...mark, delayMs, isTwoWay }

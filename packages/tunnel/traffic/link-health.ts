@@ -16,13 +16,13 @@ export interface LinkHealth extends Disposable {
   readonly heardMs: number
   /** Sent since the newest ping that was answered: that much may still be on its way. */
   readonly unprovenBytes: number
-  /** Pings now; what comes of it shows in `heardMs`. */
+  /** Pings now; the result shows in `heardMs`. */
   probe(): void
 }
 
 export interface LinkEvents {
   onDead(silentMs: number): void
-  /** Hears of all pings; absent: nobody does. */
+  /** Receives all pings. If omitted, nothing does. */
   readonly pings?: {
     /** The other end's. */
     onPing(payload: string): void
@@ -32,8 +32,8 @@ export interface LinkEvents {
 }
 
 /**
- * Pings from this end and ends the link when nothing at all was heard for `deadMs`. Both ends do
- * so: a NAT that forgot the flow makes each of them deaf, and neither hears of it otherwise.
+ * Pings from this end and ends the link when nothing at all was heard for `deadMs`. Both ends do so: a NAT
+ * that forgot the flow drops the packets of both, and neither notices otherwise.
  */
 export function watchLink(
   link: TunnelLink,
@@ -44,7 +44,7 @@ export function watchLink(
   return new WatchedLink(link, limits, clock, events)
 }
 
-/** So that a dead link is found at most a quarter of `pingMs` late. */
+/** Finds a dead link at most a quarter of `pingMs` late. */
 const ticksPerPing = 4
 
 class WatchedLink implements LinkHealth, LinkListener {
@@ -75,7 +75,7 @@ class WatchedLink implements LinkHealth, LinkListener {
     this.#pings = new LinkPings(link, clock)
     this.#meter = new ByteMeter(link, ticksPerPing + 1, this.#heardMs)
     link.listen(this)
-    // So that the round trip is known from the start, not after the first pause.
+    // This measures the round trip from the start, not only after the first pause.
     this.#pings.send()
     this.#wait()
   }

@@ -7,7 +7,7 @@ const pingsMax = 16
 /** The weight of what was known: one odd ping must not look like another link. */
 const rttSmoothing = 8
 
-/** Pings of one end, and what their answers tell. */
+/** Sends the pings of one end, and evaluates their answers. */
 export class LinkPings {
   readonly #link: TunnelLink
   readonly #clock: Pick<Clock, 'monotonicMs'>
@@ -27,7 +27,7 @@ export class LinkPings {
   get rttMs(): number | undefined {
     return this.#rttMs
   }
-  /** What was sent before the newest ping that was answered. */
+  /** The bytes sent before the newest answered ping. */
   get provenBytes(): number {
     return this.#provenBytes
   }
@@ -43,7 +43,7 @@ export class LinkPings {
     return payload
   }
 
-  /** Undefined for what answers none of these. */
+  /** Returns undefined if the payload answers none of these. */
   onPong(payload: string): PingProof | undefined {
     const ping = this.#sent.get(payload)
     if (ping === undefined) return undefined

@@ -1,9 +1,9 @@
 import { creditBytesMax, FrameError } from '../frame/tunnel-frame.ts'
 
-/** What one direction of a stream still has to send, and how much of it the other end lets it. */
+/** Holds the bytes that one direction of a stream still has to send, and the credit for them. */
 export class OutgoingBytes {
   readonly #chunks: Uint8Array[] = []
-  /** Of the first chunk, gone already. */
+  /** The bytes of the first chunk that are already sent. */
   #offset = 0
   #queued = 0
   #credit: number
@@ -42,7 +42,7 @@ export class OutgoingBytes {
     this.#hasEnd = true
   }
 
-  /** The end has gone, or will be missed by nobody. */
+  /** Drops the end: it was sent, or nobody needs it. */
   endAtOnce(): void {
     this.#hasEnd = true
     this.#isEndTaken = true
@@ -53,7 +53,7 @@ export class OutgoingBytes {
     if (this.#credit > creditBytesMax) throw new FrameError('more credit than there may be')
   }
 
-  /** Copies as much as there is credit and room for; says how much. The last of it takes the end along. */
+  /** Copies as much as credit and room allow; returns the count. The last bytes take the end along. */
   take(target: Buffer, start: number, room: number): number {
     const most = Math.min(room, this.#credit, this.#queued)
     let taken = 0

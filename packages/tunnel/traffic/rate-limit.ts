@@ -1,6 +1,6 @@
 import type { TrafficRate } from './traffic-rules.ts'
 
-/** What one message takes of the rate at most, in time: what is urgent waits no longer than that. */
+/** The time that one message may take of the rate, at most: urgent data waits no longer than that. */
 const messageMsMax = 50
 const messageBytesMin = 1_024
 
@@ -9,7 +9,7 @@ const messageBytesMin = 1_024
  * then the next one waits until that is paid.
  */
 export class RateLimit {
-  /** Of one message. */
+  /** The limit of one message. */
   readonly messageBytesMax: number
   readonly #bytesPerMs: number
   readonly #burstBytes: number
@@ -19,7 +19,7 @@ export class RateLimit {
   constructor({ bytesPerSecond, burstBytes }: TrafficRate, nowMs: number) {
     this.#bytesPerMs = bytesPerSecond / 1_000
     this.messageBytesMax = Math.max(messageBytesMin, Math.floor(this.#bytesPerMs * messageMsMax))
-    // What a timer that is late would have sent is not lost.
+    // The burst makes up for what a late timer could not send.
     this.#burstBytes = Math.max(burstBytes, this.messageBytesMax)
     this.#bytes = this.#burstBytes
     this.#atMs = nowMs

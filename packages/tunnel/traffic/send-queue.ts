@@ -13,12 +13,12 @@ import { linkHeadBytes, type TunnelLink } from '../frame/tunnel-link.ts'
 import { TurnOrder, type Sender } from './turn-order.ts'
 
 /**
- * With the room for the link's head three full TLS records at most; and just below what the launcher's
- * settings make a hub's allocator map anew each time.
+ * With the link's head these are three full TLS records at most. It is also just below the size that a hub's
+ * allocator, under the launcher's settings, would map afresh each time.
  */
 const messageBytesMax = 3 * 16_384 - 32
 const bufferBytes = linkHeadBytes + messageBytesMax
-/** One stream's turn while others wait. */
+/** The bytes of one stream's turn while others wait. */
 const turnBytes = 16_384 - frameHeaderBytes
 /** Given to the link and not yet taken by the kernel: more would only make small frames wait. */
 const unsentBytesMax = 131_072
@@ -47,10 +47,9 @@ export interface SendQueueDeps {
 }
 
 /**
- * Gathers what is to be sent in one turn of the event loop into few messages, no more than the rules
- * let go. Control frames go first; then streams in the order of their classes, in each those that had
- * nothing waiting, with one turn each; then the others in turns, so that a small answer never stands
- * behind bulk.
+ * Gathers the data to send in one turn of the event loop into few messages, within the rules. Control frames
+ * come first. Streams follow in the order of their classes; in each class, first those that had nothing
+ * waiting, with one turn each, then the others in turns, so that a small answer never waits behind bulk.
  */
 export class SendQueue {
   readonly #link: TunnelLink
@@ -64,9 +63,9 @@ export class SendQueue {
   #unsent = 0
   #isScheduled = false
   #bulkAfterBytes = defaultTrafficRules.bulkAfterBytes
-  /** Absent: as fast as the link goes. */
+  /** If omitted, as fast as the link. */
   #rate: RateLimit | undefined
-  /** Until the rate lets something go. */
+  /** Ends when the rate allows more. */
   #pause: Timer | undefined
 
   constructor(link: TunnelLink, { clock, meter, onBytes }: SendQueueDeps) {
@@ -82,7 +81,7 @@ export class SendQueue {
     return this.#controlBytes
   }
 
-  /** From the next message on; what waits keeps its place. */
+  /** Applies from the next message on; waiting data keeps its place. */
   setRules(rules: TrafficRules): void {
     this.#order.setFloors(rules)
     this.#bulkAfterBytes = rules.bulkAfterBytes
@@ -104,12 +103,12 @@ export class SendQueue {
     if (this.#isWaiting) this.#schedule()
   }
 
-  /** Nothing leaves by itself any more. */
+  /** Stops sending on its own. */
   stop(): void {
     this.#endPause()
   }
 
-  /** Of control frames, and of what the link was given and the kernel has not taken. */
+  /** Bytes of control frames, and bytes that the link was given and the kernel has not taken. */
   get unsentBytes(): number {
     return this.#controlBytes + this.#unsent
   }
@@ -125,7 +124,7 @@ export class SendQueue {
     if (sender.outgoing.isReady && this.#order.add(sender, true)) this.#schedule()
   }
 
-  /** Everything that waits and may leave goes to the link now, however much that is. */
+  /** Sends everything that waits and may leave to the link now, however much that is. */
   flush(): void {
     this.#rate = undefined
     this.#flush(Infinity)
@@ -148,7 +147,7 @@ export class SendQueue {
     const nowMs = this.#clock.monotonicMs()
     while (this.#unsent < most) {
       if (!this.#isWaiting || this.#mustPause(nowMs)) return
-      // What has no body goes at once; bodies wait for room on the way, whatever their class.
+      // Frames without a body go at once; bodies of any class wait for room in the window.
       const hasRoom = most === Infinity || this.#window.admit()
       if (!hasRoom && this.#control.length === 0) return
       const buffer = this.#bufferForNext()
@@ -184,7 +183,7 @@ export class SendQueue {
     this.#pause = undefined
   }
 
-  /** One head may be larger than a message usually is. */
+  /** A single head may be larger than a usual message. */
   #bufferForNext(): Buffer {
     const [first] = this.#control
     if (first !== undefined && bytesOf(first) > messageBytesMax) {
@@ -193,7 +192,7 @@ export class SendQueue {
     return spareBuffers.pop() ?? Buffer.allocUnsafeSlow(bufferBytes)
   }
 
-  /** The first one goes even where it is more than there is room for. */
+  /** Writes the first frame even if there is not enough room for it. */
   #writeControl(buffer: Buffer, room: number): number {
     let offset = 0
     let count = 0
@@ -259,7 +258,7 @@ export class SendQueue {
   }
 }
 
-/** Where data goes in a message that has control frames before `start`. */
+/** The place of data in a message that has control frames before `start`. */
 interface Writing {
   readonly buffer: Buffer
   readonly room: number

@@ -3,8 +3,8 @@ import { bulkWindowMs, trafficClasses, type TrafficClass } from './traffic-rules
 const bulkIndex = trafficClasses.indexOf('bulk')
 
 /**
- * Which class one direction of a stream goes in: the request's own, or bulk while it moves as much
- * as bulk does. A session that lasts for days moves much, but never much at once.
+ * Decides the class of one direction of a stream: the request's own, or bulk while it moves as much as bulk
+ * does. A session that lasts for days moves much, but never much at once.
  */
 export class StreamTraffic {
   #own = 0

@@ -1,21 +1,21 @@
-/** Kinds of streams, the most urgent first. What a tunnel sends without a body counts as control. */
+/** The kinds of streams, the most urgent first. Frames without a body count as control. */
 export const trafficClasses = Object.freeze(['control', 'interactive', 'logs', 'bulk'] as const)
 
 export type TrafficClass = (typeof trafficClasses)[number]
 
-/** How one end of a tunnel sends. */
+/** The rules by which one end of a tunnel sends. */
 export interface TrafficRules {
-  /** Bytes of the tunnel's messages; absent: as many as the link takes. */
+  /** The rate of the tunnel's messages. If omitted, as fast as the link. */
   readonly rate?: TrafficRate
-  /** The part from 0 to 1 that a class gets at least while it waits, whatever comes before it. */
+  /** The share from 0 to 1 that a class gets at least while it waits, whatever its priority. */
   readonly floors: Readonly<Record<TrafficClass, number>>
-  /** A stream that moved more within `bulkWindowMs` goes on as bulk until it moves less. */
+  /** A stream that moved more than this within `bulkWindowMs` continues as bulk until it moves less. */
   readonly bulkAfterBytes: number
 }
 
 export interface TrafficRate {
   readonly bytesPerSecond: number
-  /** So much may go at once after a pause. */
+  /** The bytes that may be sent at once after a pause. */
   readonly burstBytes: number
 }
 
@@ -28,14 +28,14 @@ export const defaultTrafficRules: TrafficRules = Object.freeze({
 })
 
 export const trafficBounds = Object.freeze({
-  /** One frame of the least size would take longer than a link is waited for. */
+  /** At a lower rate, one frame of minimum size would take longer than the timeout of a link. */
   bytesPerSecondMin: 1_024,
   bytesPerSecondMax: 125_000_000_000,
   burstBytesMax: 1_073_741_824,
   bulkAfterBytesMin: 16_384,
 })
 
-/** Undefined for what is no rules; the other end may be of another version. */
+/** Returns undefined if the text is not valid rules; the other end may be of another version. */
 export function parseTrafficRules(text: string): TrafficRules | undefined {
   const value = asRecord(parsed(text))
   const floors = asRecord(value?.['floors'])
@@ -63,7 +63,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // The caller says that it was no rules.
+    // The caller reports the invalid rules.
     return undefined
   }
 }

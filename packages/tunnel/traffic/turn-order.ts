@@ -18,8 +18,8 @@ interface Line {
 }
 
 /**
- * Who sends next. A class goes before those behind it; but what these wait for adds up, by their
- * floor's part of all that is sent meanwhile, and who is owed a whole turn has it first.
+ * Decides which stream sends next. More urgent classes come first, but each waiting class accumulates its
+ * floor's share of all bytes sent meanwhile, and one that is owed a whole turn comes first.
  */
 export class TurnOrder {
   readonly #lines: readonly Line[] = trafficClasses.map(() => ({ fresh: [], rest: [] }))
@@ -62,7 +62,7 @@ export class TurnOrder {
 
   /** A stream of the class with this index has had its turn. */
   onSent(index: number, bytes: number): void {
-    // Nobody else waits: nobody is owed anything.
+    // If nobody else waits, nobody is owed anything.
     if (this.#waiting.size === 0) return
     for (let other = 0; other < trafficClasses.length; other += 1) {
       const part = this.#isWaiting(other) || other === index ? (this.#floors[other] ?? 0) : 0

@@ -1,25 +1,25 @@
 import { LeastRoundTrip } from './least-round-trip.ts'
 
-/** All in bytes or milliseconds. */
+/** The bounds, all in bytes or milliseconds. */
 export const windowBounds = Object.freeze({
-  /** As much as TCP sends at first, too: a round trip later it is twice that. */
+  /** The first size, the same as TCP's; it doubles a round trip later. */
   startBytes: 16_384,
   /** At 64 kbit/s these take half a second. */
   leastBytes: 4_096,
-  /** What all streams of a tunnel may have on their way. */
+  /** The bytes that all streams of a tunnel may have in flight. */
   mostBytes: 67_108_864,
-  /** What is sent may stand so long on the way, or half a round trip where that is more. */
+  /** The time that bytes may queue on the way, or half a round trip if that is more. */
   standingMs: 250,
   /** After so long a delay that was not ours is asked about again. */
   doubtMs: 120_000,
 })
 
-/** What a mark told: it was sent behind `bytesAhead` that had not been heard of, and its answer took `delayMs`. */
+/** The result of a mark: it was sent behind `bytesAhead` unacknowledged bytes, and its answer took `delayMs`. */
 export interface MarkReport {
   readonly number: number
   readonly bytesAhead: number
   readonly delayMs: number
-  /** The other end sends much, too: its part of the delay was taken off, and what is left is rough. */
+  /** The other end sends much, too: its part of the delay was subtracted, and the rest is approximate. */
   readonly isTwoWay: boolean
 }
 
@@ -31,10 +31,10 @@ interface Narrowing {
 }
 
 /**
- * How much may be on its way: what takes the least round trip and `standingMs` more. It is doubled each round trip
- * while there is no delay, and made smaller when there is twice as much as may be. Where the delay stays as
- * it was although much less is on its way, it is not ours (other traffic, a peer without processor time, a
- * longer way): then the window opens again, and the delay counts as the way's own for `doubtMs`.
+ * Decides how many bytes may be in flight: as many as take the least round trip plus `standingMs`. The size
+ * doubles each round trip while there is no delay, and shrinks when there is twice the allowed delay. If the
+ * delay stays although much less is in flight, its cause is elsewhere (other traffic, a peer without CPU
+ * time, a longer way): then the window opens again, and the delay counts as the way's own for `doubtMs`.
  */
 export class WindowSize {
   readonly #least = new LeastRoundTrip()
@@ -48,7 +48,7 @@ export class WindowSize {
     return this.#bytes
   }
 
-  /** Of anything: a ping on an idle link says best how long the way is. */
+  /** Records the round trip of any ping: one on an idle link measures the way best. */
   onRoundTrip(ms: number, nowMs: number): void {
     this.#least.add(ms, nowMs)
   }
@@ -72,7 +72,7 @@ export class WindowSize {
     const isNews = report.number > this.#grownAt
     if (!sent.wasFull || !isNews || report.delayMs >= wantedMs) return
     this.#grownAt = sent.lastNumber
-    // On a long way a part of it would be little, beside a delay that is not ours above all.
+    // On a long way a fraction of it would be a small step, above all next to a delay that is not ours.
     const least = report.delayMs < wantedMs - standingMs / 2 ? 1.25 : 1
     const factor = Math.min(2, Math.max(least, wantedMs / Math.max(leastMs, report.delayMs)))
     this.#bytes = Math.min(this.#bytes * factor, windowBounds.mostBytes)
@@ -107,7 +107,10 @@ interface Lateness {
   readonly lastNumber: number
 }
 
-/** What stands in our own queue shrinks with what we send; where much less was sent and the delay stayed, it is not ours. */
+/**
+ * Judges the effect of sending less: the delay of our own queue shrinks with it. If much less was sent and
+ * the delay stayed, the queue is not ours.
+ */
 function effectOf(before: MarkReport, after: MarkReport): 'some' | 'none' | 'unknown' {
   const part = after.bytesAhead / before.bytesAhead
   const delayPart = after.delayMs / before.delayMs

@@ -10,7 +10,7 @@ export const opcodes = Object.freeze({
   pong: 10,
 })
 
-/** Of a close, a ping or a pong (RFC 6455, 5.5). */
+/** The payload limit of a close, a ping or a pong (RFC 6455, 5.5). */
 export const controlBytesMax = 125
 /** The longest head: 2 bytes, a length of 8, a mask of 4. */
 export const frameHeadBytesMax = 14
@@ -25,10 +25,10 @@ export interface FrameHead {
   readonly opcode: number
   readonly isFinal: boolean
   readonly length: number
-  /** Undefined where the payload is as it comes, by no mask or one of zeros. */
+  /** Undefined if the payload needs no unmasking: there is no mask, or one of zeros. */
   readonly mask: Buffer | undefined
   readonly isMasked: boolean
-  /** Of the head itself. */
+  /** The length of the head itself. */
   readonly headBytes: number
 }
 
@@ -56,7 +56,10 @@ export function readFrameHead(bytes: Buffer, offset: number): FrameHead | undefi
   }
 }
 
-/** Writes the head of a final frame so that it ends at `end`; says where it begins. A mask of 4 bytes, or none. */
+/**
+ * Writes the head of a final frame so that it ends at `end`; returns where it begins. The mask has 4 bytes,
+ * or is omitted.
+ */
 export function writeFrameHead(
   target: Buffer,
   end: number,
@@ -73,7 +76,7 @@ export function writeFrameHead(
   return start
 }
 
-/** XORs in place; `at` is how much of the payload stood before (RFC 6455, 5.3). */
+/** XORs in place; `at` is the position of the bytes in the payload (RFC 6455, 5.3). */
 export function applyMask(bytes: Buffer, mask: Buffer, at = 0): void {
   for (let index = 0; index < bytes.length; index += 1) {
     bytes[index] = (bytes[index] ?? 0) ^ (mask[(at + index) & 3] ?? 0)

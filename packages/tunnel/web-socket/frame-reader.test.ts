@@ -23,7 +23,7 @@ function encode({ opcode, payload, isFinal = true, mask }: Part): Buffer {
   return Buffer.concat([head.subarray(start), body])
 }
 
-/** What a reader says, with the pieces of each message put together. */
+/** Returns a reader's events as text, with the pieces of each message joined. */
 function read(
   chunks: readonly Buffer[],
   isMaskWanted: boolean,

@@ -7,20 +7,20 @@ export interface FrameEvents {
   onPiece(piece: Buffer, isLast: boolean): void
   onPing(payload: Buffer): void
   onPong(payload: Buffer): void
-  /** Nothing is read after it. */
+  /** Called for a close; nothing is read after it. */
   onClose(code: number, reason: string): void
 }
 
 export interface FrameRules {
   /** A client's frames are masked, and a server's are not (RFC 6455, 5.1). */
   readonly isMaskWanted: boolean
-  /** Of one message, in all its frames. */
+  /** The limit of one message, in all its frames. */
   readonly messageBytesMax: number
 }
 
 /**
- * Reads the frames of one WebSocket out of chunks that are cut anywhere. Messages are not put together: what of
- * them is in a chunk is handed on as a view of it. Only heads and control frames wait until they are whole.
+ * Reads the frames of one WebSocket from arbitrary chunks. Messages are not joined: the part of a message in
+ * a chunk is passed on as a view of it. Only heads and control frames wait until they are complete.
  */
 export class FrameReader {
   readonly #rules: FrameRules
@@ -29,9 +29,9 @@ export class FrameReader {
   #cut: Buffer | undefined
   /** Its payload is being read. */
   #frame: FrameHead | undefined
-  /** Of that payload. */
+  /** The bytes of that payload read so far. */
   #bytesRead = 0
-  /** Of a control frame that is not whole. */
+  /** The pieces of an incomplete control frame. */
   #parts: Buffer[] = []
   #isWithinMessage = false
   #messageBytes = 0
@@ -94,7 +94,7 @@ export class FrameReader {
   }
 
   #onPayload(frame: FrameHead, view: Buffer): void {
-    // Who made the chunk may still read it.
+    // The chunk's owner may still read it, so unmasking works on a copy.
     const piece = frame.mask ? Buffer.from(view) : view
     if (frame.mask) applyMask(piece, frame.mask, this.#bytesRead)
     this.#bytesRead += piece.length
@@ -128,7 +128,7 @@ export class FrameReader {
   }
 }
 
-/** RFC 6455, 7.4.2, and what is registered since. */
+/** Accepts the codes of RFC 6455, 7.4.2, and those registered since. */
 function isSentCode(code: number): boolean {
   if (code >= 3_000) return code < 5_000
   return code >= 1_000 && code <= 1_014 && !neverSent.has(code)

@@ -12,7 +12,7 @@ export interface OpenWebSocketOptions {
   url: string
   protocol: string
   headers?: Readonly<Record<string, string>>
-  /** What is to be opened, for errors: `tunnel`. */
+  /** The thing to open, for errors: `tunnel`. */
   what: string
 }
 
@@ -82,7 +82,7 @@ function requestOf({ url, protocol, headers }: OpenWebSocketOptions, socket: Dup
   }
 }
 
-/** Why it is no answer to what was asked; undefined where it is one. */
+/** Returns why the response does not answer this request, or undefined if it does. */
 function faultOf({ headers }: IncomingMessage, protocol: string, key: string): string | undefined {
   if (headers.upgrade?.toLowerCase() !== 'websocket') return 'the answer is of no WebSocket'
   if (headers['sec-websocket-accept'] !== acceptKey(key))

@@ -5,15 +5,19 @@ import { applyMask, frameHeadBytesMax, opcodes, writeFrameHead } from './frame-h
 import { FrameReader, type FrameEvents } from './frame-reader.ts'
 import { closeCodes, WebSocketFault } from './web-socket-fault.ts'
 
-/** How long a close waits for the other end's. */
+/** The time that a close waits for the other end's, in milliseconds. */
 const closeMs = 5_000
 const closeReasonBytesMax = 123
-/** Answers to pings that the kernel has not taken. More pings than that get one answer, to the newest. */
+/**
+ * The number of answers to pings that the kernel may not have taken. Beyond it, only the newest ping is
+ * answered.
+ */
 const pongsUnsentMax = 16
 
 /**
- * How what is sent is masked. A hub masks nothing. A client must (RFC 6455, 5.3): that protects intermediaries that
- * read plain text from chosen bytes. Within TLS there are none, and a mask of zeros saves a pass over every byte.
+ * How sent frames are masked. A hub masks nothing. A client must (RFC 6455, 5.3): that protects
+ * intermediaries that read plain text from chosen bytes. Within TLS there are none, and a mask of zeros saves
+ * a pass over every byte.
  */
 export type Masks = 'none' | 'zeros' | 'random'
 
@@ -30,7 +34,7 @@ export interface EndpointEvents extends Pick<FrameEvents, 'onPiece' | 'onPong'> 
   onClosed(code: number, reason: string, fault: Error | undefined): void
 }
 
-/** One end of an open WebSocket (RFC 6455) over a socket of its own, for binary messages only. */
+/** One end of an open WebSocket (RFC 6455) over its own socket, for binary messages only. */
 export class WebSocketEndpoint {
   readonly #socket: Duplex
   readonly #masks: Masks
@@ -44,7 +48,7 @@ export class WebSocketEndpoint {
   #reason = ''
   #fault: Error | undefined
   #pongsUnsent = 0
-  /** To the newest ping, when there are too many of them. */
+  /** The answer owed to the newest ping, if there are too many. */
   #pongOwed: Buffer | undefined
 
   /** Nothing is read before start(). */
@@ -76,7 +80,7 @@ export class WebSocketEndpoint {
     this.#socket.once('end', () => this.#onEnd())
   }
 
-  /** The other end is left to wait; what was read already still comes. */
+  /** Stops reading, so that the other end waits; bytes that were already read still come. */
   pause(): void {
     this.#socket.pause()
   }
@@ -85,15 +89,15 @@ export class WebSocketEndpoint {
   }
 
   /**
-   * Sends one message. It stands behind `frameHeadBytesMax` bytes that are free for its head, in memory that is the
-   * endpoint's, to be changed, until `onSent` is called: when the kernel has taken it, or will not any more.
+   * Sends one message. It follows `frameHeadBytesMax` free bytes for its head, in memory that the endpoint
+   * may change until it calls `onSent`: when the kernel has taken it, or never will.
    */
   send(bytes: Buffer, onSent: () => void): void {
     if (!this.isOpen) return onSent()
     this.#write(opcodes.binary, bytes, onSent)
   }
 
-  /** At most 125 bytes. */
+  /** Sends at most 125 bytes. */
   ping(payload: Buffer): void {
     if (this.isOpen) this.#write(opcodes.ping, behindHead(payload))
   }
@@ -162,7 +166,7 @@ export class WebSocketEndpoint {
 
   #wait(): void {
     this.#timer ??= this.#clock.setTimer(closeMs, () => this.#socket.destroy())
-    // What comes now is the other end's close; nobody holds it back any more.
+    // Only the other end's close comes now, and nothing holds it back any more.
     this.#socket.resume()
   }
 

@@ -12,10 +12,10 @@ export const closeCodes = Object.freeze({
   tooBig: 1_009,
 })
 
-/** The other end does not keep to RFC 6455, or to what is asked of it here. */
+/** The other end violates RFC 6455, or this endpoint's further rules. */
 export class WebSocketFault extends Error {
   override name = 'WebSocketFault'
-  /** To close with. */
+  /** The code to close with. */
   readonly code: number
 
   constructor(code: number, message: string) {

@@ -1,12 +1,18 @@
 import type { Cluster as Api } from '@skerry/client'
 import type { FollowedClusters } from '@skerry/cluster-agent'
 
-/** The control plane as one virtual cluster sees it, by an identity of its own. */
+/** The hub's API as one virtual cluster sees it, under that cluster's own identity. */
 export interface ChildHub {
   readonly hub: Api
-  /** Our hub shows all of them to the whole cluster's agent; absent: each Cluster is read by itself. */
+  /**
+   * Follows all of them with the rights of the edge cluster's agent. If omitted, each Cluster is read
+   * separately.
+   */
   readonly clusters?: FollowedClusters
-  /** Called when nothing of the virtual cluster is left there: its identity goes, too. May be called again. */
+  /**
+   * Removes the virtual cluster's identity. Called once nothing of it is left on the hub; may be called
+   * again.
+   */
   readonly release?: (signal: AbortSignal) => Promise<void>
 }
 

@@ -18,11 +18,11 @@ import type { EdgeNames } from '../view/edge-names.ts'
 import { findContent, type NamespaceContent } from './namespace-content.ts'
 
 export interface EmptyNamespaceTiming {
-  /** How long nothing of the control plane is in a namespace before it is looked into. */
+  /** The time that a namespace must hold nothing of the control plane before its content is checked. */
   readonly graceMs: number
-  /** From when nothing more may be made there until it is looked into for the last time. */
+  /** The time that a namespace stays closed to new objects before its last check. */
   readonly closedMs: number
-  /** One that is left for something is looked into this often. */
+  /** The interval between checks of a namespace that still holds something. */
   readonly keptMs: number
 }
 
@@ -39,12 +39,12 @@ export interface EmptyNamespaceDeps {
 }
 
 const byNamespace = 'member-namespace'
-/** Always there, under the name that it has now. */
+/** It always exists, under its present name. */
 const defaultNamespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } }
 
 /**
- * Takes away namespaces that the agent has made for Works, once no Work has anything there and neither has
- * anybody else. Those that a Work or a person has made are theirs to delete.
+ * Deletes namespaces that the agent created for Works, once they hold neither a Work's object nor anybody
+ * else's. Namespaces that a Work or a person created are left to their creators.
  */
 export function emptyNamespaceController(
   shared: WorkContext,
@@ -79,7 +79,7 @@ export function emptyNamespaceController(
   }
 }
 
-/** Namespaces of the edge cluster in which a Work has something, or that it brings. */
+/** Returns the namespaces of the edge cluster in which a Work has objects, or that it brings. */
 function membersIn(shared: WorkContext, work: Work): string[] {
   const places = placesOf(shared, work)
   const members = places.flatMap(({ apiVersion, kind, metadata: { namespace, name } }) => {
@@ -89,10 +89,10 @@ function membersIn(shared: WorkContext, work: Work): string[] {
   return [...new Set(members)]
 }
 
-/** One in which nothing of the control plane is. */
+/** A namespace that no Work uses. */
 interface Unmeant {
   readonly sinceMs: number
-  /** Absent: it is open. */
+  /** Unset while the namespace is open. */
   readonly closedAtMs?: number
   readonly first?: DiscoveredResource
 }
@@ -132,7 +132,7 @@ class EmptyNamespaces {
     if (waitMs > 0) return { requeueAfterMs: waitMs }
     const { local } = this.#deps
     const content = await findContent(local, { namespace: member, first: known.first }, signal)
-    // From here on nothing is waited for until it is decided.
+    // From here on nothing is awaited until the decision.
     if (this.#isMeant(member, context)) return { requeueAfterMs: 1 }
     if (content) {
       this.#unmeant.set(member, { sinceMs, first: content.resource })
@@ -147,8 +147,9 @@ class EmptyNamespaces {
   }
 
   /**
-   * As `memberNamespace` makes them, or of a Work that brings it under another name by now. What a person has
-   * made has no such label, and what a Work has left behind has the name of one that is gone.
+   * Reports whether the agent may delete the namespace: `memberNamespace` made it, or a Work made it and has
+   * since moved to another name. A namespace that a person made lacks the label; one that a deleted Work left
+   * behind names a Work that is gone.
    */
   #isOurs({ metadata }: Namespace, context: ControllerContext): boolean {
     const { name, labels = {}, annotations = {}, deletionTimestamp } = metadata
@@ -162,7 +163,10 @@ class EmptyNamespaces {
     )
   }
 
-  /** Of something where the Work has nothing: whether it has it elsewhere. */
+  /**
+   * Reports whether a Work that has nothing in this namespace any more still exists, and so has its objects
+   * elsewhere.
+   */
   #isMoved(name: string, context: ControllerContext): boolean {
     const namespace = executionNamespace(this.#shared.clusterName)
     const work = context.informer(this.#shared.works).get({ namespace, name })
@@ -194,7 +198,10 @@ class EmptyNamespaces {
     return true
   }
 
-  /** Only as it was when it was closed: whoever opens it again changes its version. */
+  /**
+   * Deletes the namespace only at the version that it had when it was closed: reopening it changes the
+   * version.
+   */
   async #take(
     { metadata: { name = '', uid = '', resourceVersion = '' } }: Namespace,
     { log }: ControllerContext,
@@ -240,7 +247,7 @@ function textOf({ resource: { group, resource }, object }: NamespaceContent): st
   return `${what}/${object.metadata.name ?? ''}`
 }
 
-/** Undefined of what is gone, or is another by now: its change brings it here again. */
+/** Resolves undefined if the object is gone or has been replaced: that change brings it back here. */
 async function unlessChanged<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked

@@ -41,7 +41,7 @@ const signal = AbortSignal.timeout(60_000)
 const policies = '/apis/admissionregistration.k8s.io/v1'
 const works = executionNamespace('east')
 
-/** A hub, and one edge with a virtual cluster, whose namespaces are looked into at once. */
+/** Starts a hub, and one edge with a virtual cluster, whose namespaces are checked at once. */
 async function startScene(timing: Partial<EmptyNamespaceTiming> = {}) {
   await using stack = new AsyncDisposableStack()
   const kinds = await builtinKinds()

@@ -8,26 +8,26 @@ import {
   type VirtualClusterSpec,
 } from '@skerry/fleet-kinds'
 
-/** A group as its source tells it. */
+/** A group as its source reports it. */
 export interface SourceGroup {
   readonly name: string
   readonly nodes: Pick<VirtualClusterSpec, 'nodeSelector' | 'nodeNames'>
 }
 
-/** A kind of another system whose objects are groups of nodes; in whichever version is stored there. */
+/** A kind of another system whose objects are groups of nodes. It is read in its storage version. */
 export interface ForeignSource {
   readonly group: string
   readonly resource: string
   readonly groupOf: (object: AnyObject) => SourceGroup
 }
 
-/** By the field of a set that names them. */
+/** The foreign sources, by the field of a set that names them. */
 export const foreignSources: Readonly<Record<Exclude<keyof GroupSource, 'label'>, ForeignSource>> =
   Object.freeze({
     nodeGroups: {
       group: 'apps.kubeedge.io',
       resource: 'nodegroups',
-      // KubeEdge's controller keeps one group for each node, and says which by this label.
+      // KubeEdge's controller keeps one group for each node and names it in this label.
       groupOf: (object: AnyObject) => labelled(object, 'apps.kubeedge.io/belonging-to'),
     },
     nodeUnits: { group: 'site.superedge.io', resource: 'nodeunits', groupOf: unitOf },
@@ -43,7 +43,7 @@ function labelled({ metadata }: AnyObject, key: string): SourceGroup {
   return { name, nodes: { nodeSelector: { matchLabels: { [key]: name } } } }
 }
 
-/** Its nodes by name, and those that its labels select; annotations select nothing here. */
+/** Returns its nodes by name, and those that its labels select; annotations select nothing here. */
 function unitOf(object: AnyObject): SourceGroup {
   const named = fieldAt(object, 'spec', 'nodes')
   const nodeNames = Array.isArray(named) ? named.filter((each) => typeof each === 'string') : []

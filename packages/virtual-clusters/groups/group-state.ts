@@ -7,13 +7,13 @@ import { createMapping, type Mapping } from '../mapping/mapping.ts'
 import { createNamespaceRule } from '../mapping/namespace-rule.ts'
 import { planGroups, type GroupPlan, type PlannedGroup } from './plan-groups.ts'
 
-/** A virtual cluster, and how what is meant there stands in the edge cluster. */
+/** A virtual cluster with its mapping to the edge cluster. */
 export interface MappedCluster {
   readonly group: VirtualGroup
   readonly mapping: Mapping
 }
 
-/** Which groups there are and which nodes they have, as of the last change. */
+/** Holds the groups and their nodes as of the last change. */
 export class GroupState {
   readonly #parent: string
   readonly #virtualClusters: Informer<VirtualCluster>
@@ -42,7 +42,7 @@ export class GroupState {
     return this.#plan
   }
 
-  /** Of a VirtualCluster; undefined of one that is gone or going. */
+  /** Returns the plan of a VirtualCluster, or undefined if it is gone or being deleted. */
   planned(name: string): PlannedGroup | undefined {
     return this.plan().groups.get(name)
   }
@@ -84,7 +84,10 @@ export class GroupState {
   }
 }
 
-/** How manifests and requests of a virtual cluster stand in the edge cluster. Throws RangeError for a bad pattern or address. */
+/**
+ * Returns the mapping of a virtual cluster's manifests and requests to the edge cluster. Throws RangeError
+ * for an invalid pattern or address.
+ */
 export function viewOf(clusterName: string, { spec }: Pick<VirtualCluster, 'spec'>): MappedCluster {
   const { pattern } = spec.namespaces ?? {}
   const group: VirtualGroup = {
@@ -104,12 +107,12 @@ export function viewOf(clusterName: string, { spec }: Pick<VirtualCluster, 'spec
   return { group, mapping }
 }
 
-/** Labels that each of its nodes has by its selector; none where it has nodes by name, too. */
+/** Returns the labels that each of its nodes has by its selector; none if it also has nodes by name. */
 export function nodeLabelsOf({ nodeSelector, nodeNames = [] }: VirtualCluster['spec']): NodeLabels {
   return nodeNames.length > 0 ? {} : (nodeSelector?.matchLabels ?? {})
 }
 
-/** Heartbeats are the most of what a node says. */
+/** Most updates of a node are heartbeats, which change no group. */
 function isRegrouping(change: Change<Node>): boolean {
   if (change.type !== 'updated') return true
   return groupingOf(change.object) !== groupingOf(change.old)

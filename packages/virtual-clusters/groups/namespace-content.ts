@@ -2,26 +2,26 @@ import { isStatusError } from '@skerry/api'
 import type { Cluster as Api, DiscoveredResource, PartialObject } from '@skerry/client'
 import { isolationName, virtualNamespaceLabels } from '@skerry/fleet-kinds'
 
-/** An object that somebody has put into a namespace. */
+/** An object that a person or a controller has put into a namespace. */
 export interface NamespaceContent {
   readonly resource: DiscoveredResource
   readonly object: PartialObject
 }
 
 export interface ContentQuestion {
-  /** As the edge cluster calls it. */
+  /** The namespace's name in the edge cluster. */
   readonly namespace: string
   /** The kind that is looked at first: what was there the last time mostly still is. */
   readonly first?: DiscoveredResource | undefined
 }
 
-/** What Kubernetes has by itself in a namespace is far less. */
+/** Kubernetes itself puts far fewer objects of one kind into a namespace. */
 const pageObjectsMax = 20
 
 /**
- * Something in a namespace that neither Kubernetes nor the agent makes in each by itself; undefined when it is
- * empty. Events and leases do not count: they are nobody's data. Asks for the metadata of one page or two
- * of each kind. Rejects where one of the kinds cannot be read: what is not seen is not nothing.
+ * Finds an object in the namespace that neither Kubernetes nor the agent makes in every namespace, or returns
+ * undefined. Events and leases do not count: they are nobody's data. Requests the metadata of one or two
+ * pages of each kind. Rejects if a kind cannot be read, because unseen objects may exist.
  */
 export async function findContent(
   local: Api,
@@ -42,7 +42,7 @@ export async function findContent(
   return undefined
 }
 
-/** Each resource once, in the version that its group prefers among those that have it. */
+/** Returns each resource once, in the version that its group prefers among those that serve it. */
 export function inOneVersion(resources: readonly DiscoveredResource[]): DiscoveredResource[] {
   const once = new Map<string, DiscoveredResource>()
   for (const each of resources) {
@@ -58,7 +58,10 @@ const uncounted: ReadonlySet<string> = new Set([
   'coordination.k8s.io/leases',
 ])
 
-/** What nobody can delete is a view of something else. */
+/**
+ * Reports whether objects of the resource are stored. A resource without the delete verb is a view of another
+ * one.
+ */
 function isKept({ group, resource, isNamespaced, verbs }: DiscoveredResource): boolean {
   const isStored = verbs.includes('list') && verbs.includes('delete')
   return isNamespaced && isStored && !uncounted.has(`${group}/${resource}`)
@@ -92,7 +95,7 @@ const isIsolation: Judge = ({ name, labels }) =>
 const madeByThemselves: Readonly<Record<string, Judge>> = Object.freeze({
   '/configmaps': ({ name }) => name === 'kube-root-ca.crt',
   '/resourcequotas': isIsolation,
-  // Tokens of clusters before 1.24.
+  // The tokens of clusters before 1.24.
   '/secrets': ({ annotations }) =>
     annotations?.['kubernetes.io/service-account.name'] === 'default',
   '/serviceaccounts': ({ name }) => name === 'default',

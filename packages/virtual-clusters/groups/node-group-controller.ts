@@ -11,11 +11,11 @@ import { groupLabel } from '@skerry/fleet-kinds'
 import type { EdgeNames } from '../view/edge-names.ts'
 import type { GroupState } from './group-state.ts'
 
-/** Many nodes that change at once are one look. */
+/** The delay that collects the changes of many nodes into one look, in milliseconds. */
 const settleMs = 200
 const all = 'groups'
 
-/** Gives each node the label of its group, and takes it away from nodes of none. */
+/** Labels each node with its group, and removes the label from nodes without one. */
 export function nodeGroupController(state: GroupState): ControllerDefinition {
   return {
     name: 'node-group-controller',
@@ -36,7 +36,7 @@ export function nodeGroupController(state: GroupState): ControllerDefinition {
         try {
           await context.client(resources.nodes).patch({ name, type: 'merge', patch }, signal)
         } catch (error) {
-          // It went in the meantime.
+          // The node was deleted in the meantime.
           if (!isStatusError(error, 'NotFound')) throw error
         }
         context.log.info('Node changed its group', { node: name, group: group ?? 'none' })
@@ -49,8 +49,8 @@ export function nodeGroupController(state: GroupState): ControllerDefinition {
 const evictionRetryMs = 30_000
 
 /**
- * Evicts pods of virtual clusters from nodes that are of their group no more. A node selector alone
- * holds only while a pod is being placed.
+ * Evicts pods of virtual clusters from nodes that have left their group. A node selector only applies while a
+ * pod is being placed.
  */
 export function strangerController(
   state: GroupState,
@@ -87,7 +87,7 @@ export function strangerController(
   }
 }
 
-/** Pods of nodes that are about to change their group. */
+/** Enqueues the pods of nodes that are about to change their group. */
 function regrouping(state: GroupState, observer: Pick<EdgeObserver, 'podsOn'>): Watch {
   return {
     resource: resources.nodes,

@@ -8,7 +8,7 @@ import {
 } from '@skerry/client'
 import type { InformerSet } from '@skerry/controller-runtime'
 
-/** What is followed elsewhere, and slim there. */
+/** Informers that the agent already runs, with slimmed objects. */
 export interface ObservedInformers {
   readonly nodes: Informer<Node>
   readonly pods: Informer<Pod>
@@ -22,7 +22,7 @@ export function withObserved(
   { nodes, pods, definitions }: ObservedInformers,
 ): InformerSet {
   const observed = (asked: ResourceRef): Informer<KubeObject> | undefined => {
-    // What they hold is told by the resource that is asked for, and each has one type of objects.
+    // The requested resource decides which type of objects the informer holds.
     if (asked === resources.nodes) return nodes as unknown as Informer<KubeObject>
     if (asked === resources.pods) return pods as unknown as Informer<KubeObject>
     if (asked === resources.customResourceDefinitions) {

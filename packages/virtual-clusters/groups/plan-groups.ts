@@ -6,28 +6,28 @@ import { createNamespaceRule } from '../mapping/namespace-rule.ts'
 
 /** Names become parts of others (karmada-es-<name>), which must stay within 63. */
 const nameCharsMax = 48
-/** A status tells so many conflicts, and how many more there are. */
+/** A status lists at most this many conflicts, and the number of further ones. */
 const problemsMax = 10
 
 export interface GroupPlan {
-  /** Nodes whose label is to be another one; undefined takes it away. */
+  /** The nodes whose group label changes, with the new value; undefined removes the label. */
   readonly labels: ReadonlyMap<string, string | undefined>
-  /** By VirtualCluster's name. */
+  /** The planned groups, by VirtualCluster name. */
   readonly groups: ReadonlyMap<string, PlannedGroup>
 }
 
 export interface PlannedGroup {
   readonly clusterName: string
-  /** True: it is not registered, or stays as it was, for the problem that is told. */
+  /** True if the spec is rejected for the reported problem: the group is not registered, or stays as it was. */
   readonly isRefused: boolean
   readonly nodes: { readonly total: number; readonly ready: number }
   readonly problems: readonly string[]
 }
 
 /**
- * Decides which node is in which group. A node is in one group: in the one it is in as long as that
- * one selects it, else in the oldest that does. Those that it is not in are told. A group that is there and
- * whose wishes are refused by now keeps its name and its nodes: a slip of the pen closes no branch.
+ * Decides which node is in which group. A node is in at most one group: it stays in its present group while
+ * that group selects it, else it joins the oldest group that does. The others report a conflict. A group
+ * whose spec becomes invalid keeps its name and its nodes, so that a typo closes no branch.
  */
 export function planGroups(
   parent: string,
@@ -64,7 +64,7 @@ interface Candidate {
   readonly name: string
   readonly clusterName: string
   readonly refusal: string | undefined
-  /** Of one that is refused: the name under which it is there already. */
+  /** The name under which a rejected group is already registered. */
   readonly held: string | undefined
   readonly selector: LabelSelector | undefined
   readonly nodeNames: ReadonlySet<string>
@@ -73,7 +73,7 @@ interface Candidate {
   ready: number
 }
 
-/** The oldest first. One that is being deleted selects nothing any more. */
+/** Sorts the oldest first. A VirtualCluster that is being deleted selects no nodes. */
 function candidatesOf(parent: string, all: readonly VirtualCluster[]): Candidate[] {
   const ordered = all
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
@@ -81,7 +81,8 @@ function candidatesOf(parent: string, all: readonly VirtualCluster[]): Candidate
   const taken = new Map<string, string>([[parent, '']])
   const inUse = new Map(ordered.map(({ metadata, status }) => [status?.clusterName, metadata.name]))
   for (const each of all) {
-    // Until it has left, its name is its own: else what is made would be taken away with it.
+    // A cluster that is being deleted keeps its name until it has left. A new one of that name would be
+    // deleted with it.
     const { deletionTimestamp, name = '' } = each.metadata
     if (deletionTimestamp) taken.set(each.status?.clusterName ?? clusterNameOf(parent, each), name)
   }
@@ -139,7 +140,7 @@ function selectorOf({ spec }: VirtualCluster): LabelSelector | undefined {
   return spec.nodeSelector && labelSelectorOf(spec.nodeSelector)
 }
 
-/** Under two patterns two virtual clusters could mean one namespace. */
+/** With two patterns, two virtual clusters could map to one namespace. */
 function patternRefusal(own: string | undefined, first: string | undefined): string | undefined {
   if (own === first) return undefined
   return `namespaces.pattern must be the same in all VirtualClusters, and the oldest has ${first === undefined ? 'none' : `"${first}"`}`
@@ -171,7 +172,7 @@ function selects({ selector, nodeNames }: Candidate, { metadata }: Node): boolea
 }
 
 interface Conflict {
-  /** Of the node. */
+  /** The node's name. */
   readonly name: string
   readonly chosen: Candidate | undefined
   readonly selecting: readonly Candidate[]

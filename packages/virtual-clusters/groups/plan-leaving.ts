@@ -7,19 +7,20 @@ import {
 const graceSecondsDefault = 600
 
 export interface LeavingPlan {
-  /** Those of which it is noted from now on since when they have no group. */
+  /** VirtualClusters to annotate with the time from which they have had no group. */
   readonly update: readonly VirtualCluster[]
   readonly remove: readonly string[]
   readonly waiting: readonly string[]
   readonly problems: readonly string[]
-  /** In so many milliseconds the first of `waiting` goes. */
+  /** The time until the first of `waiting` is deleted, in milliseconds. */
   readonly nextMs?: number
 }
 
 /**
- * Decides which of a set's VirtualClusters without a group go. With one goes whatever was sent to it, its
- * volume claims too, so a node that is made anew, or a label that is missing for a while, has time to come
- * back. Since when it has no group stands on it, and outlives the agent. `nowMs` is the time of day.
+ * Decides which of a set's VirtualClusters without a group are deleted. Deleting one deletes everything that
+ * was sent to it, volume claims included, so a node that is recreated, or whose label is missing for a while,
+ * has the grace period to come back. An annotation records since when the group is gone, so the period
+ * outlives the agent. `nowMs` is the time of day.
  */
 export function planLeaving(
   { spec }: VirtualClusterSet,
@@ -58,7 +59,7 @@ export function withoutGoneSince(each: VirtualCluster): VirtualCluster {
   return { ...each, metadata: { ...each.metadata, annotations } }
 }
 
-/** Undefined: it was not noted, or not in the past, as after a clock was put back. */
+/** Returns undefined if the time was not recorded, or lies in the future, as after a clock was set back. */
 function notedMs({ metadata }: VirtualCluster, nowMs: number): number | undefined {
   const ms = Date.parse(metadata.annotations?.[goneSinceAnnotation] ?? '')
   return ms <= nowMs ? ms : undefined
@@ -69,7 +70,7 @@ function noting(each: VirtualCluster, nowMs: number): VirtualCluster {
   return { ...each, metadata: { ...each.metadata, annotations } }
 }
 
-/** Kubernetes' form of a time, rounded down. */
+/** Formats a time as Kubernetes does, rounded down to seconds. */
 function secondsOf(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`
 }

@@ -13,14 +13,14 @@ export interface SetPlan {
   readonly update: readonly VirtualCluster[]
   readonly remove: readonly string[]
   readonly problems: readonly string[]
-  /** Those without a group that stay for now. */
+  /** VirtualClusters without a group whose grace period is still running. */
   readonly waiting: readonly string[]
-  /** In so many milliseconds the first of them goes. */
+  /** The time until the first of them is deleted, in milliseconds. */
   readonly nextMs?: number
 }
 
 /**
- * Decides what a set's groups need of VirtualClusters, beside those that it has. `nowMs` is the time of day,
+ * Decides which VirtualClusters to create, update and delete for a set's groups. `nowMs` is the time of day,
  * in milliseconds since 1970.
  */
 export function planSet(
@@ -32,7 +32,7 @@ export function planSet(
   const problems: string[] = []
   const wanted = new Map<string, VirtualCluster>()
   const isHeld = (group: SourceGroup): boolean => owned.some((each) => isOf(each, group))
-  // One that is there keeps its name: a node that says `East` closes no `east`.
+  // A VirtualCluster that exists keeps its name: a node labelled `East` does not close `east`.
   for (const group of [...groups.filter(isHeld), ...groups.filter((group) => !isHeld(group))]) {
     const [why] = checkDnsLabel(group.name)
     if (why !== undefined) problems.push(`group "${group.name}" cannot be a name: ${why}`)
@@ -61,9 +61,9 @@ export function planSet(
   }
 }
 
-/** As its set says, without the time since when it had no group. */
+/** Applies the set's template and removes the time from which the group was gone. */
 function withGroup(found: VirtualCluster, { spec }: VirtualCluster): VirtualCluster {
-  // Under which name it is registered is for who changes it there.
+  // Users change the registered name on the VirtualCluster itself, so the set leaves it alone.
   const { clusterName } = found.spec
   const next = {
     ...found,
@@ -79,7 +79,7 @@ function isOf({ metadata, spec }: VirtualCluster, { name, nodes }: SourceGroup):
 
 const none: SourceGroup['nodes'] = Object.freeze({ nodeSelector: undefined, nodeNames: undefined })
 
-/** Goes with its set, by the owner. */
+/** Returns a VirtualCluster that is deleted with its set, its owner. */
 function memberOf(
   { apiVersion, kind, metadata, spec }: VirtualClusterSet,
   { name, nodes }: SourceGroup,

@@ -11,9 +11,10 @@ import { virtualNamespaceLabels } from '@skerry/fleet-kinds'
 import { inOneVersion } from './namespace-content.ts'
 
 /**
- * Takes away what a virtual cluster has in the edge cluster outside of namespaces, by what is written on the
- * objects themselves: its own go, and of shared ones it is no sharer any more; the last takes them along. So
- * nothing is left of Works that the control plane does not show any more. False while one is still there.
+ * Removes a virtual cluster's objects outside of namespaces from the edge cluster, by their own labels and
+ * annotations: deletes its own objects and takes it off the sharers of shared ones, whose last sharer deletes
+ * them. This also finds objects of Works that the control plane no longer shows. Resolves false while one is
+ * still there.
  */
 export async function releaseObjects(
   clusterName: string,
@@ -50,7 +51,7 @@ export async function releaseObjects(
   return isGone
 }
 
-/** Namespaces are emptied first, and go by themselves. */
+/** Namespaces are emptied first, and deleted separately. */
 function hasOwn({ group, resource, isNamespaced, verbs }: DiscoveredResource): boolean {
   const isChanged = ['list', 'patch', 'delete'].every((verb) => verbs.includes(verb))
   const isNamespace = group === '' && resource === 'namespaces'
@@ -71,12 +72,12 @@ function isWanted(object: KubeObject): boolean {
   return sharersOf({ ...object }).size > 0
 }
 
-/** What another one has come to share meanwhile is not deleted. */
+/** The preconditions keep an object that another cluster has come to share in the meantime from being deleted. */
 function versionOf({ metadata: { uid, resourceVersion } }: KubeObject) {
   return { ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) }
 }
 
-/** Undefined where the object is gone, or has changed: then it is looked at again. */
+/** Resolves undefined if the object is gone, or has changed: then it is checked again. */
 async function ifUnchanged<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await ifThere(asked)

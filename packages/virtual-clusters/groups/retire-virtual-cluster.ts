@@ -13,15 +13,15 @@ export interface RetirementDeps {
   readonly clock: Pick<Clock, 'now'>
   /** Takes a Work's objects out of the edge cluster; false while one is still there. */
   readonly take: (work: Work, signal: AbortSignal) => Promise<boolean>
-  /** Called where the hub keeps the Cluster because it does not let this agent take it away. */
+  /** Called if the hub keeps the Cluster, because it does not allow this agent to delete it. */
   readonly onKept: () => void
 }
 
 /**
- * Takes away everything of a virtual cluster whose tasks have ended: its Works' objects and whatever else
- * of it is in the edge cluster, its namespaces, its Cluster on the hub. Resolves what it still waits for;
- * undefined when nothing is left. To be called again until then; rejects while the hub or the edge's API
- * server is away.
+ * Removes everything of a virtual cluster whose tasks have ended: its Works' objects and whatever else of it
+ * is in the edge cluster, its namespaces, and its Cluster on the hub. Resolves with what it still waits for,
+ * or undefined when nothing is left; call it again until then. Rejects while the hub or the edge's API server
+ * is unreachable.
  */
 export async function retireVirtualCluster(
   clusterName: string,
@@ -39,7 +39,10 @@ export async function retireVirtualCluster(
   return isGone ? undefined : 'its Cluster on the hub'
 }
 
-/** None where the hub shows them to this agent no more: what came by them is found in the edge cluster. */
+/**
+ * Returns none if the hub no longer shows the Works to this agent: their objects are then found in the edge
+ * cluster.
+ */
 async function worksOf(clusterName: string, hub: Api, signal: AbortSignal): Promise<Work[]> {
   try {
     const request = { namespace: executionNamespace(clusterName) }

@@ -47,20 +47,23 @@ export interface VirtualClustersOptions {
 
 export interface VirtualClustersDeps {
   readonly local: Api
-  /** Somebody else runs it, and `edge`, too. */
+  /** The caller runs it, and `edge`, too. */
   readonly observer: EdgeObserver
   readonly edge: EdgeNames
   /** The control plane, in the name of the whole cluster. */
   readonly hub: Api
   readonly identityOf: IdentityOf
-  /** Whether the whole cluster's agent may follow and make the Clusters of all; Karmada keeps each for itself. */
+  /**
+   * Whether the edge cluster's agent may watch and create the Clusters of all virtual clusters. Karmada lets
+   * each agent see only its own.
+   */
   readonly isFollowed: boolean
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
 }
 
-/** Groups of the edge cluster's nodes as clusters of their own. */
+/** Groups of the edge cluster's nodes as virtual clusters. */
 export interface VirtualClusters {
   /** A virtual cluster that this agent answers for; undefined of any other name. */
   find(clusterName: string): MappedCluster | undefined
@@ -97,7 +100,7 @@ export function createVirtualClusters(
   }
 }
 
-/** Which versions there are is all that is asked of a definition; schemas are the most of it. */
+/** Strips schemas, which are most of a definition: only the versions are needed. */
 function withoutSchemas(definition: CustomResourceDefinition): CustomResourceDefinition {
   const { apiVersion, kind, metadata, spec } = definition
   const { name, uid, resourceVersion, deletionTimestamp } = metadata

@@ -18,22 +18,25 @@ import type { GroupState } from './group-state.ts'
 import type { PlannedGroup } from './plan-groups.ts'
 import { virtualConditionTexts, type ToldRound } from './virtual-condition-texts.ts'
 
-/** What leaves is looked after this often. */
+/** The interval between checks of a virtual cluster that is leaving, in milliseconds. */
 const leavingCheckMs = 1_000
 /** A hub that is away is tried again after this at the latest. */
 const retryMsMax = 30_000
 
-/** What the controller starts and ends for each virtual cluster. */
+/** The tasks that the controller starts and ends for each virtual cluster. */
 export interface VirtualClusterTasks {
-  /** What the control plane's administrator does to allow them, as the end of a sentence. */
+  /** How the control plane's administrator allows virtual clusters, as the end of a sentence. */
   readonly howToAllow: string
   /** Registers it, reports it and applies its Works from now on; the same again changes nothing. */
   ensure(clusterName: string, virtualCluster: VirtualCluster): Promise<void>
   /** The last round that was reported of it. */
   roundOf(clusterName: string): ReportedRound | undefined
-  /** Called with a name whose round tells something else than the one before. */
+  /** Calls the listener with the name of a virtual cluster whose round reports something new. */
   onRound(listener: (clusterName: string) => void): Disposable
-  /** Ends all that runs for it and takes it away; undefined when nothing is left, else for what it waits. */
+  /**
+   * Ends and removes everything of the virtual cluster. Resolves with what it still waits for, or undefined
+   * when nothing is left.
+   */
   retire(
     clusterName: string,
     virtualCluster: VirtualCluster,
@@ -41,7 +44,10 @@ export interface VirtualClusterTasks {
   ): Promise<string | undefined>
 }
 
-/** Makes each VirtualCluster a Cluster on the hub, and takes it away there and here when it goes. */
+/**
+ * Registers each VirtualCluster as a Cluster on the hub, and removes it from the hub and the edge when it is
+ * deleted.
+ */
 export function virtualClusterController(
   state: GroupState,
   tasks: VirtualClusterTasks,
@@ -110,12 +116,12 @@ async function join(
   }
   const held = await withFinalizer(found, context, signal)
   const status = toldStatus({ found: held, planned, clusterName: wanted }, { tasks, context })
-  // First the name: whatever is made under it from now on can be taken away again.
+  // The name is written first, so that everything created under it can be deleted again.
   await writeStatus(held, status, context, signal)
   await tasks.ensure(wanted, held)
 }
 
-/** Of one that is there, under the name that it has. */
+/** Returns the status of an existing VirtualCluster, under its registered name. */
 function toldStatus(
   of: { found: VirtualCluster; planned: PlannedGroup; clusterName: string },
   { tasks, context }: Acting,

@@ -30,12 +30,15 @@ import type { GroupState } from './group-state.ts'
 import { isNotedGone, withoutGoneSince } from './plan-leaving.ts'
 import { planSet } from './plan-set.ts'
 
-/** A new branch often comes with several nodes. */
+/**
+ * The delay that collects several changes into one, in milliseconds: a new branch often comes with several
+ * nodes.
+ */
 const settleMs = 500
 const sourceCondition = 'SourceFound'
 
 /**
- * Makes a VirtualCluster for each group of a set's source, and deletes those whose group has been gone for
+ * Creates a VirtualCluster for each group of a set's source, and deletes those whose group has been gone for
  * the set's grace period.
  */
 export function virtualClusterSetController(state: GroupState): ControllerDefinition {
@@ -90,7 +93,7 @@ function setOf(labels: Readonly<Record<string, string>> = {}): string[] {
   return name ? [name] : []
 }
 
-/** Nodes, definitions of foreign kinds, and objects of those that are followed. */
+/** Watches nodes, definitions of foreign kinds, and objects of the followed ones. */
 function whenAnythingChanges(state: GroupState, followed: FollowedSources): Watch {
   return {
     resource: resources.customResourceDefinitions,
@@ -117,14 +120,14 @@ function whenAnythingChanges(state: GroupState, followed: FollowedSources): Watc
 }
 
 interface FoundGroups {
-  /** Undefined: the source is not there yet, or not all of it was seen. */
+  /** Undefined if the source does not exist yet or could not be read completely. */
   readonly groups?: readonly SourceGroup[]
   /** The source itself is not there: groups that come back with it are to find what they had. */
   readonly isAbsent?: boolean
   readonly message: string
 }
 
-/** Foreign kinds of which some set asks; each is followed from when its definition is there. */
+/** The foreign kinds that some set uses; each is watched once its definition exists. */
 class FollowedSources {
   readonly #followed = new Map<string, TypedResource<AnyObject>>()
   readonly #listeners = new Set<() => void>()
@@ -188,7 +191,7 @@ function storedVersion({ spec, metadata }: CustomResourceDefinition): string | u
 
 interface SetFindings {
   readonly found: FoundGroups
-  /** Undefined where it is not known which groups there are: what was told stays. */
+  /** Undefined if the groups are not known: the status then keeps its number. */
   readonly total?: number
   readonly problems?: readonly string[]
 }

@@ -26,7 +26,7 @@ const deps = { clock: systemClock, random: systemRandom, log: silentLogger, user
 const signal = AbortSignal.timeout(60_000)
 const definitions = resources.customResourceDefinitions
 
-/** Until the object is as wanted; undefined stands for one that is not there. */
+/** Waits until the object is as wanted; undefined stands for one that does not exist. */
 async function until<T extends KubeObject>(
   api: Api,
   resource: TypedResource<T>,

@@ -43,9 +43,9 @@ export interface VirtualClusterTasksDeps {
   readonly edge: EdgeNames
   readonly identityOf: IdentityOf
   readonly howToAllow: string
-  /** Asked for once Works are to be applied; only the control plane can tell. */
+  /** Called once Works are to be applied, because only the control plane has the interpreter's rules. */
   readonly interpreter: () => Promise<ResourceInterpreter>
-  /** Shared by all of them. */
+  /** Shared by all virtual clusters. */
   readonly member: MemberCluster
   readonly running: RunningClusters
   readonly timing?: Partial<ClusterReporterTiming> | undefined
@@ -54,7 +54,7 @@ export interface VirtualClusterTasksDeps {
   readonly log: Logger
 }
 
-/** Each takes a connection to the hub; an agent's other requests want some, too. */
+/** Each round takes a connection to the hub, and the agent's other requests need some, too. */
 const roundsAtOnceMax = 8
 
 export function createVirtualClusterTasks(deps: VirtualClusterTasksDeps): VirtualClusterTasks {
@@ -69,7 +69,8 @@ export function createVirtualClusterTasks(deps: VirtualClusterTasksDeps): Virtua
   return {
     howToAllow: deps.howToAllow,
     ensure(clusterName, virtualCluster) {
-      // Which nodes it has is seen by their label; what they have in common, manifests may contradict.
+      // Nodes of the group are found by their label, so the selector changes nothing here; node labels do,
+      // because manifests may contradict them.
       const { nodeSelector: _selector, nodeNames: _names, ...spec } = virtualCluster.spec
       const version = JSON.stringify([spec, nodeLabelsOf(virtualCluster.spec)])
       return deps.running.ensure(clusterName, {
@@ -90,7 +91,8 @@ export function createVirtualClusterTasks(deps: VirtualClusterTasksDeps): Virtua
       const { hub, release } = deps.identityOf(clusterName)
       const { local, member, clock, log } = deps
       const registered = conditionOf(status?.conditions, virtualConditions.registered)
-      // Namespaced objects go with their namespaces, so neither the pattern nor the isolation is needed; both may be invalid.
+      // Namespaced objects are deleted with their namespaces, so neither the pattern nor the isolation is
+      // needed; both may be invalid.
       const { namespaces: _pattern, isolation: _isolation, ...rest } = spec
       const { mapping } = viewOf(clusterName, { spec: rest })
       const waitsFor = await retireVirtualCluster(
@@ -115,7 +117,7 @@ export function createVirtualClusterTasks(deps: VirtualClusterTasksDeps): Virtua
   }
 }
 
-/** What of a round a VirtualCluster's status tells. */
+/** Returns the part of a round that a VirtualCluster's status reports, as text to compare. */
 function textOf(round: ReportedRound | undefined): string {
   const ready = conditionOf(round?.cluster?.status?.conditions, conditionTypes.ready)
   return JSON.stringify([
@@ -126,7 +128,7 @@ function textOf(round: ReportedRound | undefined): string {
   ])
 }
 
-/** One virtual cluster: its Cluster on the hub, its Works, its namespaces. */
+/** Runs one virtual cluster: its Cluster on the hub, its Works and its namespaces. */
 function taskOf(
   clusterName: string,
   virtualCluster: VirtualCluster,
@@ -176,7 +178,10 @@ function placeOf({ provider, region, zones }: VirtualCluster['spec']) {
   }
 }
 
-/** No Work brings the namespace default: it is there, as in any cluster. Others come from users, too. */
+/**
+ * Keeps the namespaces of the virtual cluster. No Work brings `default`, which exists in any cluster; users
+ * create others, too.
+ */
 async function keepNamespaces(
   namespaces: VirtualNamespaces,
   deps: VirtualClusterTasksDeps,
@@ -195,7 +200,7 @@ async function keepNamespaces(
   }
 }
 
-/** Again and again, ever less often, until it succeeds. */
+/** Retries with growing delays until it succeeds. */
 export async function untilDone(
   work: () => Promise<void>,
   { clock, random, log }: Pick<VirtualClusterTasksDeps, 'clock' | 'random' | 'log'>,

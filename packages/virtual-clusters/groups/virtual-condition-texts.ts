@@ -11,11 +11,11 @@ import {
 export interface ToldRound {
   /** The last one; undefined before the first. */
   readonly round: ReportedRound | undefined
-  /** What the control plane's administrator does to allow them, as the end of a sentence. */
+  /** How the control plane's administrator allows virtual clusters, as the end of a sentence. */
   readonly howToAllow: string
 }
 
-/** A hub that does not answer for a while does not unregister anybody. */
+/** Returns the texts of the conditions. A hub that is unreachable for a while unregisters no cluster. */
 export function virtualConditionTexts(
   known: readonly ClusterCondition[],
   { round, howToAllow }: ToldRound,
@@ -39,7 +39,10 @@ export function virtualConditionTexts(
   return [{ type, status: 'False', reason: 'NotRegistered', message }]
 }
 
-/** Of one that is registered: a hub that is away has refused nothing. */
+/**
+ * Returns the condition of a registered cluster whose reports the hub refuses. An unreachable hub has refused
+ * nothing.
+ */
 function refusedTexts(error: Error | undefined): ConditionText[] {
   if (!isStatusError(error, 'Forbidden') && !isStatusError(error, 'Unauthorized')) return []
   const message = `The hub does not take what is reported of it: ${error.message}`

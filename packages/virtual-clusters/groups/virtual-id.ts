@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 
 /**
- * Id of a virtual cluster: UUIDv5 (RFC 9562, section 5.5) of the edge cluster's own id and the name on
- * the hub. Deleted and made anew under one name it is the same cluster; under another name it is
- * another one, so that the old one can leave while the new one comes.
+ * Derives the id of a virtual cluster: a UUIDv5 (RFC 9562, section 5.5) of the edge cluster's id and the name
+ * on the hub. A virtual cluster that is deleted and recreated under its name keeps its id; under another name
+ * it gets another id, so that the old one can leave while the new one joins.
  */
 export function virtualIdOf(edgeId: string, clusterName: string): string {
   const space = Buffer.from(edgeId.replaceAll('-', ''), 'hex')

@@ -17,16 +17,19 @@ export interface VirtualNamespacesDeps {
   readonly edge: EdgeNames
 }
 
-/** Whose fields those are that an agent keeps in namespaces of virtual clusters. */
+/** The field owner of what an agent applies in namespaces of virtual clusters. */
 export const virtualFieldOwner = 'skerry-agent-virtual'
 
-/** What may isolate a namespace, each of them where it is asked for. */
+/** The kinds that can isolate a namespace. Each is applied only if its option is set. */
 const isolating: readonly TypedResource<AnyObject>[] = Object.freeze([
   { group: 'networking.k8s.io', version: 'v1', resource: 'networkpolicies', isNamespaced: true },
   { group: '', version: 'v1', resource: 'resourcequotas', isNamespaced: true },
 ])
 
-/** Namespaces of one virtual cluster in the edge cluster: made when they are needed, isolated, taken away. */
+/**
+ * Manages the namespaces of one virtual cluster in the edge cluster: creates them on demand, and isolates
+ * them.
+ */
 export class VirtualNamespaces {
   readonly #group: VirtualGroup
   readonly #isolation: VirtualIsolation
@@ -55,14 +58,17 @@ export class VirtualNamespaces {
     }
   }
 
-  /** Before an object of the edge cluster is made or changed. Throws MappingRefusal where it may not be. */
+  /**
+   * Prepares for creating or changing an object of the edge cluster. Throws MappingRefusal if that is not
+   * allowed.
+   */
   async prepare({ metadata }: AnyObject, signal: AbortSignal): Promise<void> {
     const member = metadata.namespace
     const own = member && this.#met.get(member)
     if (own) await this.ensure(own, signal)
   }
 
-  /** By its name in the virtual cluster. */
+  /** Ensures that the namespace exists in the edge, open and isolated. Takes its name in the virtual cluster. */
   async ensure(namespace: string, signal: AbortSignal): Promise<void> {
     const wanted = memberNamespace(this.#group, namespace)
     const { name = '' } = wanted.metadata
@@ -74,14 +80,17 @@ export class VirtualNamespaces {
     if (!this.#isolated.has(name)) await this.#isolate(name, signal)
   }
 
-  /** Each that is there is isolated as is asked for now, whoever has made it. */
+  /** Isolates every existing namespace by the current options, including those that users created. */
   async isolateAll(signal: AbortSignal): Promise<void> {
     for (const name of this.#deps.edge.namespacesOf(this.#group.clusterName)) {
       if (!this.#isolated.has(name)) await this.#isolate(name, signal)
     }
   }
 
-  /** Calls when there is a namespace to isolate. One that comes again is another one. */
+  /**
+   * Calls the listener when there is a namespace to isolate. A namespace that is recreated counts as a new
+   * one.
+   */
   onNew(listener: () => void): Disposable {
     return this.#deps.edge.onNamespace(({ cluster, member, isGone }) => {
       if (cluster !== this.#group.clusterName) return
@@ -103,7 +112,7 @@ export class VirtualNamespaces {
     }
   }
 
-  /** It was about to go because nothing was in it. */
+  /** Reopens a namespace that was about to be deleted because it was empty. */
   async #open(name: string, signal: AbortSignal): Promise<void> {
     const { local, edge } = this.#deps
     const patch = { metadata: { labels: { [closingLabel]: null } } }
@@ -133,7 +142,10 @@ export class VirtualNamespaces {
     this.#isolated.add(namespace)
   }
 
-  /** Keeps pods from their nodes, whoever makes them, unless they may reach these. A stricter level stays. */
+  /**
+   * Keeps pods away from their host, including those that users create, unless host access is allowed. A
+   * stricter level stays.
+   */
   async #confine(name: string, signal: AbortSignal): Promise<void> {
     const namespaces = this.#deps.local.resource(resources.namespaces)
     const { metadata } = await namespaces.get({ name }, signal)
@@ -153,7 +165,7 @@ function apiVersionOf({ group, version }: TypedResource<AnyObject>): string {
   return group === '' ? version : `${group}/${version}`
 }
 
-/** Deletes all of them with what is in them. False while one is still there. */
+/** Deletes all namespaces of a virtual cluster with their content. Resolves false while one is still there. */
 export async function deleteNamespaces(
   clusterName: string,
   { local }: Pick<VirtualNamespacesDeps, 'local'>,

@@ -1,4 +1,7 @@
-/** What pods of a virtual cluster, with all rights in its namespace, cannot take of the edge by its own API. */
+/**
+ * A pod with all rights in its namespace of a virtual cluster cannot reach the rest of the edge through the
+ * edge's own API.
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import {
@@ -33,7 +36,7 @@ before(async () => {
     await made(`/apis/admissionregistration.k8s.io/v1/${plural}`, object)
   }
   const group = { clusterName: 'east', namespaces: createNamespaceRule({ clusterName: 'east' }) }
-  // As a Work of the virtual cluster brings it.
+  // The binding as a Work of the virtual cluster brings it.
   const binding = createMapping(group).toMember({
     apiVersion: `${rbac}/v1`,
     kind: 'RoleBinding',
@@ -99,7 +102,7 @@ async function asks(
   const kind = path === gateways ? { apiVersion: `${gatewayApi}/v1`, kind: 'Gateway' } : {}
   const call = { method, path, body: { ...kind, ...body }, headers: { 'content-type': type } }
   const { status, text } = await callApi(api.transportAs(caller), call)
-  // Nothing but the policies may refuse.
+  // The refusal must come from the policies alone.
   if (status === 403) assert.match(text, /ValidatingAdmissionPolicy/)
   return status
 }
@@ -109,7 +112,7 @@ const fresh = () => `a${(names += 1)}`
 
 const annotated = (key: string, value: string) => ({ metadata: { annotations: { [key]: value } } })
 
-/** What is added to a Service or Gateway, which names none before. */
+/** Changes to a Service or Gateway that has no address yet. */
 const addresses: readonly (readonly [path: string, subresource: string, added: object])[] = [
   [`${core}/services`, '', { spec: { externalIPs: ['203.0.113.7'] } }],
   [`${core}/services`, '', { spec: { loadBalancerIP: '203.0.113.7' } }],
@@ -138,7 +141,7 @@ test('with rights in a namespace of a virtual cluster alone nobody has traffic f
     assert.equal(await asks(tenant, 'POST', path, { ...plain, metadata: { name } }), 201, what)
     assert.equal(await asks(tenant, 'PATCH', `${path}/${name}${subresource}`, added), 403, what)
     assert.equal(await asks(controller, 'PATCH', `${path}/${name}${subresource}`, added), 200, what)
-    // What others have put there stays, and hinders no other change.
+    // Addresses that others have set there stay, and block no other change.
     const labels = { metadata: { labels: { a: 'b' } } }
     assert.equal(await asks(tenant, 'PATCH', `${path}/${name}`, labels), 200, what)
     if (subresource !== '') continue
@@ -175,16 +178,16 @@ test('a claim in a namespace of a virtual cluster names its own volumes alone, w
     ['data-east', 201],
     ['my--data-east', 201],
     ['pvc-west', 403],
-    // Of a sibling that is called far-east.
+    // Volumes of a sibling called far-east.
     ['data-far-east', 403],
     ['-east', 403],
     ['east', 403],
   ]
   for (const [volumeName, status] of table) {
-    // Controllers make claims as templates of StatefulSets and pods say.
+    // Controllers create claims from the templates of StatefulSets and pods.
     for (const user of [tenant, controller]) {
       const told = await asks(user, 'POST', path, claim(volumeName))
-      // A name that the API server refuses by itself is refused, too.
+      // A name that the API server itself refuses also counts as refused.
       const isAsExpected = status === 201 ? told === 201 : told === 403 || told === 422
       assert.ok(isAsExpected, `${user}: ${volumeName}: ${told}`)
     }

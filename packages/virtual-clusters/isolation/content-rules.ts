@@ -10,15 +10,15 @@ import {
 } from './policy-parts.ts'
 
 /**
- * What mapping/ refuses of objects, once more for those who write to the edge without it, as pods of a virtual cluster do.
- * Controllers of the edge, which may change such objects in every namespace, pass; so does who may update the
- * VirtualCluster, as its agent. The other tables of mapping/ need no rule: what they name has effect only where the
- * other namespace agrees (ReferenceGrant, allowedRoutes), in the object's own namespace (subjects of bindings, peers of
- * NetworkPolicies), or for where a pod runs among nodes of its own (affinity); kinds without a namespace no RoleBinding
- * gives.
+ * The refusals of mapping/, as admission policies for clients that write to the edge directly, as pods of a
+ * virtual cluster do. The edge's controllers pass, because they may change such objects in every namespace,
+ * and so do users who may update the VirtualCluster, such as its agent. The other tables of mapping/ need no
+ * policy. Their references take effect only if the other namespace agrees (ReferenceGrant, allowedRoutes), or
+ * only in the object's own namespace (subjects of bindings, peers of NetworkPolicies), or only place a pod
+ * among its own nodes (affinity). No RoleBinding grants kinds without a namespace.
  */
 
-/** CEL: addresses that an object names, by lists of its kind. */
+/** A CEL expression for the addresses that an object of its kind names. */
 type AddressesOf = (object: string) => string
 
 const ofService: AddressesOf = (object) =>
@@ -76,7 +76,7 @@ function addressRulesOf(group: string, resource: string, addressesOf: AddressesO
   }
 }
 
-/** CEL: a text in which a backslash is one. */
+/** Quotes a text for CEL, with backslashes kept. */
 const celText = (text: string): string => JSON.stringify(text)
 
 export const addressRules: Readonly<Record<'services' | 'gateways', JsonObject>> = Object.freeze({
@@ -91,8 +91,9 @@ const nodeIn = (object: string): string =>
   `${object} != null && has(${object}.metadata.annotations) && '${selectedNodeAnnotation}' in ${object}.metadata.annotations ? ${object}.metadata.annotations['${selectedNodeAnnotation}'] : ''`
 
 /**
- * Names of volumes that a virtual cluster was sent end in its own (`ownName`). A new claim names no other one whoever makes
- * it: controllers make claims as a StatefulSet or a pod says, with their own rights. Later the edge binds it.
+ * The volumes that a virtual cluster was sent have names that end in its own name (`ownName`). A new claim
+ * may name no other volume, whichever user creates it: controllers create claims from a StatefulSet or a pod
+ * with their own rights. The edge binds claims later.
  */
 export const claimRules: JsonObject = {
   matchConstraints: {

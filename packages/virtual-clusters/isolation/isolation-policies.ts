@@ -17,20 +17,21 @@ import {
 } from './policy-parts.ts'
 
 export interface IsolationPolicyOptions {
-  /** Users who bind pods to nodes, beside kube-scheduler's, a Skerry site's, and administrators. */
+  /** Users who bind pods to nodes, in addition to kube-scheduler's, a Skerry site's, and administrators. */
   readonly schedulers?: readonly string[]
 }
 
 const apiVersion = 'admissionregistration.k8s.io/v1'
 const { cluster: clusterLabel, namespace: namespaceLabel } = virtualNamespaceLabels
 
-/** They check a pod's node selector before they bind it. */
+/** The schedulers that check a pod's node selector before they bind it. */
 const knownSchedulers = Object.freeze(['system:kube-scheduler', 'system:skerry-site'])
 
 /**
- * What an edge cluster needs once so that nothing in it leaves its virtual cluster, whoever makes it:
- * ValidatingAdmissionPolicies with their bindings, in the order in which they are applied. They hold for
- * namespaces of virtual clusters alone. Who may update a VirtualCluster may change whose a namespace is.
+ * Returns the ValidatingAdmissionPolicies and bindings that keep everything in an edge cluster inside its
+ * virtual cluster, in the order in which they are applied. An edge cluster needs them once; they cover
+ * namespaces of virtual clusters only. A user who may update a VirtualCluster may change the owner of a
+ * namespace.
  */
 export function isolationPolicies({ schedulers = [] }: IsolationPolicyOptions = {}): AnyObject[] {
   return [
@@ -91,8 +92,8 @@ const podRules: JsonObject = {
 }
 
 /**
- * Whoever binds a pod says which node it is, and a policy cannot see whether that is of the group. A
- * scheduler under a name of its own runs as an administrator, or is named.
+ * Returns the rules for bindings. The client that binds a pod names the node, and a policy cannot see whether
+ * that node is in the group. A scheduler with its own user name runs as an administrator, or is listed.
  */
 function bindingRules(schedulers: readonly string[]): JsonObject {
   const users = [...knownSchedulers, ...schedulers].map((name) => JSON.stringify(name)).join(', ')
@@ -143,7 +144,7 @@ const namespaceRules: JsonObject = {
   ],
 }
 
-/** So that nothing comes into a namespace after it was seen to be empty, and goes with it. */
+/** Keeps new objects out of a namespace after it was found empty, which would be deleted with it. */
 const closingRules: JsonObject = {
   matchConstraints: {
     ...matching({ apiGroup: '*', resources: ['*'], operations: ['CREATE'], scope: 'Namespaced' }),
@@ -158,7 +159,10 @@ const closingRules: JsonObject = {
   ],
 }
 
-/** What shuts a namespace is not for those in it to open. With the namespace itself it goes. */
+/**
+ * Keeps users of a namespace from removing its isolation. Deleting the namespace itself removes the
+ * isolation, too.
+ */
 const isolationRules: JsonObject = {
   matchConstraints: {
     ...matching(

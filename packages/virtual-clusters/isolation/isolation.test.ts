@@ -140,7 +140,7 @@ test('its pods are bound by the scheduler alone', async () => {
   assert.equal(await bind(volcano, 'pods/bound/binding'), 'bound')
 })
 
-/** Someone who may write all namespaces, and one VirtualCluster by name. */
+/** Creates the rights of a user who may write all namespaces, and one VirtualCluster by name. */
 async function giveRights(user: string, virtualClusters: readonly string[]): Promise<void> {
   const path = '/apis/rbac.authorization.k8s.io/v1'
   const namespaces = { apiGroups: [''], resources: ['namespaces'], verbs: ['*'] }
@@ -213,13 +213,13 @@ test('what isolates a namespace stays as its agent has made it', async () => {
   assert.equal(refused.status, 403)
   assert.match(refused.body.message, /isolates a virtual cluster/)
   assert.equal((await callApi(api.transport, remove)).status, 200)
-  // Whoever clears away what is in a namespace that goes is no administrator of virtual clusters.
+  // A user who clears out a namespace that is being deleted does not need to administer virtual clusters.
   await callApi(api.transport, { method: 'DELETE', path: '/api/v1/namespaces/shop-east' })
   const quota = `${paths['ResourceQuota']}/virtual-cluster`
   assert.equal((await callApi(as(user), { method: 'DELETE', path: quota })).status, 200)
 })
 
-/** Whatever RBAC can give in a namespace of the virtual cluster. */
+/** Grants everything that RBAC can grant in a namespace of the virtual cluster. */
 async function giveAll(user: string): Promise<void> {
   const path = '/apis/rbac.authorization.k8s.io/v1/namespaces/shop-east'
   await made(`${path}/rolebindings`, {

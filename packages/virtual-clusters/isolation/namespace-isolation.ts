@@ -4,17 +4,17 @@ import { namespaceNameLabel } from '../mapping/member-names.ts'
 
 export interface NamespaceIsolationOptions {
   readonly clusterName: string
-  /** As the edge cluster calls it. */
+  /** The namespace's name in the edge cluster. */
   readonly namespace: string
-  /** Whether pods are reached from their own virtual cluster only. */
+  /** Whether pods are reachable from their own virtual cluster only. */
   readonly closedNetwork?: boolean
-  /** Namespaces of the edge cluster that reach the pods all the same. Default: kube-system. */
+  /** Namespaces of the edge cluster that may reach the pods anyway. Default: kube-system. */
   readonly openTo?: readonly string[]
-  /** `{ 'requests.memory': '4Gi' }`: what this namespace may have, as of a ResourceQuota's `hard`. */
+  /** The limits of this namespace, as in a ResourceQuota's `hard`: `{ 'requests.memory': '4Gi' }`. */
   readonly quota?: Readonly<Record<string, string>>
 }
 
-/** What an agent keeps in each namespace of a virtual cluster; empty where nothing is asked for. */
+/** Returns the objects that an agent keeps in each namespace of a virtual cluster; none if no option is set. */
 export function namespaceIsolation(options: NamespaceIsolationOptions): AnyObject[] {
   const { clusterName, namespace, closedNetwork = false, quota = {} } = options
   const metadata = {
@@ -30,7 +30,10 @@ export function namespaceIsolation(options: NamespaceIsolationOptions): AnyObjec
   ]
 }
 
-/** What pods send is free: names, the outside; whoever they send to decides, as these do. */
+/**
+ * Closes the network to connections from outside. Pods may send anywhere (DNS, the internet): the receiver's
+ * own policies decide about that.
+ */
 function closedPolicy(
   metadata: AnyObject['metadata'],
   { clusterName, openTo = ['kube-system'] }: NamespaceIsolationOptions,

@@ -7,7 +7,7 @@ export interface Matched {
   readonly apiGroup?: string
   readonly resources: readonly string[]
   readonly operations: readonly string[]
-  /** Default: all. Selectors of namespaces let everything pass that has none. */
+  /** Default: all. Namespace selectors do not restrict objects without a namespace. */
   readonly scope?: 'Namespaced'
 }
 
@@ -29,14 +29,17 @@ export const owner = {
   expression: `namespaceObject.metadata.labels['${clusterLabel}']`,
 }
 
-/** CEL: whether whoever asks may update the virtual cluster of that name. */
+/** Returns a CEL expression: whether the requester may update the virtual cluster of that name. */
 export function mayUpdate(cluster: string): string {
   return `authorizer.group('edge.skerry.io').resource('virtualclusters').name(${cluster}).check('update').allowed()`
 }
 
 export const mayUpdateOwner = mayUpdate('variables.cluster')
 
-/** CEL: whether whoever asks may change such objects in every namespace, as controllers of the edge do. */
+/**
+ * Returns a CEL expression: whether the requester may change such objects in every namespace, as controllers
+ * of the edge do.
+ */
 export function mayUpdateEverywhere(group: string, resource: string, subresource = ''): string {
   const below = subresource === '' ? '' : `.subresource('${subresource}')`
   return `authorizer.group('${group}').resource('${resource}')${below}.check('update').allowed()`

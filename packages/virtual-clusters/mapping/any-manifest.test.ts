@@ -18,7 +18,7 @@ function oneOf<T>(values: readonly [T, ...T[]]): T {
   return values[below(values.length)] ?? values[0]
 }
 
-/** Recognized wherever it stands: no other text of a manifest holds it. */
+/** The mark is recognized anywhere, because no other text of a manifest contains it. */
 const mark = 'zzz'
 const namespaces = [`${mark}`, `${mark}-a`, `${mark}-a-east`, `${mark}-east`] as const
 
@@ -42,7 +42,7 @@ function selector(): JsonObject {
   ])
 }
 
-/** Names a namespace wherever the table says that the kind may. */
+/** Names a namespace in every place that the table has for the kind. */
 function withNamespaces(paths: readonly string[]): JsonObject {
   const root: JsonObject = {}
   for (const path of paths) put(root, path.split('.'))
@@ -53,7 +53,7 @@ function put(object: JsonObject, [step = '', next, ...rest]: readonly string[]):
   if (next === undefined) object[step] = namespace()
   else if (next === '*') {
     const list = (object[step] ??= [{}, {}])
-    // Only lists stand before a star, and this function has filled them.
+    // Only lists precede a star, and this function has filled them.
     for (const each of list as JsonObject[]) put(each, rest)
   } else {
     const member = (object[step] ??= {})
@@ -176,7 +176,7 @@ test(`no manifest leaves its virtual cluster (seed ${seed})`, () => {
 
 function tryToMember(group: ReturnType<typeof groupOf>, sent: AnyObject): AnyObject | undefined {
   try {
-    // Volumes of every source are mapped where they are allowed.
+    // Volumes of every allowed source are mapped.
     return createMapping(group, { allowsHostAccess: true }).toMember(sent)
   } catch (error) {
     assert.ok(error instanceof MappingRefusal, String(error))
@@ -191,7 +191,10 @@ function foreignNames(there: AnyObject, own: ReadonlySet<string>): string[] {
   return words.filter((word) => !own.has(word))
 }
 
-/** Selectors and labels of a namespace's name in its virtual cluster: that name is what they say. */
+/**
+ * Removes selectors and labels of a namespace's name in its virtual cluster, which contain that name by
+ * definition.
+ */
 function withoutOwnLabels(object: AnyObject): unknown {
   return JSON.parse(
     JSON.stringify(object, (_key, value: unknown) => {

@@ -3,11 +3,11 @@ import { isJsonObject, type JsonObject } from '@skerry/api'
 type Change = (value: unknown) => unknown
 
 /**
- * A copy in which what stands at the path is what `change` makes of it. Steps are parted by dots; `*`
- * stands for each element of a list or map. Where a step leads nowhere, nothing changes.
+ * Returns a copy with `change` applied to the value at the path. Steps are separated by dots; `*` stands for
+ * each element of a list or map. If a step does not exist, nothing changes.
  */
 export function changeAt(object: JsonObject, path: string, change: Change): JsonObject {
-  // Only what stands below the object is another one; the object itself remains one.
+  // Only values below the object change; the object itself remains one.
   return changed(object, path === '' ? [] : path.split('.'), change) as JsonObject
 }
 
@@ -26,7 +26,7 @@ function changed(value: unknown, steps: readonly string[], change: Change): unkn
   return { ...value, [step]: changed(value[step], rest, change) }
 }
 
-/** Changes texts that are not empty, and leaves the rest to the API server to judge. */
+/** Changes texts that are not empty, and leaves other values for the API server to check. */
 export function ofText(change: (text: string) => string): Change {
   return (value) => (typeof value === 'string' && value !== '' ? change(value) : value)
 }
@@ -36,12 +36,12 @@ export function ofObject(change: (object: JsonObject) => JsonObject): Change {
   return (value) => (isJsonObject(value) ? change(value) : value)
 }
 
-/** Texts at the path, with steps as those of `changeAt`. */
+/** Returns the texts at the path, with the steps of `changeAt`. */
 export function textsOfPath(object: JsonObject, path: string): string[] {
   return valuesAt(object, path).filter((value) => typeof value === 'string')
 }
 
-/** Whatever stands at the path, with steps as those of `changeAt`. */
+/** Returns all values at the path, with the steps of `changeAt`. */
 export function valuesAt(object: JsonObject, path: string): unknown[] {
   let found: unknown[] = [object]
   for (const step of path.split('.')) {

@@ -1,16 +1,16 @@
 import type { JsonObject } from '@skerry/api'
 import { fieldAt, textAt, textsAt } from '@skerry/fleet-kinds'
 
-/** What becomes of a cluster-scoped object that a virtual cluster is sent. */
+/** The treatment of a cluster-scoped object that is sent to a virtual cluster. */
 export type ClusterScope =
-  /** One object for all that send it, who must agree on it. */
+  /** One object for all virtual clusters that send it; they must agree on it. */
   | 'shared'
-  /** An object of its own, under a name of its own. */
+  /** A separate object, under a name of the virtual cluster's own. */
   | 'own'
   /** The mapped namespace. */
   | 'namespace'
 
-/** Kinds that are not here are refused: what they do in one virtual cluster could reach another. */
+/** Kinds that are not listed are refused, because their effect in one virtual cluster could reach another. */
 export const clusterScopes: Readonly<Record<string, ClusterScope>> = Object.freeze({
   '/Namespace': 'namespace',
   '/PersistentVolume': 'own',
@@ -29,7 +29,7 @@ export const clusterScopes: Readonly<Record<string, ClusterScope>> = Object.free
 
 const aggregationLabels = 'rbac.authorization.k8s.io/aggregate-to-'
 
-/** Why one object of such a kind cannot be there for a virtual cluster; undefined when it can. */
+/** Returns why an object of such a kind cannot belong to a virtual cluster; undefined if it can. */
 export const clusterScopedRefusals: Readonly<
   Record<string, (object: JsonObject) => string | undefined>
 > = Object.freeze({
@@ -81,13 +81,16 @@ function namespaceRefusal(namespace: string): string | undefined {
   return `it is shared by virtual clusters and names namespace "${namespace}", which each calls another: install it in the edge cluster itself`
 }
 
-/** They stand for the namespace of each claim or snapshot, alone: with more around them, for any other. */
+/**
+ * Standing alone, each means the namespace of each claim or snapshot. With text around it, it would mean
+ * another namespace.
+ */
 const ownNamespaceTemplates: ReadonlySet<string> = new Set([
   '${pvc.namespace}',
   '${volumesnapshot.namespace}',
 ])
 
-/** Secrets of drivers. */
+/** Checks the Secrets of drivers. */
 function parameterRefusal(found: JsonObject): string | undefined {
   const named = Object.entries(textsAt(found, 'parameters')).find(
     ([key, value]) => namesNamespace(key) && !ownNamespaceTemplates.has(value),
@@ -95,7 +98,7 @@ function parameterRefusal(found: JsonObject): string | undefined {
   return namespaceRefusal(named?.[1] ?? '')
 }
 
-/** What a driver reads of one volume, each in its own words. */
+/** Checks a volume's attributes, which each driver defines for itself. */
 function attributeRefusal(attributes: Readonly<Record<string, string>>): string | undefined {
   const key = Object.keys(attributes).find(namesNamespace)
   if (key === undefined) return undefined

@@ -1,12 +1,13 @@
 import { isJsonObject, meetsRequirement, memberOf, type JsonObject } from '@skerry/api'
 import { fieldAt, objectsAt, textAt } from '@skerry/fleet-kinds'
 
-/** Labels that each node of a group has: a pod that wants another value would wait for ever. */
+/** The labels that every node of a group has: a pod that wants another value would wait forever. */
 export type NodeLabels = Readonly<Record<string, string>>
 
 /**
- * What of a pod's node selector or required node affinity no node with these labels meets, in words that follow
- * "it"; undefined where there may be such a node. Terms of an affinity are OR-ed: each must be impossible.
+ * Describes the part of a pod's node selector or required node affinity that no node with these labels meets,
+ * in words that follow "it". Returns undefined if a node may meet it. Terms of an affinity are ORed: each
+ * must be impossible.
  */
 export function contradictionOf(spec: JsonObject, labels: NodeLabels): string | undefined {
   return ofSelector(spec, labels) ?? ofAffinity(spec, labels)

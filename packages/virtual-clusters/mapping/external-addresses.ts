@@ -4,12 +4,12 @@ import { MappingRefusal } from '@skerry/cluster-agent'
 import { textsOfPath } from './change-at.ts'
 import { groupKindOf } from './group-kind.ts'
 
-/** Addresses that a virtual cluster may have its services served at. */
+/** Reports whether a virtual cluster may have its services served at the address. */
 export type ExternalAddresses = (address: string) => boolean
 
 /**
- * Reads what an edge's operator permits: addresses and blocks, as `192.0.2.7` and `192.0.2.16/28`. Throws
- * RangeError for what is neither.
+ * Parses the addresses and blocks that an edge's operator permits, such as `192.0.2.7` and `192.0.2.16/28`.
+ * Throws RangeError for any other text.
  */
 export function parseExternalAddresses(texts: readonly string[]): ExternalAddresses {
   const permitted = new BlockList()
@@ -28,12 +28,12 @@ export function parseExternalAddresses(texts: readonly string[]): ExternalAddres
   }
   return (address) => {
     const family = isIP(address)
-    // A block that holds an address does so in each of its forms; only the plain form is passed on.
+    // A block contains an address in each of its forms; only the plain form is passed on.
     return family !== 0 && permitted.check(address, family === 4 ? 'ipv4' : 'ipv6')
   }
 }
 
-/** Where a manifest names an address that traffic shall be taken for. */
+/** The fields of a manifest that name an address whose traffic the cluster takes. */
 const paths: Readonly<Record<string, readonly string[]>> = Object.freeze({
   '/Service': ['spec.externalIPs.*', 'spec.loadBalancerIP', 'status.loadBalancer.ingress.*.ip'],
   'gateway.networking.k8s.io/Gateway': ['spec.addresses.*.value', 'status.addresses.*.value'],
@@ -41,14 +41,14 @@ const paths: Readonly<Record<string, readonly string[]>> = Object.freeze({
 
 const resources: readonly string[] = ['/services', 'gateway.networking.k8s.io/gateways']
 
-/** True for resources whose spec or status names addresses that traffic is taken for. */
+/** Returns true for resources whose spec or status can name such addresses. */
 export function namesAddresses({ group, resource }: GroupResource): boolean {
   return resources.includes(`${group}/${resource}`)
 }
 
 /**
- * Annotations that ask a load balancer for an address, in whatever form: MetalLB, kube-vip, Cilium, Calico, PureLB, LoxiLB
- * and those of clouds, where the value may be the name of an address.
+ * The annotations by which load balancers are asked for an address, in any form: MetalLB, kube-vip, Cilium,
+ * Calico, PureLB, LoxiLB and those of clouds, where the value may be the name of an address.
  */
 export const addressAnnotations: ReadonlySet<string> = new Set([
   'io.cilium/lb-ipam-ips',
@@ -67,14 +67,17 @@ export const addressAnnotations: ReadonlySet<string> = new Set([
   'service.beta.kubernetes.io/azure-pip-name',
 ])
 
-/** What kubectl has noted for itself; it holds whatever addresses the object has. */
+/** kubectl's own note, which repeats whatever addresses the object has. */
 export const notedByKubectl = 'kubectl.kubernetes.io/last-applied-configuration'
 
-/** Of the other annotations those that are addresses count: there are more load balancers than anybody lists. */
+/**
+ * Lists the addresses in annotations: those of known annotations, and any value of another annotation that is
+ * an IP address, because no list covers every load balancer.
+ */
 function addressesAsked({ metadata: { annotations: given = {} } }: AnyObject): string[] {
   return Object.entries(given).flatMap(([key, value]) => {
     if (key === notedByKubectl) return []
-    // Calico writes a list as JSON, the others part it by commas.
+    // Calico writes a list as JSON; the others separate it by commas.
     const texts = value.split(/[\s,;"'[\]]+/).filter((text) => text !== '')
     return addressAnnotations.has(key) ? texts : texts.filter((text) => isIP(text) !== 0)
   })

@@ -3,7 +3,7 @@ import { textAt } from '@skerry/fleet-kinds'
 import { changeAt, ofObject } from './change-at.ts'
 import type { MemberNames } from './member-names.ts'
 
-/** Which namespaces' routes a gateway takes: "all" are all of its virtual cluster. */
+/** Maps the namespaces from which a gateway accepts routes: "All" means all of its virtual cluster. */
 export function mapAllowedRoutes(allowed: JsonObject, names: MemberNames): JsonObject {
   switch (textAt(allowed, 'from')) {
     case 'All':

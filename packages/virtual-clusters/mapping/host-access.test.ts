@@ -1,4 +1,4 @@
-/** What is sent to a virtual cluster reaches neither the machines of its nodes nor disks of others. */
+/** Pods that are sent to a virtual cluster reach neither its nodes' hosts nor other clusters' disks. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { localPath, type AnyObject, type JsonObject } from '@skerry/api'

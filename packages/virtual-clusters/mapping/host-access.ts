@@ -3,15 +3,15 @@ import { MappingRefusal } from '@skerry/cluster-agent'
 import { fieldAt } from '@skerry/fleet-kinds'
 
 /**
- * Label by which Pod Security admission keeps pods of a namespace from their node. An agent sets it in the namespaces
- * of a virtual cluster, and `restricted` may take its place.
+ * The label by which Pod Security admission keeps a namespace's pods away from their node. An agent sets it
+ * in the namespaces of a virtual cluster, and `restricted` may replace its value.
  */
 export const podSecurityLabel = 'pod-security.kubernetes.io/enforce'
 export const podSecurityLevel = 'baseline'
 
 /**
- * Volumes that a pod may name: its own objects, what drivers make for it, and what it could also reach over the
- * network. The rest reaches files of the node, or disks with the rights of the node.
+ * The volumes that a pod may name: its own objects, volumes that drivers make for it, and those that it could
+ * also reach over the network. All others reach files of the node, or disks with the rights of the node.
  */
 export const confinedVolumes: readonly string[] = Object.freeze([
   'configMap',
@@ -26,7 +26,7 @@ export const confinedVolumes: readonly string[] = Object.freeze([
   'secret',
 ])
 
-/** Fields of a PersistentVolume's spec that do not say what it consists of. */
+/** The fields of a PersistentVolume's spec that are not its source. */
 const persistentFields: readonly string[] = Object.freeze([
   'accessModes',
   'capacity',
@@ -41,7 +41,7 @@ const persistentFields: readonly string[] = Object.freeze([
 
 const hostNamespaces: readonly string[] = Object.freeze(['hostIPC', 'hostNetwork', 'hostPID'])
 
-/** Throws MappingRefusal of a pod that would reach its node, or disks that anybody may have. */
+/** Throws MappingRefusal for a pod that would reach its node, or disks that other clusters may have. */
 export function refuseHostPod(spec: JsonObject): void {
   const volumes = listOf(spec['volumes']).flatMap((volume) =>
     setFields(volume).filter((field) => field !== 'name' && !confinedVolumes.includes(field)),

@@ -16,7 +16,7 @@ function mapped(manifest: object, options: MappingOptions = {}): AnyObject {
   return createMapping(east, options).toMember(objectOf(manifest))
 }
 
-/** Named as tests need it, where they do not care. */
+/** Returns an object with a default name, for tests to which it does not matter. */
 function objectOf(manifest: object): AnyObject {
   return { metadata: { namespace: 'shop', name: 'web' }, ...manifest } as AnyObject
 }

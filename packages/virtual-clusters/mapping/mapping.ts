@@ -21,33 +21,39 @@ import { statusFromMember } from './status-from-member.ts'
 import { wordless } from './wordless.ts'
 
 /**
- * Manifests of one virtual cluster as they stand in the edge cluster. Pure. `toMember` throws
- * MappingRefusal of what cannot be in a virtual cluster, or not in this one; `placeOf` finds also what
- * was allowed once, and refuses a namespace alone that none can have.
+ * Maps manifests of one virtual cluster to the edge cluster. Pure. `toMember` throws MappingRefusal for an
+ * object that cannot be in a virtual cluster, or not in this one. `placeOf` also finds objects that were
+ * allowed once, and refuses only a namespace that no virtual cluster can have.
  */
 export type Mapping = ManifestMapping
 
 export interface MappingOptions {
   /**
-   * Pod templates of custom kinds by group and kind: `'apps.kruise.io/CloneSet': ['spec.template']`,
+   * The pod templates of custom kinds by group and kind: `'apps.kruise.io/CloneSet': ['spec.template']`, with
    * `*` for each element of a list. A manifest may declare its own by annotation.
    */
   readonly podTemplatePaths?: Readonly<Record<string, readonly string[]>>
-  /** Cluster-scoped custom kinds, as `'cert-manager.io/ClusterIssuer'`, that virtual clusters share. */
+  /** Cluster-scoped custom kinds that virtual clusters share, for example `'cert-manager.io/ClusterIssuer'`. */
   readonly sharedKinds?: readonly string[]
-  /** Absent: none is known to be on all nodes of the group. */
+  /** The labels that every node of the group has. If omitted, none are known. */
   readonly nodeLabels?: NodeLabels
-  /** Whether it may bind ClusterRoles in the whole edge cluster, siblings included. Default: no. */
+  /** Whether it may bind ClusterRoles in the whole edge cluster, including siblings. Default: no. */
   readonly allowsClusterRights?: boolean
   /** Allows its pods and volumes to reach the machines of its nodes, and disks by their handle. Default: no. */
   readonly allowsHostAccess?: boolean
-  /** Fields of a PersistentVolume's spec that say what it consists of, as `nfs`, which it may be sent. Default: none. */
+  /**
+   * Volume sources that PersistentVolumes may use, as field names of their spec, for example `nfs`. Default:
+   * none.
+   */
   readonly volumeSources?: readonly string[]
-  /** Where its services may be served besides its own nodes' ports. Default: nowhere. */
+  /** Addresses on which its services may be served in addition to its own nodes' ports. Default: none. */
   readonly externalAddresses?: ExternalAddresses
 }
 
-/** Of a manifest: where it has pod templates, comma-separated: `spec.template,spec.jobs.*.template`. */
+/**
+ * Names the annotation that lists where a manifest has pod templates, comma-separated:
+ * `spec.template,spec.jobs.*.template`.
+ */
 export const podTemplateAnnotation = 'edge.skerry.io/pod-template-paths'
 
 export function createMapping(group: VirtualGroup, options: MappingOptions = {}): Mapping {
@@ -80,20 +86,20 @@ function refuseHostAccess(manifest: AnyObject, options: MappingOptions): void {
   }
 }
 
-/** Pods that others make in a namespace of the virtual cluster are confined by its label. */
+/** Adds the label that confines pods which users create in a namespace of the virtual cluster. */
 function confined(manifest: AnyObject, options: MappingOptions): AnyObject {
   if (groupKindOf(manifest) !== '/Namespace' || options.allowsHostAccess === true) return manifest
   const labels = confinedLabels(manifest.metadata.labels ?? {})
   return { ...manifest, metadata: { ...manifest.metadata, labels } }
 }
 
-/** Kinds without a namespace that are not in the table are shared where they are allowed. */
+/** Reports whether the object is shared: of a kind without a namespace that is allowed but not in the table. */
 function isShared(manifest: AnyObject): boolean {
   if (manifest.metadata.namespace) return false
   return (clusterScopes[groupKindOf(manifest)] ?? 'shared') === 'shared'
 }
 
-/** Says of which object it is that a rule deep inside refuses. */
+/** Adds the object's name to a refusal from a rule deep inside. */
 function refusing(sent: AnyObject, map: (manifest: AnyObject) => AnyObject): AnyObject {
   try {
     return map({ ...sent, metadata: wellFormed(sent.metadata) })
@@ -107,7 +113,7 @@ function refusing(sent: AnyObject, map: (manifest: AnyObject) => AnyObject): Any
   }
 }
 
-/** A control plane passes on what a manifest says of itself without looking. */
+/** Checks the metadata: a control plane forwards a manifest's metadata unchecked. */
 function wellFormed({ labels, annotations, ...metadata }: ObjectMeta): ObjectMeta {
   for (const text of [metadata.name, metadata.namespace]) {
     if (text === undefined || typeof text === 'string') continue
@@ -182,13 +188,13 @@ function renamed(manifest: AnyObject, place: { namespace?: string; name?: string
   return { ...manifest, metadata: { ...manifest.metadata, ...place } }
 }
 
-/** Whose an object is, is for its agent to say. */
+/** Sets the owner label, replacing whatever the manifest has: only the agent decides whose an object is. */
 function owned(manifest: AnyObject, clusterName: string): AnyObject {
   const labels = { ...manifest.metadata.labels, [virtualNamespaceLabels.cluster]: clusterName }
   return { ...manifest, metadata: { ...manifest.metadata, labels } }
 }
 
-/** What a namespace is called is for its API server to say. */
+/** Drops the manifest's name label of a namespace: only its API server sets it. */
 function ownedNamespace(manifest: AnyObject, clusterName: string): AnyObject {
   const { name = '', labels } = owned(manifest, clusterName).metadata
   const { [namespaceNameLabel]: _edgeName, ...kept } = labels ?? {}
@@ -208,11 +214,11 @@ function mapContent(manifest: AnyObject, names: MemberNames, options: MappingOpt
       mapPodSpec(isJsonObject(spec) ? spec : {}, names, options.nodeLabels),
     )
   }
-  // What was changed stands below metadata, spec and the like: an object it still is.
+  // Only fields below metadata, spec and the like change, so it is still an object.
   return mapped as AnyObject
 }
 
-/** Who shares an object is for agents to say. */
+/** Drops the annotations that list sharers: only agents set them. */
 function withoutSharing(manifest: AnyObject): JsonObject {
   const { annotations } = manifest.metadata
   if (annotations === undefined) return manifest

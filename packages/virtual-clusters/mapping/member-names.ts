@@ -3,26 +3,26 @@ import { MappingRefusal } from '@skerry/cluster-agent'
 import { virtualNamespaceLabels, type VirtualGroup } from '@skerry/fleet-kinds'
 import { changeAt, ofText } from './change-at.ts'
 
-/** How things of one virtual cluster are called in the edge cluster. */
+/** Returns the edge cluster's names for objects of one virtual cluster. */
 export interface MemberNames {
   readonly clusterName: string
   /** Throws MappingRefusal of a namespace that the virtual cluster cannot have. */
   readonly namespace: (namespace: string) => string
   /**
-   * `data` → `data-east`: of cluster-scoped objects that each virtual cluster has its own of. Dashes
-   * are doubled, as in namespaces, so that no two clusters mean one name.
+   * Maps `data` to `data-east`, for cluster-scoped objects of which each virtual cluster has its own. Dashes
+   * are doubled, as in namespaces, so that no two clusters share a name.
    */
   readonly ownName: (name: string) => string
   /** Selects the same namespaces, and none of another virtual cluster. */
   readonly namespaceSelector: (selector: JsonObject) => JsonObject
-  /** `web.shop.svc.cluster.local` → `web.shop-east.svc.cluster.local`; other hosts stay. */
+  /** Maps `web.shop.svc.cluster.local` to `web.shop-east.svc.cluster.local`; other hosts stay. */
   readonly hostName: (host: string) => string
 }
 
-/** Kubernetes puts it on each namespace, with the name that the edge cluster has for it. */
+/** The label that Kubernetes sets on each namespace, with the name in the edge cluster. */
 export const namespaceNameLabel = 'kubernetes.io/metadata.name'
 const clusterDomain = 'cluster.local'
-/** `web.shop.svc`, `shop.svc.cluster.local`: what stands before the namespace, it, what follows. */
+/** Splits `web.shop.svc` or `shop.svc.cluster.local` into the namespace and the parts before and after it. */
 const serviceHost = new RegExp(
   `^(?<before>(?:[^.]+\\.)*)(?<namespace>[^.]+)(?<after>\\.(?:svc|pod)(?:\\.${clusterDomain.replace('.', '\\.')})?\\.?)$`,
 )
@@ -47,7 +47,10 @@ function isOfEveryCluster(before: string, namespace: string): boolean {
   return namespace.startsWith('kube-') || (namespace === 'default' && before === 'kubernetes.')
 }
 
-/** Namespaces of a virtual cluster bear their own names as a label: values stay as they are. */
+/**
+ * Rewrites a selector. Namespaces of a virtual cluster have their own names as a label, so values stay as
+ * they are.
+ */
 function ownNamespaces(selector: JsonObject, clusterName: string): JsonObject {
   const selected = selector['matchLabels'] ?? {}
   if (!isJsonObject(selected)) throw new MappingRefusal('a namespace selector has no map of labels')

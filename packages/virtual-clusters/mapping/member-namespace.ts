@@ -4,9 +4,9 @@ import { karmadaKeys } from '@skerry/karmada-kinds'
 import { virtualNamespaceLabels, type VirtualGroup } from '@skerry/fleet-kinds'
 
 /**
- * The namespace of the edge cluster in which a virtual cluster has one of its own: what is made when
- * something is placed there first. A Work that brings the namespace itself takes it over.
- * Throws MappingRefusal of a name that a virtual cluster cannot have.
+ * Returns the namespace of the edge cluster for one of a virtual cluster's own, which is created when an
+ * object is first placed there. A Work that brings the namespace itself takes it over. Throws MappingRefusal
+ * for a name that a virtual cluster cannot have.
  */
 export function memberNamespace(group: VirtualGroup, namespace: string): Namespace {
   return {

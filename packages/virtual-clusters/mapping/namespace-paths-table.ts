@@ -1,6 +1,6 @@
 const targetRefs = (list: string): string => `${list}.*.targetRef.namespace`
 
-/** HTTPRoute and its kin: what they hang on, and where they send requests. */
+/** The references of HTTPRoute and similar kinds: to their parents, and to the targets of requests. */
 const routePaths: readonly string[] = [
   'spec.parentRefs.*.namespace',
   'spec.rules.*.backendRefs.*.namespace',
@@ -8,7 +8,7 @@ const routePaths: readonly string[] = [
   'spec.rules.*.filters.*.requestMirror.backendRef.namespace',
 ]
 
-/** CSI drivers and older volumes read secrets of any namespace that a volume names. */
+/** The Secrets of CSI drivers and older volumes, which can be in any namespace that a volume names. */
 const volumePaths: readonly string[] = [
   'spec.claimRef.namespace',
   'spec.azureFile.secretNamespace',
@@ -27,7 +27,7 @@ const volumePaths: readonly string[] = [
   'spec.storageos.secretRef.namespace',
 ]
 
-/** By group and kind: where a namespace stands in the manifest, beside its own metadata. */
+/** Where a manifest names a namespace other than in its own metadata, by group and kind. */
 export const namespacePaths: Readonly<Record<string, readonly string[]>> = Object.freeze({
   '/Endpoints': [targetRefs('subsets.*.addresses'), targetRefs('subsets.*.notReadyAddresses')],
   '/Event': ['involvedObject.namespace', 'related.namespace'],
@@ -50,7 +50,7 @@ export const namespacePaths: Readonly<Record<string, readonly string[]>> = Objec
   'gateway.networking.k8s.io/UDPRoute': routePaths,
 })
 
-/** Where a status tells namespaces, as the edge cluster calls them. */
+/** Where a status names namespaces, by their names in the edge cluster. */
 export const statusNamespacePaths: Readonly<Record<string, readonly string[]>> = Object.freeze({
   'gateway.networking.k8s.io/GRPCRoute': ['parents.*.parentRef.namespace'],
   'gateway.networking.k8s.io/HTTPRoute': ['parents.*.parentRef.namespace'],

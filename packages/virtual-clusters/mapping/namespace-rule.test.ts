@@ -49,7 +49,7 @@ const seed = 20_261_122
 test(`virtual clusters never mean one name (seed ${seed})`, () => {
   const random = seededRandom(seed)
   const below = (bound: number) => Math.floor(random.next() * bound)
-  // Few letters and many dashes, so that names nearly meet.
+  // Uses few letters and many dashes, so that names nearly collide.
   const word = (most: number) => {
     const middle = Array.from({ length: below(most) }, () => 'ab--'[below(4)] ?? '').join('')
     return `a${middle}b`

@@ -5,8 +5,8 @@ import type { NamespaceRule } from '@skerry/fleet-kinds'
 export interface NamespaceRuleOptions {
   readonly clusterName: string
   /**
-   * `{namespace}` and `{cluster}` in either order with a dash between, and letters, digits and dashes
-   * around. One edge cluster has one pattern: under two, two clusters could meet in a namespace.
+   * A template with `{namespace}` and `{cluster}` in either order, a dash between them, and letters, digits
+   * and dashes around. An edge cluster has one pattern: with two, two clusters could map to one namespace.
    */
   readonly pattern?: string
 }
@@ -20,10 +20,10 @@ const patternForm =
 const label = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/
 
 /**
- * How namespaces of one virtual cluster are called in the edge cluster: `edge` is `edge-east` there.
- * Dashes of the namespace are doubled, `my-app` is `my--app-east`: so it is plain where it ends, and no
- * two clusters ever mean one name. What would be longer than 63 characters is cut and has three dashes
- * and a hash of both names instead. Throws RangeError of a pattern or cluster that cannot be.
+ * Creates the rule that names a virtual cluster's namespaces in the edge cluster: `edge` becomes `edge-east`.
+ * Dashes of the namespace are doubled, so `my-app` becomes `my--app-east`: this marks where the namespace
+ * ends, and no two clusters ever share a name. A name longer than 63 characters is cut and ends in three
+ * dashes and a hash of both names. Throws RangeError for an invalid pattern or cluster name.
  */
 export function createNamespaceRule({
   clusterName,
@@ -65,7 +65,7 @@ function parsePattern(pattern: string) {
   )
 }
 
-/** Kubernetes keeps names that begin with `kube-` to itself; no virtual cluster has its own. */
+/** Refuses names that begin with `kube-`, which Kubernetes reserves; no virtual cluster has its own. */
 function refuseReserved(namespace: string): void {
   if (namespace.startsWith('kube-')) {
     throw new MappingRefusal(
@@ -77,7 +77,7 @@ function refuseReserved(namespace: string): void {
   }
 }
 
-/** Three dashes stand in no name that was not cut, between what is doubled and the single one. */
+/** Cuts a name. Three dashes never occur in a name that was not cut: there only double and single ones do. */
 function cutCore(namespace: string, clusterName: string, aroundChars: number): string {
   const digest = createHash('sha256').update(`${namespace}/${clusterName}`).digest('hex')
   const room = namespaceCharsMax - hashChars - 3 - aroundChars

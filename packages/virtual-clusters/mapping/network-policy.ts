@@ -31,7 +31,7 @@ function partsOf(selector: JsonObject): { system?: JsonObject; own?: JsonObject 
   const listed = fieldAt(expressions[at], 'values')
   if (!Array.isArray(listed)) return { own: selector }
   const values = listed.filter((value): value is string => typeof value === 'string')
-  // An API server refuses both. Without its only peer a rule would be for everybody.
+  // An API server refuses both. Without its only peer a rule would apply to everybody.
   if (values.length === 0 || values.length < listed.length) return { own: selector }
   const only = (wanted: (name: string) => boolean) => {
     const left = values.filter(wanted)

@@ -6,7 +6,7 @@ import { mapReferences } from './map-references.ts'
 import type { MemberNames } from './member-names.ts'
 import { podReferences } from './reference-table.ts'
 
-/** Where each kind has pod templates. Each has the pod's `spec`. */
+/** Where each kind has pod templates. Each template has the pod's `spec`. */
 export const podTemplatePaths: Readonly<Record<string, readonly string[]>> = Object.freeze({
   '/Pod': [''],
   '/PodTemplate': ['template'],
@@ -20,9 +20,8 @@ export const podTemplatePaths: Readonly<Record<string, readonly string[]>> = Obj
 })
 
 /**
- * The pod on the nodes of its virtual cluster, and beside that cluster's pods only. A node selector
- * holds together with whatever affinity there is. Throws MappingRefusal of a pod that is bound for
- * another place.
+ * Places the pod on the nodes of its virtual cluster, and next to that cluster's pods only. A node selector
+ * applies in addition to any affinity. Throws MappingRefusal for a pod that asks for another place.
  */
 export function mapPodSpec(
   spec: JsonObject,

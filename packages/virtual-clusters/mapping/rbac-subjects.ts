@@ -8,8 +8,8 @@ const accountUser = /^(?<before>system:serviceaccount:)(?<namespace>[^:]+)(?<aft
 const accountGroup = /^(?<before>system:serviceaccounts:)(?<namespace>.+)$/
 
 /**
- * A subject of one virtual cluster: its service accounts, however they are named. Throws
- * MappingRefusal of a subject that would be accounts of every cluster. People stay who they are.
+ * Maps a subject to one virtual cluster: its service accounts, by any form of their name. Throws
+ * MappingRefusal for a subject that would cover accounts of every cluster. People stay unchanged.
  */
 export function mapSubject(subject: JsonObject, names: MemberNames): JsonObject {
   switch (textAt(subject, 'kind')) {

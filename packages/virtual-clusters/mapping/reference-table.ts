@@ -1,26 +1,26 @@
 import { namespacePaths } from './namespace-paths-table.ts'
 
-/** The sort of name that stands at a path of a manifest. It decides how the edge cluster calls it. */
+/** The kind of name at a path of a manifest, which decides its form in the edge cluster. */
 export type ReferenceSort =
   /** Name of a namespace. */
   | 'namespace'
   /** Name of an object without a namespace that each virtual cluster has its own of. */
   | 'ownName'
-  /** Host name, perhaps of a service. */
+  /** A host name, perhaps of a service. */
   | 'hostName'
-  /** Label selector of namespaces. */
+  /** A label selector of namespaces. */
   | 'namespaceSelector'
   /** List of a NetworkPolicy's peers. */
   | 'peers'
-  /** Subject of a binding. */
+  /** The subject of a binding. */
   | 'subject'
-  /** The namespaces whose routes a gateway takes. */
+  /** The namespaces whose routes a gateway accepts. */
   | 'allowedRoutes'
 
-/** Keys are paths, with steps as those of `changeAt`. */
+/** The kinds of names by path, with the steps of `changeAt`. */
 export type References = Readonly<Record<string, ReferenceSort>>
 
-/** A claim names its volume, and where what it is filled from stands. */
+/** A claim names its volume, and the source of its content. */
 const claim = (spec: string): References => ({
   [`${spec}.volumeName`]: 'ownName',
   [`${spec}.dataSourceRef.namespace`]: 'namespace',
@@ -38,7 +38,7 @@ const affinity = (kind: 'podAffinity' | 'podAntiAffinity'): References => ({
   ),
 })
 
-/** Below the spec of a pod. */
+/** The references below the spec of a pod. */
 export const podReferences: References = Object.freeze({
   ...affinity('podAffinity'),
   ...affinity('podAntiAffinity'),
@@ -65,7 +65,7 @@ function namespacesAt(paths: readonly string[] = []): References {
   return Object.fromEntries(paths.map((path) => [path, 'namespace']))
 }
 
-/** Everything that a manifest names by itself, its pod templates aside. Keys are group and kind. */
+/** The references of each kind outside its pod templates. Keys are group and kind. */
 export const kindReferences: Readonly<Record<string, References>> = Object.freeze(
   Object.fromEntries(
     [...new Set([...Object.keys(namespacePaths), ...Object.keys(others)])].map((groupKind) => [

@@ -8,7 +8,7 @@ const east = { clusterName: 'east', namespaces: createNamespaceRule({ clusterNam
 
 function mapped(manifest: object): AnyObject {
   const metadata = { namespace: 'shop', name: 'web' }
-  // Each table gives a kind its apiVersion.
+  // Each entry's table gives the kind its apiVersion.
   return createMapping(east).toMember({ metadata, ...manifest } as AnyObject)
 }
 
@@ -22,7 +22,7 @@ const selectsOwn = (...names: string[]) => ({
   matchExpressions: [{ key: 'edge.skerry.io/namespace', operator: 'In', values: names }],
 })
 
-/** Of one kind: what stands in a manifest, and in the edge cluster. */
+/** The kind, the manifest as sent, and the object in the edge cluster. */
 const references: [kind: string, sent: JsonObject, there: JsonObject][] = [
   [
     'rbac.authorization.k8s.io/v1 RoleBinding',

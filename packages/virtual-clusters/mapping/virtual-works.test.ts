@@ -28,7 +28,7 @@ const priorityClasses: TypedResource<AnyObject> = {
   isNamespaced: false,
 }
 
-/** A hub, and one edge whose nodes are two virtual clusters. */
+/** Starts a hub, and one edge whose nodes are two virtual clusters. */
 async function startScene({ prepare }: Pick<WorksOptions, 'prepare'> = {}) {
   await using stack = new AsyncDisposableStack()
   const kinds = await builtinKinds()
@@ -96,7 +96,7 @@ function workOf(cluster: string) {
 
 type Scene = Awaited<ReturnType<typeof startScene>>
 
-/** Until the object is as wanted; undefined stands for one that is not there. */
+/** Waits until the object is as wanted; undefined stands for one that does not exist. */
 async function until<T extends KubeObject>(
   api: Api,
   resource: TypedResource<T>,
@@ -116,7 +116,7 @@ async function until<T extends KubeObject>(
   throw new Error(`Cannot wait for ${name}: the watch has ended`)
 }
 
-/** Until the Work says so of what it has now; returns what it says. */
+/** Waits until the Work reports that for its present version; resolves with the message. */
 async function untilApplied({ hub }: Scene, cluster: string, wanted: boolean): Promise<string> {
   const status = wanted ? 'True' : 'False'
   const applied = (work: Work | undefined) =>

@@ -7,15 +7,17 @@ export const selectedNodeAnnotation = 'volume.kubernetes.io/selected-node'
 type Rule = (object: JsonObject) => JsonObject
 
 /**
- * Copies of objects without labels and annotations, where these are orders to controllers and nodes of the whole edge.
- * What says whose the object is stays. Keys are group and kind.
+ * Strips labels and annotations from kinds on which they are orders to controllers and nodes of the whole
+ * edge. The owner's label stays. Keys are group and kind.
  */
 export const wordless: Readonly<Record<string, Rule>> = Object.freeze({
-  // Its driver deletes it with a secret that an annotation names, and a node makes and removes directories by a label.
+  // An annotation names the Secret with which its driver deletes it, and a label makes a node create and
+  // remove directories.
   '/PersistentVolume': (volume) => without(volume, ['labels', 'annotations']),
-  // By it the scheduler has a node make the volume. Claims that others make are held by the policies of the edge.
+  // The scheduler sets this annotation to have a node provision the volume. Policies of the edge check claims
+  // that others create.
   '/PersistentVolumeClaim': (claim) => withoutAnnotation(claim, selectedNodeAnnotation),
-  // Any label may be what an aggregated role of the edge selects, and would add the rules to that role.
+  // An aggregated role of the edge could select any label, and would then gain these rules.
   'rbac.authorization.k8s.io/ClusterRole': (role) => without(role, ['labels']),
 })
 

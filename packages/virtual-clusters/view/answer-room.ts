@@ -4,7 +4,7 @@ import type { TunnelResponse } from '@skerry/tunnel'
 import { parsedJson, viewLimits } from './edge-calls.ts'
 
 export interface AnswerRoomLimits {
-  /** Of one answer. */
+  /** The limit of one answer. */
   readonly answerBytesMax: number
   /** An answer above it is a long one. */
   readonly smallAnswerBytes: number
@@ -12,8 +12,8 @@ export interface AnswerRoomLimits {
 }
 
 /**
- * Where answers are whole while they are rewritten. Small ones never wait; of long ones a few are there at
- * a time, and the edge keeps the rest of the others until their turn.
+ * Holds whole answers while they are rewritten. Small answers never wait. Only a few long ones are held at a
+ * time; the others wait with the rest of their bytes still at the edge.
  */
 export class AnswerRoom {
   readonly #limits: AnswerRoomLimits
@@ -25,8 +25,9 @@ export class AnswerRoom {
   }
 
   /**
-   * What `use` makes of the answer's JSON; of undefined where it is none. Throws StatusError where it is
-   * too long, the signal's reason when it aborts while others have their turn.
+   * Resolves with what `use` makes of the answer's JSON, or of undefined if it is not JSON. Rejects with
+   * StatusError if the answer is too long, and with the signal's reason if it aborts while the answer waits
+   * its turn.
    */
   async read<T>(
     answer: Pick<TunnelResponse, 'body'>,
@@ -73,7 +74,7 @@ export class AnswerRoom {
     }
   }
 
-  /** Whoever waits longest takes the place. */
+  /** Passes the place to the answer that has waited longest. */
   #leave(): void {
     const [next] = this.#waiting
     if (next === undefined) this.#long -= 1

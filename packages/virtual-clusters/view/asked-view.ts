@@ -15,7 +15,7 @@ import { seenAsOf, type SeenAs } from './seen-kinds-table.ts'
 import type { Sight } from './shown-answer.ts'
 import type { ShownNames } from './shown-object.ts'
 
-/** One virtual cluster, and the ways to the edge that it is in. */
+/** One virtual cluster, and how to reach its edge. */
 export interface View {
   readonly group: VirtualGroup
   readonly mapping: Pick<Mapping, 'toMember'>
@@ -24,19 +24,19 @@ export interface View {
   readonly pages: PageTokens
   readonly room: AnswerRoom
   readonly yaml: YamlReader
-  /** As the person who asks. */
+  /** Asks as the requesting user. */
   readonly asUser: Ask
-  /** With the agent's own rights, for what the edge's RBAC was asked before. */
+  /** Asks with the agent's own rights, after the edge's RBAC has allowed the user. */
   readonly asAgent: Ask
 }
 
-/** One request for objects of a virtual cluster, as far as it is understood. */
+/** One parsed request for objects of a virtual cluster. */
 export interface Asked {
   readonly view: View
   readonly request: TunnelRequest
   readonly info: RequestInfo
   readonly kind: DiscoveredResource
-  /** Undefined of kinds that have a namespace. */
+  /** Undefined for kinds that have a namespace. */
   readonly seenAs: SeenAs | undefined
   /** The edge's name of the namespace that the path names; empty where it names none. */
   readonly member: string
@@ -74,12 +74,12 @@ async function memberFor(view: View, info: RequestInfo, signal: AbortSignal): Pr
   try {
     const member = memberOf(view, namespace)
     const owner = await view.edge.findOwner(member, signal)
-    // One that is not there at all is for the edge to tell; it is this virtual cluster's to make.
+    // The edge reports a namespace that does not exist; this virtual cluster may create it.
     if (owner === undefined || owner.cluster === view.group.clusterName) return member
     throw noNamespace(namespace)
   } catch (error) {
     const isSearch = name === '' && (verb === 'list' || verb === 'watch')
-    // API servers find nothing in a namespace that is not there, instead of missing it.
+    // An API server answers a search in a missing namespace with an empty result, not with NotFound.
     if (isSearch && isStatusError(error, 'NotFound')) return `none-${namespace}`
     throw error
   }
@@ -105,7 +105,7 @@ function memberOrSame(view: View, namespace: string): string {
   }
 }
 
-/** In the words of an API server, which has no such namespace either. */
+/** Uses the words of an API server that has no such namespace. */
 export function noNamespace(name: string): StatusError {
   const details = { name, kind: 'namespaces' }
   return new StatusError('NotFound', `namespaces "${name}" not found`, { details })
@@ -146,7 +146,7 @@ function acceptOf({ headers }: TunnelRequest): string {
   return String(headers['accept'] ?? '')
 }
 
-/** Selectors name namespaces, too: of events, what they are about. */
+/** Maps a field selector, which can name namespaces, too: for events, that of their subject. */
 export function memberFieldSelector(text: string, view: View, isNamespaces: boolean): string {
   const requirements = parseFieldSelector(text).map((each) => {
     const isNamed =

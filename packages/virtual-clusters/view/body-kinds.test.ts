@@ -1,11 +1,11 @@
-/** A request body is of the kind that its path means, whatever it says of itself. */
+/** A request body has the kind that its path implies, whatever kind the body names. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addNamespace, startViewScene, type ViewScene } from './testing/view-scene.ts'
 
 const services = '/api/v1/namespaces/shop/services'
 
-/** What a body says of its kind: nothing, in each way to say nothing, or another one. */
+/** The ways in which a body can leave out its kind, and another kind. */
 const words: Readonly<Record<string, object>> = {
   'the kind': { apiVersion: 'v1', kind: 'Service' },
   'no kind': {},

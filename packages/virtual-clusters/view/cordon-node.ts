@@ -7,9 +7,10 @@ import { shownOnce } from './read-view.ts'
 import { memberTarget } from './view-target.ts'
 
 /**
- * A virtual cluster may cordon its nodes and nothing else: labels, names and annotations choose which group a
- * node is of, here and in the edge's own group controllers, and taints move the edge's own pods. Whatever
- * is sent is tried out (dry run), compared with what is there, and reaches the node as that one field.
+ * Cordons a node, which is the only change that a virtual cluster may make to it: labels, names and
+ * annotations determine a node's group, here and in the edge's own group controllers, and taints move the
+ * edge's own pods. The request runs as a dry run, is compared with the present node, and reaches the node as
+ * that one field.
  */
 export async function cordonNode(asked: Asked, signal: AbortSignal): Promise<TunnelResponse> {
   const { info, view, request } = asked
@@ -53,7 +54,7 @@ function withPatchQuery(info: Asked['info']): Asked['info'] {
   return { ...info, query: new URLSearchParams(kept) }
 }
 
-/** Without what a cordon changes, and what an API server counts and notes by itself. */
+/** Removes the field of a cordon, and fields that an API server maintains. */
 function fixedOf(node: JsonObject): JsonObject {
   const { metadata, spec, status: _status, ...rest } = node
   const {

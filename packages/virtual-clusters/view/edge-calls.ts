@@ -4,28 +4,28 @@ import { StatusError } from '@skerry/api'
 import { readBody, type Cluster } from '@skerry/client'
 import type { TunnelHeaders, TunnelRequest, TunnelResponse } from '@skerry/tunnel'
 
-/** One request to the edge's API server. */
+/** Sends one request to the edge's API server. */
 export type Ask = (request: TunnelRequest, signal: AbortSignal) => Promise<TunnelResponse>
 
 export const viewLimits = Object.freeze({
-  /** Of a request; API servers take no more. */
+  /** The limit of a request; API servers accept no more. */
   requestBytesMax: 3 * 1024 * 1024,
-  /** Of an answer, which is whole in memory while it is rewritten. */
+  /** The limit of an answer, which is whole in memory while it is rewritten. */
   answerBytesMax: 64 * 1024 * 1024,
-  /** Of those above the next bound, which are all in memory at the same time. */
+  /** The number of answers above the next bound that may be in memory at the same time. */
   longAnswersMax: 2,
   smallAnswerBytes: 1024 * 1024,
-  /** Of the answer about one object. */
+  /** The limit of an answer about one object. */
   objectBytesMax: 8 * 1024 * 1024,
-  /** Smaller answers are not worth the time: upstream's own bound. */
+  /** Upstream's own bound: compressing smaller answers is not worth the time. */
   compressedBytesMin: 128 * 1024,
-  /** Of a patch, as somebody else writes the same object. */
+  /** The number of attempts at a patch while other clients write the same object. */
   patchAttemptsMax: 5,
-  /** Questions to the edge at the same time, of one request. */
+  /** The number of concurrent questions to the edge for one request. */
   questionsMax: 8,
 })
 
-/** Asks with the agent's own rights. Of the headers only what says how to answer goes with it. */
+/** Asks with the agent's own rights. Keeps only the headers that describe how to answer. */
 export function ownAsk(local: Cluster): Ask {
   return async ({ method, path, headers, body }, signal) => {
     const kept = ['accept', 'content-type', 'audit-id', 'traceparent', 'tracestate'].flatMap(
@@ -62,7 +62,7 @@ export async function readJson(answer: TunnelResponse): Promise<unknown> {
   return parsedJson(await readBody(answer.body, viewLimits.objectBytesMax))
 }
 
-/** Undefined of what is not JSON. */
+/** Returns undefined if the bytes are not JSON. */
 export function parsedJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'))
@@ -71,7 +71,7 @@ export function parsedJson(bytes: Buffer): unknown {
   }
 }
 
-/** Only JSON is understood; what a client accepts beside it is not asked for. */
+/** Keeps only the JSON clauses of the client's Accept header: answers are rewritten as JSON. */
 function jsonAccept({ accept }: TunnelHeaders): string {
   const text =
     accept === undefined || typeof accept === 'string' ? (accept ?? '') : accept.join(',')
@@ -79,7 +79,7 @@ function jsonAccept({ accept }: TunnelHeaders): string {
   return kept.length > 0 ? kept.join(',') : 'application/json'
 }
 
-/** As JSON only, without what is not for objects that are made anew. */
+/** Rewrites a request to JSON only, without the headers that do not fit a rewritten body. */
 export function jsonRequest(
   request: TunnelRequest,
   changes: { path: string; method?: string; body?: unknown; accept?: string },

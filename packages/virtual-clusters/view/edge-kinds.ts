@@ -2,20 +2,20 @@ import { StatusError, type GroupResource, type GroupVersionResource } from '@ske
 import type { Clock } from '@skerry/base'
 import type { Cluster, DiscoveredResource } from '@skerry/client'
 
-/** What the edge serves, as far as paths do not say it. */
+/** The kinds that the edge serves, where the path does not show them. */
 export interface EdgeKinds {
   /**
-   * Undefined of a resource that the edge does not serve. Throws StatusError ServiceUnavailable where the
-   * edge passes the group on to a server that does not answer: nobody can say what is there.
+   * Resolves undefined if the edge does not serve the resource. Throws StatusError ServiceUnavailable if the
+   * edge delegates the group to a server that does not answer, so that the kinds are unknown.
    */
   find(resource: GroupVersionResource, signal: AbortSignal): Promise<DiscoveredResource | undefined>
-  /** Undefined of a resource that the edge does not serve in any version, as far as it can be seen. */
+  /** Resolves undefined if the edge serves the resource in no version, as far as it can be seen. */
   findAny(resource: GroupResource, signal: AbortSignal): Promise<DiscoveredResource | undefined>
 }
 
-/** A kind may come, go and come back with another scope, so what is known is asked for again. */
+/** The lifetime of a known kind, in milliseconds: a kind may be deleted and recreated with another scope. */
 const freshMs = 60_000
-/** What was not there a moment ago is not asked for again at once. */
+/** The time for which a missing kind is not looked up again, in milliseconds. */
 const absentMs = 5_000
 
 export function createEdgeKinds(local: Cluster, clock: Pick<Clock, 'monotonicMs'>): EdgeKinds {

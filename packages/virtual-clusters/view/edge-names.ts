@@ -12,11 +12,11 @@ export interface EdgeNamesDeps {
   readonly log: Logger
 }
 
-/** Whose a namespace of the edge is. */
+/** The owner of a namespace of the edge. */
 export interface NamespaceOwner {
-  /** The virtual cluster; undefined: the edge cluster's own. */
+  /** The virtual cluster, or undefined if the namespace is the edge cluster's own. */
   readonly cluster: string | undefined
-  /** Its name there; empty of the edge cluster's own. */
+  /** The namespace's name there; empty if it is the edge cluster's own. */
   readonly namespace: string
 }
 
@@ -26,28 +26,34 @@ export interface OwnedChange {
   readonly isGone: boolean
 }
 
-/** Which namespaces and nodes of the edge cluster are whose. One for all virtual clusters. */
+/** Reports the owners of the edge cluster's namespaces and nodes. One instance serves all virtual clusters. */
 export interface EdgeNames {
   /** Follows the edge until the signal aborts; rejects with its reason. */
   run(signal: AbortSignal): Promise<void>
-  /** Once everything that existed at the start is known. */
+  /** Resolves once everything that existed at the start is known. */
   whenKnown(signal: AbortSignal): Promise<void>
-  /** A namespace that is there, as far as it says whose it is, and for what. */
+  /** Returns an existing namespace, with only the metadata that names its owner and purpose. */
   find(member: string): Namespace | undefined
-  /** Undefined where no namespace of that name was ever seen. One that is gone is still whose it was. */
+  /** Returns undefined if no namespace of that name was ever seen. A deleted namespace keeps its last owner. */
   ownerOf(member: string): NamespaceOwner | undefined
-  /** The same, and asks the edge where it was never seen, or is gone. Undefined: there is none. */
+  /**
+   * Does the same, but asks the edge if the namespace is not known or is gone. Resolves undefined if there is
+   * none.
+   */
   findOwner(member: string, signal: AbortSignal): Promise<NamespaceOwner | undefined>
   /** Names in the edge of the namespaces that this virtual cluster has now. */
   namespacesOf(cluster: string): readonly string[]
-  /** Called with each namespace of a virtual cluster that came or went, by its name in the edge. */
+  /**
+   * Calls the listener with each namespace of a virtual cluster that appears or disappears, by its name in
+   * the edge.
+   */
   onNamespace(listener: (change: OwnedChange) => void): Disposable
   /** Takes in a namespace that was just made here. */
   recordNamespace(namespace: Namespace): void
   isNodeOf(cluster: string, node: string): boolean
 }
 
-/** Whose deleted namespaces were is kept for what is still told of their objects. */
+/** The owners of deleted namespaces that are kept for late events about their objects, at most. */
 const goneNamespacesMax = 10_000
 
 export function createEdgeNames({ local, ...deps }: EdgeNamesDeps): EdgeNames {
@@ -124,7 +130,7 @@ function noteGone(gone: Map<string, NamespaceOwner>, { type, object }: Change<Na
   if (gone.size > goneNamespacesMax && oldest !== undefined) gone.delete(oldest)
 }
 
-/** Which annotations say what a namespace is there for. */
+/** The annotations that state a namespace's purpose. */
 const notes = [keptForAnnotation, karmadaKeys.workName]
 
 function withNotes(namespace: Namespace): Namespace {

@@ -35,9 +35,10 @@ export async function readObject({
 }
 
 /**
- * Translates what a client of the virtual cluster writes into the edge cluster's form. `assigned`: what
- * `assignedValue` has found, which stays; anything else in its place is a wish. Throws StatusError BadRequest of another
- * kind or namespace than the path's, Forbidden with the reason of what cannot be in a virtual cluster.
+ * Translates an object that a client of the virtual cluster writes into the edge cluster's form. `assigned`
+ * is the value that `assignedValue` found, which stays; any other value in its place is the client's. Throws
+ * StatusError BadRequest for another kind or namespace than the path's, and Forbidden with the reason if the
+ * object cannot be in a virtual cluster.
  */
 export function memberBody(
   { view, info, kind, member }: Asked,
@@ -66,8 +67,8 @@ export function memberBody(
 }
 
 /**
- * Whether the path is of a scale, an eviction or a token request, which carry no other namespace. What the body says
- * of its kind does not count: API servers take it as the kind of the path where it says nothing.
+ * Reports whether the path is a scale, an eviction or a token request, which name no other namespace. The
+ * kind in the body does not count: API servers use the path's kind if the body has none.
  */
 export function carriesForeignKind({ info, kind }: Pick<Asked, 'info' | 'kind'>): boolean {
   return kind.foreignSubresources.includes(info.subresource)
@@ -83,7 +84,7 @@ function withoutShownStatus(
   return rest
 }
 
-/** Of the kind that the path means, which clients may leave out. */
+/** Fills in the kind that the path implies, which clients may leave out. */
 function named(sent: JsonObject, of: { kind: string; group: string; version: string }): AnyObject {
   const apiVersion = of.group === '' ? of.version : `${of.group}/${of.version}`
   const { kind = of.kind, apiVersion: told = apiVersion } = sent
@@ -110,16 +111,19 @@ function otherNamespace(): StatusError {
   )
 }
 
-/** Fields that the edge assigns and nobody may change: mapping/ would take them for a wish. */
+/**
+ * Fields that the edge assigns and nobody may change. Without this list mapping/ would refuse them as the
+ * user's own.
+ */
 const assignedFields: Readonly<Record<string, readonly string[]>> = Object.freeze({
   Pod: ['spec', 'nodeName'],
   PersistentVolumeClaim: ['spec', 'volumeName'],
 })
 
 /**
- * The value that the edge has assigned to an object which is about to be written; undefined where it has
- * assigned none, or the object is not there or names none. The edge is asked, as the person: a name that a client
- * writes, of a volume for one, could be that of somebody else's.
+ * Returns the value that the edge assigned to an object about to be written. Undefined if the edge assigned
+ * none, or the object does not exist or has no name. The edge is asked as the user, because a client could
+ * write the name of somebody else's volume, for example.
  */
 export async function assignedValue(
   { view, info, kind, member, request }: Asked,

@@ -10,7 +10,7 @@ import { seenAsOf } from './seen-kinds-table.ts'
 import { addNamespace, startViewScene, type ViewScene } from './testing/view-scene.ts'
 import { towardsVirtual } from './virtual-request.ts'
 
-/** In the name of each object of the other virtual cluster, and in nothing that this one may see. */
+/** Occurs in the name of each object of the other virtual cluster, and in nothing that this one may see. */
 const mark = 'sentinel'
 const accepts = {
   object: 'application/json',
@@ -18,7 +18,7 @@ const accepts = {
   metadata: 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io',
 }
 
-/** Straight into the store, so that there is one of every kind, whatever the kind asks of objects. */
+/** Writes directly into the store, so that there is one object of every kind, whatever the kind requires. */
 async function addOfKind({ edge }: ViewScene, kind: Kind, namespace: string): Promise<void> {
   const { group, storageVersion: version, resource } = kind
   const metadata = {
@@ -41,7 +41,7 @@ async function addOfKind({ edge }: ViewScene, kind: Kind, namespace: string): Pr
   await edge.store.write({ key: `/registry/${place}`, value })
 }
 
-/** What would be there for every virtual cluster, is none's own, or decides what the server does. */
+/** Excludes kinds that every virtual cluster sees, that are not stored, or that decide what the server does. */
 function isOwn(kind: Kind): boolean {
   const { group, resource, isNamespaced, verbs, storageGroup } = kind
   if (!verbs.includes('list') || storageGroup !== undefined) return false
@@ -71,7 +71,7 @@ async function initialEvents(scene: ViewScene, path: string, accept: string): Pr
       if (line.includes('"BOOKMARK"') || line.includes('"Failure"')) break
     }
   } catch (error) {
-    // Of what is not whole the edge makes no row of a Table, and breaks off.
+    // The edge makes no Table row of an object that is not whole, and closes the stream.
     if (accept !== accepts.table) throw error
   }
   stop.abort()

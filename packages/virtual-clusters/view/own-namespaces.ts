@@ -9,8 +9,8 @@ import { mayDo } from './user-rights.ts'
 import { memberTarget } from './view-target.ts'
 
 /**
- * Makes a namespace of the virtual cluster. By the agent's own right, because whose a namespace is nobody
- * else may say; the edge's RBAC is asked before whether the person may make namespaces.
+ * Creates a namespace of the virtual cluster with the agent's own rights, because only the agent may set the
+ * owner of a namespace. The edge's RBAC is asked first whether the user may create namespaces.
  */
 export async function createNamespace(asked: Asked, signal: AbortSignal): Promise<TunnelResponse> {
   const { view, request, info } = asked
@@ -26,7 +26,7 @@ export async function createNamespace(asked: Asked, signal: AbortSignal): Promis
   return shownNamespace(asked, { member: memberOf(view, name), name }, answer)
 }
 
-/** As every cluster has it from its start on, as soon as somebody wants to put something there. */
+/** Creates `default` when a client first writes to it. Every cluster has it from the start. */
 export async function ensureDefault({ view, info }: Asked, signal: AbortSignal): Promise<void> {
   const { namespace, resource } = info
   if (namespace !== 'default' || resource.resource === 'namespaces') return
@@ -42,7 +42,7 @@ export async function ensureDefault({ view, info }: Asked, signal: AbortSignal):
     },
     signal,
   )
-  // Somebody else may have made it meanwhile; what else is wrong the request itself is told.
+  // Another client may have created it meanwhile. The request itself reports any other error.
   await readJson(answer)
 }
 

@@ -8,7 +8,7 @@ import { shownOwnName } from './shown-object.ts'
 
 type Judge = (object: JsonObject, view: View) => boolean
 
-/** Whether an object that has no namespace is shown. */
+/** Decide whether an object without a namespace is shown. */
 const judges: Readonly<Record<SeenAs, Judge>> = Object.freeze({
   shared: () => true,
   own: (object, { group }) => {
@@ -28,8 +28,9 @@ const judges: Readonly<Record<SeenAs, Judge>> = Object.freeze({
 })
 
 /**
- * Whether an object, as the edge has it, is the virtual cluster's. Of objects in namespaces only those
- * in namespaces of its own are, and leases and events of its nodes: `mayShow` can narrow that further, to those that somebody may read.
+ * Returns a test for whether an object of the edge belongs to the virtual cluster. Objects in namespaces do
+ * if their namespace does, and so do leases and events of its nodes. `mayShow` can narrow this further, to
+ * the namespaces that the user may read.
  */
 export function isOwnObject(
   { view, seenAs, kind }: Pick<Asked, 'view' | 'seenAs' | 'kind'>,
@@ -39,7 +40,8 @@ export function isOwnObject(
   const { edge, group } = view
   const { clusterName } = group
   const shown = async (member: string): Promise<boolean> => {
-    // Of objects whose namespace is gone the last word is still to come.
+    // Objects of a deleted namespace still have a last event, so the owner of a namespace that is gone
+    // counts, too.
     const owner = edge.ownerOf(member) ?? (await edge.findOwner(member, signal))
     return owner?.cluster === clusterName && (await mayShow?.(member)) !== false
   }
@@ -59,10 +61,10 @@ export function isOwnObject(
   }
 }
 
-/** By its lease a node says that it is there. */
+/** The namespace of the leases by which nodes report that they are alive. */
 const nodeLeases = 'kube-node-lease'
 
-/** Whether a path is of leases of nodes, which virtual clusters read where the edge has them. */
+/** Reports whether a path is of leases of nodes, which virtual clusters read in the edge's own namespace. */
 export function isOfNodeLeases({ resource, namespace, verb }: RequestInfo): boolean {
   return isLeases(resource) && namespace === nodeLeases && /^(?:get|list|watch)$/.test(verb)
 }
@@ -71,7 +73,7 @@ function isLeases({ group, resource }: GroupResource): boolean {
   return group === 'coordination.k8s.io' && resource === 'leases'
 }
 
-/** What has no namespace has its events in `default`, of every cluster. */
+/** Objects without a namespace have their events in `default`, in every cluster. */
 function isOfNode(object: JsonObject, kind: GroupResource, { edge, group }: View): boolean {
   const namespace = textAt(object, 'metadata', 'namespace')
   if (isLeases(kind) && namespace === nodeLeases) {

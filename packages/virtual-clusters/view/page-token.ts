@@ -2,12 +2,15 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { StatusError } from '@skerry/api'
 
 /**
- * Where a list goes on, as its reader has it: the edge's own token names the object that came last, which may be
- * another virtual cluster's.
+ * Seals a list's continue token. The edge's own token names the last object, which may be another virtual
+ * cluster's.
  */
 export interface PageTokens {
   readonly seal: (token: string, cluster: string) => string
-  /** Throws StatusError Expired of what was not sealed here for this cluster: its reader starts anew. */
+  /**
+   * Throws StatusError Expired for a token that was not sealed here for this cluster: the client then
+   * restarts the list.
+   */
   readonly open: (sealed: string, cluster: string) => string
 }
 
@@ -15,7 +18,10 @@ const cipherName = 'aes-256-gcm'
 const nonceBytes = 12
 const tagBytes = 16
 
-/** Good as long as the process lives, which is longer than the edge keeps the version of a page. */
+/**
+ * Creates tokens that are valid as long as the process lives, which is longer than the edge keeps the version
+ * of a page.
+ */
 export function createPageTokens(): PageTokens {
   const key = randomBytes(32)
   return {
@@ -37,7 +43,7 @@ export function createPageTokens(): PageTokens {
         decipher.setAAD(Buffer.from(cluster)).setAuthTag(tag)
         return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8')
       } catch (cause) {
-        // In upstream's words, so that clients start the list anew.
+        // These are upstream's words, on which clients restart the list.
         throw new StatusError(
           'Expired',
           'The provided continue parameter is too old to display a consistent list result. You must start a new list without the continue parameter.',

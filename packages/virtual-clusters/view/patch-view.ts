@@ -13,9 +13,9 @@ const applyType = 'application/apply-patch+yaml'
 const jsonPatchType = 'application/json-patch+json'
 
 /**
- * A patch is tried out first (dry run): only of the whole object can be said what of it has another form at
- * the edge. Where nothing of it has, the patch itself is sent; else the object that it makes, mapped, which
- * needs the right to update.
+ * Tries the patch as a dry run, because only the whole object shows which parts have another form at the
+ * edge. If none has, sends the patch itself; else sends the resulting object, mapped, which needs the right
+ * to update.
  */
 export async function patchObject(asked: Asked, signal: AbortSignal): Promise<TunnelResponse> {
   const type = String(asked.request.headers['content-type'] ?? '')
@@ -37,18 +37,19 @@ export async function patchObject(asked: Asked, signal: AbortSignal): Promise<Tu
     const answer = await asked.view.asUser(request, signal)
     const mayRepeat = answer.status === 409 && attempt < viewLimits.patchAttemptsMax
     if (!mayRepeat) return shown(asked, answer)
-    // The next trial says so by itself when the patch wants a version that is not there any more.
+    // The next dry run reports it if the patch needs a version that no longer exists.
     await readJson(answer)
   }
 }
 
 /**
- * Such a patch may make something else than what was tried out, when the object changes in between: what
- * was tried out is sent in its place, with the version that it is of.
+ * Reports whether the patch copies or moves fields. If the object changes meanwhile, such a patch may produce
+ * something other than the dry run did, so the result of the dry run is sent instead, with its
+ * resourceVersion.
  */
 function copiesFields(type: string | undefined, patch: Uint8Array): boolean {
   if (type !== jsonPatchType) return false
-  // It has passed the trial: the edge has read it as a list of operations.
+  // The dry run succeeded, so the edge has read it as a list of operations.
   const operations: unknown = JSON.parse(Buffer.from(patch).toString('utf8'))
   return (
     !Array.isArray(operations) ||
@@ -56,7 +57,7 @@ function copiesFields(type: string | undefined, patch: Uint8Array): boolean {
   )
 }
 
-/** Undefined where the edge may have the patch as it is. */
+/** Returns undefined if the edge may get the patch as it is. */
 function wantedOf(asked: Asked, result: JsonObject, assigned: unknown): JsonObject | undefined {
   const { info, names } = asked
   const of = { group: info.resource.group, kind: textAt(result, 'kind') }
@@ -65,7 +66,7 @@ function wantedOf(asked: Asked, result: JsonObject, assigned: unknown): JsonObje
   return equalJson(wanted, bare(result)) ? undefined : wanted
 }
 
-/** Who wrote what is noted by the edge, anew. */
+/** Removes the managed fields: the edge records them again. */
 function bare(object: JsonObject): JsonObject {
   const { metadata } = object
   if (!isJsonObject(metadata)) return object
@@ -79,7 +80,7 @@ function keptOf(result: JsonObject): JsonObject {
   return status === undefined ? {} : { status }
 }
 
-/** Server-side apply sends what it wants as an object, which is mapped as any other. */
+/** Server-side apply sends the wanted state as an object, which is mapped like any other. */
 async function applyObject(asked: Asked, signal: AbortSignal): Promise<TunnelResponse> {
   await ensureDefault(asked, signal)
   const sent = await readObject(asked)

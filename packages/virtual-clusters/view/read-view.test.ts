@@ -32,7 +32,7 @@ async function addConfigMap(scene: ViewScene, namespace: string, name: string): 
   )
 }
 
-/** Rights in the edge, in one of its namespaces or, without one, in all of it. */
+/** Grants rights in the edge, in one of its namespaces or, without one, in all of it. */
 async function bind(scene: ViewScene, user: string, role: string, namespace?: string) {
   const kind = namespace === undefined ? 'ClusterRoleBinding' : 'RoleBinding'
   await scene.edge.objects.create(
@@ -342,7 +342,7 @@ test('what the operator keeps the agent from, its own rights do not answer', asy
   assert.match(String(body['message']), /does not act as user "eve"/)
 })
 
-/** The edge with a group of kinds whose own server it does not reach. */
+/** Wraps the edge's transport so that the server of one group of kinds is unreachable. */
 function withServerAway(transport: Transport): Transport {
   return {
     async send(request, signal) {

@@ -12,9 +12,10 @@ import { mayDo, mayDoInEach } from './user-rights.ts'
 import { memberTarget, type MemberPlace } from './view-target.ts'
 
 /**
- * Answers get, list and watch. What spans namespaces is one request to the edge, whose answer is filtered:
- * so resource versions, pages and bookmarks are the edge's own. Who lacks the right to all of the edge
- * may still see all of the virtual cluster, when its RBAC allows that in each of its namespaces.
+ * Answers get, list and watch. A request across namespaces is one request to the edge, whose answer is
+ * filtered, so that resource versions, pages and bookmarks are the edge's own. A user without the right to
+ * all of the edge may still see all of the virtual cluster, if the edge's RBAC allows it in each of its
+ * namespaces.
  */
 export async function readObjects(asked: Asked, signal: AbortSignal): Promise<TunnelResponse> {
   const { view, info } = asked
@@ -47,7 +48,10 @@ export async function readObjects(asked: Asked, signal: AbortSignal): Promise<Tu
   return shown({ asked, sight, isWatch: verb === 'watch' }, answer)
 }
 
-/** Of kinds with names of its own the virtual cluster's own object comes first, then one of the edge. */
+/**
+ * Asks for one object by name. For kinds that are renamed, the virtual cluster's own object comes first, then
+ * the edge's.
+ */
 async function askByName(
   asked: Asked,
   request: TunnelRequest,
@@ -65,7 +69,7 @@ async function askByName(
   return view.asUser(request, signal)
 }
 
-/** Also of a namespace that appears while somebody watches. */
+/** Returns a check that also covers namespaces that appear during a watch. */
 function allowedIn(
   members: readonly string[],
   { view, request, info }: Asked,
@@ -95,7 +99,7 @@ async function shown({ asked, sight, isWatch }: Shown, answer: TunnelResponse) {
   return { status: 200, headers, body: shownWatch(answer.body, sight) }
 }
 
-/** What is no JSON came from something before the API server, and has no object in it. */
+/** Shows one answer. An answer that is not JSON comes from a proxy before the API server, and holds no object. */
 export async function shownOnce(
   { request, view, signal }: Asked,
   sight: Sight,
@@ -128,10 +132,13 @@ export function edgeRequest(asked: Asked): TunnelRequest {
   return jsonRequest(request, { path: memberTarget(info, place), accept })
 }
 
-/** Of namespaces: the edge's value is the edge's name. */
+/** This label of a namespace holds the edge's name. */
 const nameLabel = 'kubernetes.io/metadata.name'
 
-/** Throws StatusError NotAcceptable where whose an object is cannot be told by its metadata. */
+/**
+ * Returns the Accept header. Throws StatusError NotAcceptable if the owner of an object does not show in its
+ * metadata.
+ */
 function acceptOf({ request, seenAs }: Asked): string {
   const { accept } = jsonRequest(request, { path: '' }).headers
   const text = String(accept)

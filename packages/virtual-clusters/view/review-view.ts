@@ -12,10 +12,10 @@ import { mayDoInEach } from './user-rights.ts'
 import { memberTarget } from './view-target.ts'
 
 const accountName = /^(system:serviceaccounts?:)([^:]+)(:.+)?$/
-/** What spans namespaces is allowed in a virtual cluster where it is in each of its namespaces. */
+/** A virtual cluster allows these across namespaces if they are allowed in each of its namespaces. */
 const spanningVerbs: ReadonlySet<string> = new Set(['list', 'watch'])
 
-/** Questions about rights and tokens: the edge is asked about its own namespaces. */
+/** Answers reviews of rights and tokens: the edge is asked with its own names of namespaces. */
 export async function answerReview(asked: Asked, signal: AbortSignal): Promise<TunnelResponse> {
   const { view, request, info, member } = asked
   const sent = await readObject(asked)
@@ -58,7 +58,7 @@ function toMemberAttributes(toMember: (value: unknown) => unknown) {
   }
 }
 
-/** As this view answers what is asked about, which is more than the edge's RBAC knows. */
+/** Corrects a review by the rules of this view, which the edge's RBAC does not know. */
 async function judged(asked: Asked, review: JsonObject, signal: AbortSignal): Promise<JsonObject> {
   const { view } = asked
   const attributes = fieldAt(review, 'spec', 'resourceAttributes')
@@ -87,7 +87,7 @@ interface Spanning {
   readonly attributes: unknown
 }
 
-/** As `readObjects` decides it, so that who asks first is told the same. */
+/** Decides as `readObjects` does, so that a client that asks first gets the same answer. */
 async function isSpanAllowed(
   { view, info, request }: Asked,
   { seenAs, verb, subresource, kind, attributes }: Spanning,

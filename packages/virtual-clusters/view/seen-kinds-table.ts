@@ -1,15 +1,15 @@
 import type { GroupResource } from '@skerry/api'
 
 /**
- * What of a kind without a namespace a virtual cluster sees.
- * - `shared`: all objects; they are the edge cluster's, and are read only.
+ * How a virtual cluster sees a kind without a namespace:
+ * - `shared`: all objects of the edge cluster; read only.
  * - `nodes`: nodes of the group.
- * - `named-as-nodes`: objects of other kinds that bear the name of a node of the group.
+ * - `named-as-nodes`: objects of other kinds that have the name of a node of the group.
  * - `claimed`: volumes that are claimed in its namespaces.
- * - `own`: what it was sent and has under a name of its own; read only.
+ * - `own`: objects that it was sent under names of its own; read only.
  * - `namespaces`: its own.
  * - `review`: questions, which are answered with its namespaces.
- * - `sent`: what it was sent and shares with others, by the annotation that says so; read only.
+ * - `sent`: objects that it was sent and shares with others, by their annotation; read only.
  */
 export type SeenAs =
   | 'shared'
@@ -47,13 +47,16 @@ const seenAs: Readonly<Record<string, SeenAs>> = Object.freeze({
   'authorization.k8s.io/subjectaccessreviews': 'review',
 })
 
-/** Of kinds that are not in the table nothing is shown but what the virtual cluster itself was sent. */
+/**
+ * Returns how a kind is seen. For kinds that are not in the table, only objects that the virtual cluster
+ * itself was sent.
+ */
 export function seenAsOf({ group, resource }: GroupResource): SeenAs {
   const key = `${group}/${resource}`
   return Object.hasOwn(seenAs, key) ? (seenAs[key] ?? 'sent') : 'sent'
 }
 
-/** Kinds whose objects belong to namespaces, and these themselves. */
+/** Reports whether objects of the kind belong to namespaces or are namespaces. */
 export function isInNamespaces(seenAs: SeenAs | undefined): boolean {
   return seenAs === undefined || seenAs === 'namespaces'
 }
@@ -66,17 +69,17 @@ const changingVerbs: ReadonlySet<string> = new Set([
   'deletecollection',
   '*',
 ])
-/** Which nodes there are, and of whom, is the edge's to say; one of the group may be cordoned. */
+/** Only the edge creates nodes and assigns them; a virtual cluster may cordon its own, for example. */
 const nodeVerbs: ReadonlySet<string> = new Set(['update', 'patch', 'delete'])
 
 export interface Change {
-  /** Undefined of kinds that have a namespace. */
+  /** Undefined for kinds that have a namespace. */
   readonly seenAs: SeenAs | undefined
   readonly verb: string
   readonly subresource: string
 }
 
-/** Whether a virtual cluster leaves this to the edge cluster, whatever rights somebody has there. */
+/** Reports whether only the edge cluster may make the change, whatever rights the user has there. */
 export function isReadOnly({ seenAs, verb, subresource }: Change): boolean {
   if (subresource === 'proxy' && seenAs !== undefined) return true
   if (!changingVerbs.has(verb)) return false

@@ -1,18 +1,21 @@
 import { isJsonObject, StatusError, type JsonObject } from '@skerry/api'
 import { shownObject, shownText, type ShownKind, type ShownNames } from './shown-object.ts'
 
-/** What a virtual cluster may see of an answer. */
+/** The rules by which a virtual cluster sees an answer. */
 export interface Sight {
   readonly names: ShownNames
-  /** Of the objects that are asked for; where the answer does not say it. */
+  /** The kind of the requested objects, for answers that do not name it. */
   readonly of: ShownKind
-  /** Whether this object, as the edge has it, is of the virtual cluster. Has metadata at least. */
+  /**
+   * Reports whether this object, as the edge has it, belongs to the virtual cluster. The object has metadata
+   * at least.
+   */
   readonly isVisible: (object: JsonObject) => boolean | Promise<boolean>
-  /** Where a list goes on, in the place of the edge's own token. */
+  /** Replaces the edge's continue token with a sealed one. */
   readonly pageToken: (token: string) => string
   /** The client wants rows without objects; they were asked for to judge them. */
   readonly hidesRowObjects: boolean
-  /** What is said in the place of one object that is not visible. */
+  /** Returns the error that replaces a single object that is not visible. */
   readonly absent: () => StatusError
   readonly isOne: boolean
 }
@@ -100,7 +103,7 @@ function nameOf({ metadata }: JsonObject): unknown {
   return isJsonObject(metadata) ? metadata['name'] : undefined
 }
 
-/** How many are left, and after which one, is told of all clusters' objects. */
+/** Drops the remaining count and replaces the token: both cover the objects of all clusters. */
 function shownListMeta(metadata: unknown, { pageToken }: Sight): unknown {
   if (!isJsonObject(metadata)) return metadata
   const { remainingItemCount: _, continue: token, ...rest } = metadata

@@ -2,14 +2,14 @@ import { isJsonObject, type JsonObject } from '@skerry/api'
 import { isSharingKey } from '@skerry/cluster-agent'
 import { groupLabel, virtualNamespaceLabels } from '@skerry/fleet-kinds'
 
-/** By what names a virtual cluster sees what the edge cluster has. */
+/** The names under which a virtual cluster sees the edge's objects. */
 export interface ShownNames {
   readonly clusterName: string
-  /** Its name of a namespace of the edge; undefined of one that is not its own. */
+  /** Returns its name for a namespace of the edge; undefined if that is not its own. */
   namespace(member: string): string | undefined
 }
 
-/** Of an object, or of those of a list. */
+/** The kind of an object, or of a list's objects. */
 export interface ShownKind {
   readonly group: string
   readonly kind: string
@@ -17,9 +17,9 @@ export interface ShownKind {
 
 const namespaceNameLabel = 'kubernetes.io/metadata.name'
 const ownPrefix = 'edge.skerry.io/'
-/** Deeper than any kind; what is below stays as it is. */
+/** Deeper than any kind nests. Values below this depth stay as they are. */
 const depthMax = 200
-/** What users keep there is theirs, whatever it looks like. */
+/** Fields that hold users' own data, which stays as it is. */
 const opaqueFields: ReadonlySet<string> = new Set(['data', 'binaryData', 'stringData'])
 const opaqueKinds: ReadonlySet<string> = new Set(['ConfigMap', 'ControllerRevision', 'Secret'])
 const namespaceFields: ReadonlySet<string> = new Set([
@@ -27,15 +27,15 @@ const namespaceFields: ReadonlySet<string> = new Set([
   'namespace',
   'secretNamespace',
 ])
-/** Sentences for people. */
+/** The fields with sentences for people. */
 const textFields: ReadonlySet<string> = new Set(['message', 'note', 'reason'])
 const accountName = /^(system:serviceaccounts?:)([^:]+)(:.+)?$/
 const serviceHost = /([a-z0-9-]+)(\.(?:svc|pod)(?:\.cluster\.local)?\.?)$/
 
 /**
- * The object as its virtual cluster has it: the other way round of what mapping/ does to manifests, so that
- * what was read may be written back. Of custom kinds, whose namespaces mapping/ leaves alone, metadata and
- * status alone change, and the nodes that pods are held to. Pure.
+ * Returns the object as its virtual cluster has it: the inverse of mapping/, so that an object that was read
+ * may be written back. In custom kinds, whose namespaces mapping/ leaves alone, only metadata, status and the
+ * nodes of pods change. Pure.
  */
 export function shownObject(object: JsonObject, of: ShownKind, names: ShownNames): JsonObject {
   const shown: JsonObject = {}
@@ -57,7 +57,7 @@ function none(): undefined {
   return undefined
 }
 
-/** A sentence with the virtual cluster's names of its own namespaces. */
+/** Replaces the edge's names of namespaces in a sentence with the virtual cluster's own. */
 export function shownText(text: string, names: ShownNames): string {
   return text.replace(/[a-z0-9](?:[a-z0-9-]*[a-z0-9])?/g, (word) => names.namespace(word) ?? word)
 }
@@ -83,20 +83,20 @@ function shownMetadata(metadata: unknown, of: ShownKind, names: ShownNames): unk
   return shown
 }
 
-/** Kinds without a namespace of which a virtual cluster has objects under names of its own. */
+/** Reports whether virtual clusters have objects of this kind, without a namespace, under names of their own. */
 function isOwnKind({ group, kind }: ShownKind): boolean {
   const apiGroup = { PersistentVolume: '', ClusterRoleBinding: 'rbac.authorization.k8s.io' }
   return Object.entries(apiGroup).some((own) => own[0] === kind && own[1] === group)
 }
 
-/** `my--data-east` is `my-data` in `east`; names that the edge has made are the same everywhere. */
+/** Returns `my-data` for `my--data-east` in `east`; names that the edge generated are the same everywhere. */
 export function shownOwnName(name: string, { clusterName }: ShownNames): string {
   const own = name.endsWith(`-${clusterName}`) ? name.slice(0, -clusterName.length - 1) : ''
   const isDoubled = own !== '' && !own.replaceAll('--', '').includes('-')
   return isDoubled ? own.replaceAll('--', '-') : name
 }
 
-/** Without what only the agent writes. */
+/** Removes the labels that only the agent writes. */
 function withoutOwn(labels: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(labels).filter(([key]) => !key.startsWith(ownPrefix)))
 }
@@ -180,7 +180,7 @@ function shownSelector(selector: JsonObject, { clusterName }: ShownNames): JsonO
   return shown
 }
 
-/** Of a gateway that takes the routes of all its virtual cluster. */
+/** Restores "All" for a gateway that accepts the routes of its whole virtual cluster. */
 function shownRoutes(routes: JsonObject, names: ShownNames): JsonObject {
   const { selector, ...others } = routes
   const shown = isJsonObject(selector) ? shownSelector(selector, names) : {}

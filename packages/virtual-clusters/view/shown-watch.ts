@@ -5,9 +5,9 @@ import { shownAnswer, shownStatus, type Sight } from './shown-answer.ts'
 import { shownObject } from './shown-object.ts'
 
 /**
- * Events of the edge as the virtual cluster sees them, one after the other: none is read before the one
- * before it was taken. Bookmarks pass, so that watches are resumed where they were. An event longer
- * than the client's bound ends the stream with a RangeError.
+ * Yields the edge's events as the virtual cluster sees them. It reads an event only after the previous one
+ * was taken. Bookmarks pass, so that watches resume where they were. An event longer than the client's bound
+ * ends the stream with a RangeError.
  */
 export async function* shownWatch(
   body: TunnelBody,
@@ -31,7 +31,7 @@ async function shownOf(
   sight: Sight,
 ): Promise<JsonObject | undefined> {
   if (type === 'ERROR') return shownStatus(object, sight)
-  // It carries a version and nothing else, also as a Table.
+  // A bookmark carries only a version, even as a Table.
   if (type === 'BOOKMARK') return object
   if (object['kind'] === 'Table') {
     const shown = await shownAnswer(object, { ...sight, isOne: false })
@@ -43,7 +43,7 @@ async function shownOf(
   return shownObject(object, sight.of, sight.names)
 }
 
-/** Only the first Table of a watch describes its columns: it may be one that is not shown. */
+/** Keeps the column descriptions, which only the first Table of a watch has, although it may not be shown. */
 class TableHeaders {
   #pending: unknown
 

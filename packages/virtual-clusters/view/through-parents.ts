@@ -5,8 +5,8 @@ import { towardsVirtual } from './virtual-request.ts'
 type Way = Pick<TunnelRegistry, 'send' | 'upgrade'>
 
 /**
- * The way to the clusters of a hub, virtual ones among them: those have no tunnel of their own, and are
- * reached by their parent's, whose agent is told which one is meant. `parentOf` is undefined of all
+ * Returns the way to the clusters of a hub, including virtual ones: those have no tunnel, and are reached
+ * through their parent's, with the virtual cluster named in the request. `parentOf` returns undefined for all
  * other clusters.
  */
 export function throughParents(way: Way, parentOf: (cluster: string) => string | undefined): Way {

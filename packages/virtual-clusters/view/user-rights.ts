@@ -5,16 +5,16 @@ import { readJson, viewLimits, type Ask } from './edge-calls.ts'
 const reviewPath = '/apis/authorization.k8s.io/v1/subjectaccessreviews'
 const extraPrefix = 'impersonate-extra-'
 
-/** What a person wants to do, of which the edge's own RBAC is asked. */
+/** The action that a user wants to take, for the edge's own RBAC to decide. */
 export interface Question {
   readonly headers: TunnelHeaders
   readonly verb: string
   readonly resource: GroupVersionResource
-  /** In the edge cluster; empty: in all. */
+  /** The namespace's name in the edge cluster; an empty string means all. */
   readonly namespace: string
 }
 
-/** Whether the edge lets the person whom these headers impersonate do that. Asked with the agent's rights. */
+/** Asks, with the agent's rights, whether the edge allows the impersonated user to do that. */
 export async function mayDo(
   own: Ask,
   { headers, verb, resource: of, namespace }: Question,
@@ -53,7 +53,7 @@ export async function mayDo(
   return answer.status === 201 && isJsonObject(status) && status['allowed'] === true
 }
 
-/** Whether that is so in every one of these namespaces; not where there is none. */
+/** Reports whether that is allowed in every one of these namespaces; false if there are none. */
 export async function mayDoInEach(
   own: Ask,
   question: Omit<Question, 'namespace'>,
@@ -71,7 +71,7 @@ export async function mayDoInEach(
   return true
 }
 
-/** As the API server reads an impersonation: everybody who is named is authenticated. */
+/** Reads an impersonation as the API server does: every impersonated user is authenticated. */
 function subjectOf(headers: TunnelHeaders) {
   const [user = ''] = valuesOf(headers, 'impersonate-user')
   const named = valuesOf(headers, 'impersonate-group')
@@ -91,7 +91,7 @@ function subjectOf(headers: TunnelHeaders) {
   }
 }
 
-/** Reads a key as the API server does: one with an invalid escape stands for itself. */
+/** Reads a key as the API server does: a key with an invalid escape stays as it is. */
 function unescapedKey(key: string): string {
   try {
     return decodeURIComponent(key)

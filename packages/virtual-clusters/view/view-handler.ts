@@ -31,23 +31,23 @@ export interface ViewedCluster {
 }
 
 export interface VirtualViewsDeps {
-  /** Undefined of a cluster that this agent does not answer for. */
+  /** Returns undefined if this agent does not answer for the cluster. */
   readonly find: (cluster: string) => ViewedCluster | undefined
   readonly edge: EdgeNames
   readonly kinds: EdgeKinds
   readonly pages: PageTokens
   readonly room: AnswerRoom
   readonly yaml: YamlReader
-  /** With the agent's own rights. */
+  /** Asks with the agent's own rights. */
   readonly asAgent: Ask
-  /** As whom the agent acts; absent: as everybody whom the hub names. */
+  /** The users whom the agent may impersonate. If omitted, everybody whom the hub names. */
   readonly policy?: ImpersonationPolicy
   readonly log: Logger
 }
 
 /**
- * Answers requests for virtual clusters by asking the API server of the edge that they are in, and shows of
- * its answers what is theirs, by their names. Requests for the edge cluster itself go on as they are.
+ * Answers requests for virtual clusters by asking their edge's API server, and shows the objects of each
+ * answer that are theirs, under their names. Requests for the edge cluster itself pass unchanged.
  */
 export function withVirtualViews(api: TunnelHandler, deps: VirtualViewsDeps): TunnelHandler {
   const answering = async <Answer extends TunnelUpgraded>(
@@ -94,7 +94,7 @@ async function open(
   signal: AbortSignal,
 ): Promise<Opened> {
   const { cluster = '', request = given } = readVirtualRequest(given) ?? {}
-  // Here, too: what the agent's own rights answer never comes to the forwarder, which asks the same.
+  // The forwarder checks the same, but requests with the agent's own rights never reach it.
   const why = impersonationRefusal(deps.policy ?? {}, request.headers)
   if (why !== undefined) throw new StatusError('Forbidden', `Cannot pass request: ${why}`)
   const found = deps.find(cluster)
@@ -144,7 +144,10 @@ async function bytePath(
   return pathOfBytes(await read(opened, deps, signal))
 }
 
-/** Sessions, logs and what goes on to a pod or service: of namespaces of the virtual cluster alone. */
+/**
+ * Returns the path of a stream (exec, logs, proxying to a pod or service), in namespaces of the virtual
+ * cluster only.
+ */
 function pathOfBytes(asked: Asked): string {
   const { info, member, view } = asked
   if (member === '' || info.name === '') throw readOnly(info, view.group.clusterName)

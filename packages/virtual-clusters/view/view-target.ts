@@ -1,7 +1,7 @@
 import { StatusError } from '@skerry/api'
 import { parseRequestInfo, type RequestInfo } from '@skerry/apiserver'
 
-/** What of the edge's API is no object, and the same for every virtual cluster. */
+/** Paths of the edge's API that are not objects and look the same in every virtual cluster. */
 const sharedPaths = [
   /^\/$/,
   /^\/api$/,
@@ -16,7 +16,7 @@ const sharedPaths = [
   /^\/openid\/v1\/jwks$/,
 ]
 
-/** What asks for a stream of bytes, in which no object is to be rewritten. */
+/** Subresources that answer with a stream of bytes, which holds no object to rewrite. */
 const byteSubresources: ReadonlySet<string> = new Set([
   'attach',
   'exec',
@@ -25,12 +25,12 @@ const byteSubresources: ReadonlySet<string> = new Set([
   'proxy',
 ])
 
-/** Of these a later value counts, too; every other parameter has one value. */
+/** Parameters whose repeated values all count. Any other parameter has one value. */
 const repeatedParameters: ReadonlySet<string> = new Set(['command', 'ports', 'port'])
 
 /**
- * Reads the path of a request for a virtual cluster. What two servers could read in two ways is refused:
- * throws StatusError BadRequest; NotFound of paths by which old clients watched.
+ * Parses the path of a request for a virtual cluster. Throws StatusError BadRequest for a path that two
+ * servers could read differently, and NotFound for the paths on which old clients watched.
  */
 export function readViewTarget(method: string, target: string): RequestInfo {
   const [path = '', ...queries] = target.split('?')
@@ -49,7 +49,7 @@ export function readViewTarget(method: string, target: string): RequestInfo {
   return info
 }
 
-/** Whether this is a part of the edge's API that has no objects: discovery, OpenAPI, health, version. */
+/** Reports whether this is a part of the edge's API without objects: discovery, OpenAPI, health, version. */
 export function isSharedPath({ method, path, isResourceRequest }: RequestInfo): boolean {
   return method === 'GET' && !isResourceRequest && sharedPaths.some((form) => form.test(path))
 }
@@ -58,15 +58,18 @@ export function isByteSubresource({ subresource }: RequestInfo): boolean {
   return byteSubresources.has(subresource)
 }
 
-/** Where a request is sent instead; what is absent stays as the client has it. */
+/** The place to which a request is sent instead. Omitted fields stay as the client sent them. */
 export interface MemberPlace {
   readonly namespace?: string
   readonly name?: string
-  /** Added, or in the place of what is there. */
+  /** Parameters to add or replace. */
   readonly query?: Readonly<Record<string, string>>
 }
 
-/** The path and query at the edge. Made anew from what was understood, so nothing else can be in it. */
+/**
+ * Returns the path and query at the edge. They are built from the parsed request, so nothing else can be in
+ * them.
+ */
 export function memberTarget(info: RequestInfo, place: MemberPlace = {}): string {
   const { prefix, resource, subresource, restOfPath } = info
   const { namespace = info.namespace, name = info.name } = place

@@ -1,14 +1,14 @@
 import type { TunnelHeaders, TunnelRequest } from '@skerry/tunnel'
 
-/** Only a hub says so: what clients send under these names ends there (forwarded-headers.ts). */
+/** Only a hub sets this header; it drops what clients send under this name (forwarded-headers.ts). */
 const clusterHeader = 'x-skerry-virtual-cluster'
 const userHeader = 'x-skerry-virtual-user'
 const impersonateUser = 'impersonate-user'
 
 /**
- * The request as it goes to the agent of a virtual cluster's parent. The user has another name on the
- * way: an agent that knows no virtual clusters then refuses the request, instead of answering for the
- * whole of its cluster.
+ * Rewrites a request for the agent of a virtual cluster's parent. The user travels under another header name,
+ * so that an agent that knows no virtual clusters refuses the request instead of answering for its whole
+ * cluster.
  */
 export function towardsVirtual(request: TunnelRequest, cluster: string): TunnelRequest {
   const { [impersonateUser]: user, ...headers } = request.headers
@@ -26,7 +26,10 @@ export interface VirtualRequest {
   readonly request: TunnelRequest
 }
 
-/** What a hub has made by `towardsVirtual`; undefined of a request to the cluster as a whole. */
+/**
+ * Reads a request that a hub made with `towardsVirtual`. Returns undefined for a request to the edge cluster
+ * as a whole.
+ */
 export function readVirtualRequest(request: TunnelRequest): VirtualRequest | undefined {
   const { [clusterHeader]: cluster, [userHeader]: user, ...headers } = request.headers
   if (cluster === undefined) return undefined

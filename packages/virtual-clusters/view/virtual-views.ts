@@ -15,9 +15,9 @@ import { noCluster, withVirtualViews, type ViewedCluster } from './view-handler.
 export interface VirtualViewsOptions {
   /** The edge cluster, with the agent's own rights. */
   readonly local: Cluster
-  /** As whom the agent acts; absent: as everybody whom the hub names. */
+  /** The users whom the agent may impersonate. If omitted, everybody whom the hub names. */
   readonly policy?: ImpersonationPolicy
-  /** Further virtual clusters, beside those that are set. */
+  /** Finds virtual clusters in addition to those that are set. */
   readonly find?: (clusterName: string) => ViewedCluster | undefined
   readonly clock: Clock
   readonly random: Random
@@ -26,14 +26,14 @@ export interface VirtualViewsOptions {
 
 /** The native APIs of the virtual clusters that an agent answers for. */
 export interface VirtualViews {
-  /** Which namespaces and nodes of the edge are whose. */
+  /** Reports the owners of the edge's namespaces and nodes. */
   readonly edge: EdgeNames
-  /** From now on this virtual cluster is answered for, or is so with other rules. */
+  /** Answers for this virtual cluster from now on, or changes its rules. */
   set(cluster: ViewedCluster): void
   delete(clusterName: string): void
-  /** Answers for virtual clusters; what is for the edge cluster itself goes on to `api`. */
+  /** Answers for virtual clusters; requests for the edge cluster itself go on to `api`. */
   handler(api: TunnelHandler): TunnelHandler
-  /** Where the edge has the services of a virtual cluster's namespace. */
+  /** Returns the edge's name of a virtual cluster's namespace, in which its services are. */
   readonly memberNamespaceOf: MemberNamespaceOf
   /** Follows the edge's namespaces and nodes until the signal aborts; rejects with its reason. */
   run(signal: AbortSignal): Promise<void>

@@ -1,4 +1,7 @@
-/** Whatever a client of a virtual cluster writes, and however, nothing of others is named at the edge. */
+/**
+ * Whatever a client of a virtual cluster writes, and however, no other cluster's objects are named at the
+ * edge.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '@skerry/api'
@@ -114,7 +117,7 @@ async function addGatewayKinds({ edge, local }: ViewScene): Promise<void> {
   })
 }
 
-/** A scene of each would say the same of all workloads: how a pod is refused is one rule. */
+/** One scene per workload kind would repeat the test: one rule refuses all pods. */
 function isWrittenByView({ isRefused, of }: HostileManifest): boolean {
   return !isRefused || !(of.groupKind in podTemplatePaths) || of.groupKind === 'apps/Deployment'
 }
@@ -140,7 +143,7 @@ test('no reference that is written by any verb names anything outside of the vir
       const found = scene.edge.objects.get({ group, resource }, 'shop-east', name)
       const { metadata: _metadata, ...content } = found ?? { metadata: {} }
       assert.deepEqual(foreignIn(content), [], `${sent.what}, by ${verb}`)
-      // What is mapped is there: it was not kept out by something else.
+      // The mapped object exists, so nothing else kept it out.
       const isThere = !sent.isRefused && !refusedByTheEdge.has(groupKind)
       if (verb === 'create') assert.equal(found !== undefined, isThere, sent.what)
     })
@@ -221,7 +224,7 @@ test('a node of a virtual cluster may be cordoned, and nothing else of it change
       ),
     ]
     for (const [index, answer] of answers.entries()) {
-      // An applied null says nothing of a label.
+      // An applied null does not set a label.
       assert.ok(answer.status >= 400 || stored() === before, `${shown}, ${index}: ${answer.text}`)
     }
     assert.equal(stored(), before, shown)

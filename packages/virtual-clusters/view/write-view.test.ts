@@ -33,7 +33,7 @@ async function startShop(): Promise<ViewScene> {
   return scene
 }
 
-/** What the edge has. */
+/** Returns the object as the edge has it. */
 function stored({ edge }: ViewScene, resource: string, namespace: string, name: string) {
   const [plural = '', ...group] = resource.split('.')
   const found = edge.objects.get({ group: group.join('.'), resource: plural }, namespace, name)

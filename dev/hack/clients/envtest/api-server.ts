@@ -1,7 +1,7 @@
 /**
- * Our API server behind kube-apiserver's command line, as far as envtest uses it. Development only.
- * The directory of the store is asked of what stands in for etcd, so a restarted server finds its
- * objects again, and an etcd that was started anew is empty.
+ * Our API server behind kube-apiserver's command line, as far as envtest uses it. Development only. The
+ * stand-in for etcd returns the store's directory, so a restarted server finds its objects again, and a
+ * freshly started etcd is empty.
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -119,7 +119,7 @@ async function accessOf(
   }
 }
 
-/** Who this server is to extension servers. */
+/** Returns this server's identity at extension servers. */
 async function proxyIdentity(directory: string): Promise<CertificateAndKey> {
   const authority = await ensureAuthority(
     {

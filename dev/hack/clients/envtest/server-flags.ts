@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util'
 
-/** What a server of upstream was given as `--name=value`, by name. */
+/** The flags of an upstream server, given as `--name=value`, by name. */
 export interface Flags {
-  /** Without a default the flag must be there. */
+  /** Returns the flag's value. Without a default the flag must exist. */
   one(name: string, otherwise?: string): string
-  /** Of repeated flags and of lists with commas between. */
+  /** Returns the values of repeated flags and of comma-separated lists. */
   all(name: string): string[]
 }
 

@@ -2,7 +2,7 @@ import { StatusError, isJsonObject, type AnyObject, type JsonObject } from '@ske
 import type { Cluster, ResourceClient, TypedResource } from '@skerry/client'
 import { parse } from 'yaml'
 
-/** What a client writes, and how it changes it afterwards. */
+/** A client's first request, and how it changes the object afterwards. */
 export interface AdmissionCase {
   readonly name: string
   readonly object: JsonObject & { readonly kind: string; readonly metadata?: JsonObject }
@@ -14,7 +14,7 @@ export interface AdmissionAnswer {
   readonly name: string
   readonly created?: JsonObject
   readonly updated?: JsonObject
-  /** Of the last request. */
+  /** The refusal of the last request. */
   readonly refused?: { readonly code: number; readonly message: string }
 }
 
@@ -42,7 +42,7 @@ const resources: Readonly<Record<string, TypedResource<AnyObject>>> = {
   Work: { group: 'work.karmada.io', version: 'v1alpha1', resource: 'works', isNamespaced: true },
 }
 
-/** Where Works of the cases are. */
+/** The namespace of the cases' Works. */
 export const caseNamespace = 'karmada-es-east'
 
 export function readCases(text: string): AdmissionCase[] {
@@ -96,7 +96,7 @@ async function answerOf(
 
 const uid = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g
 
-/** Without what is another one each time. */
+/** Removes the fields that differ each time. */
 function shown(object: AnyObject): JsonObject {
   const { labels, annotations, finalizers, generation } = object.metadata
   const metadata = { labels, annotations, finalizers, generation }

@@ -20,12 +20,12 @@ const deps = { clock: systemClock, random: systemRandom, log: silentLogger, user
 export const signal = AbortSignal.timeout(60_000)
 export const namespace = 'default'
 export const web = { namespace, name: 'web-deployment' }
-/** Goes to every cluster, so that it shows which ones the scheduler has seen. */
+/** Goes to every cluster, and so shows which ones the scheduler has seen. */
 const lookout = { namespace, name: 'lookout-deployment' }
 
 /**
- * A hub in this process, whose scheduler runs, and what else is given; `prepare` comes before they start,
- * and what they ask goes `through` this.
+ * Starts a hub in this process with its scheduler and the given controllers. `prepare` runs before they
+ * start; `through` may wrap their transport.
  */
 export async function startScene(
   others: readonly ControllerDefinition[] = [],
@@ -112,11 +112,11 @@ export async function makeCluster(
 }
 
 const lastTransitionTime = '2026-01-01T00:00:00Z'
-/** Without its status. */
+/** A Ready condition without its status. */
 export const ready = { type: 'Ready', reason: 'Test', message: '', lastTransitionTime }
 const deployments = { name: 'deployments', kind: 'Deployment' }
 
-/** Of a Deployment of four replicas. */
+/** Returns a binding of a Deployment with four replicas. */
 export function bindingOf(spec: Partial<BindingSpec>): ResourceBinding {
   return {
     apiVersion: 'work.karmada.io/v1alpha2',
@@ -143,7 +143,7 @@ export async function until(
   }
 }
 
-/** `reef:4 shore:4` */
+/** Formats `reef:4 shore:4`. */
 export function targetsOf({ spec }: ResourceBinding): string {
   return (spec.clusters ?? []).map(({ name, replicas = 0 }) => `${name}:${replicas}`).join(' ')
 }

@@ -24,11 +24,11 @@ const deps = { clock: systemClock, random: systemRandom, log: silentLogger, user
 /** A hub that propagates and places, and edges whose agents apply Works; all in this process. */
 export interface FleetScene extends AsyncDisposable {
   readonly hub: Api
-  /** By the clusters' names. */
+  /** Returns an edge by its cluster's name. */
   edge(name: string): Api
-  /** Stops the hub's controllers, does what is given, and starts them anew: they know nothing any more. */
+  /** Stops the hub's controllers, runs `meanwhile`, and starts the controllers again with empty memory. */
   restart(meanwhile?: () => Promise<void>): Promise<void>
-  /** Until the object is as wanted; undefined stands for one that is not there. */
+  /** Waits until the object is as wanted; undefined stands for one that does not exist. */
   until<T extends KubeObject>(
     where: { api: Api; resource: TypedResource<T>; key: ObjectKey },
     isWanted: (object: T | undefined) => boolean,
@@ -36,13 +36,16 @@ export interface FleetScene extends AsyncDisposable {
 }
 
 export interface FleetSceneOptions {
-  /** Rules by which the hub's controllers act for the writers of a namespace. Default: nothing outside of it. */
+  /**
+   * The rules by which the hub's controllers act for the writers of a namespace. Default: nothing outside of
+   * it.
+   */
   readonly rules?: TenantRules
-  /** Rules by which its admission judges what they write. Default: the same. */
+  /** The rules by which its admission judges their writes. Default: the same. */
   readonly admits?: TenantRules
 }
 
-/** Ends with the signal; everything is gone when it is disposed of. */
+/** Starts a scene that ends with the signal; disposal removes everything. */
 export async function startFleetScene(
   clusters: readonly string[],
   signal: AbortSignal,
@@ -123,7 +126,7 @@ async function runHub(hub: Api, rules: TenantRules, signal: AbortSignal): Promis
   ])
 }
 
-/** As its agent would. */
+/** Registers the cluster as its agent would. */
 async function register(
   hub: Api,
   { name, local }: { name: string; local: Api },
@@ -173,7 +176,7 @@ async function until<T extends KubeObject>(
   throw new Error(`Cannot wait for ${key.name}: the watch has ended`)
 }
 
-/** `default/web`, of one container. */
+/** Returns `default/web`, with one container. */
 export function deployment(spec: Record<string, unknown> = {}): AnyObject {
   return {
     apiVersion: 'apps/v1',

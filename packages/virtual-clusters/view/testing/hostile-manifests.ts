@@ -1,4 +1,4 @@
-/** Manifests that name what is not in their virtual cluster, wherever the mapping knows that something is named. */
+/** Manifests with references out of their virtual cluster, in every place that the mapping knows. */
 import { isJsonObject, type JsonObject } from '@skerry/api'
 import { groupLabel, virtualNamespaceLabels } from '@skerry/fleet-kinds'
 import { podTemplatePaths } from '../../mapping/pod-spec.ts'
@@ -10,10 +10,10 @@ import {
 } from '../../mapping/reference-table.ts'
 
 export interface HostileManifest {
-  /** `apps/Deployment: all that is mapped`. */
+  /** A description such as `apps/Deployment: all that is mapped`. */
   readonly what: string
   readonly of: ServedKind
-  /** Without and with the references. */
+  /** The manifest without and with the references. */
   readonly plain: JsonObject
   readonly hostile: JsonObject
   /** The mapping refuses it; else it gives each thing another name. */
@@ -26,7 +26,7 @@ export interface ServedKind {
   readonly resource: string
 }
 
-/** Objects, namespaces and labels of a sibling: none of these texts may stand in what is at the edge. */
+/** Names, namespaces and labels of a sibling: none of these texts may occur in an object at the edge. */
 const foreignTexts: ReadonlySet<string> = new Set([
   '/west',
   '198.51.100.7',
@@ -74,7 +74,7 @@ const template = (more: JsonObject = {}): JsonObject => ({
   spec: { containers, ...more },
 })
 
-/** Content that the API requires of each kind besides the references. Keys are group and kind. */
+/** The content that the API requires of each kind, apart from the references. Keys are group and kind. */
 const plainContents: Readonly<
   Record<string, readonly [version: string, resource: string, content: JsonObject]>
 > = {
@@ -135,7 +135,10 @@ const plainContents: Readonly<
   ],
 }
 
-/** Members that the API requires of an object that holds a reference. Keys are paths, below a pod's spec or in the kind. */
+/**
+ * The members that the API requires of an object with a reference. Keys are paths, below a pod's spec or in
+ * the kind.
+ */
 const siblings: Readonly<Record<string, JsonObject>> = {
   'affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution.*': term,
   'affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution.*': { weight: 1 },
@@ -162,7 +165,7 @@ const siblings: Readonly<Record<string, JsonObject>> = {
   related: target,
 }
 
-/** Fields that no pod of a virtual cluster may have. */
+/** The fields that no pod of a virtual cluster may have. */
 const refusedOfPods: Readonly<Record<string, JsonObject>> = {
   nodeName: { nodeName: 'node-west' },
   nodeSelector: { nodeSelector: { [groupLabel]: 'west' } },
@@ -183,18 +186,18 @@ const refusedOfKinds: readonly (readonly [groupKind: string, field: string, more
   ],
 ]
 
-/** A view shows them only, and Works of them have tests of their own. */
+/** A view only shows these, and Works of them have their own tests. */
 const withoutNamespace: ReadonlySet<string> = new Set([
   '/PersistentVolume',
   `${rbac}/ClusterRoleBinding`,
 ])
 
-/** Kinds that the mapping knows to name something in a namespace. */
+/** The kinds in which the mapping knows references to namespaced objects. */
 export const referringKinds: readonly string[] = [
   ...new Set([...Object.keys(kindReferences), ...Object.keys(podTemplatePaths)]),
 ].filter((groupKind) => !withoutNamespace.has(groupKind))
 
-/** One for all that is mapped in a kind, and one for each thing that is refused. */
+/** Returns one manifest for everything that is mapped in a kind, and one for each refused part. */
 export function hostileManifests(): HostileManifest[] {
   const mapped = referringKinds.map((groupKind) => {
     const { of, plain } = plainOf(groupKind)
@@ -263,7 +266,7 @@ function withReferences(object: JsonObject, references: References, below: strin
 }
 
 interface Placed {
-  /** Before the path begins for which siblings are known. */
+  /** The steps before the path for which siblings are known. */
   readonly steps: readonly string[]
   readonly path: readonly string[]
   readonly values: readonly unknown[]
@@ -297,6 +300,6 @@ function put(object: JsonObject, { steps, path, values }: Placed): void {
 
 function memberOf(object: JsonObject, step: string, made: JsonObject = {}): JsonObject {
   const member = (object[step] ??= structuredClone(made))
-  // Only objects stand on the way to a reference.
+  // Every step on the way to a reference is an object.
   return member as JsonObject
 }

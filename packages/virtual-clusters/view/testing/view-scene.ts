@@ -41,7 +41,7 @@ export interface Told {
   readonly body: Answer
 }
 
-/** Of an answer that a test looks into. */
+/** An answer into which a test looks. */
 export interface Answer {
   readonly [field: string]: Answer & string & number & boolean & readonly (Answer & string)[]
 }
@@ -52,7 +52,10 @@ export interface ViewScene extends AsyncDisposable {
   readonly local: Cluster
   readonly handler: TunnelHandler
   readonly names: EdgeNames
-  /** A request to a virtual cluster, as the hub sends it; by the edge's administrator when nobody is named. */
+  /**
+   * Sends a request to a virtual cluster as the hub does; as the edge's administrator if the call names no
+   * user.
+   */
   open(cluster: string, path: string, call?: Call, signal?: AbortSignal): Promise<TunnelResponse>
   /** The same, with the whole answer. */
   ask(cluster: string, path: string, call?: Call): Promise<Told>
