@@ -292,15 +292,16 @@ class HubSession implements TunnelSession {
 
   #streamFault(stream: TunnelStream, signal: AbortSignal): Error {
     if (signal.aborted) return abortReason(signal)
-    if (stream.fault instanceof TunnelClosedError) return stream.fault
-    const isRefused = stream.resetCode === resetCodes.refused
+    const cut = stream.state.name === 'cut' ? stream.state : undefined
+    const cause = cut?.fault
+    if (cause instanceof TunnelClosedError) return cause
+    const isRefused = cut?.resetCode === resetCodes.refused
     if (this.#reason !== undefined || isRefused) {
       const reason = this.#reason ?? (isRefused ? 'the agent refused the stream' : 'it ended')
       return new TunnelClosedError(reason, { isSent: !isRefused })
     }
-    const { fault: cause, resetCode } = stream
     if (cause) return new TunnelStreamError(`Cannot send request: ${cause.message}`, { cause })
-    const text = `Cannot read answer: the agent reset the stream (code ${resetCode ?? 'none'})`
+    const text = `Cannot read answer: the agent reset the stream (code ${cut?.resetCode ?? 'none'})`
     return new TunnelStreamError(text)
   }
 
