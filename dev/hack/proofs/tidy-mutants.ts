@@ -62,6 +62,16 @@ import {
     replace: `export function message${'Helper'}`,
   },
   {
+    proof: 'thrown values become errors and texts in one place',
+    test: 'tidy.test.ts',
+    file: 'packages/base/backoff.ts',
+    find: 'export function createBackoff',
+    // In two parts, because the rule holds for this file as well.
+    replace: `export const why = (error: unknown): string =>
+  error instanceof ${'Error'} ? error.message : String(error)
+export function createBackoff`,
+  },
+  {
     proof: 'argv, env and signals are read in cmd only',
     test: 'tidy.test.ts',
     file: 'packages/base/message-of.ts',

@@ -1,3 +1,4 @@
+import { messageOf } from '@skerry/base'
 import { applyJsonPatch } from '@skerry/bodies'
 import {
   compileExpression,
@@ -65,7 +66,7 @@ export function mutate(
       : configured(object, evaluated.value, kind)
   } catch (error) {
     if (error instanceof MutationError) throw error
-    throw new MutationError(error instanceof Error ? error.message : String(error), {
+    throw new MutationError(messageOf(error), {
       cause: error,
     })
   }
@@ -92,10 +93,7 @@ function patched(object: AnyObject, value: CelValue): AnyObject {
     result = applyJsonPatch(object, operations)
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-    throw new MutationError(
-      `JSON Patch: ${cause instanceof Error ? cause.message : String(cause)}`,
-      { cause: error },
-    )
+    throw new MutationError(`JSON Patch: ${messageOf(cause)}`, { cause: error })
   }
   if (isJsonObject(result) && isJsonObject(result['metadata'])) {
     const { apiVersion, kind, metadata } = object

@@ -1,5 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { createBackoff, createWakeFlag, linkedSignal, runAll, type Backoff } from '@skerry/base'
+import {
+  asError,
+  createBackoff,
+  createWakeFlag,
+  linkedSignal,
+  runAll,
+  type Backoff,
+} from '@skerry/base'
 import type { Pod, PodStatus } from '@skerry/api'
 import { isRuntimeError } from '../cri/container-runtime.ts'
 import type { NodeContext } from './node-context.ts'
@@ -7,7 +14,6 @@ import { ProbeSet } from '../probes/probe-set.ts'
 import { podStatus } from '../status/pod-status.ts'
 import type { Rejection } from '../resources/admit-pod.ts'
 import { computeResources, decideResize, type ResizeDecision } from '../resources/resize.ts'
-import { asError } from '../system-error.ts'
 import { VolumeError } from '../volumes/volume.ts'
 import { podGarbage } from './container-garbage.ts'
 import { containerEvent } from '../pod/container-event.ts'

@@ -22,7 +22,7 @@ function names(text: string): string[] {
   return [...text.matchAll(/`(\w+)`/g)].map(([, name = '']) => name).toSorted()
 }
 
-/** What follows on each state, without the ways that stay in it. */
+/** Lists the states that follow each state, except the state itself. */
 function followers(table: Readonly<Record<string, object>>): Record<string, string[]> {
   return Object.fromEntries(
     Object.entries(table).map(([state, events]) => {

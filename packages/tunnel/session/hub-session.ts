@@ -1,4 +1,4 @@
-import { abortReason, type Timer } from '@skerry/base'
+import { abortReason, asError, type Timer } from '@skerry/base'
 import type { SessionDeps } from './agent-session.ts'
 import type { ByteRates } from '../traffic/byte-rate.ts'
 import { AnswerProbe } from './answer-probe.ts'
@@ -193,7 +193,7 @@ class HubSession implements TunnelSession {
     } else if (body !== undefined) {
       sendBody(body, stream).catch((error: unknown) => {
         // Half a body must not look whole.
-        const cause = error instanceof Error ? error : new Error(String(error))
+        const cause = asError(error)
         stream.reset(resetCodes.internal, cause)
       })
     }
@@ -278,7 +278,7 @@ class HubSession implements TunnelSession {
           resolve(parseAnswer(lines, asked))
         } catch (error) {
           stream.reset(resetCodes.cancel)
-          reject(error instanceof Error ? error : new Error(String(error)))
+          reject(asError(error))
         }
       }
     })

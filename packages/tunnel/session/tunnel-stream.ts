@@ -65,7 +65,7 @@ export class TunnelStream implements Sender {
     this.#window = new ReceiveWindow(context.budget)
   }
 
-  /** What the other end may send at first. */
+  /** The other end may send this much before it has any further credit. */
   get firstWindowBytes(): number {
     return this.#window.firstBytes
   }
@@ -92,7 +92,7 @@ export class TunnelStream implements Sender {
     return this.hasArrived && this.#unread.length === 0
   }
 
-  /** Which class the request is of, in both directions. Until it is said it is control. */
+  /** Sets the request's class, for both directions. Until then it is control. */
   setTrafficClass(name: TrafficClass): void {
     this.traffic.own = name
     this.received.own = name
@@ -163,7 +163,7 @@ export class TunnelStream implements Sender {
     this.#finish({ name: 'cut', ...(fault && { fault }) })
   }
 
-  /** The link ended, or one of the ends gave up. What had arrived whole stays readable. */
+  /** The link ended, or one of the ends gave up. A direction that had arrived whole stays readable. */
   cut(): void {
     if (!this.isOver) this.#finish(this.#isDone ? complete : { name: 'cut' })
   }

@@ -1,10 +1,10 @@
 import { creditBytesMax, FrameError } from '../frame/tunnel-frame.ts'
 import { sendingTable, type SendingEvent, type SendingState } from '../frame/stream-state.ts'
 
-/** What one direction of a stream still has to send, and how much of it the other end lets it. */
+/** Holds the bytes that one direction of a stream still has to send, and the credit that the other end gave for them. */
 export class OutgoingBytes {
   readonly #chunks: Uint8Array[] = []
-  /** Of the first chunk, gone already. */
+  /** This much of the first chunk has gone already. */
   #offset = 0
   #queued = 0
   #credit: number
