@@ -1,5 +1,5 @@
 import { messageOf } from '@skerry/base'
-import { applyJsonPatch } from '@skerry/bodies'
+import { applyJsonPatch, FailedTestError } from '@skerry/bodies'
 import {
   compileExpression,
   compileVariables,
@@ -113,7 +113,7 @@ function testsPass(object: AnyObject, operations: readonly object[]): boolean {
     return true
   } catch (error) {
     const cause = error instanceof Error ? error.cause : undefined
-    return !(cause instanceof Error && cause.message.endsWith('test failed'))
+    return !(cause instanceof FailedTestError)
   }
 }
 
