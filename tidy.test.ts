@@ -221,6 +221,26 @@ test('each package declares what it imports, and nothing else', () => {
   }
 })
 
+/** Packages below base's users, which convert for themselves. */
+const withoutBase = /^packages\/(api|bodies|cel|discovery|kinds|pki)\//
+
+test('thrown values become errors and texts in one place', () => {
+  const conversion =
+    /([\w.]+) instanceof Error \? \1(\.message : String\(\1\)| : new Error\(String\(\1\)\))/
+  const owners = new Set(['packages/base/as-error.ts', 'packages/base/message-of.ts'])
+  const wrong = code.filter(
+    (file) => !owners.has(file) && !withoutBase.test(file) && conversion.test(read(file)),
+  )
+  assert.deepEqual(wrong, [])
+})
+
+test('no error is judged by its text', () => {
+  const judged =
+    /\b(error|cause|reason|fault|failure)\.message\.(startsWith|endsWith|includes|match|search|indexOf)\(|\.(test|exec)\((error|cause|reason|fault|failure)\.message\)|\b(messageOf|String)\((error|cause|reason)\)\.(startsWith|endsWith|includes|match|search|indexOf)\(/
+  const wrong = code.filter((file) => !file.endsWith('.test.ts') && judged.test(read(file)))
+  assert.deepEqual(wrong, [])
+})
+
 test('what describes kinds is pure: no node: imports', () => {
   const wrong = code.filter(
     (file) =>

@@ -61,8 +61,7 @@ export async function startTestEtcd(options: TestEtcdOptions = {}): Promise<Test
           await startAt(port)
           return
         } catch (error) {
-          const isTaken = error instanceof Error && error.message.includes('address already in use')
-          if (!isTaken || Date.now() > giveUp) throw error
+          if (!(error instanceof PortTakenError) || Date.now() > giveUp) throw error
         }
       }
     },
@@ -108,5 +107,10 @@ async function portServed({ stderr }: ChildProcess): Promise<number> {
     stderr?.resume()
     return Number(port)
   }
-  throw new Error(`Cannot start etcd: ${seen.slice(-2_000)}`)
+  const text = `Cannot start etcd: ${seen.slice(-2_000)}`
+  throw seen.includes('address already in use') ? new PortTakenError(text) : new Error(text)
+}
+
+class PortTakenError extends Error {
+  override name = 'PortTakenError'
 }

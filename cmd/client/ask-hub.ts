@@ -1,4 +1,4 @@
-import { ExpectedError, exitCodes } from '@skerry/base'
+import { ExpectedError, exitCodes, messageOf } from '@skerry/base'
 import { createHttpsTransport, readBody, type CredentialSource } from '@skerry/client'
 
 export interface HubAsker {
@@ -25,7 +25,7 @@ export async function getFromHub(
   const answer = await transport.send(request, signal).catch((error: unknown) => {
     // The credential source has already written its message for people.
     if (error instanceof ExpectedError) throw error
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     throw new ExpectedError(
       `Cannot reach hub ${hub}: ${why}; is the address right, and --ca-file the hub's pki/ca.crt?`,
       exitCodes.failure,

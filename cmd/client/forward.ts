@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { checkDnsLabel, isStatusError } from '@skerry/api'
-import { ExpectedError, exitCodes, silentLogger, systemClock } from '@skerry/base'
+import { ExpectedError, exitCodes, messageOf, silentLogger, systemClock } from '@skerry/base'
 import {
   createCluster,
   createHttpsTransport,
@@ -146,7 +146,7 @@ async function requireRight(hub: HubConnection, name: string, signal: AbortSigna
       asking,
     )
     .catch((error: unknown) => {
-      const why = error instanceof Error ? error.message : String(error)
+      const why = messageOf(error)
       throw new ExpectedError(`Cannot ask hub ${hub.server}: ${why}`, exitCodes.unreachable, {
         cause: error,
       })
@@ -209,7 +209,7 @@ async function forward(
   } catch (error) {
     local.resetAndDestroy()
     if (scope.signal.aborted) return
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     complain(`Cannot forward a connection to ${serviceText(service)} of ${cluster}: ${why}`)
   }
 }

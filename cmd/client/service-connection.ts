@@ -2,6 +2,7 @@ import { request as httpRequest, type OutgoingHttpHeaders } from 'node:http'
 import type { Duplex } from 'node:stream'
 import {
   abortReason,
+  asError,
   destinationOf,
   secureConnection,
   withTimeout,
@@ -112,7 +113,7 @@ function upgraded({ way, path, headers }: Asking, signal: AbortSignal): Promise<
         })
         .catch((error: unknown) => {
           way.destroy()
-          reject(error instanceof Error ? error : new Error(String(error)))
+          reject(asError(error))
         })
     })
     asking.end()

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { ExpectedError, exitCodes, type Clock, type Random } from '@skerry/base'
+import { ExpectedError, exitCodes, messageOf, type Clock, type Random } from '@skerry/base'
 import { publicMode, renewAtMs, writeFileDurably } from '@skerry/bootstrap'
 import { createHttpsTransport, fixedCredentials, readBody } from '@skerry/client'
 import { certificateRenewalPath } from '@skerry/gateway'
@@ -113,7 +113,7 @@ async function renew(
   })
   const request = { method: 'POST', path: certificateRenewalPath, headers: {} } as const
   const answer = await transport.send(request, signal).catch((cause: unknown) => {
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = messageOf(cause)
     const text = `Cannot renew certificate at ${hub}: ${why}`
     throw new ExpectedError(text, exitCodes.unreachable, { cause })
   })

@@ -1,3 +1,5 @@
+import { asError } from './as-error.ts'
+
 /** A signal that follows its parent and can be aborted on its own; dispose it to let go of the parent. */
 export interface LinkedSignal extends Disposable {
   readonly signal: AbortSignal
@@ -25,7 +27,7 @@ export function whenAborted(signal: AbortSignal, onAbort: () => void): void {
 
 /** The reason as an Error, whatever was passed to abort(). */
 export function abortReason(signal: AbortSignal): Error {
-  return signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason))
+  return asError(signal.reason)
 }
 
 export interface TimeoutOptions {

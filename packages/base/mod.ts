@@ -13,6 +13,7 @@ export { createLogger, silentLogger, type LogFields, type Logger, type LogLevel 
 export { createMetrics, type Metrics, type ObservedValue } from './metrics.ts'
 export { createBackoff, type Backoff, type BackoffOptions } from './backoff.ts'
 export { runAll, type Task } from './run-all.ts'
+export { asError } from './as-error.ts'
 export { messageOf } from './message-of.ts'
 export { createWakeFlag, type WakeFlag } from './wake-flag.ts'
 export { BoundedQueue, QueueFullError } from './bounded-queue.ts'

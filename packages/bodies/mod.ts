@@ -19,9 +19,10 @@ export {
 } from './encoding/body.ts'
 export { parseYaml, type YamlRequest } from './encoding/yaml.ts'
 export { YamlError } from './encoding/yaml-error.ts'
-export { jsonErrorText, unreadableBody } from './encoding/unreadable-body.ts'
+export { jsonSyntaxError } from './encoding/json-syntax.ts'
+export { unreadableBody } from './encoding/unreadable-body.ts'
 export { printGo } from './patch/print-go.ts'
-export { applyJsonPatch, jsonPatchSteps } from './patch/json-patch.ts'
+export { applyJsonPatch, FailedTestError, jsonPatchSteps } from './patch/json-patch.ts'
 export { applyMergePatch } from './patch/merge-patch.ts'
 export { applyStrategicMergePatch } from './patch/strategic-merge.ts'
 export { checkApplied } from './patch/apply/applied-check.ts'
@@ -30,7 +31,12 @@ export type { FindVersion, KindVersion } from './patch/apply/kind-versions.ts'
 export { keepTimesOfNoop, trackUpdate, trackUpdateSteps } from './patch/apply/track-update.ts'
 export { runSteps, type Steps } from './steps.ts'
 export { cloneAsSent, hasSentEmpty, memberAsSent } from './encoding/sent-empty.ts'
-export { checkFields, decodingPrefix, strictDecodingError } from './encoding/field-check.ts'
+export {
+  checkFields,
+  decodingDetail,
+  strictDecodingError,
+  undecodedObject,
+} from './encoding/field-check.ts'
 export { timeErrorText } from './encoding/time-error.ts'
 export { nullEmptyLists, setDeclaredDefaults } from './encoding/declared-defaults.ts'
 export { canonicalTime } from './encoding/scalar-text.ts'

@@ -1,6 +1,6 @@
 import type { ClientCredentials } from '@skerry/client'
 import { validityOf } from '@skerry/pki'
-import { createBackoff, sleepUnlessClockIsSet } from '@skerry/base'
+import { asError, createBackoff, sleepUnlessClockIsSet } from '@skerry/base'
 import { isFresh, isWithin } from './certificate-lifetimes.ts'
 import type { CertificateAndKey } from './issue-certificate.ts'
 import {
@@ -204,7 +204,7 @@ async function renewUntilFresh(
     } catch (error) {
       if (signal.aborted) throw error
       const waitMs = backoff.nextMs()
-      const why = error instanceof Error ? error : new Error(String(error))
+      const why = asError(error)
       log.info('Certificate not renewed yet', { path, waitMs: Math.round(waitMs), error: why })
       await sleepUnlessClockIsSet(clock, waitMs, signal)
       tell()

@@ -1,5 +1,12 @@
 import type { BootstrapToken, ConfigMap } from '@skerry/api'
-import { ExpectedError, exitCodes, type Clock, type Connect, type Logger } from '@skerry/base'
+import {
+  ExpectedError,
+  exitCodes,
+  messageOf,
+  type Clock,
+  type Connect,
+  type Logger,
+} from '@skerry/base'
 import {
   createCluster,
   createHttpsTransport,
@@ -80,7 +87,7 @@ async function readConfigMap(
     return await cluster.resource(resources.configMaps).get(clusterInfoKey, signal)
   } catch (cause) {
     if (signal.aborted) throw cause
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = messageOf(cause)
     throw new ExpectedError(
       `Cannot join ${config.server}: cluster-info cannot be read: ${why}`,
       exitCodes.unreachable,

@@ -1,5 +1,6 @@
 import {
   abortReason,
+  asError,
   createBackoff,
   giveWay,
   type Backoff,
@@ -199,7 +200,7 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
     if (isRefusal(error)) this.#version = undefined
     this.#deps.log.debug('Watch failed', {
       resource,
-      error: error instanceof Error ? error : new Error(String(error)),
+      error: asError(error),
     })
   }
 

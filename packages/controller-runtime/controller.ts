@@ -1,4 +1,12 @@
-import { abortReason, giveWay, runAll, type Clock, type Logger, type Random } from '@skerry/base'
+import {
+  abortReason,
+  asError,
+  giveWay,
+  runAll,
+  type Clock,
+  type Logger,
+  type Random,
+} from '@skerry/base'
 import { StatusError, isStatusError, type KubeObject } from '@skerry/api'
 import type {
   Change,
@@ -223,7 +231,7 @@ async function reconcileOnce(
 }
 
 function logFailure(log: Logger, key: string, error: unknown): void {
-  const cause = error instanceof Error ? error : new Error(String(error))
+  const cause = asError(error)
   if (isPassing(error)) log.debug('Reconcile was overtaken', { key, error: cause })
   else log.info('Reconcile failed', { key, error: cause })
 }

@@ -1,4 +1,11 @@
-import { abortReason, linkedSignal, type Clock, type Logger, type Random } from '@skerry/base'
+import {
+  abortReason,
+  asError,
+  linkedSignal,
+  type Clock,
+  type Logger,
+  type Random,
+} from '@skerry/base'
 import { isStatusError, type Lease } from '@skerry/api'
 import { resources, type Cluster } from '@skerry/client'
 
@@ -229,8 +236,4 @@ class Candidate {
   #now(): string {
     return new Date(this.#deps.clock.now()).toISOString().replace('Z', '000Z')
   }
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error))
 }

@@ -1,4 +1,4 @@
-import type { Logger } from '@skerry/base'
+import { asError, type Logger } from '@skerry/base'
 import type { ResourceInterpreter } from './contract/resource-interpreter.ts'
 
 /** Failures that were told; after so many other ones, each is told again. */
@@ -16,7 +16,7 @@ export function withUnknownHealth(
         return await interpreter.health(object, signal)
       } catch (error) {
         signal.throwIfAborted()
-        const cause = error instanceof Error ? error : new Error(String(error))
+        const cause = asError(error)
         if (told.size >= toldMax) told.clear()
         if (!told.has(cause.message)) log.error('Health is unknown', { error: cause })
         told.add(cause.message)

@@ -5,10 +5,6 @@ export function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code
 }
 
-export function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error))
-}
-
 export function exists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,

@@ -1,3 +1,4 @@
+import { asError } from '@skerry/base'
 import { isStatusError, type Pod } from '@skerry/api'
 import { resources, type EventSeriesRecorder } from '@skerry/client'
 import { bindByExtender, planWithExtenders, preemptWithExtenders } from './ask-extenders.ts'
@@ -62,7 +63,7 @@ export async function placePod(deps: PodPlacing, pod: Pod, signal: AbortSignal):
     if (isTold) return tellError(deps, pod, { error, signal })
     deps.log.error('Pod not placed, trying again', {
       pod: key,
-      error: error instanceof Error ? error : null,
+      error: asError(error),
     })
     deps.queue.retry(uid)
   }

@@ -1,3 +1,4 @@
+import { asError } from '@skerry/base'
 import { isStatusError } from '@skerry/api'
 import { resources } from '@skerry/client'
 import type { PlacingDeps } from './place-pod.ts'
@@ -73,7 +74,7 @@ async function clearNominations(
       if (signal.aborted) throw error
       deps.log.info('Nomination not cleared', {
         pod: each.key,
-        error: error instanceof Error ? error : null,
+        error: asError(error),
       })
     }
     deps.queue.wake(each.uid)

@@ -1,4 +1,4 @@
-import type { Clock } from '@skerry/base'
+import { asError, type Clock } from '@skerry/base'
 import { isStatusError, type Pod } from '@skerry/api'
 import { resources } from '@skerry/client'
 import type { PlacingDeps } from './place-pod.ts'
@@ -51,7 +51,7 @@ export async function reportUnschedulable(
     if (signal.aborted || isStatusError(error, 'NotFound')) return
     deps.log.info('Pod condition not written', {
       pod: `${namespace}/${name}`,
-      error: error instanceof Error ? error : null,
+      error: asError(error),
     })
   }
 }

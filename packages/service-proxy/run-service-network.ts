@@ -1,4 +1,5 @@
 import {
+  asError,
   createWakeFlag,
   runAll,
   type Clock,
@@ -271,7 +272,7 @@ async function followOnce(
   } catch (error) {
     if (signal.aborted) throw signal.reason
     deps.log.error('Routes to other nodes not set', {
-      error: error instanceof Error ? error : null,
+      error: asError(error),
     })
     return undefined
   }

@@ -1,4 +1,11 @@
-import { systemRandom, type Clock, type Logger, type Random, type Timer } from '@skerry/base'
+import {
+  asError,
+  systemRandom,
+  type Clock,
+  type Logger,
+  type Random,
+  type Timer,
+} from '@skerry/base'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { DiskReserve } from './disk-reserve.ts'
 import { GroupCommit, type Transaction } from './group-commit.ts'
@@ -396,7 +403,3 @@ export class SqliteStore implements Store {
 const freeing = Object.freeze({ bytes: 0, mayUseReserve: true })
 
 function nothing(): void {}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error))
-}

@@ -1,7 +1,14 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { ExpectedError, exitCodes, lastCatch, type Logger, type Metrics } from '@skerry/base'
+import {
+  ExpectedError,
+  asError,
+  exitCodes,
+  lastCatch,
+  type Logger,
+  type Metrics,
+} from '@skerry/base'
 import { codeOf } from '../runtime/data-directory.ts'
 
 export interface MetricsServer extends AsyncDisposable {
@@ -35,7 +42,7 @@ export async function openMetricsServer(
         response.end(text)
       },
       (error: unknown) => {
-        const cause = error instanceof Error ? error : new Error(String(error))
+        const cause = asError(error)
         log.error('Metrics not read', { error: cause })
         response.writeHead(500).end()
       },

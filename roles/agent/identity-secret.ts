@@ -1,6 +1,13 @@
 import { join } from 'node:path'
 import { isStatusError, type Secret } from '@skerry/api'
-import { createBackoff, ExpectedError, exitCodes, unlessAborted, type Task } from '@skerry/base'
+import {
+  createBackoff,
+  ExpectedError,
+  exitCodes,
+  unlessAborted,
+  asError,
+  type Task,
+} from '@skerry/base'
 import {
   ensureDirectory,
   publicMode,
@@ -160,7 +167,7 @@ async function patiently<T>(
           { cause: error },
         )
       }
-      const cause = error instanceof Error ? error : new Error(String(error))
+      const cause = asError(error)
       log.info('Identity Secret not reached yet', { error: cause })
       await clock.sleep(backoff.nextMs(), signal)
     }

@@ -1,5 +1,5 @@
 import { StatusError, isStatusError } from '@skerry/api'
-import { ExpectedError } from '@skerry/base'
+import { ExpectedError, messageOf } from '@skerry/base'
 import type { Cluster } from '@skerry/client'
 import { deleteKarmadaRights } from '@skerry/membership'
 import { virtualIdOf } from '@skerry/virtual-clusters'
@@ -59,6 +59,6 @@ export function createKarmadaIdentities(
 async function explained(error: unknown, { directory }: AskingChild): Promise<unknown> {
   const isLeftOut = error instanceof ExpectedError || isStatusError(error, 'Unauthorized')
   if (!isLeftOut || (await isRegistered(directory))) return error
-  const why = error instanceof Error ? error.message : String(error)
+  const why = messageOf(error)
   return new StatusError('NotFound', why, { cause: error })
 }

@@ -1,4 +1,10 @@
-import { ExpectedError, createBackoff, exitCodes, sleepUnlessClockIsSet } from '@skerry/base'
+import {
+  ExpectedError,
+  asError,
+  createBackoff,
+  exitCodes,
+  sleepUnlessClockIsSet,
+} from '@skerry/base'
 import type { RoleContext } from '../runtime/role-context.ts'
 import { createClockCheck } from './clock-check.ts'
 
@@ -16,7 +22,7 @@ export async function untilRegistered<T>(
     } catch (error) {
       if (context.signal.aborted || isFinal(error)) throw error
       const waitMs = backoff.nextMs()
-      const cause = error instanceof Error ? error : new Error(String(error))
+      const cause = asError(error)
       context.log.info('Not registered yet', { error: cause, waitMs: Math.round(waitMs) })
       await clockCheck.look(context.signal)
       await sleepUnlessClockIsSet(context.clock, waitMs, context.signal)

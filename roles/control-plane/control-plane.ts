@@ -23,7 +23,15 @@ import {
   type TlsFiles,
   type TrustedProxies,
 } from '@skerry/apiserver'
-import { ExpectedError, exitCodes, abortReason, isDiskFull, runAll, type Task } from '@skerry/base'
+import {
+  ExpectedError,
+  exitCodes,
+  abortReason,
+  isDiskFull,
+  runAll,
+  messageOf,
+  type Task,
+} from '@skerry/base'
 import {
   ensureClusterPki,
   openTimeFloor,
@@ -146,7 +154,7 @@ export async function startControlPlane(
     const fault = sqliteFault(error instanceof ExpectedError ? error.cause : error)
     if (fault === 'corrupt' || fault === 'notADatabase') throw damaged(options.directory, error)
     if (codeOf(error) === 'EISDIR' || codeOf(error) === 'ERR_FS_EISDIR') {
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = messageOf(error)
       throw new ExpectedError(
         `Cannot start: a directory is in the place of a file under ${options.directory}: ${reason}; remove it, or restore the file`,
         exitCodes.dataDirectory,

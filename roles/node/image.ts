@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ExpectedError, exitCodes } from '@skerry/base'
+import { ExpectedError, exitCodes, messageOf } from '@skerry/base'
 import { dialContainerd, importImage, type ContainerRuntime } from '@skerry/kubelet'
 import { codeOf } from '../runtime/data-directory.ts'
 import { containerdSocket } from './node-containerd.ts'
@@ -32,7 +32,7 @@ export async function importArchive(
     )
   } catch (error) {
     if (error instanceof ExpectedError) throw error
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     throw new ExpectedError(
       `Cannot import ${path}: ${why}; is it an OCI layout or a "docker save" archive?`,
       exitCodes.failure,

@@ -1,5 +1,6 @@
 import { mkdir, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { asError } from '@skerry/base'
 import { importImage, type ImportOptions } from '@skerry/kubelet'
 import { readFileIfPresent, writeFileDurably } from '@skerry/bootstrap'
 import type { RoleContext } from '../runtime/role-context.ts'
@@ -30,7 +31,7 @@ export async function importPreloaded(
       if (signal.aborted) throw signal.reason
       log.error('Archive not imported', {
         archive: path,
-        error: error instanceof Error ? error : null,
+        error: asError(error),
       })
     }
   }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { readFile } from 'node:fs/promises'
-import { ExpectedError, createBackoff, exitCodes } from '@skerry/base'
+import { ExpectedError, asError, createBackoff, exitCodes } from '@skerry/base'
 import { parseBootstrapToken } from '@skerry/api'
 import {
   ensureDirectory,
@@ -101,7 +101,7 @@ export async function obtainServingCertificate(
     } catch (error) {
       if (context.signal.aborted || error instanceof ExpectedError) throw error
       context.log.info('Serving certificate not there yet', {
-        error: error instanceof Error ? error : null,
+        error: asError(error),
       })
       await context.clock.sleep(backoff.nextMs(), context.signal)
     }

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises'
-import { ExpectedError, exitCodes } from '@skerry/base'
+import { ExpectedError, exitCodes, messageOf } from '@skerry/base'
 
 /** Throws ExpectedError. */
 export async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8')
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     throw new ExpectedError(`Cannot read ${path}: ${reason}`, exitCodes.failure, { cause: error })
   }
 }

@@ -6,6 +6,7 @@ import {
   destinationOf,
   exitCodes,
   isProxyBypassed,
+  messageOf,
   type Clock,
   type Connect,
   type HttpProxy,
@@ -183,5 +184,5 @@ function unusable(path: string, why: string, options?: ErrorOptions): ExpectedEr
 }
 
 function said(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause)
+  return messageOf(cause)
 }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
+import { messageOf } from '@skerry/base'
 import type { Node } from '@skerry/api'
 import { resources, type Cluster } from '@skerry/client'
 import { clusterResource, conditionTypes } from '@skerry/fleet-kinds'
@@ -79,7 +80,7 @@ async function certificateLines(dataDir: string): Promise<StatusLine[]> {
 
 /** Parts that cannot be asked for are not the same as none. */
 function unknownLine(part: string, error: unknown): StatusLine {
-  const why = error instanceof Error ? error.message : String(error)
+  const why = messageOf(error)
   const detail = `Cannot list: ${why}`
   return { part, name: '?', state: 'unknown', version: '', detail, seenAtMs: null }
 }
@@ -103,7 +104,7 @@ async function roleLine(
     const state = answer.status === 200 ? 'ready' : `not ready (${answer.status})`
     return { line: { ...base, state, version, detail: server, seenAtMs: Date.now() }, cluster }
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     return { line: { ...base, state: 'down', detail: why }, cluster: undefined }
   }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { messageOf } from '@skerry/base'
 import type { Cluster } from '../../../packages/fleet-kinds/cluster/cluster.ts'
 import type { OverridePolicy } from '../../../packages/karmada-kinds/policy/override-policy.ts'
 import { appliedOverrideAnnotations } from '../../../packages/propagation/overrides/applied-overrides.ts'
@@ -24,7 +25,7 @@ function answerTo({ object, cluster, policies, clusterPolicies }: OverrideCase):
     const annotations = appliedOverrideAnnotations(overridden.applied)
     return { result: { annotations, object: overridden.object } }
   } catch (error) {
-    return { error: error instanceof Error ? error.message : String(error) }
+    return { error: messageOf(error) }
   }
 }
 

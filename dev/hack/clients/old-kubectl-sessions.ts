@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { messageOf } from '@skerry/base'
 import type { CommandResult, RunOptions, TestHost } from '@skerry/testing'
 import { startCloud } from '../../e2e/cloud.ts'
 import { ClusterOnHosts } from '../../e2e/cluster-on-hosts.ts'
@@ -65,7 +66,7 @@ export const oldKubectlSessions: SessionPlan = {
         await check(scene)
         passed += 1
       } catch (error) {
-        failed.push(`${what}: ${error instanceof Error ? error.message : String(error)}`)
+        failed.push(`${what}: ${messageOf(error)}`)
       }
     }
     return { name, version: '1.20.2', passed, failed }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse } from 'yaml'
-import type { AnyObject } from '@skerry/api'
+import { isStatusError, type AnyObject } from '@skerry/api'
 import { silentLogger, systemClock, systemRandom } from '@skerry/base'
 import {
   createCluster,
@@ -125,7 +125,7 @@ async function ensureNamespaces(api: Api, { bindings }: World, signal: AbortSign
       .resource(resources.namespaces)
       .create(namespace, signal)
       .catch((error: unknown) => {
-        if (!String(error).includes('already exists')) throw error
+        if (!isStatusError(error, 'AlreadyExists')) throw error
       })
   }
 }

@@ -154,8 +154,8 @@ export const mutants: readonly Mutant[] = [
     test: 'dev/e2e/lossy-link.test.ts',
     msMax: 150_000,
     file: 'packages/tunnel/session/tunnel-stream.ts',
-    find: 'if (credit > 0 && !this.#hasArrived) this.#giveCredit(credit)',
-    replace: 'if (credit < 0 && !this.#hasArrived) this.#giveCredit(credit)',
+    find: 'if (credit > 0 && !this.hasArrived) this.#giveCredit(credit)',
+    replace: 'if (credit < 0 && !this.hasArrived) this.#giveCredit(credit)',
   },
   {
     proof: 'all lost for seconds: it is told, and all goes on in the same tunnel',

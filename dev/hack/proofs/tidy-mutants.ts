@@ -62,6 +62,28 @@ import {
     replace: `export function message${'Helper'}`,
   },
   {
+    proof: 'thrown values become errors and texts in one place',
+    test: 'tidy.test.ts',
+    file: 'packages/base/backoff.ts',
+    find: 'export function createBackoff',
+    // In two parts, because the rule holds for this file as well.
+    replace: `export const why = (error: unknown): string =>
+  error instanceof ${'Error'} ? error.message : String(error)
+export function createBackoff`,
+  },
+  {
+    proof: 'no error is judged by its text',
+    test: 'tidy.test.ts',
+    file: 'packages/base/disk-full.ts',
+    find: 'export function isDiskFull',
+    // In two parts, because the rule holds for this file as well.
+    replace: `export function isFull(error: Error): boolean {
+  return error.message${'.includes'}('no space left')
+}
+
+export function isDiskFull`,
+  },
+  {
     proof: 'argv, env and signals are read in cmd only',
     test: 'tidy.test.ts',
     file: 'packages/base/message-of.ts',

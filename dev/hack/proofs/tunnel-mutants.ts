@@ -93,8 +93,8 @@ export const mutants: readonly Mutant[] = [
     proof: 'a tunnel ends when its agent',
     test: 'packages/tunnel/session/multiplexer.test.ts',
     file: 'packages/tunnel/session/tunnel-stream.ts',
-    find: `if (this.#hasArrived || !this.#hasHead) throw new FrameError('data out of place')`,
-    replace: `if (this.#hasArrived || !this.#hasHead) return`,
+    find: 'if (next === undefined) throw new FrameError(`${frameWords[event]} out of place`)',
+    replace: 'if (next === undefined) return',
   },
   {
     proof: 'an answer that takes long over a link that lives is waited for',
@@ -114,9 +114,8 @@ export const mutants: readonly Mutant[] = [
     proof: 'a cut link ends both ends and what waits on them, with a reason',
     test: 'packages/tunnel/agent/tunnel-agent.test.ts',
     file: 'packages/tunnel/session/tunnel-stream.ts',
-    find: `    this.#isCut = !this.#isDone
-    this.#finish()`,
-    replace: `    this.#isCut = !this.#isDone`,
+    find: `if (!this.isOver) this.#finish(this.#isDone ? complete : { name: 'cut' })`,
+    replace: `if (!this.isOver) this.#state = this.#isDone ? complete : { name: 'cut' }`,
   },
   {
     proof: '1,000 requests are open at once; one more is refused at once',

@@ -10,6 +10,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { messageOf } from '@skerry/base'
 import { buildPeers, peerNames } from './build-peers.ts'
 import { buildUpstream, defaultCache, upstreamPrograms } from './build-upstream.ts'
 import { startUpstream } from './run-upstream.ts'
@@ -41,7 +42,7 @@ async function build(): Promise<void> {
 async function peers(): Promise<void> {
   for (const name of names.length > 0 ? names : peerNames) {
     await buildPeers([name]).catch((error: unknown) => {
-      console.error(`${error instanceof Error ? error.message : String(error)}: left out`)
+      console.error(`${messageOf(error)}: left out`)
       process.exitCode = 1
     })
   }

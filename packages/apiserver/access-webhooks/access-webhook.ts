@@ -1,5 +1,5 @@
 import type { JsonObject } from '@skerry/api'
-import type { Clock, Logger } from '@skerry/base'
+import { asError, type Clock, type Logger } from '@skerry/base'
 import type { Attributes, Authorizer, Decision } from '../contract/access.ts'
 import { BoundedCache } from '../authn/bounded-cache.ts'
 import type { AccessConditions } from './access-conditions.ts'
@@ -33,7 +33,7 @@ export function createAccessWebhook(
   const others = new BoundedCache<Decision>({ entriesMax, ttlMs: options.othersMs }, clock)
   const never = new AbortController().signal
   const failed = (error: unknown): Decision => {
-    const cause = error instanceof Error ? error : new Error(String(error))
+    const cause = asError(error)
     return { verdict: options.onFailure, reason: '', error: cause }
   }
   const ask = async (spec: JsonObject): Promise<Decision> => {
@@ -63,7 +63,7 @@ export function createAccessWebhook(
         return decision
       } catch (error) {
         log.error('Authorization webhook failed', {
-          error: error instanceof Error ? error : new Error(String(error)),
+          error: asError(error),
         })
         return failed(error)
       }

@@ -1,4 +1,11 @@
-import { createBackoff, linkedSignal, messageOf, type Clock, type Random } from '@skerry/base'
+import {
+  asError,
+  createBackoff,
+  linkedSignal,
+  messageOf,
+  type Clock,
+  type Random,
+} from '@skerry/base'
 import { readBody, type Transport } from '@skerry/client'
 import { accessWebhookLimits as limits } from './access-webhook-limits-table.ts'
 
@@ -70,7 +77,7 @@ async function tryOnce(
     const error = new Error(`it answered ${status}: ${text.slice(0, 500).trim()}`)
     return { type: 'failed', error, mayRetry: status === 429 || status >= 500 }
   } catch (error) {
-    const cause = error instanceof Error ? error : new Error(String(error))
+    const cause = asError(error)
     const mayRetry = 'code' in cause && retriedCodes.has(String(cause.code))
     return { type: 'failed', error: cause, mayRetry }
   }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isJsonObject, type JsonObject } from '@skerry/api'
-import type { Clock, Logger } from '@skerry/base'
+import { asError, type Clock, type Logger } from '@skerry/base'
 import type { AuthenticatedUser } from '../contract/access.ts'
 import { BoundedCache } from '../authn/bounded-cache.ts'
 import { TokenError, type TokenAuthenticator } from '../authn/token-authenticator.ts'
@@ -38,7 +38,7 @@ export function createTokenWebhook(
       return outcomeOf(await post(review, signal), audiences, options.audiences)
     } catch (error) {
       if (error instanceof TokenError || signal.aborted) throw error
-      const cause = error instanceof Error ? error : new Error(String(error))
+      const cause = asError(error)
       log.error('Authentication webhook failed', { error: cause })
       throw new TokenError(cause.message, { cause })
     }

@@ -1,3 +1,4 @@
+import { messageOf } from '@skerry/base'
 import type { AccessCheck, CheckAnswers, CheckedDecision } from '@skerry/kinds'
 import type { Attributes, Authorizer, UserInfo } from '../contract/access.ts'
 
@@ -53,7 +54,7 @@ export class AuthorizerSession implements CheckAnswers {
       const decision = await this.#authorizer.authorize(attributesOf(check))
       this.#known.set(key, { ...decision, error: '' })
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
+      const why = messageOf(error)
       this.#known.set(key, { verdict: 'no-opinion', reason: '', error: why })
     }
   }

@@ -1,3 +1,4 @@
+import { messageOf } from '@skerry/base'
 import { applyServerSide, checkApplied } from '@skerry/bodies'
 import { isJsonObject, type AnyObject, type JsonObject, type Kind, type Schema } from '@skerry/api'
 
@@ -44,7 +45,7 @@ export function applyConfiguration(
     })
     return withManagers(merged, metadata.managedFields)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     throw new Error(`error applying patch: ${why}`, { cause: error })
   }
 }

@@ -1,4 +1,5 @@
-import { applyJsonPatch } from '@skerry/bodies'
+import { messageOf } from '@skerry/base'
+import { applyJsonPatch, FailedTestError } from '@skerry/bodies'
 import {
   compileExpression,
   compileVariables,
@@ -65,7 +66,7 @@ export function mutate(
       : configured(object, evaluated.value, kind)
   } catch (error) {
     if (error instanceof MutationError) throw error
-    throw new MutationError(error instanceof Error ? error.message : String(error), {
+    throw new MutationError(messageOf(error), {
       cause: error,
     })
   }
@@ -92,10 +93,7 @@ function patched(object: AnyObject, value: CelValue): AnyObject {
     result = applyJsonPatch(object, operations)
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-    throw new MutationError(
-      `JSON Patch: ${cause instanceof Error ? cause.message : String(cause)}`,
-      { cause: error },
-    )
+    throw new MutationError(`JSON Patch: ${messageOf(cause)}`, { cause: error })
   }
   if (isJsonObject(result) && isJsonObject(result['metadata'])) {
     const { apiVersion, kind, metadata } = object
@@ -115,7 +113,7 @@ function testsPass(object: AnyObject, operations: readonly object[]): boolean {
     return true
   } catch (error) {
     const cause = error instanceof Error ? error.cause : undefined
-    return !(cause instanceof Error && cause.message.endsWith('test failed'))
+    return !(cause instanceof FailedTestError)
   }
 }
 

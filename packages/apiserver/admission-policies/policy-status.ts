@@ -1,5 +1,5 @@
 import { isStatusError, type Kind, type ValidatingAdmissionPolicy } from '@skerry/api'
-import { createWakeFlag, type Clock, type Logger } from '@skerry/base'
+import { asError, createWakeFlag, type Clock, type Logger } from '@skerry/base'
 import { followResource } from '../cache/follow-resource.ts'
 import { resourceKey, type WatchCache } from '../cache/watch-cache.ts'
 import type { Objects } from '../contract/objects.ts'
@@ -38,7 +38,7 @@ export async function runPolicyStatus(deps: PolicyStatusDeps, signal: AbortSigna
       await changed.wait(signal)
     } catch (error) {
       if (signal.aborted) return
-      const cause = error instanceof Error ? error : new Error(String(error))
+      const cause = asError(error)
       log.error('Policies are not type-checked yet', { error: cause })
       await clock.sleep(retryMs, signal)
     }

@@ -1,6 +1,7 @@
 import type { ApiResource } from '@skerry/discovery'
 import { isStatusError, type APIService, type APIServiceCondition, type Service } from '@skerry/api'
 import {
+  asError,
   createWakeFlag,
   runAll,
   type Clock,
@@ -261,7 +262,7 @@ async function writeAvailability(
     // A full store, say: the server goes on, and the next look tries again.
     log.info('Availability of an APIService not written', {
       name,
-      error: error instanceof Error ? error : String(error),
+      error: asError(error),
     })
   }
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '@skerry/base'
 import { isJsonObject } from '@skerry/api'
 import type { ApiResource } from '@skerry/discovery'
 import { aggregationLimits } from './aggregation-limits-table.ts'
@@ -47,7 +48,7 @@ function failureText(error: unknown, path: string, server: ExtensionServer): str
     return `failing or missing response from ${url}: Get ${JSON.stringify(url)}: ${error.message}`
   }
   const url = `https://${serviceHost(server)}${path}`
-  const why = error instanceof Error ? error.message : String(error)
+  const why = messageOf(error)
   return `failing or missing response from ${url}: Get ${JSON.stringify(url)}: ${why}`
 }
 

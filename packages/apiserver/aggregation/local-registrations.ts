@@ -5,7 +5,7 @@ import {
   type GroupResource,
   type Kind,
 } from '@skerry/api'
-import type { Logger } from '@skerry/base'
+import { asError, type Logger } from '@skerry/base'
 import type { Objects } from '../contract/objects.ts'
 import { listTyped } from '../contract/typed-objects.ts'
 import {
@@ -66,7 +66,7 @@ async function carryOut(step: RegistrationStep, objects: Objects, log: Logger): 
     if (isPassing.some((reason) => isStatusError(error, reason))) return
     log.info('APIService not registered', {
       type: step.type,
-      error: error instanceof Error ? error : String(error),
+      error: asError(error),
     })
   }
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type APIService } from '@skerry/api'
-import { createWakeFlag, type Clock, type Logger } from '@skerry/base'
+import { asError, createWakeFlag, type Clock, type Logger } from '@skerry/base'
 import type { Objects } from '../contract/objects.ts'
 import { listTyped } from '../contract/typed-objects.ts'
 import type { OpenApiV2Part } from './aggregated-api.ts'
@@ -121,7 +121,7 @@ async function readJson(
     signal.throwIfAborted()
     log.debug('OpenAPI of an extension server not read', {
       path,
-      error: error instanceof Error ? error : null,
+      error: asError(error),
     })
     return undefined
   }

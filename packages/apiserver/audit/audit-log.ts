@@ -1,5 +1,5 @@
 import { open, rename, rm, stat, type FileHandle } from 'node:fs/promises'
-import { systemClock, type Clock, type Logger } from '@skerry/base'
+import { asError, systemClock, type Clock, type Logger } from '@skerry/base'
 
 export interface AuditLogOptions {
   /** A file grows to about this size, then it becomes <path>.1, and so on. */
@@ -174,7 +174,7 @@ class RotatingLog implements AuditLog {
 }
 
 function causeOf(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error))
+  return asError(error)
 }
 
 function ignoreMissing(error: unknown): undefined {

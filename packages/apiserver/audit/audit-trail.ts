@@ -1,4 +1,4 @@
-import type { Clock } from '@skerry/base'
+import { messageOf, type Clock } from '@skerry/base'
 import type { Annotate } from '../contract/admission.ts'
 import { isWhole, type AnswerBody, type ApiAnswer, type ApiRequest } from '../contract/exchange.ts'
 import { decodeAnyProtobuf } from '../protobuf/decode-object.ts'
@@ -109,7 +109,7 @@ class Entry implements AuditEntry {
     if (this.#isOver) return
     this.#isOver = true
     this.#facts.status = 500
-    this.#facts.panic = `APIServer panic'd: ${error instanceof Error ? error.message : String(error)}`
+    this.#facts.panic = `APIServer panic'd: ${messageOf(error)}`
     this.#keepRequest()
     this.emit('Panic')
   }

@@ -1,4 +1,4 @@
-import type { Clock, Logger, Random, Timer } from '@skerry/base'
+import { asError, type Clock, type Logger, type Random, type Timer } from '@skerry/base'
 import type { Transport } from '@skerry/client'
 import { postJson } from '../access-webhooks/post-json.ts'
 
@@ -60,7 +60,7 @@ export function createAuditWebhook(
       await postJson(text, options, { ...deps, peer: 'audit webhook' }, signal)
     } catch (error) {
       lost.inc(lines.length)
-      const cause = error instanceof Error ? error : new Error(String(error))
+      const cause = asError(error)
       log.error('Audit events not delivered', { events: lines.length, error: cause })
     }
   }

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { isStatusError, type AnyObject, type Secret } from '@skerry/api'
-import type { Clock, Logger } from '@skerry/base'
+import { asError, type Clock, type Logger } from '@skerry/base'
 import type { Objects } from '../contract/objects.ts'
 import { typed } from '../contract/typed-objects.ts'
 import { wellKnown } from '../contract/well-known-resources.ts'
@@ -75,7 +75,7 @@ async function noteUse(
   } catch (error) {
     log.error('Use of a token in a secret not noted', {
       secret: `${namespace}/${name}`,
-      error: error instanceof Error ? error : new Error(String(error)),
+      error: asError(error),
     })
   }
 }

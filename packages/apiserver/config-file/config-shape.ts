@@ -1,4 +1,4 @@
-import { ExpectedError, exitCodes } from '@skerry/base'
+import { ExpectedError, exitCodes, messageOf } from '@skerry/base'
 import { parse } from 'yaml'
 
 /** What a configuration file may hold, as data; `ConfigOf` is the type that follows from it. */
@@ -59,7 +59,7 @@ function parsed(text: string, kind: string): unknown {
   try {
     return parse(text, { maxAliasCount: 100 })
   } catch (error) {
-    throw configError(kind, firstLine(error instanceof Error ? error.message : String(error)))
+    throw configError(kind, firstLine(messageOf(error)))
   }
 }
 

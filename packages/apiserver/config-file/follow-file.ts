@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { Clock, Logger } from '@skerry/base'
+import { asError, type Clock, type Logger } from '@skerry/base'
 
 export interface FollowedFile {
   readonly path: string
@@ -32,7 +32,7 @@ export async function followFile(
       if (signal.aborted) return
       log.error('Configuration not reloaded, the last good one stays in use', {
         path: file.path,
-        error: error instanceof Error ? error : null,
+        error: asError(error),
       })
     }
   }

@@ -1,5 +1,5 @@
 import { StatusError, type Status } from '@skerry/api'
-import { PeerAnswerError } from '@skerry/base'
+import { PeerAnswerError, messageOf } from '@skerry/base'
 import type { ApiAnswer } from './exchange.ts'
 
 const utf8 = new TextEncoder()
@@ -37,7 +37,7 @@ export function toStatusError(error: unknown): StatusError {
   if (error instanceof PeerAnswerError) {
     return new StatusError('Unknown', error.message, { code: 502, cause: error })
   }
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   return new StatusError('InternalError', `Internal error occurred: ${message}`, {
     cause: error,
     details: { causes: [{ message }] },

@@ -1,6 +1,6 @@
 import { equalJson, isStatusError, type CustomResourceDefinition, type Kind } from '@skerry/api'
 import { kindsOfCustomResource } from '@skerry/kinds'
-import { BoundedQueue, type Clock, type Logger, type Timer } from '@skerry/base'
+import { BoundedQueue, asError, type Clock, type Logger, type Timer } from '@skerry/base'
 import { everything } from '../cache/selection.ts'
 import { resourceKey } from '../cache/watch-cache.ts'
 import type { CacheEvent, CacheListener } from '../cache/resource-cache.ts'
@@ -211,7 +211,7 @@ async function reconcile(
     if (signal.aborted || isStatusError(error, 'NotFound')) return 'done'
     deps.log.error('CRD is not served yet', {
       crd: name,
-      error: error instanceof Error ? error : String(error),
+      error: asError(error),
     })
     return 'again'
   }

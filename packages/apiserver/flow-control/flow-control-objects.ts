@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isStatusError, type AnyObject, type FlowSchema, type GroupResource } from '@skerry/api'
-import type { Clock, Logger } from '@skerry/base'
+import { asError, type Clock, type Logger } from '@skerry/base'
 import type { Objects } from '../contract/objects.ts'
 import { apiTime } from '../contract/status-answers.ts'
 import { listTyped } from '../contract/typed-objects.ts'
@@ -76,7 +76,7 @@ export async function keepFlowControlObjects(
     } catch (error) {
       if (signal.aborted) return
       log.info('Flow control objects not kept, trying again', {
-        error: error instanceof Error ? error : null,
+        error: asError(error),
       })
     }
     await clock.sleep(lookMs, signal)

@@ -1,3 +1,4 @@
+import { messageOf } from '@skerry/base'
 import { StatusError } from '@skerry/api'
 import type { ApiAnswer, ApiRequest } from '../contract/exchange.ts'
 import { negotiateOrNone, plainOffer, wantsPretty } from '../http/negotiate.ts'
@@ -12,7 +13,7 @@ export async function errorAnswer(error: StatusError, request: ApiRequest): Prom
   try {
     return await wholeAnswer(error, request)
   } catch (failure) {
-    const why = failure instanceof Error ? failure.message : String(failure)
+    const why = messageOf(failure)
     const message = `Internal error occurred: the error cannot be written: ${why}`
     return statusAnswer(new StatusError('InternalError', message, { cause: failure }))
   }

@@ -2,11 +2,10 @@ import {
   StatusError,
   fieldInvalid,
   isJsonObject,
-  isStatusError,
   type AnyObject,
   type JsonObject,
 } from '@skerry/api'
-import { decodingPrefix, unconvertible, undecodable, printGo, type Steps } from '@skerry/bodies'
+import { decodingDetail, unconvertible, undecodable, printGo, type Steps } from '@skerry/bodies'
 import { typedSteps, type DecodeRequest } from '../registry/decode.ts'
 import { apiVersionOf } from '../registry/kind-reader.ts'
 import { paced } from '../registry/request-scope.ts'
@@ -66,13 +65,12 @@ async function typedOrWrong(
   findings: readonly string[],
   request: Omit<PatchRequest, 'isRegistered'> & { readonly isMerged: boolean },
 ): Promise<AnyObject | string> {
-  const { kind, version } = request.kind
   try {
     return await paced(typedSteps(patched, findings, request), request)
   } catch (error) {
-    const prefix = decodingPrefix({ object: { kind, apiVersion: version }, kind })
-    if (!isStatusError(error, 'BadRequest') || !error.message.startsWith(prefix)) throw error
-    return error.message.slice(prefix.length)
+    const detail = decodingDetail(error)
+    if (detail === undefined) throw error
+    return detail
   }
 }
 

@@ -7,6 +7,7 @@ import type { Duplex, Readable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import {
   ExpectedError,
+  asError,
   exitCodes,
   lastCatch,
   lastCatchOf,
@@ -246,15 +247,11 @@ function serveProtocols(
 
 /** The last catch of a stream: a mistake in handling one request is never the end of the others. */
 function endStream(stream: http2.ServerHttp2Stream, error: unknown, log: Logger): void {
-  log.error('Request handling failed', { error: errorOf(error) })
+  log.error('Request handling failed', { error: asError(error) })
   if (stream.destroyed) return
   if (stream.headersSent) return stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR)
   stream.respond({ ':status': 500 }, { endStream: true })
   if (!stream.readableEnded) readAway(stream)
-}
-
-function errorOf(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error))
 }
 
 /** Watches may be silent for long: only a session without streams is idle. */

@@ -1,6 +1,6 @@
 import { ServerResponse } from 'node:http'
 import type { Writable } from 'node:stream'
-import type { Logger } from '@skerry/base'
+import { asError, type Logger } from '@skerry/base'
 import { isPushed, type AnswerBody, type ReaderOf } from '../contract/exchange.ts'
 import { PacedOutput, type OutputDeps } from './paced-output.ts'
 import { pushBody } from './push-body.ts'
@@ -36,7 +36,7 @@ export async function writeAnswer(body: AnswerBody, out: Writable, deps: WriteDe
   } catch (error) {
     // The status is already sent: cutting the stream is the only way to say that it is not whole.
     if (!out.destroyed) {
-      deps.log.error('Answer broke off', { error: error instanceof Error ? error : String(error) })
+      deps.log.error('Answer broke off', { error: asError(error) })
     }
     out.destroy()
   }

@@ -1,5 +1,5 @@
 import type { Node } from '@skerry/api'
-import { createWakeFlag, runAll, withTimeout, type Clock, type Logger } from '@skerry/base'
+import { asError, createWakeFlag, runAll, withTimeout, type Clock, type Logger } from '@skerry/base'
 import type { Objects } from '../contract/objects.ts'
 import type { BackendDial } from '../subresources/backend/backend-dial.ts'
 import { sendToBackend } from '../subresources/backend/backend-request.ts'
@@ -82,7 +82,7 @@ async function scrapeOne(name: string, deps: ScrapeDeps, signal: AbortSignal): P
     signal.throwIfAborted()
     deps.log.debug('Node not measured', {
       node: name,
-      error: error instanceof Error ? error : null,
+      error: asError(error),
     })
   }
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type StatusError } from '@skerry/api'
-import { jsonErrorText } from '@skerry/bodies'
+import { jsonSyntaxError } from '@skerry/bodies'
 import { badRequest } from './registry-errors.ts'
 
 /** Where a list goes on: after this key, as of this revision. */
@@ -40,8 +40,8 @@ function fieldsOf(json: string): { v: string; rv: number; start: string } {
   let value: unknown
   try {
     value = JSON.parse(json)
-  } catch (error) {
-    throw invalidToken(jsonErrorText(error instanceof Error ? error.message : '', json))
+  } catch {
+    throw invalidToken(jsonSyntaxError(json))
   }
   if (!isJsonObject(value)) {
     throw invalidToken(

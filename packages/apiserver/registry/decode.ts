@@ -1,18 +1,18 @@
 import {
-  StatusError,
   fieldInvalid,
   isJsonObject,
   type AnyObject,
   type JsonObject,
   type Kind,
+  type StatusError,
 } from '@skerry/api'
 import {
   checkFields,
-  decodingPrefix,
   nullEmptyLists,
   setDeclaredDefaults,
   strictDecodingError,
   undecodable,
+  undecodedObject,
   decodeBodyBy,
   inBodyOrder,
   objectOfBody,
@@ -106,8 +106,7 @@ function wrongMetadata(object: JsonObject, kind: Kind, isMerged: boolean): Statu
   }
   const where = `struct field ${kind.kind}.metadata`
   const cause = undecodable(object['metadata'], { where, type: 'v1.ObjectMeta' })
-  const message = `${decodingPrefix({ object: named, kind: kind.kind })}${cause.message}`
-  return new StatusError('BadRequest', message, { cause })
+  return undecodedObject({ object: named, kind: kind.kind }, cause.message, cause)
 }
 
 function report(

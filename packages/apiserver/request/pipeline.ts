@@ -1,5 +1,6 @@
 import { StatusError } from '@skerry/api'
 import {
+  asError,
   http1Head,
   linkedSignal,
   whenAborted,
@@ -384,7 +385,7 @@ async function answerUpgrade(
 function reported(error: unknown, { info, auditId }: Exchange, { log }: PipelineDeps): StatusError {
   const statusError = toStatusError(error)
   if (statusError.reason === 'InternalError') {
-    const cause = error instanceof Error ? error : new Error(String(error))
+    const cause = asError(error)
     log.error('Request failed', { auditId, method: info.method, path: info.path, error: cause })
     log.debug('Request failed at', { auditId, stack: cause.stack ?? '' })
   }

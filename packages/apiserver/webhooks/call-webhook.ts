@@ -1,4 +1,4 @@
-import { traceHeaders, type Random, type Span } from '@skerry/base'
+import { messageOf, traceHeaders, type Random, type Span } from '@skerry/base'
 import { newUid } from '../contract/uid.ts'
 import {
   admissionResponse,
@@ -97,7 +97,7 @@ async function post(
     )
   } catch (error) {
     if (signal.aborted) throw error
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     const what =
       error instanceof WebhookSetupError ? 'could not get REST client' : 'failed to call webhook'
     throw new WebhookCallError(name, `${what}: ${why}`, { cause: error })
@@ -114,7 +114,7 @@ function read(
   try {
     return admissionResponse(value, asked)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     const what =
       error instanceof ReviewDecodeError
         ? 'failed to call webhook'

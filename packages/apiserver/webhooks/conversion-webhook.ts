@@ -5,7 +5,7 @@ import {
   type CustomResourceDefinition,
   type JsonObject,
 } from '@skerry/api'
-import type { Random } from '@skerry/base'
+import { messageOf, type Random } from '@skerry/base'
 import type { ConvertObjects } from '../registry/kind-reader.ts'
 import { newUid } from '../contract/uid.ts'
 import { restoredMetadata } from './converted-metadata.ts'
@@ -85,7 +85,7 @@ async function ask(
     return answersOf(value, uid, version)
   } catch (error) {
     if (signal.aborted) throw error
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     throw refuse(subject, `failed: ${why}`, error)
   }
 }
@@ -141,7 +141,7 @@ function checked(
     const { apiVersion: _version, kind: _kind, metadata: _metadata, ...fields } = converted
     return { apiVersion, kind, metadata: restoredMetadata(original.metadata, metadata), ...fields }
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     const where = isSingle ? place : place.replace('converted object', 'metadata in object')
     throw refuse(subject, isSingle ? `${where} metadata: ${why}` : `${where}: ${why}`, error)
   }

@@ -1,3 +1,4 @@
+import { asError, messageOf } from '@skerry/base'
 import { applyJsonPatch } from '@skerry/bodies'
 import { equalJson, isJsonObject, isStatusError, StatusError, type AnyObject } from '@skerry/api'
 import type { AdmissionPlugin, AdmissionRequest } from '../contract/admission.ts'
@@ -116,7 +117,7 @@ function decodePatch(webhook: Webhook, patch: string): unknown[] {
   try {
     value = JSON.parse(patch)
   } catch (error) {
-    throw refuse(error instanceof Error ? error.message : String(error))
+    throw refuse(messageOf(error))
   }
   if (value === null) return []
   if (Array.isArray(value)) return value
@@ -159,5 +160,5 @@ function conform(
 /** Without what a request's own body would be told: this one came from the webhook. */
 function innermost(error: unknown): Error {
   if (error instanceof StatusError && error.cause instanceof Error) return error.cause
-  return error instanceof Error ? error : new Error(String(error))
+  return asError(error)
 }

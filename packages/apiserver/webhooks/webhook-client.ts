@@ -6,6 +6,7 @@ import {
   abortReason,
   askPeer,
   linkedSignal,
+  messageOf,
   type HeaderRecord,
   type Random,
   type TraceHeaders,
@@ -91,7 +92,7 @@ function setUp<T>(make: () => T): T {
   try {
     return make()
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = messageOf(error)
     throw new WebhookSetupError(message, { cause: error })
   }
 }

@@ -1,3 +1,4 @@
+import { asError } from '../as-error.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Logger } from '../log.ts'
@@ -14,7 +15,7 @@ export function lastCatch(
 ): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     const fail = (error: unknown): void => {
-      log.error('Request handling failed', { error: errorOf(error) })
+      log.error('Request handling failed', { error: asError(error) })
       if (response.headersSent || response.destroyed) return void response.destroy()
       for (const name of response.getHeaderNames()) response.removeHeader(name)
       // The rest of the request would be read as the next one.
@@ -33,7 +34,7 @@ export function lastCatchOf<Args extends readonly unknown[]>(
 ): (...args: Args) => void {
   return (...args) => {
     const fail = (error: unknown): void => {
-      log.error('Connection handling failed', { error: errorOf(error) })
+      log.error('Connection handling failed', { error: asError(error) })
       connectionOf(...args).destroy()
     }
     settle(() => handle(...args), fail)
@@ -47,8 +48,4 @@ function settle(run: () => Handling, fail: (error: unknown) => void): void {
   } catch (error) {
     fail(error)
   }
-}
-
-function errorOf(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error))
 }

@@ -1,3 +1,4 @@
+import { asError } from '../as-error.ts'
 import { linkedSignal, withTimeout, type LinkedSignal } from '../abort.ts'
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
@@ -111,7 +112,7 @@ export class SpanQueue implements AsyncDisposable {
       this.#isFailing = false
     } catch (error) {
       this.#counts.inc({ result: 'dropped' }, batch.length)
-      const cause = error instanceof Error ? error : new Error(String(error))
+      const cause = asError(error)
       if (!this.#isFailing) this.#deps.log.info('Spans are not taken', { error: cause })
       this.#isFailing = true
     }

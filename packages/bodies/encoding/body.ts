@@ -1,6 +1,7 @@
 import { StatusError, isJsonObject, type JsonObject } from '@skerry/api'
 import { countMembers, findDuplicates, shapeOfJson, walkMembers } from './json-scan.ts'
-import { jsonErrorText, unreadableBody, wrongJsonType } from './unreadable-body.ts'
+import { jsonSyntaxError } from './json-syntax.ts'
+import { unreadableBody, wrongJsonType } from './unreadable-body.ts'
 import { parseYaml, tooDeepText, type YamlRequest } from './yaml.ts'
 import { YamlError } from './yaml-error.ts'
 
@@ -251,8 +252,7 @@ function parseJson(
   try {
     return JSON.parse(text)
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    const cause = new SyntaxError(jsonErrorText(message, text), { cause: error })
+    const cause = new SyntaxError(jsonSyntaxError(text), { cause: error })
     const detail = `couldn't get version/kind; json parse error: ${cause.message}`
     throw unreadableBody(detail, { ...body, cause })
   }

@@ -61,9 +61,7 @@ export function checkFields(check: FieldCheck): FieldFindings {
     if (checker.mistyped) throw checker.mistyped
   } catch (error) {
     if (!(error instanceof FieldTypeError)) throw error
-    throw new StatusError('BadRequest', `${decodingPrefix(within ?? check)}${error.message}`, {
-      cause: error,
-    })
+    throw undecodedObject(within ?? check, error.message, error)
   }
   if (checker.hasEmpty) noteHolder(object)
   const { unknownFields } = checker
@@ -76,11 +74,33 @@ export function strictDecodingError(
   check: Pick<FieldCheck, 'object' | 'kind'>,
 ): StatusError {
   const detail = `strict decoding error: ${findings.join(', ')}`
-  return new StatusError('BadRequest', `${decodingPrefix(check)}${detail}`)
+  return undecodedObject(check, detail)
+}
+
+/** The object cannot be read as its kind. It is the cause of the StatusError that adds which object it is. */
+class DecodingError extends Error {
+  override name = 'DecodingError'
+}
+
+/** Why an object cannot be read as its kind; undefined for any other error. */
+export function decodingDetail(error: unknown): string | undefined {
+  if (!(error instanceof StatusError)) return undefined
+  return error.cause instanceof DecodingError ? error.cause.message : undefined
+}
+
+/** Makes the BadRequest that has a DecodingError as its cause. */
+export function undecodedObject(
+  check: Pick<FieldCheck, 'object' | 'kind'>,
+  detail: string,
+  cause?: unknown,
+): StatusError {
+  return new StatusError('BadRequest', `${decodingPrefix(check)}${detail}`, {
+    cause: new DecodingError(detail, cause === undefined ? {} : { cause }),
+  })
 }
 
 /** `Pod in version "v1" cannot be handled as a Pod: `, which starts every such message. */
-export function decodingPrefix({ object, kind }: Pick<FieldCheck, 'object' | 'kind'>): string {
+function decodingPrefix({ object, kind }: Pick<FieldCheck, 'object' | 'kind'>): string {
   const ownKind = typeof object['kind'] === 'string' ? object['kind'] : ''
   const apiVersion = typeof object['apiVersion'] === 'string' ? object['apiVersion'] : ''
   const version = apiVersion.slice(apiVersion.indexOf('/') + 1)

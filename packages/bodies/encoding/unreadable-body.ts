@@ -1,4 +1,4 @@
-import { quoteGo, StatusError } from '@skerry/api'
+import { StatusError } from '@skerry/api'
 
 const shownMax = 30
 const utf8 = new TextDecoder()
@@ -31,38 +31,4 @@ function shown(bytes: Uint8Array): string {
     ? utf8.decode(start)
     : [...start].map((byte) => byte.toString(16).padStart(2, '0')).join('')
   return bytes.length > shownMax ? `${text} ...` : text
-}
-
-/** The engine's complaint about malformed JSON in the words that clients of upstream know. */
-export function jsonErrorText(message: string, text: string): string {
-  if (message.includes('Unexpected end') || message.includes('Unterminated string')) {
-    return 'unexpected end of JSON input'
-  }
-  const at = Number(/position (\d+)/.exec(message)?.[1] ?? Number.NaN)
-  if (at >= text.length) return 'unexpected end of JSON input'
-  const found = /Unexpected token '(.)'/u.exec(message)?.[1]
-  const char = quoted(found ?? (Number.isNaN(at) ? '' : (text[at] ?? '')))
-  if (message.includes('after JSON')) return `invalid character ${char} after top-level value`
-  if (message.includes('control character')) return `invalid character ${char} in string literal`
-  if (message.includes('escape')) return `invalid character ${char} in string escape code`
-  for (const [complaint, words] of complaints) {
-    if (message.includes(complaint)) return `invalid character ${char} ${words}`
-  }
-  return `invalid character ${char} looking for beginning of value`
-}
-
-/** A part of what the engine says, and what stands after the character. */
-const complaints: readonly (readonly [string, string])[] = [
-  ['after property value', 'after object key:value pair'],
-  ['after array element', 'after array element'],
-  ['after property name', 'after object key'],
-  ['property name', 'looking for beginning of object key string'],
-  ['fractional number', 'after decimal point in numeric literal'],
-  ['minus sign', 'in numeric literal'],
-  ['Exponent part', 'in exponent of numeric literal'],
-]
-
-function quoted(char: string): string {
-  if (char === "'") return String.raw`'\''`
-  return char === '"' ? `'"'` : `'${quoteGo(char).slice(1, -1)}'`
 }

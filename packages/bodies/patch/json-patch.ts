@@ -50,7 +50,7 @@ export function* jsonPatchSteps(original: Readonly<JsonObject>, patch: unknown):
     requireDepth(target.document)
     target.sortEntered()
   } catch (error) {
-    if (!(error instanceof OperationError)) throw error
+    if (!(error instanceof OperationError || error instanceof FailedTestError)) throw error
     // Upstream hides why; the reason is for whoever reads the cause.
     const message = 'the server rejected our request due to an error in our request'
     throw new StatusError('Invalid', message, { details: {}, cause: error })
@@ -84,6 +84,11 @@ function undecodable(value: unknown, into: string): StatusError {
 
 class OperationError extends Error {
   override name = 'OperationError'
+}
+
+/** A `test` found another value: the cause of the StatusError that applyJsonPatch throws then. */
+export class FailedTestError extends Error {
+  override name = 'FailedTestError'
 }
 
 /** Where a pointer leads: a container that exists, and the last token. */
@@ -172,7 +177,7 @@ class PatchTarget {
   #test(path: string | undefined, value: unknown): void {
     const found = path === '' ? this.document : get(this.#slot(path))
     if (!equalJson(found, value))
-      throw new OperationError(`testing value ${path ?? ''} failed: test failed`)
+      throw new FailedTestError(`testing value ${path ?? ''} failed: test failed`)
   }
 
   #slot(pointer: string | undefined): Slot {

@@ -433,7 +433,7 @@ function* iterate(range: CelValue): Generator<[CelValue, CelValue]> {
   } else if (isMap(range)) {
     for (const key of range.keys()) yield [key, range.get(key) ?? null]
   } else {
-    throw new CelRuntimeError('no such overload')
+    throw noSuchOverload()
   }
 }
 

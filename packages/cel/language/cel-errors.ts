@@ -15,13 +15,18 @@ export class CelCompileError extends Error {
   }
 }
 
+/** `no such overload`: no function of that name takes values of these types. */
+export type CelRuntimeReason = 'no such overload' | 'other'
+
 /** The expression cannot be evaluated for these values: `no such key: x`. */
 export class CelRuntimeError extends Error {
-  /** Of the evaluation until it failed. */
+  /** The evaluation had cost this much when it failed. */
   cost = 0
-  constructor(message: string) {
+  readonly reason: CelRuntimeReason
+  constructor(message: string, reason: CelRuntimeReason = 'other') {
     super(message)
     this.name = 'CelRuntimeError'
+    this.reason = reason
   }
 }
 

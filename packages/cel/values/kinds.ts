@@ -143,5 +143,6 @@ export function listOf(items: readonly CelValue[]): CelList {
 
 export function noSuchOverload(name?: string, args: readonly CelValue[] = []): CelRuntimeError {
   const signature = name === undefined ? '' : `: ${name}(${args.map(typeNameOf).join(', ')})`
-  return new CelRuntimeError(`no such overload${signature}`)
+  const reason = 'no such overload'
+  return new CelRuntimeError(`${reason}${signature}`, reason)
 }

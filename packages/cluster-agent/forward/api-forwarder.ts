@@ -9,6 +9,7 @@ import {
   fieldsOfRecord,
   PeerAnswerError,
   peerHeadOf,
+  asError,
   type Logger,
 } from '@skerry/base'
 import {
@@ -141,7 +142,7 @@ class OwnAnswer extends Error {
 
 function ownAnswerTo(error: unknown): Pick<OwnAnswer, 'reason' | 'status'> {
   if (error instanceof OwnAnswer) return error
-  const cause = error instanceof Error ? error : new Error(String(error))
+  const cause = asError(error)
   if (cause instanceof StatusError) return { reason: 'unreachable', status: cause }
   if (cause instanceof PeerAnswerError || cause instanceof BadAnswerError) {
     const text = `Cannot pass answer: ${cause.message}`
@@ -311,7 +312,7 @@ function upgraded(
         resolve(read())
       } catch (error) {
         outgoing.destroy()
-        reject(error instanceof Error ? error : new Error(String(error)))
+        reject(asError(error))
       }
     }
     outgoing.once('response', (answer) =>

@@ -2,7 +2,7 @@ import { connect as connectTcp, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { StatusError } from '@skerry/api'
-import { abortReason, withTimeout, type Logger, type Random } from '@skerry/base'
+import { abortReason, asError, withTimeout, type Logger, type Random } from '@skerry/base'
 import type { TunnelHandler, TunnelRequest, TunnelUpgraded } from '@skerry/tunnel'
 import { serviceText } from '@skerry/fleet-kinds'
 import {
@@ -71,7 +71,7 @@ async function connected(
     return { status: 101, headers: connectedHeaders(spoken), stream }
   } catch (error) {
     if (signal.aborted) throw abortReason(signal)
-    const cause = error instanceof Error ? error : new Error(String(error))
+    const cause = asError(error)
     dialer.log.info('Service not reached', { ...about, error: cause })
     if (error instanceof StatusError) return connectRefusal(error)
     return connectRefusal(new StatusError('ServiceUnavailable', cause.message, { cause }))

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { StatusError, isStatusError, type EndpointSlice, type Pod, type Service } from '@skerry/api'
-import { addressKind, sameAddress, withTimeout, type Clock } from '@skerry/base'
+import { addressKind, messageOf, sameAddress, withTimeout, type Clock } from '@skerry/base'
 import { resources, type Cluster } from '@skerry/client'
 import {
   allowancesOf,
@@ -238,7 +238,7 @@ async function resolved(name: string, signal: AbortSignal): Promise<string[]> {
     return found.map(({ address }) => address)
   } catch (error) {
     signal.throwIfAborted()
-    const text = error instanceof Error ? error.message : String(error)
+    const text = messageOf(error)
     throw new StatusError('ServiceUnavailable', text, { cause: error })
   }
 }

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { readTraceContext, traceHeaders, type Span, type Tracer } from '@skerry/base'
+import { messageOf, readTraceContext, traceHeaders, type Span, type Tracer } from '@skerry/base'
 import type {
   TunnelHandler,
   TunnelHeaders,
@@ -101,7 +101,7 @@ function endOf(own: Span, call: Span): Pick<Spans, 'answered' | 'end' | 'failed'
     end,
     failed(error) {
       for (const span of [call, own]) {
-        span.fail(error instanceof Error ? error.message : String(error))
+        span.fail(messageOf(error))
       }
       end()
       return error

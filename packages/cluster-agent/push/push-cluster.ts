@@ -1,4 +1,5 @@
 import {
+  asError,
   createBackoff,
   runAll,
   withTimeout,
@@ -108,7 +109,7 @@ async function untilDone(
       return await work(signal)
     } catch (error) {
       signal.throwIfAborted()
-      const cause = error instanceof Error ? error : new Error(String(error))
+      const cause = asError(error)
       const waitMs = backoff.nextMs()
       log.info('Cluster not pushed to yet', { error: cause, waitMs: Math.round(waitMs) })
       await clock.sleep(waitMs, signal)

@@ -1,4 +1,4 @@
-import { runAll } from '@skerry/base'
+import { asError, runAll } from '@skerry/base'
 import {
   runController,
   watch,
@@ -116,7 +116,7 @@ async function part(
     }
   } catch (error) {
     signal.throwIfAborted()
-    const cause = error instanceof Error ? error : new Error(String(error))
+    const cause = asError(error)
     log.info('Cluster keeps what the hub made there', { cluster: name, error: cause })
   }
   const rest = finalizers.filter((each) => each !== pushFinalizer)

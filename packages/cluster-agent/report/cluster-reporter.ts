@@ -1,5 +1,6 @@
 import { isStatusError, type Lease } from '@skerry/api'
 import {
+  asError,
   createBackoff,
   createWakeFlag,
   withTimeout,
@@ -110,7 +111,7 @@ export async function runClusterReporter(
     } catch (error) {
       signal.throwIfAborted()
       const waitMs = backoff.nextMs()
-      const cause = error instanceof Error ? error : new Error(String(error))
+      const cause = asError(error)
       options.onRound?.({ error: cause })
       log.info('Cluster not reported yet', { error: cause, waitMs: Math.round(waitMs) })
       await clock.sleep(waitMs, signal)

@@ -1,5 +1,5 @@
 import type { Node, Pod } from '@skerry/api'
-import { withTimeout, type Clock, type Logger, type Random } from '@skerry/base'
+import { messageOf, withTimeout, type Clock, type Logger, type Random } from '@skerry/base'
 import {
   createInformer,
   readBody,
@@ -201,7 +201,7 @@ async function readHealth(local: Api, signal: AbortSignal): Promise<ConditionTex
     const message = `/readyz answers ${answer.status}`
     return { type, status: 'False', reason: 'ClusterNotReady', message }
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = messageOf(error)
     return { type, status: 'False', reason: 'ClusterNotReachable', message }
   }
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '@skerry/base'
 import { isStatusError, type AnyObject } from '@skerry/api'
 import { keyOfObject, parseKey } from '@skerry/client'
 import {
@@ -93,7 +94,7 @@ class Execution {
       } catch (error) {
         signal.throwIfAborted()
         if (isStatusError(error, 'Conflict')) throw error
-        failures.push(error instanceof Error ? error.message : String(error))
+        failures.push(messageOf(error))
       }
     }
     const told: Work = { ...work, status: { ...work.status, conditions } }

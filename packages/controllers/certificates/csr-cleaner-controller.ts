@@ -1,3 +1,4 @@
+import { asError } from '@skerry/base'
 import { isStatusError, type CertificateSigningRequest } from '@skerry/api'
 import { resources } from '@skerry/client'
 import type { BackgroundController } from '@skerry/controller-runtime'
@@ -50,7 +51,7 @@ export const csrCleanerController: BackgroundController = {
           if (!isStatusError(error, 'NotFound')) {
             deps.log.error('Request not removed, trying again', {
               name: csr.metadata.name,
-              error: error instanceof Error ? error : null,
+              error: asError(error),
             })
           }
         }

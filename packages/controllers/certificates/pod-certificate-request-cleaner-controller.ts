@@ -1,3 +1,4 @@
+import { asError } from '@skerry/base'
 import { isStatusError, type KubeObject } from '@skerry/api'
 import { keyOfObject, resources } from '@skerry/client'
 import type { BackgroundController } from '@skerry/controller-runtime'
@@ -31,7 +32,7 @@ export const podCertificateRequestCleanerController: BackgroundController = when
             if (isStatusError(error, 'NotFound')) continue
             deps.log.info('Request not removed, trying again', {
               request: keyOfObject(request),
-              error: error instanceof Error ? error : new Error(String(error)),
+              error: asError(error),
             })
           }
         }

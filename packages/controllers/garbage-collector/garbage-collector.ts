@@ -1,4 +1,4 @@
-import { abortReason, runAll, type Logger } from '@skerry/base'
+import { abortReason, asError, runAll, type Logger } from '@skerry/base'
 import { isStatusError, type OwnerReference } from '@skerry/api'
 import { type ObjectKey, type PartialObject, type ResourceRef } from '@skerry/client'
 import {
@@ -279,8 +279,4 @@ class GarbageCollector {
 
 function keyOf({ namespace, name }: GraphNode): ObjectKey {
   return { name, ...(namespace ? { namespace } : {}) }
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error))
 }

@@ -1,3 +1,4 @@
+import { asError, messageOf } from '@skerry/base'
 import {
   parseLabelSelector,
   type HorizontalPodAutoscaler,
@@ -88,7 +89,7 @@ async function reconcile(
     // No faster for failing: figures are no fresher before the next turn.
     context.log.info('Autoscaler did not scale', {
       key,
-      error: error instanceof Error ? error : String(error),
+      error: asError(error),
     })
   }
   return { requeueAfterMs: autoscalerDefaults.syncMs }
@@ -154,7 +155,7 @@ async function scaleOrReport(turn: Turn, signal: AbortSignal): Promise<ScaleTarg
     return await readScale(scaleTargetRef, namespace, deps, signal)
   } catch (error) {
     signal.throwIfAborted()
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     warn(turn, 'FailedGetScale', why)
     const message = `the HPA controller was unable to get the target's current scale: ${why}`
     const change = falseCondition('AbleToScale', 'FailedGetScale', message)
@@ -194,7 +195,7 @@ function selectPods(
   try {
     parsed = parseLabelSelector(selector)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     const what = `couldn't convert selector into a corresponding internal selector object: ${why}`
     return refusal('InvalidSelector', what)
   }
@@ -254,7 +255,7 @@ async function carryOut(
       await target.update(to, signal)
     } catch (error) {
       signal.throwIfAborted()
-      const text = error instanceof Error ? error.message : String(error)
+      const text = messageOf(error)
       warn(turn, 'FailedRescale', `New size: ${to}; reason: ${why}; error: ${text}`)
       const message = `the HPA controller was unable to update the target scale: ${text}`
       conditions.push(falseCondition('AbleToScale', 'FailedUpdateScale', message))
@@ -323,7 +324,7 @@ async function writeStatus(
     await client.updateStatus({ ...autoscaler, status }, signal)
   } catch (error) {
     signal.throwIfAborted()
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     warn(turn, 'FailedUpdateStatus', why)
     throw error
   }

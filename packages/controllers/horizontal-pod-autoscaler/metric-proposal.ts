@@ -1,3 +1,4 @@
+import { messageOf } from '@skerry/base'
 import {
   formatQuantity,
   labelSelectorOf,
@@ -75,7 +76,7 @@ export async function proposeFor(
     return await source.propose(spec, input, signal)
   } catch (error) {
     signal.throwIfAborted()
-    const detail = error instanceof Error ? error.message : String(error)
+    const detail = messageOf(error)
     throw new MetricError(source.reason, { detail, prefix: source.prefix(spec), cause: error })
   }
 }
@@ -224,7 +225,7 @@ async function proposeObject(
     try {
       return await input.client.object(request, signal)
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
+      const why = messageOf(error)
       throw new Error(`unable to get metric ${metric.name}: ${where}/${why}`, { cause: error })
     }
   }
@@ -329,7 +330,7 @@ async function prefixed<T>(prefix: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     throw new Error(`${prefix}: ${why}`, { cause: error })
   }
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '@skerry/base'
 import {
   parseDurationMs,
   quantityToMilli,
@@ -118,7 +119,7 @@ async function explained<T>(api: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read()
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     throw new Error(`unable to fetch metrics from ${api} metrics API: ${why}`, { cause: error })
   }
 }

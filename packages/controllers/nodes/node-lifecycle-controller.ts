@@ -1,3 +1,4 @@
+import { asError } from '@skerry/base'
 import { isStatusError, type Node, type Pod } from '@skerry/api'
 import { keyOfObject, resources } from '@skerry/client'
 import type { BackgroundController, ControllerDeps } from '@skerry/controller-runtime'
@@ -118,7 +119,7 @@ async function tryOn<T>(
     if (isStatusError(error, 'NotFound') || isStatusError(error, 'Conflict')) return undefined
     deps.log.error('Node not checked, trying again', {
       node: node.metadata.name,
-      error: error instanceof Error ? error : null,
+      error: asError(error),
     })
     return undefined
   }

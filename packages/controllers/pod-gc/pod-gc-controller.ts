@@ -1,3 +1,4 @@
+import { asError } from '@skerry/base'
 import { isStatusError, type Node, type Pod } from '@skerry/api'
 import { keyOfObject, resources, type ResourceClient } from '@skerry/client'
 import type { BackgroundController, ControllerDeps } from '@skerry/controller-runtime'
@@ -119,7 +120,7 @@ async function removePod(
     if (isStatusError(error, 'NotFound') || isStatusError(error, 'Conflict')) return
     deps.log.error('Pod not collected, trying again', {
       pod: keyOfObject(pod),
-      error: error instanceof Error ? error : null,
+      error: asError(error),
     })
   }
 }

@@ -1,4 +1,4 @@
-import { createBackoff } from '@skerry/base'
+import { asError, createBackoff } from '@skerry/base'
 import type { ResourceRef } from '@skerry/client'
 import {
   runController,
@@ -47,7 +47,7 @@ async function isServed(
     } catch (error) {
       if (signal.aborted) throw signal.reason
       deps.log.debug('Server not asked for its kinds, trying again', {
-        error: error instanceof Error ? error : new Error(String(error)),
+        error: asError(error),
       })
       await deps.clock.sleep(backoff.nextMs(), signal)
     }

@@ -1,3 +1,4 @@
+import { messageOf } from '@skerry/base'
 import type { Pod, ResourceClaim, ResourceClaimTemplate } from '@skerry/api'
 import { keyOfObject, parseKey, resources } from '@skerry/client'
 import {
@@ -127,7 +128,7 @@ function reportFailure(
   { pod, entry, error }: { pod: Pod; entry: string; error: unknown },
   context: ControllerContext,
 ): void {
-  const text = error instanceof Error ? error.message : String(error)
+  const text = messageOf(error)
   context.events.event(pod, {
     type: 'Warning',
     reason: 'FailedResourceClaimCreation',

@@ -1,3 +1,4 @@
+import { asError } from '@skerry/base'
 import { isStatusError, type Secret } from '@skerry/api'
 import { keyOfObject, resources } from '@skerry/client'
 import {
@@ -63,7 +64,7 @@ async function readTrackedSince(deps: ControllerDeps, signal: AbortSignal): Prom
   } catch (error) {
     if (signal.aborted) throw signal.reason
     deps.log.debug('Use of tokens in secrets is not tracked', {
-      error: error instanceof Error ? error : new Error(String(error)),
+      error: asError(error),
     })
     return ''
   }
@@ -83,7 +84,7 @@ async function attempt(
     if (isStatusError(error, 'Conflict') || isStatusError(error, 'NotFound')) return
     log.info('Token in secret not cleaned up, trying again', {
       secret: keyOfObject(secret),
-      error: error instanceof Error ? error : new Error(String(error)),
+      error: asError(error),
     })
   }
 }

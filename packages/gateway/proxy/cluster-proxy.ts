@@ -6,7 +6,7 @@ import {
   type AuthorizedRequest,
   type Route,
 } from '@skerry/apiserver'
-import type { Clock, Logger, Random } from '@skerry/base'
+import { messageOf, type Clock, type Logger, type Random } from '@skerry/base'
 import {
   isSwitched,
   WholeBody,
@@ -206,7 +206,7 @@ export async function* answerBody(
     }
     cause = undefined
   } catch (error) {
-    cause = error instanceof Error ? error.message : String(error)
+    cause = messageOf(error)
     throw error
   } finally {
     transfer.end(cause)

@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream/promises'
 import type { UpgradeSocket } from '@skerry/apiserver'
-import { http1Head } from '@skerry/base'
+import { http1Head, messageOf } from '@skerry/base'
 import { isSwitched, joinStreams, type TunnelSwitched, type TunnelUpgraded } from '@skerry/tunnel'
 import type { Transfer } from './cluster-audit.ts'
 import { answeredHeaders, switchedHeaders } from './forwarded-headers.ts'
@@ -30,7 +30,7 @@ export async function passUpgrade(
     }
   }
   await pipeline(answer.body, counting, socket).catch((error: unknown) => {
-    transfer.end(error instanceof Error ? error.message : String(error))
+    transfer.end(messageOf(error))
   })
 }
 

@@ -1,4 +1,4 @@
-import { readTraceContext, traceHeaders, type Span, type Tracer } from '@skerry/base'
+import { messageOf, readTraceContext, traceHeaders, type Span, type Tracer } from '@skerry/base'
 import type { TunnelHeaders, TunnelRegistry, TunnelRequest } from '@skerry/tunnel'
 
 type Way = Pick<TunnelRegistry, 'send' | 'upgrade'>
@@ -22,7 +22,7 @@ export function tracedTunnels(tunnels: Way, tracer: Tracer | undefined): Way {
       span.set({ 'http.response.status_code': answer.status })
       return answer
     } catch (error) {
-      span.fail(error instanceof Error ? error.message : String(error))
+      span.fail(messageOf(error))
       throw error
     } finally {
       span.end()

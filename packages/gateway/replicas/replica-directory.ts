@@ -1,4 +1,5 @@
 import {
+  asError,
   createBackoff,
   createWakeFlag,
   runAll,
@@ -156,7 +157,7 @@ export class ReplicaDirectory {
         await work()
       } catch (error) {
         if (signal.aborted) throw error
-        log.info(`${fault}, trying again`, { error: error instanceof Error ? error : null })
+        log.info(`${fault}, trying again`, { error: asError(error) })
       }
       if (clock.monotonicMs() - startMs > 10_000) backoff.reset()
       await clock.sleep(backoff.nextMs(), signal)

@@ -1,4 +1,4 @@
-import { linkedSignal, type Clock, type Logger } from '@skerry/base'
+import { asError, linkedSignal, type Clock, type Logger } from '@skerry/base'
 import type {
   HubReplica,
   TunnelHandler,
@@ -106,7 +106,7 @@ export function createReplicaTeller(parts: ReplicaTellerParts): ReplicaTeller {
     send(session, replica, parts.clock).catch((error: unknown) => {
       // The tunnel ended, or the next change notifies it.
       told.delete(session)
-      const cause = error instanceof Error ? error : new Error(String(error))
+      const cause = asError(error)
       parts.log.debug('Agent not told of replicas', { error: cause })
     })
   }

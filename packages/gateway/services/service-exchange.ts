@@ -4,6 +4,7 @@ import type { Duplex, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import {
   abortReason,
+  asError,
   checkPeerHead,
   checkPeerSwitch,
   checkPeerTrailers,
@@ -140,7 +141,7 @@ function headOf(
       resolve({ type: 'upgrade', response, head }),
     )
     const fail = (error: unknown): void => {
-      reject(signal.aborted ? abortReason(signal) : errorOf(error))
+      reject(signal.aborted ? abortReason(signal) : asError(error))
     }
     outgoing.on('error', fail)
     // A request that is destroyed before it has its connection emits nothing.
@@ -150,7 +151,7 @@ function headOf(
     else {
       pipeline(body, outgoing).catch((error: unknown) => {
         fail(error)
-        outgoing.destroy(errorOf(error))
+        outgoing.destroy(asError(error))
       })
     }
   })
@@ -205,7 +206,7 @@ export async function exchangeHttp2(
         const body = isEnd || !hasBody ? undefined : call
         resolve({ status, headers, body, trailers: () => trailers() })
       } catch (error) {
-        call.destroy(errorOf(error))
+        call.destroy(asError(error))
       }
     })
     call.on('error', (error) => reject(signal.aborted ? abortReason(signal) : error))
@@ -213,7 +214,7 @@ export async function exchangeHttp2(
   })
   if (body !== undefined) {
     pipeline(body, call, { end: true }).catch((error: unknown) => {
-      if (!call.writableFinished && !call.closed) call.destroy(errorOf(error))
+      if (!call.writableFinished && !call.closed) call.destroy(asError(error))
     })
   }
   // A session that has not begun keeps its connection for as long as the service does.
@@ -243,8 +244,4 @@ function endWith(signal: AbortSignal, stream: Duplex): void {
   signal.addEventListener('abort', onAbort, { once: true })
   stream.once('close', () => signal.removeEventListener('abort', onAbort))
   if (signal.aborted) onAbort()
-}
-
-function errorOf(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error))
 }

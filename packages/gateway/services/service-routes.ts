@@ -1,6 +1,6 @@
 import { StatusError } from '@skerry/api'
 import { accessEnded, type AuthorizedRequest, type ApiAnswer, type Route } from '@skerry/apiserver'
-import { PeerAnswerError } from '@skerry/base'
+import { PeerAnswerError, messageOf } from '@skerry/base'
 import { joinStreams, type TunnelUpgraded } from '@skerry/tunnel'
 import { serviceText } from '@skerry/fleet-kinds'
 import type { Transfer } from '../proxy/cluster-audit.ts'
@@ -194,7 +194,7 @@ function failure(error: unknown, { cluster, service }: Visit, signal: AbortSigna
     const text = `Cannot use the answer of service ${serviceText(service)} of cluster "${cluster}": ${error.fault}`
     return new StatusError('Unknown', text, { code: 502, cause: error })
   }
-  const why = error instanceof Error ? error.message : String(error)
+  const why = messageOf(error)
   if (isOfRequest(error)) return notSendable(why, error)
   return new StatusError(
     'ServiceUnavailable',

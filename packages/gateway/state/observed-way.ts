@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '@skerry/base'
+import { asError, type Clock, type Logger } from '@skerry/base'
 import type { TunnelRegistry, TunnelRequest, TunnelUpgraded } from '@skerry/tunnel'
 import type { HubMetrics } from './hub-metrics.ts'
 
@@ -27,7 +27,7 @@ export function observedWay(way: Way, { metrics, clock, log }: ObservedWayDeps):
       log.debug('Cluster answered', { ...fields, status: answer.status, ms: Math.round(ms) })
       return answer
     } catch (error) {
-      const cause = error instanceof Error ? error : new Error(String(error))
+      const cause = asError(error)
       metrics.onFailure(cause)
       log.debug('Cluster did not answer', { ...fields, error: cause })
       throw error

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { messageOf } from '@skerry/base'
 import { applyJsonPatch } from '@skerry/bodies'
 import { isJsonObject, type AnyObject, type JsonObject } from '@skerry/api'
 import type { AggregatedStatusItem } from '@skerry/karmada-kinds'
@@ -118,7 +119,7 @@ export class WebhookInterpreter implements ResourceInterpreter {
       signal.throwIfAborted()
       const { namespace = '', name = '' } = object.metadata
       const what = `webhook "${webhook?.id ?? ''}" for ${operation} of ${object.kind} "${namespace}/${name}"`
-      const why = error instanceof Error ? error.message : String(error)
+      const why = messageOf(error)
       throw new InterpreterWebhookError(`Cannot ask ${what}: ${why}`, { cause: error })
     }
   }
@@ -184,7 +185,7 @@ function applied(object: AnyObject, operations: unknown): unknown {
   try {
     return applyJsonPatch(object, operations)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     throw new Error(`its patch cannot be applied: ${why}`, { cause: error })
   }
 }

@@ -2,6 +2,7 @@ import {
   CelOpaque,
   celTypes,
   CelRuntimeError,
+  noSuchOverload,
   opaqueType,
   type CelLibrary,
   type CelType,
@@ -227,6 +228,6 @@ function textOf(value: CelValue | undefined): string {
 
 /** The checker lets only this library's own values through, each made for the type it is asked as. */
 function valueOf<T>(value: CelValue | undefined): T {
-  if (!(value instanceof CelOpaque)) throw new CelRuntimeError('no such overload')
+  if (!(value instanceof CelOpaque)) throw noSuchOverload()
   return value.value as T
 }

@@ -1,4 +1,4 @@
-import { CelOpaque, CelRuntimeError, type CelType, type CelValue } from '@skerry/cel'
+import { CelOpaque, noSuchOverload, type CelType, type CelValue } from '@skerry/cel'
 
 /** What one library holds in its values, and how to get it back out of them. */
 export interface OpaqueKind<T> {
@@ -13,7 +13,7 @@ export function opaqueKind<T>(type: CelType, areEqual: (a: T, b: T) => boolean):
   const held = new WeakMap<CelOpaque, { value: T }>()
   const read = (value: CelValue | undefined): T => {
     const found = value instanceof CelOpaque ? held.get(value) : undefined
-    if (!found) throw new CelRuntimeError('no such overload')
+    if (!found) throw noSuchOverload()
     return found.value
   }
   return {
@@ -32,6 +32,6 @@ export function opaqueKind<T>(type: CelType, areEqual: (a: T, b: T) => boolean):
 }
 
 export function textOf(value: CelValue | undefined): string {
-  if (typeof value !== 'string') throw new CelRuntimeError('no such overload')
+  if (typeof value !== 'string') throw noSuchOverload()
   return value
 }

@@ -274,8 +274,8 @@ class Run {
 const outOfBudget =
   'validation failed due to running out of cost budget, no further validation rules will be run'
 
-function runtimeText({ message }: CelRuntimeError, rule: string): string {
-  if (!message.startsWith('no such overload')) return `${message} evaluating rule: ${rule}`
+function runtimeText({ message, reason }: CelRuntimeError, rule: string): string {
+  if (reason !== 'no such overload') return `${message} evaluating rule: ${rule}`
   return `'${message}': call arguments did not match a supported operator, function or macro signature for rule: ${rule}`
 }
 

@@ -1,12 +1,5 @@
-import {
-  StatusError,
-  fieldInvalid,
-  isJsonObject,
-  memberOf,
-  type JsonObject,
-  type Schema,
-} from '@skerry/api'
-import { checkFields, decodingPrefix } from '@skerry/bodies'
+import { fieldInvalid, isJsonObject, memberOf, type JsonObject, type Schema } from '@skerry/api'
+import { checkFields, decodingDetail, undecodedObject } from '@skerry/bodies'
 import { objectMetaName, objectMetaSchemas } from '../schema/object-meta-schema.ts'
 import { eachMember } from './schema-members.ts'
 
@@ -45,8 +38,7 @@ function requireTexts(resource: JsonObject, { path, root }: Walk): void {
     const value = memberOf(resource, key)
     if (value === undefined || typeof value === 'string') continue
     const { message = '' } = fieldInvalid(child(path, key), value, 'must be a string')
-    const text = `${decodingPrefix({ object: root })}${child(path, key)}: ${message}`
-    throw new StatusError('BadRequest', text)
+    throw undecodedObject({ object: root }, `${child(path, key)}: ${message}`)
   }
 }
 
@@ -58,9 +50,8 @@ function checkMetadata(resource: JsonObject, { path, root }: Walk): readonly str
     return []
   }
   const where = child(path, 'metadata')
-  const prefix = decodingPrefix({ object: root })
   if (!isJsonObject(metadata)) {
-    throw new StatusError('BadRequest', `${prefix}${where}: metadata is no object`)
+    throw undecodedObject({ object: root }, `${where}: metadata is no object`)
   }
   const before = path === '' ? '' : JSON.stringify(metadata)
   try {
@@ -68,10 +59,9 @@ function checkMetadata(resource: JsonObject, { path, root }: Walk): readonly str
     const type = { schemas: objectMetaSchemas, schemaName: objectMetaName }
     return checkFields({ object: metadata, within, ...type }).unknownFields
   } catch (error) {
-    if (!(error instanceof StatusError) || path === '') throw error
-    const detail = error.message.slice(prefix.length)
-    const message = `${prefix}${where}: Invalid value: ${before}: ${detail}`
-    throw new StatusError('BadRequest', message, { cause: error })
+    const detail = decodingDetail(error)
+    if (detail === undefined || path === '') throw error
+    throw undecodedObject({ object: root }, `${where}: Invalid value: ${before}: ${detail}`, error)
   }
 }
 

@@ -2,8 +2,15 @@ import { spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ExpectedError, abortReason, exitCodes, type Clock, type Logger } from '@skerry/base'
-import { asError, exists, hasCode } from '../system-error.ts'
+import {
+  ExpectedError,
+  abortReason,
+  asError,
+  exitCodes,
+  type Clock,
+  type Logger,
+} from '@skerry/base'
+import { exists, hasCode } from '../system-error.ts'
 import { dialContainerd } from '../cri/dial-containerd.ts'
 import { areCgroupsWritable, detectCgroups } from './cgroups.ts'
 import { containerdConfigToml } from './containerd-config.ts'

@@ -1,5 +1,5 @@
 import { readFile, readdir, statfs } from 'node:fs/promises'
-import type { Clock, Logger } from '@skerry/base'
+import { asError, type Clock, type Logger } from '@skerry/base'
 import type { ContainerRuntime, ContainerStats, Image } from '../cri/container-runtime.ts'
 import type { ResolvedConfig } from '../kubelet-config.ts'
 import { memoryOf } from '../node/node-facts.ts'
@@ -7,7 +7,6 @@ import type { NodePressure } from '../node/node-status.ts'
 import type { PodSet } from '../pods/pod-set.ts'
 import { gracePeriodSeconds } from '../pod/pod-spec.ts'
 import { runtimeLabels } from '../pods/runtime-labels.ts'
-import { asError } from '../system-error.ts'
 import {
   chooseVictim,
   evictionDefaults,

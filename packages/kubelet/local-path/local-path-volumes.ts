@@ -1,7 +1,7 @@
 import { chmod, mkdir, rm } from 'node:fs/promises'
 import { isAbsolute, join, normalize, sep } from 'node:path'
 import { isStatusError, localPath, type PersistentVolume } from '@skerry/api'
-import { createBackoff, runAll, type Clock, type Logger, type Random } from '@skerry/base'
+import { asError, createBackoff, runAll, type Clock, type Logger, type Random } from '@skerry/base'
 import { createInformer, resources, type Change, type Cluster } from '@skerry/client'
 
 export interface LocalPathConfig {
@@ -80,7 +80,7 @@ async function announce(
     } catch (error) {
       if (signal.aborted) throw signal.reason
       deps.log.debug('Local volumes not announced yet', {
-        error: error instanceof Error ? error : null,
+        error: asError(error),
       })
       await deps.clock.sleep(backoff.nextMs(), signal)
     }
@@ -114,7 +114,7 @@ async function serveVolume(volume: PersistentVolume, scope: Scope): Promise<void
     if (signal.aborted) throw signal.reason
     deps.log.error('Local volume not served', {
       volume: volume.metadata.name,
-      error: error instanceof Error ? error : null,
+      error: asError(error),
     })
   }
 }

@@ -2,7 +2,7 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { rename, rm, stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
-import type { Clock, Logger } from '@skerry/base'
+import { asError, type Clock, type Logger } from '@skerry/base'
 import { rotatedFiles } from './read-log.ts'
 
 export const logRotationDefaults = Object.freeze({
@@ -37,7 +37,7 @@ export async function runLogRotation(deps: LogRotationDeps, signal: AbortSignal)
         if (signal.aborted) throw signal.reason
         deps.log.error('Log not rotated, trying again', {
           path: each.path,
-          error: error instanceof Error ? error : null,
+          error: asError(error),
         })
       }
     }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import {
+  asError,
   createBackoff,
   createWakeFlag,
   runAll,
@@ -12,7 +13,6 @@ import { isStatusError, type Lease, type Node, type NodeStatus } from '@skerry/a
 import { resources, type Cluster } from '@skerry/client'
 import type { ContainerRuntime, RuntimeCondition } from '../cri/container-runtime.ts'
 import type { ResolvedConfig } from '../kubelet-config.ts'
-import { asError } from '../system-error.ts'
 import { nodeResources, systemInfo, type Machine } from './node-facts.ts'
 import { missingLabels, nodeLabels, nodeStatus, type NodePressure } from './node-status.ts'
 

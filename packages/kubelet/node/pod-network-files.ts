@@ -1,8 +1,7 @@
 import { join } from 'node:path'
-import { createWakeFlag, type Clock, type Logger } from '@skerry/base'
+import { asError, createWakeFlag, type Clock, type Logger } from '@skerry/base'
 import type { Node } from '@skerry/api'
 import type { ResolvedConfig } from '../kubelet-config.ts'
-import { asError } from '../system-error.ts'
 import { writeCniConfig } from './cni-config.ts'
 import { addressPlugin, writeCniPlugins } from './cni-plugins.ts'
 

@@ -1,4 +1,4 @@
-import { runAll, type Clock, type Logger } from '@skerry/base'
+import { asError, runAll, type Clock, type Logger } from '@skerry/base'
 import {
   isRuntimeError,
   type Container,
@@ -6,7 +6,6 @@ import {
   type ContainerStatus,
   type PodSandbox,
 } from '../cri/container-runtime.ts'
-import { asError } from '../system-error.ts'
 import {
   nothingObserved,
   type ComputeResources,

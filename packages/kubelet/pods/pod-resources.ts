@@ -1,5 +1,6 @@
 import { readFile, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { asError } from '@skerry/base'
 import type { Pod } from '@skerry/api'
 import { killCgroup, removeCgroup } from '../containerd/cgroups.ts'
 import type { PodSandboxConfig } from '../cri/container-runtime.ts'
@@ -8,7 +9,7 @@ import { stopSandbox } from '../cri/stop-sandbox.ts'
 import type { NodeContext } from './node-context.ts'
 import { linuxContainerResources } from '../resources/container-resources.ts'
 import { createPodCgroup } from '../resources/pod-cgroup.ts'
-import { asError, hasCode } from '../system-error.ts'
+import { hasCode } from '../system-error.ts'
 import {
   removePodDirectories,
   setUpVolumes,

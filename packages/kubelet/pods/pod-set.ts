@@ -1,3 +1,4 @@
+import { asError } from '@skerry/base'
 import type { Pod } from '@skerry/api'
 import { childCgroups, removeCgroup } from '../containerd/cgroups.ts'
 import type { NodeContext } from './node-context.ts'
@@ -9,7 +10,6 @@ import {
 } from '../resources/admit-pod.ts'
 import { isMirror } from '../static-pods/static-pod-marks.ts'
 import type { NodeStore } from '../store/node-store.ts'
-import { asError } from '../system-error.ts'
 import { removePodDirectories } from '../volumes/pod-volumes.ts'
 import { nodeCgroup } from './container-config.ts'
 import { podDirectoriesOf, podDirectory, podLogDirectory } from '../pod/pod-paths.ts'

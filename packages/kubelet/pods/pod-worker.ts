@@ -1,5 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { createBackoff, linkedSignal, runAll, type Backoff } from '@skerry/base'
+import {
+  asError,
+  createBackoff,
+  createWakeFlag,
+  linkedSignal,
+  runAll,
+  type Backoff,
+} from '@skerry/base'
 import type { Pod, PodStatus } from '@skerry/api'
 import { isRuntimeError } from '../cri/container-runtime.ts'
 import type { NodeContext } from './node-context.ts'
@@ -7,7 +14,6 @@ import { ProbeSet } from '../probes/probe-set.ts'
 import { podStatus } from '../status/pod-status.ts'
 import type { Rejection } from '../resources/admit-pod.ts'
 import { computeResources, decideResize, type ResizeDecision } from '../resources/resize.ts'
-import { asError } from '../system-error.ts'
 import { VolumeError } from '../volumes/volume.ts'
 import { podGarbage } from './container-garbage.ts'
 import { containerEvent } from '../pod/container-event.ts'
@@ -60,6 +66,8 @@ export class PodWorker {
   readonly #retries: Backoff
   readonly #refuseResize: (pod: Pod) => Rejection | undefined
   readonly #applied = new Map<string, ComputeResources>()
+  /** Something changed since the last observation. */
+  readonly #changed = createWakeFlag()
   #pod: Pod
   /** The pod with the resources that the node has room for. */
   #resize: ResizeDecision
@@ -67,8 +75,6 @@ export class PodWorker {
   #isReclaimed = false
   #termination: Termination | undefined
   #areVolumesStale = true
-  #wake: (() => void) | undefined
-  #isWoken = false
   #interrupt: ((reason: Error) => void) | undefined
 
   constructor(
@@ -127,15 +133,14 @@ export class PodWorker {
   }
 
   wake(): void {
-    this.#isWoken = true
-    this.#wake?.()
+    this.#changed.raise()
   }
 
   /** Resolves when nothing of the pod is left on the node. */
   async run(signal: AbortSignal): Promise<void> {
     await using probes = new ProbeSet(this.#context, () => this.wake(), signal)
     while (!signal.aborted) {
-      this.#isWoken = false
+      this.#changed.lower()
       using scope = linkedSignal(signal)
       this.#interrupt = (reason) => scope.abort(reason)
       try {
@@ -396,18 +401,10 @@ export class PodWorker {
   }
 
   async #sleepUntil(atMs: number, signal: AbortSignal): Promise<void> {
-    if (this.#isWoken) return
     // Never for longer: the wall clock may have been set back since that time was reckoned.
     const leftMs = Math.min(atMs - this.#context.clock.now(), workerDefaults.resyncMs)
-    const delayMs = Math.max(0, leftMs)
-    const woken = Promise.withResolvers<void>()
-    const onAbort = (): void => woken.resolve()
-    using _timer = this.#context.clock.setTimer(delayMs, woken.resolve)
-    this.#wake = woken.resolve
-    signal.addEventListener('abort', onAbort, { once: true })
-    await woken.promise
-    signal.removeEventListener('abort', onAbort)
-    this.#wake = undefined
+    using _timer = this.#context.clock.setTimer(Math.max(0, leftMs), this.#changed.raise)
+    await this.#changed.wait(signal)
   }
 
   /** Schedules another attempt after a growing delay; a change of the pod comes first. */

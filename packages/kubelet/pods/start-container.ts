@@ -1,5 +1,6 @@
 import { mkdir, open, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { asError } from '@skerry/base'
 import type { Container, EphemeralContainer, Pod } from '@skerry/api'
 import {
   isRuntimeError,
@@ -11,7 +12,6 @@ import { containerEnv, type EnvContext } from '../env/container-env.ts'
 import { expand } from '../env/expand.ts'
 import type { NodeContext } from './node-context.ts'
 import { linuxContainerResources } from '../resources/container-resources.ts'
-import { asError } from '../system-error.ts'
 import { mountSubPath } from '../volumes/sub-path.ts'
 import type { PodVolumes } from '../volumes/pod-volumes.ts'
 import {

@@ -1,7 +1,7 @@
+import { asError } from '@skerry/base'
 import type { Pod } from '@skerry/api'
 import type { ObservedPod } from '../pod/observed-pod.ts'
 import { TaskGroup } from '../task-group.ts'
-import { asError } from '../system-error.ts'
 import { findContainer } from '../pod/pod-spec.ts'
 import type { ProbeContext } from './probe-context.ts'
 import type { ContainerProbes, ProbeResult } from './probe-results.ts'

@@ -6,13 +6,14 @@ import { TLSSocket, type SecureContextOptions } from 'node:tls'
 import { pipeline } from 'node:stream/promises'
 import {
   ExpectedError,
+  asError,
   exitCodes,
   lastCatch,
   lastCatchOf,
+  messageOf,
   type Clock,
   type Logger,
   type Metrics,
-  messageOf,
 } from '@skerry/base'
 import { StatusError, type Pod } from '@skerry/api'
 import type { ContainerRuntime } from '../cri/container-runtime.ts'
@@ -159,7 +160,7 @@ function answerError(error: unknown, response: ServerResponse, log: Logger): voi
     response.writeHead(error.code, { 'content-type': 'text/plain' }).end(error.message)
     return
   }
-  log.error('Request failed', { error: error instanceof Error ? error : null })
+  log.error('Request failed', { error: asError(error) })
   response.writeHead(500, { 'content-type': 'text/plain' }).end(messageOf(error))
 }
 
@@ -261,7 +262,7 @@ async function upgrade(client: Upgrade, { deps, signal }: Scope): Promise<void> 
       error instanceof StatusError ? `${error.code} ${error.reason}` : '500 Internal Server Error'
     deps.log.debug('Session refused', {
       path: client.request.url ?? '/',
-      error: error instanceof Error ? error : null,
+      error: asError(error),
     })
     refuse(client.socket, messageOf(error), status)
   }

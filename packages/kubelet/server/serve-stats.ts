@@ -1,12 +1,11 @@
 import { StatusError } from '@skerry/api'
-import type { Clock, Logger, Metrics } from '@skerry/base'
+import { asError, type Clock, type Logger, type Metrics } from '@skerry/base'
 import type { ContainerRuntime } from '../cri/container-runtime.ts'
 import type { PodDirectory } from '../pods/pod-set.ts'
 import { cadvisorMetrics } from '../stats/cadvisor-metrics.ts'
 import { readMachineUsage, type MachineUsage } from '../stats/machine-usage.ts'
 import { resourceMetrics } from '../stats/resource-metrics.ts'
 import { statsSummary, type StatsSummary } from '../stats/stats-summary.ts'
-import { asError } from '../system-error.ts'
 
 /** The source of the statistics. */
 export interface StatsSource {

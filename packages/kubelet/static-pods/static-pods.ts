@@ -1,9 +1,9 @@
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Clock, Logger } from '@skerry/base'
+import { asError, type Clock, type Logger } from '@skerry/base'
 import { isStatusError, type Node, type Pod } from '@skerry/api'
 import { resources, type Cluster } from '@skerry/client'
-import { asError, hasCode } from '../system-error.ts'
+import { hasCode } from '../system-error.ts'
 import { isMirror, mirrorOf, staticAnnotations } from './static-pod-marks.ts'
 
 export const staticPodDefaults = Object.freeze({

@@ -1,7 +1,13 @@
-import { createBackoff, createWakeFlag, type Clock, type Logger, type Random } from '@skerry/base'
+import {
+  asError,
+  createBackoff,
+  createWakeFlag,
+  type Clock,
+  type Logger,
+  type Random,
+} from '@skerry/base'
 import { StatusError, isStatusError, type Pod, type PodStatus } from '@skerry/api'
 import { compareResourceVersions, resources, type Cluster } from '@skerry/client'
-import { asError } from '../system-error.ts'
 import { isSameStatus } from './pod-status.ts'
 import { statusPatch } from './status-patch.ts'
 

@@ -1,4 +1,4 @@
-import { runAll, withTimeout, type Clock, type Logger, type Random } from '@skerry/base'
+import { asError, runAll, withTimeout, type Clock, type Logger, type Random } from '@skerry/base'
 import {
   isStatusError,
   type ConfigMap,
@@ -14,7 +14,6 @@ import {
 } from '@skerry/api'
 import { createInformer, resources, type Cluster, type Informer } from '@skerry/client'
 import { specOf } from '../pod/pod-spec.ts'
-import { asError } from '../system-error.ts'
 import { VolumeError, type ServiceAccountToken, type TokenRequest } from '../volumes/volume.ts'
 import type { NodeObjects } from './node-objects.ts'
 import { ObjectDisk } from './object-disk.ts'

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createWakeFlag, type Logger } from '@skerry/base'
+import { asError, createWakeFlag, type Logger } from '@skerry/base'
 import type { KubeObject } from '@skerry/api'
-import { asError, hasCode } from '../system-error.ts'
+import { hasCode } from '../system-error.ts'
 
 export interface DiskEntry {
   /** Plural resource, e.g. pods; a folder of its own. */

@@ -1,8 +1,7 @@
-import type { Clock, Logger, Random } from '@skerry/base'
+import { asError, type Clock, type Logger, type Random } from '@skerry/base'
 import { StatusError, isStatusError, type KubeObject } from '@skerry/api'
 import { createInformer, resources, type Cluster, type ResourceClient } from '@skerry/client'
 import { TaskGroup } from '../task-group.ts'
-import { asError } from '../system-error.ts'
 import type { ObjectDisk } from './object-disk.ts'
 import { referenceKey, type Reference, type ReferenceKind } from './objects-to-read.ts'
 

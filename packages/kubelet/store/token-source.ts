@@ -1,10 +1,9 @@
-import { withTimeout, type Clock, type Logger } from '@skerry/base'
+import { asError, withTimeout, type Clock, type Logger } from '@skerry/base'
 import { StatusError, type AnyObject, type KubeObject } from '@skerry/api'
 import { resources, type Cluster } from '@skerry/client'
 import { specOf } from '../pod/pod-spec.ts'
 import { refreshTime } from '../volumes/projected-files.ts'
 import { VolumeError, type ServiceAccountToken, type TokenRequest } from '../volumes/volume.ts'
-import { asError } from '../system-error.ts'
 import type { ObjectDisk } from './object-disk.ts'
 
 interface StoredToken extends KubeObject {

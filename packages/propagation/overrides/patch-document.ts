@@ -1,3 +1,4 @@
+import { messageOf } from '@skerry/base'
 import { cloneJson, isJsonObject, setMember } from '@skerry/api'
 import type { OverrideOperator } from '@skerry/karmada-kinds'
 
@@ -131,7 +132,7 @@ function inPath({ operator, path }: OverridePatch, act: () => void): void {
   try {
     act()
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     throw new Error(`error in ${operator} for path: '${path}': ${why}`, { cause: error })
   }
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '@skerry/base'
 import { equalJson, isStatusError, type AnyObject } from '@skerry/api'
 import { keyOfObject, resources, type Change, type ObjectKey } from '@skerry/client'
 import {
@@ -181,7 +182,7 @@ class Detector {
     } catch (error) {
       signal.throwIfAborted()
       if (isStatusError(error, 'Conflict')) throw error
-      const why = error instanceof Error ? error.message : String(error)
+      const why = messageOf(error)
       const message = `Apply policy(${name}) failed: ${why}`
       context.events.event(template, { type: 'Warning', reason: 'ApplyPolicyFailed', message })
       throw error

@@ -1,3 +1,4 @@
+import { messageOf } from '@skerry/base'
 import type { AnyObject } from '@skerry/api'
 import { resources } from '@skerry/client'
 import {
@@ -88,7 +89,7 @@ export const namespaceSyncController: ControllerDefinition = {
       } catch (error) {
         // The others have theirs all the same.
         signal.throwIfAborted()
-        const why = error instanceof Error ? error.message : String(error)
+        const why = messageOf(error)
         failures.push(`cluster "${target}": ${why}`)
       }
     }

@@ -1,3 +1,4 @@
+import { messageOf } from '@skerry/base'
 import type { AnyObject } from '@skerry/api'
 import type {
   ResourceBinding,
@@ -55,7 +56,7 @@ export async function planSites(input: SitesInput, signal: AbortSignal): Promise
       plan.sites.push({ cluster, planned, known: input.workOf(planned) })
     } catch (error) {
       signal.throwIfAborted()
-      const why = error instanceof Error ? error.message : String(error)
+      const why = messageOf(error)
       plan.failures.push({ cluster, why })
     }
   }

@@ -10,7 +10,7 @@ import {
   type Packet,
   type Question,
 } from 'dns-packet'
-import { ExpectedError, exitCodes, type Logger } from '@skerry/base'
+import { ExpectedError, asError, exitCodes, type Logger } from '@skerry/base'
 import type { Forwarder } from './forwarder.ts'
 import { openDatagrams } from './open-datagrams.ts'
 import type { Zone } from './zone.ts'
@@ -66,7 +66,7 @@ export async function startDnsServer(
     try {
       return await deps.forwarder.forward(bytes, isTcp)
     } catch (error) {
-      deps.log.debug('Query not resolved', { error: error instanceof Error ? error : null })
+      deps.log.debug('Query not resolved', { error: asError(error) })
       return reply(query, { rcode: 'SERVFAIL' })
     } finally {
       forwardedCount -= 1
@@ -77,7 +77,7 @@ export async function startDnsServer(
     try {
       return await answer(bytes, isTcp)
     } catch (error) {
-      deps.log.error('DNS query failed', { error: error instanceof Error ? error : String(error) })
+      deps.log.error('DNS query failed', { error: asError(error) })
       return undefined
     }
   }
@@ -156,7 +156,7 @@ function serveConnection(socket: TcpSocket, respond: Respond, log: Logger): void
         socket.write(Buffer.concat([prefix, answer]))
       })
       sent.catch((error: unknown) => {
-        log.error('DNS answer not sent', { error: error instanceof Error ? error : String(error) })
+        log.error('DNS answer not sent', { error: asError(error) })
         socket.destroy()
       })
     }

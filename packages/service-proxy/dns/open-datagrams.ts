@@ -1,5 +1,5 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
-import type { Logger } from '@skerry/base'
+import { asError, type Logger } from '@skerry/base'
 
 /**
  * Opens a UDP port (0 picks a free one) and answers each datagram with what `respond` resolves to; undefined sends
@@ -32,7 +32,7 @@ export async function openDatagrams(
     })
     // The socket may have been closed while the answer was looked for, which it reports by throwing.
     sent.catch((error: unknown) => {
-      log.debug('DNS answer not sent', { error: error instanceof Error ? error : String(error) })
+      log.debug('DNS answer not sent', { error: asError(error) })
     })
   })
   return socket

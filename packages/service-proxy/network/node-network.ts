@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { access, readFile, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import type { Clock, Logger } from '@skerry/base'
+import { asError, messageOf, type Clock, type Logger } from '@skerry/base'
 import type { NetworkHealth } from './network-health.ts'
 
 const execute = promisify(execFile)
@@ -25,7 +25,7 @@ export async function prepareNodeNetwork(config: NodeNetworkConfig, log: Logger)
   if (!(await exists('/proc/sys/net/bridge/bridge-nf-call-iptables'))) {
     await execute('modprobe', ['br_netfilter']).catch((error: unknown) => {
       log.info('Bridge filtering is not available', {
-        error: error instanceof Error ? error : null,
+        error: asError(error),
       })
     })
   }
@@ -58,8 +58,8 @@ export async function keepNodeNetwork(
       health.set(healthPart, undefined)
     } catch (error) {
       signal.throwIfAborted()
-      health.set(healthPart, error instanceof Error ? error.message : String(error))
-      log.error('Node network not put right', { error: error instanceof Error ? error : null })
+      health.set(healthPart, messageOf(error))
+      log.error('Node network not put right', { error: asError(error) })
     }
   }
 }

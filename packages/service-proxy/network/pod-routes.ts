@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { messageOf } from '@skerry/base'
 import {
   overlayAddressOf,
   overlayMacOf,
@@ -40,7 +41,7 @@ export async function applyPodRoutes(plan: PodNetworkPlan, deps: PodRoutesDeps):
     if (!wanted.has(present)) await ip('route', 'delete', present, 'proto', routeProtocol)
   }
   if (failures.length > 0) {
-    const texts = failures.map((each) => (each instanceof Error ? each.message : String(each)))
+    const texts = failures.map((each) => messageOf(each))
     throw new AggregateError(failures, `Cannot set ${failures.length} routes: ${texts.join('; ')}`)
   }
 }

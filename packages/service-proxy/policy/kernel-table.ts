@@ -1,4 +1,11 @@
-import { abortReason, createBackoff, type Clock, type Logger, type Random } from '@skerry/base'
+import {
+  abortReason,
+  asError,
+  createBackoff,
+  type Clock,
+  type Logger,
+  type Random,
+} from '@skerry/base'
 import type { Nft } from '../nftables/nft.ts'
 import { renderDelta, renderTable, type NftTable } from '../nftables/nft-table.ts'
 import { renderNoPolicies } from './policy-table.ts'
@@ -41,7 +48,7 @@ export function createKernelTable({ nft, clock, log, random }: KernelTableDeps) 
         } catch (error) {
           if (signal.aborted) throw abortReason(signal)
           log.error('Network policies not applied, the last ones stay', {
-            error: error instanceof Error ? error : null,
+            error: asError(error),
           })
           await clock.sleep(backoff.nextMs(), signal)
         }

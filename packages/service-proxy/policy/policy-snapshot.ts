@@ -1,4 +1,4 @@
-import type { Clock, Logger, WakeFlag } from '@skerry/base'
+import { asError, type Clock, type Logger, type WakeFlag } from '@skerry/base'
 import type { KubeObject } from '@skerry/api'
 import { stateFile, type StateFile } from '../network/state-file.ts'
 import type { PolicyWorld } from './policy-plan.ts'
@@ -36,7 +36,7 @@ export async function saveChanges(
       saved = text
     } catch (error) {
       log.error('Network policies not written to disk, a reboot would miss the last change', {
-        error: error instanceof Error ? error : null,
+        error: asError(error),
       })
     }
   }

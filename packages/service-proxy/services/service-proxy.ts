@@ -1,5 +1,6 @@
 import {
   abortReason,
+  asError,
   createBackoff,
   createWakeFlag,
   type Clock,
@@ -155,8 +156,4 @@ function showRefused(
     if (!shown.has(line)) log.info('Address of a service refused', { service, address, reason })
   }
   return now
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error))
 }

@@ -1,4 +1,4 @@
-import { linkedSignal, type LinkedSignal, type Timer } from '@skerry/base'
+import { asError, linkedSignal, type LinkedSignal, type Timer } from '@skerry/base'
 import { CompactedError, type WatchBatch, type WatchOptions } from '../store.ts'
 import type { StoreLimits } from '../store-limits.ts'
 import { WatchHub } from '../watch-hub.ts'
@@ -125,7 +125,7 @@ export class EtcdFeed implements AsyncDisposable {
         this.#revision = await this.#options.newest()
         return this.#hub.close(gap)
       } catch (error) {
-        const cause = error instanceof Error ? error : new Error(String(error))
+        const cause = asError(error)
         this.#deps.log.info('Watch on etcd cannot begin anew, trying again', { error: cause })
         await this.#deps.clock.sleep(1_000, signal).catch(() => undefined)
       }

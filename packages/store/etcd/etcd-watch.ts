@@ -1,5 +1,6 @@
 import {
   abortReason,
+  asError,
   createBackoff,
   systemRandom,
   type Clock,
@@ -50,7 +51,7 @@ export async function* watchEtcd(
     } catch (error) {
       if (signal.aborted) throw abortReason(signal)
       if (error instanceof CompactedError || error instanceof StoreClosedError) throw error
-      const cause = error instanceof Error ? error : new Error(String(error))
+      const cause = asError(error)
       log.info('Watch on etcd broke, goes on', { error: cause, afterRevision })
     }
     channel.turnAway()

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { asError } from '@skerry/base'
 import { AcceptRate } from './accept-rate.ts'
 import type { SessionDeps } from '../session/agent-session.ts'
 import { tunnelProtocol } from '../agent/dial-web-socket.ts'
@@ -119,7 +120,7 @@ export function createTunnelServer(options: TunnelServerOptions, deps: SessionDe
         })
         .catch((error: unknown) => {
           timer[Symbol.dispose]()
-          const cause = error instanceof Error ? error : new Error(String(error))
+          const cause = asError(error)
           if (!abort.signal.aborted) deps.log.error('Agent not authenticated', { error: cause })
           report(abort.signal.aborted ? unanswered() : 'failed')
           refuse(socket, { status: 503, reason: 'authentication failed', retryAfterS: 5 })

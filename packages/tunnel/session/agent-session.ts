@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { Clock, Logger } from '@skerry/base'
+import { asError, type Clock, type Logger } from '@skerry/base'
 import { joinStreams } from './join-streams.ts'
 import { watchLink, type LinkHealth } from '../traffic/link-health.ts'
 import { Multiplexer, type MultiplexerEvents } from './multiplexer.ts'
@@ -234,7 +234,7 @@ function dropRest(body: Readable): void {
 const dropBytesMax = 262_144
 
 function refuse(stream: TunnelStream, error: unknown, log: Logger): void {
-  const cause = error instanceof Error ? error : new Error(String(error))
+  const cause = asError(error)
   const status = error instanceof BadMessageError ? error.status : 502
   log.debug('Tunnel request failed', { error: cause })
   // Half an answer must not look whole.

@@ -1,4 +1,4 @@
-import { abortReason, type Timer } from '@skerry/base'
+import { abortReason, asError, type Timer } from '@skerry/base'
 import type { SessionDeps } from './agent-session.ts'
 import type { ByteRates } from '../traffic/byte-rate.ts'
 import { AnswerProbe } from './answer-probe.ts'
@@ -195,7 +195,7 @@ class HubSession implements TunnelSession {
     } else if (body !== undefined) {
       sendBody(body, stream).catch((error: unknown) => {
         // Half a body must not look whole.
-        const cause = error instanceof Error ? error : new Error(String(error))
+        const cause = asError(error)
         stream.reset(resetCodes.internal, cause)
       })
     }
@@ -280,7 +280,7 @@ class HubSession implements TunnelSession {
           resolve(parseAnswer(lines, asked))
         } catch (error) {
           stream.reset(resetCodes.cancel)
-          reject(error instanceof Error ? error : new Error(String(error)))
+          reject(asError(error))
         }
       }
     })
@@ -294,15 +294,16 @@ class HubSession implements TunnelSession {
 
   #streamFault(stream: TunnelStream, signal: AbortSignal): Error {
     if (signal.aborted) return abortReason(signal)
-    if (stream.fault instanceof TunnelClosedError) return stream.fault
-    const isRefused = stream.resetCode === resetCodes.refused
+    const cut = stream.state.name === 'cut' ? stream.state : undefined
+    const cause = cut?.fault
+    if (cause instanceof TunnelClosedError) return cause
+    const isRefused = cut?.resetCode === resetCodes.refused
     if (this.#reason !== undefined || isRefused) {
       const reason = this.#reason ?? (isRefused ? 'the agent refused the stream' : 'it ended')
       return new TunnelClosedError(reason, { isSent: !isRefused })
     }
-    const { fault: cause, resetCode } = stream
     if (cause) return new TunnelStreamError(`Cannot send request: ${cause.message}`, { cause })
-    const text = `Cannot read answer: the agent reset the stream (code ${resetCode ?? 'none'})`
+    const text = `Cannot read answer: the agent reset the stream (code ${cut?.resetCode ?? 'none'})`
     return new TunnelStreamError(text)
   }
 

@@ -195,3 +195,39 @@ test('what comes for a stream that is over harms nobody', async () => {
   assert.deepEqual(faults, [])
   assert.deepEqual([hub.count, hub.bufferedBytes], [0, 0])
 })
+
+test('a request that nobody reads on ends with its answer, and holds no memory', async () => {
+  const { near, far } = memoryLinks()
+  const gone = Promise.withResolvers<string>()
+  const agent = new Multiplexer(
+    near,
+    validateTunnelLimits(),
+    {
+      onOpen: (stream) => {
+        stream.answer(['200', ''])
+        stream.write(Buffer.alloc(100_000))
+        stream.end()
+        stream.stopReading()
+      },
+      onGoAway: gone.resolve,
+      onFault: gone.reject,
+    },
+    deps,
+  )
+  let received = 0
+  const ended = Promise.withResolvers<void>()
+  far.receive((piece) => {
+    received += piece.length
+    if (received > 100_000) ended.resolve()
+  })
+  sendAll(far, [
+    frame(frameTypes.open, 1, head),
+    frame(frameTypes.data, 1, Buffer.alloc(10)),
+    frame(frameTypes.data, 1, Buffer.alloc(10), true),
+    frame(frameTypes.credit, 1, number(65_536)),
+  ])
+  await ended.promise
+  assert.deepEqual([agent.count, agent.bufferedBytes], [0, 0])
+  sendAll(far, [frame(frameTypes.goAway, 0, Buffer.from('done'))])
+  assert.equal(await gone.promise, 'done')
+})

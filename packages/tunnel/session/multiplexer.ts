@@ -81,6 +81,7 @@ export class Multiplexer {
     })
     this.#budget = new ReceiveBudget(limits)
     this.#context = {
+      role: events.onOpen ? 'answering' : 'asking',
       queue: this.#queue,
       budget: this.#budget,
       onOver: (stream) => this.#remove(stream),
@@ -144,7 +145,7 @@ export class Multiplexer {
     this.#streams.set(stream.id, stream)
     const { firstWindowBytes: number, id } = stream
     this.#queue.control({ type: frameTypes.open, isEnd, stream: id, number, text: headText(head) })
-    if (isEnd) stream.outgoing.endAtOnce()
+    if (isEnd) stream.outgoing.drop()
     return stream
   }
 
@@ -204,12 +205,8 @@ export class Multiplexer {
         return this.#events.onGoAway(payload.subarray(0, reasonBytesMax).toString('utf8'))
       case frameTypes.traffic:
         return this.#onTraffic(payload)
-      case frameTypes.answer: {
-        const stream = this.#find(frame)
-        if (stream === undefined) return
-        if (this.#events.onOpen || stream.hasHead) throw new FrameError('an answer out of place')
-        return stream.onAnswer(headLines(payload))
-      }
+      case frameTypes.answer:
+        return this.#find(frame)?.onAnswer(headLines(payload))
       case frameTypes.data: {
         const stream = this.#find(frame)
         this.#count(stream?.received, wireBytes)

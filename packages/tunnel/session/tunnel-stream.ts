@@ -4,6 +4,13 @@ import { ReceiveWindow, type ReceiveBudget } from './session-window.ts'
 import { StreamTraffic } from '../traffic/stream-traffic.ts'
 import type { TrafficClass } from '../traffic/traffic-rules.ts'
 import {
+  receivingTable,
+  type ReceivingEvent,
+  type ReceivingState,
+  type StreamRole,
+  type StreamState,
+} from '../frame/stream-state.ts'
+import {
   firstCreditBytes,
   FrameError,
   frameTypes,
@@ -18,14 +25,16 @@ const queuedBytesMax = 65_536
 const sparseViewFactor = 4
 
 export interface StreamContext {
+  readonly role: StreamRole
   readonly queue: SendQueue
   readonly budget: ReceiveBudget
   readonly onOver: (stream: TunnelStream) => void
 }
 
 /**
- * One request and its answer: two directions of bytes, which end separately. It is over when both have ended
- * and all received bytes were read, or at once when either end resets it or the link ends.
+ * One request and its answer: two directions of bytes, which end apart. stream-state.ts lists the states. The stream
+ * is over when both directions have ended and all that arrived was read, or at once when either end resets it or the
+ * link ends.
  */
 export class TunnelStream implements Sender {
   readonly id: number
@@ -43,61 +52,47 @@ export class TunnelStream implements Sender {
   readonly #window: ReceiveWindow
   readonly #unread: Buffer[] = []
   #whenOver: (() => void)[] = []
+  #state: StreamState = open
+  #receiving: ReceivingState = 'head'
+  /** The writer was told to wait for onDrain. */
   #isFull = false
-  #hasHead = false
-  #isAnswering = false
-  #isAnswered = false
-  #hasArrived = false
-  #isOver = false
-  #isCut = false
-  #isUnwanted = false
-  #resetCode: number | undefined
-  #fault: Error | undefined
 
   constructor(id: number, credit: number, context: StreamContext) {
     this.id = id
-    this.outgoing = new OutgoingBytes(credit)
+    // The request's head is in the frame that opens the stream.
+    this.outgoing = new OutgoingBytes(credit, context.role === 'asking' ? 'body' : 'head')
     this.#context = context
     this.#window = new ReceiveWindow(context.budget)
   }
 
-  /** The bytes that the other end may send at first. */
+  /** The other end may send this much before it has any further credit. */
   get firstWindowBytes(): number {
     return this.#window.firstBytes
   }
+  get state(): StreamState {
+    return this.#state
+  }
   get isOver(): boolean {
-    return this.#isOver
+    return this.#state !== open
   }
-  /** It was over before both directions had ended. */
+  /** The stream was over before both directions had ended. */
   get isCut(): boolean {
-    return this.#isCut
-  }
-  /** The code that the other end reset it with. */
-  get resetCode(): number | undefined {
-    return this.#resetCode
-  }
-  /** Why this end cut it, where it did for an error. */
-  get fault(): Error | undefined {
-    return this.#fault
+    return this.#state.name === 'cut'
   }
   /** answer() was called. */
   get isAnswered(): boolean {
-    return this.#isAnswered
-  }
-  /** The head of the other end has arrived; data before it breaks the protocol. */
-  get hasHead(): boolean {
-    return this.#hasHead
+    return this.outgoing.state !== 'head'
   }
   /** True when all bytes of the other end have arrived; some may not have been read. */
   get hasArrived(): boolean {
-    return this.#hasArrived
+    return this.#receiving === 'ended'
   }
   /** True when all bytes of the other end have been read. */
   get isReadToEnd(): boolean {
-    return this.#hasArrived && this.#unread.length === 0
+    return this.hasArrived && this.#unread.length === 0
   }
 
-  /** Sets the class of the request, in both directions. Before that it is control. */
+  /** Sets the request's class, for both directions. Until then it is control. */
   setTrafficClass(name: TrafficClass): void {
     this.traffic.own = name
     this.received.own = name
@@ -105,20 +100,20 @@ export class TunnelStream implements Sender {
 
   /** Called once, when it is over; at once when it is already. */
   whenOver(callback: () => void): void {
-    if (this.#isOver) callback()
+    if (this.isOver) callback()
     else this.#whenOver.push(callback)
   }
 
   answer(lines: readonly string[]): void {
     const { queue } = this.#context
-    if (this.#isOver) return
-    this.#isAnswered = true
+    if (this.isOver) return
+    this.outgoing.begin()
     queue.control({ type: frameTypes.answer, isEnd: false, stream: this.id, text: headText(lines) })
   }
 
   /** False: wait for onDrain before more. The chunk must not change any more. */
   write(chunk: Uint8Array): boolean {
-    if (this.#isOver || this.outgoing.hasEnd) return true
+    if (this.isOver || this.outgoing.hasEnd) return true
     this.outgoing.push(chunk)
     this.#context.queue.offer(this)
     this.#isFull = this.outgoing.queued >= queuedBytesMax
@@ -126,7 +121,7 @@ export class TunnelStream implements Sender {
   }
 
   end(): void {
-    if (this.#isOver) return
+    if (this.isOver) return
     this.outgoing.end()
     this.#context.queue.offer(this)
   }
@@ -136,14 +131,14 @@ export class TunnelStream implements Sender {
     const chunk = this.#unread.shift()
     if (chunk === undefined) return undefined
     const credit = this.#window.onRead(chunk.length)
-    if (credit > 0 && !this.#hasArrived) this.#giveCredit(credit)
+    if (credit > 0 && !this.hasArrived) this.#giveCredit(credit)
     this.#endIfDone()
     return chunk
   }
 
   /** Reads everything that the other end sends, if it has arrived in one piece of at most this many bytes. */
   readWhole(bytesMax: number): Buffer | undefined {
-    if (!this.#hasArrived || this.#isCut || this.#unread.length > 1) return undefined
+    if (!this.hasArrived || this.isCut || this.#unread.length > 1) return undefined
     const [chunk = noBytes] = this.#unread
     if (chunk.length > bytesMax) return undefined
     this.read()
@@ -152,44 +147,41 @@ export class TunnelStream implements Sender {
 
   /** The reader wants no more. An answer that is complete still leaves whole; else this is a reset. */
   stopReading(): void {
-    if (this.#isOver) return
-    if (!this.#isAnswering || !this.outgoing.hasEnd) return this.reset(resetCodes.cancel)
-    this.#isUnwanted = true
+    if (this.isOver) return
+    if (this.#context.role === 'asking' || !this.outgoing.hasEnd) {
+      return this.reset(resetCodes.cancel)
+    }
+    this.#onIncoming('stop')
     while (this.read() !== undefined) continue
     this.#endIfDone()
   }
 
   /** Ends both directions at once; what waits is dropped. */
   reset(code: number, fault?: Error): void {
-    if (this.#isOver) return
-    this.#fault = fault
+    if (this.isOver) return
     if (!this.#isDone) this.#sendReset(code)
-    this.#isCut = true
-    this.#finish()
+    this.#finish({ name: 'cut', ...(fault && { fault }) })
   }
 
-  /**
-   * Ends the stream because the link ended, or an end gave up. Bytes that arrived stay readable if they are
-   * complete.
-   */
+  /** The link ended, or one of the ends gave up. A direction that had arrived whole stays readable. */
   cut(): void {
-    if (this.#isOver) return
-    this.#isCut = !this.#isDone
-    this.#finish()
+    if (!this.isOver) this.#finish(this.#isDone ? complete : { name: 'cut' })
   }
 
-  /** At the answering end: records a request, whose body follows unless `isEnd` is set. */
+  /** A request has arrived at the answering end, with its body still to come or none. */
   onOpened(isEnd: boolean): void {
-    this.#hasHead = true
-    this.#isAnswering = true
-    this.#hasArrived = isEnd
-    if (isEnd) return this.#window.close()
+    this.#onIncoming('head')
+    if (isEnd) {
+      this.#onIncoming('end')
+      return this.#window.close()
+    }
     const credit = this.#window.firstBytes - firstCreditBytes
     if (credit > 0) this.#giveCredit(credit)
   }
 
+  /** Throws FrameError for an answer at the answering end, or for a second one. */
   onAnswer(lines: string[]): void {
-    this.#hasHead = true
+    this.#onIncoming('head')
     this.onHead?.(lines)
   }
 
@@ -209,24 +201,32 @@ export class TunnelStream implements Sender {
 
   /** Throws FrameError for more than there was credit for, or after the end. */
   onData(payload: Buffer, isEnd: boolean): void {
-    if (this.#hasArrived || !this.#hasHead) throw new FrameError('data out of place')
+    const isUnwanted = this.#receiving === 'unwanted'
+    this.#onIncoming('data')
     this.#window.onBytes(payload.length)
-    if (isEnd) this.#hasArrived = true
+    if (isEnd) this.#onIncoming('end')
     if (payload.length > 0) this.#unread.push(compact(payload))
-    if (this.#isUnwanted) while (this.read() !== undefined) continue
+    if (isUnwanted) while (this.read() !== undefined) continue
     this.onReadable?.()
     this.#endIfDone()
   }
 
   onReset(code: number): void {
-    this.#resetCode = code
     // The answer is complete, and the rest of the request is not wanted: nothing is missing.
-    if (code === resetCodes.none && this.#hasArrived && !this.#isAnswering) {
-      this.outgoing.clear()
-      this.outgoing.endAtOnce()
+    if (code === resetCodes.none && this.hasArrived && this.#context.role === 'asking') {
+      this.outgoing.drop()
       this.onDrain?.()
       this.#endIfDone()
-    } else this.cut()
+      return
+    }
+    if (!this.isOver) this.#finish(this.#isDone ? complete : { name: 'cut', resetCode: code })
+  }
+
+  /** Throws FrameError for what the other end must not send in this state. */
+  #onIncoming(event: ReceivingEvent): void {
+    const next = receivingTable[this.#receiving][event]
+    if (next === undefined) throw new FrameError(`${frameWords[event]} out of place`)
+    this.#receiving = next
   }
 
   #giveCredit(bytes: number): void {
@@ -235,16 +235,16 @@ export class TunnelStream implements Sender {
   }
 
   #endIfDone(): void {
-    if (this.#isOver || !this.outgoing.isEndTaken || this.#unread.length > 0) return
-    if (this.#hasArrived) return this.#finish()
-    if (!this.#isUnwanted) return
+    if (this.isOver || this.outgoing.state !== 'ended' || this.#unread.length > 0) return
+    if (this.hasArrived) return this.#finish(complete)
+    if (this.#receiving !== 'unwanted') return
     this.#sendReset(resetCodes.none)
-    this.#finish()
+    this.#finish(complete)
   }
 
   /** Both directions have ended on the wire. */
   get #isDone(): boolean {
-    return this.#hasArrived && this.outgoing.isEndTaken
+    return this.hasArrived && this.outgoing.state === 'ended'
   }
 
   #sendReset(code: number): void {
@@ -252,11 +252,11 @@ export class TunnelStream implements Sender {
     queue.control({ type: frameTypes.reset, isEnd: false, stream: this.id, number: code })
   }
 
-  #finish(): void {
-    this.#isOver = true
+  #finish(state: StreamState): void {
+    this.#state = state
     this.outgoing.clear()
     this.#window.close()
-    if (this.#isCut) this.#unread.length = 0
+    if (this.isCut) this.#unread.length = 0
     this.#context.onOver(this)
     const callbacks = this.#whenOver
     this.#whenOver = []
@@ -266,6 +266,14 @@ export class TunnelStream implements Sender {
 }
 
 const noBytes = Buffer.alloc(0)
+const open: StreamState = Object.freeze({ name: 'open' })
+const complete: StreamState = Object.freeze({ name: 'complete' })
+const frameWords: Readonly<Record<ReceivingEvent, string>> = {
+  head: 'an answer',
+  data: 'data',
+  end: 'an end',
+  stop: 'a stop',
+}
 
 function compact(payload: Buffer): Buffer {
   const isSparse = payload.length * sparseViewFactor < payload.buffer.byteLength

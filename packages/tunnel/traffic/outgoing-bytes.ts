@@ -1,35 +1,36 @@
 import { creditBytesMax, FrameError } from '../frame/tunnel-frame.ts'
+import { sendingTable, type SendingEvent, type SendingState } from '../frame/stream-state.ts'
 
-/** Holds the bytes that one direction of a stream still has to send, and the credit for them. */
+/** Holds the bytes that one direction of a stream still has to send, and the credit that the other end gave for them. */
 export class OutgoingBytes {
   readonly #chunks: Uint8Array[] = []
-  /** The bytes of the first chunk that are already sent. */
+  /** This much of the first chunk has gone already. */
   #offset = 0
   #queued = 0
   #credit: number
-  #hasEnd = false
-  #isEndTaken = false
+  #state: SendingState
 
-  constructor(credit: number) {
+  constructor(credit: number, state: SendingState) {
     this.#credit = credit
+    this.#state = state
+  }
+
+  get state(): SendingState {
+    return this.#state
   }
 
   /** Bytes that wait. */
   get queued(): number {
     return this.#queued
   }
-  /** end() was called. */
+  /** Nothing may be pushed any more. */
   get hasEnd(): boolean {
-    return this.#hasEnd
-  }
-  /** The end is on its way. */
-  get isEndTaken(): boolean {
-    return this.#isEndTaken
+    return this.#state === 'ending' || this.#state === 'ended'
   }
   /** take() would give something. */
   get isReady(): boolean {
     if (this.#queued > 0) return this.#credit > 0
-    return this.#hasEnd && !this.#isEndTaken
+    return this.#state === 'ending'
   }
 
   push(chunk: Uint8Array): void {
@@ -38,14 +39,19 @@ export class OutgoingBytes {
     this.#queued += chunk.length
   }
 
-  end(): void {
-    this.#hasEnd = true
+  /** The head has been sent; bytes may follow. */
+  begin(): void {
+    this.#on('head')
   }
 
-  /** Drops the end: it was sent, or nobody needs it. */
-  endAtOnce(): void {
-    this.#hasEnd = true
-    this.#isEndTaken = true
+  end(): void {
+    this.#on('end')
+  }
+
+  /** Ends at once: the end went along with the head, or the other end does not need what waits. */
+  drop(): void {
+    this.#on('drop')
+    this.clear()
   }
 
   addCredit(bytes: number): void {
@@ -71,7 +77,7 @@ export class OutgoingBytes {
     }
     this.#credit -= taken
     this.#queued -= taken
-    if (this.#hasEnd && this.#queued === 0) this.#isEndTaken = true
+    if (this.#state === 'ending' && this.#queued === 0) this.#on('taken')
     return taken
   }
 
@@ -79,5 +85,11 @@ export class OutgoingBytes {
     this.#chunks.length = 0
     this.#offset = 0
     this.#queued = 0
+  }
+
+  #on(event: SendingEvent): void {
+    const next = sendingTable[this.#state][event]
+    if (next === undefined) throw new Error(`Cannot send: ${event} in state ${this.#state}`)
+    this.#state = next
   }
 }

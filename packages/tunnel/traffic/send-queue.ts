@@ -223,7 +223,7 @@ export class SendQueue {
       const isAlone = this.#order.size === 0
       const most = isAlone ? left : Math.min(left, turnBytes)
       const length = outgoing.take(buffer, offset + frameHeaderBytes, most)
-      const isEnd = outgoing.isEndTaken
+      const isEnd = outgoing.state === 'ended'
       writeFrameHeader(buffer, offset, { type: frameTypes.data, isEnd, stream: sender.id, length })
       offset += frameHeaderBytes + length
       this.#onTaken(sender, length, nowMs)

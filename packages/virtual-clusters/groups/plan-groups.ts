@@ -1,3 +1,4 @@
+import { messageOf } from '@skerry/base'
 import { checkDnsLabel, labelSelectorOf, type LabelSelector, type Node } from '@skerry/api'
 import { isNodeReady } from '@skerry/cluster-agent'
 import { groupLabel, clusterNameOf, type VirtualCluster } from '@skerry/fleet-kinds'
@@ -132,7 +133,7 @@ function selectorRefusal(virtualCluster: VirtualCluster): string | undefined {
     selectorOf(virtualCluster)
     return undefined
   } catch (error) {
-    return `nodeSelector: ${error instanceof Error ? error.message : String(error)}`
+    return `nodeSelector: ${messageOf(error)}`
   }
 }
 

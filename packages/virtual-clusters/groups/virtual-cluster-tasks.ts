@@ -1,4 +1,5 @@
 import {
+  asError,
   createBackoff,
   createWakeFlag,
   runAll,
@@ -212,7 +213,7 @@ export async function untilDone(
       return await work()
     } catch (error) {
       signal.throwIfAborted()
-      const cause = error instanceof Error ? error : new Error(String(error))
+      const cause = asError(error)
       log.info('Edge cluster is not prepared yet', { error: cause })
       await clock.sleep(backoff.nextMs(), signal)
     }

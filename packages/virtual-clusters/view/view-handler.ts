@@ -1,6 +1,6 @@
 import { StatusError } from '@skerry/api'
 import type { RequestInfo, YamlReader } from '@skerry/apiserver'
-import { abortReason, type Logger } from '@skerry/base'
+import { abortReason, asError, type Logger } from '@skerry/base'
 import type { TunnelHandler, TunnelRequest, TunnelResponse, TunnelUpgraded } from '@skerry/tunnel'
 import { statusAnswer } from '@skerry/cluster-agent'
 import type { VirtualGroup } from '@skerry/fleet-kinds'
@@ -167,7 +167,7 @@ async function read(opened: Opened, deps: VirtualViewsDeps, signal: AbortSignal)
 
 function refusalOf(error: unknown, { headers }: TunnelRequest, log: Logger): TunnelResponse {
   const auditId = String(headers['audit-id'] ?? '')
-  const cause = error instanceof Error ? error : new Error(String(error))
+  const cause = asError(error)
   if (cause instanceof StatusError) {
     log.debug('Request to a virtual cluster refused', { auditId, error: cause })
     return statusAnswer(cause, auditId)

@@ -1,4 +1,4 @@
-import type { Clock } from '@skerry/base'
+import { messageOf, type Clock } from '@skerry/base'
 import { decodeJwt, jwtVerify, type JWTPayload } from 'jose'
 import { TokenError, type TokenAuthenticator } from '../token-authenticator.ts'
 import type { JwtIssuerConfig } from './authentication-config.ts'
@@ -65,7 +65,7 @@ function issuerOf(config: JwtIssuerConfig, clock: Clock): Issuer {
         return payload
       } catch (error) {
         if (error instanceof TokenError) throw error
-        const reason = error instanceof Error ? error.message : String(error)
+        const reason = messageOf(error)
         throw new TokenError(`oidc: verify token: ${reason}`, { cause: error })
       }
     },

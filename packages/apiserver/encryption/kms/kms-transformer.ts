@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { Clock, Logger, Timer } from '@skerry/base'
+import { messageOf, type Clock, type Logger, type Timer } from '@skerry/base'
 import { createAesGcm } from '../transformers/aes-transformers.ts'
 import { UnreadableValueError, type Transformer } from '../transformers/transformer.ts'
 import { readMessage, textOf, writeMessage } from './kms-messages.ts'
@@ -83,7 +83,7 @@ class PluggedTransformer implements KmsTransformer {
       await this.#look()
       this.#problem = undefined
     } catch (error) {
-      this.#problem = error instanceof Error ? error.message : String(error)
+      this.#problem = messageOf(error)
     }
     if (this.#isClosed) return
     if (before !== this.#problem && this.#problem !== undefined) {
@@ -174,7 +174,7 @@ class PluggedTransformer implements KmsTransformer {
         type === seedType ? createSeedCipher(secret) : createAesGcm({ name: '', secret })
       this.#keep(key, cipher)
     } catch (error) {
-      this.#keep(key, error instanceof Error ? error.message : String(error))
+      this.#keep(key, messageOf(error))
     }
   }
 

@@ -2,7 +2,7 @@ import { request as httpRequest, type ClientRequest, type IncomingMessage } from
 import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { StatusError } from '@skerry/api'
-import { abortReason } from '@skerry/base'
+import { abortReason, asError, messageOf } from '@skerry/base'
 import { connectLimits } from './connect-limits-table.ts'
 
 /** One request to a kubelet, pod or service. */
@@ -49,8 +49,8 @@ export async function sendToBackend(
   const answer = answerOf(outgoing, unsent.promise)
   const fail = (error: unknown): void => {
     // A request that is destroyed before it has its socket says nothing of it.
-    unsent.reject(errorOf(error))
-    outgoing.destroy(errorOf(error))
+    unsent.reject(asError(error))
+    outgoing.destroy(asError(error))
   }
   const onAbort = (): void => fail(abortReason(signal))
   signal.addEventListener('abort', onAbort, { once: true })
@@ -79,10 +79,6 @@ function over(socket: Duplex, make: () => ClientRequest): ClientRequest {
   }
 }
 
-function errorOf(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error))
-}
-
 async function dialOrExplain(request: BackendRequest, signal: AbortSignal): Promise<Duplex> {
   try {
     return await request.dial(signal)
@@ -94,7 +90,7 @@ async function dialOrExplain(request: BackendRequest, signal: AbortSignal): Prom
 
 export function backendError(cause: unknown): StatusError {
   if (cause instanceof StatusError) return cause
-  const why = cause instanceof Error ? cause.message : String(cause)
+  const why = messageOf(cause)
   return new StatusError('InternalError', `error dialing backend: ${why}`, { cause })
 }
 
@@ -119,7 +115,7 @@ function answerOf(outgoing: ClientRequest, unsent: Promise<never>): Promise<Back
     })
     const onError = (error: unknown): void => {
       settle()
-      reject(errorOf(error))
+      reject(asError(error))
     }
     outgoing.on('error', onError)
     unsent.catch(onError)
