@@ -18,7 +18,7 @@ export interface Backoff {
   reset(): void
 }
 
-export const backoffDefaults: Readonly<BackoffOptions> = Object.freeze({
+const backoffDefaults: Readonly<BackoffOptions> = Object.freeze({
   initialMs: 500,
   maxMs: 30_000,
   factor: 2,

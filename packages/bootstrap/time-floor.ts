@@ -6,7 +6,7 @@ const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 
-export const timeFloorDefaults = Object.freeze({
+const timeFloorDefaults = Object.freeze({
   /** A clock that is set by less than this is followed at once. */
   agreeMs: 10 * minuteMs,
   /** A clock that disagrees for this long, while the machine runs, is believed. */

@@ -17,7 +17,7 @@ import { compileError } from './syntax/source.ts'
 import { equalTypes } from './check/unify.ts'
 import { valueOfJson } from './values/json-values.ts'
 
-export const evaluationLimits = Object.freeze({
+const evaluationLimits = Object.freeze({
   /** The cost of one evaluation, when its caller says nothing. */
   costMax: 1_000_000,
 })

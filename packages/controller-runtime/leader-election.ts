@@ -23,7 +23,7 @@ export interface LeaderElectionOptions {
 }
 
 /** client-go's. */
-export const leaderElectionDefaults = Object.freeze({
+const leaderElectionDefaults = Object.freeze({
   leaseDurationMs: 15_000,
   renewDeadlineMs: 10_000,
   retryPeriodMs: 2_000,

@@ -12,7 +12,7 @@ export interface WorkQueueOptions {
 }
 
 /** The defaults of Kubernetes' own controllers. */
-export const workQueueDefaults: Readonly<WorkQueueOptions> = Object.freeze({
+const workQueueDefaults: Readonly<WorkQueueOptions> = Object.freeze({
   baseDelayMs: 5,
   maxDelayMs: 1_000_000,
   retriesPerSecond: 10,

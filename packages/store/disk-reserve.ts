@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, rmSync, statSync, statfsSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-export const reserveBytes = 8 * 1_048_576
+const reserveBytes = 8 * 1_048_576
 const chunkBytes = 1_048_576
 
 /**

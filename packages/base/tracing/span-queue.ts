@@ -11,7 +11,7 @@ export interface SpanExporter extends Disposable {
 }
 
 /** As OpenTelemetry's batch processor has them; times in milliseconds. */
-export const spanQueueDefaults = Object.freeze({
+const spanQueueDefaults = Object.freeze({
   spansMax: 2_048,
   batchMax: 512,
   scheduleMs: 5_000,

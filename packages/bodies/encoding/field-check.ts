@@ -41,7 +41,7 @@ export interface FieldFindings {
   readonly unknownFields: readonly string[]
 }
 
-export const fieldCheckLimits = Object.freeze({
+const fieldCheckLimits = Object.freeze({
   unknownFieldsMax: 100,
   /** Of the paths of all unknown fields together. */
   pathCharactersMax: 1024 * 1024,

@@ -20,7 +20,7 @@ import { contains, madeList } from './made-list.ts'
 import { isPresent, keyText, select } from './select.ts'
 
 /** What each thing costs, as cel-go counts. */
-export const evaluationCosts = Object.freeze({
+const evaluationCosts = Object.freeze({
   identOrSelect: 1,
   list: 10,
   map: 30,

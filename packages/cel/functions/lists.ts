@@ -22,7 +22,7 @@ const { bool, int, uint, double, string, bytes, timestamp, duration, dyn } = cel
 const a = typeParameter('T')
 const listOfA = listType(a)
 
-export const listLimits = Object.freeze({ rangeMax: 1_000_000 })
+const listLimits = Object.freeze({ rangeMax: 1_000_000 })
 
 const comparable: Readonly<Record<string, CelType>> = Object.freeze({
   int,

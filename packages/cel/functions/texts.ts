@@ -22,7 +22,7 @@ import { formatText } from './format-text.ts'
 const { bool, int, string, dyn } = celTypes
 const strings = listType(string)
 
-export const textLimits = Object.freeze({
+const textLimits = Object.freeze({
   /** Characters of a text that a function makes. */
   resultLengthMax: 16 * 1024 * 1024,
   patternsCachedMax: 500,

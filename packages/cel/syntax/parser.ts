@@ -5,7 +5,7 @@ import { bytesOfLiteral, textOfLiteral } from './literals.ts'
 import { expandMacro, type MacroGroup } from './macros.ts'
 import { compileError, type Problem } from './source.ts'
 
-export const parserLimits = Object.freeze({
+const parserLimits = Object.freeze({
   /** Characters of one expression. */
   textLengthMax: 100_000,
   depthMax: 250,

@@ -2,7 +2,7 @@ import type { Node, Pod, VolumeAttachment } from '@skerry/api'
 import { isAttached, reportedVolumes } from './csi-volume.ts'
 
 /** Upstream's bounds: for an unmount on a node that is gone, and for a driver's answer. */
-export const patienceMs = Object.freeze({ unmount: 6 * 60_000, attach: 2 * 60_000 })
+const patienceMs = Object.freeze({ unmount: 6 * 60_000, attach: 2 * 60_000 })
 
 /** What is known of one volume. */
 export interface AttachState {

@@ -132,7 +132,7 @@ function failuresAfter(job: Job, before: Pod | undefined): IndexFailures {
 }
 
 /** Failures since the last success make the next pod wait. The finished pods are the memory. */
-export function jobBackoffMs(job: Job, pods: readonly Pod[], nowMs: number): number {
+function jobBackoffMs(job: Job, pods: readonly Pod[], nowMs: number): number {
   const lastSuccessMs = Math.max(-Infinity, ...pods.filter(hasSucceeded).map(finishedMs))
   const failures = pods
     .filter((pod) => hasFailed(job, pod))

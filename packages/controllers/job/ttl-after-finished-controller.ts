@@ -22,7 +22,7 @@ export const ttlAfterFinishedController: ControllerDefinition = {
 }
 
 /** Wall time at which the job is to go; undefined while it runs, and when it is to stay. */
-export function expiryMs(job: Job): number | undefined {
+function expiryMs(job: Job): number | undefined {
   const seconds = job.spec?.ttlSecondsAfterFinished
   if (seconds === undefined || job.metadata.deletionTimestamp || !isFinished(job)) return undefined
   const condition = conditionOf(job, 'Complete') ?? conditionOf(job, 'Failed')

@@ -82,7 +82,7 @@ async function writeStatus(
 }
 
 /** Soon at first, rarely for a namespace that has been stuck for long. */
-export function nextLookMs(namespace: Namespace, nowMs: number): number {
+function nextLookMs(namespace: Namespace, nowMs: number): number {
   const ageMs = nowMs - Date.parse(namespace.metadata.deletionTimestamp ?? '')
   return Math.min(30_000, Math.max(1_000, ageMs / 4))
 }

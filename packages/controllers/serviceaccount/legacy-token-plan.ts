@@ -6,7 +6,7 @@ export const legacyTokenLabels = Object.freeze({
 })
 
 /** Upstream's default of --legacy-service-account-token-clean-up-period: a year. */
-export const unusedMs = 8_760 * 3_600_000
+const unusedMs = 8_760 * 3_600_000
 const dayMs = 86_400_000
 
 export interface LegacyTokens {

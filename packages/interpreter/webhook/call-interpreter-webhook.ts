@@ -3,7 +3,7 @@ import { askPeer } from '@skerry/base'
 import type { WebhookFields } from './webhook-configuration.ts'
 
 /** Bounds of calls to interpreters' webhooks. */
-export const interpreterWebhookLimits = Object.freeze({
+const interpreterWebhookLimits = Object.freeze({
   /** An answer is at most a status, a patch or a list of objects. */
   answerBytesMax: 4 * 1024 * 1024,
   /** A webhook that names none. */

@@ -22,7 +22,7 @@ import {
 } from './schema-types.ts'
 
 /** What rules may cost at most by estimation, as upstream has it. */
-export const ruleCostLimits = Object.freeze({ ruleMax: 10_000_000, definitionMax: 100_000_000 })
+const ruleCostLimits = Object.freeze({ ruleMax: 10_000_000, definitionMax: 100_000_000 })
 
 /**
  * Checks the rules of a CRD's schema that is structural, in upstream's words: that they compile,

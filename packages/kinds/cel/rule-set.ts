@@ -23,7 +23,7 @@ import {
 import { compileRules, rulesOf, type CompiledRule } from './compiled-rule.ts'
 import { declareSchema, type DeclaredType, type ObjectTypes } from './schema-types.ts'
 
-export const ruleLimits = Object.freeze({
+const ruleLimits = Object.freeze({
   /** Of one evaluation of one rule. */
   callCostMax: 1_000_000,
   /** Of all rules on one object. */

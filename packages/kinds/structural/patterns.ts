@@ -1,6 +1,6 @@
 import { expressions } from '../expressions/expressions.ts'
 
-export const patternLimits = Object.freeze({
+const patternLimits = Object.freeze({
   /** Longer text is not matched but refused. */
   textLengthMax: 1024 * 1024,
 })

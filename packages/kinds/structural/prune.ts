@@ -7,7 +7,7 @@ import {
   type Schema,
 } from '@skerry/api'
 
-export const pruneLimits = Object.freeze({
+const pruneLimits = Object.freeze({
   /** Of the paths of all unknown fields together; what is beyond is removed and not told. */
   pathCharactersMax: 1024 * 1024,
 })

@@ -55,7 +55,7 @@ export interface NodeResources {
 }
 
 /** Below this much free memory pods are evicted, so it is not given to them. */
-export const evictionMemoryBytes = 100 * 1024 * 1024
+const evictionMemoryBytes = 100 * 1024 * 1024
 const evictionDiskShare = 0.1
 
 export function nodeResources(machine: Machine, config: ResolvedConfig): NodeResources {

@@ -35,7 +35,7 @@ function cpuQuota(resources: Resources): number {
 }
 
 /** 0: no limit. */
-export function memoryLimitBytes(resources: Resources): number {
+function memoryLimitBytes(resources: Resources): number {
   const limit = resources.limits?.['memory']
   return limit === undefined ? 0 : quantityToNumber(limit)
 }

@@ -23,7 +23,7 @@ export interface FleetFailoverOptions {
   readonly gracefulTimeoutMs?: number
 }
 
-export const fleetFailoverDefaults: Readonly<Required<FleetFailoverOptions>> = Object.freeze({
+const fleetFailoverDefaults: Readonly<Required<FleetFailoverOptions>> = Object.freeze({
   isOn: false,
   purgeMode: 'Gracefully',
   evictionsPerSecond: 0.5,

@@ -29,7 +29,7 @@ export interface InterPodAffinityArgs {
   readonly ignorePreferredTermsOfExistingPods: boolean
 }
 
-export const interPodAffinityDefaults: InterPodAffinityArgs = Object.freeze({
+const interPodAffinityDefaults: InterPodAffinityArgs = Object.freeze({
   hardPodAffinityWeight: 1,
   ignorePreferredTermsOfExistingPods: false,
 })

@@ -26,7 +26,7 @@ export interface EmptyNamespaceTiming {
   readonly keptMs: number
 }
 
-export const emptyNamespaceTiming: EmptyNamespaceTiming = Object.freeze({
+const emptyNamespaceTiming: EmptyNamespaceTiming = Object.freeze({
   graceMs: 300_000,
   closedMs: 5_000,
   keptMs: 600_000,

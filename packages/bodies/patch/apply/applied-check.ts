@@ -3,7 +3,7 @@ import { goTypeOf, printGo } from '../print-go.ts'
 import { fieldElement, printPathElement } from './path-element.ts'
 import { isRawExtension, memberSchema, shapeOf, shapeOfValue, type Shape } from './shape.ts'
 
-export const appliedCheckLimits = Object.freeze({ findingsMax: 100 })
+const appliedCheckLimits = Object.freeze({ findingsMax: 100 })
 
 /**
  * What makes an applied configuration unusable, in upstream's words: fields that the schema does

@@ -17,7 +17,7 @@ export interface FieldOwner {
 /** By managerKey. */
 export type FieldOwners = Map<string, FieldOwner>
 
-export const managersLimits = Object.freeze({
+const managersLimits = Object.freeze({
   /** More Update entries than this are merged into one for ancient changes, oldest first. */
   updateManagersMax: 10,
 })

@@ -16,7 +16,7 @@ export function applyWebhookDefaults(webhook: Loose<ValidatingWebhook | Mutating
 }
 
 /** Of webhooks, and of the match resources of admission policies. */
-export function applyMatchDefaults(
+function applyMatchDefaults(
   match: Pick<Loose<MatchResources>, 'matchPolicy' | 'namespaceSelector' | 'objectSelector'>,
 ): void {
   match.matchPolicy ??= 'Equivalent'
