@@ -368,14 +368,14 @@ test('architecture stays readable: the map is under 300 lines', () => {
 
 /** How many comments and paragraphs break each rule of STYLE.md's section on English. The numbers may only fall. */
 const slipsMax: Readonly<Record<SlipRule, number>> = {
-  'has no actor': 1293,
-  'says anew for again': 93,
-  'says beside for in addition to': 151,
-  'says by for over': 17,
-  'says absent for omitted': 397,
-  'says whoever': 124,
-  'says is no for is not a': 129,
-  'starts without a subject': 839,
+  'has no actor': 598,
+  'says anew for again': 39,
+  'says beside for in addition to': 77,
+  'says by for over': 11,
+  'starts without a subject': 312,
+  'says absent for omitted': 180,
+  'says whoever': 59,
+  'says is no for is not a': 76,
 }
 
 test('comments and documents keep to the rules of English, but for a number that falls', () => {
