@@ -11,6 +11,8 @@ export interface ApiServerLimits {
   /** Users take turns with larger bodies, one of each at a time, and rest as long as the last one took. */
   readonly largeBodyBytes: number
   readonly largeBodiesAtOnceMax: number
+  /** Bounds the large bodies in progress, with the stored objects that they change. A larger one is worked on alone. */
+  readonly largeBytesAtOnceMax: number
   readonly largeBodyRestMsMax: number
   /** For a request that is neither a watch nor another long-running one. */
   readonly requestTimeoutMs: number
@@ -92,6 +94,7 @@ export const apiServerLimits: ApiServerLimits = Object.freeze({
   bodiesBytesPerUserMax: 24 * 1024 * 1024,
   largeBodyBytes: 256 * 1024,
   largeBodiesAtOnceMax: 4,
+  largeBytesAtOnceMax: 2 * 1024 * 1024,
   largeBodyRestMsMax: 10_000,
   requestTimeoutMs: 60_000,
   yamlHereCharactersMax: 2_048,

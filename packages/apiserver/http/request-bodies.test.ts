@@ -10,6 +10,7 @@ const limits = {
   bodiesBytesPerUserMax: 600,
   largeBodyBytes: 100,
   largeBodiesAtOnceMax: 2,
+  largeBytesAtOnceMax: 400,
   largeBodyRestMsMax: 10_000,
 }
 
@@ -73,6 +74,41 @@ test('so many large bodies are worked on at once; a small one never waits', asyn
   shares[0]?.[Symbol.dispose]()
   await clock.advance(1)
   assert.deepEqual(begun, ['small', 'alice', 'bob', 'carol'])
+})
+
+test('large bodies are worked on together within a bound of bytes, in their order; small ones go on', async () => {
+  const { clock, bodies, begun, send } = scene()
+  const shares = [send('alice', 'a', 300), send('bob', 'b', 150), send('carol', 'c', 100)]
+  send('dave', 'd', 101)
+  await clock.advance(900)
+  await shares[0]?.pause()
+  await clock.advance(900)
+  assert.deepEqual(begun, ['c', 'a'], 'b is beyond the bound, and d does not overtake it')
+  shares[0]?.[Symbol.dispose]()
+  await clock.advance(1)
+  assert.deepEqual(begun, ['c', 'a', 'b', 'd'])
+  assert.equal(bodies.bytes, 351)
+})
+
+test('one body beyond the bound is worked on alone', async () => {
+  const { clock, begun, send } = scene()
+  const first = send('alice', 'a', 500)
+  send('bob', 'b')
+  await clock.advance(1)
+  assert.deepEqual(begun, ['a'])
+  first[Symbol.dispose]()
+  await clock.advance(1)
+  assert.deepEqual(begun, ['a', 'b'])
+})
+
+test('a request that waits for a webhook leaves its room to those that the webhook sends', async () => {
+  const { clock, begun, send } = scene()
+  send('alice', 'asks a webhook', 400)
+  send('webhook', 'sent by it', 400)
+  await clock.advance(999)
+  assert.deepEqual(begun, ['asks a webhook'])
+  await clock.advance(1)
+  assert.deepEqual(begun, ['asks a webhook', 'sent by it'])
 })
 
 test('whoever leaves while waiting gives its place to the next', async () => {

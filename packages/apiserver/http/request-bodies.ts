@@ -10,6 +10,7 @@ export type RequestBodyLimits = Pick<
   | 'bodiesBytesPerUserMax'
   | 'largeBodyBytes'
   | 'largeBodiesAtOnceMax'
+  | 'largeBytesAtOnceMax'
   | 'largeBodyRestMsMax'
 >
 
@@ -21,20 +22,37 @@ export interface BodyOwner {
 
 interface Waiting {
   readonly user: string
+  readonly work: Work
   readonly start: () => void
 }
+
+/** How much a large request takes, and whether it is at work. */
+interface Work {
+  /** The bytes of the body and of the stored object that it changes. */
+  bytes: number
+  /** True while the request waits for the turn of its next step. */
+  isPaused: boolean
+  /** The time at which its last step began, in monotonic milliseconds. */
+  stepMs: number
+}
+
+/** A request whose step lasts this long waits for somebody else, e.g. a webhook, which may need a turn, too. */
+const awayMs = 1_000
 
 /**
  * Bounds what the bodies of requests hold in memory, and how much of the server large ones take: decoding,
  * validating and merging three megabytes takes a second. Each user works on one large body at a time, step by step
  * (WorkTurns), and rests afterwards for as long as it took, so that several attackers together leave time to others.
+ * A large body takes 20 to 40 times its bytes while it is worked on, so the bytes of those in progress are bounded, too.
+ * Large bodies begin in the order in which they came.
  */
 export class RequestBodies implements Disposable {
   readonly #limits: RequestBodyLimits
   readonly #clock: Pick<Clock, 'monotonicMs' | 'setTimer'>
   readonly #bytesOf = new Map<string, number>()
   #bytes = 0
-  readonly #running = new Set<string>()
+  /** The large request of each user that has one in progress. */
+  readonly #running = new Map<string, Work>()
   /** The time before which the server begins no other large body of a user. Monotonic milliseconds. */
   readonly #restUntilMs = new Map<string, number>()
   /** The oldest first. */
@@ -55,10 +73,14 @@ export class RequestBodies implements Disposable {
   open({ user, isBounded }: BodyOwner, signal: AbortSignal): BodyShare {
     let held = 0
     let isLarge = false
+    const work: Work = { bytes: 0, isPaused: false, stepMs: 0 }
     let end: (() => void) | undefined
     let isOver = false
     const pause = async (): Promise<void> => {
+      work.isPaused = true
       await this.#work.pause()
+      work.isPaused = false
+      work.stepMs = this.#clock.monotonicMs()
       signal.throwIfAborted()
     }
     return {
@@ -67,9 +89,10 @@ export class RequestBodies implements Disposable {
         held += bytes
       },
       untilItsTurn: async (storedBytes = 0) => {
-        if (isLarge || held + storedBytes <= this.#limits.largeBodyBytes) return
+        work.bytes = Math.max(work.bytes, held + storedBytes)
+        if (isLarge || work.bytes <= this.#limits.largeBodyBytes) return
         isLarge = true
-        if (isBounded) end = await this.#begin(user, signal)
+        if (isBounded) end = await this.#begin(user, work, signal)
         // The request may have ended in the moment in which its turn came.
         if (isOver) end?.()
       },
@@ -110,19 +133,22 @@ export class RequestBodies implements Disposable {
   }
 
   /** Resolves with what ends the turn. */
-  #begin(user: string, signal: AbortSignal): Promise<() => void> {
+  #begin(user: string, work: Work, signal: AbortSignal): Promise<() => void> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason)
       const onAbort = (): void => {
         this.#waiting = this.#waiting.filter((each) => each !== waiting)
         reject(signal.reason)
+        this.#next()
       }
       const waiting: Waiting = {
         user,
+        work,
         start: () => {
           signal.removeEventListener('abort', onAbort)
           const startMs = this.#clock.monotonicMs()
-          this.#running.add(user)
+          work.stepMs = startMs
+          this.#running.set(user, work)
           resolve(() => this.#end(user, startMs))
         },
       }
@@ -150,16 +176,27 @@ export class RequestBodies implements Disposable {
     for (const waiting of this.#waiting) {
       if (this.#running.size >= this.#limits.largeBodiesAtOnceMax) return
       if (this.#running.has(waiting.user) || this.#restUntilMs.has(waiting.user)) continue
+      // Smaller requests do not overtake it, or it could wait for ever.
+      if (!this.#hasRoomFor(waiting.work, nowMs)) return this.#lookAgain(awayMs)
       this.#waiting = this.#waiting.filter((each) => each !== waiting)
       waiting.start()
     }
-    this.#lookAgain(nowMs)
+    const resting = this.#waiting.flatMap(({ user }) => this.#restUntilMs.get(user) ?? [])
+    // When the first of those who rest may go on.
+    if (resting.length > 0) this.#lookAgain(Math.min(...resting) - nowMs)
   }
 
-  /** When the first of those who rest may go on. */
-  #lookAgain(nowMs: number): void {
-    const resting = this.#waiting.flatMap(({ user }) => this.#restUntilMs.get(user) ?? [])
-    if (resting.length === 0) return
-    this.#timer = this.#clock.setTimer(Math.min(...resting) - nowMs, () => this.#next())
+  /** Returns true if nothing else is in progress, however large the request is. */
+  #hasRoomFor(work: Work, nowMs: number): boolean {
+    let bytes = 0
+    for (const running of this.#running.values()) {
+      const isAway = !running.isPaused && nowMs - running.stepMs >= awayMs
+      if (!isAway) bytes += running.bytes
+    }
+    return bytes === 0 || bytes + work.bytes <= this.#limits.largeBytesAtOnceMax
+  }
+
+  #lookAgain(delayMs: number): void {
+    this.#timer = this.#clock.setTimer(delayMs, () => this.#next())
   }
 }
