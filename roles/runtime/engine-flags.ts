@@ -19,6 +19,8 @@
  *   the other, for half of the CPU time.
  * - `--no-memory-pool`: an agent returns pages of its heap as soon as they are empty. Pooling them cost 3 MB in an
  *   agent that has a little to do every ten seconds.
+ * - `--heap-growing-percent`: the heap of a site may grow by 40 % before it is collected. Left to itself, the engine let
+ *   it grow from 80 to 320 MB while one large apply was in progress. It costs 3 % of the CPU time of 64 writers.
  */
 export const engineFlags: Readonly<Record<string, readonly string[]>> = Object.freeze({
   hub: [
@@ -27,7 +29,7 @@ export const engineFlags: Readonly<Record<string, readonly string[]>> = Object.f
     '--initial-old-space-size=96',
     '--no-parallel-scavenge',
   ],
-  site: ['--expose-gc', '--max-semi-space-size=16'],
+  site: ['--expose-gc', '--max-semi-space-size=16', '--heap-growing-percent=40'],
   node: ['--expose-gc', '--max-semi-space-size=1', '--lite-mode'],
   agent: [
     '--expose-gc',

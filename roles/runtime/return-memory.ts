@@ -73,10 +73,14 @@ export async function returnMemory(
   }
 }
 
-/** Returns undefined if the engine was started without --expose-gc: see engine-flags.ts. */
-export function thisEngine(): Engine | undefined {
+/**
+ * `flags` are those of the engine, which may set how much the heap grows. Returns undefined if the engine was started
+ * without --expose-gc: see engine-flags.ts.
+ */
+export function thisEngine(flags: readonly string[]): Engine | undefined {
   const { gc } = globalThis
   if (gc === undefined) return undefined
+  const isGrowthSet = flags.some((flag) => flag.startsWith('--heap-growing-percent='))
   let isLittle = false
   return {
     usedBytes() {
@@ -86,7 +90,7 @@ export function thisEngine(): Engine | undefined {
     heapBytes: () => process.memoryUsage().heapUsed,
     busyShare: busyMeter(),
     growLittle(isOn) {
-      if (isOn === isLittle) return
+      if (isGrowthSet || isOn === isLittle) return
       isLittle = isOn
       // 0 is the engine's own choice.
       setFlagsFromString(`--heap-growing-percent=${isOn ? 40 : 0}`)

@@ -52,7 +52,7 @@ export async function runRole(
     endsWithSupervisor: true,
   })
   using scope = linkedSignal(signal)
-  const engine = thisEngine()
+  const engine = thisEngine(process.execArgv)
   const onBytes = youngBuffers()
   const memory = engine && returnMemory({ clock: systemClock, engine }, scope.signal)
   const compiler = thisCompiler(process.execArgv)

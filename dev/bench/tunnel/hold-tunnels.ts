@@ -28,7 +28,7 @@ function startHub(directory: string, port: number): void {
   const tls = { cert: read('server.crt'), key: read('server.key'), ca: read('ca.crt') }
   const server = createServer({ ...tls, requestCert: true, noDelay: true })
   server.on('upgrade', tunnels.onUpgrade)
-  const engine = thisEngine()
+  const engine = thisEngine(process.execArgv)
   if (engine) void returnMemory({ clock: systemClock, engine }, new AbortController().signal)
   server.listen(port, '127.0.0.1', () => console.log('ready'))
 }
