@@ -96,6 +96,8 @@ export interface ApiServerDeps {
   readonly random: Random
   readonly log: Logger
   readonly metrics: Metrics
+  /** Receives the number of bytes that pass in buffers which nobody keeps, e.g. pieces of lists. */
+  readonly onBytes?: ((bytes: number) => void) | undefined
 }
 
 export interface ApiServer extends AsyncDisposable {
@@ -208,9 +210,10 @@ function httpServerOf(
   pipeline: Pipeline,
 ): HttpServer {
   const { tls, proxies } = options
-  const { clock, log } = deps
+  const { clock, log, onBytes } = deps
   const onUnreadable = auditUnreadable({ ...deps, ...forAudit(options), access })
-  return createHttpServer({ tls, proxies, limits, clock, log, unread, ...pipeline, onUnreadable })
+  const own = { tls, proxies, limits, clock, log, unread, onBytes, onUnreadable }
+  return createHttpServer({ ...own, ...pipeline })
 }
 
 function forPipeline(options: ApiServerOptions, { bodies }: HandlerDeps) {

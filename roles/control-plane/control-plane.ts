@@ -221,6 +221,7 @@ async function openControlPlane(
         random,
         log,
         metrics,
+        onBytes: context.onBytes,
       },
       signal,
     ),

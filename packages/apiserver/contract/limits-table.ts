@@ -47,7 +47,10 @@ export interface ApiServerLimits {
   readonly historyEventsMin: number
   /** How long a read waits for the cache to reach the revision it asked for. */
   readonly freshReadMs: number
-  /** All answers that wait for their readers. Beyond it, the user who holds the most loses the oldest answer. */
+  /**
+   * All answers that wait for their readers. Beyond it, the user who holds the most loses the oldest answer. Their
+   * encryption and its buffers take as much again.
+   */
   readonly unreadBytesMax: number
   readonly unreadBytesPerUserMax: number
   /** A list or watch whose reader takes nothing for so long ends. */
@@ -116,8 +119,8 @@ export const apiServerLimits: ApiServerLimits = Object.freeze({
   historyBytesMax: 8 * 1024 * 1024,
   historyEventsMin: 100,
   freshReadMs: 3_000,
-  unreadBytesMax: 64 * 1024 * 1024,
-  unreadBytesPerUserMax: 24 * 1024 * 1024,
+  unreadBytesMax: 48 * 1024 * 1024,
+  unreadBytesPerUserMax: 16 * 1024 * 1024,
   awayReaderMs: 60_000,
   firstPieceBytes: 64 * 1024,
   gzipBytesMin: 128 * 1024,

@@ -19,6 +19,7 @@ import { awaitHello } from './await-hello.ts'
 import { announced, answerHead, writableHeaders } from './answer-head.ts'
 import { http1Headers, http2Headers, pairs } from './header-records.ts'
 import { OutputTurns } from './output-turns.ts'
+import type { OutputDeps } from './paced-output.ts'
 import {
   isWhole,
   type ApiAnswer,
@@ -47,6 +48,7 @@ export interface HttpServerOptions {
   readonly log: Logger
   /** The bytes that wait for readers of its answers. */
   readonly unread: UnreadBytes
+  readonly onBytes?: OutputDeps['onBytes']
   /** Whose connections begin with a PROXY header; absent: nobody's do. */
   readonly proxies?: TrustedProxies | undefined
   /** Never rejects: errors are answers. */

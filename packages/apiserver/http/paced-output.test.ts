@@ -8,7 +8,7 @@ import { PacedOutput } from './paced-output.ts'
 import { UnreadBytes } from './unread-bytes.ts'
 
 /** A reader that takes a piece when it is told to. */
-function openOutput({ mayStay = false } = {}) {
+function openOutput({ mayStay = false, onBytes = (_bytes: number): void => undefined } = {}) {
   const clock = simulatedClock()
   const unread = new UnreadBytes(apiServerLimits)
   const sizes: number[] = []
@@ -22,7 +22,7 @@ function openOutput({ mayStay = false } = {}) {
   })
   const limits = { ...apiServerLimits, firstPieceBytes: 1_000, chunkBytes: 4_000 }
   const outputTurns = new OutputTurns({ clock, nextPass: setImmediate })
-  const deps = { clock, unread, limits, outputTurns }
+  const deps = { clock, unread, limits, outputTurns, onBytes }
   const output = new PacedOutput(out, out, deps, { user: 'alice', mayStay })
   const read = async (afterMs: number): Promise<void> => {
     await clock.advance(afterMs)
@@ -46,6 +46,17 @@ test('a reader gets larger pieces as it reads, and what waits for it is counted'
   assert.deepEqual(sizes, [1_000, 2_000, 4_000, 3_000])
   assert.equal(isDrained, true)
   assert.equal(unread.bytes, 0)
+  output[Symbol.dispose]()
+})
+
+test('the pieces of a list count as buffers that nobody keeps, events and small answers do not', async () => {
+  let passed = 0
+  const { output, read } = openOutput({ onBytes: (bytes) => void (passed += bytes) })
+  for (const bytes of [999, 4_000, 50, 1_000]) {
+    output.write(new Uint8Array(bytes))
+    for (let count = 0; count < 4; count += 1) await read(10)
+  }
+  assert.equal(passed, 5_000)
   output[Symbol.dispose]()
 })
 

@@ -10,6 +10,8 @@ export interface OutputDeps {
   readonly limits: Pick<ApiServerLimits, 'firstPieceBytes' | 'chunkBytes' | 'awayReaderMs'>
   readonly unread: UnreadBytes
   readonly outputTurns: OutputTurns
+  /** Receives the length of each piece of a list. Nobody keeps its buffer once it is written. */
+  readonly onBytes?: ((bytes: number) => void) | undefined
 }
 
 /** A piece that took longer than this to go was too large; one that took less could have been larger. */
@@ -52,6 +54,8 @@ export class PacedOutput implements Disposable {
   /** False: call again after `onDrain` only. */
   write(bytes: Uint8Array): boolean {
     this.#rest = bytes
+    const { limits, onBytes } = this.#deps
+    if (bytes.length >= limits.firstPieceBytes) onBytes?.(bytes.length)
     return this.#flush()
   }
 
