@@ -15,6 +15,7 @@ export { createBackoff, type Backoff, type BackoffOptions } from './backoff.ts'
 export { runAll, type Task } from './run-all.ts'
 export { asError } from './as-error.ts'
 export { messageOf } from './message-of.ts'
+export { isBrokenInvariant } from './broken-invariant.ts'
 export { createWakeFlag, type WakeFlag } from './wake-flag.ts'
 export { BoundedQueue, QueueFullError } from './bounded-queue.ts'
 export {

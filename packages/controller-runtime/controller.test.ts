@@ -1,17 +1,26 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { BoundedQueue, silentLogger, systemClock, systemRandom } from '@skerry/base'
+import {
+  BoundedQueue,
+  createLogger,
+  silentLogger,
+  systemClock,
+  systemRandom,
+  type Logger,
+} from '@skerry/base'
 import type { ConfigMap } from '@skerry/api'
 import {
   createCluster,
   createEventSink,
   keyOfObject,
   resources,
+  type Cluster,
   type Transport,
 } from '@skerry/client'
 import { startTestApiServer } from '@skerry/testing'
 import { runController, watch, type ControllerDefinition } from './controller.ts'
 import { createInformerSet } from './informer-set.ts'
+import { TerminalError } from './terminal-error.ts'
 
 const namespace = 'default'
 
@@ -136,4 +145,113 @@ test('a failed reconcile comes again, and the error of one key does not stop ano
   assert.equal(tries.filter((each) => each === 'default/good').length, 1)
   scope.abort(new Error('test ended'))
   await Promise.all(running)
+})
+
+/** Runs a controller of config maps against a server that has two of them, `bad` and `good`. */
+async function withBadAndGood(
+  log: Logger,
+  reconcile: (key: string) => Promise<void>,
+  act: (client: Cluster, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  await using api = await startTestApiServer()
+  const deps = { clock: systemClock, random: systemRandom, log }
+  const cluster = createCluster(api.transport, { ...deps, userAgent: 'test' })
+  const informers = createInformerSet(cluster, deps)
+  const scope = new AbortController()
+  const definition: ControllerDefinition = {
+    name: 'judge',
+    workers: 1,
+    watches: [watch(resources.configMaps, { keysOf: ({ object }) => [keyOfObject(object)] })],
+    reconcile,
+  }
+  for (const name of ['bad', 'good']) {
+    await cluster.resource(resources.configMaps).create(configMap(name), scope.signal)
+  }
+  const events = createEventSink(cluster, deps)
+  const running = [
+    informers.run(scope.signal).catch(() => undefined),
+    runController(definition, { ...deps, cluster, informers, events }, scope.signal).catch(
+      () => undefined,
+    ),
+  ]
+  await act(cluster, scope.signal)
+  scope.abort(new Error('test ended'))
+  await Promise.all(running)
+}
+
+interface Line {
+  readonly level: string
+  readonly message: string
+  readonly key?: string
+  readonly error?: string
+  readonly stack?: string
+}
+
+function linesOf(lines: Line[]): Logger {
+  // Each line is one object that createLogger has written.
+  const write = (line: string): void => void lines.push(JSON.parse(line) as Line)
+  return createLogger({ level: 'debug', destination: { write } })
+}
+
+test('an object whose error is terminal is looked at again when it changes, and not before', async () => {
+  const lines: Line[] = []
+  const tries: string[] = []
+  const looks = new BoundedQueue<string>(100)
+  const reconcile = (key: string): Promise<void> => {
+    tries.push(key)
+    looks.push(key)
+    if (key !== 'default/bad') return Promise.resolve()
+    return Promise.reject(new TerminalError('Cannot judge: it says nothing'))
+  }
+  await withBadAndGood(linesOf(lines), reconcile, async (cluster, signal) => {
+    const untilSeen = async (wanted: string): Promise<void> => {
+      for await (const key of looks) if (key === wanted) return
+    }
+    const configMaps = cluster.resource(resources.configMaps)
+    await untilSeen('default/bad')
+    // A retry of an ordinary error would come 5 ms later, and again and again before ten writes are seen.
+    for (let write = 0; write < 10; write += 1) {
+      const patch = { data: { write: String(write) } }
+      await configMaps.patch({ namespace, name: 'good', type: 'merge', patch }, signal)
+      await untilSeen('default/good')
+    }
+    assert.equal(tries.filter((key) => key === 'default/bad').length, 1)
+    const patch = { data: { says: 'something' } }
+    await configMaps.patch({ namespace, name: 'bad', type: 'merge', patch }, signal)
+    await untilSeen('default/bad')
+  })
+  const told = lines.filter(({ key }) => key === 'default/bad')
+  assert.deepEqual(
+    told.map(({ level, message, error }) => [level, message, error]),
+    Array.from({ length: 2 }, () => [
+      'info',
+      'Reconcile failed until the object changes',
+      'Cannot judge: it says nothing',
+    ]),
+  )
+})
+
+test('a mistake of the program is an error line with its place, and its key is tried again', async () => {
+  const lines: Line[] = []
+  const again = Promise.withResolvers<void>()
+  let tries = 0
+  const reconcile = (key: string): Promise<void> => {
+    if (key !== 'default/bad') return Promise.resolve()
+    tries += 1
+    if (tries > 2) return Promise.resolve(again.resolve())
+    if (tries > 1) return Promise.reject(new Error('the server is away'))
+    // What a program does that takes for granted what the API does not promise.
+    const nothing: Partial<ConfigMap> = {}
+    return Promise.resolve().then(() => void (nothing as ConfigMap).metadata.name)
+  }
+  await withBadAndGood(linesOf(lines), reconcile, () => again.promise)
+  const told = lines.filter(({ key }) => key === 'default/bad')
+  assert.deepEqual(
+    told.map(({ level, message }) => [level, message]),
+    [
+      ['error', 'Reconcile broke an invariant'],
+      ['info', 'Reconcile failed'],
+    ],
+  )
+  assert.match(told[0]?.stack ?? '', /TypeError.*\n.*controller\.test\.ts/)
 })

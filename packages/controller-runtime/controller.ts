@@ -2,6 +2,7 @@ import {
   abortReason,
   asError,
   giveWay,
+  isBrokenInvariant,
   runAll,
   type Clock,
   type Logger,
@@ -20,6 +21,7 @@ import type {
 } from '@skerry/client'
 import type { InformerSet } from './informer-set.ts'
 import type { ControllerMetrics } from './controller-metrics.ts'
+import { TerminalError } from './terminal-error.ts'
 import { WorkQueue, type WorkQueueOptions } from './work-queue.ts'
 
 /** What a reconciler reads the world with, and changes it with. */
@@ -68,7 +70,7 @@ export interface ControllerDefinition {
   readonly queue?: Partial<Omit<WorkQueueOptions, 'priorityOf'>>
   /** Keys with more are looked at first; absent: in the order in which they came. */
   readonly priorityOf?: (key: string, context: ControllerContext) => number
-  /** Gets only a key and reads the world; rejects to be called again after a backoff. */
+  /** Gets only a key and reads the world. Rejects to be called again after a backoff, or with TerminalError to be not. */
   readonly reconcile: (
     key: string,
     context: ControllerContext,
@@ -222,8 +224,9 @@ async function reconcileOnce(
     if (result?.requeueAfterMs !== undefined) queue.addAfter(key, result.requeueAfterMs)
   } catch (error) {
     if (signal.aborted) throw abortReason(signal)
-    outcome = 'retry'
-    queue.retry(key)
+    outcome = error instanceof TerminalError ? 'terminal' : 'retry'
+    if (outcome === 'terminal') queue.forget(key)
+    else queue.retry(key)
     logFailure(context.log, key, error)
   }
   const seconds = (context.clock.monotonicMs() - startMs) / 1000
@@ -232,8 +235,12 @@ async function reconcileOnce(
 
 function logFailure(log: Logger, key: string, error: unknown): void {
   const cause = asError(error)
-  if (isPassing(error)) log.debug('Reconcile was overtaken', { key, error: cause })
-  else log.info('Reconcile failed', { key, error: cause })
+  if (isBrokenInvariant(error)) {
+    log.error('Reconcile broke an invariant', { key, error, stack: error.stack })
+  } else if (isPassing(error)) log.debug('Reconcile was overtaken', { key, error: cause })
+  else if (error instanceof TerminalError) {
+    log.info('Reconcile failed until the object changes', { key, error: cause })
+  } else log.info('Reconcile failed', { key, error: cause })
 }
 
 /** The world moved on: another look sees it, or finds the namespace gone. Nothing for a person to do. */

@@ -14,6 +14,7 @@ export {
   type Watch,
   type WatchOptions,
 } from './controller.ts'
+export { TerminalError } from './terminal-error.ts'
 export { type ControllerMetrics } from './controller-metrics.ts'
 export { createInformerSet, type InformerSet } from './informer-set.ts'
 export { selected } from './selected-resource.ts'

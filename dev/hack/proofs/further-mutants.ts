@@ -342,4 +342,11 @@ export const mutants: readonly Mutant[] = [
     replace:
       'if (!isOurs && spec.holderIdentity === undefined && !this.#isExpired(found)) return false',
   },
+  {
+    proof: 'a mistake of the program is an error line with its place, and its key is tried again',
+    test: 'packages/controller-runtime/controller.test.ts',
+    file: 'packages/controller-runtime/controller.ts',
+    find: 'if (isBrokenInvariant(error)) {',
+    replace: 'if (isBrokenInvariant(key)) {',
+  },
 ]

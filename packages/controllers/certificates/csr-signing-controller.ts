@@ -1,6 +1,7 @@
 import type { CertificateSigningRequest } from '@skerry/api'
 import { keyOfObject, parseKey, resources } from '@skerry/client'
 import {
+  TerminalError,
   watch,
   type ControllerContext,
   type ControllerDefinition,
@@ -71,7 +72,8 @@ export function csrSigningController(options: CsrSigningOptions): ControllerDefi
       const csr = context.informer(resources.certificateSigningRequests).get(parseKey(key))
       if (csr === undefined || !isWaiting(csr)) return
       const request = await readRequest(csr)
-      if (request === undefined) throw new Error('Cannot sign: it is no certificate request')
+      if (request === undefined)
+        throw new TerminalError('Cannot sign: it is no certificate request')
       const fault = faultOf(csr, request)
       const status =
         fault === undefined

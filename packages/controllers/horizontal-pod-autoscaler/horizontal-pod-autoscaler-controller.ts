@@ -1,4 +1,4 @@
-import { asError, messageOf } from '@skerry/base'
+import { asError, isBrokenInvariant, messageOf } from '@skerry/base'
 import {
   parseLabelSelector,
   type HorizontalPodAutoscaler,
@@ -87,10 +87,9 @@ async function reconcile(
   } catch (error) {
     signal.throwIfAborted()
     // No faster for failing: figures are no fresher before the next turn.
-    context.log.info('Autoscaler did not scale', {
-      key,
-      error: asError(error),
-    })
+    // A mistake in this program; the runtime says so.
+    if (isBrokenInvariant(error)) throw error
+    context.log.info('Autoscaler did not scale', { key, error: asError(error) })
   }
   return { requeueAfterMs: autoscalerDefaults.syncMs }
 }

@@ -3,6 +3,7 @@ import {
   asError,
   createBackoff,
   createWakeFlag,
+  isBrokenInvariant,
   linkedSignal,
   runAll,
   type Backoff,
@@ -419,7 +420,15 @@ export class PodWorker {
       if (!(error instanceof StartError)) events.event(this.#pod, { type: 'Warning', ...text })
     }
     const { namespace, name } = this.#pod.metadata
-    log.debug('Pod not synced', { namespace, pod: name, error: cause })
+    if (isBrokenInvariant(error)) {
+      const { stack } = error
+      log.error('Synchronization of a pod broke an invariant', {
+        namespace,
+        pod: name,
+        error,
+        stack,
+      })
+    } else log.debug('Pod not synced', { namespace, pod: name, error: cause })
     await this.#sleepUntil(clock.now() + this.#retries.nextMs(), signal)
   }
 }
