@@ -21,7 +21,7 @@ const attackMs = 2_000
 const honestAddress = '127.0.0.2'
 /** A request that has no answer after this time counts as refused, so that each attack ends. */
 const answerMsMax = 10_000
-/** Honest requests per second; half of them are writes. */
+/** The number of honest requests per second; half of them are writes. */
 const perSecond = 25
 const waitGoalMs = 250
 const memoryGoalMegabytes = 200
@@ -108,7 +108,7 @@ async function measureAll(
   )
   const other = await openRawClient(kubeconfig, { localAddress: honestAddress })
   using _closed = { [Symbol.dispose]: () => other.close() }
-  // Compilers and caches are warm.
+  // Warms compilers and caches.
   await honest(other, 'warm', 2_000)
   await sleep(settleMs)
   const idle = await resident(started)
@@ -159,7 +159,7 @@ async function measureOne(
     }
   })()
   try {
-    // It prepares its body first.
+    // The attacker prepares its body first.
     await sleep(1_000)
     const waits = await honest(other, name, attackMs)
     return { waitMs: percentile(waits, 99), megabytes }
@@ -175,7 +175,10 @@ async function measureOne(
   }
 }
 
-/** Milliseconds of each request of a user who reads and writes a little, at a fixed rate. */
+/**
+ * Sends requests at a fixed rate, as a user who reads and writes a little, and returns how many milliseconds
+ * each one took.
+ */
 async function honest(client: RawClient, prefix: string, forMs: number): Promise<number[]> {
   const path = '/api/v1/namespaces/honest/configmaps'
   const readPath = '/api/v1/namespaces/honest'

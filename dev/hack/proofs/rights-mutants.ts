@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
-/** Promises about what nodes, namespaces and virtual clusters may reach. */
+/** The mutants of promises about what nodes, namespaces and virtual clusters may reach. */
 export const mutants: readonly Mutant[] = [
   {
     proof: 'a node does not say which range of pods is its own',
