@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { ExpectedError, exitCodes } from '@skerry/base'
 
-/** Words that may follow a command: its subcommands, then its flags. */
+/** The words that may follow a command: its subcommands, then its flags. */
 interface Words {
-  /** `skerry cluster list`, as typed without options. */
+  /** The command as typed without options, for example `skerry cluster list`. */
   path: string
   words: readonly string[]
 }

@@ -24,8 +24,8 @@ export function documentedProofs(document: string, markdown: string): Documented
 }
 
 /**
- * Lists quoted titles that stand before a test's link, or before a title that does, in a form that documentedProofs
- * does not read, such as `(“title”, [file](path))` and `“title” or “title” ([file](path))`.
+ * Lists quoted titles before a test's link, or before a title that precedes one, in a form that
+ * documentedProofs does not read, such as `(“title”, [file](path))` and `“title” or “title” ([file](path))`.
  */
 export function unreadProofs(markdown: string): string[] {
   const rest = oneLine(markdown).replaceAll(proofs, '([test](read.test.ts))')

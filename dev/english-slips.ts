@@ -45,7 +45,7 @@ function read(file: string): string {
   return readFileSync(join(root, file), 'utf8')
 }
 
-/** Prose only: quoted titles of tests, code and tables are left out. */
+/** Returns the prose: without quoted titles of tests, code and tables. */
 function paragraphsOf(markdown: string): string[] {
   const prose = markdown
     .replaceAll(/^( *)```[\s\S]*?^ *```$/gm, '')
@@ -56,7 +56,10 @@ function paragraphsOf(markdown: string): string[] {
     .map((text) => text.replace(/^\s*(?:[-*]|\d+\.) /, ''))
 }
 
-/** Comments of a source: each block, or lines that follow each other, as one text without its marks. */
+/**
+ * Returns the comments of a source: each block, or group of consecutive line comments, as one text without
+ * its marks.
+ */
 function commentsOf(source: string): string[] {
   const found = source.matchAll(/\/\*\*?([\s\S]*?)\*\/|((?:^[ \t]*\/\/[^\n]*\n)+)/gm)
   return Array.from(found, ([, block, lines]) =>

@@ -18,7 +18,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Fig
   'virtual-clusters': async (options) => (await import('./bench/virtual-clusters.ts')).run(options),
 }
 
-/** One benchmark by name; its figures go to stdout, and into the record when asked. */
+/** Runs one benchmark by name. Prints its figures, and records them if requested. */
 export async function runBench(command: BenchRequest): Promise<void> {
   const run = benchmarks[command.name]
   if (run === undefined) {

@@ -16,7 +16,7 @@ interface Check {
 const root = join(import.meta.dirname, '..')
 const bin = (name: string): string => join(root, 'node_modules', '.bin', name)
 
-/** Proves the tree: types, lint, format, then every test. Resolves the process's exit code. */
+/** Tests the tree: types, lint, format, then every test. Resolves the process's exit code. */
 export async function runTests(options: TestRequest): Promise<number> {
   const files = filesOf(options)
   await ensurePrograms(files, options)
@@ -43,7 +43,7 @@ async function ensurePrograms(
   const users: ProgramUser[] = ['node', 'tests']
   if (files.some(isEndToEnd)) users.push('end-to-end tests')
   const found = await findMissingPrograms(users)
-  // Tests that need the others are skipped for anybody but root.
+  // Other users than root skip the tests that need the remaining programs.
   const missing = isRoot ? found : found.filter(({ isForUsers }) => isForUsers === true)
   if (missing.length === 0) return
   const packages = packagesOf(missing).join(' ')
@@ -60,7 +60,7 @@ async function ensurePrograms(
   }
 }
 
-/** For slow mirrors; apt says by itself when one does not answer. */
+/** The maximum time of an installation, for slow mirrors; apt itself reports one that does not answer. */
 const installMsMax = 1_800_000
 
 function checks(): Check[] {
@@ -95,7 +95,7 @@ function filesOf(options: TestRequest): string[] {
     .map((file) => join(root, file))
 }
 
-/** End-to-end files each own the machine's containers while they run, so they go one by one, last. */
+/** Runs end-to-end files one by one and last, because each one owns the machine's containers. */
 async function runTestFiles(files: readonly string[], totals: Totals): Promise<void> {
   await runGroup(
     files.filter((file) => !isEndToEnd(file)),
@@ -133,7 +133,7 @@ async function runGroup(
   })
   for await (const chunk of stream.compose(spec)) process.stdout.write(chunk)
   if (!isRoot) return
-  // Root can have all that a test needs.
+  // Skips count as failures for root, which can install all that a test needs.
   for (const each of skipped) console.log(`✖ skipped: ${each}`)
   totals.failed += skipped.length
 }

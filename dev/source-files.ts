@@ -4,8 +4,8 @@ import { join } from 'node:path'
 const root = join(import.meta.dirname, '..')
 
 /**
- * Every file of the repository as it stands here, by its path from the root, without what
- * .gitignore names. Git is not asked: a machine need not have it, nor an unpacked archive.
+ * Returns every file of the repository in this tree, by its path from the root, except for those that
+ * .gitignore names. It does not use Git, which neither a machine nor an unpacked archive need have.
  */
 export function sourceFiles(): string[] {
   const isIgnored = readIgnored()
@@ -18,7 +18,7 @@ export function sourceFiles(): string[] {
   return below('').toSorted()
 }
 
-/** Knows the patterns that our .gitignore has: `name/`, `path/of/directory/` and `*.suffix`. */
+/** Reads the patterns that our .gitignore has: `name/`, `path/of/directory/` and `*.suffix`. */
 function readIgnored(): (path: string, isDirectory: boolean) => boolean {
   const patterns = readFileSync(join(root, '.gitignore'), 'utf8').split('\n').filter(Boolean)
   for (const pattern of patterns) {

@@ -3,7 +3,7 @@ import type { Transport, TransportRequest } from '@skerry/client'
 export interface ApiCall {
   readonly method?: TransportRequest['method']
   readonly path: string
-  /** Sent as JSON; bytes are sent as they are. */
+  /** The body, sent as JSON; bytes are sent unchanged. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -22,7 +22,7 @@ export type JsonReply = any
 
 const never = new AbortController().signal
 
-/** One request, its whole answer. */
+/** Sends one request and resolves with its complete answer. */
 export async function callApi(
   transport: Transport,
   call: ApiCall,
@@ -71,7 +71,7 @@ function parsed(text: string): JsonReply {
   try {
     return JSON.parse(text)
   } catch {
-    // Plain text is an answer, too.
+    // Plain text is a valid answer, too.
     return undefined
   }
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { ExpectedError } from '@skerry/base'
 
-/** Ways in which power cuts, disks and people damage a file. Each takes the path of a file that is there. */
+/** The ways in which power cuts, disks and people damage a file. Each takes the path of an existing file. */
 export const fileDamages: Readonly<Record<string, (path: string) => Promise<void>>> = {
   empty: (path) => writeFile(path, ''),
   cut: async (path) => truncate(path, Math.floor((await readFile(path)).length / 2)),
@@ -23,7 +23,7 @@ export interface DamageTable {
   /** Starts on the copy; "refused": must reject. The file itself is what a start makes of it. */
   readonly expected: (file: string, damage: string) => 'made again' | 'refused'
   readonly start: (directory: string) => Promise<unknown>
-  /** Files that a start may write besides the damaged one. Default: none. */
+  /** Selects files that a start may write in addition to the damaged one. Default: none. */
   readonly mayChange?: (name: string) => boolean
 }
 
@@ -67,7 +67,7 @@ async function startProblem(
   }
 }
 
-/** Undefined for one line that names the file and says what to do. */
+/** Returns undefined if the error is one line that names the file and the remedy. */
 export function refusalProblem(
   error: unknown,
   { isRefused, path }: { isRefused: boolean; path: string },

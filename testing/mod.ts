@@ -1,7 +1,6 @@
 /**
- * testing: what tests of several packages stand on. An API server in-process, and test hosts in
- * network namespaces. No product code imports it.
- * Start reading at hosts/test-network.ts.
+ * testing: the common base of several packages' tests. An API server in-process, and test hosts in network
+ * namespaces. No product code imports it. Start reading at hosts/test-network.ts.
  */
 export {
   createTestNetwork,

@@ -36,7 +36,7 @@ export interface TestApiServerOptions {
   readonly kinds?: readonly Kind[]
   /** Default: client certificates, with all rights for system:masters and none for others; no admission. */
   readonly access?: (objects: Objects) => Access
-  /** Everything that decides by default instead: RBAC with its policy, node authorizer, admission, tokens. */
+  /** Uses the default access instead: RBAC with its policy, node authorizer, admission, tokens. */
   readonly withAccess?: boolean
   readonly limits?: ApiServerOptions['limits']
   readonly routes?: ApiServerOptions['routes']
@@ -48,13 +48,13 @@ export interface TestApiServerOptions {
   /** Dials nodes and pods, for `withAccess`. Default: no subresource needs it. */
   readonly dial?: BackendDial
   readonly checksPolicyTypes?: boolean
-  /** Puts encryption between the server and its store. */
+  /** Adds encryption between the server and its store. */
   readonly encrypted?: (store: Store) => EncryptedStore
   readonly clock?: Clock
   readonly log?: Logger
   /** The parent of its own directory. Default: the system's directory of temporary files. */
   readonly parentDirectory?: string
-  /** Namespaces made before the server is handed out. Default: default and kube-system. */
+  /** The namespaces created before the server is returned. Default: default and kube-system. */
   readonly namespaces?: readonly string[]
 }
 
@@ -66,9 +66,9 @@ export interface TestApiServer extends AsyncDisposable {
   readonly transport: Transport
   /** Returns the API as any user, in-process. */
   transportAs(user: UserInfo): Transport
-  /** `https://127.0.0.1:<port>` */
+  /** The URL `https://127.0.0.1:<port>`. */
   readonly url: string
-  /** PEM, for clients that come over the socket. */
+  /** PEM, for clients over the socket. */
   readonly credentials: TestCredentials
   /** The authority of the server's and the administrator's certificates, for tests that issue more. */
   readonly authority: Authority
@@ -151,7 +151,7 @@ export async function startTestApiServer(
   }
 }
 
-/** Certificates name users; only system:masters may do anything. */
+/** Returns an access in which certificates name users, and only system:masters may do anything. */
 export function openAccess(clock: Clock): Access {
   return {
     authenticators: [createX509Authenticator(clock)],

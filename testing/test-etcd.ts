@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 export interface TestEtcd extends AsyncDisposable {
-  /** http://127.0.0.1:port, or https with certificates. */
+  /** The URL http://127.0.0.1:port, or https with certificates. */
   readonly endpoint: string
   /** Kills it at once, like a power cut; `start` continues with what is on disk. */
   kill(): Promise<void>
@@ -14,13 +14,13 @@ export interface TestEtcd extends AsyncDisposable {
 }
 
 export interface TestEtcdOptions {
-  /** Paths of PEM files; clients must then show a certificate of that authority. */
+  /** The paths of PEM files; clients must then present a certificate of that authority. */
   readonly tls?: { readonly ca: string; readonly cert: string; readonly key: string }
 }
 
 const program = '/usr/bin/etcd'
 
-/** Why tests with etcd cannot run on this machine, in one line; false when they can. */
+/** Returns why tests with etcd cannot run on this machine, in one line; false if they can. */
 export async function whyNoEtcd(): Promise<string | false> {
   try {
     await access(program, constants.X_OK)

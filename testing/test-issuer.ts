@@ -235,7 +235,10 @@ async function token(issuer: Issuer, asked: Record<string, string>): Promise<Ans
   return tokens(issuer, { grant, person: issuer.person })
 }
 
-/** RFC 7636, section 4.6; and the redirect is the one of the request (RFC 6749, section 4.1.3). */
+/**
+ * Checks the proof of RFC 7636, section 4.6, and that the redirect is the request's (RFC 6749, section
+ * 4.1.3).
+ */
 function isProven(first: Record<string, string>, asked: Record<string, string>): boolean {
   const hash = createHash('sha256').update(asked['code_verifier'] ?? '')
   const isSame = first['redirect_uri'] === asked['redirect_uri']

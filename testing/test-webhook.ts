@@ -23,9 +23,9 @@ export interface WebhookRequest {
 
 export interface TestWebhook extends AsyncDisposable {
   readonly port: number
-  /** `https://127.0.0.1:<port>` */
+  /** The URL `https://127.0.0.1:<port>`. */
   readonly url: string
-  /** PEM in base64, as configurations have it. */
+  /** PEM in base64, as in configurations. */
   readonly caBundle: string
   readonly requests: readonly WebhookRequest[]
 }

@@ -1,6 +1,6 @@
 /**
- * Asks again, each turn of the event loop, until it is so. For what comes from the network, or from
- * another part of the same process, and soon: rejects after 60 s, or with the signal's reason.
+ * Asks again in each turn of the event loop until it is so, for results that soon come from the network, or
+ * from another part of the same process. Rejects after 60 s, or with the signal's reason.
  */
 export async function until(
   isSo: () => boolean | Promise<boolean>,

@@ -2,7 +2,7 @@ import { ExpectedError, exitCodes, messageOf } from '@skerry/base'
 import { createHttpsTransport, readBody, type CredentialSource } from '@skerry/client'
 
 export interface HubAsker {
-  /** https://host:port */
+  /** The hub's URL, https://host:port. */
   readonly hub: string
   /** PEM. If omitted, the authorities of the system. */
   readonly ca: string | undefined

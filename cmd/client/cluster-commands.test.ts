@@ -21,7 +21,7 @@ interface Ended {
   readonly err: string
 }
 
-/** A file by which the hub's administrator comes. */
+/** Writes the kubeconfig of a hub's administrator. */
 async function administrators(fleet: TestHub): Promise<string> {
   const subject = { commonName: 'olga', organizations: ['system:masters'] }
   const { certificate, key } = await fleet.credentialsOf(subject)
@@ -48,7 +48,7 @@ function cluster(kubeconfig: string, ...words: string[]): Promise<Ended> {
   return clusterBy([], kubeconfig, ...words)
 }
 
-/** With options of Node itself. */
+/** Runs the command with options of Node itself. */
 function clusterBy(
   options: readonly string[],
   kubeconfig: string,

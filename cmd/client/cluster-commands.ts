@@ -33,7 +33,7 @@ export async function revokeCluster(
   if (options.deletesObject && !(await deleteFromHub(cluster, name, signal))) {
     throw new ExpectedError(`Cannot delete cluster "${name}": the hub has none`, exitCodes.usage)
   }
-  // A virtual cluster asks by itself, by its parent's agent; every other one needs a token.
+  // A virtual cluster's parent asks for it; any other cluster needs a token.
   const isVirtual = known !== undefined && parentOf(known) !== undefined
   const wayBack = `skerry cluster ${isVirtual ? 'accept' : 'join-command'} ${name}`
   if (options.output === 'json') console.log(JSON.stringify({ cluster: name, revoked: true }))
@@ -41,8 +41,9 @@ export async function revokeCluster(
 }
 
 /**
- * Certificates begin by the hub's clock, so a revocation goes by it too: this machine's clock may be behind, and
- * would leave the newest certificates good. Falls back to this machine's clock if the answer has no date.
+ * Returns the hub's time. Certificates begin by the hub's clock, so a revocation uses it, too: this machine's
+ * clock may be behind, and would leave the newest certificates valid. Falls back to this machine's clock if
+ * the answer has no date.
  */
 async function hubNowMs(hub: Api, signal: AbortSignal): Promise<number> {
   const answer = await hub.raw({ method: 'GET', path: '/version', headers: {} }, signal)

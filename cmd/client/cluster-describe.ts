@@ -18,7 +18,7 @@ export interface DescribeOptions extends ChosenHub {
 export interface ClusterFacts {
   readonly cluster?: Cluster
   readonly state?: ClusterState
-  /** Oldest first. */
+  /** The events, oldest first. */
   readonly events?: readonly Event[]
   /** The hidden parts, with the hub's reasons. */
   readonly hidden: readonly string[]
@@ -30,7 +30,7 @@ export async function printCluster(options: DescribeOptions): Promise<void> {
   const facts = await readCluster(hub, name, AbortSignal.timeout(askMs))
   if (output === 'json') return console.log(JSON.stringify(facts))
   if (output === 'yaml') {
-    // A CommonJS package: in the program's bundle it has its default export alone.
+    // YAML is a CommonJS package: the program's bundle has only its default export.
     const { default: yaml } = await import('yaml')
     return console.log(yaml.stringify(facts, { aliasDuplicateObjects: false }).trimEnd())
   }
@@ -84,7 +84,7 @@ async function unlessHidden<T>(
   }
 }
 
-/** Lines as `kubectl describe` lays them out. */
+/** Formats lines like `kubectl describe`. */
 export function describeCluster(name: string, facts: ClusterFacts, nowMs: number): string[] {
   const { cluster, state, events, hidden } = facts
   const ofState = state && [

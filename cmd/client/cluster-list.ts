@@ -45,7 +45,7 @@ export function statePrinter(
       }
     case 'yaml':
       return async (states) => {
-        // A CommonJS package: in the program's bundle it has its default export alone.
+        // YAML is a CommonJS package: the program's bundle has only its default export.
         const { default: yaml } = await import('yaml')
         const text = (value: unknown): string => yaml.stringify(value).trimEnd()
         if (isWatching) for (const state of states) write(`---\n${text(state)}`)
@@ -122,7 +122,7 @@ function oneEach(tunnels: Agents): Agents {
   return tunnels.filter((_, at) => hosts[at] === undefined || hosts.indexOf(hosts[at]) === at)
 }
 
-/** When the first of their certificates expires. */
+/** Returns the first expiry of their certificates. */
 function soonest(agents: Agents): string | undefined {
   const times = agents.flatMap(({ agent }) => agent?.certificateExpires ?? [])
   return times.toSorted()[0]

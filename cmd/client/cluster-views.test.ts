@@ -92,7 +92,7 @@ test('whoever has rights on a hub looks at its clusters from anywhere, and sees 
     states.map(({ name }) => name),
     ['oslo'],
   )
-  // Its state by the way to it; neither its object nor its events.
+  // She sees its state through the right to reach it, but neither its object nor its events.
   assert.match(oslo.out, /^Name: +oslo\nNodes: [^]*^Tunnel: +closed$/m, oslo.err)
   assert.match(oslo.out, /^Not allowed: +object: .*"oslo" is forbidden: User "rita"/m)
   assert.match(oslo.out, /^Not allowed: +events: events is forbidden: User "rita"/m)

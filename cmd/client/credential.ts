@@ -24,7 +24,7 @@ export interface CredentialDeps {
   readonly tell: (text: string) => void
 }
 
-/** A token that is over in less is not shown any more: it must live as long as a request. */
+/** A token that expires sooner is not used any more: it must live as long as a request. */
 const leftMsMin = 60_000
 
 /**
@@ -100,7 +100,7 @@ async function refreshed(
   }
 }
 
-/** client.authentication.k8s.io ExecCredential, as a client that starts us asks for it. */
+/** Returns a client.authentication.k8s.io ExecCredential in the version that the client requested. */
 export function execCredentialOf(tokens: OidcTokens, apiVersion: string): string {
   const { idToken, expiresAtMs } = tokens
   // The client asks again after that time.
@@ -121,7 +121,10 @@ export interface ExecInfo {
 /** The first is the default of clients that do not name a version: kubectl before 1.20 uses the kubeconfig's version without asking. */
 const apiVersions = ['v1beta1', 'v1'].map((version) => `client.authentication.k8s.io/${version}`)
 
-/** KUBERNETES_EXEC_INFO, as the client sets it; who starts us by hand is asked nothing. Throws ExpectedError. */
+/**
+ * Parses KUBERNETES_EXEC_INFO, as the client sets it; a person who starts the program gets the defaults.
+ * Throws ExpectedError.
+ */
 export function readExecInfo(text = '{}'): ExecInfo {
   const { apiVersion, spec } = parseObject(text)
   const found = apiVersions.find((each) => each === apiVersion)

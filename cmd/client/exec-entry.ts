@@ -1,8 +1,8 @@
 import type { JsonObject } from '@skerry/api'
 
 /**
- * A user's `exec` in a kubeconfig: `command` starts this program, `words` are what it is asked. In the version that
- * every kubectl since 1.11 knows; v1 came with 1.22 and says no more.
+ * Returns a user's `exec` in a kubeconfig: `command` starts this program, `words` are its arguments. It uses
+ * the version that every kubectl since 1.11 supports; v1 came with 1.22 and adds nothing.
  */
 export function execEntry(
   [command = '', ...own]: readonly string[],

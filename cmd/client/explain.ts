@@ -7,7 +7,7 @@ import { tableLines } from '../output/print-table.ts'
 import { askMs } from './cluster-states.ts'
 
 export interface ExplainOptions extends ChosenHub {
-  /** `kind/name`. */
+  /** The object as `kind/name`. */
   object: string
   namespace: string
   /** Either json or yaml. If omitted, text for people. */
@@ -26,7 +26,7 @@ export async function printExplanation(options: ExplainOptions): Promise<void> {
   })
   if (output === 'json') return console.log(JSON.stringify(told))
   if (output === 'yaml') {
-    // A CommonJS package: in the program's bundle it has its default export alone.
+    // YAML is a CommonJS package: the program's bundle has only its default export.
     const { default: yaml } = await import('yaml')
     return console.log(yaml.stringify(told, { aliasDuplicateObjects: false }).trimEnd())
   }
@@ -94,7 +94,7 @@ function policyText({ kind, namespace, name }: { kind: string; namespace?: strin
   return `${kind} ${namespace ? `${namespace}/` : ''}${name}`
 }
 
-/** `shop/edge#0`: a policy, and which of its rules. */
+/** Formats `shop/edge#0`: a policy, and the index of its rule. */
 function overrideText({ policy, namespace, rule }: Explanation['clusters'][0]['overrides'][0]) {
   return `${namespace ? `${namespace}/` : ''}${policy}#${rule}`
 }

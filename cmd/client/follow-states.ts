@@ -4,7 +4,7 @@ import { clusterResource } from '@skerry/fleet-kinds'
 import type { ClusterState } from '@skerry/gateway'
 import { askMs, readStates } from './cluster-states.ts'
 
-/** Changes that come together, as at a restart of the hub, are asked for together. */
+/** The delay that collects simultaneous changes into one request, as at a restart of the hub, in milliseconds. */
 const gatherMs = 250
 /** The interval, in milliseconds, that finds changes without a change of the object, such as a second agent. */
 const lookMs = 10_000

@@ -75,7 +75,7 @@ interface Running extends AsyncDisposable {
   readonly ports: readonly number[]
   readonly printed: readonly string[]
   readonly complaints: string[]
-  /** Once there is another complaint. */
+  /** Resolves once there is another complaint. */
   complained(): Promise<void>
 }
 
@@ -212,7 +212,7 @@ test('after a broken tunnel the next connection goes by the new one', async () =
   const broken = assert.rejects(textOf(open), { code: 'ECONNRESET' })
   const cut = once(events, 'cut')
   scene.fleet.hub.tunnels.closeIdentity('edge', 'a digger found the cable')
-  // Neither end takes what there is for the whole.
+  // Neither end takes the partial bytes for the whole.
   await broken
   await cut
   await back

@@ -24,7 +24,7 @@ import { openServiceConnection, type HubConnection } from './service-connection.
 export interface ForwardOptions {
   /** Name of the cluster on the hub. */
   cluster: string
-  /** `[local port:]namespace/name:port`, each. */
+  /** The services, each as `[local port:]namespace/name:port`. */
   services: readonly string[]
   kubeconfig: string
   /** If omitted, the kubeconfig's current context. */
@@ -40,7 +40,7 @@ export interface ForwardOutput {
   readonly complain: (line: string) => void
 }
 
-/** Connections open at once to one local port; more are refused. */
+/** The connections open at once to one local port; more are refused. */
 const connectionsMax = 500
 const askMs = 30_000
 
@@ -84,7 +84,7 @@ export async function runForward(
 
 interface Forward {
   readonly service: EdgeService
-  /** 0: any that is free. */
+  /** The local port; 0 means any free one. */
   readonly localPort: number
 }
 
@@ -214,7 +214,10 @@ async function forward(
   }
 }
 
-/** Ends with the program or with who connected, also while the way is still being opened. */
+/**
+ * Returns a signal that ends with the program or the local connection, even while the way is still being
+ * opened.
+ */
 function scopeOf(
   local: Socket,
   signal: AbortSignal,

@@ -83,7 +83,7 @@ test('one kubeconfig has the hub and every cluster that its user may reach, and 
   )
   using transport = createHttpsTransport(target.transport)
   const deps = { clock: systemClock, log: silentLogger, userAgent: 'test' }
-  // Let through: what is missing is the tunnel.
+  // The request was allowed; only the tunnel is missing.
   const oslo = createCluster(transport, deps)
   const { status } = await oslo.raw({ method: 'GET', path: '/version', headers: {} }, soon())
   assert.equal(status, 503)

@@ -11,7 +11,7 @@ import { mergeKubeconfig } from './merge-kubeconfig.ts'
 import { reachableClustersPath, type ReachableClusters } from '@skerry/gateway'
 
 export interface HubKubeconfigOptions {
-  /** https://host:port */
+  /** The hub's URL, https://host:port. */
   hub: string
   caFile: string | undefined
   tokenFile: string | undefined
@@ -23,13 +23,13 @@ export interface HubKubeconfigOptions {
   login?: KubeconfigLogin | undefined
   /** The file to merge into. If omitted, the result is only the new kubeconfig. */
   outputFile: string | undefined
-  /** Clusters by host name, where the hub has names for them, instead of by path. */
+  /** Whether clusters are named by host, if the hub has names for them, instead of by path. */
   hostNames: boolean | undefined
-  /** Before each name, where another file's names are the same. */
+  /** A prefix for each name, for files with equal names. */
   prefix: string
 }
 
-/** Credentials that a program gives, which a client starts when it needs them. */
+/** The credentials of a program that a client starts when it needs them. */
 export interface KubeconfigLogin {
   /** A user's `exec` in a kubeconfig. */
   readonly exec: JsonObject
@@ -197,7 +197,7 @@ async function readExisting(path: string | undefined): Promise<unknown> {
   }
 }
 
-/** A CommonJS package: in the program's bundle it has its default export alone. */
+/** Loads YAML, a CommonJS package: the program's bundle has only its default export. */
 async function loadYaml() {
   const { default: yaml } = await import('yaml')
   return yaml

@@ -28,7 +28,7 @@ export async function printKarmadaManifest(options: KarmadaManifestOptions): Pro
     console.log(JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }))
     return
   }
-  // A CommonJS package: in the program's bundle it has its default export alone.
+  // YAML is a CommonJS package: the program's bundle has only its default export.
   const { default: yaml } = await import('yaml')
   console.log(objects.map((object) => yaml.stringify(object).trimEnd()).join('\n---\n'))
 }

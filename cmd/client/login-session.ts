@@ -11,7 +11,7 @@ export interface LoginSession {
   readonly client: OidcClient
   /** True for a login without a browser. */
   readonly isDevice: boolean
-  /** Origins of the hubs that get its tokens. */
+  /** The origins of the hubs that get its tokens. */
   readonly hubs: readonly string[]
   /** If omitted, the login has ended, and the person logs in again. */
   readonly tokens?: OidcTokens | undefined

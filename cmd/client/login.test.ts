@@ -123,7 +123,7 @@ interface Ended {
   readonly stderr: string
 }
 
-/** kubectl as it is, which starts this program for its credentials. */
+/** Runs an unmodified kubectl, which starts this program for its credentials. */
 async function kubectl({ cache, options }: Fleet, ...args: string[]): Promise<Ended> {
   const { kubectl: command } = await unpackClients()
   const { PATH, NODE_COMPILE_CACHE } = process.env

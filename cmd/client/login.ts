@@ -19,14 +19,14 @@ import {
 } from './login-session.ts'
 
 export interface LoginOptions {
-  /** https://host:port */
+  /** The hub's URL, https://host:port. */
   readonly hub: string
   readonly caFile: string | undefined
   /** Chooses one of the hub's issuers; if a client is given, the hub is not asked. */
   readonly issuer: string | undefined
   readonly clientId: string | undefined
   readonly issuerCaFile: string | undefined
-  /** Beside what the hub names. */
+  /** Scopes in addition to those that the hub names. */
   readonly scope: readonly string[]
   readonly isDevice: boolean
   readonly port: number
@@ -157,7 +157,7 @@ function oidcEntry({ issuerUrl, clientId }: SessionKey, command: readonly string
 function contextsOf(config: Readonly<Record<string, unknown>>, user: string): string[] {
   const list: unknown = config['contexts']
   if (!Array.isArray(list)) return []
-  // mergeKubeconfig has made them so.
+  // The type is the one that mergeKubeconfig writes.
   const contexts = list as { name: string; context?: { user?: string } }[]
   return contexts.filter(({ context }) => context?.user === user).map(({ name }) => name)
 }
@@ -190,7 +190,7 @@ export interface LoggedOut {
   readonly notRevoked?: string
 }
 
-/** Voids and forgets the logins of a hub; its contexts stay. Throws ExpectedError where there is none. */
+/** Revokes and forgets the logins of a hub; its contexts stay. Throws ExpectedError if there is none. */
 export async function logOut(
   hub: string,
   directory: string,

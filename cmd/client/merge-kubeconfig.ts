@@ -16,8 +16,8 @@ export interface OwnEntries {
 }
 
 /**
- * Puts contexts into a kubeconfig that may have others: what is not ours stays as it is, unknown fields too;
- * ours that are no longer wanted go. Throws ExpectedError when a name is taken by somebody else's.
+ * Merges contexts into a kubeconfig that may have others: entries that are not ours stay, including unknown
+ * fields; ours that are no longer wanted are removed. Throws ExpectedError if another entry has the name.
  */
 export function mergeKubeconfig(existing: unknown, own: OwnEntries, path: string): JsonObject {
   const config: JsonObject = isJsonObject(existing) ? existing : {}

@@ -39,7 +39,7 @@ export interface DecisionOptions extends RegistrationsOptions {
   accepts: boolean
 }
 
-/** Lets an agent in or turns it away; where several ask for the name, the one that is meant. */
+/** Accepts or rejects an agent; if several ask for the name, the chosen one. */
 export async function decide(options: DecisionOptions): Promise<void> {
   const { name, accepts, output } = options
   const hub = await open(options)

@@ -41,7 +41,7 @@ export async function rotateEncryption(
   return { keyName: key.name, secrets }
 }
 
-/** One that still wrote with the old key while it goes would lose what it wrote. */
+/** Refuses if there are replicas: one that still wrote with the old key while stopping would lose its writes. */
 async function refuseReplicas(dataDir: string): Promise<void> {
   if ((await readFileIfPresent(replicaKeyPath(dataDir))) === undefined) return
   throw new ExpectedError(
@@ -101,7 +101,7 @@ async function rewriteSecrets(cluster: Cluster, signal: AbortSignal): Promise<nu
   return count
 }
 
-/** The same value again; the server knows that it is to be kept in another way. */
+/** Writes the same value again, which the server then encrypts with the new key. */
 async function rewriteOne(
   client: ReturnType<typeof secretsOf>,
   { name = '', namespace = '' }: { name?: string; namespace?: string },

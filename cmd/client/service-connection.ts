@@ -17,12 +17,12 @@ import {
 import type { EdgeService } from '@skerry/fleet-kinds'
 import { framedStream, serviceProtocol } from '@skerry/gateway'
 
-/** How the hub is reached, and as whom. */
+/** The address of the hub and the credentials for it. */
 export interface HubConnection extends HttpsTransportConfig {
   readonly connect: Connect
 }
 
-/** For hub, tunnel and service together. */
+/** The time to open the way through hub, tunnel and service, in milliseconds. */
 const openMs = 60_000
 const refusalBytesMax = 65_536
 

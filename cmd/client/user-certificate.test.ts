@@ -23,7 +23,7 @@ interface Pair {
   readonly key: string
 }
 
-/** Good for ten hours, of which this part is over. */
+/** Returns a certificate for ten hours, of which this part is over. */
 async function pairOf(
   { hub }: TestHub,
   { subject = olga, used = 0.8 }: { subject?: Subject; used?: number } = {},

@@ -9,10 +9,10 @@ import { readText } from '../../roles/runtime/read-config-file.ts'
 import { hubOrigin } from './ask-hub.ts'
 
 export interface UserCertificateOptions {
-  /** https://host:port */
+  /** The hub's URL, https://host:port. */
   readonly hub: string
   readonly caFile: string | undefined
-  /** Replaced by the next one when it is due. */
+  /** The file, which the next certificate replaces when it is due. */
   readonly certificateFile: string
   /** Stays. */
   readonly keyFile: string
@@ -33,8 +33,9 @@ export interface UserCertificate {
 }
 
 /**
- * The certificate, renewed at the hub when most of its life is over. Where that fails, the old one serves
- * until its end, and the person is told. Throws ExpectedError when it is over, or cannot be read.
+ * Returns the certificate, renewed at the hub when most of its life is over. If that fails, the old one is
+ * used until its end, and the person gets a warning. Throws ExpectedError if it has expired, or cannot be
+ * read.
  */
 export async function currentCertificate(
   options: UserCertificateOptions,
@@ -82,7 +83,7 @@ async function readOwn(options: UserCertificateOptions): Promise<UserCertificate
   }
 }
 
-/** With 70 % of its life over, as agents and nodes have it at the earliest. */
+/** Reports whether 70 % of its life is over, the earliest time for agents and nodes, too. */
 function isDue(certificate: string, clock: Clock): boolean {
   return clock.now() >= renewAtMs(validityOf(certificate), 0)
 }
@@ -126,7 +127,7 @@ async function renew(
   )
 }
 
-/** Undefined where it is none. */
+/** Returns undefined if it is not a certificate. */
 function certificateOf(text: string): string | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -141,7 +142,7 @@ function certificateOf(text: string): string | undefined {
   }
 }
 
-/** client.authentication.k8s.io ExecCredential with a certificate. */
+/** Returns a client.authentication.k8s.io ExecCredential with a certificate. */
 export function certificateCredentialOf(
   { certificate, key, notAfterMs }: UserCertificate,
   apiVersion: string,

@@ -24,7 +24,7 @@ export interface UserTokenLine {
   id: string
   name: string
   groups: readonly string[]
-  /** RFC 3339; null: until it is removed. */
+  /** The expiry in RFC 3339; null if it is valid until it is removed. */
   expires: string | null
 }
 
@@ -72,7 +72,7 @@ async function ensureNamespace(hub: Cluster, signal: AbortSignal): Promise<void>
     const object = { apiVersion: 'v1', kind: 'Namespace', metadata }
     await hub.resource(resources.namespaces).create(object, signal)
   } catch (error) {
-    // It is there from the first user on.
+    // The namespace exists from the first user on.
     if (!isStatusError(error, 'AlreadyExists')) throw error
   }
 }

@@ -24,7 +24,7 @@ next start on. Authorities stay, and so does everybody's trust; the old certific
 Certificates of nodes and agents are issued by their site or hub: they are named, with what to do.
 `
 
-/** Certificates of this machine's roles. */
+/** Adds the commands for certificates of this machine's roles. */
 export function addCertificatesCommands(program: Command): void {
   const certificates = program
     .command('certificates')

@@ -6,7 +6,7 @@ interface ViewFlags extends ChosenHub {
   output: string | undefined
 }
 
-/** How the clusters are. */
+/** Adds the commands that show the clusters' states. */
 export function addClusterViews(cluster: Command): void {
   addList(cluster)
   addDescribe(cluster)

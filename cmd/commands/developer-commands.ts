@@ -17,14 +17,14 @@ export interface Developer {
 export interface TestRequest {
   /** Runs only the files whose path contains one of these; all if empty. */
   only: readonly string[]
-  /** Leave out the end-to-end tests, which need root. */
+  /** Leaves out the end-to-end tests, which need root. */
   isQuick: boolean
-  /** Install nothing; tests that need a missing program fail. */
+  /** Installs nothing; tests that need a missing program fail. */
   skipsInstall: boolean
 }
 
 export interface BuildRequest {
-  /** Emptied of earlier builds. */
+  /** The directory, emptied of earlier builds. */
   outputDir: string
   /** Whether to make the executable file with Node in it, for this machine's architecture. */
   executable: boolean
@@ -36,7 +36,7 @@ export interface BenchRequest {
   readonly name: string
   /** The number of times that each subject is measured, in turns with its peer; figures are medians. */
   readonly rounds: number
-  /** Directory of upstream's programs. */
+  /** The directory of upstream's programs. */
   readonly upstream: string
   readonly isJson: boolean
   /** Whether to write the figures into docs/benchmarks.md. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
 import { example } from '../flags/option-values.ts'
 
-/** Keys with which a site or hub encrypts secrets at rest. */
+/** Adds the commands for the keys with which a site or hub encrypts Secrets at rest. */
 export function addEncryptionCommands(program: Command): void {
   program
     .command('encryption')

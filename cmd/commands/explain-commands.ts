@@ -7,7 +7,7 @@ interface ExplainFlags extends ChosenHub {
   output: string | undefined
 }
 
-/** Why an object of the hub is where it is. */
+/** Adds the command that explains why an object of the hub is where it is. */
 export function addExplainCommand(program: Command): void {
   withHubFlags(program.command('explain'))
     .description(

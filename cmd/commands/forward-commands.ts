@@ -8,7 +8,7 @@ interface ForwardFlags {
   output: string | undefined
 }
 
-/** Ports of this machine that lead to services of an edge. */
+/** Adds the command for ports of this machine that lead to services of an edge. */
 export function addForwardCommand(program: Command): void {
   program
     .command('forward')

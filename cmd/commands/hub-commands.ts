@@ -143,7 +143,7 @@ function addHub(program: Command): void {
     })
 }
 
-/** The same flags, for those who know a part of them. */
+/** Returns the same flags, split by the parts that use them. */
 function parted(options: HubFlags) {
   return {
     extraSans: options.san,

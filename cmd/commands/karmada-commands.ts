@@ -15,7 +15,7 @@ interface ManifestFlags {
 /** A token that an API server grants lasts ten minutes at least. */
 const ttlMsMin = 10 * 60_000
 
-/** `skerry cluster karmada-manifest`: Karmada reaches a cluster through this hub. */
+/** Adds `skerry cluster karmada-manifest`: Karmada reaches a cluster through this hub. */
 export function addKarmadaManifest(command: Command): void {
   command
     .description('Let Karmada reach a cluster through this hub: print what to apply there')

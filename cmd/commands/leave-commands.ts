@@ -21,7 +21,7 @@ interface LeaveFlags extends WayFlags {
   logLevel: LogLevel
 }
 
-/** `skerry cluster leave`: what an agent that has ended had at its hub or Karmada goes. */
+/** Adds `skerry cluster leave`: it removes what a stopped agent had at its hub or Karmada. */
 export function addLeave(cluster: Command): void {
   withWayOptions(role(cluster.command('leave')))
     .description('At a cluster whose agent is stopped: take it off its hub, or out of Karmada')
@@ -69,7 +69,7 @@ function leftBy({ hub, karmada }: LeaveFlags): LeaveOptions['from'] {
   throw new ExpectedError('Cannot leave: pass one of --hub and --karmada', exitCodes.usage)
 }
 
-/** Where the identity is; what comes from a Secret needs a place for a moment only. */
+/** Opens the directory of the identity; one from a Secret needs a temporary directory. */
 async function openHome({
   dataDir,
   identitySecret,

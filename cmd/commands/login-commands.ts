@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { collect, example, toJson, toPort } from '../flags/option-values.ts'
 
-/** Logging in at the issuer of a hub's users, and what gives clients its tokens. */
+/** Adds the commands to log in at the issuer of a hub's users, and the one that gives clients its tokens. */
 export function addLoginCommands(program: Command): void {
   addLogin(program)
   addLogout(program)
@@ -149,7 +149,7 @@ export async function loginDeps() {
   return {
     directory: loginDirectory(process.env, homedir()),
     command: programCommand([]),
-    // Standard output is for what was asked for.
+    // Standard output is for the requested result.
     tell: (text: string): void => console.error(text),
   }
 }

@@ -5,7 +5,7 @@ import type { RegistrationsOptions } from '../client/registrations.ts'
 import { withPlaceOptions } from '../flags/place-flags.ts'
 import { collect, example, toJson, toLife } from '../flags/option-values.ts'
 
-/** How clusters come to the hub: tokens, and who is let in. */
+/** Adds the commands by which clusters join the hub: tokens, and the decision on waiting agents. */
 export function addRegistrationCommands(cluster: Command): void {
   addJoinCommand(cluster)
   addPending(cluster)

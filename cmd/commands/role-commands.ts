@@ -174,7 +174,7 @@ interface NodeFlags {
   logLevel: LogLevel
 }
 
-/** Services are served at IPv4 addresses alone. */
+/** Parses addresses; services are served at IPv4 addresses only. */
 function toAddresses(text: string, previous: string[]): string[] {
   if (isIPv4(text)) return [...previous, text]
   throw new InvalidArgumentError('give an IPv4 address, e.g. 198.51.100.7')

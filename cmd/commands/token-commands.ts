@@ -12,7 +12,7 @@ interface TokenFlags {
   output: string | undefined
 }
 
-/** Bootstrap tokens of a site. */
+/** Adds the commands for bootstrap tokens of a site. */
 export function addTokenCommands(program: Command): void {
   const token = program.command('token').description('Bootstrap tokens: how machines join a site')
   token

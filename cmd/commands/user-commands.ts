@@ -8,7 +8,7 @@ interface UserFlags {
   output: string | undefined
 }
 
-/** Users of a hub who come with a token of it. */
+/** Adds the commands for users of a hub who log in with one of its tokens. */
 export function addUserCommands(program: Command): void {
   const user = program.command('user').description('Users of the hub who come with a token')
   addAdd(user)

@@ -1,4 +1,4 @@
-/** Values of options that several commands share, and the examples below their help. */
+/** Parses values of options that several commands share, and formats the examples below their help. */
 import { InvalidArgumentError, type Command } from 'commander'
 import { parseDurationMs } from '@skerry/api'
 import type { LogLevel } from '@skerry/base'
@@ -24,13 +24,13 @@ export function toJson(text: string): 'json' {
   throw new InvalidArgumentError('json is the only one')
 }
 
-/** How long something is good, as Kubernetes writes it; a second at least. */
+/** Parses a lifetime in Kubernetes' format; a second at least. */
 export function toLife(text: string): string {
   if ((parseDurationMs(text) ?? 0) >= 1_000) return text
   throw new InvalidArgumentError('a duration has its unit and is 1s or longer, e.g. 30m or 24h')
 }
 
-/** `127.0.0.1:9273`, `[::1]:9273`. */
+/** Parses `127.0.0.1:9273` or `[::1]:9273`. */
 export function toHostPort(text: string): { host: string; port: number } {
   const [, bracketed, plain, port = ''] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? []
   const host = bracketed ?? plain

@@ -1,6 +1,6 @@
 import { humanDuration } from '@skerry/api'
 
-/** `3d4h`, as kubectl shows ages; `never` where there is no time. */
+/** Formats `3d4h`, as kubectl shows ages; `never` if there is no time. */
 export function ageText(time: string | null | undefined, nowMs: number): string {
   const ms = time ? Date.parse(time) : Number.NaN
   return Number.isNaN(ms) ? 'never' : humanDuration(Math.max(0, nowMs - ms))
@@ -15,7 +15,7 @@ export function leftText(time: string | null | undefined, nowMs: number): string
 
 const units = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi']
 
-/** Three digits or so, in Kubernetes' binary units: `0`, `812`, `1.5Ki`, `34Mi`. */
+/** Formats about three digits, in Kubernetes' binary units: `0`, `812`, `1.5Ki`, `34Mi`. */
 export function bytesText(bytes: number): string {
   let value = bytes
   let unit = 0
@@ -27,7 +27,7 @@ export function bytesText(bytes: number): string {
   return `${value.toFixed(digits)}${units[unit] ?? ''}`
 }
 
-/** `-` while it is not known. */
+/** Formats `-` while it is not known. */
 export function rttText(rttMs: number | null): string {
   if (rttMs === null) return '-'
   return rttMs < 10 ? `${rttMs.toFixed(1)}ms` : `${Math.round(rttMs)}ms`

@@ -1,4 +1,4 @@
-/** Columns as wide as their widest cell, three spaces apart. The first row is the head. */
+/** Prints columns as wide as their widest cell, three spaces apart. The first row is the head. */
 export function printTable(rows: readonly (readonly string[])[]): void {
   for (const line of tableLines(rows, [])) console.log(line)
 }

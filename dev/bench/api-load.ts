@@ -8,11 +8,14 @@ const pods = '/api/v1/namespaces/bench/pods'
 export interface CreateLoad {
   readonly clients: number
   readonly forMs: number
-  /** New names for each load. */
+  /** The prefix of the objects' names; each load needs another one. */
   readonly prefix: string
 }
 
-/** Objects created per second by clients that each wait for their answer; 1 KiB of data each. */
+/**
+ * Returns how many objects per second are created by clients that each wait for their answer. Each object
+ * holds 1 KiB of data.
+ */
 export async function createRate(client: RawClient, load: CreateLoad): Promise<number> {
   const data = { text: 'a'.repeat(1_024) }
   const startMs = performance.now()
@@ -70,7 +73,10 @@ export async function atRate<T>(
 
 const createClients = 32
 
-/** Pods bound to nodes that are names only. The service account check is upstream's own. */
+/**
+ * Creates pods that are bound to node names without nodes. The service account must exist because upstream's
+ * admission checks it.
+ */
 export async function createMany(client: RawClient, count: number): Promise<void> {
   await ensureServiceAccount(client)
   let next = 0
@@ -88,7 +94,7 @@ export async function createMany(client: RawClient, count: number): Promise<void
   await Promise.all(Array.from({ length: createClients }, writer))
 }
 
-/** Its controller does not run here. */
+/** Creates the account itself because its controller does not run here. */
 async function ensureServiceAccount(client: RawClient): Promise<void> {
   const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } }
   await client.send('POST', '/api/v1/namespaces/bench/serviceaccounts', account)

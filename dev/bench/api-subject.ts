@@ -20,7 +20,7 @@ export interface ApiSubject extends AsyncDisposable {
 }
 
 export interface SubjectOptions {
-  /** Kept from one start to the next; a real disk. */
+  /** The data directory, on a real disk; it outlives restarts. */
   readonly directory: string
   /** Whether controllers and scheduler run, too. */
   readonly isWhole: boolean
@@ -61,7 +61,7 @@ export async function startSite(
   }
 }
 
-/** Upstream's own programs as dev/hack/upstream builds them: etcd and kube-apiserver, in that order. */
+/** Starts upstream's own programs as dev/hack/upstream builds them: etcd, then kube-apiserver. */
 export async function startUpstream(
   binaries: string,
   { directory, isWhole }: SubjectOptions,
@@ -77,7 +77,7 @@ export async function startUpstream(
   const startMs = performance.now()
   await start('etcd', etcdFlags(directory, etcdPort, etcdPeerPort))
   await start('kube-apiserver', apiServerFlags(directory, etcdPort, port))
-  // Its certificate is written by its first start.
+  // The client needs the server's certificate, which its first start writes.
   const client = await openRawClient(kubeconfig)
   await untilReady(client)
   const readyMs = performance.now() - startMs
@@ -169,7 +169,7 @@ function schedulerFlags(kubeconfig: string): Flags {
   return { kubeconfig, 'secure-port': '0', 'leader-elect': 'false', v: '0' }
 }
 
-/** Kept from one start to the next, as a prepared machine has them. */
+/** Writes the credentials unless they exist, as on a prepared machine. */
 async function writeCredentials(directory: string, port: number): Promise<string> {
   const key = join(directory, 'sa.key')
   const isThere = await readFile(key).then(

@@ -122,7 +122,7 @@ function namespace(name: string) {
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
 }
 
-/** Resident memory of all its processes, in MB of 10^6 bytes. */
+/** Returns the resident memory of all the subject's processes, in MB of 10^6 bytes. */
 async function memory({ pids }: ApiSubject): Promise<number> {
   const each = await Promise.all(pids.map(memoryOf))
   return each.reduce((sum, { resident }) => sum + resident, 0)

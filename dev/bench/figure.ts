@@ -4,7 +4,7 @@ export interface Figure {
   readonly unit: string
   readonly ours: number
   readonly peer: number | null
-  /** ours / peer. */
+  /** Our value divided by the peer's. */
   readonly ratio: number | null
   /** The goal of issue and design: for the ratio if there is a peer, otherwise for our own value. */
   readonly goal: number | null
@@ -14,9 +14,9 @@ export interface BenchOptions {
   /** The number of times that each subject is measured, in turns with its peer; figures are medians. */
   readonly rounds: number
   readonly isJson: boolean
-  /** Directory of upstream's programs as dev/hack/upstream builds them. */
+  /** The directory of upstream's programs as dev/hack/upstream builds them. */
   readonly upstream: string
-  /** Beside these peers only, where a benchmark has several. */
+  /** The peers to measure, if a benchmark has several. */
   readonly only?: readonly string[]
   /** The loads to measure, if a benchmark has several. */
   readonly loads?: readonly string[]

@@ -30,7 +30,7 @@ const huge = { nodes: 5_000, pods: 20_000 }
 const groups = 200
 const agentsAtOnce = 2
 const startMsMax = 600_000
-/** Engines give back what a burst took after half a minute. */
+/** The engine needs half a minute to return the memory that a burst took. */
 const settleMs = 40_000
 const observedMs = 30_000
 
@@ -157,7 +157,7 @@ async function measureFleet(plane: ControlPlane): Promise<Values> {
     }
   }
   const starts = await Promise.allSettled(Array.from({ length: agentsAtOnce }, startSome))
-  // None may start another one once the others are stopped.
+  // Waits for all of them, so that none starts another agent after the others are stopped.
   for (const start of starts) if (start.status === 'rejected') throw start.reason
   await untilReady(plane, clusters)
   const propagation = await measurePropagation(plane.client, sites)
@@ -236,7 +236,7 @@ async function startEdges(
     script,
     ...[count, nodes, pods].map(String),
   ]
-  // It stops when its input ends, however this process ends.
+  // The child stops when its input ends, so it ends with this process in any case.
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
   const lines = createInterface({ input: child.stdout })
   const signal = AbortSignal.timeout(startMsMax)
@@ -244,7 +244,7 @@ async function startEdges(
   const [line] = await Promise.race([once(lines, 'line', { signal }), once(lines, 'close')])
   if (line === undefined) throw new Error('Cannot measure: the edge clusters do not start')
   return {
-    // edges.ts prints exactly this.
+    // edges.ts prints this type.
     kubeconfigs: JSON.parse(String(line)) as string[],
     async [Symbol.asyncDispose]() {
       const exited = once(child, 'exit')

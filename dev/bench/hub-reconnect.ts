@@ -132,7 +132,7 @@ async function makeClusters(kubeconfig: string, count: number): Promise<void> {
 
 interface Return {
   readonly readyMs: number
-  /** When that share of the agents was back, in seconds from when the hub served. */
+  /** Returns when that share of the agents was connected again, in seconds since the hub served. */
   secondsAt(share: number): number
   readonly dials: number
   /** The times of a user's first request on a new connection, until the answer. */

@@ -1,7 +1,7 @@
 /**
- * The part of `bench main` that runs inside a host of its own (network, mounts, /run): starts the
- * roles as `skerry up` does and measures them. Prints the figures as one JSON array. Arguments: the
- * bundle's entry, a directory on a real disk, rounds.
+ * Runs the part of `bench main` that needs its own host (network, mounts, /run): starts the roles as `skerry
+ * up` does and measures them. Prints the figures as one JSON array. Arguments: the bundle's entry, a
+ * directory on a real disk, the number of rounds.
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ interface Setting {
 }
 
 const runDir = '/run/skerry/node'
-/** How long a role may calm down after work; the engine starts to give memory back after 30 s. */
+/** The maximum time for a role to calm down after work. The engine starts to return memory after 30 s. */
 const settleMs = 40_000
 const deadlineMs = 600_000
 
@@ -87,7 +87,7 @@ async function measureControlPlane(setting: Setting, signal: AbortSignal): Promi
   ]
 }
 
-/** Without its node the controllers would end the pods. */
+/** Creates the pods' node, without which the controllers would end them. */
 async function addNodeObject(cluster: Cluster, name: string, signal: AbortSignal): Promise<void> {
   await cluster
     .resource(resources.nodes)
@@ -122,7 +122,7 @@ async function measureNode(setting: Setting, signal: AbortSignal): Promise<Figur
       alone('node.memory.20-pods.anonymous', 'MB', full.anonymous, null),
     )
   }
-  // Joining loads code that a started node needs no more.
+  // Starts again, because joining loads code that a joined node does not need.
   await using node = await start(setting, 'node', [...args, '--stop-pods'])
   const restarted = await settled(node)
   figures.push(alone('node.memory.20-pods.restarted', 'MB', restarted.resident, 80))

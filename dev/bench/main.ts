@@ -47,6 +47,6 @@ async function measureInHost({
     String(rounds),
   ])
   if (exitCode !== 0) throw new Error(`Cannot measure: exit code ${exitCode}: ${stderr}`)
-  // in-host.ts prints exactly this.
+  // in-host.ts prints this type.
   return JSON.parse(stdout) as Figure[]
 }

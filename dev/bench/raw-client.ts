@@ -9,13 +9,13 @@ export interface RawAnswer {
 }
 
 /**
- * HTTP/1.1 with connections that are kept: as little work as possible between the measurement and
- * the server, and the same for every server.
+ * A client over HTTP/1.1 that reuses its connections. It does as little work as possible between the
+ * measurement and the server, and the same for every server.
  */
 export interface RawClient {
   get(path: string): Promise<RawAnswer>
   send(method: string, path: string, body: unknown, contentType?: string): Promise<RawAnswer>
-  /** One connection of its own; `onData` gets the body's bytes as they come, until `close`. */
+  /** Opens a separate connection. Passes the body's bytes to `onData` as they arrive, until `close`. */
   open(path: string, onData: (chunk: Buffer) => void): Promise<Disposable>
   close(): void
 }

@@ -10,7 +10,7 @@ export interface RoleProcessOptions {
   readonly program: string
   readonly role: string
   readonly args: readonly string[]
-  /** Its log is appended to <directory>/<role>.log. */
+  /** The directory of the role's log, <directory>/<role>.log, which is appended to. */
   readonly directory: string
   readonly compileCache: string
 }
@@ -80,7 +80,7 @@ export async function memoryOf(pid: number): Promise<Memory> {
 
 const ticksPerSecond = 100
 
-/** Time on processors since the process began, in milliseconds. */
+/** Returns the time on processors since the process started, in milliseconds. */
 export async function processorMs(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8')
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')

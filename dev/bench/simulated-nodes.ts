@@ -4,13 +4,13 @@ import { resources, type Cluster } from '@skerry/client'
 import type { Lease, Pod } from '@skerry/api'
 import { runningStatus } from './example-pod.ts'
 
-/** Nodes that are there for the API alone: each watches its pods and reports them running. */
+/** Nodes that exist only in the API: each watches its pods and reports them as running. */
 export interface SimulatedNodes {
   renewLeases(): Promise<void>
   reportStatus(): Promise<void>
   /** Resolves when exactly that many pods run and none is ending. */
   untilRunning(count: number, msMax: number): Promise<void>
-  /** Settles when the signal has ended all watches. */
+  /** Resolves when the signal has ended all watches. */
   readonly done: Promise<void>
 }
 
@@ -108,7 +108,7 @@ function leaseOf(name: string) {
   }
 }
 
-/** Updates the lease that it wrote last, without reading it, as a kubelet does. */
+/** Updates the lease that it wrote last without reading it, as a kubelet does. */
 async function renewLease(
   cluster: Cluster,
   { name, leases }: { name: string; leases: Map<string, Lease> },

@@ -27,7 +27,7 @@ const minuteMs = 1_000
 const settledMsMax = 120_000
 const ticksPerSecond = 100
 
-/** Seconds on a processor that all processes of the control plane spent in that hour. */
+/** Returns how many seconds on a processor all processes of the control plane took in that hour. */
 export async function measureHour(subject: ApiSubject): Promise<number> {
   const stop = new AbortController()
   const { transport } = await loadKubeconfig(
@@ -186,7 +186,7 @@ async function look(cluster: Cluster, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** User and system time of /proc/<pid>/stat. */
+/** Returns the user and system time of /proc/<pid>/stat. */
 async function processorSeconds({ pids }: ApiSubject): Promise<number> {
   const each = await Promise.all(
     pids.map(async (pid) => {

@@ -149,7 +149,7 @@ export async function run(options: BenchOptions): Promise<Figure[]> {
   }
 }
 
-/** Peers that were not built are named and left out. */
+/** Returns the peers that are built; prints the names of the others. */
 async function peersOf(only: readonly string[] | undefined): Promise<string[]> {
   const known = Object.keys(subjects).filter((name) => name !== 'ours')
   const unknown = only?.find((name) => !known.includes(name))
@@ -196,7 +196,7 @@ async function measureSide(side: Side): Promise<Values> {
   if (child.exitCode !== 0) {
     throw new Error(`Cannot measure ${side.subject}: see ${side.directory}/*.log`)
   }
-  // side.ts prints exactly this.
+  // side.ts prints this type.
   return JSON.parse(output) as Values
 }
 

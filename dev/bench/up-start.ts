@@ -51,7 +51,7 @@ interface StartedUp extends AsyncDisposable {
 
 async function startUp(host: TestHost, home: string): Promise<StartedUp> {
   const data = ['--data-dir', join(home, 'data')]
-  // Unique on the machine: the cgroups of its pods are named after it.
+  // The name is unique on the machine because the cgroups of the node's pods are named after it.
   const place = [...data, '--run-dir', runDir, '--node-name', `bench-${process.pid.toString(36)}`]
   const env = { NODE_COMPILE_CACHE: join(home, 'compile-cache') }
   const startMs = performance.now()

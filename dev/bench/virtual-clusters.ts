@@ -65,7 +65,7 @@ async function measure(place: Place): Promise<Figure[]> {
 
 interface Server extends AsyncDisposable {
   readonly port: number
-  /** Its data directory. */
+  /** The server's data directory. */
   readonly data: string
   readonly client: RawClient
 }

@@ -43,7 +43,7 @@ export async function watchLatencies(
   })
   const endMs = performance.now() + endMsMax
   while (missing.some((count) => count > 0) && performance.now() < endMs) await sleep(20)
-  // A server may close a watcher that lags: what never came counts as long as it was waited for.
+  // A server may close a watcher that lags. A missing event then counts as late as the end of the wait.
   const givenUpMs = performance.now()
   // The n-th commit is not always the n-th request's, but at this rate nearly: latencies are of the
   // n-th plan to the n-th event.

@@ -10,7 +10,7 @@ const userId = 65_532
 export interface AgentImageOptions {
   /** The single executable of the program, for this machine's architecture. */
   executable: string
-  /** Where the archive goes. */
+  /** The path of the archive. */
   output: string
 }
 
@@ -41,7 +41,10 @@ async function fileOf(path: string, source: string): Promise<LayerFile> {
   return { path, content: await readFile(source), mode: 0o755 }
 }
 
-/** Absolute paths, the program's loader among them. Node has glibc and libstdc++ from outside. */
+/**
+ * Returns the absolute paths of the libraries, including the program's loader. Node links glibc and libstdc++
+ * dynamically.
+ */
 async function sharedLibraries(executable: string): Promise<string[]> {
   let stdout: string
   try {

@@ -31,8 +31,8 @@ export async function buildProgram(options: BuildRequest): Promise<string[]> {
 }
 
 /**
- * Node with the program inside, by Node's own means (node:single-executable-applications). Engine
- * flags can be given per start with --node-options=, which is how `up` bounds each role's heap.
+ * Builds Node with the program inside, by Node's own means (node:single-executable-applications). The option
+ * --node-options= sets engine flags at each start, which is how `up` bounds each role's heap.
  */
 async function buildExecutable(output: string): Promise<void> {
   const scratch = await mkdtemp(join(tmpdir(), 'skerry-build-'))

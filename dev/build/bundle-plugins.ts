@@ -6,9 +6,9 @@ const doorImport = /\b(import|export) \{([^}]*)\} from '@skerry\/([a-z-]+)'/g
 const doorExport = /\bexport (type )?\{([^}]*)\} from '\.\/([^']+)'/g
 
 /**
- * Imports through a package's door become imports of the files behind it. The bundler splits by
- * what a file imports, used or not: through the doors every role would reach, and hold in memory,
- * every file of every package that it imports anything of (1.2 MB of code in a node).
+ * Turns imports through a package's door into imports of the files behind it. The bundler splits by what a
+ * file imports, used or not: through the doors every role would load, and hold in memory, every file of every
+ * package from which it imports anything (1.2 MB of code in a node).
  */
 export function openDoors(packageDirectory: string): Plugin {
   const doors = new Map<string, Promise<ReadonlyMap<string, string>>>()
@@ -72,9 +72,9 @@ async function readDoor(path: string): Promise<ReadonlyMap<string, string>> {
 }
 
 /**
- * Importing a module of Node's makes Node read all its exports, some of which load more: that of node:http all
- * of fetch (5 MB resident), others the certificates that Node brings, web cryptography, diagnostic reports.
- * Requiring it does not.
+ * Turns imports of Node's modules into `require`. An import makes Node read all exports of the module, some
+ * of which load more: that of node:http loads all of fetch (5 MB resident), others load Node's own
+ * certificates, web cryptography or diagnostic reports.
  */
 export const requireBuiltins: Plugin = {
   name: 'require-builtins',
@@ -110,7 +110,10 @@ function builtinModule(path: string): string {
   return [builtin, 'export default builtin', ...lines].join('\n')
 }
 
-/** Parts of CommonJS packages, which are bundled whole, that nothing here calls: 150 kB with what they need. */
+/**
+ * Parts of CommonJS packages that no code here calls. Such packages are bundled whole, and these parts with
+ * their imports take 150 kB.
+ */
 const uncalled =
   /node_modules\/(prom-client\/lib\/(cluster|defaultMetrics|pushgateway|summary)|pino\/lib\/(multistream|transport))\.js$/
 

@@ -5,14 +5,17 @@ import { engineFlags } from '../../roles/runtime/engine-flags.ts'
 import { inlineThread, leaveOut, openDoors, requireBuiltins } from './bundle-plugins.ts'
 
 export interface BundleOptions {
-  /** Made if absent. A bundle that is there is replaced while programs may be running from it. */
+  /**
+   * The directory of the bundle; it is created if it does not exist. An existing bundle is replaced while
+   * programs may be running from it.
+   */
   outputDirectory: string
   version: string
 }
 
 const root = join(import.meta.dirname, '../..')
 
-/** Chunks of earlier bundles are kept this long, for programs that run from them and import late. */
+/** How long chunks of earlier bundles are kept, for programs that run from them and import late. */
 const oldChunkMs = 30 * 24 * 3_600_000
 
 /**
@@ -83,7 +86,7 @@ async function writeEngineFlags(directory: string): Promise<void> {
     await writeFile(join(directory, role), `${flags.join(' ')}\n`)
 }
 
-/** Dated to the start of the build: a source that is saved while it runs is newer. */
+/** Dates the file to the start of the build, so that a source that is saved during the build is newer. */
 async function replaceFile({ path, contents }: OutputFile, dateMs: number): Promise<void> {
   const next = join(dirname(path), `.${basename(path)}.${process.pid}`)
   await writeFile(next, contents)

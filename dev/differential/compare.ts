@@ -4,7 +4,7 @@ import { broken, type Answer } from './run-script.ts'
 export interface Difference {
   readonly script: string
   readonly exchange: string
-  /** `status`, `headers.<name>` or `body.<path>`. */
+  /** The path `status`, `headers.<name>` or `body.<path>`. */
   readonly path: string
   readonly upstream: unknown
   readonly ours: unknown
@@ -97,7 +97,7 @@ function areConflicts(value: unknown): value is Conflict[] {
   return Array.isArray(value) && value.length > 1 && value.every(isConflict)
 }
 
-/** Stable: the fields of one manager have an order. Sorted lists are compared as they are. */
+/** Sorts by manager. The sort is stable because the fields of one manager have an order. */
 function sortedConflicts(conflicts: readonly Conflict[]): readonly unknown[] {
   return conflicts
     .toSorted((a, b) => (a.message < b.message ? -1 : a.message > b.message ? 1 : 0))

@@ -13,7 +13,7 @@ import type { Subject } from './subject.ts'
 
 const root = import.meta.dirname
 
-/** Scripts that are so named are for servers that serve beta versions, too. */
+/** The prefix of scripts for servers that also serve beta versions. */
 export const betaPrefix = 'beta-'
 
 export const betaSwitches = {
@@ -57,13 +57,16 @@ export function readGolden(script: string): Answer[] {
   return parseGolden(readFileSync(path, 'utf8'))
 }
 
-/** Stands still, so that nothing depends on whether a second begins between two requests, as in a recording. */
+/**
+ * Returns a clock that does not advance, so that no answer depends on whether a second begins between two
+ * requests, as in a recording.
+ */
 function standingClock(): Clock {
   const now = systemClock.now()
   return { ...systemClock, now: () => now }
 }
 
-/** Ours over a real socket: what upstream's API server does by itself, and nothing that a controller does. */
+/** Starts our API server on a real socket, without controllers. */
 export async function startOurs(withBeta: boolean): Promise<Subject & AsyncDisposable> {
   return startTestApiServer({
     clock: standingClock(),
@@ -78,7 +81,7 @@ export async function startOurs(withBeta: boolean): Promise<Subject & AsyncDispo
   })
 }
 
-/** Our answers to scripts that are run one after the other, as upstream's were recorded. */
+/** Runs scripts one after the other, as upstream's were recorded, and yields our answers. */
 export async function* runOurs(
   scripts: readonly Script[],
 ): AsyncGenerator<{ script: Script; answers: Answer[] }> {

@@ -2,7 +2,7 @@ import type { Answer } from './run-script.ts'
 
 const lineWidth = 120
 
-/** Text that shows each change of an answer in a line of its own. */
+/** Returns text that shows each change of an answer on a separate line. */
 export function formatGolden(answers: readonly Answer[]): string {
   return answers.map(formatAnswer).join('\n')
 }
@@ -33,7 +33,10 @@ function formatAnswer({ name, status, headers, body }: Answer): string {
   return `${lines.join('\n')}\n${text}`
 }
 
-/** Lines are filled as a paragraph's are; ownership stays on one, since nobody reads it by lines. */
+/**
+ * Formats JSON with filled lines, like a paragraph. Ownership stays on one line, since it is not read line by
+ * line.
+ */
 export function formatJson(value: unknown, indent: string, key = ''): string {
   const short = JSON.stringify(value)
   if (typeof value !== 'object' || value === null) return short

@@ -124,7 +124,7 @@ class NamedChoices {
     return result
   }
 
-  /** Upstream sorts by time, and a second may begin between two writes. */
+  /** Orders owners by key. Upstream sorts them by time, and a second may begin between two writes. */
   #owners(entries: readonly unknown[]): unknown[] {
     const keyOf = (entry: unknown): string => {
       if (!isFields(entry)) return ''
@@ -169,8 +169,8 @@ function isFields(value: unknown): value is Fields {
 }
 
 /**
- * The server itself moves a condition from one state to the next at once: who moved its time hangs on whether
- * a second began in between.
+ * Drops the ownership of a time that may belong to either write: the server moves the condition from one
+ * state to the next at once, so the owner of its time depends on whether a second begins between the two.
  */
 function withoutTie(entry: unknown): unknown {
   const terminating = ['fieldsV1', 'f:status', 'f:conditions', 'k:{"type":"Terminating"}']

@@ -15,7 +15,7 @@ after(async () => {
   for (const server of servers.values()) await (await server)[Symbol.asyncDispose]()
 })
 
-/** One for all scripts: each has a namespace of its own and leaves nothing outside of it behind. */
+/** Returns one server for all scripts: each has its own namespace and leaves nothing outside of it. */
 function oursFor(script: string): Promise<Ours> {
   const withBeta = script.startsWith(betaPrefix)
   const running = servers.get(withBeta) ?? startOurs(withBeta)

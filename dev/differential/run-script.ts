@@ -10,7 +10,7 @@ export const broken = 0
 /** The compared parts of one exchange. */
 export interface Answer {
   readonly name: string
-  /** `broken` where the server ended the connection without an answer. */
+  /** The status, or `broken` if the server ended the connection without an answer. */
   readonly status: number
   /** Only the compared ones, in lower case. */
   readonly headers: Readonly<Record<string, string>>
@@ -52,7 +52,7 @@ export async function runScript(script: Script, subject: Subject): Promise<Answe
   return answers
 }
 
-/** Servers of Go end the connection when what serves a request panics. */
+/** Returns whether the server ended the connection. Servers in Go do so when a request's handler panics. */
 function isBroken(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ECONNRESET'
 }
@@ -62,7 +62,7 @@ interface Run {
   readonly normaliser: Normaliser
   readonly variables: Map<string, string>
   readonly watches: Map<string, EventReader>
-  /** Paths of objects without a namespace, oldest first. */
+  /** The paths of created objects without a namespace, oldest first. */
   readonly created: string[]
 }
 
@@ -100,10 +100,7 @@ async function runExchange(run: Run, exchange: Exchange): Promise<Answer> {
 
 const untilMsMax = 10_000
 
-/**
- * Reads again until the field is there, or has the value that is given; what servers do by themselves,
- * they do at their own time.
- */
+/** Reads again until the field exists or has the given value. Servers write some fields later. */
 async function readUntil(
   run: Run,
   request: OutgoingRequest,
@@ -166,7 +163,7 @@ function decode(bytes: Buffer, { headers }: RawAnswer): unknown {
     if (type.includes('json')) return JSON.parse(text)
     if (type.includes('yaml')) return parse(text)
   } catch {
-    // Compared as the text it is.
+    // A body that does not parse is compared as text.
     return text
   }
   return text
@@ -183,7 +180,7 @@ function valueAt(body: unknown, path: string): string | undefined {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** Namespace and service account, which controllers make elsewhere; here none run. */
+/** Creates the namespace and its service account, which no controller does here. */
 async function makeNamespace(run: Run, name: string): Promise<void> {
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
   const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } }

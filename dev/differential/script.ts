@@ -3,7 +3,7 @@ import { parse } from 'yaml'
 
 /** One request of a script and the compared parts of its answer. README.md defines the format. */
 export interface Exchange {
-  /** Unique in its script. */
+  /** The name, unique in its script. */
   readonly name: string
   /** An HTTP method, or WATCH (opens or reads a watch) or EVENTS (reads on from an open one). */
   readonly method: string
@@ -109,7 +109,7 @@ export function requestOf(exchange: Exchange, variables: Variables): OutgoingReq
   const body = bodyOf(exchange, variables)
   if (body !== undefined) {
     headers['content-type'] ??= 'application/json'
-    // Node frames no body of a DELETE by itself.
+    // Node does not frame the body of a DELETE.
     headers['content-length'] ??= String(body.length)
   }
   const isWatch = exchange.method === 'WATCH'
@@ -123,7 +123,7 @@ export function requestOf(exchange: Exchange, variables: Variables): OutgoingReq
   }
 }
 
-/** YAML in the script is JSON on the wire, unless the media type is YAML or the body is raw. */
+/** Returns YAML of the script as JSON, unless the media type is YAML or the body is raw. */
 function bodyOf({ headers, body }: Exchange, variables: Variables): Uint8Array | undefined {
   if (body === '' && headers['body'] === undefined) return undefined
   if (headers['body'] === 'base64') return Buffer.from(body, 'base64')

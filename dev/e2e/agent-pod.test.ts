@@ -16,7 +16,7 @@ import { RoleProcess, skerryCommand, skerryEnv } from './role-process.ts'
 const dayMs = 86_400_000
 const namespace = ['-n', 'skerry-agent']
 
-/** Its log is a stream that has no end. */
+/** A pod whose log never ends. */
 const ticker = `
 apiVersion: v1
 kind: Pod
@@ -29,7 +29,7 @@ spec:
       command: [sh, -c, 'while true; do date; sleep 1; done']
 `
 
-/** For people of the group staff: at the hub to reach the cluster, in the cluster to look at it. */
+/** The rights of the group staff: at the hub to reach the cluster, in the cluster to view it. */
 const hubRights = `
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
@@ -47,10 +47,10 @@ subjects: [{ apiGroup: rbac.authorization.k8s.io, kind: Group, name: staff }]
 interface Scene {
   readonly cluster: ClusterOnHosts
   readonly node: EdgeNode
-  /** Unique on the machine: its processes are found by it. */
+  /** The name, unique on the machine: the test finds the agent's processes by it. */
   readonly name: string
   readonly hub: { host: TestHost; directory: string; server: string }
-  /** kubectl as the hub's administrator. */
+  /** Runs kubectl as the hub's administrator. */
   readonly atHub: (args: readonly string[], options?: RunOptions) => Promise<string>
   /** The command of kubectl as a person of the group staff, to the cluster through the hub. */
   readonly asStaff: (args: readonly string[]) => string[]
@@ -154,7 +154,7 @@ function nodeDirectory({ cluster, node }: Scene): string {
   return join(cluster.directory, node.name)
 }
 
-/** A person with a token, whose kubectl names the cluster's path at the hub. */
+/** Creates a person with a token, whose kubeconfig uses the cluster's path at the hub. */
 async function writeStaffAccess({ cluster, name, hub }: Scene): Promise<void> {
   const { host, directory, server } = hub
   const adding = ['user', 'add', 'olga', '--group', 'staff', '--data-dir', directory]
@@ -192,7 +192,7 @@ async function comesBack(scene: Scene): Promise<void> {
   const { cluster, name, atHub } = scene
   const uid = await atHub(['get', 'cluster', name, '-o', 'jsonpath={.metadata.uid}'])
   const before = await onlyAgent(scene)
-  // Its token was for the first time only.
+  // The agent needs its token only for its first registration.
   await cluster.kubectl(...namespace, 'delete', 'secret', 'skerry-agent-token')
   await cluster.kubectl(...namespace, 'delete', 'pod', before)
   await cluster.waitFor('another pod to have the tunnel', async () => {
@@ -205,7 +205,7 @@ async function comesBack(scene: Scene): Promise<void> {
   assert.equal(requests.trim().split('\n').length, 1, requests)
 }
 
-/** Names of the pods whose tunnels are open, that of the newest first. */
+/** Returns the names of the pods whose tunnels are open, newest first. */
 async function agentsAt({ name, atHub }: Scene): Promise<string[]> {
   const text = await atHub(['get', '--raw', `/tunnel/v1/clusters/${name}`])
   // The hub's own report.
@@ -246,7 +246,10 @@ async function losesOnlyItsOwn(scene: Scene): Promise<void> {
   )
 }
 
-/** One that is almost at its end takes the place of the pods' own; a pod that starts with it asks for the next. */
+/**
+ * Replaces the pods' certificate by one that is about to expire. A pod that starts with it requests the next
+ * one.
+ */
 async function renews(scene: Scene): Promise<void> {
   const { cluster, name, hub } = scene
   const pki = join(hub.directory, 'pki')

@@ -3,19 +3,19 @@ import { readFile, readdir } from 'node:fs/promises'
 /** A running agent's container, as the kernel sees it. */
 export interface AgentProcess {
   readonly pid: number
-  /** Its pod's name. */
+  /** The name of the process's pod. */
   readonly host: string
-  /** Real, effective, saved and of the file system, each once. */
+  /** The distinct real, effective, saved and file system ids. */
   readonly userIds: readonly string[]
   readonly groupIds: readonly string[]
-  /** Inheritable, permitted, effective, bounding and ambient sets, each once. */
+  /** The distinct inheritable, permitted, effective, bounding and ambient sets. */
   readonly capabilities: readonly bigint[]
   readonly noNewPrivileges: boolean
-  /** `ro` or `rw`: of its root file system. */
+  /** The mount options of the process's root file system, with `ro` or `rw`. */
   readonly rootOptions: string
 }
 
-/** Agents in containers on this machine that are of the cluster with this name. */
+/** Returns the agents of the cluster with this name that run in containers on this machine. */
 export async function agentProcesses(cluster: string): Promise<AgentProcess[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const found = await Promise.all(

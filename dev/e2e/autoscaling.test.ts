@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { ClusterOnHosts } from './cluster-on-hosts.ts'
 import { whyNot } from './prerequisites.ts'
 
-/** One container that keeps a part of a core busy, and one that does nothing. */
+/** A container that keeps a part of a core busy, and one that is idle. */
 const manifest = `
 apiVersion: apps/v1
 kind: Deployment

@@ -1,4 +1,4 @@
-/** Programs of others that talk to a cluster: helm, and the JavaScript client library, unmodified. */
+/** Tests unmodified programs of others against a cluster: helm, and the JavaScript client library. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -10,7 +10,7 @@ const chart = join(import.meta.dirname, 'charts', 'lantern')
 
 interface Scene {
   cluster: ClusterOnHosts
-  /** Fails unless it ends with 0. */
+  /** Runs helm and fails unless it exits with 0. */
   helm: (...args: string[]) => Promise<string>
 }
 
@@ -45,7 +45,7 @@ async function found(cluster: ClusterOnHosts, key: string): Promise<string> {
   return cluster.kubectl('get', 'configmap', 'night-found', '-o', `jsonpath={.data.${key}}`)
 }
 
-/** In this order: each goes on from where the last has left the release. */
+/** The steps run in this order: each continues with the release as the last one left it. */
 const steps: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
   async 'helm install: definitions first, hooks, lookups, capabilities'({ cluster, helm }) {
     const output = await helm('install', 'night', chart, ...wait)
@@ -83,7 +83,7 @@ const steps: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
       await cluster.kubectl('get', 'lp', 'night', '-o', 'jsonpath={.spec.color}'),
       'white',
     )
-    // helm's own JSON.
+    // helm prints this JSON.
     const history = JSON.parse(await helm('history', 'night', '-o', 'json')) as {
       revision: number
       status: string

@@ -45,7 +45,7 @@ test('clocks that are years off', { skip: await whyNot(), timeout: 400_000 }, as
   const node = await cluster.addNode(1)
   const commands = { hubCommand: away.command, agentCommand: edge.command }
   const cloud = await startCloud(cluster, commands)
-  // It was for the first time only.
+  // The agent needs its token only for its first registration.
   await rm(join(cluster.directory, 'agent.token'))
   const scene = { cluster, cloud, node }
   await untilNobodyIsLockedOut(scene)

@@ -10,7 +10,7 @@ const cloudHostNumber = 3
 export interface CloudOptions {
   /** The name of the site on the hub; default: `edge`. */
   name?: string
-  /** Host number of the hub. */
+  /** The number of the hub's host. */
   hostNumber?: number
   /** Flags for join-command and agent, in addition to those that every agent has. */
   flags?: readonly string[]
@@ -31,7 +31,7 @@ export interface Cloud {
   readonly server: string
   /** The kubeconfig of the hub's administrator; its server is the edge behind the hub. */
   readonly kubeconfig: string
-  /** kubectl as the administrator, to the edge. */
+  /** Returns the command of kubectl as the edge's administrator. */
   readonly command: (args: readonly string[]) => string[]
   /** The environment for commands that are started and watched. */
   readonly env: Readonly<Record<string, string>>

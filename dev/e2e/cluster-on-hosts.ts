@@ -33,7 +33,7 @@ export interface JoinToken {
   caHash: string
 }
 
-/** Host numbers: the site is on the first; nodes where a test puts them. */
+/** The number of the site's host. Each test chooses the hosts of its nodes. */
 const siteHostNumber = 1
 
 /**
@@ -46,7 +46,7 @@ export class ClusterOnHosts implements AsyncDisposable {
   readonly siteHost: TestHost
   readonly site: RoleProcess
   readonly nodes: EdgeNode[] = []
-  /** Further processes of a test, for the diagnosis. */
+  /** Further processes of a test, whose logs belong to the diagnosis. */
   readonly roles: RoleProcess[] = []
   readonly #kubectl: string
   readonly #archives: string
@@ -152,7 +152,7 @@ export class ClusterOnHosts implements AsyncDisposable {
 
   async planNode(hostNumber: number): Promise<NodePlan> {
     const host = await this.host(hostNumber)
-    // Unique on the machine: the cgroups of its pods are named after it.
+    // The name is unique on the machine because the cgroups of the node's pods are named after it.
     const name = `node-${hostNumber}-${process.pid.toString(36)}`
     const dataDirectory = join(this.directory, name)
     await mkdir(dataDirectory, { recursive: true })
@@ -179,7 +179,7 @@ export class ClusterOnHosts implements AsyncDisposable {
     )
   }
 
-  /** Status of the Ready condition: True, False, Unknown, or nothing while there is none. */
+  /** Returns the status of the Ready condition: True, False, Unknown, or '' if there is none. */
   async nodeCondition(name: string): Promise<string> {
     const path = '{.status.conditions[?(@.type=="Ready")].status}'
     return this.kubectl('get', 'node', name, '-o', `jsonpath=${path}`)

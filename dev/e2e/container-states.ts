@@ -1,6 +1,6 @@
 import type { ClusterOnHosts } from './cluster-on-hosts.ts'
 
-/** Container ids by pod and container, with their restart counts: equal means that none restarted. */
+/** The container ids and restart counts by pod and container. They are equal if no container restarted. */
 export type ContainerStates = Readonly<Record<string, string>>
 
 interface PodList {
@@ -22,7 +22,7 @@ export async function containerStates(
   ...selection: string[]
 ): Promise<ContainerStates> {
   const output = await cluster.kubectl('get', 'pods', ...selection, '-o', 'json')
-  // kubectl prints what the API schema says; a missing field shows as a difference below.
+  // kubectl prints the API's schema. A missing field shows as a difference below.
   const { items } = JSON.parse(output) as PodList
   return Object.fromEntries(
     items

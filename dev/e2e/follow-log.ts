@@ -16,7 +16,7 @@ export function followLog(host: TestHost, command: readonly string[]): FollowedL
   const lines = createInterface({ input: child.stdout })
   const ended = once(child, 'exit')
   const early = ended.then(() => Promise.reject(new Error('Cannot read line: the stream ended')))
-  // Only who asks for a line is told.
+  // The error is reported only to callers of nextLine.
   early.catch(() => undefined)
   return {
     ended,

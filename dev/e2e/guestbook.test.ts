@@ -1,4 +1,4 @@
-/** The example application, on a site with one node, seen by a client on a host of its own. */
+/** Tests the example application on a site with one node, as seen by a client on another host. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -171,8 +171,8 @@ async function survivesSite(stage: Stage): Promise<void> {
 }
 
 /**
- * The node agent answers the node's DNS, so the page, which looks Redis up, waits for its return;
- * what needs no name goes on meanwhile.
+ * Kills the node agent. It answers the node's DNS, so the page, which looks Redis up, waits for its return;
+ * answers without a lookup continue meanwhile.
  */
 async function survivesNode(stage: Stage): Promise<void> {
   const { cluster, node, client, fetch } = stage
@@ -194,7 +194,7 @@ async function survivesContainerd(stage: Stage): Promise<void> {
   const readPid = async (): Promise<number> => {
     const path = '/run/skerry/node/containerd/containerd.pid'
     const { stdout } = await node.host.run(['cat', path])
-    // Our own pid file; a text that is none fails the kill below.
+    // Our own pid file holds this JSON. Another text fails the kill below.
     return (JSON.parse(stdout) as { pid: number }).pid
   }
   await survives(stage, async () => {

@@ -1,4 +1,7 @@
-/** A machine on which others have worked, or a command of ours was cut short: it heals, or says what to do. */
+/**
+ * Tests a machine that others have changed, or on which a command of ours was interrupted: the program
+ * repairs it or reports what to do.
+ */
 import assert from 'node:assert/strict'
 import { stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -26,7 +29,7 @@ async function shell(machine: Machine, script: string): Promise<string> {
   return expectSuccess(machine.host.run(['sh', '-ec', script]))
 }
 
-/** From pods, by name: DNS, the service's address and the way to another pod. */
+/** Returns whether pods reach each other by name: over DNS, the service's address and the way to another pod. */
 async function asksByName(machine: Machine): Promise<boolean> {
   const ask = ['exec', '-n', 'guestbook', 'deploy/web', '--', 'wget', '-q', '-O', '-']
   const { stdout } = await machine.inContext('edge', [...ask, 'http://web.guestbook.svc/healthz'])

@@ -1,4 +1,4 @@
-/** Hub and agent at the ends of a link as thin as those that are. */
+/** Tests hub and agent at the ends of a link as thin as the thinnest real ones. */
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,7 +9,10 @@ import { test } from 'node:test'
 import { cloudAddress, createLinkNetwork } from '@skerry/testing'
 import { whyNot } from './prerequisites.ts'
 
-/** 64 kbit/s, 600 ms there and back, in small packets; its router keeps as much as two seconds take. */
+/**
+ * A link of 64 kbit/s and 600 ms there and back, with small packets and a router that queues two seconds of
+ * data.
+ */
 const thin = { oneWayMs: 300, bytesPerSecond: 8_000, queueMs: 2_000, mtu: 1_400 }
 
 const noLink = existsSync('/dev/net/tun') ? false : 'needs /dev/net/tun: the link is made of it'

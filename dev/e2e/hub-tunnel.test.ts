@@ -63,12 +63,12 @@ test('a cluster through its tunnel', { skip: await whyNot(), timeout: 400_000 },
   await t.test('server-side apply: a conflict names who has the field', () => conflicts(cloud))
   await t.test('a client that knows HTTP/1.1 only', () => servesHttp1(cloud))
   await t.test('cp of 100 MB there and back', () => copies(cloud))
-  // Figures are there some time after the pod.
+  // Figures exist some time after the pod does.
   await t.test('top: the node and the pod', () => showsUsage(cloud))
   await t.test('a pulled cable is told, and heals by itself', () => heals(cluster, cloud))
 })
 
-/** Clients before 1.30 speak only this. */
+/** The protocol of clients before 1.30. */
 const spdy = {
   KUBECTL_REMOTE_COMMAND_WEBSOCKETS: 'false',
   KUBECTL_PORT_FORWARD_WEBSOCKETS: 'false',

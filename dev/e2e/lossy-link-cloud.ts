@@ -1,6 +1,7 @@
 /**
- * The near end of a link that loses packets: a hub and one of its users. Argument: the address to listen on. Prints
- * what an agent needs as a line of JSON, waits for its tunnel, and then a line of JSON for each thing that it has done.
+ * The near end of a link that loses packets: a hub and one of its users. Argument: the address to listen on.
+ * Prints what an agent needs as a line of JSON, waits for its tunnel, and then prints a line of JSON after
+ * each step.
  */
 import { once } from 'node:events'
 import { request as httpsRequest } from 'node:https'
@@ -52,7 +53,7 @@ await until(() => lines.count >= 3)
 say({ did: 'streams', echo, isSameTunnel: isSameTunnel() })
 say({ did: 'bulk', ...(await ask(`/bulk?bytes=${bulkBytes}`)), isSameTunnel: isSameTunnel() })
 
-// From here on the test says when nothing passes, and when it does again.
+// From here on the test sends a line when nothing passes, and another when packets pass again.
 const orders = createInterface(process.stdin)[Symbol.asyncIterator]()
 await orders.next()
 const lost = await ask('/small')

@@ -1,4 +1,4 @@
-/** Hub and agent at the ends of a link that loses packets. */
+/** Tests hub and agent at the ends of a link that loses packets. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { join } from 'node:path'
@@ -9,14 +9,14 @@ import { whyNot } from './prerequisites.ts'
 const skip = await whyNot()
 const numbers = Array.from({ length: 30 }, (_, number) => `${number} `).join('')
 
-/** For what comes from the other host. */
+/** The verdicts on packets from the other host. */
 const verdicts = Object.freeze({
   oneOfTenLost: 'numgen random mod 10 < 1 drop',
   allLost: 'drop',
   noneLost: 'accept',
 })
 
-/** At both ends. */
+/** Sets the link's verdict at both ends. */
 async function setLink(hosts: readonly TestHost[], verdict: keyof typeof verdicts): Promise<void> {
   for (const host of hosts) {
     const input = `
@@ -56,7 +56,8 @@ test('a link that loses packets', { skip, timeout: 120_000 }, async (t) => {
   const hosts = [await network.addHost(1), await network.addHost(2)] as const
   const [cloud, edge] = hosts
   for (const host of hosts) {
-    // Each packet is lost by itself, not with those that a large one is cut into later.
+    // Sends small packets only, so that each one is lost separately and not with the others of a large one
+    // that is cut later.
     const single = ['ip', 'link', 'set', 'eth0', 'gso_max_segs', '1']
     const { exitCode, stderr } = await host.run(single)
     assert.equal(exitCode, 0, stderr)

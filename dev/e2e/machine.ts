@@ -16,7 +16,7 @@ import { waitFor } from './wait-for.ts'
 const root = join(import.meta.dirname, '../..')
 const manifest = join(root, 'examples', 'guestbook', 'guestbook.yaml')
 
-/** One host, and the program in it as a person calls it. */
+/** A host with the program, which the test runs as a person does. */
 export class Machine implements AsyncDisposable {
   readonly network: TestNetwork
   readonly host: TestHost
@@ -25,7 +25,7 @@ export class Machine implements AsyncDisposable {
   readonly #directory: string
   readonly #kubectl: string
 
-  /** Unique on the machine: the cgroups of its pods are named after it. */
+  /** The node's name, unique on the machine because the cgroups of its pods are named after it. */
   readonly nodeName: string
 
   private constructor(parts: {
@@ -69,7 +69,7 @@ export class Machine implements AsyncDisposable {
     return this.withData('up', '--detach', '--no-install', '--node-name', this.nodeName)
   }
 
-  /** In the context of the cluster: to the hub, and through the tunnel. */
+  /** Runs kubectl in the context of the cluster: to the hub, and through the tunnel. */
   async kubectl(...args: string[]): Promise<string> {
     const result = await this.inContext('edge', args)
     assert.equal(result.exitCode, 0, `kubectl ${args.join(' ')}: ${result.stderr}`)
@@ -85,7 +85,7 @@ export class Machine implements AsyncDisposable {
     })
   }
 
-  /** Images, pods and services of the guestbook. */
+  /** Loads the guestbook's images and creates its pods and services. */
   async deployGuestbook(): Promise<void> {
     const archives = await exampleArchives()
     const nodeDir = join(this.dataDir, 'node')
@@ -100,7 +100,7 @@ export class Machine implements AsyncDisposable {
     }
   }
 
-  /** From another host, by the NodePort. */
+  /** Fetches the page from another host, over the NodePort. */
   visit(): ReturnType<typeof fetchPage> {
     return waitFor('the page', () => fetchPage(this.client, `${this.host.address}:30080`))
   }

@@ -31,7 +31,7 @@ http {
 }
 `
 
-/** Where headquarters and one branch have their images. */
+/** The repositories of headquarters and of one branch. */
 export const repositories = ['skerry-examples/nginx', 'skerry-branches/nginx'] as const
 
 /**
@@ -67,7 +67,7 @@ async function buildImages(directory: string): Promise<void> {
   }
 }
 
-/** Without the package's own site and modules. */
+/** Keeps the server without the package's own site and modules. */
 async function keepServer(tree: string): Promise<void> {
   for (const part of ['etc', 'usr/share', 'usr/lib/nginx', 'var']) {
     await rm(join(tree, part), { recursive: true, force: true })

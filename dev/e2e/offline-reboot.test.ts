@@ -1,4 +1,4 @@
-/** Power returns to a node whose control plane is unreachable: the application returns with it. */
+/** Tests that the application returns with the power of a node whose control plane is unreachable. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -48,7 +48,8 @@ test(
       await untilHeardOf(cluster, node)
       const isReady = '--for=condition=Ready'
       await cluster.kubectl('wait', 'pods', ...workloads, isReady, '--timeout=60s')
-      // The site may have a pod as ready from before the cut: its containers' ids say that the node spoke.
+      // The site may still have a pod as ready from before the cut. The containers' ids show that the node
+      // has reported.
       const states = await cluster.waitFor('the node to tell of its containers', async () => {
         const told = await containerStates(cluster, ...workloads)
         return Object.values(told).every((state) => tasks.has(idOf(state))) ? told : undefined
@@ -100,7 +101,7 @@ async function untilBothServe(cluster: ClusterOnHosts, fetch: () => Promise<Page
   )
 }
 
-/** Ids of the containers that run, from containerd itself: the API is away. */
+/** Returns the ids of the running containers from containerd itself, since the API is unreachable. */
 async function runningTasks(host: TestHost): Promise<Set<string>> {
   const socket = '/run/skerry/node/containerd/containerd.sock'
   const { stdout } = await host.run(['ctr', '-a', socket, '-n', 'k8s.io', 'tasks', 'list'])
@@ -116,7 +117,10 @@ function idOf(state: string): string {
   return /^containerd:\/\/(\w+) /.exec(state)?.[1] ?? ''
 }
 
-/** The site may have the node as Ready from before the cut: the new boot id says that it spoke. */
+/**
+ * Waits for the new boot id, which shows that the node has reported. The site may still have it as Ready from
+ * before the cut.
+ */
 async function untilHeardOf(cluster: ClusterOnHosts, node: EdgeNode): Promise<void> {
   const { stdout } = await node.host.run(['cat', '/proc/sys/kernel/random/boot_id'])
   const path = 'jsonpath={.status.nodeInfo.bootID}'

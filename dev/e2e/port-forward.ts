@@ -3,11 +3,11 @@ import { createInterface } from 'node:readline'
 import type { ClusterOnHosts } from './cluster-on-hosts.ts'
 
 export interface PortForward extends AsyncDisposable {
-  /** On 127.0.0.1 of the site's host. */
+  /** The port on 127.0.0.1 of the site's host. */
   port: number
 }
 
-/** `kubectl port-forward`, once it listens; ended when disposed. */
+/** Starts `kubectl port-forward`; resolves when it listens. Disposing ends it. */
 export async function startPortForward(
   cluster: ClusterOnHosts,
   args: readonly string[],

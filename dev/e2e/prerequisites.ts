@@ -1,6 +1,6 @@
 import { findMissingPrograms, packagesOf } from '../../roles/up/system-packages.ts'
 
-/** Why these tests cannot run on this machine, in one line; false when they can. */
+/** Returns why these tests cannot run on this machine, in one line, or false if they can. */
 export async function whyNot(): Promise<string | false> {
   if (process.getuid?.() !== 0) return 'needs root: containers and network namespaces'
   const missing = packagesOf(await findMissingPrograms(['node', 'tests', 'end-to-end tests']))

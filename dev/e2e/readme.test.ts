@@ -1,4 +1,4 @@
-/** The tour of README.md, pasted as it stands into a root shell on a machine of its own. */
+/** Pastes the tour of README.md unchanged into a root shell on a separate machine. */
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -54,7 +54,7 @@ async function walk(): Promise<CommandResult> {
   try {
     await using network = await createTestNetwork()
     const host = await network.addHost(1)
-    // Processes of its own: what the tour kills by name is only what it started.
+    // The shell has its own process namespace, so that what the tour kills by name is only what it started.
     const alone = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc']
     const input = shellOf({ directory, kubectl }, tour)
     return await host.run([...alone, 'bash'], { input, timeoutMs: 240_000 })

@@ -1,5 +1,5 @@
 /**
- * A registry as a process of its own, for a host's loopback: `node dev/e2e/registry-process.ts
+ * Serves a registry in a separate process, for a host's loopback: `node dev/e2e/registry-process.ts
  * basic|bearer <username> <password>` prints its port and serves until it is killed.
  */
 import { readFile } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** Images from a registry that asks who pulls: refused, then given for a pull secret. */
+/** Tests images of a registry that requires credentials: refused without, pulled with a pull secret. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { join } from 'node:path'

@@ -80,7 +80,7 @@ async function tryToJoin(
   return host.run([...skerryCommand, 'node', ...flags, ...joining], { timeoutMs: 30_000 })
 }
 
-/** Joining writes these files in this order: each start of the node gets one file further. */
+/** Joining writes these files in this order. Each start of the node reaches the next file. */
 const joinFiles = ['containerd/config.toml', 'pki/ca.crt', 'pki/kubelet-client.key', 'pki/server']
 
 async function killJoins(cluster: ClusterOnHosts): Promise<void> {
@@ -246,7 +246,7 @@ async function fetchName(cluster: ClusterOnHosts, from: EchoPod, address: string
   return (await cluster.kubectl('exec', from.name, '--', ...command)).trim()
 }
 
-/** Fewer than the minutes after which pods would be moved: only the link was away. */
+/** Cuts the link for less than the minutes after which pods would be moved. */
 async function cutOff(cluster: ClusterOnHosts, first: EdgeNode, second: EdgeNode): Promise<void> {
   const before = await containerStates(cluster, '-l', 'app=echo')
   const pods = await echoPods(cluster)

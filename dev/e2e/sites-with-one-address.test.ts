@@ -1,4 +1,4 @@
-/** Shops are alike: each has the same private network, and a hub must not take one for another. */
+/** Tests shops that are alike: each has the same private network, and a hub must not confuse them. */
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -16,11 +16,11 @@ const shops = ['oslo', 'rome'] as const
 interface Place {
   readonly directory: string
   readonly cloud: TestHost
-  /** https://host:port of the hub. */
+  /** The https://host:port of the hub. */
   readonly hub: string
 }
 
-/** A site on a private network of its own, where it listens; from the outside nothing leads there. */
+/** Opens a site that listens on its own private network, which no route from the outside reaches. */
 async function openShop(place: Place, shop: string, host: TestHost): Promise<void> {
   const { directory, cloud, hub } = place
   for (const command of [
@@ -86,7 +86,7 @@ test(
         (await kubectl(shop, ['get', '--raw', '/readyz'])).stdout === 'ok' ? true : undefined
       await waitFor(`the tunnel of ${shop}`, look, { diagnose })
     }
-    // From the cloud there is no way to that address; both are reached all the same.
+    // The cloud has no route to that address, and the hub reaches both shops.
     const direct = await cloud.run([
       program,
       '--server',

@@ -7,11 +7,11 @@ import { waitFor } from './wait-for.ts'
 
 /** A separate terminal with a command on it, as people use it. */
 export interface Terminal extends AsyncDisposable {
-  /** Presses these keys; Enter is `\r`. */
+  /** Types these keys. Enter is `\r`. */
   type(keys: string): void
   /** Resolves when the screen has shown it. */
   until(text: RegExp): Promise<true>
-  /** Pulls its window to this size. */
+  /** Resizes its window. */
   resize(size: { rows: number; columns: number }): Promise<void>
   /** The command's exit code. */
   readonly ended: Promise<number | null>
@@ -35,7 +35,7 @@ export async function openTerminal(
   })
   const { stdin, stdout } = child
   if (stdin === null || stdout === null) throw new Error('Cannot open terminal: no pipes')
-  // A command that has ended takes no more keys.
+  // A command that has ended reads no keys.
   stdin.on('error', () => undefined)
   let screen = ''
   stdout.setEncoding('utf8').on('data', (text: string) => (screen += text))

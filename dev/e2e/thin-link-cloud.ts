@@ -1,6 +1,6 @@
 /**
- * The near end of a thin link: a hub and one of its users. Argument: the address to listen on. Prints what an agent
- * needs as a line of JSON, waits for its tunnel, and then a line of JSON for each thing that it has done.
+ * The near end of a thin link: a hub and one of its users. Argument: the address to listen on. Prints what an
+ * agent needs as a line of JSON, waits for its tunnel, and then prints a line of JSON after each step.
  */
 import { once } from 'node:events'
 import { request as httpsRequest, type RequestOptions } from 'node:https'

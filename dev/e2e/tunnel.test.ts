@@ -26,7 +26,7 @@ interface Cloud {
   host: TestHost
   directory: string
   agent: RoleProcess
-  /** kubectl on the cloud's host: to the hub, and by its tunnel to the edge. */
+  /** Runs kubectl on the cloud's host: to the hub, and over its tunnel to the edge. */
   kubectl: (args: readonly string[], options?: RunOptions) => Promise<CommandResult>
 }
 

@@ -88,7 +88,7 @@ async function pidOf(machine: Machine, role: string): Promise<number> {
   return Number.parseInt(line, 10)
 }
 
-/** Ids and restarts of the lasting pods' containers; the CronJob's come and go. */
+/** Returns the ids and restarts of the lasting pods' containers, without those of the CronJob. */
 async function containers(machine: Machine): Promise<string> {
   const path =
     '{range .items[*].status.containerStatuses[*]}{.containerID} {.restartCount}{"\\n"}{end}'

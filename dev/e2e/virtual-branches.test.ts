@@ -12,7 +12,7 @@ import { untilHubSays } from './until-hub-says.ts'
 
 const [headquarters, ownRepository] = repositories
 
-/** Host numbers of the nodes of each branch. */
+/** The numbers of the hosts of each branch's nodes. */
 const branches = { east: [2, 4], west: [5, 6], north: [7, 8] } as const
 type Branch = keyof typeof branches
 
@@ -67,7 +67,10 @@ spec:
   ports: [{ port: 80, targetPort: 8080 }]
 `
 
-/** Three replicas, two of them in the east; the west has its own images, and all of the rest. */
+/**
+ * The policies: three replicas, two of them in the east; the west has its own images and the whole deployment
+ * of the rest.
+ */
 const policies = `
 apiVersion: policy.karmada.io/v1alpha1
 kind: OverridePolicy
@@ -128,7 +131,7 @@ type Nodes = Readonly<Record<Branch, readonly { readonly name: string; readonly 
 interface Bank {
   readonly cluster: ClusterOnHosts
   readonly cloud: Cloud
-  /** kubectl as the hub's administrator, to the hub itself, or to one of its clusters. */
+  /** Runs kubectl as the hub's administrator, against the hub itself or one of its clusters. */
   readonly hub: (
     args: readonly string[],
     options?: { input?: string; cluster?: string },
@@ -136,7 +139,7 @@ interface Bank {
   readonly nodes: Nodes
 }
 
-/** Six nodes, and a branch for each value of their label. */
+/** Adds six nodes, and a branch for each value of their label. */
 async function openBranches(cluster: ClusterOnHosts): Promise<Nodes> {
   const nodes = { east: [], west: [], north: [] } as { -readonly [B in Branch]: Nodes[B][number][] }
   await Promise.all(
@@ -236,7 +239,7 @@ async function places(bank: Bank): Promise<void> {
   }
 }
 
-/** Its own namespaces and nodes, and nothing of the others. */
+/** Shows that a branch lists its own namespaces and nodes, and none of the others. */
 async function shows({ hub, nodes }: Bank): Promise<void> {
   const at = { cluster: 'bank-east' }
   const names = (text: string): string[] => text.trim().split('\n').toSorted()

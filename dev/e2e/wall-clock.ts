@@ -6,9 +6,9 @@ import { promisify } from 'node:util'
 import { skerryCommand } from './role-process.ts'
 
 /**
- * The wall clock of one machine, as its processes see it: set while they run, and kept when they start again. All
- * processes of a kernel have one wall clock, so libfaketime stands between them and it. Monotonic time goes on as it
- * is, as when a person or NTP sets a clock.
+ * The wall clock of one machine, as its processes see it: it can be set while they run, and keeps its offset
+ * when they start again. All processes of a kernel share one wall clock, so libfaketime stands between them
+ * and it. Monotonic time is not changed, as when a person or NTP sets a clock.
  */
 export class WallClock implements AsyncDisposable {
   /** The program, under this clock. */
@@ -21,7 +21,7 @@ export class WallClock implements AsyncDisposable {
       'env',
       `LD_PRELOAD=${library}`,
       `FAKETIME_TIMESTAMP_FILE=${join(directory, 'offset')}`,
-      // Seconds after which a process reads the file again.
+      // The number of seconds after which a process reads the file again.
       'FAKETIME_CACHE_DURATION=1',
       'DONT_FAKE_MONOTONIC=1',
       'NO_FAKE_STAT=1',
@@ -29,9 +29,9 @@ export class WallClock implements AsyncDisposable {
     ]
   }
 
-  /** It is right. */
+  /** Starts a clock that is right. */
   static async start(): Promise<WallClock> {
-    // Where the library is depends on the system: its own program says it.
+    // The library's path depends on the system: the program faketime reports it.
     const words = ['-f', '+0', 'printenv', 'LD_PRELOAD']
     const { stdout } = await promisify(execFile)('faketime', words)
     const directory = await mkdtemp(join(tmpdir(), 'skerry-e2e-clock-'))
@@ -40,7 +40,7 @@ export class WallClock implements AsyncDisposable {
     return clock
   }
 
-  /** How far it is off, in libfaketime's words; e.g. +2y, -1d. */
+  /** Sets the clock's offset in libfaketime's syntax, e.g. +2y, -1d. */
   async set(offset: string): Promise<void> {
     const next = join(this.#directory, 'next')
     await writeFile(next, `${offset}\n`)

@@ -304,7 +304,7 @@ export function generateTargets({ seed, count }: { seed: number; count: number }
   const seen = new Set<string>()
   return all.filter(({ method, target }) => {
     const key = `${method} ${target}`
-    // Go answers these before anybody could be asked, and no client sends them.
+    // Leaves out targets that Go answers before it authorizes, and that no client sends.
     if (target === '' || seen.has(key)) return false
     seen.add(key)
     return true
@@ -342,7 +342,7 @@ function randomTarget(random: Random): AskedTarget {
   return { method, target: parts.length === 0 ? path || '/' : `${path || '/'}?${parts.join('&')}` }
 }
 
-/** One character is written in another way, doubled, or a slash is put before it. */
+/** Percent-encodes one character, doubles it, or puts a slash before it. */
 function mutated(path: string, random: Random): string {
   const at = 1 + random.below(Math.max(path.length, 1))
   const [before, char, after] = [path.slice(0, at), path.charAt(at), path.slice(at + 1)]

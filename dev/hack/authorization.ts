@@ -28,7 +28,7 @@ import { betaArguments } from './upstream/beta-arguments.ts'
 import { buildUpstream } from './upstream/build-upstream.ts'
 import { startUpstream } from './upstream/run-upstream.ts'
 
-/** Requests under way; each has a user, and so questions, of its own. */
+/** The number of parallel requests. Each has its own user, and so its own questions. */
 const atOnce = 12
 
 const { positionals, values } = parseArgs({
@@ -82,7 +82,7 @@ interface AskingUpstream extends AsyncDisposable {
   readonly questions: AskedQuestions
 }
 
-/** Upstream's API server, whose only authorizer is a webhook of ours; administrators pass without it. */
+/** Starts upstream's API server with a webhook of ours as its only authorizer; administrators pass without it. */
 async function startAskingUpstream(): Promise<AskingUpstream> {
   const bin = await buildUpstream(['etcd', 'kube-apiserver'])
   await using stack = new AsyncDisposableStack()

@@ -75,7 +75,7 @@ async function tryUp(machine: Machine): Promise<Check[]> {
 async function tryTest(machine: Machine): Promise<Check[]> {
   const before = await machine.ask(stateCommand)
   const check = await trySkerry(machine, ['test', ...positionals])
-  // iproute2 keeps the first; other runs of the tests may share the second, which is empty.
+  // iproute2 keeps the first. Other runs of the tests may share the second, which is empty.
   const kept = /^(mount \/run\/netns|group \S+\/skerry)$/
   return [check, await checkLeftOver(machine, before, kept)]
 }
@@ -94,7 +94,7 @@ async function trySkerry(machine: Machine, words: readonly string[]): Promise<Ch
   return { name: `${name} (exit code ${code}, ${seconds} s)`, isGood: code === 0 }
 }
 
-/** Processes with their programs, network devices, mounts and control groups. */
+/** Lists processes with their programs, network devices, mounts and control groups. */
 const stateCommand = [
   'sh',
   '-c',
@@ -106,7 +106,7 @@ const stateCommand = [
   ].join('; '),
 ]
 
-/** Neither the commands nor the packages that they install may leave anything running. */
+/** Checks that neither the commands nor the packages that they install leave anything running. */
 async function checkLeftOver(machine: Machine, before: string, kept = /^$/): Promise<Check> {
   const known = new Set(before.split('\n'))
   const added = (await machine.ask(stateCommand))

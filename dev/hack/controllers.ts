@@ -76,7 +76,7 @@ async function playOurs(
   }
 }
 
-/** One story that cannot be played keeps no other from being played. */
+/** Reports an error of one story, so that the others are played. */
 async function attempt(act: () => Promise<void>): Promise<void> {
   try {
     await act()

@@ -7,8 +7,8 @@ const depthMax = 3
 const stepsPerDefinition = 24
 
 /**
- * Definitions with random schemas, and so many requests about their objects: right ones, and ones
- * that are wrong in one place. The same for a seed; the text of a script of that name.
+ * Generates definitions with random schemas, and `count` requests about their objects: valid ones, and ones
+ * with one fault. Returns the text of a script with that name, the same for each seed.
  */
 export function generateCustomScript({
   seed,
@@ -66,7 +66,7 @@ function definitionSteps({ group, kind, plural, spec }: Target): Step[] {
   ]
 }
 
-// Schemas: each is one that a server takes.
+// Schemas that a server accepts.
 
 const leafSchemas: readonly ((random: Random) => Fields)[] = [
   (random) => ({
@@ -237,7 +237,7 @@ function mapSchema(random: Random, depth: number): Fields {
   }
 }
 
-// Values: of the schema, and now and then of another one.
+// Values that are used now and then instead of the schema's own.
 
 const odd: readonly unknown[] = [
   null,
@@ -373,7 +373,8 @@ function create(target: Target, random: Random): Step {
 function replace(target: Target, random: Random): Step {
   const name = random.pick(objectNames)
   const body = { ...bodyOf(target, random, name) }
-  // Without a version a custom resource cannot be replaced; a merge patch of all of it comes near.
+  // A custom resource cannot be replaced without a version. A merge patch of the whole spec is the nearest
+  // request.
   const headers = { 'Content-Type': 'application/merge-patch+json' }
   const spec = { spec: body['spec'] }
   return {

@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 import { stepText, subjectOf, type KindExample, type Step } from './differential-kinds.ts'
 import { createRandom, type Random } from './seeded-choices.ts'
 
-/** Kinds that change how a server works, so that a random one would spoil all that follows. */
+/** Kinds that change how a server works, so that a random one would spoil all later requests. */
 const excluded: ReadonlySet<string> = new Set([
   'APIService',
   'CustomResourceDefinition',
@@ -372,7 +372,7 @@ function placesOf(value: unknown, at: Place = []): Place[] {
 
 function setAt(body: unknown, place: Place, value: unknown): void {
   const [key = '', ...rest] = place
-  // Places come from the object itself.
+  // Each place was read from the object itself.
   const holder = body as Record<string | number, unknown>
   if (rest.length > 0) {
     if (typeof holder[key] === 'object' && holder[key] !== null) setAt(holder[key], rest, value)

@@ -12,7 +12,7 @@ export interface KindExample {
   name?: string
   labels?: Record<string, string>
   status?: object
-  /** Path of a field that upstream's API server writes by itself some time after a create. */
+  /** The path of a field that upstream's API server sets some time after a create. */
   settled?: string
   /** The same after a delete that a finalizer holds up. */
   cleaned?: string

@@ -22,12 +22,12 @@ interface Reference {
 
 const heading = (text: string): string => `# ${text} Written by dev/hack/differential.ts nodes.`
 
-/** Lets a request act as the user that the API server takes for this node. */
+/** Returns the header with which a request acts as this node. */
 const asNode = (node: string): string => `As: system:node:${node}, system:nodes`
 
 const isEphemeral = (path: string): boolean => path.startsWith('spec.ephemeralContainers')
 
-/** No pod is created with ephemeral containers: they are added to one that is there. */
+/** A pod cannot be created with ephemeral containers: they are added to an existing one. */
 const ephemeralReferences: readonly Reference[] = podReferenceFields
   .filter(({ path }) => isEphemeral(path))
   .map(referenceOf)
@@ -194,7 +194,7 @@ function mirrorScript(node: string): string {
   ]
   return scriptOf('What a mirror pod that a node creates may refer to.', [
     makeNode(node),
-    // Servers learn of the node at their own time.
+    // Servers see the node some time after its create.
     { ...attempt('a plain one', {}), headers: [asNode(node), 'Until: kind = Pod'] },
     ...references.map(({ title, specWith }) => attempt(title, specWith('name'))),
     ...Object.entries(plainVolumes).map(([source, fields]) =>
@@ -221,7 +221,7 @@ const paths: Readonly<Partial<Record<PodReferenceResource, string>>> = {
   serviceaccounts: '/api/v1/namespaces/${ns}/serviceaccounts',
 }
 
-/** Places of pods; a mirror pod grants no access, even if its own node created it. */
+/** The places of pods. A mirror pod grants no access, even if its own node created it. */
 const places = ['own', 'far', 'unbound', 'mirror'] as const
 type Place = (typeof places)[number]
 
@@ -231,7 +231,7 @@ function nodeOf(script: string, place: Place): string | undefined {
   return place === 'far' ? `${script}-far` : `${script}-own`
 }
 
-/** Fields that a create refuses where the object is not there, or for which a gate is off. */
+/** Fields that a create refuses if the object does not exist, or whose gate is off. */
 const needThere = ['priorityClassName', 'runtimeClassName', 'podGroupName', 'clusterTrustBundle']
 
 function readScript(script: string): string {

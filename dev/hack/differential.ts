@@ -87,7 +87,7 @@ async function replay(): Promise<void> {
   }
 }
 
-/** Random requests; with --add those that are answered alike become a script. */
+/** Sends random requests; with --add those with equal answers become a script. */
 async function generate(): Promise<void> {
   const seed = Number(values.seed)
   const name = `generated-${seed}`
@@ -176,7 +176,7 @@ async function startEmptyUpstream(withBeta: boolean): Promise<Subject & AsyncDis
   await using stack = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'skerry-upstream-'))
   stack.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }))
-  // Ours restricts nodes by default, as installers of upstream have it.
+  // Ours restricts nodes by default, as installers of upstream configure it.
   const restricted = '--enable-admission-plugins=NodeRestriction'
   const apiServerArguments = [restricted, ...(withBeta ? betaArguments() : [])]
   const { url, credentials } = stack.use(

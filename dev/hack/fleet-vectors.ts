@@ -22,7 +22,7 @@ record(
 )
 
 function record(topic: string, names: readonly string[], answers: readonly OracleAnswer[]): void {
-  // One answer a line, so that a change of one shows as such.
+  // Writes one answer a line, so that a diff shows each change.
   const lines = names.map((name, at) => `${JSON.stringify(name)}: ${JSON.stringify(answers[at])}`)
   const file = join(import.meta.dirname, `../differential/${topic}/testdata/answers.json`)
   writeFileSync(file, `{\n${lines.join(',\n')}\n}\n`)

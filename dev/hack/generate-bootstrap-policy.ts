@@ -21,7 +21,7 @@ interface UpstreamObject {
   [field: string]: unknown
 }
 
-/** In the order they must be created: namespaces before what lives in them, roles before bindings. */
+/** The resources in the order of creation: namespaces before their objects, roles before bindings. */
 const resources = [
   'namespaces',
   'clusterroles.rbac.authorization.k8s.io',
@@ -54,7 +54,7 @@ async function readAll(resource: string, kubeconfig: string): Promise<UpstreamOb
     ['--kubeconfig', kubeconfig, 'get', resource, '-A', '-o', 'json'],
     { maxBuffer: 64 * 1024 * 1024 },
   )
-  // kubectl prints a v1 List; each item has at least what UpstreamObject names.
+  // kubectl prints a v1 List; each item has at least the fields of UpstreamObject.
   const list = JSON.parse(stdout) as { items: UpstreamObject[] }
   return list.items
     .filter(isBootstrapObject)
@@ -70,7 +70,7 @@ function isBootstrapObject(object: UpstreamObject): boolean {
 
 function withoutServerFields(object: UpstreamObject): UpstreamObject {
   const { name, namespace, labels, annotations } = object.metadata
-  // Descriptions are prose of upstream, not facts.
+  // Descriptions are upstream's prose and not facts.
   const { status: _status, description: _description, spec, ...rest } = object
   const isSpecFact = spec !== undefined && object.kind !== 'Namespace'
   return {

@@ -29,7 +29,7 @@ import { startKarmada } from './upstream/karmada-run.ts'
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'facts' }
 const testdata = join(import.meta.dirname, '../../packages/karmada-kinds/admission/testdata')
 const timeoutMs = 240_000
-/** Its webhooks look at what they have watched. */
+/** The time after which Karmada's webhooks have watched a written object. */
 const settleMs = 100
 
 await using stack = new AsyncDisposableStack()

@@ -49,7 +49,7 @@ const scalars: Readonly<Record<string, string>> = {
 /** Messages that stand for a Go slice: nothing is written of one that is nil. */
 const nilable = new Set(['Verbs', 'ExtraValue'])
 
-/** Versions that no server of this release serves. */
+/** Matches versions that no server of this release serves. */
 const isUnserved = /alpha|testapigroup|apps\/v1beta|extensions\/v1beta1|admission\/|policy\/v1beta1/
 
 const messages: Record<string, Field[]> = {}
@@ -107,7 +107,7 @@ function fieldOf(from: {
   return [Number(number), go?.isInline ? '' : go?.jsonName || name, typeName, flags]
 }
 
-/** `io.k8s.api.core.v1.Pod` of `k8s.io.api.core.v1.Pod`. */
+/** Returns `io.k8s.api.core.v1.Pod` for `k8s.io.api.core.v1.Pod`. */
 function openApiName(name: string): string {
   return name
     .replace(/^k8s\.io\./, 'io.k8s.')
@@ -115,7 +115,7 @@ function openApiName(name: string): string {
     .replace('kube_aggregator', 'kube-aggregator')
 }
 
-/** Struct tags of the package's types, by struct and field number. */
+/** Returns the struct tags of the package's types, by struct and field number. */
 function goStructs(directory: string): Map<string, Map<number, GoField>> {
   const structs = new Map<string, Map<number, GoField>>()
   for (const file of globSync('*.go', { cwd: directory })) {

@@ -17,7 +17,7 @@ import { defaultKarmadaCache, karmadaSource } from './upstream/karmada-build.ts'
 
 const karmadactl = join(defaultKarmadaCache, 'bin', 'karmadactl')
 const directory = mkdtempSync(join(tmpdir(), 'skerry-customizations-'))
-/** Where Karmada keeps its own rules for kinds of others; they are read there, and stay there. */
+/** The directory of Karmada's own rules for kinds of others. The rules are read there and not copied. */
 const bundled = join(
   karmadaSource(),
   'pkg/resourceinterpreter/default/thirdparty/resourcecustomizations',
@@ -42,7 +42,7 @@ try {
   rmSync(directory, { recursive: true })
 }
 
-/** One answer a line, so that a change of one shows as such. */
+/** Writes one answer a line, so that a diff shows each change. */
 function record(topic: string, answers: readonly (readonly [name: string, answer: unknown])[]) {
   const lines = answers.map(
     ([name, answer]) => `${JSON.stringify(name)}: ${JSON.stringify(answer)}`,
@@ -54,7 +54,7 @@ function record(topic: string, answers: readonly (readonly [name: string, answer
 
 type Asked = Pick<CustomizationCase, 'operation' | 'object' | 'observed' | 'replicas' | 'items'>
 
-/** Its results in their order, or that there is an error. */
+/** Returns the results in their order, or that there is an error. */
 function answerTo(asked: Asked, customization: string): { results: unknown[] } | { error: string } {
   const { operation, object, observed, replicas, items } = asked
   const args = [
@@ -67,7 +67,7 @@ function answerTo(asked: Asked, customization: string): { results: unknown[] } |
     ...(items ? [`--status-file=${fileOf('items', ...items)}`] : []),
   ]
   const { stdout, stderr } = spawnSync(karmadactl, args, { encoding: 'utf8' })
-  // Beside it there may be lines of a log.
+  // The output may also contain lines of a log.
   const failed = stderr.split('\n').find((line) => line.startsWith('Execute'))
   if (failed !== undefined) return { error: failed }
   const documents = parseAllDocuments(stdout)

@@ -30,7 +30,7 @@ else {
 }
 
 interface TabledMutant extends Mutant {
-  /** The file that it stands in. */
+  /** The file of the mutant's table. */
   readonly table: string
 }
 
@@ -106,7 +106,8 @@ async function play(mutant: Mutant, copy: string): Promise<string | undefined> {
   const { proof, only, shownAs = proof } = mutant
   const alone = `${only === undefined ? '' : `${escaped(only)}.*`}${escaped(shownAs)}`
   const isAlone = (await outcome(mutant, copy, alone)) === 'passed'
-  // Some tests go on from what those before them in their file have made.
+  // The whole file runs if the test alone does not pass: some tests depend on those before them in their
+  // file.
   const pattern = isAlone ? alone : '.'
   const whole = isAlone ? 'passed' : await outcome(mutant, copy, pattern)
   if (whole !== 'passed') return `without the mutant the test ${whole}`
@@ -130,7 +131,7 @@ async function outcome(
   pattern: string,
 ): Promise<Outcome> {
   const args = ['--test', '--test-reporter=tap', `--test-name-pattern=${pattern}`, runBy]
-  // A group of its own: what hangs is the test's process, not the runner that started it.
+  // The child leads its own process group: the test's process may hang and not the runner that started it.
   const child = spawn(process.execPath, args, {
     cwd,
     detached: true,
@@ -152,12 +153,12 @@ async function outcome(
   return isGood ? 'passed' : 'was not found'
 }
 
-/** TAP escapes backslashes and hashes in names. */
+/** Escapes backslashes and hashes as TAP does in names. */
 function tapText(name: string): string {
   return name.replaceAll('\\', '\\\\').replaceAll('#', '\\#')
 }
 
-/** Documents may print another apostrophe than the source. */
+/** Returns a pattern that also matches the other apostrophe, which documents may print. */
 function escaped(name: string): string {
   return name.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&').replaceAll("'", "['’]")
 }

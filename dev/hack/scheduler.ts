@@ -24,7 +24,7 @@ import { buildUpstream } from './upstream/build-upstream.ts'
 import { startScheduler } from './upstream/run-scheduler.ts'
 import { startUpstream, type RunningUpstream } from './upstream/run-upstream.ts'
 
-/** Upstream's sights are taken when nothing has changed for this long: more than its first backoff. */
+/** The time without a change after which upstream's result is read. It is longer than its first backoff. */
 const quietMs = 1_500
 
 const [command = '', ...names] = process.argv.slice(2)

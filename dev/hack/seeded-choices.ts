@@ -1,11 +1,11 @@
-/** Choices that are the same for a seed. */
+/** Random choices that are the same for each seed. */
 export interface Random {
   /** A whole number from 0 to the bound, without it. */
   below(bound: number): number
   pick<T>(all: readonly T[]): T
 }
 
-/** xorshift32: enough for requests, and the same everywhere. */
+/** Creates choices of xorshift32, which is good enough for requests and the same on every platform. */
 export function createRandom(seed: number): Random {
   let state = seed * 2_654_435_761 || 1
   const below = (bound: number): number => {
@@ -21,7 +21,7 @@ export function createRandom(seed: number): Random {
       const found = all[below(all.length)]
       if (found === undefined && all.length === 0)
         throw new RangeError('Cannot pick: there is nothing')
-      // Below the length there is an element.
+      // Every index below the length has an element.
       return found as T
     },
   }

@@ -11,10 +11,10 @@ import { connect, EventReader, type Subject } from '../differential/subject.ts'
 import { buildUpstream } from './upstream/build-upstream.ts'
 import { startUpstream } from './upstream/run-upstream.ts'
 
-/** So that what controllers write depends on what they see, not on their own limits. */
+/** The limits of controllers are off, so that their writes depend only on what they see. */
 const unhurried = ['--kube-api-qps=1000', '--kube-api-burst=2000']
 
-/** Upstream's API server and controller manager, empty, in real time. */
+/** Starts upstream's API server and controller manager, empty, in real time. */
 export async function startUpstreamWorld(): Promise<StoryWorld & AsyncDisposable> {
   const bin = await buildUpstream(['etcd', 'kube-apiserver', 'kube-controller-manager'])
   await using stack = new AsyncDisposableStack()
@@ -66,7 +66,7 @@ async function follow(reader: EventReader, onEvent: () => void): Promise<void> {
   try {
     while ((await reader.next()) !== undefined) onEvent()
   } catch (error) {
-    // Closed from here, when the story is over.
+    // The caller closes the reader when the story is over.
     if (!(error instanceof Error && 'code' in error)) throw error
   }
 }

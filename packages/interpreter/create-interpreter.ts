@@ -151,7 +151,7 @@ async function sourceOf<T extends KubeObject>(
       signal.throwIfAborted()
       if (isStatusError(error, 'NotFound') || isStatusError(error, 'Forbidden')) {
         log.info('Interpreters are not to be had here yet', { resource: resource.resource })
-        // Goes on asking by itself.
+        // The informer continues to ask.
         return informers.informer(resource)
       }
     }

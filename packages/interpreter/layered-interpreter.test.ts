@@ -29,7 +29,7 @@ function customization(healthInterpretation: string): Customization {
   }
 }
 
-/** Objects that come and go. */
+/** A source whose objects a test changes. */
 class Objects<T extends Customization | WebhookConfiguration> implements Source<T> {
   #objects: readonly T[] = []
   readonly #listeners: (() => void)[] = []

@@ -1,10 +1,10 @@
 import { asError, type Logger } from '@skerry/base'
 import type { ResourceInterpreter } from './contract/resource-interpreter.ts'
 
-/** Failures that were told; after so many other ones, each is told again. */
+/** The reported failures; beyond this number, each is reported again. */
 const toldMax = 100
 
-/** A health that cannot be had is Unknown, as in Karmada, and the reason is told once. */
+/** Turns a failed health into Unknown, as in Karmada, and reports the reason once. */
 export function withUnknownHealth(
   interpreter: ResourceInterpreter,
   log: Logger,

@@ -13,7 +13,7 @@ await runOnRealNode(import.meta.url, 'a node on which others have worked', testI
 
 const signal = new AbortController().signal
 
-/** A web server that says its own name. */
+/** A web server that answers with its own name. */
 const serving = {
   name: 'main',
   image: 'busybox:test',
@@ -35,7 +35,7 @@ function conditionOf(pod: Pod, type: string): string | undefined {
   return pod.status?.conditions?.find((one) => one.type === type)?.status
 }
 
-/** Returns what tells a container from its successor. */
+/** Returns the fields that distinguish a container from its successor. */
 function identityOf(pod: Pod): string {
   const [main] = pod.status?.containerStatuses ?? []
   return `${main?.containerID} ${main?.restartCount}`
@@ -83,7 +83,7 @@ class Scene {
       const pod = await this.node.pod(name)
       return identityOf(pod) !== identityOf(before) && (await this.isServing(name))
     })
-    // Busybox forks for each request: for a moment there may be two.
+    // Busybox forks for each request, so for a moment there may be two.
     await this.node.until('one server runs', async () => serversOf(before.metadata.uid ?? '') === 1)
   }
 
@@ -94,7 +94,7 @@ class Scene {
     assert.doesNotMatch(readFileSync('/proc/self/mountinfo', 'utf8'), / \S*cni-/)
   }
 
-  /** Until containerd is another process than that, and answers. */
+  /** Waits until containerd is another process, and answers. */
   async containerdAfter(pid: number): Promise<void> {
     await this.node.until('containerd is another', () =>
       this.node.containerdPid().then(
@@ -118,7 +118,7 @@ class Scene {
   }
 }
 
-/** How many of a pod's servers run, whether the runtime knows of them or not. */
+/** Counts a pod's running servers, even those that the runtime has lost. */
 function serversOf(podUid: string): number {
   return readdirSync('/proc').filter((name) => {
     if (!/^\d+$/.test(name)) return false
@@ -188,7 +188,7 @@ function testInNamespaces(): void {
     assert.deepEqual(namespaces.length, 2, 'they are where any program finds them')
     run('ip', 'netns', 'add', 'vpn')
     run('ip', 'netns', 'add', 'vpn2')
-    // One whose sandbox dies is replaced before it is deleted.
+    // A pod whose sandbox dies is replaced before it is deleted.
     const killed = await node.pod('killed')
     const [sandbox] = (await node.runtime.listPodSandboxes(signal)).filter(
       ({ metadata }) => metadata.name === 'killed',
@@ -273,7 +273,7 @@ function testInNamespaces(): void {
     await rm('/run/skerry/containerd/state/io.containerd.runtime.v2.task', {
       recursive: true,
     }).catch(
-      // Root file systems of containers are mounted there: what is not busy is gone.
+      // Containers' root file systems are mounted there: only what is not busy is removed.
       () => undefined,
     )
     await scene.containerdAfter(pid)

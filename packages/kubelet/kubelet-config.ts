@@ -21,9 +21,9 @@ export interface KubeletConfig extends NodeDirectories {
   cniPluginDirectory?: string
   /** The bridge of the pods, which the node maintains. If empty, another program maintains it. */
   podBridge?: string
-  /** Manifests of pods that run without any API server. */
+  /** The directory of manifests of pods that run without any API server. */
   staticPodDirectory?: string
-  /** Port that the API server reaches this node on. */
+  /** The port at which the API server reaches this node. */
   port?: number
   labels?: Readonly<Record<string, string>>
   taints?: readonly { key: string; value?: string; effect: string }[]
@@ -35,7 +35,7 @@ export interface KubeletConfig extends NodeDirectories {
   stopsPodsOnExit?: boolean
   /** The sandbox image: never garbage. */
   sandboxImage?: string
-  /** containerd's root, synced after each pull. */
+  /** The root of containerd, synced after each pull. */
   imageDirectory?: string
   version?: string
 }

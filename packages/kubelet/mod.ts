@@ -1,8 +1,8 @@
 /**
- * kubelet: the node agent. Takes the pods bound to its node from the API (or, offline, from its
- * own disk), runs them on containerd through the container runtime interface and reports what it
- * sees. It schedules nothing and never touches another node. Start reading at run/run-kubelet.ts, then
- * plan/plan-pod.ts (what is decided) and pods/pod-worker.ts (how it is carried out).
+ * kubelet: the node agent. It takes the pods bound to its node from the API (or, offline, from its own disk),
+ * runs them on containerd through the container runtime interface, and reports their state. It schedules
+ * nothing and never touches another node. Start reading at run/run-kubelet.ts, then plan/plan-pod.ts
+ * (decides) and pods/pod-worker.ts (carries out).
  */
 export { dialContainerd } from './cri/dial-containerd.ts'
 export type { ContainerRuntime } from './cri/container-runtime.ts'

@@ -1,8 +1,8 @@
 import { abortReason, linkedSignal } from '@skerry/base'
 
 /**
- * Tasks that come and go by name while their owner lives: each can be stopped alone, all end with
- * the owner, and a failure goes to the owner instead of getting lost.
+ * Runs tasks by name while their owner lives: each can be stopped alone, all end with the owner, and a
+ * failure goes to the owner instead of getting lost.
  */
 export class TaskGroup implements AsyncDisposable {
   readonly #tasks = new Map<
@@ -29,7 +29,7 @@ export class TaskGroup implements AsyncDisposable {
     return this.#tasks.has(name)
   }
 
-  /** Does nothing when a task of that name runs. */
+  /** Does nothing if a task of that name runs. */
   add(name: string, task: (scope: AbortSignal) => Promise<void>): void {
     if (this.#tasks.has(name) || this.#signal.aborted) return
     const scope = linkedSignal(this.#signal)
@@ -43,7 +43,7 @@ export class TaskGroup implements AsyncDisposable {
         this.#tasks.delete(name)
       }
     }
-    // Entered first: a task that ends at once still finds and removes its entry.
+    // The entry is made first, so that a task that ends at once can remove it.
     const started = Promise.withResolvers<void>()
     this.#tasks.set(name, { scope, done: started.promise })
     run().then(started.resolve, started.reject)

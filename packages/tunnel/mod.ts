@@ -1,9 +1,10 @@
 /**
- * tunnel: many requests at once over one outbound WebSocket. The agent dials; the hub asks. Requests,
- * bodies and upgrades pass as bytes: it knows nothing of Kubernetes, users or rights.
- * Start reading at docs/tunnel-protocol.md, which specifies the wire. frame/ reads and writes it and knows nothing
- * else of the package; traffic/ decides what is sent first; session/ has the two ends of a tunnel; agent/ stays
- * connected; hub/ accepts tunnels and knows who is connected; web-socket/ and carrier/ are ways for the bytes.
+ * tunnel: many requests at once over one outbound WebSocket. The agent dials; the hub sends requests.
+ * Requests, bodies and upgrades pass as bytes: the package knows nothing of Kubernetes, users or rights.
+ * Start reading at docs/tunnel-protocol.md, which specifies the wire. frame/ reads and writes it and imports
+ * nothing else of the package; traffic/ decides the order of sending; session/ has the two ends of a tunnel;
+ * agent/ stays connected; hub/ accepts tunnels and knows which are open; web-socket/ and carrier/ carry the
+ * bytes.
  */
 export {
   dialTunnel,

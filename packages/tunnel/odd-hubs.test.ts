@@ -1,4 +1,4 @@
-/** Agents dial hubs, and hub replicas dial each other. A peer that answers oddly ends only its own tunnel. */
+/** Agents dial hubs, and hub replicas dial each other. A peer with odd answers ends only its own tunnel. */
 import assert from 'node:assert/strict'
 import type { Duplex } from 'node:stream'
 import { after, before, test } from 'node:test'

@@ -33,7 +33,7 @@ const classify: Classify = ({ path }) => {
   return path.startsWith('/bulk') ? 'bulk' : 'control'
 }
 
-/** Endless for all paths but /small; a body that is sent is read to its end. */
+/** Answers endlessly on all paths but /small; reads a body to its end. */
 function handlerOn(received: { bytes: number }): TunnelHandler {
   return {
     async onRequest({ path, method, body }) {

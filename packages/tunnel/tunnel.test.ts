@@ -150,7 +150,7 @@ test('an upgrade carries bytes both ways and each end closes on its own', async 
       },
     ),
   )
-  // kubectl announces an empty body with the POST that it upgrades.
+  // The program kubectl announces an empty body with the POST that it upgrades.
   const headers = { connection: 'Upgrade', upgrade: 'SPDY/3.1', 'content-length': '0' }
   const upgraded = await hub.upgrade({ method: 'POST', path: '/exec', headers }, never)
   assert.ok(isSwitched(upgraded))

@@ -18,8 +18,8 @@ export async function openChosenHub(flags: ChosenHub): Promise<AdminCluster> {
 }
 
 /**
- * A control plane seen through a kubeconfig file of ours, for commands that act on it. Throws
- * ExpectedError when there is no such file; so do requests where nobody answers.
+ * Opens a control plane through a kubeconfig file of ours, for commands that act on it. Throws ExpectedError
+ * if the file does not exist; requests throw it if the server does not answer.
  */
 export async function openAdminCluster(
   kubeconfigPath: string,

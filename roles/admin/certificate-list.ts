@@ -15,9 +15,9 @@ import { codeOf } from '../runtime/data-directory.ts'
 /** The state of a certificate, by the clock now. */
 export type CertificateState = 'good' | 'ends soon' | 'expired' | 'not yet valid' | 'damaged'
 
-/** Says which process issues the next certificate. */
+/** The process that issues the next certificate. */
 export type CertificateRenewal =
-  /** Nobody: it is an authority. */
+  /** Nobody, because it is an authority. */
   | 'authority'
   /** A site or hub that has the authority. */
   | 'here'
@@ -25,7 +25,7 @@ export type CertificateRenewal =
   | 'node'
   /** The hub, at the agent's request. */
   | 'agent'
-  /** Nobody: it is only kept for the time when the next one is not good. */
+  /** Nobody, because it is only kept in case the next one is not valid. */
   | 'kept'
 
 /** One certificate of a role's data directory. */
@@ -37,7 +37,7 @@ export interface ListedCertificate {
   readonly state: CertificateState
   /** Undefined if the certificate cannot be read. */
   readonly certificate: Certificate | undefined
-  /** Why it is damaged, or empty. */
+  /** Why it is damaged; otherwise empty. */
   readonly detail: string
 }
 
@@ -122,7 +122,10 @@ export function isOff({ state, renewal }: ListedCertificate): boolean {
   return state !== 'good' && renewal !== 'kept'
 }
 
-/** Compares the clock with the time that this machine's roles knew last. Undefined if nothing is wrong. */
+/**
+ * Compares the clock with the last time that this machine's roles recorded. Returns undefined if nothing is
+ * wrong.
+ */
 export function clockFaultOf(roles: readonly RoleDirectory[], nowMs: number): string | undefined {
   const knownMs = latestKnownMs(roles)
   return knownMs === undefined ? undefined : clockFault(nowMs, knownMs)

@@ -6,7 +6,7 @@ import { dataDirectoryDefault } from '../runtime/data-directory.ts'
 export interface ChosenHub {
   /** The data directory of a hub on this machine. */
   readonly dataDir: string
-  /** Instead of that hub's administrator: any hub, as any user. */
+  /** A kubeconfig for any hub, as any user, instead of that hub's administrator. */
   readonly kubeconfig?: string | undefined
 }
 

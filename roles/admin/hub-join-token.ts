@@ -7,7 +7,7 @@ import { createJoinToken, type JoinToken } from './join-token.ts'
 
 export interface ClusterTokenOptions {
   clusterName: string
-  /** https://host:port of the hub, as the agent will dial it. */
+  /** The hub's URL https://host:port, as the agent will dial it. */
   server: string
   caPem: string
   ttlSeconds: number

@@ -10,7 +10,7 @@ import { spkiHash } from '@skerry/pki'
 export { parseDurationMs } from '@skerry/api'
 
 export interface JoinTokenOptions {
-  /** https://host:port that the new machine will dial. */
+  /** The URL https://host:port that the new machine will dial. */
   server: string
   caPem: string
   ttlSeconds: number

@@ -7,7 +7,7 @@ import { delegatesResource } from '@skerry/gateway'
 export interface KarmadaAccessOptions {
   /** The name at the hub, and also at Karmada. */
   readonly name: string
-  /** https://host:port of the hub, as Karmada dials it. */
+  /** The hub's URL https://host:port, as Karmada dials it. */
   readonly server: string
   readonly caPem: string
   readonly ttlSeconds: number
@@ -74,7 +74,7 @@ export async function createKarmadaAccess(
   ]
 }
 
-/** Voids every token that was given to Karmada for the cluster: tokens die with their account. */
+/** Voids every token that was given to Karmada for the cluster, by deleting its accounts. */
 export async function deleteKarmadaAccess(
   hub: Cluster,
   cluster: string,

@@ -12,12 +12,12 @@ async function* none(): AsyncGenerator<Uint8Array> {
   // An answer without a body.
 }
 
-/** In which every wait is over at once. */
+/** A clock on which every wait is over at once. */
 const clock = {
   sleep: async (_ms: number, signal: AbortSignal): Promise<void> => signal.throwIfAborted(),
 }
 
-/** Fails in these ways, one after another, and then answers. */
+/** Fails with these errors, one after another, and then answers. */
 function failing(...errors: readonly Error[]): Transport & { sent: number } {
   const left = [...errors]
   return {

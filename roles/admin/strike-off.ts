@@ -5,8 +5,8 @@ import { revokeAgent } from '@skerry/membership'
 import { deleteKarmadaAccess } from './karmada-access.ts'
 
 /**
- * Voids what lets a cluster's agent in: its certificates, and tokens with which it could get others. Resolves with
- * the number of tokens that there were.
+ * Voids a cluster's agent's access: its certificates, and tokens with which it could get others. Resolves
+ * with the number of those tokens.
  */
 export async function shutOut(
   hub: Api,
@@ -18,7 +18,7 @@ export async function shutOut(
   return tokens
 }
 
-/** Deletes the cluster, and what lets Karmada go there. False when the hub has none. */
+/** Deletes the cluster, and Karmada's access to it. Resolves false if the hub has none. */
 export async function deleteFromHub(hub: Api, name: string, signal: AbortSignal): Promise<boolean> {
   await deleteKarmadaAccess(hub, name, signal)
   try {

@@ -39,7 +39,7 @@ import { reEnrol, type ReEnrolOptions } from './re-enrol.ts'
 export interface AgentIdentityOptions {
   /** The directory of the certificate and the hub's authority. */
   directory: string
-  /** https://host:port */
+  /** The hub's URL, https://host:port. */
   hub: string
   clusterName: string
   /** Both needed the first time only. */
@@ -139,7 +139,7 @@ async function isOver(
   return renewed === undefined
 }
 
-/** A revoked certificate is of no use any more; with a token there can be another. */
+/** Reports whether the certificate was revoked and is useless; with a token there can be another. */
 async function isRefused(
   paths: KeyPairPaths,
   base: HttpsTransportConfig,
@@ -181,7 +181,7 @@ async function ensureTrust(
   return authorityPem
 }
 
-/** Whether the authority is the one that the operator names: with a new token and another hash it is not. */
+/** Reports whether the authority matches the operator's hash: with a new token and another hash it does not. */
 function isPinned(authorityPem: string, caHash: string): boolean {
   return decodePem(authorityPem).some((pem) => spkiHash(pem) === caHash)
 }

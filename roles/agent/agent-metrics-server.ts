@@ -20,7 +20,7 @@ export interface MetricsAddress {
   readonly port: number
 }
 
-/** Clients are scrapers: what asks for more is cut off. */
+/** Clients are scrapers; excess connections are cut off. */
 const connectionsMax = 32
 const requestMs = 5_000
 

@@ -21,7 +21,7 @@ import { openProbes } from './probe-server.ts'
 const soon = (): AbortSignal => AbortSignal.timeout(20_000)
 type Edge = Awaited<ReturnType<typeof startTestEdge>>
 
-/** kubectl as administrator of the edge. */
+/** Runs kubectl as administrator of the edge. */
 async function createKubectl(edge: Edge, directory: string) {
   const subject = { commonName: 'admin', organizations: ['system:masters'] }
   const issued = await issueClientCertificate(edge.authority, { subject }, systemClock)

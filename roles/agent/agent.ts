@@ -45,13 +45,13 @@ import { createVirtualIdentities } from './virtual-identities.ts'
 export interface AgentOptions {
   /** The directory of the agent's identity. */
   directory: string
-  /** https://host:port */
+  /** The hub's URL, https://host:port. */
   hub: string
   clusterName: string
   tokenFile: string | undefined
   tokenText: string | undefined
   caHash: string | undefined
-  /** The cluster's own API server, and who the agent is to it. */
+  /** The cluster's own API server, with the agent's credentials. */
   api: HttpsTransportConfig
   /** Connects to the hub. If omitted, over TCP. */
   connect?: Connect
@@ -64,7 +64,7 @@ export interface AgentOptions {
   policy?: ImpersonationPolicy
   /** Services of the cluster that the hub may reach. If omitted, none. */
   services?: readonly AllowedService[]
-  /** Addresses that no service may lead to. Default: those of this machine's interfaces. */
+  /** Returns addresses to which no service may lead. Default: those of this machine's interfaces. */
   ownAddresses?: () => readonly string[]
   /** Whether to apply the hub's Works for this cluster. If omitted, they are ignored. */
   appliesWorks?: boolean | undefined

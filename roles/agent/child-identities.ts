@@ -18,14 +18,14 @@ import { version } from '../runtime/version.ts'
 import type { AgentIdentity } from './agent-identity.ts'
 import { createIdentitySecret, type IdentitySecret } from './identity-secret.ts'
 
-/** A virtual cluster that asks who it is. */
+/** A virtual cluster that requests its identity. */
 export interface AskingChild {
   readonly name: string
   /** The directory of its certificate and key. */
   readonly directory: string
-  /** The control plane does not take the certificate that is there any more. */
+  /** True if the control plane no longer accepts the present certificate. */
   readonly isRefused: boolean
-  /** Said why it waits; meanwhile its requests are refused with that. */
+  /** Called with the reason why it waits, with which its requests are refused meanwhile. */
   readonly onWaiting: (why: string) => void
 }
 
@@ -94,12 +94,12 @@ export function createChildIdentities(
   }
 }
 
-/** Where the identities of an agent's virtual clusters are. */
+/** Returns the directory of a virtual cluster's identity. */
 function childDirectory(directory: string, clusterName: string): string {
   return join(directory, 'clusters', clusterName)
 }
 
-/** Whether it has ever got a certificate. */
+/** Reports whether it has ever had a certificate. */
 export async function isRegistered(directory: string): Promise<boolean> {
   return (await readFileIfPresent(join(directory, 'agent.crt'))) !== undefined
 }
@@ -130,7 +130,7 @@ class Child implements Disposable {
   #opening: Opening | undefined
   #opened: AgentIdentity | undefined
   #isRefused = false
-  /** When the last attempt ended. */
+  /** The time at which the last attempt ended. */
   #endedMs: number | undefined
 
   constructor(name: string, shared: Shared, onReleased: () => void) {

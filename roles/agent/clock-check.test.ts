@@ -97,7 +97,7 @@ for (const [name, offMs, words] of hubs) {
       lines.map(([message, { difference }]) => [message, difference]),
       words === undefined ? [] : [['Clocks differ: set the one that is wrong', words]],
     )
-    // Once, and without credentials.
+    // The hub was asked once, and without credentials.
     assert.deepEqual(hub.seen, [undefined, true])
   })
 }

@@ -2,7 +2,10 @@ import { request } from 'node:https'
 import type { Clock, Logger } from '@skerry/base'
 import type { TunnelAgentState } from '@skerry/tunnel'
 
-/** Certificates begin five minutes before they are issued; a clock that is less wrong does no harm. */
+/**
+ * The largest harmless difference, because certificates begin five minutes before they are issued, in
+ * milliseconds.
+ */
 const differenceMsMax = 300_000
 /** An agent tries every few seconds; its clock need not be looked at as often. */
 const lookMs = 60_000
@@ -43,7 +46,7 @@ interface Dialling {
   readonly onTunnel?: (state: TunnelAgentState) => void
 }
 
-/** Looks at the hub's clock whenever there is no tunnel to it. */
+/** Checks the hub's clock whenever there is no tunnel to it. */
 export function withClockCheck<Options extends Dialling>(
   options: Options,
   { clock, log, signal }: { clock: Clock; log: Logger; signal: AbortSignal },

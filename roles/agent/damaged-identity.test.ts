@@ -100,7 +100,7 @@ async function eachDamage(role: 'node' | 'agent'): Promise<void> {
     )
     for (const file of files) {
       for (const [what, damage] of Object.entries(fileDamages)) {
-        // Half of an address is an address.
+        // A cut address is still an address.
         if (file === 'server' && what === 'cut') continue
         const directory = join(parent, 'damaged')
         await cp(whole, directory, { recursive: true })

@@ -32,7 +32,7 @@ async function identityIn(
   return { authorityPem, client, transport: { server: url, certificateAuthority: authorityPem } }
 }
 
-/** Until the Secret has so many files. */
+/** Keeps the identity until the Secret has this many files. */
 async function keepUntil(
   local: Cluster,
   { count, kept }: { count: number; kept: ReturnType<typeof createIdentitySecret> },
@@ -80,7 +80,7 @@ test('a Secret keeps the identities of an agent and of its virtual clusters, and
   await writeFile(join(secondEast, 'agent.crt'), restored.slice(0, 100))
   await open(secondEast, 'bank-east').restore(soon())
   assert.equal(await readFile(join(secondEast, 'agent.crt'), 'utf8'), restored)
-  // A virtual cluster that goes takes its own out, and no other.
+  // A virtual cluster that is removed deletes its own files, and no others.
   await open(child, 'bank-east').clear(soon())
   const { data = {} } = await local.resource(resources.secrets).get(key, soon())
   assert.deepEqual(Object.keys(data).toSorted(), ['agent.crt', 'agent.key', 'ca.crt'])

@@ -23,7 +23,7 @@ import type { AgentIdentity } from './agent-identity.ts'
 
 export interface IdentitySecretOptions {
   readonly local: Cluster
-  /** `namespace/name`; it is there already. */
+  /** The existing Secret, as `namespace/name`. */
   readonly secret: string
   /** The directory of the agent's identity; a pod's is lost with the pod. */
   readonly directory: string
@@ -35,7 +35,7 @@ export interface IdentitySecretOptions {
 }
 
 export interface IdentitySecret {
-  /** Brings the files back that an earlier pod left in the Secret; a newer one on disk stays. */
+  /** Restores the files that an earlier pod left in the Secret; a newer one on disk stays. */
   restore(signal: AbortSignal): Promise<void>
   /** Writes the identity there, and each that follows. */
   keep(identity: AgentIdentity): Task

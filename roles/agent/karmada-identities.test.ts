@@ -140,7 +140,7 @@ test('a new group without a good token says what it waits for, and has it soon a
     clusters.get({ name: 'bank-east' }, soon()),
     /Cannot register cluster "bank-east" with .*: token abcdef is unknown there or expired; pass the token .*karmadactl token create/,
   )
-  // Its group may go: there is nothing of it at Karmada.
+  // Its group may be deleted, because it has nothing at Karmada.
   await release?.(soon())
   const next = bank.identityOf('bank-east').hub.resource(clusterResource)
   await assert.rejects(next.get({ name: 'bank-east' }, soon()), /token abcdef is unknown/)

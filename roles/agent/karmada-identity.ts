@@ -35,16 +35,16 @@ import type { AgentIdentity } from './agent-identity.ts'
 export interface KarmadaIdentityOptions {
   /** The directory of the certificate, the key and Karmada's authority. */
   directory: string
-  /** https://host:port of Karmada's API server. */
+  /** The URL of Karmada's API server, https://host:port. */
   server: string
   clusterName: string
   /** The token of `karmadactl token create`; token and hash are needed only the first time. */
   tokenFile: string | undefined
   tokenText: string | undefined
   caHash: string | undefined
-  /** Karmada's authority, where it is known already. */
+  /** Karmada's authority, if it is already known. */
   authorityPem?: string
-  /** UID of the cluster's kube-system namespace. */
+  /** Resolves with the UID of the cluster's kube-system namespace. */
   readClusterId: (signal: AbortSignal) => Promise<string>
   /** Connects to Karmada. If omitted, over TCP. */
   connect?: Connect

@@ -17,7 +17,7 @@ function configMap(name: string, labels: Record<string, string>) {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata }
 }
 
-/** A Work, the object that it has made, and one of somebody else's. */
+/** Creates a Work, its object, and one that is somebody else's. */
 async function prepare({ admin }: TestHub, edge: Api): Promise<void> {
   const space = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }
   await admin

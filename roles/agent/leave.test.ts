@@ -55,7 +55,7 @@ async function identityIn(directory: string): Promise<ClientCredentials> {
   return { certificate: found.certificatePem, key: found.privateKeyPem }
 }
 
-/** Status of a request of this agent. */
+/** Returns the status of a request of this agent. */
 async function ask(
   fleet: TestHub,
   identity: ClientCredentials,

@@ -77,7 +77,7 @@ export async function leave(options: LeaveOptions, context: RoleContext): Promis
   const rightsAreGone = 'hub' in from || (await deleteKarmadaRights(hub, clusterName, signal))
   await secret?.clear(signal)
   for (const name of files) await rm(join(directory, name), { force: true })
-  // Empty by now: its virtual clusters have gone before.
+  // The directory is empty by now: its virtual clusters were removed before.
   await rm(join(directory, 'clusters'), { recursive: true, force: true })
   return { rightsAreGone }
 }

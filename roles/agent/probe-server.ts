@@ -7,11 +7,14 @@ export interface ProbeServer extends AsyncDisposable {
   readonly port: number
 }
 
-/** Clients are kubelets: what asks for more is cut off. */
+/** Clients are kubelets; excess connections are cut off. */
 const connectionsMax = 32
 const requestMs = 5_000
 
-/** `/livez` answers while the process runs, `/readyz` while it is ready; without any word about why. */
+/**
+ * Serves `/livez`, which succeeds while the process runs, and `/readyz`, which succeeds while it is ready;
+ * neither gives a reason.
+ */
 export async function openProbes(
   port: number,
   isReady: () => boolean,

@@ -8,7 +8,7 @@ import { createSigningRequest, generateKeyPair } from '@skerry/pki'
 import type { RoleContext } from '../runtime/role-context.ts'
 
 export interface ReEnrolOptions {
-  /** https://host:port of the hub. */
+  /** The hub's URL, https://host:port. */
   server: string
   certificateAuthority: string
   /** Connects to the hub. If omitted, over TCP. */

@@ -39,7 +39,7 @@ interface Fleet extends AsyncDisposable {
   readonly hub: TestHub
 }
 
-/** One edge cluster, whose agent answers for two virtual ones, which the hub knows as its children. */
+/** Starts one edge cluster whose agent answers for two virtual ones, which the hub knows as its children. */
 async function startFleet(services: readonly AllowedService[] = []): Promise<Fleet> {
   await using stack = new AsyncDisposableStack()
   const edge = stack.use(await startTestEdge({ appliesWorks: true }))
@@ -50,7 +50,7 @@ async function startFleet(services: readonly AllowedService[] = []): Promise<Fle
       api: edge.api,
       appliesWorks: true,
       services,
-      // Their pods are this machine's.
+      // Their pods have this machine's addresses.
       ownAddresses: () => [],
       onViews: (views) => async (signal) => {
         for (const clusterName of virtualClusters) {
@@ -258,7 +258,7 @@ test('a namespace that somebody makes in a virtual cluster is isolated as its ot
   assert.deepEqual(held?.spec?.hard, quota)
 })
 
-/** Its kind, the cluster and the way there are all there as soon as the agent has made them. */
+/** Retries until the agent has created the kind, the cluster and the way there. */
 function untilTaken<T>(create: () => Promise<T>): Promise<T> {
   return until(async () => {
     try {

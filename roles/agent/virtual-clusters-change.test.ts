@@ -1,4 +1,4 @@
-/** Virtual clusters follow what their operator does with nodes and groups, also while their agent is away. */
+/** Virtual clusters follow their operator's changes to nodes and groups, even while their agent is offline. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject, Pod } from '@skerry/api'

@@ -1,4 +1,4 @@
-/** Groups of an edge cluster's nodes are clusters of their own on the hub, and Works reach them there. */
+/** Groups of an edge cluster's nodes are clusters on the hub, and Works reach them there. */
 import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'

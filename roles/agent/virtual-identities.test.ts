@@ -48,7 +48,7 @@ interface Given {
   readonly ahead?: { ms: number }
 }
 
-/** The agent of "bank", as far as it is who its virtual clusters are. */
+/** Starts the part of the agent of "bank" that holds its virtual clusters' identities. */
 async function startBank(fleet: TestHub, given: Given = {}) {
   await using stack = new AsyncDisposableStack()
   const { directory = join(fleet.directory, 'agent-bank'), identitySecret } = given
@@ -183,7 +183,7 @@ test('one virtual cluster is revoked and let in again, and all go with their par
   for (const name of names) await apply(bank, name)
   const get = (name: string) => reasonOf(clustersOf(name).get({ name }, signal))
   const seen = () => Promise.all(names.map(get))
-  /** Time passes until it is so: what was refused is not asked for again at once. */
+  /** Lets time pass until it is so, because a refused request is not repeated at once. */
   const untilSeen = (wanted: readonly string[]) =>
     until(async () => {
       ahead.ms += 10_000
@@ -192,7 +192,7 @@ test('one virtual cluster is revoked and let in again, and all go with their par
   assert.deepEqual(await seen(), ['done', 'done'])
   await revokeAgent(fleet.admin, { cluster: 'bank-east', nowMs: Date.now() }, signal)
   assert.deepEqual(await seen(), ['Unauthorized', 'done'])
-  // Its parent asks for another one, which is for a person to decide.
+  // Its parent requests another one, on which a person decides.
   await untilSeen(['Forbidden', 'done'])
   await assert.rejects(
     clustersOf('bank-east').get({ name: 'bank-east' }, signal),

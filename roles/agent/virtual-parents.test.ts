@@ -148,7 +148,7 @@ test('a virtual cluster keeps what is its own, and reaches nothing of a sibling 
   const stranger = await virtualOf(fleet, { cluster: 'bank-east', parent: 'other' }, stack)
   await refusedAll(stranger, 'bank-east')
   await refusedAll(await virtualOf(fleet, { cluster: 'bank', parent: 'bank' }, stack), 'bank')
-  // Nor one of a whole cluster by this name, as from a token that was given while it was free.
+  // Neither may a whole cluster of this name, as with a token from when it was free.
   await refusedAll(await agentOf(fleet, 'bank-east', stack), 'bank-east')
   await allowVirtualClusters(fleet.admin, { cluster: 'bank', isAllowed: false }, signal)
   await refusedAll(east, 'bank-east')
@@ -156,7 +156,7 @@ test('a virtual cluster keeps what is its own, and reaches nothing of a sibling 
   await clusters.delete({ name: 'bank-east' }, signal)
 })
 
-/** Whatever is of this cluster, and not this asker's. */
+/** Checks that this asker is refused everything of this cluster. */
 async function refusedAll(asker: Api, name: string): Promise<void> {
   const namespace = executionNamespace(name)
   const clusters = asker.resource(clusterResource)

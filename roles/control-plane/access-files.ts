@@ -32,11 +32,11 @@ export interface AccessFiles extends AsyncDisposable {
   readonly enabledPlugins: readonly string[]
   readonly webhooks?: AccessWebhooks
   readonly auditTrail?: AuditTrail
-  /** Between the server and its store. */
+  /** Adds encryption between the server and its store. */
   encrypted(store: Store): EncryptedStore
   /** Throws an error about plugins that hold keys. If omitted, there are no such plugins. */
   readonly checkKeyPlugins?: () => Promise<void>
-  /** `onKeys` is called when what can be decrypted may have changed. */
+  /** Follows the files; `onKeys` is called when other values may have become readable. */
   follow(onKeys: () => Promise<void>): readonly Task[]
 }
 
@@ -122,7 +122,7 @@ function followUsers(
   return (signal) => followFile({ ...file, lookMs }, onText, { clock, log }, signal)
 }
 
-/** Imported only by those that ask others: their conditions are expressions, which are large. */
+/** Imported only if webhooks are configured: their conditions are expressions, whose code is large. */
 async function openWebhooks(
   flags: AccessFlags,
   { context, stack }: { context: RoleContext; stack: AsyncDisposableStack },

@@ -1,4 +1,4 @@
-/** Options of every control plane about who gets in, what is recorded, and what is encrypted. */
+/** The options of every control plane for authentication, audit and encryption. */
 export interface AccessFlags {
   encryptionProviderConfig?: string | undefined
   newEncryptionKey?: boolean | undefined

@@ -15,14 +15,14 @@ import type { RoleContext } from '../runtime/role-context.ts'
 import type { AccessFlags } from './access-options.ts'
 import { openWebhookTransport } from './webhook-transport.ts'
 
-/** Others that say who somebody is and what they may do. */
+/** The webhooks that authenticate and authorize users. */
 export interface AccessWebhooks extends Disposable {
   readonly tokenWebhook?: TokenAuthenticator
   readonly configuredAuthorizers?: ConfiguredAuthorizers
   follow(lookMs: number): readonly Task[]
 }
 
-/** `iss` of this server's own tokens: what a webhook's answer without audiences is good for. */
+/** The `iss` of this server's own tokens, for which a webhook's answer without audiences is valid. */
 const audiences = ['https://kubernetes.default.svc.cluster.local']
 
 export async function openAccessWebhooks(

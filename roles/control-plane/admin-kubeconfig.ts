@@ -9,7 +9,7 @@ export interface AdminFile {
   path: string
   /** The name of the context. */
   name: string
-  /** https://host:port, as this machine reaches it. */
+  /** The URL https://host:port at which this machine reaches it. */
   server: string
 }
 

@@ -11,7 +11,7 @@ import {
 } from '@skerry/bootstrap'
 import { validityOf } from '@skerry/pki'
 
-/** The newest certificates, and who wants to know of newer ones. */
+/** The newest certificates, and the listeners to newer ones. */
 export interface Renewal {
   current: ClusterPki
   readonly listeners: ((pki: ClusterPki) => Promise<void>)[]
@@ -35,9 +35,12 @@ const tellMs = 24 * 3_600_000
 
 /** Keeps a control plane's certificates good while it serves. */
 export interface CertificateKeeper {
-  /** Judges them each minute, and when the clock is set: a control plane may run for years, and its clock may be set meanwhile. */
+  /**
+   * Checks them each minute, and when the clock is set: a control plane may run for years, and its clock may
+   * be set meanwhile.
+   */
   run(signal: AbortSignal): Promise<never>
-  /** Issues all of them again, however good they are, and uses the new ones when it resolves. */
+  /** Issues all of them again, even valid ones, and uses the new ones when it resolves. */
   renewAll(): Promise<void>
 }
 

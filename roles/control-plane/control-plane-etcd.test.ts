@@ -68,7 +68,7 @@ test(
     const pki = join(directory.path, 'pki')
     const aheadMs = Date.now() + 2 * 365 * 86_400_000
     await mkdir(pki, { recursive: true })
-    // Earlier versions let an authority begin when it was made.
+    // In earlier versions, an authority's validity began when it was created.
     for (const name of ['ca', 'front-proxy-ca']) {
       await writeCertificateAndKey(
         { certificatePath: join(pki, `${name}.crt`), keyPath: join(pki, `${name}.key`) },

@@ -76,9 +76,9 @@ export interface ControlPlaneOptions {
   newStore?: boolean | undefined
   /** The store's etcd; without servers, the state is in store.db. */
   etcd?: EtcdFlags
-  /** Others run on the same etcd, with the same keys; `keyFile` opens those, and is needed once. */
+  /** Set if others run on the same etcd, with the same keys; `keyFile` opens those, and is needed once. */
   replicas?: { readonly keyFile: string | undefined }
-  /** Common name of the authority that a first start makes. */
+  /** The common name of the authority that a first start creates. */
   authorityName: string
   bindAddress: string
   port: number
@@ -90,7 +90,7 @@ export interface ControlPlaneOptions {
   /** The message of a ComponentStatus for parts that do not run here. */
   componentFaults?: ApiServerOptions['componentFaults']
   routes?: readonly Route[]
-  /** The target that a request means, where that is not the one it has. */
+  /** Returns the target to which a request is rewritten. */
   retarget?: ApiServerOptions['retarget']
   /**
    * The interval at which the rights of open watches and sessions are checked again. If omitted, never, as
@@ -134,9 +134,9 @@ export interface ControlPlane extends AsyncDisposable {
   backup: ControlPlaneStore['backup']
   /** Issues every certificate again that its authorities can issue. */
   renewCertificates(): Promise<void>
-  /** Called with each set of certificates that follows the first. */
+  /** Calls the listener with each set of certificates after the first. */
   onRenewed(listener: (pki: ClusterPki) => Promise<void>): void
-  /** Fails with the server; meanwhile compacts history and renews certificates. */
+  /** Fails with the server; until then compacts history and renews certificates. */
   upkeep: Task
 }
 
@@ -170,7 +170,7 @@ export async function startControlPlane(
   }
 }
 
-/** Pages that were not read when the file was opened. */
+/** Returns the error for pages that were not read when the file was opened. */
 function damaged(directory: string, cause: unknown): ExpectedError {
   return new ExpectedError(
     `Cannot start: ${join(directory, 'store.db')} is damaged; run "skerry restore <backup> --data-dir ${directory}"`,
@@ -190,7 +190,7 @@ async function openControlPlane(
   if (!options.replicas) await requireAuthority(options.directory)
   if (!isInEtcd(options) && options.newStore !== true) await requireStore(options.directory)
   const store = stack.use(await openStore(options, context))
-  // Replicas that start at the same time follow each other: one makes what all of them share.
+  // Replicas that start at the same time take turns: the first creates what all of them share.
   const { replicas } = options
   await using _turn = replicas
     ? await takeStoreLock(store, '/locks/start', { clock }, signal)

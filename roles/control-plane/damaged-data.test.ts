@@ -8,7 +8,7 @@ import { ExpectedError } from '@skerry/base'
 import { fileDamages } from '@skerry/testing'
 import { startAndStop } from '../../testing/scenes/test-control-plane.ts'
 
-/** Files that a cluster cannot do without. Each other one is made again. */
+/** The files that a cluster cannot do without. Every other one is created again. */
 const mustRefuse = /^(store\.db|pki\/ca\.(crt|key)|pki\/encryption\.yaml)$/
 
 const damages: typeof fileDamages = {
@@ -65,7 +65,10 @@ test('each damaged file of a control plane is made again or refused in one line,
   }
 })
 
-/** A person must learn which file it is and where another one comes from, and must not give up the authority. */
+/**
+ * Returns what is wrong with a message: it must name the file and the source of another, and must not advise
+ * to give up the authority.
+ */
 function badAdvice(message: string, file: string, directory: string): string[] {
   const stem = join(directory, file).replace(/(ca)\.(crt|key)$/, '$1.')
   const isGood = message.includes(stem) && /restore|check its rights/.test(message)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 
 export interface EncryptionKey {
   name: string
-  /** Base64 of 32 bytes. */
+  /** The base64 of 32 bytes. */
   secret: string
 }
 
@@ -13,7 +13,7 @@ export function encryptionConfigOf(keys: readonly EncryptionKey[]): string {
     kind: 'EncryptionConfiguration',
     resources: [{ resources: ['secrets'], providers: [{ aesgcm: { keys } }, { identity: {} }] }],
   }
-  // JSON is YAML, too.
+  // JSON is valid YAML.
   return `${JSON.stringify(config, null, 2)}\n`
 }
 

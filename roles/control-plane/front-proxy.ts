@@ -101,7 +101,7 @@ export async function publishAuthentication(
   })
 }
 
-/** `x-remote-user` as `X-Remote-User`, the way headers are written. */
+/** Formats `x-remote-user` as `X-Remote-User`, the usual form of headers. */
 function canonical(header: string): string {
   return header.replaceAll(/(^|-)([a-z])/g, (_match, dash: string, letter: string) => {
     return `${dash}${letter.toUpperCase()}`

@@ -5,7 +5,7 @@ import { abortReason, type Task } from '@skerry/base'
 export interface KeyPlugins extends Disposable {
   /** Throws what is wrong with them. */
   readonly check: () => Promise<void>
-  /** Calls it when a plugin came back: what could not be read may be readable. */
+  /** Returns a task that calls it when a plugin is back, because unreadable values may be readable then. */
   reportTo(onKeys: () => Promise<void>): Task
   /** The next one is asked before `use` puts it in place. */
   replace(next: EncryptionPlan, use: () => void): Promise<void>

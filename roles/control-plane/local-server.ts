@@ -1,4 +1,4 @@
-/** Where a server is reached from its own machine: one that listens everywhere has no address of its own. */
+/** Returns the address of a server on its own machine: one that listens everywhere has no specific address. */
 export function localServer(address: string): string {
   const url = new URL(address)
   if (['0.0.0.0', '[::]'].includes(url.hostname)) url.hostname = '127.0.0.1'

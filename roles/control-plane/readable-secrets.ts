@@ -26,7 +26,7 @@ export async function requireReadable(
       chain?.open(value, key)
       return true
     } catch {
-      // Why is of no interest: it is another key.
+      // The error does not matter: it is another key.
       return false
     }
   }

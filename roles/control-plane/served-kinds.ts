@@ -2,7 +2,7 @@ import { builtinKinds, parseSwitches } from '@skerry/kinds'
 import type { Kind } from '@skerry/api'
 import { ExpectedError, exitCodes } from '@skerry/base'
 
-/** Options of every control plane about which of the built-in kinds it serves. */
+/** The options of every control plane for the built-in kinds that it serves. */
 export interface KindFlags {
   runtimeConfig?: string | undefined
   featureGates?: string | undefined

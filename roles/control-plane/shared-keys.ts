@@ -36,9 +36,9 @@ export function replicaKeyPath(directory: string): string {
 }
 
 /**
- * Puts the keys that the first replica has shared into this one's pki/; false when none has yet.
- * `keyFile` is another replica's replica.key, needed once. Throws ExpectedError when that is missing
- * or another hub's, or pki/ has other keys.
+ * Copies the keys that the first replica has shared into this one's pki/; resolves false if none has yet.
+ * `keyFile` is another replica's replica.key, needed once. Throws ExpectedError if that is missing or another
+ * hub's, or pki/ has other keys.
  */
 export async function fetchSharedKeys(
   store: Store,

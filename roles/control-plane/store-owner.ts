@@ -21,8 +21,9 @@ export interface StorePlace {
 export type FinishClaim = (authorityPem: string) => Promise<void>
 
 /**
- * Compares the store with the keys in pki/, before missing ones are made. Throws ExpectedError where the store is empty
- * and keys are there, where it has objects and no keys are there, and where it is another cluster's.
+ * Compares the store with the keys in pki/, before missing ones are created. Throws ExpectedError if the
+ * store is empty but there are keys, if it has objects but there are no keys, and if it belongs to another
+ * cluster.
  */
 export async function claimStore(store: Store, place: StorePlace): Promise<FinishClaim> {
   const { entry } = await store.get(ownerKey)

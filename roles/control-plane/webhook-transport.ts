@@ -4,7 +4,7 @@ import { readText } from '../runtime/read-config-file.ts'
 
 /** The way to what a kubeconfig names. */
 export async function openWebhookTransport(path: string): Promise<HttpsTransport> {
-  // Says what is wrong with the file, where loading it would say only that it is not there.
+  // Reading the file first gives a specific error, while loading it would only report that it is missing.
   await readText(path)
   const { transport } = await loadKubeconfig(
     path,

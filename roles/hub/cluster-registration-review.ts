@@ -23,13 +23,13 @@ import { agentImageReference } from '../runtime/version.ts'
 
 export interface RegistrationReviewDeps {
   readonly clock: Clock
-  /** Undefined while the hub starts. */
+  /** Returns undefined while the hub starts. */
   readonly hub: () => { cluster: Cluster; caPem: string; address: string } | undefined
-  /** Agents may come past boxes that open TLS. */
+  /** Whether agents may connect through proxies that intercept TLS. */
   readonly takesInspectedTls: boolean
 }
 
-/** Answers a ClusterRegistration: makes a token and says what the edge has to run. */
+/** Answers a ClusterRegistration: creates a token and returns the command for the edge. */
 export function clusterRegistrationReview({
   clock,
   hub,
@@ -95,7 +95,7 @@ interface Created {
   readonly caHash: string
 }
 
-/** For a shell; values with anything but plain letters are quoted. */
+/** Returns a shell command; values with anything but plain letters are quoted. */
 function agentCommand(spec: ClusterRegistrationSpec, { server, caHash }: Created): string {
   const { users = [], groups = [], deniedGroups = [] } = policyOf(spec)
   const limits = [
@@ -124,7 +124,7 @@ function quoted(text: string): string {
 }
 
 async function manifestText(spec: ClusterRegistrationSpec, created: Created): Promise<string> {
-  // A CommonJS package: in the program's bundle it has its default export alone.
+  // YAML is a CommonJS package: the program's bundle has only its default export.
   const { default: yaml } = await import('yaml')
   const objects = agentManifest({
     cluster: spec.clusterName,
@@ -143,7 +143,7 @@ async function manifestText(spec: ClusterRegistrationSpec, created: Created): Pr
   return objects.map((object) => yaml.stringify(object, options)).join('---\n')
 }
 
-/** A hub's administrators are not a cluster's, unless its operator says so. */
+/** Returns the policy. A hub's administrators are not a cluster's, unless its operator allows it. */
 function policyOf({ allowUsers, allowGroups, allowMasters }: ClusterRegistrationSpec) {
   const policy: ImpersonationPolicy = {
     ...(allowUsers?.length ? { users: allowUsers } : {}),

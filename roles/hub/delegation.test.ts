@@ -98,7 +98,7 @@ test('a delegate says at its cluster who asks, and the edge sees that user', asy
   assert.equal(line.impersonator, `system:serviceaccount:${clusterNamespace}:${account}`)
 })
 
-/** Lines of the audit log are written a little after their answers. */
+/** Waits for lines of the audit log, which are written a little after their answers. */
 async function untilAudited(path: string, asked: string): Promise<{ impersonator?: string }> {
   const signal = soon()
   for (;;) {
@@ -117,7 +117,7 @@ test('a delegate is nobody anywhere else', async () => {
     ['impersonate-group', 'system:masters'],
   ] as const
   const refused = [
-    // On the hub itself, at another cluster, by the other path, and as itself.
+    // These go to the hub itself, to another cluster, by the other path, and as itself.
     { path: '/api/v1/secrets', headers: asMaster },
     { path: '/apis/cluster.karmada.io/v1alpha1/clusters/edge', headers: asMaster },
     { path: '/clusters/other/api', headers: asMaster },

@@ -134,7 +134,7 @@ test('a ClusterAccess leads to the clusters with its labels, by its verbs, as lo
   assert.deepEqual(list.clusters, [
     { name: 'oslo', verbs: ['get', 'list'], labels: { region: 'north' }, connected: false },
   ])
-  // Let through, to a cluster that has no tunnel; the others are refused by name.
+  // The request is allowed, to a cluster without a tunnel; the others are refused by name.
   assert.equal((await call(fleet, '/clusters/oslo/version', asker)).status, 503)
   for (const [path, method] of [
     ['/clusters/rome/version', 'GET'],
@@ -245,7 +245,7 @@ test('nobody gives away a way to clusters that they lack', async () => {
     call(fleet, path, writer, { method: 'PATCH', body, type: 'application/merge-patch+json' })
   const wider = { spec: { verbs: ['get', 'delete'] } }
   assert.equal((await merge(`${accessPath}/reads`, wider)).status, 403)
-  // Nor by a label that puts a cluster under what others have been granted.
+  // Nor may it use a label that puts a cluster under another user's grant.
   await fleet.admin
     .resource(clusterAccessResource)
     .create(access('writes', { verbs: ['create'] }), soon())

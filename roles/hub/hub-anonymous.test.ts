@@ -6,7 +6,7 @@ import { registerCluster, startTestHub, type TestHub } from '../../testing/scene
 
 const soon = (): AbortSignal => AbortSignal.timeout(20_000)
 
-/** Without a certificate and without a token. */
+/** Sends a request without a certificate and without a token. */
 function statusOf(fleet: TestHub, path: string, method = 'GET'): Promise<number> {
   const target = new URL(path, fleet.url)
   return new Promise((resolve, reject) => {

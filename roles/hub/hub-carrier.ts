@@ -5,17 +5,17 @@ import { systemClock, type Logger } from '@skerry/base'
 import { CarrierRefusal, carrierLimits, carrierPath, createCarrierServer } from '@skerry/tunnel'
 import type { ControlPlane } from '../control-plane/control-plane.ts'
 
-/** How connections come to a hub inside WebSockets, past boxes that open TLS. */
+/** Accepts connections to a hub inside WebSockets, through proxies that intercept TLS. */
 export interface HubCarrier {
   readonly routes: readonly Route[]
   readonly authorizers: ExtraAccess['authorizers']
-  /** Once the server serves. */
+  /** Called once the server serves. */
   attach(plane: ControlPlane): void
 }
 
 /**
- * Anyone may open one, as anyone may open a connection to the port: inside, the hub's own TLS begins, and
- * who asks there is known as on any other connection.
+ * Allows anyone to open one, as anyone may connect to the port: the hub's own TLS begins inside, and its
+ * clients are authenticated as on any other connection.
  */
 export function createHubCarrier(isAllowed: boolean, { log }: { log: Logger }): HubCarrier {
   if (!isAllowed) return { routes: [], authorizers: [], attach: () => undefined }

@@ -1,4 +1,4 @@
-/** From a policy on a hub to the objects of two clusters, through their own agents. */
+/** A policy on a hub reaches the objects of two clusters through their own agents. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Deployment } from '@skerry/api'

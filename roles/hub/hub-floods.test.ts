@@ -70,7 +70,7 @@ test('a compressed body is not opened by the hub', async () => {
   using transport = await all.fleet.as({ commonName: 'olga', organizations: masters })
   const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
   const path = '/apis/cluster.karmada.io/v1alpha1/clusters'
-  // Opened, it would be a cluster with much white space.
+  // The document is a Cluster with much white space when decompressed.
   const cluster = { apiVersion: 'cluster.karmada.io/v1alpha1', kind: 'Cluster' }
   const opened = { ...cluster, metadata: { name: 'opened' }, spec: { syncMode: 'Pull' } }
   const body = gzipSync(JSON.stringify(opened).padEnd(1_000_000))

@@ -12,11 +12,11 @@ import { wrongUse } from '../runtime/read-config-file.ts'
 import { backdateMs } from './hub-registration.ts'
 import type { LoginFlags } from './login-options.ts'
 
-/** How people come to credentials, and keep them; nothing, unless the hub is told to. */
+/** The routes by which people get credentials and renew them; none, unless configured. */
 export interface HubLogin {
   readonly routes: readonly Route[]
   readonly authorizers: readonly Authorizer[]
-  /** Once the server serves. Throws ExpectedError where no issuer has the client of the flags. */
+  /** Called once the server serves. Throws ExpectedError if no issuer has the client of the flags. */
   attach(plane: LoginPlane): void
 }
 

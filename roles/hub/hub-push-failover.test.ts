@@ -94,7 +94,7 @@ test('what is at a pushed cluster that does not answer moves to another, and is 
   await untilAt(admin, 'mall')
   const copy = await atMall.resource(resources.configMaps).get(made, signal)
   assert.equal(copy.data?.['till'], '7')
-  // Nobody can take the old one away yet.
+  // Nothing can delete the old one yet.
   const namespace = executionNamespace('shop')
   const [work] = (await admin.resource(workResource).list({ namespace }, signal)).items
   const ofShop = { namespace, name: work?.metadata.name ?? '' }

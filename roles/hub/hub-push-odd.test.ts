@@ -41,7 +41,7 @@ failOnUncaught()
 
 let fleet: TestHub
 let credentials: TestCredentials
-/** Requests go over a socket, as users' requests do. */
+/** Requests use a socket, as users' requests do. */
 let user: HttpsTransport
 let member: TestApiServer
 let peer: RawPeer

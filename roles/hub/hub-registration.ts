@@ -32,7 +32,7 @@ export interface HubRegistration {
   readonly callers: NonNullable<ExtraAccess['callers']>
   readonly reviews: NonNullable<ExtraAccess['reviews']>
   readonly approving: ControllerDefinition
-  /** Once the server serves. */
+  /** Called once the server serves. */
   attach(plane: ControlPlane, user: UserInfo): void
 }
 

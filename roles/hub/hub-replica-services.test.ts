@@ -30,7 +30,7 @@ test('a service of an edge is reached by way of another replica', { skip }, asyn
   }
   const limit = AbortSignal.timeout(20_000)
   let answered = await ask()
-  // Until the replicas have found each other, and the right has come.
+  // Waits until the replicas have found each other, and the right is known.
   while (answered[0] !== 200) {
     await systemClock.sleep(20, limit)
     answered = await ask()

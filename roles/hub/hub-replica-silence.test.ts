@@ -20,7 +20,7 @@ const skip = await whyNoEtcd()
 const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 const etcdPrefix = '/skerry/hub'
 
-/** A replica that can be stopped as by a power cut: it says nothing any more, not even goodbye. */
+/** Starts a replica that can be stopped as by a power cut: it falls silent without closing its connections. */
 async function spawnReplica(etcd: TestEtcd, replicaKeyFile: string) {
   const directory = await mkdtemp(join(tmpdir(), 'skerry-hub-replica-'))
   const flags = ['--data-dir', directory, '--bind-address', '127.0.0.1', '--port', '0']

@@ -19,7 +19,7 @@ const skip = await whyNoEtcd()
 const operator = { commonName: 'olga', organizations: ['system:masters'] }
 const deps = { clock: systemClock, log: silentLogger, userAgent: 'test' }
 
-/** Until so many tunnels of the cluster are open, at whichever replica they end. */
+/** Waits until this many tunnels of the cluster are open, on whichever replica they end. */
 async function untilTunnels(fleet: TestHub, count: number): Promise<TunnelsReport> {
   const signal = AbortSignal.timeout(30_000)
   using transport = await fleet.as(operator)
@@ -63,7 +63,7 @@ test(
       await using doomed = await spawnReplica(etcd, replicaKeyPath(fleet.directory))
       target.urls = [fleet.url, doomed.url]
       await untilTunnels(fleet, 2)
-      // One each: a second one at a replica would be of no use.
+      // There is one each: a second one at a replica would be useless.
       assert.equal(fleet.hub.tunnels.sessions('edge').length, 1)
       await doomed.kill()
       target.urls = [fleet.url]
@@ -71,7 +71,7 @@ test(
       const names = Array.from({ length: 10 }, (_, index) => `written-${index}`)
       await Promise.all(names.map((name) => maps.create(configMap(name), signal)))
     }
-    // Another one takes its place, and the agent is told.
+    // Another replica replaces it, and the agent is notified.
     await using next = await spawnReplica(etcd, replicaKeyPath(fleet.directory))
     target.urls = [next.url, fleet.url]
     await untilTunnels(fleet, 2)

@@ -240,7 +240,7 @@ test('a replica needs the key of the others, and gets all else from them', { ski
     rotateEncryption(first.directory, () => undefined, soon()),
     /other replicas have the same key/,
   )
-  // Written by one, encrypted, and read by the other.
+  // One replica writes it, encrypted, and the other reads it.
   const secrets = { group: '', resource: 'secrets' }
   await first.hub.plane.objects.create(secrets, {
     apiVersion: 'v1',
@@ -362,7 +362,7 @@ test(
   },
 )
 
-/** First at one replica, then from the version that was seen last on at another. */
+/** Watches at one replica, then from the last seen version at another. */
 async function watchMaps(first: Cluster, then: Cluster) {
   const begun = Promise.withResolvers<void>()
   const { metadata } = await then

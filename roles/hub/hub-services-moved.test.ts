@@ -139,7 +139,7 @@ const attempts: Readonly<Record<string, () => Attempt>> = {
   'unnamed-port': () => ({
     service: { selector: { app: 'unnamed-port' }, ports: [{ port: 80, targetPort: 'http' }] },
     pod: { address: scene.address },
-    // It has the port under that name, and the pod has none.
+    // It has the port under that name, and the pod does not.
     slice: [scene.address],
     why: noEndpoints,
   }),

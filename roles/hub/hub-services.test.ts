@@ -206,7 +206,7 @@ function serveGrpc(stream: ServerHttp2Stream, headers: Http2Headers): void {
     stream.sendTrailers({ 'grpc-status': '0', 'grpc-message': 'done', 'x-te': String(headers.te) })
   })
   if (headers[':path'] === '/shop.Cart/Early') {
-    // Over before the client has said all.
+    // The answer is over before the client has sent everything.
     stream.end('enough')
     return
   }
@@ -241,7 +241,7 @@ test('gRPC passes: messages both ways at once, trailers at the end, and trailers
   const [{ 'grpc-status': status, 'grpc-message': message, 'x-te': te }] = await trailers
   assert.deepEqual([status, message, te], ['0', 'done', 'trailers'])
   const refused = session.request({ ...grpcHeaders, ':path': `${root}/shop.Cart/Refuse` })
-  // The answer is there before the client has said all.
+  // The answer begins before the client has sent everything.
   refused.write('ask')
   refused.resume()
   const [answer, flags] = await once(refused, 'response')

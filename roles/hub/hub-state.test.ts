@@ -184,7 +184,7 @@ test('who may neither reach a cluster nor see its tunnels learns nothing of it',
     JSON.parse(none.text).message,
   )
   assert.equal((await one('none', operator)).status, 404)
-  // Beside the way to its API there is the right to look at its tunnels.
+  // The right to see its tunnels is separate from the right to reach its API.
   const metadata = { name: 'watchers' }
   const rule = {
     apiGroups: ['cluster.karmada.io'],
@@ -244,7 +244,7 @@ test('the list comes as a table, wide, as JSON, YAML and names, and goes on whil
   assert.match((await printed('yaml')).join('\n'), /^- name: edge\n {2}tunnel: open\n/)
   const [json = ''] = await printed('json')
   assert.equal(JSON.parse(json)[0].agents[0].agent.version, version)
-  // Rows again as things change.
+  // The command prints rows again when they change.
   const seen: string[] = []
   const stop = new AbortController()
   const twice = Promise.withResolvers<void>()

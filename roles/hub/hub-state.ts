@@ -25,13 +25,13 @@ export interface HubState extends Disposable {
   readonly awaySinceMs: NonNullable<ClusterProxyDeps['awaySinceMs']>
   /** Returns how to dial clusters in push mode. */
   readonly planOf: PushPlans
-  /** Audit lines that were lost. */
+  /** Called with the number of lost audit lines. */
   readonly onLost: (lines: number) => void
 }
 
 interface Given {
   readonly options: { readonly push?: boolean | undefined }
-  /** Its objects come when it opens, its audit log before. */
+  /** Filled in later: the audit log before it opens, the objects when it does. */
   readonly access: { readonly objects?: Objects; readonly onBroken?: OnBrokenTunnel }
 }
 

@@ -14,7 +14,7 @@ import { clusterResource } from '@skerry/fleet-kinds'
 import type { TunnelHeaders } from '@skerry/tunnel'
 import { startTestAgent, startTestHub, type TestHub } from '../../testing/scenes/test-fleet.ts'
 
-/** Stands in for an API server that answers what no real one would: bytes as asked. */
+/** Stands in for an API server with unusual answers: it sends the requested bytes. */
 async function startEcho() {
   const seen: IncomingMessage['headers'][] = []
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
@@ -163,7 +163,7 @@ test('an upgrade passes as bytes, and one end may close its half first', async (
     socket.write(
       `POST /clusters/echo/api/v1/namespaces/a/pods/b/exec HTTP/1.1\r\nhost: hub\r\nconnection: Upgrade\r\nupgrade: ${protocol}\r\n\r\n`,
     )
-    // Comes with the head or right behind it: both must arrive.
+    // These bytes come with the head or right after it, and both must arrive.
     socket.end('mind')
     let text = ''
     for await (const chunk of socket) text += Buffer.from(chunk).toString()
@@ -214,7 +214,7 @@ test('whoever may only look at a cluster opens no session there, whatever the ed
   }
 })
 
-/** After how many seconds of silence the hub's kernel asks whether its client at this port is there. */
+/** Returns the seconds of silence after which the hub's kernel probes its client at this port. */
 async function silenceOf(hubPort: number, clientPort: number): Promise<number | undefined> {
   const ends = [hubPort, clientPort].map(
     (each) => `:${each.toString(16).toUpperCase().padStart(4, '0')}`,
@@ -237,7 +237,7 @@ test('a client that vanishes from its session is missed: the hub asks for it whe
   socket.write(`POST /clusters/echo/api/v1/exec HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`)
   await once(socket, 'data')
   const limit = AbortSignal.timeout(20_000)
-  // While something is on its way, the kernel waits for that.
+  // While bytes are in flight, the kernel waits for those.
   let seconds = await silenceOf(port, tcp.localPort ?? 0)
   while (seconds === undefined || seconds > 15) {
     await systemClock.sleep(20, limit)

@@ -30,7 +30,7 @@ async function manifests(): Promise<AnyObject[]> {
   const path = join(import.meta.dirname, '../../docs/howto/tenants.md')
   const text = await readFile(path, 'utf8')
   return [...text.matchAll(/^```yaml\n(.*?)^```/gms)].flatMap(([, block = '']) =>
-    // docs.test.ts has found that these blocks are manifests.
+    // The test docs.test.ts has checked that these blocks are manifests.
     parseAllDocuments(block).map((document) => document.toJS() as AnyObject),
   )
 }

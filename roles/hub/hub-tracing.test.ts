@@ -17,7 +17,7 @@ const traceparent = `00-${traceId}-${parentId}-01`
 const path = '/clusters/edge/api/v1/pods'
 const soon = (): AbortSignal => AbortSignal.timeout(20_000)
 
-/** Stands in for an API server: remembers what it was asked with. */
+/** Stands in for an API server that records the headers of its requests. */
 async function startEdge() {
   const asked: IncomingHttpHeaders[] = []
   const server = createServer((request, response) => {

@@ -30,7 +30,7 @@ function contractOf(name: string, spec: TrafficContractSpec): TrafficContract {
   }
 }
 
-/** Hands out what the agent says of the rate that it sends at; 0: none. */
+/** Collects the rates that the agent reports; 0 for none. */
 function rateLog() {
   const rates: number[] = []
   const waiting: (() => void)[] = []
@@ -97,7 +97,7 @@ test('a contract holds for the clusters that it selects, at both ends, while it 
   })
   assert.equal(session?.rules.toHub.floors.bulk, 0.2)
 
-  // Requests go on under it.
+  // Requests continue under it.
   const version = await scene.get('/clusters/edge/version')
   assert.equal(version.status, 200)
   const { text } = await scene.get('/tunnel/v1/clusters/edge')

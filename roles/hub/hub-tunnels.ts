@@ -22,13 +22,13 @@ import type { ControlPlane } from '../control-plane/control-plane.ts'
 import type { RoleContext } from '../runtime/role-context.ts'
 
 export interface HubTunnels {
-  /** Tunnels that end in this process. */
+  /** The tunnels that end in this process. */
   readonly own: TunnelRegistry
-  /** Links of other replicas that end in this process. */
+  /** The links of other replicas that end in this process. */
   readonly links: TunnelRegistry
   /** The tunnels of this replica and of all others. */
   readonly all: ReplicatedTunnels
-  /** Notes who opened a tunnel that ends here. */
+  /** Records the opener of a tunnel that ends here. */
   readonly onOpened: (session: TunnelSession, agent: AgentFacts) => void
   readonly states: TunnelStates
   /** Returns this replica, once it has joined the others; undefined if it stays alone. */
@@ -43,7 +43,7 @@ const yearMs = 365 * 24 * 3_600_000
 /** The certificate exists only in memory and ends with the process, so nothing renews it. */
 const certificateMs = 5 * yearMs
 
-/** The tunnels of a hub. Alone it has its own; with replicas, all of theirs. */
+/** Creates the tunnels of a hub: its own if it is alone, those of all replicas otherwise. */
 export function createHubTunnels(context: RoleContext): HubTunnels {
   const { clock, log, onBytes } = context
   const listeners = new Set<(cluster: string) => void>()

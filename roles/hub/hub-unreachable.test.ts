@@ -165,7 +165,7 @@ test('whichever way a request comes, an unreachable cluster answers at once, why
       .resource(clusterResource)
       .create({ ...object, spec: { syncMode: 'Pull' } }, soon())
   }
-  // Clients of Kubernetes repeat for minutes what has a number of seconds: a date they leave alone.
+  // A Retry-After date; clients of Kubernetes repeat requests for minutes if it is a number of seconds.
   const aDate = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/
   const never = {
     retryAfter: aDate,

@@ -193,7 +193,7 @@ test('RBAC on the hub decides who may reach which cluster, and by which verb', a
   )
   await grant(fleet, 'rita', ['get', 'list'])
   const calls: [path: string, options: { method?: string; body?: string }, status: number][] = [
-    // Let through by the hub, and answered by the edge: rita has no rights there.
+    // The hub allows it, and the edge answers: rita has no rights there.
     ['/api/v1/namespaces', {}, 403],
     ['/version', {}, 200],
     ['/api/v1/namespaces', selfReview, 403],
@@ -436,7 +436,7 @@ test('revoking an agent cuts its tunnel and keeps it out until it has a new toke
     }
     assert.equal(agent.refusals[0], 'the agent was revoked')
   }
-  // Certificates of the second in which it was revoked are void, too.
+  // Certificates issued in the second of the revocation are void, too.
   await systemClock.sleep(1_000 - (Date.now() % 1_000), soon())
   await using again = await startTestAgent(fleet, { name: 'edge', api: edge.api, directory })
   await again.connected()

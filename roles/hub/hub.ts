@@ -137,7 +137,10 @@ export interface Hub extends AsyncDisposable {
   run(signal: AbortSignal): Promise<void>
 }
 
-/** A second look follows: who loses a right is out within this. A look at 10,000 watches takes about a second. */
+/**
+ * The interval of access checks; a second check follows, so a lost right ends a connection within this time.
+ * A check of 10,000 watches takes about a second.
+ */
 const accessCheckMs = 10_000
 const yearSeconds = 365 * 24 * 3_600
 
@@ -365,7 +368,7 @@ function hubAccess(
   }
 }
 
-/** Leases are written there from the first agent on. */
+/** Creates the namespace in which leases are written from the first agent on. */
 async function ensureClusterNamespace(objects: Objects): Promise<void> {
   const namespaces = { group: '', resource: 'namespaces' }
   if (objects.get(namespaces, '', clusterNamespace)) return

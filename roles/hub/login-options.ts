@@ -3,6 +3,6 @@ export interface LoginFlags {
   /** A public client of one of its issuers. If omitted, it publishes nothing. */
   loginClientId?: string | undefined
   loginScope?: readonly string[] | undefined
-  /** True: who has a certificate of the hub gets the next one by it. */
+  /** Whether a user's certificate of the hub suffices to get the next one. */
   renewUserCertificates?: boolean | undefined
 }

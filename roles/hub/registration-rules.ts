@@ -1,10 +1,10 @@
 const dayMs = 24 * 3_600_000
 
-/** How a hub lets agents in. */
+/** The rules by which a hub accepts agents. */
 export interface RegistrationRules {
-  /** A person accepts each agent, whatever its token says. */
+  /** Whether a person must accept each agent, whatever its token. */
   requiresAcceptance: boolean
-  /** For how long an expired certificate still lets its agent ask for the next one. */
+  /** The time during which an expired certificate still lets its agent request the next one. */
   reEnrolmentGraceMs: number
 }
 

@@ -3,7 +3,7 @@ import { createInformer, resources, type Cluster } from '@skerry/client'
 import { revocationsKey } from '@skerry/membership'
 import type { TunnelRegistry } from '@skerry/tunnel'
 
-/** Ends the tunnels of a cluster the moment its agent is revoked; the agent cannot dial again. */
+/** Ends the tunnels of a cluster as soon as its agent is revoked; the agent cannot dial again. */
 export async function cutRevokedAgents(
   cluster: Cluster,
   tunnels: Pick<TunnelRegistry, 'closeIdentity'>,

@@ -28,7 +28,7 @@ export interface UserAccess {
   readonly retarget: NonNullable<ApiServerOptions['retarget']>
   /** Names of the serving certificate. */
   readonly dnsNames: readonly string[]
-  /** Once, when there are objects to judge by. */
+  /** Called once, when the objects are available. */
   open(objects: Objects): {
     readonly authorizer: Authorizer
     readonly furtherRules: FurtherRules

@@ -16,7 +16,7 @@ export interface ImageLine {
   bytes: number
 }
 
-/** Imports an OCI layout or Docker archive into the node; resolves with the images it held. */
+/** Imports an OCI layout or Docker archive into the node; resolves with its images. */
 export async function importArchive(
   path: string,
   options: ImageOptions,

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { pauseImage, type ContainerdOptions } from '@skerry/kubelet'
 
-/** One place for where a node's containerd lives: the node, `image` and `reset` must agree. */
+/** Returns the paths of a node's containerd, on which the node, `image` and `reset` must agree. */
 export function containerdOptions(nodeDir: string, runDir: string): ContainerdOptions {
   return {
     dataDirectory: join(nodeDir, 'containerd'),
@@ -17,7 +17,7 @@ export function containerdSocket(runDir: string): string {
   return join(runDir, 'containerd', 'containerd.sock')
 }
 
-/** Network plugins: links to the system's, and the node's own. */
+/** Returns the directory of network plugins: links to the system's, and the node's own. */
 export function cniPluginDirectory(nodeDir: string): string {
   return join(nodeDir, 'cni')
 }

@@ -47,24 +47,24 @@ export interface NodeOptions {
   runDir: string
   nodeName: string
   nodeIp: string | undefined
-  /** Only for joining the first time; afterwards the node's own certificate is used. */
+  /** Used only for joining the first time; afterwards the node's own certificate is used. */
   server: string | undefined
   tokenFile: string | undefined
   caHash: string | undefined
   labels: Readonly<Record<string, string>>
-  /** That no service takes. */
+  /** Addresses that no service takes. */
   reservedAddresses: readonly string[]
   clusterCidr: string
   serviceCidr: string
   clusterDomain: string
   kubeletPort: number
-  /** Archives put there are imported at start. */
+  /** The directory of archives that are imported at the start. */
   preloadDir: string
-  /** End the pods, too, when the node is stopped. */
+  /** Whether stopping the node ends its pods, too. */
   stopsPods: boolean
 }
 
-/** One node, until the signal aborts; its pods go on unless asked otherwise. */
+/** Runs one node until the signal aborts; its pods continue unless requested otherwise. */
 export async function runNode(options: NodeOptions, context: RoleContext): Promise<void> {
   await openDataDirectory(options.dataDir)
   const nodeIp = options.nodeIp ?? hostAddresses()[0] ?? '127.0.0.1'
@@ -140,7 +140,7 @@ function startContainerd(
   )
 }
 
-/** Gives a containerd that is new, or has lost its directories, what it lacks. */
+/** Prepares a containerd that is new, or has lost its directories. */
 async function prepareRuntime(
   options: NodeOptions,
   { runtime, socket }: { runtime: ContainerRuntime; socket: string },
@@ -177,7 +177,7 @@ function kubeletConfig({ options, nodeIp }: NodeParts): Parameters<typeof runKub
   }
 }
 
-/** Logs, exec and port-forward, as soon as the control plane has given the certificate to show. */
+/** Serves logs, exec and port-forward, as soon as the control plane has issued the serving certificate. */
 async function serveKubelet(
   kubelet: RunningKubelet,
   { options, nodeIp, cluster, identity, context }: NodeParts & { context: RoleContext },

@@ -6,8 +6,8 @@ import { readFileIfPresent, writeFileDurably } from '@skerry/bootstrap'
 import type { RoleContext } from '../runtime/role-context.ts'
 
 /**
- * Imports every archive of the directory that was not imported before as it is now. A damaged
- * archive is named in the log and does not keep the node from starting.
+ * Imports every archive of the directory that was not imported in its present state. A damaged archive is
+ * logged and does not keep the node from starting.
  */
 export async function importPreloaded(
   directory: string,
@@ -18,7 +18,7 @@ export async function importPreloaded(
   for (const name of (await readdir(directory)).toSorted()) {
     if (!/\.(tar|tar\.gz|tgz)$/.test(name)) continue
     const path = join(directory, name)
-    // Beside the images themselves: who wipes those wipes the memory of them.
+    // The mark is next to the images themselves, so that wiping them also wipes the mark.
     const mark = join(target.rootDirectory, `preloaded-${name}`)
     const { size, mtimeMs } = await stat(path)
     const version = `${size} ${mtimeMs}`

@@ -1,6 +1,9 @@
 import { performance, type EventLoopUtilization } from 'node:perf_hooks'
 
-/** Says which share of the time since it was last asked the event loop had work, 0 to 1. */
+/**
+ * Returns a function that reports the share of time since its last call in which the event loop was busy, 0
+ * to 1.
+ */
 export function busyMeter(): () => number {
   let last: EventLoopUtilization = performance.eventLoopUtilization()
   return () => {

@@ -4,7 +4,7 @@ import { busyMeter } from './busy-share.ts'
 
 /** The engine of this process; injected for tests. */
 export interface Compiler {
-  /** Share of the time since the last call in which the event loop had work, 0 to 1. */
+  /** Returns the share of the time since the last call in which the event loop was busy, 0 to 1. */
   busyShare(): number
   /** From now on, hot code is compiled to machine code. */
   start(): void

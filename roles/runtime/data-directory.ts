@@ -4,7 +4,7 @@ import { open, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { ExpectedError, exitCodes } from '@skerry/base'
 
-/** Grows by one when what is in a data directory changes its meaning. */
+/** Grows by one when a data directory's content changes its meaning. */
 const dataFormat = 1
 
 const formatFile = 'format.json'
@@ -107,7 +107,7 @@ export function codeOf(error: unknown): string | undefined {
     : undefined
 }
 
-/** Atomic and durable: after a power cut there is the old file or the new one, never half of one. */
+/** Writes a file atomically and durably: after a power cut it is the old or the new one, never half of one. */
 export async function writeFileDurably(path: string, content: string, mode = 0o600): Promise<void> {
   const temporary = `${path}.tmp`
   await using file = await open(temporary, 'w', mode)

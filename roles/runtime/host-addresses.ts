@@ -1,7 +1,7 @@
 import { hostname, networkInterfaces } from 'node:os'
 import { hostAndPort } from '@skerry/base'
 
-/** Interfaces that the node itself makes: their addresses are not the machine's. */
+/** The interfaces that the node itself creates: their addresses are not the machine's. */
 const ownInterfaces = /^(skerry|veth|cni|docker|br-|flannel|vxlan)/
 
 /** The machine's IPv4 addresses, without loopback; the one of the first interface first. */

@@ -13,7 +13,7 @@ export interface KubeconfigIdentity {
   user: string
 }
 
-/** One user, one context per server; the first is current. */
+/** Writes one user and one context per server; the first is current. */
 export async function writeClientKubeconfig(
   path: string,
   contexts: readonly KubeconfigContext[],

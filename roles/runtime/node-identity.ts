@@ -21,7 +21,7 @@ export interface NodeIdentityOptions {
   caHash: string | undefined
 }
 
-/** From disk, where an earlier start left it, without a word from the network; else by joining. */
+/** Opens the identity from disk if an earlier start left one, without the network; otherwise by joining. */
 export async function openNodeIdentity(
   options: NodeIdentityOptions,
   context: RoleContext,

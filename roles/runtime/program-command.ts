@@ -1,8 +1,8 @@
 import { isSea } from 'node:sea'
 
 /**
- * The command that starts this same program again: the single executable by itself, otherwise the
- * engine with the script it was started with.
+ * Returns the command that starts this same program again: the single executable itself, otherwise the engine
+ * with its script.
  */
 export function programCommand(engineFlags: readonly string[]): string[] {
   if (isSea()) {
@@ -16,7 +16,7 @@ export function programCommand(engineFlags: readonly string[]): string[] {
   const script = process.argv[1]
   if (script === undefined)
     throw new Error('Cannot find the program: it was started without a script')
-  // Lite mode has no WebAssembly, and that is what takes the types out of sources.
+  // Lite mode has no WebAssembly, which the removal of types from sources needs.
   const flags = script.endsWith('.ts')
     ? engineFlags.filter((flag) => flag !== '--lite-mode')
     : engineFlags

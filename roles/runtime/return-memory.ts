@@ -6,19 +6,22 @@ import { busyMeter } from './busy-share.ts'
 export interface Engine {
   /** Bytes of objects, reachable or not, with what they hold outside of the heap. */
   usedBytes(): number
-  /** Share of the time since the last call in which the event loop had work, 0 to 1. */
+  /** Returns the share of the time since the last call in which the event loop was busy, 0 to 1. */
   busyShare(): number
   /** Bytes of objects in the heap, reachable or not. */
   heapBytes(): number
   /** Collects everything, in slices. */
   collect(): Promise<void>
-  /** Whether the heap may grow by 40 % only until it is collected: a sixth more time for it, and half of the garbage. */
+  /**
+   * Sets whether the heap may grow by only 40 % until it is collected, which takes a sixth more time and
+   * halves the garbage.
+   */
   growLittle(isOn: boolean): void
 }
 
 const limits = Object.freeze({
   lookMs: 5_000,
-  /** A busy process is left alone: its engine collects by itself. */
+  /** A busier process is left alone, because its engine collects anyway. */
   busyShareMax: 0.05,
   /**
    * The share of a process that always has a little to do, such as a hub of a hundred clusters: it is never
@@ -92,7 +95,7 @@ export function thisEngine(flags: readonly string[]): Engine | undefined {
     growLittle(isOn) {
       if (isGrowthSet || isOn === isLittle) return
       isLittle = isOn
-      // 0 is the engine's own choice.
+      // The value 0 is the engine's own choice.
       setFlagsFromString(`--heap-growing-percent=${isOn ? 40 : 0}`)
     },
     async collect() {

@@ -1,4 +1,4 @@
-/** How a cluster's agent comes to its hub. */
+/** How a cluster's agent reaches its hub. */
 export interface WayFlags {
   proxy?: string | undefined
   proxyCredentialsFile?: string | undefined

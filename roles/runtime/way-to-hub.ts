@@ -45,7 +45,10 @@ export async function connectBy(
  */
 const proxyAnswerMs = 15_000
 
-/** Straight, by a proxy, past a box that opens TLS. Throws ExpectedError with what to do. */
+/**
+ * Returns the way: direct, through a proxy, or through one that intercepts TLS. Throws ExpectedError with the
+ * remedy.
+ */
 export async function wayToHub(
   hub: string,
   flags: WayFlags,
@@ -85,7 +88,7 @@ export async function wayOfKubeconfig(
 
 const chosenByKubeconfig = 'proxy-url of the kubeconfig'
 
-/** TLS alone; and no path, as a hub has its own. Throws ExpectedError, which shows no password. */
+/** Requires TLS, and no path, because a hub has its own. Throws ExpectedError, which shows no password. */
 function requireAddress(hub: string): void {
   const url = URL.canParse(hub) ? new URL(hub) : undefined
   const { pathname, search, hash, username, password } = url ?? {}
@@ -124,7 +127,7 @@ function chosenProxy(
   return { url: proxyUrl(text, chosenBy), chosenBy }
 }
 
-/** Never shown: it may hold a password. */
+/** Parses the URL, which is never shown, because it may hold a password. */
 function proxyUrl(text: string, from: string): URL {
   const full = text.includes('://') ? text : `http://${text}`
   const url = URL.canParse(full) ? new URL(full) : undefined
@@ -168,7 +171,7 @@ async function readPem(path: string): Promise<string> {
   }
 }
 
-/** `user:password` on the first line; a password may have colons, a user none (RFC 7617, 2). */
+/** Reads `user:password` from the first line; a password may contain colons, a user may not (RFC 7617, 2). */
 async function readLogin(path: string): Promise<ProxyLogin> {
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
     throw unusable(path, said(cause), { cause })

@@ -28,7 +28,7 @@ export const agentRole: AnyObject = Object.freeze({
   metadata: { name: roleName },
   rules: [
     { apiGroups: [''], resources: ['users', 'groups', 'serviceaccounts'], verbs: ['impersonate'] },
-    // uids, and userextras/<any key>, for which RBAC has no narrower pattern.
+    // The rule covers uids, and userextras/<any key>, for which RBAC has no narrower pattern.
     { apiGroups: ['authentication.k8s.io'], resources: ['*'], verbs: ['impersonate'] },
     ...reportingRules,
   ],
@@ -122,7 +122,7 @@ function isOurs(role: AnyObject): boolean {
   try {
     return isDeepStrictEqual(role['rules'], JSON.parse(written))
   } catch {
-    // Somebody else has written it.
+    // Another program has written it.
     return false
   }
 }

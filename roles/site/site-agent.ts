@@ -22,7 +22,7 @@ export interface SiteAgentOptions extends WayFlags {
   dataDir: string
   /** Name of the site, and of its Cluster on the hub. */
   name: string
-  /** https://host:port */
+  /** The hub's URL, https://host:port. */
   hub: string
   hubTokenFile: string | undefined
   hubCaHash: string | undefined
@@ -77,7 +77,10 @@ export function siteAgentTask(
   }
 }
 
-/** Issued by the site itself, again in good time and when the clock was set, and kept in memory only. */
+/**
+ * Returns credentials that the site itself issues, again in time and when the clock was set, and keeps only
+ * in memory.
+ */
 function localCredentials(authority: Authority, time: IssuerTime): CredentialSource {
   let held: { certificate: string; key: string; period: ValidityPeriod } | undefined
   return async () => {

@@ -4,7 +4,7 @@ import { silentLogger, type Logger } from '@skerry/base'
 import { resources, type Cluster } from '@skerry/client'
 
 export interface SiteAddresses {
-  /** First address of the service range: the API server's own service. */
+  /** The first address of the service range: the API server's own service. */
   apiServiceIp: string
   /** The range that addresses of services are given out of. */
   serviceCidr: string
@@ -43,7 +43,7 @@ export async function ensureSiteObjects(
     () => publishApiEndpoints(objects, addresses),
     () => ensure(objects, services, dnsService(addresses)),
     () => ensure(objects, storageClasses, localPathClass()),
-    // Written again at each start: a newer version may have more to read.
+    // The role is written at each start, because a newer version may have more to read.
     () => put(objects, clusterRoles, nodeNetworkRole()),
     () => ensure(objects, clusterRoleBindings, nodeNetworkBinding()),
     () => ensure(objects, clusterRoleBindings, kubeletAdminBinding()),

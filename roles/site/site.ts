@@ -60,7 +60,7 @@ export interface SiteOptions {
   allowService?: readonly AllowedService[]
   /** The Works that the hub has for this cluster are applied to it. */
   applyWorks?: boolean | undefined
-  /** Groups of its nodes are clusters of their own. */
+  /** Whether groups of its nodes are virtual clusters. */
   virtualClusters?: boolean | undefined
   /** The way to the hub. If omitted, direct, or as the environment sets it. */
   wayToHub?: WayFlags
@@ -165,7 +165,7 @@ function siteAddressesOf(
   return { ...served, serviceCidr, apiServiceIp, dnsServiceIp: addressOf(serviceCidr, 10) }
 }
 
-/** Nodes read pods of other nodes in this form alone. */
+/** Adds the only form in which nodes read pods of other nodes. */
 function withPodPeers(builtin: readonly Kind[]): Kind[] {
   return [...builtin, servedPodPeers(builtin)]
 }
@@ -270,7 +270,10 @@ function controllerTasks(
   ]
 }
 
-/** Controllers and scheduler act as one user here; system:masters, as in one process nothing parts them. */
+/**
+ * The single user of controllers and scheduler here, in system:masters, because nothing separates them in one
+ * process.
+ */
 const controlPlaneUser: UserInfo = Object.freeze({
   name: 'system:skerry-site',
   groups: Object.freeze(['system:masters', 'system:authenticated']),

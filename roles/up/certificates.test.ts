@@ -232,7 +232,7 @@ test('a running control plane issues its certificates again when asked, and show
   })
 })
 
-/** Serial number of what a client is shown, who trusts the authority alone. */
+/** Returns the serial number of the certificate that a client sees which trusts only the authority. */
 async function shownBy(address: string, ca: string): Promise<string> {
   const { hostname: host, port } = new URL(address)
   const socket = connect({ host, port: Number(port), ca })

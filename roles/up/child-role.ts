@@ -11,9 +11,9 @@ import {
 import { programCommand } from '../runtime/program-command.ts'
 
 export interface ChildRoleOptions {
-  /** hub, site or node. */
+  /** One of hub, site and node. */
   role: string
-  /** Arguments after the role's name. Never secrets: those go through files. */
+  /** The arguments after the role's name. Never secrets: those go through files. */
   args: readonly string[]
   /** The child's log lines are appended here. */
   logFile: string
@@ -27,7 +27,7 @@ export interface ChildRole {
   /** Resolves when the role was stopped by the signal; rejects never: a dead child is started again. */
   readonly ended: Promise<void>
   readonly pid: () => number | undefined
-  /** Stops it in order and for good. */
+  /** Stops it in order, without a restart. */
   stop(): Promise<void>
 }
 
@@ -37,7 +37,7 @@ const stopGraceMs = 20_000
 /** A child that ran this long was healthy: its next death restarts the backoff. */
 const healthyMs = 60_000
 
-/** Keeps a role running as a child process: restarts it with backoff for as long as the signal lets. */
+/** Keeps a role running as a child process: restarts it with backoff until the signal aborts. */
 export function superviseRole(
   options: ChildRoleOptions,
   deps: { clock: Clock; random: Random; log: Logger },

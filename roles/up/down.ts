@@ -5,7 +5,7 @@ import { stopContainers } from './stop-containers.ts'
 
 export interface DownOptions {
   dataDir: string
-  /** End the pods and containerd, too. */
+  /** Whether to end the pods and containerd, too. */
   stopsPods: boolean
 }
 

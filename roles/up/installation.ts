@@ -9,13 +9,13 @@ export interface Installation {
   nodeDir: string
   /** The file people point KUBECONFIG at: contexts for the hub and for each cluster. */
   kubeconfig: string
-  /** Pid and identity of the supervisor; see lock-file.ts. */
+  /** The pid and identity of the supervisor; see lock-file.ts. */
   lockFile: string
   logFile: (role: string) => string
   /** The options of this installation, by which a later command finds its ports. */
   settingsFile: string
   formatFile: string
-  /** There from the first step of a reset to its last. */
+  /** Exists from the first step of a reset to its last. */
   resetMark: string
 }
 

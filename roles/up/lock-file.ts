@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import { codeOf, writeFileDurably } from '../runtime/data-directory.ts'
 
-/** A process, told apart from a later one that got its number. */
+/** A process, distinguished from a later one with the same number. */
 interface ProcessMark {
   pid: number
-  /** Clock ticks after boot at which it started. */
+  /** The clock ticks after boot at which it started. */
   startTicks: string
 }
 
-/** Takes the lock or says who has it. A lock whose process is gone is taken over. */
+/** Takes the lock or reports its holder. A lock whose process is gone is taken over. */
 export async function takeLock(path: string): Promise<AsyncDisposable> {
   const holder = await lockHolder(path)
   if (holder !== undefined) {
@@ -39,7 +39,7 @@ function markOf(pid: number): ProcessMark {
   return { pid, startTicks: startTicksOf(pid) ?? '' }
 }
 
-/** Field 22 of /proc/<pid>/stat; undefined when there is no such process, or only its zombie. */
+/** Returns field 22 of /proc/<pid>/stat; undefined if there is no such process, or only its zombie. */
 function startTicksOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

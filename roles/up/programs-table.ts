@@ -6,13 +6,13 @@ export interface SystemProgram {
   readonly program: string
   readonly debianPackage: string
   readonly neededBy: ProgramUser
-  /** Where it is looked for instead of in the usual directories. */
+  /** The directories to search instead of the usual ones. */
   readonly directories?: readonly string[]
-  /** A unit that the package starts and enables, which nobody here wants to run. */
+  /** A unit that the package starts and enables, and that is not wanted here. */
   readonly service?: string
   /** A package of another build has the same program, linked with libraries and with less in it. */
   readonly isStatic?: boolean
-  /** Its tests run without root, too; all others are skipped there. */
+  /** Whether its tests run without root, too; all others are skipped there. */
   readonly isForUsers?: boolean
   /** The program that executes it, where no code here does. */
   readonly executedBy?: string

@@ -1,13 +1,13 @@
-/** Live steps with times: one line a step that is redrawn on a terminal, plain lines elsewhere. */
+/** Shows steps with their times: a line for each step that is redrawn on a terminal, plain lines elsewhere. */
 export interface Progress {
-  /** Runs the step and shows how it went; what it returns is shown behind its name. */
+  /** Runs the step and shows its result, which appears after its name. */
   step<T>(title: string, run: (tell: (detail: string) => void) => Promise<T>): Promise<T>
 }
 
 export interface ProgressOutput {
   write(text: string): void
   isTerminal: boolean
-  /** Characters that fit in a line; a longer one would wrap and could not be redrawn. */
+  /** The number of characters in a line; a longer one would wrap and could not be redrawn. */
   columns?: number
 }
 

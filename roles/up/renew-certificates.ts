@@ -131,7 +131,7 @@ function adviceOf({ renewal, state, certificate }: ListedCertificate): string | 
   }
 }
 
-/** system:karmada:agent:<cluster> */
+/** Returns the cluster of system:karmada:agent:<cluster>. */
 function clusterOf(commonName = ''): string {
   return commonName.split(':').at(-1) || '<name>'
 }

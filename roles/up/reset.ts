@@ -118,7 +118,7 @@ async function endProcesses({ settings }: ResetScope): Promise<void> {
 }
 
 async function detachAll({ installation, settings }: ResetScope): Promise<void> {
-  // Mounts beneath others' mounts go when their directories are removed.
+  // Mounts beneath others' mounts are removed with their directories.
   for (const path of [installation.dataDir, settings.runDir]) await detachMounts(path)
 }
 
@@ -130,7 +130,7 @@ async function removeTree(path: string): Promise<void> {
   try {
     await rm(path, { recursive: true, force: true })
   } catch (error) {
-    // Something is mounted there, beneath a mount of others that covers it.
+    // There is a mount, beneath another program's mount that covers it.
     if (codeOf(error) !== 'EBUSY') throw error
     await removeWithMounts(path)
   }
@@ -164,7 +164,7 @@ async function deleteLink(name: string): Promise<void> {
 async function portsOf(bridge: string): Promise<string[]> {
   if (!(await hasLink(bridge))) return []
   const { stdout } = await execute('ip', ['-json', 'link', 'show', 'master', bridge])
-  // iproute2's own words; the name is tested.
+  // These are iproute2's own field names; the name is checked.
   const links = JSON.parse(stdout === '' ? '[]' : stdout) as { ifname?: string }[]
   return links.flatMap(({ ifname }) => ifname ?? [])
 }
@@ -174,7 +174,7 @@ async function hasLink(name: string): Promise<boolean> {
     await execute('ip', ['link', 'show', name])
     return true
   } catch (error) {
-    // ip(8) ends with 1 when the kernel refuses, which here means that there is no such link.
+    // The program ip(8) exits with 1 if the kernel refuses, which here means that there is no such link.
     if (error instanceof Error && 'code' in error && error.code === 1) return false
     throw error
   }
@@ -183,7 +183,7 @@ async function hasLink(name: string): Promise<boolean> {
 const cgroupTries = 50
 const cgroupWaitMs = 100
 
-/** Cgroups are directories that only rmdir removes, from the leaves up, in every hierarchy. */
+/** Removes cgroups: directories that only rmdir removes, from the leaves up, in every hierarchy. */
 async function removeCgroups(nodeName: string, signal: AbortSignal): Promise<void> {
   const roots = (await readFile('/proc/self/mounts', 'utf8'))
     .split('\n')
@@ -214,7 +214,7 @@ async function removeEmpty(path: string): Promise<void> {
   try {
     await rmdir(path)
   } catch (error) {
-    // ENOTEMPTY, EBUSY: another node of this machine still has something there.
+    // ENOTEMPTY and EBUSY mean that another node of this machine still uses it.
     if (!['ENOENT', 'ENOTEMPTY', 'EBUSY'].includes(codeOf(error) ?? '')) throw error
   }
 }

@@ -78,7 +78,7 @@ async function certificateLines(dataDir: string): Promise<StatusLine[]> {
   return [...clock, ...certificates]
 }
 
-/** Parts that cannot be asked for are not the same as none. */
+/** Returns a line for a part that cannot be asked, which differs from a missing one. */
 function unknownLine(part: string, error: unknown): StatusLine {
   const why = messageOf(error)
   const detail = `Cannot list: ${why}`
@@ -114,7 +114,7 @@ async function isReadable(path: string): Promise<boolean> {
     await readFile(path)
     return true
   } catch {
-    // Absent or not ours: either way there is nothing to ask with.
+    // It is missing or not ours, so there is nothing to ask with.
     return false
   }
 }
@@ -133,7 +133,7 @@ function nodeLine(node: Node): StatusLine {
   }
 }
 
-/** Clusters as the hub sees them: through their tunnels, of which it knows at once. */
+/** Lists clusters as the hub sees them: through their tunnels, whose state it knows at once. */
 async function listClusters(hub: Cluster): Promise<StatusLine[]> {
   const clusters = await hub
     .resource(clusterResource)
@@ -157,7 +157,7 @@ async function listClusters(hub: Cluster): Promise<StatusLine[]> {
   })
 }
 
-/** Columns as kubectl's, the age of each line last. */
+/** Formats columns like kubectl's, with the age of each line last. */
 export function formatStatus(report: StatusReport, nowMs: number): string {
   const rows = report.lines.map((line) => [
     line.part,

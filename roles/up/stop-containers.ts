@@ -7,8 +7,8 @@ import type { Installation } from './installation.ts'
 import { join } from 'node:path'
 
 /**
- * Ends every pod of the node, then its containerd. Starts containerd first if only pods are left. One
- * that cannot be ended holds up none of the others.
+ * Ends every pod of the node, then its containerd. Starts containerd first if only pods are left. A pod that
+ * cannot be ended does not block the others.
  */
 export async function stopContainers(
   installation: Installation,

@@ -63,8 +63,8 @@ function isMissingFile(error: unknown): boolean {
 }
 
 /**
- * Installs their packages with apt. A system without apt gets an error that names what to install.
- * Services that come with them neither start now nor at boot: we start our own processes.
+ * Installs their packages with apt. A system without apt gets an error that names the packages. Their
+ * services start neither now nor at boot: this program starts its own processes.
  */
 export async function installPrograms(
   programs: readonly SystemProgram[],
@@ -99,8 +99,9 @@ export async function installPrograms(
 }
 
 /**
- * Under systemd a package starts and enables its services as it is installed. Masked, they do not
- * start; the mask is one of /run, which a reboot forgets even if we are killed here.
+ * Masks services while packages are installed. Under systemd a package starts and enables its services as it
+ * is installed. Masked, they do not start; the mask is in /run, which a reboot clears even if this process is
+ * killed here.
  */
 async function keepServicesAsleep(services: readonly string[]): Promise<AsyncDisposable> {
   const isUsed = services.length > 0 && (await isSystemdRunning())
@@ -109,8 +110,8 @@ async function keepServicesAsleep(services: readonly string[]): Promise<AsyncDis
     async [Symbol.asyncDispose]() {
       if (!isUsed) return
       await execute('systemctl', ['unmask', '--runtime', ...services])
-      // systemd has just answered, so it refuses for one reason only: apt could not install the
-      // package, which left no unit to disable. The error of apt says so.
+      // The program systemctl has just answered, so it refuses for one reason only: apt could not install the
+      // package, which left no unit to disable. The error of apt reports that.
       for (const service of services) {
         await execute('systemctl', ['disable', service]).catch(() => undefined)
       }
@@ -118,7 +119,7 @@ async function keepServicesAsleep(services: readonly string[]): Promise<AsyncDis
   }
 }
 
-/** See sd_booted(3). */
+/** Checks as sd_booted(3) does. */
 async function isSystemdRunning(): Promise<boolean> {
   try {
     return (await stat('/run/systemd/system')).isDirectory()

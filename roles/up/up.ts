@@ -38,7 +38,7 @@ export interface UpOptions extends UpSettings {
 const readyMsMax = 60_000
 const nodeReadyMsMax = 120_000
 
-/** Hub, site and node on this machine, and the tunnel between; until the signal asks to stop. */
+/** Runs hub, site and node on this machine, and the tunnel between them, until the signal aborts. */
 export async function runUp(options: UpOptions, signal: AbortSignal): Promise<void> {
   requireRoot()
   const installation = installationAt(options.dataDir, options.runDir)
@@ -109,7 +109,7 @@ async function ensurePackages(
   })
 }
 
-/** Before anything is started, so that the message is about the port and not about a role. */
+/** Checks ports before anything is started, so that the message names the port and not a role. */
 async function requirePorts({ hubPort, sitePort, kubeletPort }: UpOptions): Promise<void> {
   const ports: readonly [string, number][] = [
     ['--hub-port', hubPort],
@@ -217,7 +217,7 @@ function flagsOf(values: Readonly<Record<string, string>>): string[] {
   return Object.entries(values).flatMap(([name, value]) => [`--${name}`, value])
 }
 
-/** A registration token for the site's agent, unless it has registered before. */
+/** Returns the arguments with a registration token for the site's agent, unless it has registered before. */
 async function agentArguments(
   { options, installation }: UpScope,
   hub: { cluster: Cluster; caPem: string },

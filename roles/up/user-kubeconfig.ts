@@ -18,7 +18,7 @@ export function contextsOf({ clusterName, hubPort }: UpSettings): KubeconfigCont
   ]
 }
 
-/** The hub's administrator, who is the person at this machine. */
+/** Returns the identity of the hub's administrator, who is the person at this machine. */
 export async function hubIdentity(installation: Installation): Promise<KubeconfigIdentity> {
   const pki = join(installation.hubDir, 'pki')
   const admin = await peekCertificateAndKey({

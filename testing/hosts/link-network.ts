@@ -10,7 +10,7 @@ export const edgeAddress = '10.98.1.2'
 
 /** Two places, each a network namespace, and the only way between them: a link. */
 export interface LinkNetwork extends AsyncDisposable {
-  /** Put before a command, runs it in that place. */
+  /** A prefix that runs a command in that place. */
   readonly cloud: readonly string[]
   readonly edge: readonly string[]
   /** The process that carries packets; SIGUSR2 cuts and restores the link. */
@@ -29,7 +29,7 @@ export interface LinkOptions {
 const longCable: LinkOptions = { oneWayMs: 25, bytesPerSecond: 25_000_000, queueMs: 50, mtu: 9_000 }
 const device = 'long0'
 
-/** Needs root, perl (it opens the devices) and /dev/net/tun. */
+/** Creates the network. Needs root, perl (it opens the devices) and /dev/net/tun. */
 export async function createLinkNetwork(options: LinkOptions = longCable): Promise<LinkNetwork> {
   const { oneWayMs, bytesPerSecond, queueMs, mtu } = options
   const id = process.pid.toString(36)

@@ -6,12 +6,12 @@ import { promisify } from 'node:util'
 
 const execute = promisify(execFile)
 
-/** A file system of its own that can be filled up. Needs root. */
+/** A separate file system that can be filled up. Needs root. */
 export interface SmallDisk extends AsyncDisposable {
   readonly path: string
-  /** Leaves no space at all. */
+  /** Fills all space. */
   fill(): Promise<void>
-  /** Gives back what fill() took. */
+  /** Releases the space of fill(). */
   free(): Promise<void>
 }
 
@@ -28,7 +28,7 @@ export async function mountSmallDisk(megabytes: number): Promise<SmallDisk> {
     path,
     async fill() {
       const { bavail, bsize } = await statfs(path)
-      // Others may have taken some of it meanwhile: what there is, is written all the same.
+      // Others may have used some of it meanwhile; as much as fits is written.
       await writeFile(ballast, Buffer.alloc(bavail * bsize)).catch(ignoreFull)
     },
     free: () => rm(ballast, { force: true }),

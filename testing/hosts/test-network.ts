@@ -15,7 +15,7 @@ const execute = promisify(execFile)
 export interface CommandResult {
   stdout: string
   stderr: string
-  /** 128 and the signal's number, as shells have it, when a signal ended it. */
+  /** The exit code; 128 plus the signal's number, as in shells, if a signal ended it. */
   exitCode: number
 }
 
@@ -25,7 +25,7 @@ export interface CommandResult {
  * fails at once instead of reaching one.
  */
 export interface TestNetwork extends AsyncDisposable {
-  /** `hostNumber` 1..254 gives address 10.99.<network>.<hostNumber>. */
+  /** Adds a host; `hostNumber` 1..254 gives address 10.99.<network>.<hostNumber>. */
   addHost(hostNumber: number): Promise<TestHost>
 }
 
@@ -89,7 +89,7 @@ export async function createTestNetwork(): Promise<TestNetwork> {
   }
 }
 
-/** A test runner ends a file that takes too long with SIGTERM, which by itself runs no exit hook. */
+/** A test runner ends a file that takes too long with SIGTERM, which by default runs no exit hook. */
 function exitTerminated(): void {
   process.exit(128 + constants.signals.SIGTERM)
 }
@@ -248,7 +248,7 @@ async function pidsOf(host: HostState): Promise<number[]> {
   return [...found]
 }
 
-/** Children of the found processes: containers run in network namespaces of their own. */
+/** Returns the children of the found processes: containers run in separate network namespaces. */
 async function descendants(roots: readonly number[]): Promise<number[]> {
   const { stdout } = await execute('ps', ['-e', '-o', 'pid=,ppid='])
   const childrenOf = new Map<number, number[]>()
@@ -272,7 +272,7 @@ function tryKill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch (error) {
-    // ESRCH: it ended by itself between the listing and now.
+    // ESRCH means that it ended between the listing and now.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
   }
 }

@@ -11,7 +11,7 @@ const compress = promisify(gzip)
 /** One file system layer of an image (OCI image specification 1.1, layer.md). */
 export interface Layer {
   tarGz: Uint8Array
-  /** sha256 of the uncompressed tar. */
+  /** The sha256 of the uncompressed tar. */
   diffId: string
 }
 
@@ -22,7 +22,7 @@ export interface LayerFile {
   content?: Uint8Array | string
   /** A symbolic link to this target, instead of content. */
   linkTo?: string
-  /** Permission bits; default 0644 for files, 0755 for directories. */
+  /** The permission bits; default 0644 for files, 0755 for directories. */
   mode?: number
 }
 
@@ -36,7 +36,7 @@ export interface ImageConfig {
 }
 
 export interface ImageOptions {
-  /** Full reference with host and tag, e.g. docker.io/library/app:v1. */
+  /** The full reference with host and tag, e.g. docker.io/library/app:v1. */
   reference: string
   layers: readonly Layer[]
   config: ImageConfig
@@ -116,7 +116,7 @@ export async function writeOciArchive(path: string, options: ImageOptions): Prom
   await writeOciArchiveOfMany(path, [options])
 }
 
-/** Several images in one archive; a layer they share is in it once. */
+/** Writes several images into one archive, with shared layers only once. */
 export async function writeOciArchiveOfMany(
   path: string,
   images: readonly ImageOptions[],

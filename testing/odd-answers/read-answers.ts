@@ -1,7 +1,7 @@
-/** One answer as it stood on an HTTP/1.1 connection. */
+/** One answer as it was on an HTTP/1.1 connection. */
 export interface WireAnswer {
   readonly status: number
-  /** Lower-case names; values of one name are joined with a comma. */
+  /** The headers by lower-case name; values of one name are joined with a comma. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
@@ -57,7 +57,7 @@ function readBody(
     throw new Error('Cannot read answers: a length and pieces')
   }
   if (coding !== undefined) return readPieces(text)
-  // Until the connection ends.
+  // The body lasts until the connection ends.
   if (length === undefined) return { body: text, rest: '' }
   if (!/^\d+$/.test(length)) throw new Error(`Cannot read answers: length ${length}`)
   const bytes = Number(length)

@@ -13,7 +13,7 @@ export interface AuditedLine {
   readonly method: string
   readonly uri: string
   readonly status: number
-  /** Why it did not end by itself. */
+  /** Why it did not end regularly. */
   readonly cut?: string
   /** The id of the user's credential. */
   readonly credential?: string

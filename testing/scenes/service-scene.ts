@@ -33,20 +33,20 @@ export interface ServiceScene extends AsyncDisposable, EdgeObjects {
   readonly agent: TestAgent
   /** The agent's, to the hub. */
   readonly way: HeldWay
-  /** Not the loopback's: no service may lead there. */
+  /** An address of this machine other than the loopback's, to which no service may lead. */
   readonly address: string
-  /** Lets the server listen, and makes a Service `shop/<name>` of port 80 of it. */
+  /** Lets the server listen, and creates a Service `shop/<name>` with port 80 for it. */
   serve(name: string, server: Server, more?: ServiceShape): Promise<number>
-  /** Lets a user do so at clusters/services of `edge`, or at another subresource. */
+  /** Grants a user these verbs at clusters/services of `edge`, or at another subresource. */
   allow(user: string, verbs: readonly string[], resource?: string): Promise<void>
   call(path: string, options?: ServiceCall): Promise<ServiceReply>
   options(path: string, user?: Subject): Promise<RequestOptions>
   http2(user?: Subject): Promise<ClientHttp2Session>
-  /** Lines of the hub's audit log whose URI begins so, once there are as many. */
+  /** Resolves with the lines of the hub's audit log whose URI has this prefix, once there are enough. */
   audited(path: string, count: number): Promise<AuditLine[]>
 }
 
-/** Objects of the edge, as an administrator there makes them. */
+/** Creates objects of the edge, as an administrator there would. */
 interface EdgeObjects {
   createService(name: string, spec: Record<string, unknown>): Promise<void>
   /** Leads the only port of a Service to addresses. */
@@ -63,7 +63,10 @@ export interface PodShape {
 }
 
 export interface SceneOptions extends TestHubOptions {
-  /** Addresses that no service may lead to. Default: none, because the scene's services listen on this machine. */
+  /**
+   * Returns addresses to which no service may lead. Default: none, because the scene's services listen on
+   * this machine.
+   */
   readonly ownAddresses?: () => readonly string[]
 }
 
@@ -199,7 +202,7 @@ export async function createReadyPod(
   })
 }
 
-/** Where pods of tests run by default: a node that has the addresses of this machine for its pods. */
+/** Creates the default node of tests' pods, whose range contains the addresses of this machine. */
 async function ensureNode(objects: Objects, address: string): Promise<void> {
   const nodes = { group: '', resource: 'nodes' }
   if (objects.get(nodes, '', 'somewhere')) return
@@ -289,7 +292,7 @@ async function grant(
   )
 }
 
-/** With the path as it stands: a client library would tidy it. */
+/** Uses the raw path, which a client library would normalize. */
 function replyOf(options: RequestOptions, body: string | undefined): Promise<ServiceReply> {
   return new Promise((resolve, reject) => {
     const request = httpsRequest({ ...options, agent: false }, (response) => {

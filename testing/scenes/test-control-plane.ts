@@ -19,7 +19,7 @@ import {
 
 export interface TestControlPlaneOptions extends Partial<Omit<ControlPlaneOptions, 'directory'>> {
   readonly clock?: Clock
-  /** Default: nobody reads it. */
+  /** Default: discarded. */
   readonly log?: Logger
 }
 
@@ -60,7 +60,7 @@ export interface ScratchDirectory extends AsyncDisposable {
   readonly path: string
 }
 
-/** Makes an empty directory that goes when it is disposed of. */
+/** Creates an empty directory that is deleted when it is disposed. */
 export async function scratchDirectory(): Promise<ScratchDirectory> {
   const path = await mkdtemp(join(tmpdir(), 'skerry-control-plane-'))
   return {

@@ -54,7 +54,7 @@ export interface TestHub extends AsyncDisposable {
   readonly context: RoleContext
   /** The hub's API as its administrator, in-process. */
   readonly admin: Cluster
-  /** Over the socket, as this user by client certificate. */
+  /** Returns the hub over the socket, as this user by client certificate. */
   as(subject: Subject, path?: string): Promise<HttpsTransport>
   credentialsOf(subject: Subject): Promise<{ certificate: string; key: string }>
 }
@@ -86,7 +86,7 @@ export interface TestHubOptions {
   failover?: boolean
   /** Addresses whose connections begin with a PROXY header. */
   proxies?: TrustedProxies
-  /** Default 127.0.0.1. */
+  /** Default: 127.0.0.1. */
   bindAddress?: string
 }
 
@@ -175,7 +175,7 @@ export async function startTestEdge(
 export interface TestAgent extends AsyncDisposable {
   /** Resolves at the next tunnel that opens. */
   connected(): Promise<void>
-  /** Why it is not connected, most recent last. */
+  /** The reasons why it is not connected, most recent last. */
   readonly refusals: readonly string[]
   readonly metrics: Metrics
   readonly ended: Promise<void>

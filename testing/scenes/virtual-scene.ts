@@ -29,7 +29,7 @@ export interface VirtualScene extends AsyncDisposable {
   readonly api: HttpsTransportConfig
   /** The edge server's objects, bypassing authorization and admission. */
   readonly objects: Objects
-  /** Ends the agent; nothing of it runs any more. */
+  /** Stops the agent; resolves when nothing of it runs any more. */
   stopAgent(): Promise<void>
   startAgent(): Promise<void>
 }

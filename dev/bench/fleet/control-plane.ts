@@ -124,7 +124,7 @@ export async function startKarmadaPlane({
   }
 }
 
-/** Processes that this one has started and that run. */
+/** Returns the ids of the running processes that this one has started. */
 async function childPids(): Promise<number[]> {
   const found: number[] = []
   for (const name of await readdir('/proc')) {

@@ -1,7 +1,7 @@
 /**
- * API servers of edge clusters, all in one process, the same for every subject. Arguments: how many, and how
- * many nodes and pods each has. Prints the paths of their kubeconfigs as JSON, and holds them until it is killed
- * or its input ends.
+ * Runs the API servers of edge clusters in one process, the same for every subject. Arguments: the number of
+ * clusters, and the numbers of nodes and pods of each. Prints the paths of their kubeconfigs as JSON, and
+ * keeps the servers until it is killed or its input ends.
  */
 import { builtinKinds } from '@skerry/kinds'
 import { startTestApiServer, type TestApiServer } from '@skerry/testing'

@@ -10,7 +10,10 @@ const deployments = 5
 const msMax = 300_000
 const namespace = '/namespaces/default'
 
-/** From a policy to Applied everywhere, and from a status in a cluster to the binding of the fleet. */
+/**
+ * Measures the time from a policy to Applied everywhere, and from a status in a cluster to the fleet's
+ * binding.
+ */
 export async function measurePropagation(
   client: RawClient,
   sites: readonly FleetSite[],

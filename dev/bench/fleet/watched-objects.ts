@@ -1,7 +1,7 @@
 import type { AnyObject } from '@skerry/api'
 import type { RawClient } from '../raw-client.ts'
 
-/** Calls back with each object of a path as it comes, until disposed. */
+/** Calls back with each object of a path as it arrives, until disposed. */
 export function watchObjects(
   client: RawClient,
   path: string,

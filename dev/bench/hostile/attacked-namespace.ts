@@ -3,7 +3,10 @@ import type { RawClient } from '../raw-client.ts'
 const objectCount = 2_000
 const objectBytes = 5_000
 
-/** Four attackers with rights in their namespace, and what they attack with. Returns their tokens. */
+/**
+ * Creates four attackers with rights in their namespace, and the objects that they attack with. Returns the
+ * attackers' tokens.
+ */
 export async function prepareAttack(client: RawClient): Promise<string[]> {
   const create = async (path: string, object: object): Promise<void> => {
     const { status, body } = await client.send('POST', path, object)

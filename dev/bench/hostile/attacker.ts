@@ -1,4 +1,7 @@
-/** One attack from a process of its own, so that it takes no time from the one that measures. Ends when it is told to. */
+/**
+ * Runs one attack in a separate process, so that it takes no processor time from the measuring one. Runs
+ * until it is killed.
+ */
 import { connect, type ClientHttp2Session } from 'node:http2'
 import { request as httpsRequest } from 'node:https'
 import { attacks, type Attack } from './attacks.ts'
@@ -16,7 +19,7 @@ const { hostname: host, port } = new URL(url)
 const tokens = allTokens.slice(0, attack.users ?? 2)
 const sessions = new Map<string, ClientHttp2Session>()
 const parallel = attack.parallel ?? 4
-// Connections that nobody reads keep no process alive.
+// Keeps the process alive: connections that it does not read do not.
 setInterval(() => undefined, 60_000)
 if (attack.isHttp2) for (let at = 0; at < parallel; at += 1) leaveStream(attack, at)
 else
@@ -63,7 +66,7 @@ async function repeat(
   }
 }
 
-/** A stream that nobody reads; sent once. */
+/** Opens a stream once and never reads it. */
 function leaveStream({ method, path, headers }: Attack, at: number): void {
   const token = tokens[at % tokens.length] ?? ''
   const session = sessions.get(token) ?? openSession(token)

@@ -1,6 +1,6 @@
-/** One request that a user with rights in the namespace `attack` alone sends over and over. */
+/** A request that a user with rights only in the namespace `attack` sends again and again. */
 export interface Attack {
-  /** Requests at a time; default 4. */
+  /** The number of parallel requests. Default: 4. */
   readonly parallel?: number
   readonly method: 'GET' | 'PATCH' | 'POST' | 'PUT'
   readonly path: string
@@ -10,7 +10,7 @@ export interface Attack {
   readonly isUnread?: boolean
   /** All requests go over one HTTP/2 connection per user. */
   readonly isHttp2?: boolean
-  /** How many users send it, 1 to 4; default 2. */
+  /** The number of users who send the request, 1 to 4. Default: 2. */
   readonly users?: number
 }
 
@@ -38,7 +38,7 @@ const container = '{"name":"a","image":"a"}'
 /** Shows what the machine itself makes others wait. */
 const nothing: Attack = { method: 'GET', path: '/readyz', parallel: 0 }
 
-/** Bodies that anybody who can authenticate may send. */
+/** Bodies that every authenticated user may send. */
 const beforeRights: Readonly<Record<string, Attack>> = {
   'yaml-brackets-1MB': sent('POST', review, yaml, () => `${yamlHead}a: ${'['.repeat(1_000_000)}`),
   'yaml-brackets-30kB': sent('POST', review, yaml, () => `${yamlHead}a: ${'['.repeat(30_000)}`),
@@ -221,7 +221,7 @@ const writes: Readonly<Record<string, Attack>> = {
   },
 }
 
-/** runtime.Unknown of a ConfigMap with these bytes. */
+/** Returns the bytes as a runtime.Unknown of a ConfigMap. */
 function protobufOf(raw: Uint8Array): Uint8Array {
   const type = [0x0a, 0x0f, 0x0a, 0x02, 0x76, 0x31, 0x12, 0x09, ...Buffer.from('ConfigMap')]
   const length: number[] = []
@@ -232,7 +232,7 @@ function protobufOf(raw: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from('k8s\0'), Buffer.from([...type, 0x12, ...length]), raw])
 }
 
-/** Patches of the object `kept`, which has thousands of entries in each of its lists and maps. */
+/** Patches of the object `kept`, each of whose lists and maps has thousands of entries. */
 const patches: Readonly<Record<string, Attack>> = {
   'json-patch-inserts': sent(
     'PATCH',

@@ -18,7 +18,7 @@ export interface AgentsReport {
   readonly open: number
   /** The times at which agents returned since the last mark, by the wall clock. */
   readonly backAtMs: readonly number[]
-  /** Since the last mark. */
+  /** The number of dials since the last mark. */
   readonly dials: number
 }
 
@@ -32,7 +32,7 @@ export function agentTunnelUrl(hub: string, number: number): string {
 
 const dayMs = 24 * 3_600_000
 
-/** Signed by the hub's own authority, as if each had registered. */
+/** Writes certificates that the hub's own authority signs, as if each agent had registered. */
 export async function writeAgentCertificates(
   hubData: string,
   { path, count }: { path: string; count: number },
@@ -80,7 +80,7 @@ export function startAgentFleet(hub: string, file: string, count: number): Agent
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     })
     const entry = { child, report: { open: 0, backAtMs: [], dials: 0 } satisfies AgentsReport }
-    // reconnecting-agents.ts sends nothing else.
+    // reconnecting-agents.ts sends only this type.
     child.on('message', (message) => (entry.report = message as typeof entry.report))
     children.push(entry)
   }

@@ -1,6 +1,7 @@
 /**
- * One hop of TLS that passes bytes on and knows nothing: what any Node program with such a hop costs at least.
- * Arguments: the directory with the certificates, the port on this machine where the next hop listens. Prints its own port.
+ * Relays bytes over one hop of TLS without knowing what they are: the least that a Node program with such a
+ * hop costs. Arguments: the directory with the certificates, the port on this machine where the next hop
+ * listens. Prints its own port.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -2,15 +2,15 @@ import { once } from 'node:events'
 import { connect as connectTcp, type NetConnectOpts, type Socket } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 
-/** Where the load goes in: the target itself, a port of a tunnel, or a proxy that asks for CONNECT. */
+/** The entry of the load: the target itself, a port of a tunnel, or a proxy that expects CONNECT. */
 export interface Entry {
   readonly to: NetConnectOpts
-  /** host:port, asked of the proxy by CONNECT before TLS. */
+  /** The host:port that CONNECT requests of the proxy before TLS. */
   readonly connectTo?: string
   readonly ca: string
   readonly cert?: string
   readonly key?: string
-  /** Before each path. */
+  /** The prefix of each path. */
   readonly prefix: string
 }
 
@@ -25,8 +25,8 @@ interface Waiting {
 }
 
 /**
- * One connection of HTTP/1.1 over TLS, one request at a time, with as little work as possible, so
- * that it is the tunnels that are measured. Understands answers with a content-length only.
+ * A connection of HTTP/1.1 over TLS for one request at a time. It does as little work as possible, so that
+ * the tunnels are measured and not the client. Understands only answers with a content-length.
  */
 export class LoadConnection {
   readonly socket: TLSSocket
@@ -89,7 +89,7 @@ export class LoadConnection {
     return answer
   }
 
-  /** Asks for more than anybody reads, and stops reading. */
+  /** Requests more than it will read, and stops reading. */
   stall(path: string): void {
     this.get(path).catch(ignore)
     this.socket.pause()

@@ -1,6 +1,6 @@
 /**
- * One end of many idle tunnels. Arguments: `hub` or `agents`, the directory with the certificates,
- * the hub's port, how many. Prints `ready` when they are open, and holds them until killed.
+ * Holds one end of many idle tunnels. Arguments: `hub` or `agents`, the directory with the certificates, the
+ * hub's port, the number of tunnels. Prints `ready` when they are open, and holds them until killed.
  */
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:https'

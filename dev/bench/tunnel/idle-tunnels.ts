@@ -45,7 +45,7 @@ export async function measureIdleTunnels(parent: string): Promise<Figure[]> {
     return child
   }
   const hub = await start('hub', 0)
-  // Code is loaded and compiled by the first ones.
+  // The first tunnels load and compile code.
   await start('agents', 100)
   await sleep(settleMs)
   const before = await memoryOf(hub.pid ?? 0)

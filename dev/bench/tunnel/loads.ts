@@ -24,7 +24,10 @@ const transfers = 3
 const blockedMs = 10_000
 const endless = '/bulk?bytes=1000000000000'
 
-/** Hot code is compiled by then, also an agent's, which begins without compilers (roles/runtime/compile-when-busy.ts). */
+/**
+ * The time after which hot code is compiled, also in an agent, which starts without compilers
+ * (roles/runtime/compile-when-busy.ts).
+ */
 const warmUpMs = 20_000
 const warmUpClients = 100
 
@@ -45,7 +48,7 @@ const loads = {
 
 export const loadNames: readonly string[] = Object.keys(loads)
 
-/** Everything that is measured while all is well, or these loads only. */
+/** Measures all loads without faults, or only these ones. */
 export async function measureLoads(
   subject: Subject,
   size: LoadSize,
@@ -59,7 +62,7 @@ export async function measureLoads(
   return values
 }
 
-/** Small requests for a while, which count for nothing. */
+/** Sends small requests for a while and does not count them. */
 export async function warmUp({ entry }: Subject): Promise<void> {
   const connections = await openMany(entry, warmUpClients, AbortSignal.timeout(deadlineMs))
   try {
@@ -119,7 +122,10 @@ async function measureBulk(
   }
 }
 
-/** Requests per second, their latency and processor time, by clients that each wait for their answer. */
+/**
+ * Measures requests per second, their latency and processor time, with clients that each wait for their
+ * answer.
+ */
 async function measureSmall(
   subject: Subject,
   { inFlight, forMs }: { inFlight: number; forMs: number },
@@ -212,7 +218,7 @@ async function openMany(
   return connections
 }
 
-/** Readers that stop right away, while the other side has more to send. */
+/** Opens readers that stop at once while the other side has more to send. */
 export async function openStalled(entry: Entry, count: number): Promise<LoadConnection[]> {
   const connections = await openMany(entry, count, AbortSignal.timeout(deadlineMs))
   for (const connection of connections) connection.stall(endless)

@@ -25,7 +25,7 @@ export async function startOurs(site: Site, processes: Processes): Promise<Subje
   await mkdir(agentData, { recursive: true, mode: 0o700 })
   const port = await freePort()
   const server = `https://${cloudAddress}:${port}`
-  // Its own commands reach it by loopback, agents by the cloud's address.
+  // The hub's own commands reach it over loopback, agents at the cloud's address.
   const where = ['--data-dir', hubData, '--port', String(port)]
   const hub = await processes.start(
     'hub',

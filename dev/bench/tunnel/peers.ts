@@ -30,7 +30,7 @@ async function startKonnectivity(...[site, processes]: Parameters<SubjectStart>)
   return { entry, ...pidsOf({ cloud: server, edge: agent }) }
 }
 
-/** Likewise over gRPC, by konnectivity's own client: one stream for each connection. */
+/** Starts konnectivity over gRPC, with its own client: one stream for each connection. */
 async function startKonnectivityGrpc(...[site, processes]: Parameters<SubjectStart>) {
   const { server, path } = await startKonnectivityEnds(site, processes, 'grpc')
   const socket = join(site.directory, 'relay.socket')
@@ -115,7 +115,7 @@ async function startFrp(...[site, processes]: Parameters<SubjectStart>) {
   }
 }
 
-/** SSH within a WebSocket: encrypted as it is, so without TLS around it, as its manual has it. */
+/** Starts SSH within a WebSocket. SSH encrypts, so there is no TLS around it, as in chisel's manual. */
 async function startChisel(...[site, processes]: Parameters<SubjectStart>) {
   const { bin, cloudAddress, edge } = site
   const [port, remotePort] = [await freePort(), await freePort()]

@@ -1,7 +1,7 @@
 /**
- * Many agents in one process, each with a cluster's certificate and the tunnel's own patience. Arguments:
- * the hub's URL, the file with their certificates, the first agent's number, how many. Over the process's channel it
- * tells how many are connected, and when each came back after the last `mark`.
+ * Runs many agents in one process, each with a cluster's certificate and the tunnel's own backoff. Arguments:
+ * the hub's URL, the file with their certificates, the first agent's number, the number of agents. Sends over
+ * the process's channel how many are connected, and when each one was connected again after the last `mark`.
  */
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,7 +11,7 @@ import { runTunnelAgent, type TunnelHandler, type TunnelResponse } from '@skerry
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
 const reportMs = 100
-/** At first they come one after another: what is measured is how they come back. */
+/** The number of agents that connect together at first. Only the connecting after a cut is measured. */
 const atOnce = 20
 
 async function* onePiece(): AsyncGenerator<Uint8Array> {
@@ -26,7 +26,7 @@ const answer = async (): Promise<TunnelResponse> => ({
 const handler: TunnelHandler = { onRequest: answer, onUpgrade: answer }
 
 const [hub = '', file = '', first = '', count = ''] = process.argv.slice(2)
-// Written by agent-fleet.ts.
+// agent-fleet.ts writes this file.
 const { ca, key, certificates } = JSON.parse(readFileSync(file, 'utf8')) as AgentCertificates
 const open = new Set<number>()
 const backAtMs = new Map<number, number>()

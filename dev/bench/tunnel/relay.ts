@@ -7,7 +7,10 @@ import { pidsOf, targetEntry, type Processes, type Site, type Subject } from './
 const startMsMax = 10_000
 const pollMs = 50
 
-/** Two dumb relays in a chain, where hub and agent stand: no WebSocket, no HTTP, no streams of many. */
+/**
+ * Starts two plain relays in a chain, at the places of hub and agent: without WebSocket, HTTP or multiplexed
+ * streams.
+ */
 export async function startRelay(site: Site, processes: Processes): Promise<Subject> {
   const edge = await startHop('relay-edge', site.targetPort, { site, processes })
   const cloud = await startHop('relay-cloud', edge.port, { site, processes })

@@ -14,7 +14,10 @@ import { Processes, untilAnswered, type Site, type Subject } from './subject.ts'
 
 export interface SideTask extends Site {
   readonly subject: string
-  /** Loads on loopback or over the link, the memory that stalled readers take, or a link that is cut. */
+  /**
+   * The measurement: loads on loopback or over the link, the memory that stalled readers take, or a link that
+   * is cut.
+   */
   readonly measure: 'loopback' | 'link' | 'stalled' | 'cut'
   /** The loads to measure. If omitted, all. */
   readonly loads?: readonly string[]
@@ -51,7 +54,7 @@ async function measure(task: SideTask): Promise<Values> {
   }
 }
 
-/** Megabytes that the cloud's end grows by, with readers that stopped. */
+/** Measures by how many megabytes the cloud's end grows with readers that stopped. */
 async function measureStalled({ entry, cloudPid }: Subject): Promise<Values> {
   if (cloudPid === undefined) return {}
   const before = await memoryOf(cloudPid)
@@ -62,7 +65,7 @@ async function measureStalled({ entry, cloudPid }: Subject): Promise<Values> {
   return { 'stalled-memory': during.resident - before.resident }
 }
 
-// tunnel.ts passes exactly this.
+// tunnel.ts passes this type.
 const task = JSON.parse(process.argv[2] ?? '') as SideTask
 console.log(JSON.stringify(await measure(task)))
 process.exit(0)

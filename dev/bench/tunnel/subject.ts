@@ -6,7 +6,7 @@ import { type Entry, LoadConnection } from './connection.ts'
 
 /** The place of both ends of a tunnel, and what it already has. */
 export interface Site {
-  /** Certificates, configurations, logs. */
+  /** The directory of certificates, configurations and logs. */
   readonly directory: string
   /** The programs of the peers. */
   readonly bin: string
@@ -14,7 +14,7 @@ export interface Site {
   readonly program: string
   readonly cloudAddress: string
   readonly edgeAddress: string
-  /** Put before a command, runs it at the edge; empty when both places are one. */
+  /** The words before a command that run it at the edge. Empty if cloud and edge are one place. */
   readonly edge: readonly string[]
   /** The target's port, at the edge. */
   readonly targetPort: number
@@ -44,7 +44,7 @@ export function pidsOf(ends: {
 
 export type SubjectStart = (site: Site, processes: Processes) => Promise<Subject>
 
-/** Processes of one measurement; they end with it, by their ids. */
+/** The processes of one measurement. They end with it, by their ids. */
 export class Processes implements AsyncDisposable {
   readonly #directory: string
   readonly #children: ChildProcess[] = []
@@ -53,7 +53,7 @@ export class Processes implements AsyncDisposable {
     this.#directory = directory
   }
 
-  /** Its output is appended to <directory>/<name>.log. */
+  /** Starts a process and appends its output to <directory>/<name>.log. */
   async start(
     name: string,
     command: readonly string[],

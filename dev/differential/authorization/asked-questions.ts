@@ -1,10 +1,10 @@
 import { isAllowed, questionOf, type Question } from './recording.ts'
 
-/** Writes down what an authorizer is asked, by user, and answers as the user's name says. */
+/** Records the questions that an authorizer is asked, by user, and answers as the user's name prescribes. */
 export class AskedQuestions {
   readonly #byUser = new Map<string, Question[]>()
 
-  /** `spec` is a SubjectAccessReview's. */
+  /** Records the `spec` of a SubjectAccessReview and returns whether it is allowed. */
   ask(user: string, spec: Readonly<Record<string, unknown>>): boolean {
     const questions = this.#byUser.get(user) ?? []
     this.#byUser.set(user, questions)

@@ -8,11 +8,14 @@ export interface Step {
   readonly body?: unknown
 }
 
-/** One request of a user, what administrators do before it, and what the user is asked for because of it. */
+/**
+ * A request of a user, the steps of administrators before it, and the questions that the authorizer is asked
+ * because of it.
+ */
 export interface Effect extends Step {
   readonly name: string
   readonly before?: readonly Step[]
-  /** The user comes with a token, and the headers say as whom they act. */
+  /** Whether the user authenticates with a token and impersonates the user of the headers. */
   readonly isImpersonating?: boolean
 }
 
@@ -61,7 +64,7 @@ const deployment = object('apps/v1', 'Deployment', {
   },
 })
 
-/** Made once, by an administrator, before everything else. */
+/** The objects that an administrator creates once, before everything else. */
 export const world: readonly Step[] = [
   post('/api/v1/namespaces', object('v1', 'Namespace', { metadata: { name: 'e' } })),
   post(
@@ -100,7 +103,7 @@ export const world: readonly Step[] = [
 const things = '/apis/e.example.com/v1/namespaces/e/things'
 const thing = object('e.example.com/v1', 'Thing', { spec: { n: 1 } })
 
-/** Asked for until it is there, by an administrator. */
+/** The path that an administrator requests until it is served. */
 export const servedPath = things
 
 const upgrades: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -218,7 +221,7 @@ const createsAndChanges: readonly Effect[] = [
   },
 ]
 
-/** Kinds that a PUT creates, and some that it does not. */
+/** Returns PUTs of kinds that a PUT creates, and of some that it does not. */
 function puts(): Effect[] {
   const kinds: readonly [path: string, body: Record<string, unknown>][] = [
     ['/apis/coordination.k8s.io/v1/namespaces/e/leases', object('coordination.k8s.io/v1', 'Lease')],
@@ -454,7 +457,7 @@ const escalations: readonly Effect[] = [
   },
 ]
 
-/** It asks for the name `any`, which nobody has. */
+/** A request for the name `any`, which no user has. */
 const signingRequest =
   'LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlISU1IQUNBUUF3RGpFTU1Bb0dBMVVFQXd3RFlXNTVNRmt3RXdZSEtvWkl6ajBDQVFZSUtvWkl6ajBEQVFjRApRZ0FFM205RGNMajVZN2ZJUml2aHBMVnNrbExmL3Jvd3dhMldJNGpHYWhhSjRlMjVvVWI3MEowMGI2K2VvdGZQCktwbDZ4YzNHeGszVVZzWWs3UUdXbW8yZXdxQUFNQW9HQ0NxR1NNNDlCQU1DQTBnQU1FVUNJQm15VDB0VG9VWVAKejdkWkJWdExRN2lSclFCTG5LMG83bnpsWjBlMHBRQUVBaUVBcG5mRnJKY2Q5TVdlS2dENzZHWDhINFFXSEVsLwp0UXRaY3Fkc0wya1QwdUk9Ci0tLS0tRU5EIENFUlRJRklDQVRFIFJFUVVFU1QtLS0tLQo='
 const csr = object('certificates.k8s.io/v1', 'CertificateSigningRequest', {
@@ -492,7 +495,7 @@ const signers: readonly Effect[] = [
 ]
 
 const bundles = '/apis/certificates.k8s.io/v1beta1/clustertrustbundles'
-/** Nobody has the key of this authority. */
+/** The certificate of an authority whose key was not kept. */
 const trustBundle =
   '-----BEGIN CERTIFICATE-----\nMIIBNjCB6aADAgECAhQ5u8EroEadeCNZgWfgKZpWZHWjFzAFBgMrZXAwEDEOMAwG\nA1UEAwwFdHJ1c3QwIBcNMjYxMTIxMDU1NTQ2WhgPMjEyNjEwMjgwNTU1NDZaMBAx\nDjAMBgNVBAMMBXRydXN0MCowBQYDK2VwAyEAtWQPp3iMlt+zBwj2OwqBjoVjSSVt\nRFAzcn3YN57xGU+jUzBRMB0GA1UdDgQWBBQhx8M3iX5p6owgGv7q8MXRlW8pGjAf\nBgNVHSMEGDAWgBQhx8M3iX5p6owgGv7q8MXRlW8pGjAPBgNVHRMBAf8EBTADAQH/\nMAUGAytlcANBADBYYkBQZ1r2/ePgEFiSeNHX7++qICvje+JJ7g5sMdth+PwgiJaw\n171rWNXIPIsiFQxZnNSBxRtW+2z9MAxrUAQ=\n-----END CERTIFICATE-----\n'
 const bundle = (spec: object) => ({

@@ -17,13 +17,16 @@ export interface AskingServer extends AskedSubject, AsyncDisposable {
   readonly server: TestApiServer
 }
 
-/** Nobody answers behind this server: what is asked before anything is dialled is what counts. */
+/** No backend is reachable: only the questions before a dial count. */
 const unreachable: BackendDial = {
   dialNode: () => Promise.reject(new Error('Cannot reach the node: there is none')),
   dialAddress: () => Promise.reject(new Error('Cannot reach the address: there is nobody')),
 }
 
-/** Ours as upstream was recorded: one authorizer that writes down what it is asked; administrators pass without it. */
+/**
+ * Starts our server as upstream's was set up for the recording: one authorizer records its questions, and
+ * administrators pass without it.
+ */
 export async function startAskingServer(): Promise<AskingServer> {
   const questions = new AskedQuestions()
   const authorizer: Authorizer = {

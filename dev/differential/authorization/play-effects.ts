@@ -4,7 +4,7 @@ import { effects, servedPath, world, type Effect, type Step } from './effects-ta
 import type { Outcome } from './explained-differences.ts'
 import { sendRaw } from './raw-client.ts'
 
-/** An API server whose questions are written down. */
+/** An API server whose authorizer records its questions. */
 export interface AskedSubject {
   readonly subject: Subject
   readonly questions: AskedQuestions
@@ -16,11 +16,11 @@ export interface PlayedEffect {
   readonly runs: Readonly<Record<string, Outcome>>
 }
 
-/** At most so many questions are denied one by one. */
+/** The maximum number of questions of a request that are denied one by one. */
 const denialsMax = 12
 const servedAttemptsMax = 1_000
 
-/** Users who come with tokens: upstream reads them at its start. */
+/** Returns the file of the users with tokens, which upstream reads at its start. */
 export function effectTokens(): string {
   const runs = ['allow', ...denialsOf(denialsMax)]
   const names = effects.flatMap(({ isImpersonating }, at) =>
@@ -29,7 +29,7 @@ export function effectTokens(): string {
   return names.map((name) => `${name},${name},${name}\n`).join('')
 }
 
-/** Plays all of them, in the table's order. */
+/** Plays all effects, in the table's order. */
 export async function playEffects(asked: AskedSubject): Promise<PlayedEffect[]> {
   for (const step of world) await prepare(asked, step, '')
   await untilServed(asked)

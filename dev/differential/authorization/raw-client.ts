@@ -2,7 +2,7 @@ import { connect } from 'node:tls'
 import type { Subject } from '../subject.ts'
 
 export interface RawRequest {
-  /** Sent as it stands, in upper or lower case. */
+  /** The method, which is sent without a change of case. */
   readonly method: string
   readonly target: string
   readonly headers?: Readonly<Record<string, string | readonly string[]>>
@@ -13,7 +13,10 @@ export interface RawRequest {
 
 const answerMsMax = 30_000
 
-/** Sends bytes that no client would, on a connection of its own, and returns the status; 0: there was no answer. */
+/**
+ * Sends bytes that no client would send, on a separate connection, and returns the status, or 0 if there was
+ * no answer.
+ */
 export function sendRaw({ url, credentials }: Subject, request: RawRequest): Promise<number> {
   const { hostname, port } = new URL(url)
   const { ca, cert, key } = credentials

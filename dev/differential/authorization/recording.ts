@@ -13,7 +13,7 @@ export interface AskedTarget {
 /** A question to an authorizer: `resourceAttributes` or `nonResourceAttributes` of a SubjectAccessReview. */
 export type Question = Readonly<Record<string, unknown>>
 
-/** The result of a request whose first question was answered with no. */
+/** The result of a request whose first question was denied. */
 export interface RecordedTarget extends AskedTarget {
   readonly status: number
   readonly questions: readonly Question[]
@@ -24,7 +24,7 @@ export const targetsPath = join(import.meta.dirname, 'targets.jsonl.gz')
 export function readTargets(): RecordedTarget[] {
   const lines = gunzipSync(readFileSync(targetsPath)).toString().trimEnd().split('\n')
   return lines.map((line) => {
-    // formatTargets wrote it.
+    // formatTargets writes this type.
     const [method, target, status, ...questions] = JSON.parse(line) as [
       string,
       string,
@@ -45,7 +45,7 @@ export function formatTargets(targets: readonly RecordedTarget[]): Uint8Array {
 export const effectsPath = join(import.meta.dirname, 'effects.golden')
 
 export function readEffects(): PlayedEffect[] {
-  // formatEffects wrote it.
+  // formatEffects writes this type.
   return JSON.parse(readFileSync(effectsPath, 'utf8')) as PlayedEffect[]
 }
 
@@ -69,8 +69,9 @@ function sorted(value: unknown): Question {
 }
 
 /**
- * The answer that stands in a user's name, so that upstream's webhook and our authorizer need no other word:
- * `…-allow` is allowed everything, `…-deny-2` everything but what is asked third, `…-only-2` the first two.
+ * Returns the answer that a user's name prescribes, so that upstream's webhook and our authorizer need no
+ * other agreement: `…-allow` is allowed everything, `…-deny-2` everything but the third question, `…-only-2`
+ * the first two.
  */
 export function isAllowed(user: string, asked: number): boolean {
   const denied = /-deny-(\d+)$/.exec(user)?.[1]

@@ -33,7 +33,7 @@ export function readGolden(story: string): Checkpoint[] {
 export interface StoryDifference extends Found {
   readonly story: string
   readonly chapter: string
-  /** Reference of the object, or `event on …`. */
+  /** The object's reference, or `event on …`. */
   readonly object: string
 }
 

@@ -2,7 +2,7 @@ import { formatJson } from '../golden.ts'
 import type { Checkpoint } from './play-story.ts'
 import { isFields, type Fields } from './story-api.ts'
 
-/** Text that shows each object that changed, chapter by chapter. */
+/** Returns text that shows each changed object, chapter by chapter. */
 export function formatCheckpoints(checkpoints: readonly Checkpoint[]): string {
   return checkpoints
     .map(({ name, changes }) => {

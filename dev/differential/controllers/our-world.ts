@@ -9,16 +9,20 @@ import {
 import { simulatedClock, startTestApiServer, type SimulatedClock } from '@skerry/testing'
 import { settleMsMax, type StoryWorld } from './story-world.ts'
 
-/** Turns of the event loop without a request after which the process has nothing more to do. */
+/** The number of turns of the event loop without a request after which the process is idle. */
 const idleTurns = 20
-/** Simulated time goes on in such steps, so that what one timer starts is done before the next fires. */
+/**
+ * The steps of simulated time. They are short so that the work of one timer is done before the next one
+ * fires.
+ */
 const stepMs = 100
 const longStepMs = 1_000
 
-/** Our API server and all controllers in this process, in simulated time. */
+/** Starts our API server and all controllers in this process, in simulated time. */
 export async function startOurWorld(): Promise<StoryWorld & AsyncDisposable> {
   await using stack = new AsyncDisposableStack()
-  // Whole seconds: what stories and controllers cut to seconds is then cut by as much each time.
+  // The clock starts at a whole second, so that stories and controllers that round to seconds always round by
+  // the same amount.
   const clock = simulatedClock(Math.floor(Date.now() / 1_000) * 1_000)
   const api = stack.use(
     await startTestApiServer({
@@ -70,7 +74,7 @@ export async function startOurWorld(): Promise<StoryWorld & AsyncDisposable> {
 
 interface CountedTransport {
   readonly transport: Transport
-  /** Requests that have no answer yet. */
+  /** Returns the number of requests without an answer yet. */
   inFlight(): number
 }
 

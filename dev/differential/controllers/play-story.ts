@@ -21,7 +21,7 @@ import { durationMs, type Step, type Story } from './story.ts'
 /** The changes up to the end of a chapter. */
 export interface Checkpoint {
   readonly name: string
-  /** Reference to the changed parts of the object; null: it is gone. */
+  /** The changed parts of each object by its reference, or null if it is deleted. */
   readonly changes: Readonly<Record<string, Fields | null>>
 }
 
@@ -60,7 +60,7 @@ interface Play {
   readonly world: StoryWorld
   readonly api: StoryApi
   readonly names: StoryNames
-  /** References of objects without a namespace, oldest first: the story's own namespace is one. */
+  /** The references of created objects without a namespace, oldest first; the story's own namespace is one. */
   readonly made: string[]
   stillness: Stillness | undefined
 }
@@ -106,7 +106,7 @@ async function post(play: Play, { words, documents }: Step): Promise<void> {
   for (const document of documents) await play.api.post(actual(play, words[0]), document)
 }
 
-/** `delete deployments/web Orphan`; a policy that is not given is the server's. */
+/** Runs `delete deployments/web Orphan`. If the policy is omitted, the server's default applies. */
 async function remove(play: Play, { words: [reference, policy], documents }: Step): Promise<void> {
   const options = policy === undefined ? documents[0] : { propagationPolicy: policy }
   await play.api.delete(actual(play, reference), options)
@@ -118,7 +118,10 @@ function actual({ names }: Play, reference = ''): string {
   return [resource, ...(name === undefined ? [] : [names.actual(name)]), ...rest].join('/')
 }
 
-/** `bind node-1 [count] [selector]`: pods that are on no node yet; `bind own`: each to the one that it asks for. */
+/**
+ * Runs `bind node-1 [count] [selector]` on pods without a node, or `bind own`, which binds each to the node
+ * that it requests.
+ */
 async function bind(play: Play, { words: [node, ...which] }: Step): Promise<void> {
   const isFree = (pod: KubeFields): boolean => !isTerminating(pod) && !('nodeName' in specOf(pod))
   for (const pod of await chosenPods(play, which, isFree)) {
@@ -135,7 +138,7 @@ function ownNodeOf(pod: KubeFields): string | undefined {
   return /"key":"metadata.name","operator":"In","values":\["([^"]+)"/.exec(affinity)?.[1]
 }
 
-/** `gone [count] [selector]`: pods that are being deleted have ended. */
+/** Runs `gone [count] [selector]`: ends pods that are being deleted. */
 async function gone(play: Play, { words }: Step): Promise<void> {
   for (const pod of await chosenPods(play, words, isTerminating)) {
     await play.api.delete(`pods/${nameOf(pod)}`, { gracePeriodSeconds: 0 })
@@ -146,7 +149,7 @@ async function gone(play: Play, { words }: Step): Promise<void> {
 /** Runs `run|start|unready|succeed|fail [count] [selector] [exit=code]`: the kubelet's report on pods. */
 async function report(play: Play, { verb, words }: Step): Promise<void> {
   const exit = words.find((word) => word.startsWith('exit='))
-  // podEvents holds the members of PodEvent.
+  // The verb is a member of PodEvent: podEvents contains it.
   const event = verb as PodEvent
   const exitCode = exit === undefined ? (event === 'fail' ? 1 : 0) : Number(exit.slice(5))
   const which = words.filter((word) => word !== exit)
@@ -205,7 +208,10 @@ function specOf({ spec }: KubeFields): Fields {
 const waitMsMax = 180_000
 const waitStepMs = 100
 
-/** `wait deployments/web status.conditions.Available.status = True`, `wait pods/a gone`, `wait pods length = 2`. */
+/**
+ * Runs e.g. `wait deployments/web status.conditions.Available.status = True`, `wait pods/a gone`, `wait pods
+ * length = 2`.
+ */
 async function wait(
   play: Play,
   { words: [reference = '', path = '', , ...wanted] }: Step,
@@ -232,7 +238,10 @@ async function wait(
   throw new Error(`Did not come in ${waitMsMax / 1_000} s; there is ${state}`)
 }
 
-/** Steps are names of fields, places in arrays, or the type or name of an array's item. */
+/**
+ * Returns the value at a path whose steps are names of fields, indexes of arrays, or the type or name of an
+ * array's item.
+ */
 function valueAt(object: unknown, path: string): string | undefined {
   let value = object
   for (const step of path.split('.')) {

@@ -26,7 +26,7 @@ const written = new Set(['containerStatuses', 'startTime', 'qosClass'])
 const tokenMount = /^kube-api-access-[a-z0-9]{5}$/
 const defaultTolerations = /^node\.kubernetes\.io\/(not-ready|unreachable)$/
 
-/** The same without what the server adds to pods by itself. */
+/** Returns the value without the fields that the server sets on pods. */
 export function withoutServerDefaults(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutServerDefaults)
   if (!isFields(value)) return value

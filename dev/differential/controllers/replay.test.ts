@@ -22,7 +22,7 @@ for (const story of readStories()) {
       story.chapters.map(({ name }) => name),
       'the recording is of this story',
     )
-    // One for all stories: each has a namespace of its own and leaves nothing behind.
+    // One world serves all stories: each has its own namespace and deletes what it creates.
     const played = await playStory(story, await (running ??= startOurWorld()))
     const found = compareCheckpoints(story.name, golden, played).filter((difference) => {
       const explanation = explanationOf(difference)

@@ -4,7 +4,7 @@ import { isFields, nameOf, type Fields, type KubeFields } from './story-api.ts'
 /** The objects at the end of a chapter: maps a reference to the compared fields. */
 export type Snapshot = Readonly<Record<string, Fields>>
 
-/** Objects of one resource, as they were read. */
+/** The objects of one resource, as they were read. */
 export interface Listed {
   readonly resource: string
   readonly objects: readonly KubeFields[]
@@ -15,7 +15,7 @@ const timestamp = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)/g
 const tokenVolume = /\bkube-api-access-[a-z0-9]{5}\b/g
 /** A Job's name ends with the minute since the epoch that its CronJob ran for. */
 const minute = /-(\d{8})\b/g
-/** PEM, and in base64. */
+/** Matches certificates in PEM, plain or in base64. */
 const certificates =
   /(-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\s*)+|LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t[\w+/=]+/g
 /** The id of a story user's certificate. */
@@ -141,7 +141,10 @@ function hasGeneratedName({ metadata: { generateName, name } }: KubeFields): boo
   return /^[bcdfghjklmnpqrstvwxz2456789]{5}$/.test(name.slice(generateName.length))
 }
 
-/** Everything that is compared, by reference. `countsEvents`: how often an event was seen is, too. */
+/**
+ * Returns everything that is compared, by reference. With `countsEvents`, that includes how often each event
+ * occurred.
+ */
 export function takeSnapshot(
   lists: readonly Listed[],
   names: StoryNames,

@@ -8,7 +8,7 @@ export interface KubeFields extends Fields {
   readonly metadata: Fields
 }
 
-/** Requests of a story in its own namespace, as an administrator. */
+/** Sends requests of a story to its own namespace, as an administrator. */
 export interface StoryApi extends Disposable {
   /** Returns the path of `pods`, `pods/web` or `pods/web/status`. Throws RangeError for an unknown resource. */
   pathOf(reference: string): string
@@ -103,7 +103,10 @@ function collectionPath(kind: Kind, namespace: string): string {
   return isNamespaced ? `${root}/namespaces/${namespace}/${resource}` : `${root}/${resource}`
 }
 
-/** Error for every status of 400 and more, but 404 of a GET and DELETE, which answer with a Status. */
+/**
+ * Throws an Error for every status of 400 or more, except for 404 of a GET or DELETE, for which it returns
+ * the Status.
+ */
 async function sendJson(
   connection: Connection,
   { method, path, body }: { method: string; path: string; body: Fields | undefined },

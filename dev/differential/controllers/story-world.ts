@@ -5,9 +5,9 @@ export interface StoryWorld {
   readonly subject: Subject
   /** Milliseconds since the Unix epoch, as the controllers see them. */
   now(): number
-  /** Lets time go by, simulated or real. */
+  /** Lets simulated or real time pass. */
   pass(ms: number): Promise<void>
-  /** Sees what changes in these lists. */
+  /** Starts to observe changes of these lists. */
   observe(paths: readonly string[]): Promise<Stillness>
 }
 

@@ -11,7 +11,7 @@ export interface Step {
 }
 
 export interface Chapter {
-  /** Unique in its story. */
+  /** The name, unique in its story. */
   readonly name: string
   readonly steps: readonly Step[]
 }
@@ -82,7 +82,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** `400ms`, `10s` or `2m`. RangeError for anything else. */
+/** Returns the milliseconds of `400ms`, `10s` or `2m`. Throws RangeError for anything else. */
 export function durationMs(text: string): number {
   const [, digits, unit = ''] = /^(\d+)(ms|s|m)$/.exec(text) ?? []
   if (digits === undefined) throw new RangeError(`Cannot read "${text}": say 400ms, 10s or 2m`)

@@ -15,7 +15,7 @@ const answers: Readonly<Record<string, { results?: unknown[]; error?: string }>>
   readFileSync(join(import.meta.dirname, 'testdata/answers.json'), 'utf8'),
 )
 
-/** Karmada refuses these functions of Lua; ours count what they take. */
+/** Matches the functions of Lua that Karmada refuses. Ours runs them and counts the memory that they take. */
 const onlyOurs = /The Lua function string\.(gsub|rep) is not supported by Karmada/
 
 function interpreterFor({ operation, script, object }: CustomizationCase): LuaInterpreter {

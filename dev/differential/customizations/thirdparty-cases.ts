@@ -123,7 +123,7 @@ function condition(type: string, status: string, reason: string): JsonObject {
 
 const artifact = { revision: 'main@sha1:1', digest: 'sha256:2' }
 
-/** Ready, not ready, ready for another reason, and without conditions. */
+/** Returns statuses that are ready, not ready, ready for another reason, and without conditions. */
 function fluxStatuses(reason: string, more: JsonObject): JsonObject[] {
   return [
     {

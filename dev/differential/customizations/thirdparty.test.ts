@@ -37,7 +37,7 @@ async function resultsOf(asked: ThirdpartyCase): Promise<unknown[]> {
   }
 }
 
-/** Karmada's own rule for HelmCharts loses which generation was observed. */
+/** The case that Karmada loses: its own rule for HelmCharts drops the observed generation. */
 const lostByKarmada = 'source.toolkit.fluxcd.io/v1beta2 HelmChart: InterpretStatus '
 
 function comparable({ name, operation }: ThirdpartyCase, results: readonly unknown[]): unknown {

@@ -50,7 +50,7 @@ function comparable(operation: InterpreterCase['operation'], answer: unknown): u
     case 'InterpretStatus':
       return withoutEmpty(answer)
     case 'InterpretDependency':
-      // Karmada collects names in maps.
+      // Sorts, because Karmada collects names in maps.
       return Array.isArray(answer) ? answer.map((each) => JSON.stringify(each)).toSorted() : []
     case 'Retain':
       return isJsonObject(answer) ? { ...withoutNull(answer), status: undefined } : answer
@@ -68,12 +68,15 @@ function withoutEmpty(status: unknown): unknown {
   return Object.fromEntries(Object.entries(withoutNull(status)).filter(([, value]) => value !== 0))
 }
 
-/** Karmada's types write some members that are not there as null. */
+/** Drops members with null: Karmada's types write null for some missing members. */
 function withoutNull(object: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null))
 }
 
-/** Karmada writes the time of day on a Job's conditions; ours are the latest of the copies. */
+/**
+ * Replaces the times of conditions: Karmada writes the current time on a Job's conditions, ours the latest of
+ * the copies.
+ */
 function withoutNow(status: unknown): unknown {
   if (!isJsonObject(status) || !Array.isArray(status['conditions'])) return status ?? {}
   const conditions = status['conditions'].map((condition: unknown) =>

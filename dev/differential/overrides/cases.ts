@@ -5,7 +5,7 @@ import type {
 } from '../../../packages/karmada-kinds/policy/override-policy.ts'
 import { config, deployment, job, memberCluster, pod, role } from './objects.ts'
 
-/** One object on its way to one cluster, through policies. */
+/** A case of one object that policies change on its way to one cluster. */
 export interface OverrideCase {
   readonly name: string
   readonly object: AnyObject

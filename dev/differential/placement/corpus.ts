@@ -6,7 +6,7 @@ const root = import.meta.dirname
 
 /** A scheduler's result for a binding. */
 export interface Outcome {
-  /** `a:2 b:1`, in the order in which the binding lists them. */
+  /** The clusters as `a:2 b:1`, in the order of the binding. */
   readonly clusters: string
   /** The reason of the condition Scheduled; empty if the binding was held back. */
   readonly reason: string
@@ -40,6 +40,6 @@ export function readGolden(name: string): Outcomes {
     throw new Error(
       `Cannot replay ${name}: record it first (node dev/hack/karmada-placement.ts record)`,
     )
-  // Written by `record`.
+  // The command `record` writes this type.
   return JSON.parse(readFileSync(path, 'utf8')) as Outcomes
 }

@@ -43,7 +43,7 @@ function isGroupedOtherwise({ bindings }: World, name: string): boolean {
   )
 }
 
-/** Alike but for the order of those at the end that keep what they had. */
+/** Returns whether the targets are alike except for the order of those at the end that keep their replicas. */
 function areTargetsAlike(golden: string, ours: string, initial: readonly string[]): boolean {
   const [theirs, own] = [golden.split(' '), ours.split(' ')]
   const from = theirs.findIndex((target, at) => target !== own[at])

@@ -13,7 +13,10 @@ export interface OurOutcome extends Outcome {
   readonly diagnosis: PlacementResult['diagnosis']
 }
 
-/** After what a first placement writes, a scheduler looks again; it must come to rest. */
+/**
+ * The maximum number of placements until nothing changes. A scheduler looks again after its first placement
+ * is written.
+ */
 const looksMax = 5
 
 export function playOurs({ clusters, bindings }: World): Map<string, OurOutcome> {

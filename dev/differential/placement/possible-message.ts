@@ -1,8 +1,8 @@
 import type { ClusterDiagnosis } from '@skerry/propagation'
 
 /**
- * Whether upstream may say this of clusters of which none fits. It asks its filters in an order of
- * chance and counts, of each cluster, the first reason that it comes to.
+ * Returns whether upstream may report this of clusters of which none fits. It asks its filters in a random
+ * order, and counts for each cluster the first reason that it finds.
  */
 export function isPossibleMessage(
   message: string,
@@ -20,7 +20,7 @@ export function isPossibleMessage(
   return canGiveOut(diagnosis, counts)
 }
 
-/** Whether each cluster can be given one of its reasons so that the counts come out. */
+/** Returns whether one reason of each cluster can be chosen so that the counts match. */
 function canGiveOut([first, ...rest]: readonly ClusterDiagnosis[], counts: Map<string, number>) {
   if (first === undefined) return [...counts.values()].every((count) => count === 0)
   for (const reason of new Set(first.reasons)) {

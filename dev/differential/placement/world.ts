@@ -13,9 +13,9 @@ export interface World {
 export interface WrittenCluster extends Partial<ClusterSpec>, ResourceSummary {
   readonly labels?: Record<string, string>
   readonly annotations?: Record<string, string>
-  /** Kinds of apps/v1 that it serves. */
+  /** The kinds of apps/v1 that the cluster serves. */
   readonly kinds?: readonly string[]
-  /** Nodes of each grade. */
+  /** The number of nodes of each grade. */
   readonly nodes?: Readonly<Record<string, number>>
   readonly deleting?: boolean
   /** Whether it reports no resources. */
@@ -39,7 +39,7 @@ export interface WrittenWorld {
 export const lookoutKind = Object.freeze({ apiVersion: 'v1', kind: 'Lookout' })
 
 export function parseWorld(name: string, text: string): World {
-  // Worlds are written by hand or by dev/hack/karmada-placement.ts.
+  // Worlds are written by hand or by dev/hack/karmada-placement.ts, and have this type.
   const { clusters, bindings } = parse(text) as WrittenWorld
   return {
     name,
@@ -91,7 +91,7 @@ function served(groupVersion: string, kinds: readonly string[]) {
   }
 }
 
-/** YAML reads `cpu: 2` as a number. */
+/** Returns the quantities as text: YAML reads `cpu: 2` as a number. */
 function textsOf(quantities: Readonly<Record<string, unknown>>): Record<string, string> {
   return Object.fromEntries(Object.entries(quantities).map(([name, each]) => [name, String(each)]))
 }

@@ -11,22 +11,25 @@ import type { Subject } from '../subject.ts'
 import { configurationOf } from './story-configuration.ts'
 import type { Story } from './story.ts'
 
-/** Left out on both sides, since stories have no controllers that do what these wait for. */
+/** The admission plugins that both sides leave out, since stories run no controllers that these wait for. */
 export const admissionLeftOut: readonly string[] = [
   'ServiceAccount',
   'StorageObjectInUseProtection',
   'TaintNodesByCondition',
 ]
 
-/** Our API server in this process. One story after the other is played on it. */
+/** Our API server in this process, which plays one story after the other. */
 export interface OurServer extends Subject, AsyncDisposable {
-  /** Rises with whatever is written. */
+  /** Returns the store's revision, which rises with every write. */
   revision(): Promise<number>
-  /** Places pods as the story's configuration says, until disposed. */
+  /** Places pods according to the story's configuration, until disposed. */
   schedule(story: Story, extenderUrl: string): Promise<AsyncDisposable>
 }
 
-/** Files in memory, where there is such a place: no story is about a power failure, and disks are slow. */
+/**
+ * The directory for files in memory, where the system has one: no story is about a power failure, and disks
+ * are slow.
+ */
 const memoryDirectory = '/dev/shm'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger }

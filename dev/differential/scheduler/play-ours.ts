@@ -3,10 +3,10 @@ import type { OurServer } from './our-scheduler.ts'
 import { runStory, type Sight } from './run-story.ts'
 import type { Story } from './story.ts'
 
-/** Long enough for a pod that moves though it should not. */
+/** The time that shows whether a pod moves that should not. */
 const quietMs = 150
 
-/** Plays the story with our scheduler, until what is seen is what is expected, or too late. */
+/** Plays the story with our scheduler, until the expected result is seen or the time is over. */
 export async function playOurs(
   story: Story,
   expected: readonly Sight[],

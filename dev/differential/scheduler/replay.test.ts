@@ -4,7 +4,10 @@ import { readGolden, readStories } from './corpus.ts'
 import { startOurServer, type OurServer } from './our-scheduler.ts'
 import { playOurs } from './play-ours.ts'
 
-/** Stories mostly wait. Each has a server for itself meanwhile, since most name their nodes alike. */
+/**
+ * The number of parallel stories, which mostly wait. Each has its own server, since most use the same node
+ * names.
+ */
 const concurrency = 12
 
 const idle: OurServer[] = []

@@ -49,7 +49,7 @@ interface Run {
   readonly story: Story
   readonly connection: Connection
   readonly patience: Patience
-  /** Paths, oldest first. */
+  /** The paths of created objects, oldest first. */
   readonly created: string[]
   readonly seen: Sight[]
 }
@@ -122,7 +122,7 @@ async function create(run: Run, object: Manifest): Promise<string> {
   return path
 }
 
-/** Pods go at once, as if a node had stopped them; nothing holds back the others. */
+/** Deletes pods at once, as if a node had stopped them; other objects lose their finalizers. */
 async function remove(run: Run, path: string): Promise<void> {
   const deleted = await ask(run, { method: 'DELETE', path: `${path}?gracePeriodSeconds=0` })
   if (deleted.status === 404) return

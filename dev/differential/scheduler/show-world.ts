@@ -106,7 +106,7 @@ function showResourceClaim(claim: AnyFields): string[] {
     : [`resource claim ${textAt(claim, 'metadata.name')}: ${JSON.stringify(sorted(status))}`]
 }
 
-/** Fields by name: servers write them in orders of their own. */
+/** Sorts fields by name, since servers write them in different orders. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (!isFields(value)) return value

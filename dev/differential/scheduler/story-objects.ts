@@ -1,4 +1,4 @@
-/** Objects of stories, written in one line each. */
+/** An object of a story, written on one line. */
 
 export interface Manifest {
   readonly apiVersion: string
@@ -64,7 +64,10 @@ export function collectionOf(kind: string, namespace: string): string {
   return isNamespaced ? `${root}/namespaces/${namespace}/${plural}` : `${root}/${plural}`
 }
 
-/** `{name, labels, taints, unschedulable, images, cpu, memory, pods, …}`: the rest is allocatable. */
+/**
+ * Returns the node of `{name, labels, taints, unschedulable, images, cpu, memory, pods, …}`; the rest is
+ * allocatable.
+ */
 export function nodeOf(fields: Fields): { object: Manifest } {
   const { name, labels, annotations, taints, unschedulable, images, features, ...amounts } = fields
   const allocatable = { cpu: '4', memory: '8Gi', pods: '110', ...amounts }
@@ -90,8 +93,9 @@ export interface PodStep {
 }
 
 /**
- * `{name, labels, owner, cpu, memory, on, priority, status, held, …}`: requests of the one container, the
- * node it is on already, its class, the name of a ReplicaSet that controls it, whether schedulers leave it alone for now; the rest is spec.
+ * Returns the pod of `{name, labels, owner, cpu, memory, on, priority, status, held, …}`: requests of the one
+ * container, the node that it is already on, its class, the name of the ReplicaSet that controls it, whether
+ * schedulers leave it alone for now; the rest is spec.
  */
 export function podOf(fields: Fields, ownNamespace: string): PodStep {
   const {

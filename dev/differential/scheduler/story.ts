@@ -97,7 +97,7 @@ function inNamespace(fields: Readonly<Record<string, unknown>>, namespace: strin
   return { apiVersion, ...fields, kind: String(fields['kind']), metadata }
 }
 
-/** `Kind/name` or `Kind/namespace/name`. */
+/** Parses `Kind/name` or `Kind/namespace/name`. */
 function targetOf(text: string, ownNamespace: string): Target {
   const [kind = '', ...rest] = text.split('/')
   const name = rest.at(-1) ?? ''

@@ -8,17 +8,17 @@ import { proxyPort } from './registry-proxy.ts'
 
 const execute = promisify(execFile)
 
-/** The oldest Node that README.md promises to start from, and the npm that came with it. */
+/** The oldest Node that README.md supports, and the npm that came with it. */
 const nodeVersion = '20'
 const npmVersion = '10'
 
-/** Where the clone is on the machine. */
+/** The path of the clone on the machine. */
 export const clonePath = '/srv/skerry'
 
 export interface BareRootOptions {
-  /** Code name of the distribution's release. */
+  /** The code name of the distribution's release. */
   readonly suite: string
-  /** The tree whose last commit is tried. */
+  /** The repository whose last commit is tested. */
   readonly repository: string
   readonly signal: AbortSignal
 }
@@ -48,7 +48,7 @@ export async function makeBareRoot(
   }
 }
 
-/** Variant apt: the packages that are marked essential, and apt. */
+/** Installs the variant apt: the packages that are marked essential, and apt. */
 async function installDebian(
   path: string,
   { suite, signal }: BareRootOptions,
@@ -63,7 +63,7 @@ async function installDebian(
   await rm(join(path, 'etc/apt/apt.conf.d/99mmdebstrap'), { force: true })
 }
 
-/** From npm's registry, because Debian's own may be older than what README.md asks for. */
+/** Installs from npm's registry, because Debian's Node may be older than what README.md requires. */
 async function installNode(path: string, scratch: string): Promise<void> {
   const local = join(path, 'usr/local')
   const node = `node-linux-${process.arch}`
@@ -87,7 +87,7 @@ async function installNode(path: string, scratch: string): Promise<void> {
   }
 }
 
-/** Points apt and npm at the proxy, as an administrator does on a machine behind one. */
+/** Configures apt and npm for the proxy, as an administrator does on a machine behind one. */
 async function configureDownloads(path: string, registries: HostRegistries): Promise<void> {
   const proxy = `http://127.0.0.1:${proxyPort}`
   const apt = [...registries.aptSettings]

@@ -5,9 +5,9 @@ const execute = promisify(execFile)
 
 /** The package registries that this host is configured to use, read when the script runs. */
 export interface HostRegistries {
-  /** Lines of sources.list(5) for the distribution itself, without third parties. */
+  /** The lines of sources.list(5) for the distribution itself, without third parties. */
   readonly aptSources: readonly string[]
-  /** Settings of apt.conf(5) on how to download. */
+  /** The settings of apt.conf(5) for downloads. */
   readonly aptSettings: readonly string[]
   /** The base URL of the npm registry. */
   readonly npmRegistry: string
@@ -24,7 +24,7 @@ export interface RegistryWay {
   readonly via: URL | undefined
 }
 
-/** Fails if apt names no mirror of the distribution with this code name. */
+/** Reads apt's configuration. Throws if apt names no mirror of the distribution with this code name. */
 export async function readHostRegistries(suite: string): Promise<HostRegistries> {
   const targets = await aptTargets(suite)
   if (targets.length === 0) {
@@ -75,7 +75,7 @@ async function aptTargets(suite: string): Promise<AptTarget[]> {
     )
 }
 
-/** Those of how to download; where indexes are and what is done with them is the machine's own. */
+/** Returns the settings for downloads, without those about the local storage and use of indexes. */
 async function aptSettings(): Promise<Map<string, string>> {
   const { stdout } = await execute('apt-config', ['dump'])
   const lines = stdout.matchAll(/^(Acquire::[A-Za-z0-9:-]+) "(.*)";$/gm)

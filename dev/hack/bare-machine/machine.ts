@@ -22,7 +22,7 @@ export interface MachineRunOptions {
   readonly terminal?: boolean
 }
 
-/** One hierarchy of control groups, as the host has it mounted. */
+/** A hierarchy of control groups, as the host has mounted it. */
 interface Hierarchy {
   mountPoint: string
   type: string
@@ -74,7 +74,7 @@ export async function startMachine(root: string, signal: AbortSignal): Promise<M
       return stdout
     },
     async [Symbol.asyncDispose]() {
-      // The first process goes with it, and takes all others and all mounts.
+      // The first process ends with it, and with the first process all others and all mounts.
       holder.kill('SIGKILL')
       if (holder.exitCode === null && holder.signalCode === null) await once(holder, 'exit')
       await removeGroups()
@@ -82,7 +82,7 @@ export async function startMachine(root: string, signal: AbortSignal): Promise<M
   }
 }
 
-/** Version 1 with its hierarchies, version 2, or both: whatever the host has. */
+/** Returns the host's hierarchies: of version 1, of version 2, or of both. */
 async function readHierarchies(): Promise<Hierarchy[]> {
   const text = await readFile('/proc/self/mountinfo', 'utf8')
   return text.split('\n').flatMap((line) => {
@@ -102,12 +102,12 @@ async function readHierarchies(): Promise<Hierarchy[]> {
 
 async function makeGroup(group: string): Promise<void> {
   await mkdir(group)
-  // A new cpuset allows nothing until it is told.
+  // A new cpuset of version 1 allows nothing, so it copies its parent's values.
   for (const name of ['cpuset.cpus', 'cpuset.mems']) {
     const own = await readFile(join(group, name), 'utf8').catch(() => undefined)
     if (own?.trim() !== '') continue
     await writeFile(join(group, name), await readFile(join(group, '..', name), 'utf8')).catch(
-      // Version 2 gives what its parent has.
+      // Version 2 inherits the values of its parent.
       () => undefined,
     )
   }
@@ -117,14 +117,14 @@ function joinGroups(groups: readonly string[]): string {
   return groups.map((group) => `echo $$ > ${group}/cgroup.procs`).join('; ')
 }
 
-/** In version 2 the first process has moved down, as systemd does. */
+/** Returns the groups to enter. In version 2 the first process has moved down, as systemd does. */
 function entryGroups(groups: readonly string[], hierarchies: readonly Hierarchy[]): string[] {
   return groups.map((group, at) =>
     hierarchies[at]?.type === 'cgroup2' ? join(group, 'init.scope') : group,
   )
 }
 
-/** Deepest first; a group is empty a moment after its last process has ended. */
+/** Removes groups, deepest first. A group is empty a moment after its last process has ended. */
 async function removeGroup(group: string): Promise<void> {
   for (const entry of await readdir(group, { withFileTypes: true })) {
     if (entry.isDirectory()) await removeGroup(join(group, entry.name))
@@ -141,9 +141,8 @@ async function removeGroup(group: string): Promise<void> {
 }
 
 /**
- * Makes what a machine has when its kernel has started: /proc, /sys, /dev, /run, a name, and one network
- * card whose cable ends at a router that leads nowhere. Runs with the host's programs until the
- * root is changed.
+ * Creates what a machine has after its kernel has started: /proc, /sys, /dev, /run, a name, and one network
+ * card whose cable ends at a router without routes. Runs with the host's programs until the root is changed.
  */
 function bootScript(root: string, hierarchies: readonly Hierarchy[]): string {
   const devices = ['null', 'zero', 'full', 'random', 'urandom', 'tty', 'net/tun', 'kmsg']
@@ -198,7 +197,7 @@ const networkScript = [
   'ip route add default via 192.168.77.1',
 ]
 
-/** Its id outside: the child of `unshare`. */
+/** Returns the id of the first process outside: the child of `unshare`. */
 async function firstProcess(holder: ChildProcess): Promise<number> {
   if (holder.stdout === null) throw new Error('Cannot start the machine: no output')
   for await (const line of createInterface(holder.stdout)) {

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream'
 import type { Duplex } from 'node:stream'
 import type { RegistryWay } from './host-registries.ts'
 
-/** Where the machine's apt and npm find the proxy: on the machine's own loopback. */
+/** The port of the proxy for the machine's apt and npm, on the machine's own loopback. */
 export const proxyPort = 3_142
 
 /**
@@ -55,7 +55,7 @@ function findWay(ways: readonly RegistryWay[], host: string, port: number) {
   return ways.find((way) => way.hostname === host && way.port === port)
 }
 
-/** http: the whole URL stands in the request line. */
+/** Passes a request over http, whose request line contains the whole URL. */
 function passRequest(
   ways: readonly RegistryWay[],
   incoming: IncomingMessage,
@@ -86,7 +86,7 @@ function passRequest(
   pipeline(incoming, outgoing, () => undefined)
 }
 
-/** https: CONNECT host:port. */
+/** Opens a tunnel for https: CONNECT host:port. */
 async function openTunnel(
   ways: readonly RegistryWay[],
   asked: string,

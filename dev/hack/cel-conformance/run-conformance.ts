@@ -191,7 +191,7 @@ function run(test: Case): boolean {
   }
 }
 
-/** Messages, and the functions of other extensions than those that Kubernetes has. */
+/** Matches cases outside of Kubernetes' CEL: messages, and functions of extensions that it does not have. */
 const outside =
   /proto[23]|TestAll|NestedTest|google\.protobuf|GlobalEnum|math\.|base64|encoders|cel\.block|cel\.iterVar|x\.y\.z|\.reverse\(\)|strings\.quote|cel\.@/
 

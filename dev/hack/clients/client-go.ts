@@ -4,7 +4,7 @@ import { mustRun, readChecks, runIn, workingCopy, type ClientPlan } from './clie
 const version = 'v0.36.3'
 let program = ''
 
-/** Our program client-go/: what controllers in Go do. */
+/** The plan of our program client-go/, which does what controllers in Go do. */
 export const clientGo: ClientPlan = {
   name: 'client-go',
   async prepare() {

@@ -21,7 +21,7 @@ export interface ClientResult {
 /** One program or library of another project. */
 export interface ClientPlan {
   readonly name: string
-  /** It starts the API server itself, by `envtest`. */
+  /** Whether the client starts the API server itself, with `envtest`. */
   readonly startsServer?: boolean
   /** Fetches and builds missing parts. */
   readonly prepare: () => Promise<void>

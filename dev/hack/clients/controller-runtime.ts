@@ -8,7 +8,7 @@ const version = 'v0.24.1'
 const kubernetes = 'v0.36.3'
 const directory = join(clientsCache, name)
 
-/** Those of its suites that start an API server with envtest. */
+/** The suites of the client that start an API server with envtest. */
 const suites = [
   'builder',
   'cache',
@@ -39,7 +39,10 @@ const modules = [
   'streaming',
 ]
 
-/** Its own test suites, with our API server where envtest looks for kube-apiserver. */
+/**
+ * The plan of the client's own test suites, with our API server in the place where envtest looks for
+ * kube-apiserver.
+ */
 export const controllerRuntime: ClientPlan = {
   name,
   startsServer: true,
@@ -79,7 +82,7 @@ export const controllerRuntime: ClientPlan = {
   },
 }
 
-/** Specs of Ginkgo, and plain subtests. */
+/** Counts passed specs of Ginkgo and plain subtests. */
 function passesOf(output: string): number {
   const specs = Array.from(output.matchAll(/(\d+) Passed/g), (match) => Number(match[1]))
   const subtests = output.match(/^ +--- PASS/gm) ?? []

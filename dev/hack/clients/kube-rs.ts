@@ -4,7 +4,7 @@ import { mustRun, readChecks, runIn, workingCopy, type ClientPlan } from './clie
 
 let directory = ''
 
-/** Our program kube-rs/: what controllers in Rust do. */
+/** The plan of our program kube-rs/, which does what controllers in Rust do. */
 export const kubeRs: ClientPlan = {
   name: 'kube-rs',
   async prepare() {

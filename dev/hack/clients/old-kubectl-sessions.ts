@@ -42,7 +42,7 @@ spec:
 interface Scene {
   readonly directory: string
   readonly host: TestHost
-  /** kubectl 1.20 where the server is reached. */
+  /** Returns the command of kubectl 1.20, to run where the server is reachable. */
   readonly command: (args: readonly string[]) => string[]
   /** Throws unless it ends with the code. */
   readonly run: (

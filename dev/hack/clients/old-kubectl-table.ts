@@ -1,6 +1,6 @@
 /**
- * In this order; MANIFEST is a file with one ConfigMap. Without what that kubectl asks of versions
- * that Kubernetes has removed since: create cronjob (batch/v1beta1), create pdb (policy/v1beta1).
+ * The steps, in this order. MANIFEST is a file with one ConfigMap. Left out are requests of that kubectl for
+ * versions that Kubernetes has removed since: create cronjob (batch/v1beta1), create pdb (policy/v1beta1).
  */
 export const kubectlSteps: readonly (readonly string[])[] = [
   ['version'],

@@ -5,7 +5,7 @@ import { clientsCache, mustRun, runIn, type ClientPlan } from './client-plan.ts'
 import { kubectlSteps } from './old-kubectl-table.ts'
 
 const name = 'kubectl-1.20'
-/** Debian 12 has had this one for years, and machines with it are many. */
+/** The package of Debian 12, whose old kubectl many machines have. */
 const debianPackage = 'kubernetes-client'
 const directory = join(clientsCache, name)
 export const oldKubectlProgram = join(directory, 'unpacked', 'usr', 'bin', 'kubectl')

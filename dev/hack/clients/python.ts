@@ -23,7 +23,7 @@ interface PythonClient {
   readonly name: string
   readonly package: string
   readonly version: string
-  /** Modules below the package's folder dynamic. */
+  /** The modules below the package's folder dynamic. */
   readonly tests: readonly string[]
 }
 

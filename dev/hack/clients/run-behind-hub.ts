@@ -36,7 +36,7 @@ export async function startBehindHub(directory: string): Promise<RunningSite> {
   return { ...site, kubeconfig, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
-/** Once the hub says that its only cluster's tunnel is open. */
+/** Returns true once the hub reports that the tunnel of its only cluster is open. */
 async function answers(hubDirectory: string): Promise<true | undefined> {
   const asked = ['cluster', 'list', '-o', 'json', '--data-dir', hubDirectory]
   const { stdout } = await runIn([...skerryCommand, ...asked], { env: { ...skerryEnv } })

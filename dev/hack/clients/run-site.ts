@@ -33,7 +33,7 @@ export interface RunningRole extends AsyncDisposable {
   untilWritten(path: string): Promise<string>
 }
 
-/** A role of this tree as a process of its own, with its log in the directory. */
+/** Starts a role of this tree in a separate process, with its log in the directory. */
 export async function startRole(
   directory: string,
   words: readonly [string, ...string[]],

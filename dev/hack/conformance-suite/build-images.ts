@@ -165,7 +165,7 @@ async function addUsers(tree: string): Promise<void> {
   await chmod(join(tree, 'tmp'), 0o1777)
 }
 
-/** /var/run is a link to /run in Debian's base files. */
+/** Rethrows other errors: /var/run is a link to /run in Debian's base files. */
 function onlyIfLinked(error: unknown): void {
   if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
 }

@@ -1,15 +1,15 @@
 import type { ImageConfig } from '@skerry/testing'
 import type { SuiteProgram } from './build-suite.ts'
 
-/** An image the suite's conformance tests name, and what stands in for upstream's build of it. */
+/** An image that the suite's conformance tests use, and the replacement of upstream's build of it. */
 export interface ImageRecipe {
-  /** Under the suite's own names, so that no test has to be told of another registry. */
+  /** The suite's own names of the image, so that no test needs another registry. */
   references: readonly string[]
-  /** `shell`: Debian's tools; `busybox`: a static busybox; `none`: nothing but what follows. */
+  /** The base: `shell` has Debian's tools, `busybox` a static busybox, `none` nothing but the members below. */
   base: 'shell' | 'busybox' | 'none'
-  /** Programs built from Go modules, and where they go. */
+  /** The programs that are built from Go modules, by their paths in the image. */
   programs?: Readonly<Record<string, { program: SuiteProgram | 'etcd'; mode?: number }>>
-  /** Files of upstream's test/images, and where they go. */
+  /** The files of upstream's test/images, by their paths in the image. */
   files?: Readonly<Record<string, string>>
   config: ImageConfig
 }
@@ -78,7 +78,7 @@ export const imageRecipes: readonly ImageRecipe[] = [
   },
   {
     references: ['registry.k8s.io/etcd:3.6.8-0'],
-    // Linked with the C library of the machine it was built on.
+    // etcd is linked with the C library of the machine that built it.
     base: 'shell',
     programs: { '/usr/local/bin/etcd': { program: 'etcd' } },
     config: { Cmd: ['etcd'], Env: path },
@@ -91,7 +91,7 @@ export const imageRecipes: readonly ImageRecipe[] = [
   },
 ]
 
-/** Debian packages of the base `shell`, with all that they depend on. */
+/** The Debian packages of the base `shell`, without their dependencies. */
 export const shellPackages: readonly string[] = [
   'base-files',
   'bash',

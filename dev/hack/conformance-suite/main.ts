@@ -61,7 +61,7 @@ async function runSelected(tests: readonly string[]): Promise<void> {
     const command = [process.execPath, '--disable-warning=ExperimentalWarning', entry]
     const archives = options.pods ? await suiteImages() : join(directory, 'no-images')
     await using cluster = await ClusterOnHosts.start({ command, archives })
-    // The suite begins only where there is a node; without pods it has no image to run.
+    // The suite starts only if there is a node; without pods it runs no image.
     const nodes = options.pods ? Number(options.nodes) : 1
     for (let number = 1; number <= nodes; number++) await cluster.addNode(number)
     console.error(
@@ -73,7 +73,7 @@ async function runSelected(tests: readonly string[]): Promise<void> {
   }
 }
 
-/** Where the program finds the npm packages that a bundle leaves out. */
+/** Creates a directory in which the program finds the npm packages that a bundle leaves out. */
 async function bundleDirectory(): Promise<string> {
   await mkdir(suiteCache, { recursive: true })
   return mkdtemp(join(suiteCache, 'bundle-'))

@@ -1,6 +1,6 @@
 /**
- * Conformance tests that a control plane alone can pass: no container has to run. Each entry is the
- * start of a test's name, or all of it.
+ * Conformance tests that a control plane can pass without running containers. Each entry is the start of a
+ * test's name, or the whole name.
  */
 export const podlessTests: readonly string[] = [
   '[sig-api-machinery] API priority and fairness',

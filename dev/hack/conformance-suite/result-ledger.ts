@@ -8,7 +8,7 @@ import type { TestResult } from './run-suite.ts'
 export interface LedgerEntry extends TestResult {
   /** The commit of the tree from which the site was built. */
   commit: string
-  /** When the run began, RFC 3339. */
+  /** The start of the run in RFC 3339. */
   time: string
 }
 
@@ -22,7 +22,7 @@ export async function readLedger(): Promise<Map<string, LedgerEntry>> {
     // The first run has no results yet.
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
   }
-  // Written by the function below.
+  // recordResults writes this type.
   const entries = JSON.parse(text) as LedgerEntry[]
   return new Map(entries.map((entry) => [entry.name, entry]))
 }

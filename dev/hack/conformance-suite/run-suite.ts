@@ -18,9 +18,9 @@ export interface SuiteRun {
   host: TestHost
   kubeconfig: string
   kubectl: string
-  /** Exact names. */
+  /** The exact names of the tests. */
   tests: readonly string[]
-  /** Processes that share the tests; 1 for tests that must be alone. */
+  /** The number of processes that share the tests; 1 for tests that must run alone. */
   processes: number
   timeoutMinutes: number
 }
@@ -32,7 +32,7 @@ interface GinkgoReport {
     LeafNodeText: string
     LeafNodeType: string
     State: string
-    /** Nanoseconds. */
+    /** The run time in nanoseconds. */
     RunTime: number
     Failure?: { Message?: string; Location?: { FileName?: string; LineNumber?: number } }
   }[]
@@ -88,7 +88,7 @@ function escapeExpression(text: string): string {
 
 async function readReport(path: string): Promise<TestResult[]> {
   const text = await readFile(path, 'utf8')
-  // Written by ginkgo a moment ago; its format is part of its documentation.
+  // ginkgo has just written this file, whose format it documents.
   const reports = JSON.parse(text) as GinkgoReport[]
   return reports
     .flatMap((report) => report.SpecReports)

@@ -8,7 +8,7 @@ import { readLedger, type LedgerEntry } from './result-ledger.ts'
 
 const root = join(import.meta.dirname, '../../..')
 
-/** Why a test fails or was not tried, by its exact name or the start of it. */
+/** The reasons why a test fails or was not run, by its exact name or the start of it. */
 type Reasons = Readonly<Record<string, string>>
 
 /** Writes docs/conformance.md from the last result of every test. */

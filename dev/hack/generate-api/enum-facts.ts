@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Schema } from '../../../packages/api/schema.ts'
 
-/** Values by function and field; those of a list's items or a map's values under `field[]`. */
+/** The values by function and field; those of a list's items or a map's values are under `field[]`. */
 export type EnumFacts = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>
 
 /**
@@ -48,7 +48,7 @@ export function withEnums(name: string, schema: Schema, facts: EnumFacts): Schem
   return { ...schema, properties }
 }
 
-/** io.k8s.api.core.v1.Pod is described by schema_k8sio_api_core_v1_Pod. */
+/** Returns the function of a definition: schema_k8sio_api_core_v1_Pod describes io.k8s.api.core.v1.Pod. */
 function functionNameOf(definition: string): string {
   const path = definition
     .replace(/^io\.k8s\.apiextensions-apiserver\./, '')

@@ -67,7 +67,7 @@ function definitionsOf(upstream: UpstreamFacts, isWanted: (version: string) => b
   return Object.fromEntries(names.map((name) => [name, definitions[name] ?? {}]))
 }
 
-/** One line per definition: small, and a diff between versions can be read. */
+/** Writes one line per definition, so that the file is small and a diff between versions is readable. */
 function linePerEntry(record: Record<string, unknown>): string {
   const lines = Object.entries(record).map(
     ([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`,

@@ -6,7 +6,7 @@ export interface GoField {
   readonly name: string
   /** The type as in the source, except that packages have their own names instead of an import's. */
   readonly type: string
-  /** `omitempty`, `omitzero` or nothing. */
+  /** The option `omitempty`, `omitzero` or ''. */
   readonly option: string
   /** The inlined structs that contain it, outer first. */
   readonly within: readonly string[]
@@ -92,7 +92,7 @@ function importedPackages(source: string): ReadonlyMap<string, string> {
   )
 }
 
-/** `[]Container` as `[]v1.Container`: every type that Go does not have itself gets its package. */
+/** Adds the package to every type that is not Go's own: `[]Container` becomes `[]v1.Container`. */
 function qualified(type: string, own: string, packages: ReadonlyMap<string, string>): string {
   return type.replaceAll(/(\w+)(\.\w+)?/g, (word, first: string, rest: string | undefined) => {
     if (rest !== undefined) return `${packages.get(first) ?? first}${rest}`

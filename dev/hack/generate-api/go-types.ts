@@ -2,9 +2,9 @@ import type { Schema } from '../../../packages/api/schema.ts'
 import type { GoStructs } from './go-structs.ts'
 
 /**
- * The definition with `goType` on the fields, items and values whose Go type has a name that OpenAPI
- * does not tell, and `goWithin` on fields of inlined structs: upstream says both of a value that is of
- * another type.
+ * Returns the definition with `goType` on the fields, items and values whose Go type has a name that OpenAPI
+ * does not contain, and with `goWithin` on fields of inlined structs. Upstream's messages contain both if a
+ * value has another type.
  */
 export function withGoTypes(name: string, schema: Schema, structs: GoStructs): Schema {
   const fields = new Map(structs.get(name)?.map((field) => [field.name, field]))

@@ -26,7 +26,7 @@ export interface KindFact {
   storageGroup?: string
   /** Set only if upstream announces another storage version than ours. */
   storageVersionHash?: string
-  /** DELETE answers with the object, not with a Status. */
+  /** Whether DELETE returns the object and not a Status. */
   returnsDeletedObject?: boolean
 }
 
@@ -36,7 +36,7 @@ export interface SubresourceFact {
   version: string
   kind: string
   verbs: string[]
-  /** Absent where it has no schema, e.g. PodExecOptions. */
+  /** The name of the schema. Undefined if the kind has none, e.g. PodExecOptions. */
   schemaName?: string
 }
 

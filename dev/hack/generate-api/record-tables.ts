@@ -18,7 +18,7 @@ const { values } = parseArgs({
 })
 
 interface Fixture extends AnyObject {
-  /** Deleted before it is shown; a finalizer keeps it. */
+  /** Whether the object is deleted before it is shown; a finalizer keeps it. */
   isDeleted?: boolean
 }
 

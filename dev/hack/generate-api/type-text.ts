@@ -3,7 +3,7 @@ import type { KindFact } from './kind-facts.ts'
 
 const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1.'
 
-/** Types that the package already has by hand; the generated ones refer to them. */
+/** Types that the package writes by hand; the generated ones refer to them. */
 const ownTypes: ReadonlyMap<string, { name: string; file: string }> = new Map(
   [
     ['ObjectMeta', '../object.ts'],
@@ -17,7 +17,7 @@ const ownTypes: ReadonlyMap<string, { name: string; file: string }> = new Map(
   ].map(([name = '', file = '']) => [`${meta}${name}`, { name, file }]),
 )
 
-/** Definitions that are one JSON value, written where they are used. */
+/** Definitions that are one JSON value and are written inline. */
 const inlineTypes: ReadonlyMap<string, string> = new Map([
   ['io.k8s.apimachinery.pkg.api.resource.Quantity', 'Quantity'],
   ['io.k8s.apimachinery.pkg.util.intstr.IntOrString', 'IntOrString'],
@@ -28,8 +28,8 @@ const inlineTypes: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * TypeScript types of every kind and of all that they hold. Type aliases, not interfaces: only
- * those are assignable to AnyObject.
+ * Returns the TypeScript types of every kind and of their parts. They are type aliases, because interfaces
+ * are not assignable to AnyObject.
  */
 export function typeText(schemas: SchemaSet, kinds: readonly KindFact[]): string {
   const names = typeNames(Object.keys(schemas), kinds)
@@ -84,7 +84,7 @@ function typeNames(definitions: readonly string[], kinds: readonly KindFact[]) {
   return names
 }
 
-/** Packages of versions that are not the preferred one of their group: they never win a clash. */
+/** Returns the packages of versions that are not preferred in their group: they never win a clash of names. */
 function supersededPackages(kinds: readonly KindFact[]): Set<string> {
   const first = new Map<string, string>()
   for (const { group, version } of kinds) if (!first.has(group)) first.set(group, version)
@@ -143,7 +143,7 @@ function definitionText(
   const sorted = Object.entries(schema.properties).toSorted(([a], [b]) => (a < b ? -1 : 1))
   const fields = sorted.map(([field, type]) => {
     const key = /^[A-Za-z_$][\w$]*$/.test(field) ? field : JSON.stringify(field)
-    // Validation refuses null where a value is required.
+    // Validation refuses null if a value is required.
     const orNull = type.writesNull && !required.has(field) ? ' | null' : ''
     return `  ${key}${required.has(field) ? '' : '?'}: ${typeTextOf(type)}${orNull}`
   })

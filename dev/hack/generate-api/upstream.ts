@@ -34,7 +34,7 @@ export interface OpenApiPath {
   }
 }
 
-/** metav1.APIResource as discovery lists it. */
+/** A metav1.APIResource as discovery lists it. */
 export interface ApiResource {
   name: string
   singularName: string
@@ -51,7 +51,7 @@ export interface ApiResource {
 export interface GroupVersionDocument {
   group: string
   version: string
-  /** Definitions by upstream's name. */
+  /** The definitions by upstream's name. */
   schemas: Record<string, OpenApiSchema>
   paths: Record<string, OpenApiPath>
   resources: ApiResource[]
@@ -64,12 +64,12 @@ export interface ApiGroupVersions {
 }
 
 export interface UpstreamFacts {
-  /** In the order that upstream's discovery lists them, the core group left out. */
+  /** The groups in the order of upstream's discovery, without the core group. */
   groups: ApiGroupVersions[]
   documents: GroupVersionDocument[]
 }
 
-/** Where the Go toolchain keeps the module, downloading it when needed. */
+/** Returns the directory where the Go toolchain keeps the module, and downloads it if needed. */
 export function findModule(version: string, module = 'k8s.io/kubernetes'): string {
   const text = execFileSync('go', ['mod', 'download', '-json', `${module}@${version}`], {
     encoding: 'utf8',
@@ -86,7 +86,7 @@ export function findModule(version: string, module = 'k8s.io/kubernetes'): strin
 /** Reads OpenAPI and discovery documents of every group version; alpha versions are left out. */
 export function readUpstream(moduleDir: string): UpstreamFacts {
   const apiDir = join(moduleDir, 'api')
-  // Shape: metav1.APIGroupList.
+  // The file holds a metav1.APIGroupList.
   const groupList = readJson(join(apiDir, 'discovery', 'apis.json')) as {
     groups: {
       name: string
@@ -114,7 +114,7 @@ export function readUpstream(moduleDir: string): UpstreamFacts {
 
 function readGroupVersion(apiDir: string, group: string, version: string): GroupVersionDocument {
   const stem = group === '' ? `api__${version}` : `apis__${group}__${version}`
-  // Shapes: OpenAPI v3 document and metav1.APIResourceList.
+  // The files hold an OpenAPI v3 document and a metav1.APIResourceList.
   const openApi = readJson(join(apiDir, 'openapi-spec', 'v3', `${stem}_openapi.json`)) as {
     paths: Record<string, OpenApiPath>
     components: { schemas: Record<string, OpenApiSchema> }

@@ -1,7 +1,10 @@
 import type { Schema } from '../../../packages/api/schema.ts'
 import type { GoField, GoStructs } from './go-structs.ts'
 
-/** The definition with `omitZero` and `writesNull` on the fields that have it, which OpenAPI does not tell. */
+/**
+ * Returns the definition with `omitZero` and `writesNull` on the fields that have it, which OpenAPI does not
+ * contain.
+ */
 export function withZeroFields(name: string, schema: Schema, structs: GoStructs): Schema {
   const fields = structs.get(name)
   if (!fields || !schema.properties) return schema
@@ -18,9 +21,9 @@ export function withZeroFields(name: string, schema: Schema, structs: GoStructs)
 const scalarTypes: ReadonlySet<string> = new Set(['string', 'integer', 'number', 'boolean'])
 
 /**
- * Written as null: lists, maps, bytes and pointers without `omitempty`, and times and raw objects,
- * which are structs that `omitempty` never takes for empty. Named lists that the stable types write
- * without `omitempty` are here by name.
+ * Returns whether an empty value is written as null: lists, maps, bytes and pointers without `omitempty`, and
+ * times and raw objects, which are structs that `omitempty` never takes for empty. Named lists that the
+ * stable types write without `omitempty` are listed here.
  */
 function writesNull({ type, option }: GoField): boolean {
   if (/\.(?:Time|MicroTime|RawExtension)$/.test(type) && /^[\w.]+$/.test(type)) {
@@ -30,8 +33,8 @@ function writesNull({ type, option }: GoField): boolean {
 }
 
 /**
- * Left out: `omitempty` on a plain value. OpenAPI does not tell it from a pointer, whose false, 0
- * or "" means something.
+ * Returns whether an empty value is left out: `omitempty` on a plain value. OpenAPI does not distinguish it
+ * from a pointer, whose false, 0 or "" has a meaning.
  */
 function isLeftOut({ type, option }: GoField): boolean {
   return option !== '' && /^[\w.]+$/.test(type)

@@ -10,7 +10,10 @@ import { createTranscript } from './transcript.ts'
 const name = 'upstream'
 const account = 'system:serviceaccount:kube-system:skerry-agent'
 
-/** Upstream's API server at the edge, our agent in front of it, our hub in the cloud, kubectl there. */
+/**
+ * Plays with upstream's API server at the edge, our agent in front of it, and our hub and kubectl in the
+ * cloud.
+ */
 export async function playAgentUpstream(): Promise<void> {
   const bin = await buildUpstream(['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'])
   await using stack = new AsyncDisposableStack()

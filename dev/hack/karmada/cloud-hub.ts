@@ -7,7 +7,7 @@ import { waitFor } from '../../e2e/wait-for.ts'
 
 export interface CloudHub {
   readonly host: TestHost
-  /** https://address:port */
+  /** The server's https://address:port. */
   readonly server: string
   readonly adminKubeconfig: string
   /** Runs `skerry <args>` for this hub, on the hub's host; returns the output. */
@@ -65,7 +65,7 @@ export interface AgentPlan {
   readonly directory: string
   /** Whether the agent applies the hub's Works for its cluster. */
   readonly appliesWorks?: boolean
-  /** Groups of its nodes are clusters of their own. */
+  /** Whether groups of the site's nodes are separate clusters. */
   readonly hasVirtualClusters?: boolean
 }
 
@@ -130,7 +130,7 @@ export async function startScript(
   host: TestHost,
   { script, args, logFile }: { script: string; args: readonly string[]; logFile: string },
 ): Promise<string> {
-  // Upstream's API server refuses to start on a machine without a way out.
+  // Upstream's API server does not start on a machine without a default route.
   const gateway = host.address.replace(/\d+$/, '254')
   await host.run(['ip', 'route', 'add', 'default', 'via', gateway])
   const path = join(import.meta.dirname, '../../..', script)

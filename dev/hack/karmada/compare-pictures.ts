@@ -7,7 +7,7 @@ export type Look = (signal: AbortSignal) => Promise<FleetPicture>
 const pollMs = 500
 /** The time without a change after which a picture is the result of the step. */
 const stillMs = 4_000
-/** Ours has this long to look like it. */
+/** How long our picture may take to equal Karmada's. */
 const equalMs = 20_000
 
 /** Returns the picture once it no longer changes. */
@@ -38,7 +38,10 @@ export async function untilAlike(
   }
 }
 
-/** Karmada leaves the annotation of an override on a Work when there is none any more. */
+/**
+ * Returns whether a difference counts. Karmada leaves the annotation of an override on a Work after the
+ * override is gone.
+ */
 function isNews(line: string): boolean {
   return !/annotations\.policy\.karmada\.io\/applied-overrides: .* found undefined$/.test(line)
 }

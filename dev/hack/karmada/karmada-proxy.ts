@@ -24,11 +24,11 @@ interface Stage {
   readonly cluster: ClusterOnHosts
   readonly hub: CloudHub
   readonly transcript: Transcript
-  /** Karmada's kubeconfig as the site can use it. */
+  /** The path of Karmada's kubeconfig with an address that the site can reach. */
   readonly karmada: string
-  /** `kubectl` or `karmadactl` with Karmada's kubeconfig. */
+  /** Runs `kubectl` or `karmadactl` with Karmada's kubeconfig. */
   readonly ask: (line: string, expected: RegExp, more?: More) => Promise<string>
-  /** Until an answer is as expected, without printing. */
+  /** Repeats a command without printing until its answer is as expected. */
   readonly until: (line: string, expected: RegExp) => Promise<void>
 }
 
@@ -37,7 +37,7 @@ interface More {
   readonly exitCode?: number
 }
 
-/** Karmada's own proxy and its push mode, to a site that takes no connection, by way of our hub. */
+/** Plays Karmada's own proxy and push mode against a site that accepts no connection, through our hub. */
 export async function playKarmadaProxy(): Promise<void> {
   await buildUpstream(['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'])
   await buildKarmada()
@@ -116,7 +116,7 @@ async function setStage(cluster: ClusterOnHosts): Promise<Stage> {
   }
 }
 
-/** Its certificate names loopback alone. */
+/** Returns the kubeconfig for that address. Karmada's certificate names only loopback. */
 function seenFrom(address: string, kubeconfig: string): string {
   return kubeconfig.replace(
     /^( *)server: (.*)127\.0\.0\.1(.*)$/m,
@@ -124,10 +124,10 @@ function seenFrom(address: string, kubeconfig: string): string {
   )
 }
 
-/** Its path to what karmada-search knows of all of them. */
+/** The path to karmada-search's view of all clusters. */
 const searchPath = '/apis/search.karmada.io/v1alpha1/proxying/karmada/proxy'
 
-/** Karmada's path to a cluster, as kubectl's server. */
+/** Returns Karmada's path to a cluster, as kubectl's server. */
 function proxyOf(karmadaUrl: string, cluster: string): string {
   return `${karmadaUrl}/apis/cluster.karmada.io/v1alpha1/clusters/${cluster}/proxy`
 }
@@ -195,7 +195,10 @@ function manifestFor(
   return hub.skerry(...command, '--server', hub.server, '--sync-mode', syncMode)
 }
 
-/** Users of Karmada, not of the hub: Karmada decides who goes to the site, the site what they may do. */
+/**
+ * Shows users of Karmada, not of the hub: Karmada decides who reaches the site, and the site what they may do
+ * there.
+ */
 async function namesUsers({ transcript, ask }: Stage): Promise<void> {
   transcript.say(
     "the site sees Karmada's user; Karmada decides who may go there, the site what for",
@@ -258,7 +261,10 @@ spec:
   placement: { clusterAffinity: { clusterNames: [shop-7] } }
 `
 
-/** Karmada's own agent executes at the site; what Karmada asks of the site goes through the hub. */
+/**
+ * Shows that Karmada's own agent executes at the site, and that Karmada's requests to the site pass through
+ * the hub.
+ */
 async function pulls({ cluster, hub, karmada, transcript, ask, until }: Stage): Promise<void> {
   transcript.say("pull mode, with Karmada's own agent at the site, which is told where its API is")
   const endpoint = `${hub.server}/clusters/${name}`
@@ -324,7 +330,7 @@ spec:
   resourceSelectors: [{ apiVersion: v1, kind: Pod }]
 `
 
-/** karmada-search lists and watches the site's pods as Karmada itself, and answers for them. */
+/** Shows that karmada-search lists and watches the site's pods as Karmada itself, and answers for them. */
 async function searches({ transcript, ask, until }: Stage): Promise<void> {
   transcript.say('one API over all clusters: karmada-search watches the site through the tunnel')
   await ask('kubectl apply -f -', /resourceregistry\S* created/, { input: registry })

@@ -14,11 +14,11 @@ const cloudHostNumber = 3
 
 interface Stage {
   readonly cluster: ClusterOnHosts
-  /** Ours, of the site. */
+  /** Our agent of the site. */
   readonly agent: RoleProcess
   readonly hub: CloudHub
   readonly transcript: Transcript
-  /** `karmadactl <line>` as the hub's administrator. */
+  /** Runs `karmadactl <line>` as the hub's administrator. */
   readonly ask: (line: string, expected: RegExp, more?: More) => Promise<string>
   /** Waits until an answer is as expected, without printing. */
   readonly until: (line: string, expected: RegExp) => Promise<void>
@@ -30,7 +30,7 @@ interface More {
   readonly file?: string
 }
 
-/** karmadactl's verbs against our hub, and a site with a node behind it that takes no connection. */
+/** Plays karmadactl's verbs against our hub, and a site with a node behind it that accepts no connection. */
 export async function playKarmadactl(): Promise<void> {
   await onStage([
     reads,
@@ -44,7 +44,7 @@ export async function playKarmadactl(): Promise<void> {
   ])
 }
 
-/** Karmada's own agent registers with our hub, and pulls from it. */
+/** Plays Karmada's own agent, which registers with our hub and pulls from it. */
 export async function playKarmadaAgent(): Promise<void> {
   await onStage([leaves, registers])
 }
@@ -265,7 +265,7 @@ async function registers({ cluster, hub, transcript, ask, until }: Stage): Promi
     `--discovery-token-ca-cert-hash=${hash}`,
     '--cluster-name=shop-8',
     `--kubeconfig=${kubeconfig}`,
-    // Its image is not here: the program itself is run in its place.
+    // The program itself runs because its image does not exist here.
     '--discovery-timeout=15s',
   ]
   const result = await cluster.siteHost.run(command, {

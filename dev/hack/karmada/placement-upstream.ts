@@ -32,7 +32,10 @@ export interface PlacementUpstream extends AsyncDisposable {
   play(world: World): Promise<Outcomes>
 }
 
-/** Karmada's scheduler over a kube-apiserver that knows clusters and bindings; nothing else of Karmada runs. */
+/**
+ * Starts Karmada's scheduler against a kube-apiserver with clusters and bindings, and without the rest of
+ * Karmada.
+ */
 export async function startPlacementUpstream(directory: string): Promise<PlacementUpstream> {
   await using stack = new AsyncDisposableStack()
   const upstreamBin = await buildUpstream(['etcd', 'kube-apiserver'])
@@ -66,7 +69,10 @@ const definitions: TypedResource<AnyObject> = {
   isNamespaced: false,
 }
 
-/** Bindings by Karmada's definitions; clusters, which Karmada serves otherwise, as they come. */
+/**
+ * Creates the definitions: Karmada's own of bindings, and one without validation of clusters, which Karmada
+ * serves from another API server.
+ */
 async function serveKinds(api: Api, signal: AbortSignal): Promise<void> {
   const bases = join(karmadaSource(), 'charts/karmada/_crds/bases/work')
   for (const kind of ['resourcebindings', 'clusterresourcebindings']) {

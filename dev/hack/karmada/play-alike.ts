@@ -16,7 +16,7 @@ export interface AlikePlay<World> {
   readonly hubs: Readonly<Record<string, Stage<World>>>
 }
 
-/** Plays one story at the real Karmada, then at each hub; throws unless they look alike after every step. */
+/** Plays one story at the real Karmada, then at each hub. Throws unless they look alike after every step. */
 export async function playAlike<World>(
   { story, look, karmada, hubs }: AlikePlay<World>,
   signal: AbortSignal,

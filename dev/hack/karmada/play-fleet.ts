@@ -20,7 +20,10 @@ import { startStoryKarmada } from './story-karmada.ts'
 const storyMs = 900_000
 const pollMs = 500
 
-/** Plays one story against Karmada with our agents, against our hub with ours, and with Karmada's: all look alike. */
+/**
+ * Plays one story against Karmada with our agents, and against our hub with ours and with Karmada's. Throws
+ * unless all look alike.
+ */
 export async function playFleet(): Promise<void> {
   const hubs = {
     'hub, agents ours': stageAtHub(startOurAgent),

@@ -18,8 +18,8 @@ const storyMs = 420_000
 type Edge = Awaited<ReturnType<typeof startTestEdge>>
 
 /**
- * Groups of one edge cluster's nodes at the real Karmada, where our agent has by one token an identity for
- * each; then the same at our hub: all looks alike.
+ * Plays groups of one edge cluster's nodes at the real Karmada, where one token gives our agent an identity
+ * for each, and then at our hub. Throws unless all looks alike.
  */
 export async function playVirtual(): Promise<void> {
   const play = { story: virtualStory, look: takeVirtualPicture, karmada: atKarmada }

@@ -47,7 +47,7 @@ const customizations: TypedResource<AnyObject> = {
   isNamespaced: false,
 }
 
-/** Karmada schedules and divides; our agent pulls its Works for a site of ours, and reports. */
+/** Plays Karmada's scheduling and division; our agent pulls its Works for a site of ours, and reports. */
 export async function playPullWorks(): Promise<void> {
   await using stack = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'skerry-pull-works-'))

@@ -7,7 +7,10 @@ const bindingsCount = 15
 const regions = ['north', 'south', 'west'] as const
 const tiers = ['edge', 'core'] as const
 
-/** Worlds of a seed, as files of dev/differential/placement/worlds: the same ones each time. */
+/**
+ * Returns the worlds of a seed, as files of dev/differential/placement/worlds; they are the same for each
+ * seed.
+ */
 export function randomWorlds(seed: number, count: number): { name: string; text: string }[] {
   const random = createRandom(seed)
   return Array.from({ length: count }, (_, at) => {

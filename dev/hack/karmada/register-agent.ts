@@ -78,7 +78,8 @@ async function play(stage: Stage, signal: AbortSignal): Promise<void> {
   const { tokenText: _used, caHash: _known, ...rest } = options
   const registered = { ...rest, tokenText: undefined, caHash: undefined }
   {
-    // 340 days later: Karmada gives a year, and the agent renews between 70 and 90 % of it.
+    // The agent runs 340 days later: Karmada's certificate is valid for a year, and the agent renews it
+    // between 70 and 90 % of that.
     await using _agent = startAgent(registered, 340 * dayMs, signal)
     await untilFound(
       () => readFile(path, 'utf8'),

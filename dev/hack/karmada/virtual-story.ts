@@ -29,7 +29,7 @@ const configMaps = anyObjects(resources.configMaps)
 const policies = anyObjects(propagationPolicyResource)
 const branchKey = 'branch'
 
-/** Namespace of the story in the edge cluster. */
+/** Returns the story's namespace in the edge cluster. */
 function placeOf(branch: string): string {
   return `${storyNamespace}-${parent}-${branch}`
 }

@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
-/** Promises of authentication, authorization and admission. */
+/** The mutants of promises of authentication, authorization and admission. */
 export const mutants: readonly Mutant[] = [
   {
     proof: 'RBAC allows exactly what some bound rule names',

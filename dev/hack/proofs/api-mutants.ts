@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
-/** Promises of packages/api, packages/cel and of what apiserver says to clients. */
+/** The mutants of promises of packages/api and packages/cel, and of apiserver's answers to clients. */
 export const mutants: readonly Mutant[] = [
   {
     proof:

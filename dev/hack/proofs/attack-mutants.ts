@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
-/** Promises about hostile users, peers, nodes and clocks. */
+/** The mutants of promises about hostile users, peers, nodes and clocks. */
 export const mutants: readonly Mutant[] = [
   {
     proof: 'authorizers are asked about any request what upstream asks them',

@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
-/** Promises about how much of a server one user, reader or peer may take. */
+/** The mutants of promises about how much of a server one user, reader or peer may take. */
 export const mutants: readonly Mutant[] = [
   {
     proof: 'bodies that would be too much for a user or for all are refused, and leave nothing',

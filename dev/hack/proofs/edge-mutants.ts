@@ -1,6 +1,9 @@
 import type { Mutant } from './mutant.ts'
 
-/** Promises of damaged files, unreadable objects, addresses, and of what virtual clusters and clients may do. */
+/**
+ * The mutants of promises about damaged files, unreadable objects, addresses, and the rights of virtual
+ * clusters and clients.
+ */
 export const mutants: readonly Mutant[] = [
   {
     proof:

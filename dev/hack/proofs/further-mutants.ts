@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
-/** Promises of works, virtual clusters, servers, nodes and clients. */
+/** The mutants of promises of works, virtual clusters, servers, nodes and clients. */
 export const mutants: readonly Mutant[] = [
   {
     proof: 'what a script gives back is data',

@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
-/** Promises of a hub: registration, agents, the way to clusters. */
+/** The mutants of promises of a hub: registration, agents, the way to clusters. */
 export const mutants: readonly Mutant[] = [
   {
     proof: 'the edge sees the person, not the agent, whatever the client claims',

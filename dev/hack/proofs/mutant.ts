@@ -1,4 +1,4 @@
-/** One way to break a promise: the test that proves the promise must fail with it. */
+/** One way to break a promise. The test that proves the promise must fail with it. */
 export interface Mutant {
   /** The proof's name as the documents quote it. */
   readonly proof: string
@@ -8,15 +8,15 @@ export interface Mutant {
   readonly runBy?: string
   /** A text in the names of the tests that run, if the proof is a part of many names. Default: all of them run. */
   readonly only?: string
-  /** The test whose result counts, if the proof runs in a process of its own. Default: `proof`. */
+  /** The test whose result counts, if the proof runs in a separate process. Default: `proof`. */
   readonly shownAs?: string
-  /** How long a run may take; a test that has no end counts as failed. Default: 90 s. */
+  /** The maximum time of a run, in milliseconds; a test that does not end counts as failed. Default: 90 s. */
   readonly msMax?: number
   /** The file to break, relative to the repository. */
   readonly file: string
-  /** Text that occurs exactly once in that file. */
+  /** The text to replace, which occurs exactly once in that file. */
   readonly find: string
   readonly replace: string
-  /** Where the broken file stands instead, relative to the repository. */
+  /** The path of the broken file, if it moves, relative to the repository. */
   readonly movedTo?: string
 }

@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
-/** Promises of a node: its pods, its kernel's rules, its files. */
+/** The mutants of promises of a node: its pods, its kernel's rules, its files. */
 export const mutants: readonly Mutant[] = [
   {
     proof: 'a crash of the agent restarts nothing',

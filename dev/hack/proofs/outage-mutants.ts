@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
-/** Promises about links, disks, clocks and processes that fail. */
+/** The mutants of promises about links, disks, clocks and processes that fail. */
 export const mutants: readonly Mutant[] = [
   {
     proof: 'a link that stands still is told within seconds, and goes on with its watches',

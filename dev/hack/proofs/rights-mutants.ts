@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
-/** Promises about what nodes, namespaces and virtual clusters may reach. */
+/** The mutants of promises about what nodes, namespaces and virtual clusters may reach. */
 export const mutants: readonly Mutant[] = [
   {
     proof: 'a node does not say which range of pods is its own',
@@ -51,7 +51,7 @@ export const mutants: readonly Mutant[] = [
     test: 'packages/gateway/services/service-exchange.test.ts',
     file: 'packages/gateway/services/service-exchange.ts',
     find: `const call = orDestroy(stream, () => {
-    // Before anything can throw: an error of a session that nobody listens to would end the process.
+    // This comes before anything can throw: an unhandled error of a session would end the process.
     session.on('error', (error) => stream.destroy(error))
 `,
     replace: `const call = ((make) => make())(() => {

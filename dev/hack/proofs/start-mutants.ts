@@ -1,6 +1,9 @@
 import type { Mutant } from './mutant.ts'
 
-/** Promises about starts on full and damaged disks, last catches, and answers that no server may pass on. */
+/**
+ * The mutants of promises about starts on full and damaged disks, last catches, and answers that no server
+ * may pass on.
+ */
 export const mutants: readonly Mutant[] = [
   {
     proof:

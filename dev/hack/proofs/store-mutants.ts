@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
-/** Promises of packages/store. */
+/** The mutants of promises of packages/store. */
 export const mutants: readonly Mutant[] = [
   {
     proof: 'a killed process loses no acknowledged write',

@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
-/** Promises of STYLE.md and ARCHITECTURE.md about the sources themselves. */
+/** The mutants of promises of STYLE.md and ARCHITECTURE.md about the sources themselves. */
 export const mutants: readonly Mutant[] = [
   {
     proof: 'packages import only lower levels, and only through their door',

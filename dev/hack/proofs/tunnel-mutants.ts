@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
-/** Promises of packages/tunnel. */
+/** The mutants of promises of packages/tunnel. */
 export const mutants: readonly Mutant[] = [
   {
     proof: 'a link that went silent is found within 30 s by both ends, without traffic',

@@ -1,6 +1,9 @@
 import type { Mutant } from './mutant.ts'
 
-/** Promises about answers that are upstream's, and about the parts of the API and the store that clients rely on. */
+/**
+ * The mutants of promises about answers that are upstream's, and about the parts of the API and the store
+ * that clients depend on.
+ */
 export const mutants: readonly Mutant[] = [
   {
     proof: 'writers that race for one key: exactly one wins',

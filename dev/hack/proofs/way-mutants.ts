@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
-/** Promises about the ways to a hub and through it, and about who may take them. */
+/** The mutants of promises about the ways to a hub and through it, and about who may take them. */
 export const mutants: readonly Mutant[] = [
   {
     proof: 'is named, and says why; no password is told',

@@ -7,9 +7,9 @@ interface GoPeer {
   readonly language: 'go'
   readonly module: string
   readonly version: string
-  /** Program → its package. */
+  /** The package of each program. */
   readonly programs: Readonly<Record<string, string>>
-  /** Program → its source in `peers/`: clients of the peer that it has only as a library. */
+  /** The source in `peers/` of each program: clients of a peer that publishes only a library. */
   readonly ownPrograms?: Readonly<Record<string, string>>
 }
 
@@ -58,7 +58,7 @@ const peers: Readonly<Record<string, GoPeer | RustPeer>> = Object.freeze({
 
 export const peerNames: readonly string[] = Object.keys(peers)
 
-/** Beside the modules that npm installs, so that nothing of it is ever committed. */
+/** The cache is below node_modules, so that it is never committed. */
 export const defaultPeerCache = resolve(
   import.meta.dirname,
   '../../../node_modules/.cache/upstream/peers',
@@ -92,7 +92,7 @@ export async function buildPeers(
   return bin
 }
 
-/** Whether all programs of a peer are there. */
+/** Returns whether all programs of a peer are built. */
 export async function hasPrograms(name: string, bin: string): Promise<boolean> {
   const programs = programsOf(peers[name])
   const found = await Promise.all(programs.map((program) => isThere(join(bin, program))))
@@ -114,7 +114,7 @@ async function buildGo(name: string, peer: GoPeer, cache: string): Promise<void>
   const { Dir } = JSON.parse(source) as { Dir: string }
   const original = await readFile(join(Dir, 'go.mod'), 'utf8')
   await writeFile(join(directory, 'go.mod'), moduleText(original, peer))
-  // Its own checksums: forks that it replaces modules by are in no public list.
+  // The peer's own checksums are needed because the forks that replace its modules are in no public list.
   await writeFile(join(directory, 'go.sum'), await readFile(join(Dir, 'go.sum')))
   const imports = Object.values(peer.programs).map((path) => `import _ "${path}"`)
   const text = ['//go:build programs', '', 'package programs', '', ...imports, ''].join('\n')
@@ -134,7 +134,7 @@ async function buildGo(name: string, peer: GoPeer, cache: string): Promise<void>
   }
 }
 
-/** A module of our own: the peer's own go.mod, without replacements by directories it did not publish. */
+/** Returns a go.mod of our own: the peer's without replacements by directories that it did not publish. */
 function moduleText(original: string, { module, version }: GoPeer): string {
   const lines = original.split('\n').filter((line) => !/=>\s*\.{1,2}\//.test(line))
   const text = lines.join('\n').replace(/^module .*$/m, 'module peer')
@@ -142,7 +142,7 @@ function moduleText(original: string, { module, version }: GoPeer): string {
 }
 
 async function buildRust({ crate, version, features }: RustPeer, cache: string): Promise<void> {
-  // Its lock file's dependencies do not compile with today's compilers.
+  // Ignores the crate's lock file, whose dependencies do not compile with current compilers.
   const what = [crate, '--version', version, '--root', cache]
   nice('cargo', ['install', ...what, '--no-default-features', '-F', features.join(',')], cache)
 }

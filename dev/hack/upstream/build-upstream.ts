@@ -20,7 +20,7 @@ const packages: Readonly<Record<string, string>> = Object.freeze({
 
 export const upstreamPrograms: readonly string[] = Object.keys(packages)
 
-/** Beside the modules that npm installs, so that nothing of it is ever committed. */
+/** The cache is below node_modules, so that it is never committed. */
 export const defaultCache = resolve(
   import.meta.dirname,
   `../../../node_modules/.cache/upstream/v${upstreamVersion}`,
@@ -67,8 +67,8 @@ function buildFlags(name: string): string[] {
 }
 
 /**
- * A module of our own that requires Kubernetes: its go.mod is Kubernetes' own with the staging
- * directories, which the published module lacks, replaced by the modules published from them.
+ * Creates a module of our own that requires Kubernetes. Its go.mod is Kubernetes' own, with the staging
+ * directories, which the published module lacks, replaced by the modules that are published from them.
  */
 async function kubernetesModule(cache: string): Promise<string> {
   const directory = join(cache, 'kubernetes')

@@ -19,7 +19,7 @@ const directories: Readonly<Record<string, string>> = Object.freeze({
 
 export const karmadaPrograms: readonly string[] = Object.keys(directories)
 
-/** Beside the modules that npm installs, so that nothing of it is ever committed. */
+/** The cache is below node_modules, so that it is never committed. */
 export const defaultKarmadaCache = resolve(
   import.meta.dirname,
   `../../../node_modules/.cache/upstream/karmada-v${karmadaVersion}`,

@@ -17,7 +17,7 @@ export interface KarmadaCredentials {
 const aggregatedName = 'karmada-aggregated-apiserver.karmada-system.svc'
 const searchName = 'karmada-search.karmada-system.svc'
 
-/** New ones at each start: nothing that lasts knows them. */
+/** Writes new credentials at each start: nothing that outlives the start knows them. */
 export async function writeKarmadaCredentials(directory: string): Promise<KarmadaCredentials> {
   const servingDirectory = join(directory, 'karmada-serving')
   await mkdir(servingDirectory, { recursive: true })

@@ -4,7 +4,7 @@ import { parseAllDocuments } from 'yaml'
 import type { AnyObject } from '@skerry/api'
 
 export interface KarmadaObjectsOptions {
-  /** Karmada's module. */
+  /** The directory of Karmada's module. */
   readonly source: string
   /** The API server, as agents dial it. */
   readonly server: string
@@ -18,7 +18,7 @@ export interface KarmadaObjectsOptions {
 const webhookHost =
   /https:\/\/(?:karmada-webhook\.karmada-system|\{\{name\}\}\.\{\{namespace\}\})\.svc:443/g
 
-/** Namespaces and definitions: before everything else. */
+/** Returns the namespaces and definitions, which are created before everything else. */
 export async function karmadaDefinitions(options: KarmadaObjectsOptions): Promise<AnyObject[]> {
   const crds = join(options.source, 'charts/karmada/_crds')
   const files = await readdir(join(crds, 'bases'), { recursive: true })
@@ -45,7 +45,7 @@ function patched(base: AnyObject, patches: readonly AnyObject[]): AnyObject {
   return { ...base, spec: { ...Object(base['spec']), ...Object(own['spec']) } }
 }
 
-/** Webhooks, rights, and what registration asks for. */
+/** Returns the webhooks, rights and objects that registration requires. */
 export async function karmadaPolicy(options: KarmadaObjectsOptions): Promise<AnyObject[]> {
   const names = [
     'admin-clusterrole-aggregation.yaml',
@@ -96,7 +96,7 @@ async function read(path: string, options: KarmadaObjectsOptions): Promise<AnyOb
     .replaceAll('{{caBundle}}', base64(servingCaPem))
     .replaceAll('{{ca_crt}}', base64(serverCaPem))
     .replaceAll('{{apiserver_address}}', server)
-  // Karmada's manifests hold objects alone.
+  // Karmada's manifests contain only objects.
   const objects = parseAllDocuments(text).map((document) => document.toJS() as AnyObject | null)
   return objects.filter((object) => object !== null)
 }

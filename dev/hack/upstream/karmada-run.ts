@@ -21,7 +21,7 @@ export interface KarmadaOptions {
   readonly upstreamBin: string
   /** The directory where buildKarmada put its programs. */
   readonly bin: string
-  /** Keys, etcd's data and logs; an empty one gives an empty fleet. */
+  /** The directory of keys, etcd's data and logs. An empty one gives an empty fleet. */
   readonly directory: string
   /** The API server's address, which must include loopback; the others listen on loopback only. */
   readonly bindAddress: string
@@ -50,7 +50,7 @@ const controllers = [
   'clusterrole-aggregation-controller',
 ]
 
-/** Karmada's control plane on free ports of loopback; resolves when its APIs are served. */
+/** Starts Karmada's control plane on free ports of loopback; resolves when its APIs are served. */
 export async function startKarmada(options: KarmadaOptions): Promise<RunningKarmada> {
   const startedMs = performance.now()
   const readyMs: Record<string, number> = {}

@@ -4,16 +4,16 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 
 export interface ProgramOptions {
-  /** Path of the program. */
+  /** The path of the program. */
   readonly path: string
   readonly args: readonly string[]
   /** The file to which its output is appended. */
   readonly logPath: string
-  /** Beside this process's own. */
+  /** The environment in addition to this process's own. */
   readonly environment?: Readonly<Record<string, string>>
 }
 
-/** Between SIGTERM and SIGKILL. */
+/** The maximum time between SIGTERM and SIGKILL. */
 const stopMsMax = 20_000
 
 export interface RunningProgram extends AsyncDisposable {
@@ -38,7 +38,7 @@ export function programIn(bin: string, directory: string, name: string) {
   return { path: join(bin, name), logPath: join(directory, `${name}.log`) }
 }
 
-/** `--name=value` of each. */
+/** Returns `--name=value` of each flag. */
 export function argumentsOf(flags: Readonly<Record<string, string>>): string[] {
   return Object.entries(flags).map(([name, value]) => `--${name}=${value}`)
 }

@@ -17,7 +17,7 @@ export interface SchedulerOptions {
 const startMsMax = 30_000
 const ready = 'Handlers synced'
 
-/** Upstream's scheduler; resolves when it has read the cluster. */
+/** Starts upstream's scheduler; resolves when it has read the cluster. */
 export async function startScheduler(options: SchedulerOptions): Promise<AsyncDisposable> {
   const { bin, directory, kubeconfigPath, configuration } = options
   const logPath = join(directory, 'kube-scheduler.log')

@@ -11,7 +11,7 @@ import { argumentsOf, programIn, runProgram } from './run-program.ts'
 export interface UpstreamOptions {
   /** The directory where buildUpstream put the programs. */
   readonly bin: string
-  /** Keys, etcd's data and logs; an empty one gives an empty cluster. */
+  /** The directory of keys, etcd's data and logs. An empty one gives an empty cluster. */
   readonly directory: string
   readonly withControllers?: boolean
   readonly withScheduler?: boolean
@@ -117,7 +117,7 @@ interface CredentialFiles {
   readonly key: string
 }
 
-/** Made once for each directory, so that a cluster that is started again knows its users. */
+/** Creates the credentials once for each directory, so that a cluster that is started again knows its users. */
 async function writeCredentials(directory: string): Promise<CredentialFiles> {
   const read = (name: string): Promise<string> => readFile(join(directory, name), 'utf8')
   try {

@@ -19,7 +19,7 @@ import type { DependentObject } from './dependent-object.ts'
 const replicasMax = 2 ** 31 - 1
 const listMax = 1_000
 
-/** Fractions are cut, as Karmada does. */
+/** Truncates fractions, as Karmada does. */
 export function readReplicas(value: unknown): number {
   if (typeof value !== 'number' || !Number.isFinite(value)) throw wrong('replicas', 'a number')
   const replicas = Math.trunc(value)
@@ -48,7 +48,7 @@ export function readObject(value: unknown, before: AnyObject): AnyObject {
     metadata['name'] === before.metadata.name &&
     metadata['namespace'] === before.metadata.namespace
   if (!isSame) throw wrong('result', 'of the same apiVersion, kind, namespace and name')
-  // Checked above: it has what every object has.
+  // The checks above ensure the fields of every object.
   return value as AnyObject
 }
 

@@ -12,7 +12,7 @@ import type { DependentObject } from './dependent-object.ts'
  * replace these. Each method rejects if the kind's present rule fails.
  */
 export interface ResourceInterpreter {
-  /** Whether there is a rule for this operation: an unknown kind has no replicas to divide. */
+  /** Reports whether there is a rule for this operation: an unknown kind has no replicas to divide. */
   knows(object: AnyObject, operation: InterpreterOperation): boolean
   /** Resolves undefined for a kind without replicas. */
   replicas(object: AnyObject, signal: AbortSignal): Promise<InterpretedReplicas | undefined>

@@ -11,7 +11,7 @@ export const customizationLimits = Object.freeze({
   stepsMax: 20_000_000,
   /** The steps that come back each second: about a twentieth of one core. */
   stepsPerSecond: 1_000_000,
-  /** After a call that took more than a call may; twice as long each time that it does so again. */
+  /** The suspension after a call that exceeded a limit, in milliseconds; it doubles with each repetition. */
   restMs: 10_000,
   restMaxMs: 600_000,
   /** The customizations that are remembered; the least recently used is dropped. */
@@ -57,7 +57,7 @@ export class CustomizationBudget {
     throw new Error(account.why)
   }
 
-  /** After a call. Overrun: a limit of the call ended it. */
+  /** Charges a call. `Overrun` means that a limit ended it. */
   charge(
     script: CustomScript,
     object: AnyObject,

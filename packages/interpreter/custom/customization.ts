@@ -3,7 +3,7 @@ import type { TypedResource } from '@skerry/client'
 import { kindKey } from '@skerry/fleet-kinds'
 import type { InterpreterOperation } from '../contract/resource-interpreter.ts'
 
-/** config.karmada.io/v1alpha1 ResourceInterpreterCustomization: scripts in Lua for one kind. */
+/** A config.karmada.io/v1alpha1 ResourceInterpreterCustomization: scripts in Lua for one kind. */
 export interface Customization extends KubeObject {
   spec: {
     target: { apiVersion: string; kind: string }

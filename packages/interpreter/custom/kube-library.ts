@@ -40,7 +40,7 @@ export const kubeFunctions: Readonly<Record<string, LuaLibraryFunction>> = Objec
   },
 })
 
-/** Steps for each quantity, which is read exactly whatever it is. */
+/** The steps for each quantity, which is parsed exactly. */
 const quantitySteps = 10
 
 /** Returns the spec of a pod template. */

@@ -29,7 +29,7 @@ function customization(
   }
 }
 
-/** Stands still until a test moves it. */
+/** A clock that stands still until a test moves it. */
 const clock = { ms: 0, now: () => Date.parse('2026-11-22T13:05:09Z'), monotonicMs: () => clock.ms }
 
 function taught(...customizations: Customization[]): LuaInterpreter {

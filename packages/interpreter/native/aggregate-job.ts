@@ -3,9 +3,9 @@ import type { AggregatedStatusItem } from '@skerry/karmada-kinds'
 import { countAt, fieldAt, objectsAt, textAt } from '@skerry/fleet-kinds'
 
 /**
- * A Job is complete when it is complete everywhere, and has failed when it has failed anywhere. Once
- * it is finished nothing changes any more: undefined. The conditions' times are the latest of the
- * copies, so that the same copies give the same status.
+ * Combines the statuses of a Job: it is complete when it is complete everywhere, and failed when it failed
+ * anywhere. Returns undefined once it is finished, because nothing changes any more. The conditions' times
+ * are the latest of the copies, so that the same copies give the same status.
  */
 export function aggregatedJob(
   template: AnyObject,
@@ -83,7 +83,7 @@ function lastTransition(items: readonly AggregatedStatusItem[]): string | undefi
   return inOrder(times).at(-1)
 }
 
-/** Only when all have started. */
+/** Returns the earliest start once all have started. */
 function earliestStart(items: readonly AggregatedStatusItem[]): string | undefined {
   const times = timesOf(items, 'startTime')
   return times.length === items.length ? times[0] : undefined

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '@skerry/api'
 import type { AggregatedStatusItem } from '@skerry/karmada-kinds'
 import { objectsAt, textAt } from '@skerry/fleet-kinds'
 
-/** Pods of all clusters as one: as bad as the worst of them. Undefined while there are none. */
+/** Combines the pods of all clusters, with the worst phase of them. Returns undefined while there are none. */
 export function aggregatedPod(items: readonly AggregatedStatusItem[]): JsonObject | undefined {
   if (items.length === 0) return undefined
   const phase = firstOf(items, ['Failed', 'Pending', 'Running', 'Succeeded'])
@@ -20,7 +20,7 @@ export function aggregatedVolume(items: readonly AggregatedStatusItem[]): JsonOb
   return phase === undefined ? {} : { phase }
 }
 
-/** Bound when no copy says otherwise; lost as soon as one is. */
+/** Returns Bound unless a copy reports otherwise, and Lost as soon as one does. */
 export function aggregatedClaim(items: readonly AggregatedStatusItem[]): JsonObject {
   const phases = items
     .filter(({ status }) => isJsonObject(status))
@@ -30,7 +30,7 @@ export function aggregatedClaim(items: readonly AggregatedStatusItem[]): JsonObj
   return phase === '' ? {} : { phase }
 }
 
-/** A copy that has told nothing yet is pending. */
+/** A copy without a report counts as Pending. */
 function firstOf(
   items: readonly AggregatedStatusItem[],
   worstFirst: readonly string[],
@@ -41,7 +41,7 @@ function firstOf(
   return worstFirst.find((phase) => phases.has(phase))
 }
 
-/** Ready and state alone: names and images are those of the template. */
+/** Keeps only ready and state: names and images are those of the template. */
 function containersOf(items: readonly AggregatedStatusItem[], field: string): JsonObject[] {
   return items
     .flatMap(({ status }) => objectsAt(status, field))

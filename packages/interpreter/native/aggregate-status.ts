@@ -30,7 +30,7 @@ type AggregationRule = (
 
 /** The counts to sum. */
 interface Counts {
-  /** Told also when they are 0, as the kinds' types have it. */
+  /** Counts reported even if they are 0, as the kinds' types require. */
   readonly required?: readonly string[]
   readonly optional?: readonly string[]
 }
@@ -117,7 +117,7 @@ function ofTemplate(counts: Counts): AggregationRule {
   }
 }
 
-/** Karmada compares a StatefulSet's copy with itself, every other one with its template. */
+/** Compares a StatefulSet's copy with itself, and every other one with its template, as Karmada does. */
 function isObserved(status: JsonObject, { kind, metadata }: AnyObject): boolean {
   const generation = countAt(status, 'generation')
   const wanted = kind === 'StatefulSet' ? generation : (metadata.generation ?? 0)

@@ -10,7 +10,7 @@ export function dependenciesOf(object: AnyObject): DependentObject[] {
   return rules[kindKey(object)]?.(object) ?? []
 }
 
-/** Whether this kind may need others. */
+/** Reports whether this kind may have dependencies. */
 export function hasDependencyRule(object: AnyObject): boolean {
   return kindKey(object) in rules
 }
@@ -81,7 +81,7 @@ function configMapsOf(pod: unknown): string[] {
   ]
 }
 
-/** Volume sources that name a secret, and where in them it is named. */
+/** The volume sources that name a Secret, and the path of its name. */
 const volumeSecrets = [
   ['azureFile', 'secretName'],
   ['cephfs', 'secretRef', 'name'],
@@ -108,7 +108,7 @@ function secretsOf(pod: unknown): string[] {
   ]
 }
 
-/** Claims by the name of one of its templates are made by the set itself, wherever it runs. */
+/** Leaves out claims that the set creates from its own templates, wherever it runs. */
 function ofStatefulSet(set: AnyObject): DependentObject[] {
   const own = new Set(textsOf(objectsAt(set, 'spec', 'volumeClaimTemplates'), ['metadata', 'name']))
   return ofTemplate(set).filter(

@@ -4,13 +4,13 @@ import { countAt, kindKey, numberAt, objectsAt, textAt } from '@skerry/fleet-kin
 
 type HealthRule = (object: AnyObject) => boolean
 
-/** How an object is, from its status. A kind without a rule is healthy as soon as it is there. */
+/** Returns an object's health, from its status. A kind without a rule is healthy as soon as it exists. */
 export function healthOf(object: AnyObject): ResourceHealth {
   const rule = rules[kindKey(object)]
   return rule === undefined || rule(object) ? 'Healthy' : 'Unhealthy'
 }
 
-/** Whether this kind's status is understood. */
+/** Reports whether this kind has a rule for health. */
 export function hasHealthRule(object: AnyObject): boolean {
   return kindKey(object) in rules
 }

@@ -37,7 +37,7 @@ export function replicasOf(
   return { replicas: rule.count(object), podSpec: isJsonObject(podSpec) ? podSpec : {} }
 }
 
-/** Whether the count of this kind can be another. */
+/** Reports whether the count of this kind can change. */
 export function canReviseReplicas(object: AnyObject): boolean {
   return rules[kindKey(object)]?.path !== undefined
 }
@@ -49,7 +49,7 @@ export function withReplicas(object: AnyObject, replicas: number): AnyObject {
   return withField(object, path, replicas)
 }
 
-/** Never more at a time than there are to complete. */
+/** Returns the parallelism, at most the number of completions. */
 function parallelPods(job: AnyObject): number {
   const parallelism = countAt(job, 'spec', 'parallelism')
   return Math.min(parallelism, numberAt(job, 'spec', 'completions') ?? parallelism)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { retained } from './retain.ts'
 
-/** Kind, what is wanted, what the cluster has, what is sent. */
+/** The kind, the desired object, the cluster's, and the result. */
 type Case = readonly [string, object, object, object]
 
 const serviceAccountToken = 'kubernetes.io/service-account-token'

@@ -10,7 +10,7 @@ export function retained(desired: AnyObject, observed: AnyObject): AnyObject {
   return rules[kindKey(desired)]?.(desired, observed) ?? desired
 }
 
-/** Whether clusters put something into objects of this kind. */
+/** Reports whether clusters set fields of this kind. */
 export function hasRetainRule(object: AnyObject): boolean {
   return kindKey(object) in rules
 }
@@ -64,7 +64,7 @@ function retainReplicas(desired: AnyObject, observed: AnyObject): AnyObject {
   )
 }
 
-/** Volumes and mounts hold the token that the API server has put into each pod. */
+/** Retains volumes and mounts of the token that the API server adds to each pod. */
 function retainPod(desired: AnyObject, observed: AnyObject): AnyObject {
   const kept = keep(desired, observed, [
     ['spec', 'nodeName'],

@@ -3,7 +3,7 @@ import { objectsAt, textAt } from '@skerry/fleet-kinds'
 import type { DependentObject } from '../contract/dependent-object.ts'
 import type { KnownKind, KnownKinds, StatusFields } from './known-kind.ts'
 
-/** Ready, for one of these reasons. */
+/** Returns a check for a Ready condition with one of these reasons. */
 function readyBy(...reasons: readonly string[]): (object: AnyObject) => boolean {
   return (object) =>
     objectsAt(object, 'status', 'conditions').some(
@@ -23,7 +23,7 @@ function named(
   return once.map((name) => ({ apiVersion: 'v1', kind, namespace, name }))
 }
 
-/** Secrets that a spec refers to, at these paths below it. */
+/** Returns the Secrets to which a spec refers, at these paths below it. */
 function secretsAt(...paths: readonly (readonly string[])[]): KnownKind['dependencies'] {
   return (object) =>
     named(
@@ -84,14 +84,14 @@ const ofHelmRelease = secretsAt(
   ['kubeConfig', 'secretRef'],
 )
 
-/** Values that come from objects of this kind. */
+/** Returns the names of objects of this kind that provide values. */
 function valuesFrom(object: AnyObject, kind: 'ConfigMap' | 'Secret'): string[] {
   return objectsAt(object, 'spec', 'valuesFrom')
     .filter((each) => textAt(each, 'kind') === kind)
     .map((each) => textAt(each, 'name'))
 }
 
-/** Flux's sources and what it makes of them (fluxcd.io). */
+/** Flux's sources and the kinds that use them (fluxcd.io). */
 export const fluxKinds: KnownKinds = Object.freeze({
   ...sources,
   'kustomize.toolkit.fluxcd.io/v1 Kustomization': {

@@ -10,11 +10,11 @@ function hasCondition(object: AnyObject, type: string): boolean {
   )
 }
 
-/** It has been looked at, and has not failed. */
+/** Reports whether it has been observed and has not failed. */
 const isNotFailed: Health = (object) =>
   Array.isArray(fieldAt(object, 'status', 'conditions')) && !hasCondition(object, 'Failed')
 
-/** Jobs and services of data: Volcano, Spark, Kubeflow, Ray, Flink. How they are, and no more. */
+/** Data jobs and services: Volcano, Spark, Kubeflow, Ray, Flink. Only their health is known. */
 export const jobKinds: KnownKinds = Object.freeze({
   'batch.volcano.sh/v1alpha1 Job': {
     health: (job: AnyObject) => volcanoPhases.has(textAt(job, 'status', 'state', 'phase')),
@@ -78,7 +78,7 @@ function isRayJobHealthy(job: AnyObject): boolean {
   )
 }
 
-/** Those in which it runs, has ended, or goes from one to the other. */
+/** The states in which it runs, has ended, or changes between them. */
 const flinkStates: ReadonlySet<string> = new Set([
   'RUNNING',
   'FINISHED',

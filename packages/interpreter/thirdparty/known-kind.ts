@@ -21,7 +21,7 @@ export interface KnownKind {
 export interface StatusFields {
   /** Added up. */
   readonly counts?: readonly string[]
-  /** Added up where any copy has one. */
+  /** Counts that are summed if any copy has one. */
   readonly optionalCounts?: readonly string[]
   /** The value of the last copy that has one; empty if none has. */
   readonly texts?: readonly string[]
@@ -29,9 +29,9 @@ export interface StatusFields {
   readonly lastingTexts?: readonly string[]
   /** The same of objects; left out when none has. */
   readonly objects?: readonly string[]
-  /** Whether there are conditions, which are put together by type, status and reason. */
+  /** Whether there are conditions, which are combined by type, status and reason. */
   readonly hasConditions?: boolean
-  /** They go back, and no further. */
+  /** Fields that are reported, but not combined. */
   readonly ofOneCopy?: readonly string[]
 }
 

@@ -4,7 +4,7 @@ import type { KnownKind, KnownKinds } from './known-kind.ts'
 
 const policy: KnownKind = Object.freeze({ health: isReady })
 
-/** Older ones have `ready`, newer ones a condition. */
+/** Checks `ready` of older versions, or the condition of newer ones. */
 function isReady(object: AnyObject): boolean {
   const ready = fieldAt(object, 'status', 'ready')
   if (typeof ready === 'boolean') return ready

@@ -4,7 +4,7 @@ import type { WebhookConfiguration, WebhookFields, WebhookRule } from './webhook
 
 /** One webhook, with its name in errors. */
 export interface InterpreterWebhook extends WebhookFields {
-  /** `configuration/webhook` */
+  /** The name `configuration/webhook`. */
   readonly id: string
 }
 

@@ -16,7 +16,7 @@ import { callInterpreterWebhook } from './call-interpreter-webhook.ts'
 import { InterpreterWebhooks } from './interpreter-webhooks.ts'
 import { InterpreterWebhookError, WebhookInterpreter } from './webhook-interpreter.ts'
 
-/** Customizations name webhooks that interpret kinds. An odd answer fails one question at most. */
+/** Customizations name webhooks that interpret kinds. An odd answer makes one question fail at most. */
 const seed = 20_261_126
 const signal = new AbortController().signal
 

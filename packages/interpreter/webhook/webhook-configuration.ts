@@ -1,7 +1,7 @@
 import type { KubeObject } from '@skerry/api'
 import type { TypedResource } from '@skerry/client'
 
-/** config.karmada.io/v1alpha1 ResourceInterpreterWebhookConfiguration. */
+/** A config.karmada.io/v1alpha1 ResourceInterpreterWebhookConfiguration. */
 export interface WebhookConfiguration extends KubeObject {
   webhooks?: WebhookFields[]
 }

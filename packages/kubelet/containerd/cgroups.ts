@@ -7,7 +7,7 @@ export type CgroupMode = 'v2' | 'v1' | 'none'
 
 export interface Cgroups {
   mode: CgroupMode
-  /** Mount points of every hierarchy, where a pod's directory may be left behind. */
+  /** The mount points of every hierarchy, where a pod's directory may be left behind. */
   roots: readonly string[]
 }
 
@@ -53,8 +53,8 @@ export async function removeCgroup(cgroups: Cgroups, path: string): Promise<bool
 }
 
 /**
- * Kills every process in a cgroup and below. Callers know that nothing may run there: processes in it
- * belong to containers that the runtime has lost, with its state directory for example.
+ * Kills every process in a cgroup and below. Callers ensure that nothing may run there: its processes belong
+ * to containers that the runtime has lost, with its state directory for example.
  */
 export async function killCgroup(cgroups: Cgroups, path: string): Promise<void> {
   for (const root of cgroups.roots) await killTree(join(root, path))
@@ -73,7 +73,7 @@ async function killTree(directory: string): Promise<void> {
     throw error
   })
   for (const pid of text.split('\n').filter(Boolean).map(Number)) {
-    // 0: a process of another pid namespace than ours, which only the runtime can end.
+    // The id 0 stands for a process of another pid namespace, which only the runtime can end.
     if (pid > 0) killIfThere(pid)
   }
 }

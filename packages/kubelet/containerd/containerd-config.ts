@@ -1,7 +1,7 @@
 export interface ContainerdConfig {
-  /** Images, snapshots and container metadata; survives a reboot. */
+  /** The directory of images, snapshots and container metadata; it survives a reboot. */
   rootDirectory: string
-  /** Runtime state; belongs on a tmpfs. */
+  /** The directory of runtime state; it belongs on a tmpfs. */
   stateDirectory: string
   socket: string
   cniConfDirectory: string
@@ -10,7 +10,7 @@ export interface ContainerdConfig {
   registryDirectory: string
   sandboxImage: string
   snapshotter: string
-  /** OCI runtime handlers by name, with the binary that runs them; the first is the default. */
+  /** The OCI runtime handlers by name, with the binary that runs them; the first is the default. */
   handlers: Readonly<Record<string, string>>
   /** Set where the machine has no AppArmor or may not use it. */
   disableApparmor: boolean
@@ -20,7 +20,7 @@ export interface ContainerdConfig {
   disableCgroup: boolean
 }
 
-/** The text of config.toml, version 2 (containerd 1.6 and 1.7; 2.x migrates it by itself). */
+/** Returns the text of config.toml, version 2 (containerd 1.6 and 1.7; 2.x migrates it automatically). */
 export function containerdConfigToml(config: ContainerdConfig): string {
   const cri = 'plugins."io.containerd.grpc.v1.cri"'
   const [defaultHandler = 'runc'] = Object.keys(config.handlers)
@@ -52,8 +52,8 @@ export function containerdConfigToml(config: ContainerdConfig): string {
       stream_server_port: '0',
       max_concurrent_downloads: 3,
       max_container_log_line_size: 262_144,
-      // Under /var/run/netns the first `ip netns add` of any program mounts the directory over itself,
-      // and mounts that lie beneath can be removed no more. Pods from before keep their place.
+      // Under /var/run/netns the first `ip netns add` of any program mounts the directory over itself, and
+      // mounts beneath can then not be removed. Existing pods keep their place.
       netns_mounts_under_state_dir: true,
     },
     [`${cri}.cni`]: { bin_dir: config.cniBinDirectory, conf_dir: config.cniConfDirectory },
@@ -81,7 +81,7 @@ function handlerTables(cri: string, handlers: Readonly<Record<string, string>>):
 type TomlValue = string | number | boolean | readonly string[]
 type TomlTables = Record<string, Record<string, TomlValue>>
 
-/** JSON's spelling of strings, numbers, booleans and string lists is TOML's too. */
+/** Formats tables: JSON's syntax of strings, numbers, booleans and string lists is also TOML's. */
 function toToml(tables: TomlTables): string {
   return Object.entries(tables)
     .map(([name, table]) => {

@@ -11,15 +11,15 @@ export interface NodeProcesses {
 }
 
 /**
- * Ends shims of sandboxes that containerd has forgotten, after it lost its metadata for example. Nobody
- * else ends them.
+ * Ends shims of sandboxes that containerd has forgotten, for example after it lost its metadata. No other
+ * program ends them.
  */
 export async function endForgottenShims(
   runtime: Pick<ContainerRuntime, 'listPodSandboxes' | 'listContainers'>,
   socket: string,
   signal: AbortSignal,
 ): Promise<void> {
-  // Shims first, so that one that was made since they were read is in the lists.
+  // Shims are read first, so that the lists contain every one that was created since.
   const shims = await shimsOf(socket)
   const sandboxes = await runtime.listPodSandboxes(signal)
   const containers = await runtime.listContainers(signal)
@@ -27,14 +27,14 @@ export async function endForgottenShims(
   for (const { pid, id } of shims) if (!known.has(id)) kill(pid)
 }
 
-/** Kills what a containerd that is gone has left running: shims, and all processes of pods. */
+/** Kills what a stopped containerd has left running: shims, and all processes of pods. */
 export async function endNodeProcesses({ cgroup, socket }: NodeProcesses): Promise<void> {
-  // Shims first: they would report the deaths of the others to nobody.
+  // Shims are killed first: nothing receives their reports of the other deaths.
   for (const { pid } of await shimsOf(socket)) kill(pid)
   await killCgroup(await detectCgroups(), cgroup)
 }
 
-/** Shims outlive containerd; their command line names the socket of the one that started them. */
+/** Lists shims, which outlive containerd; their command line names the socket of the one that started them. */
 async function shimsOf(socket: string): Promise<{ pid: number; id: string }[]> {
   const shims = await findProcesses(
     ([program = '', ...args]) =>

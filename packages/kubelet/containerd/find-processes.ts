@@ -7,8 +7,8 @@ export interface FoundProcess {
 }
 
 /**
- * Processes of this user whose command line matches. The same path in another mount namespace is another node's
- * file, so processes there are left out.
+ * Returns the processes of this user whose command line matches. The same path in another mount namespace is
+ * another node's file, so processes there are left out.
  */
 export async function findProcesses(
   matches: (words: readonly string[]) => boolean,
@@ -25,18 +25,18 @@ export async function findProcesses(
   return found
 }
 
-/** Empty when the process is gone. */
+/** Returns none if the process is gone. */
 async function commandLineOf(process: string): Promise<string[]> {
   const text = await readFile(`/proc/${process}/cmdline`, 'utf8').catch(() => '')
   return text.split('\0').slice(0, -1)
 }
 
-/** Empty when the process is gone. */
+/** Returns an empty string if the process is gone. */
 async function mountNamespaceOf(process: string): Promise<string> {
   return readlink(`/proc/${process}/ns/mnt`).catch(() => '')
 }
 
-/** Undefined when the process is gone. */
+/** Returns undefined if the process is gone. */
 async function userOf(process: string): Promise<number | undefined> {
   return stat(`/proc/${process}`).then(
     ({ uid }) => uid,

@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { hasCode } from '../system-error.ts'
 
-/** A process for good: its number alone may come back after a reboot or belong to another. */
+/** Identifies a process uniquely: its number alone may be reused after a reboot or by another process. */
 export interface PidFile {
   pid: number
-  /** Clock ticks since boot at which the process started. */
+  /** The clock ticks since boot at which the process started. */
   startTicks: string
   bootId: string
 }
 
-/** Changes with every boot of the machine. */
+/** Returns an id that changes with every boot of the machine. */
 export async function readBootId(): Promise<string> {
   return (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim()
 }
@@ -24,7 +24,7 @@ export async function isRunning(file: PidFile): Promise<boolean> {
   return file.startTicks !== '' && (await readStart(file.pid)) === file.startTicks
 }
 
-/** Undefined when there is none or it was torn by a crash: then nothing can be adopted. */
+/** Returns undefined if there is none or a crash damaged it: then nothing can be adopted. */
 export async function readPidFile(path: string): Promise<PidFile | undefined> {
   try {
     const content: unknown = JSON.parse(await readFile(path, 'utf8'))
@@ -41,7 +41,7 @@ function isPidFile(content: unknown): content is PidFile {
   return typeof pid === 'number' && typeof startTicks === 'string' && typeof bootId === 'string'
 }
 
-/** Undefined when the process is gone or a zombie. The name, in brackets, may hold spaces. */
+/** Returns undefined if the process is gone or a zombie. The name, in parentheses, may contain spaces. */
 async function readStart(pid: number): Promise<string | undefined> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8')

@@ -18,15 +18,18 @@ import { findProcesses } from './find-processes.ts'
 import { isRunning, processIdentity, readPidFile, type PidFile } from './process-identity.ts'
 
 export interface ContainerdOptions {
-  /** Images and snapshots; on a disk. */
+  /** The directory of images and snapshots; on a disk. */
   dataDirectory: string
-  /** Socket, pid file and runtime state; on a tmpfs, so that nothing of a former boot is believed. */
+  /**
+   * The directory of socket, pid file and runtime state; on a tmpfs, so that nothing of a former boot is
+   * trusted.
+   */
   runDirectory: string
   cniConfDirectory: string
   cniBinDirectory: string
   registryDirectory: string
   sandboxImage: string
-  /** containerd's binary: a path or a name on PATH. */
+  /** The containerd binary: a path or a name on PATH. */
   binary?: string
   snapshotter?: string
   handlers?: Readonly<Record<string, string>>
@@ -39,7 +42,7 @@ export const containerdDefaults = Object.freeze({
   startTimeoutMs: 30_000,
   stopTimeoutMs: 10_000,
   pollMs: 250,
-  /** Longest wait between two starts of a containerd that keeps dying. */
+  /** The longest wait between two starts of a containerd that keeps dying. */
   restartDelayMsMax: 30_000,
 })
 
@@ -64,12 +67,12 @@ export interface ContainerdDeps {
   log: Logger
 }
 
-/** sun_path holds 108 bytes with its final zero. */
+/** The limit of a socket path: sun_path holds 108 bytes with its final zero. */
 const socketPathBytesMax = 107
 
 /**
- * Starts containerd as a process of its own session, so that neither a kill -9 of ours nor its own
- * takes the pods down, or adopts the one that an earlier run of ours left behind.
+ * Starts containerd in its own session, so that neither a kill -9 of this process nor its own ends the pods,
+ * or adopts the one that an earlier run left behind.
  */
 export async function superviseContainerd(
   options: ContainerdOptions,
@@ -124,7 +127,7 @@ async function refuseDirectories(paths: Paths): Promise<void> {
   }
 }
 
-/** With the directories that it names. True when the file was another. */
+/** Writes the configuration, and the directories that it names. Resolves true if the file changed. */
 async function writeConfig(options: ContainerdOptions, paths: Paths): Promise<boolean> {
   await mkdir(options.runDirectory, { recursive: true, mode: 0o711 })
   await mkdir(options.dataDirectory, { recursive: true, mode: 0o711 })
@@ -216,7 +219,10 @@ class ContainerdProcess {
     }
   }
 
-  /** A containerd of ours whose pid file was damaged or removed is known by its command line, and written again. */
+  /**
+   * Finds a containerd of ours by its command line if its pid file was damaged or removed, and writes the
+   * file again.
+   */
   async #findUnwritten(): Promise<PidFile | undefined> {
     const ours = containerdArguments(this.#paths).join('\0')
     const [found] = await findProcesses(([, ...args]) => args.join('\0').endsWith(ours))
@@ -231,8 +237,8 @@ class ContainerdProcess {
   }
 
   /**
-   * Without its socket nobody reaches it, and it makes no other. It watches the directory of network
-   * configurations, and sees nothing of one that was made in its place.
+   * Reports whether its socket or directory was replaced. Without its socket it is unreachable, and it
+   * creates no other. It watches the original directory of network configurations, and not a replacement.
    */
   async #hasLostFiles(): Promise<boolean> {
     if (!(await exists(this.#paths.socket))) return true
@@ -303,7 +309,7 @@ function spawnDetached(binary: string, paths: Paths): Promise<number> {
   })
 }
 
-/** 0: it is not there. */
+/** Returns 0 if the file does not exist. */
 async function fileNumber(path: string): Promise<number> {
   try {
     return (await stat(path)).ino

@@ -43,7 +43,7 @@ export interface ContainerRuntime extends AsyncDisposable {
   portForward(podSandboxId: string, ports: readonly number[], signal: AbortSignal): Promise<string>
 
   listImages(signal: AbortSignal): Promise<Image[]>
-  /** Undefined when the node does not have the image. */
+  /** Resolves undefined if the node does not have the image. */
   imageStatus(reference: string, signal: AbortSignal): Promise<Image | undefined>
   /** Resolves with the image's id. */
   pullImage(reference: string, auth: RegistryAuth | undefined, signal: AbortSignal): Promise<string>
@@ -51,8 +51,8 @@ export interface ContainerRuntime extends AsyncDisposable {
   imageFilesystems(signal: AbortSignal): Promise<FilesystemUsage[]>
 
   /**
-   * Calls `onExit` for each task that ends while the subscription stands; rejects when it breaks.
-   * A hint only: what was missed is found by the next relist.
+   * Calls `onExit` for each task that ends during the subscription; rejects when it breaks. It is only a
+   * hint: the next relist finds missed ends.
    */
   watchExits(onExit: (exit: TaskExit) => void, signal: AbortSignal): Promise<void>
 }
@@ -85,7 +85,7 @@ export interface RuntimeVersion {
 }
 
 export interface RuntimeCondition {
-  /** RuntimeReady, NetworkReady. */
+  /** RuntimeReady or NetworkReady. */
   type: string
   status: boolean
   reason: string
@@ -135,7 +135,7 @@ export interface PortMapping {
 
 export interface PodSandboxConfig {
   metadata: PodSandboxMetadata
-  /** Empty for pods on the host's network: the host keeps its name. */
+  /** The host name; empty for pods on the host's network, which keep the host's name. */
   hostname: string
   logDirectory: string
   dnsConfig?: DnsConfig
@@ -163,7 +163,7 @@ export interface PodSandbox {
   id: string
   metadata: PodSandboxMetadata
   state: 'SANDBOX_READY' | 'SANDBOX_NOTREADY'
-  /** Nanoseconds since the Unix epoch, as a double: good to a microsecond. */
+  /** Nanoseconds since the Unix epoch, as a double: exact to a microsecond. */
   createdAt: number
   labels: Record<string, string>
   annotations: Record<string, string>
@@ -171,9 +171,9 @@ export interface PodSandbox {
 }
 
 export interface PodSandboxStatus extends PodSandbox {
-  /** Empty on the host's network, before the network is up, and once it is gone. */
+  /** The addresses; empty on the host's network, before the network is up, and once it is gone. */
   ips: string[]
-  /** The node's end of the pod's cable; empty where the runtime does not say. */
+  /** The node's end of the pod's virtual link; empty if the runtime does not report it. */
   hostLink: string
 }
 
@@ -227,7 +227,7 @@ export interface ContainerConfig {
   devices: { containerPath: string; hostPath: string; permissions: string }[]
   labels: Record<string, string>
   annotations: Record<string, string>
-  /** Relative to the sandbox's logDirectory. */
+  /** The path relative to the sandbox's logDirectory. */
   logPath: string
   stdin: boolean
   stdinOnce: boolean
@@ -266,7 +266,7 @@ export interface ContainerStatus {
   id: string
   metadata: ContainerMetadata
   state: ContainerState
-  /** Nanoseconds since the Unix epoch; 0 when it has not happened. */
+  /** Nanoseconds since the Unix epoch; 0 if it has not happened. */
   createdAt: number
   startedAt: number
   finishedAt: number
@@ -316,7 +316,7 @@ export interface FilesystemUsage {
   inodesUsed: number
 }
 
-/** Undefined figures were not measured. Times in nanoseconds. */
+/** The statistics of a container; undefined ones were not measured. Times are in nanoseconds. */
 export interface ContainerStats {
   id: string
   metadata: ContainerMetadata
@@ -335,14 +335,14 @@ export interface ContainerStats {
 }
 
 export interface Image {
-  /** sha256:… of the image's config. */
+  /** The sha256:… of the image's config. */
   id: string
   repoTags: string[]
   repoDigests: string[]
   size: number
   /** The user the image asks for, as a number … */
   uid: number | undefined
-  /** … or as a name. Empty when neither was given: root. */
+  /** … or as a name. Empty if neither was given, which means root. */
   username: string
 }
 

@@ -6,7 +6,7 @@
  */
 export type MessageTable = Readonly<Record<string, Readonly<Record<string, string>>>>
 export type EnumTable = Readonly<Record<string, Readonly<Record<string, number>>>>
-/** Method → [request, response], a `stream ` prefix on a streamed response. */
+/** Maps a method to [request, response], with a `stream ` prefix on a streamed response. */
 export type ServiceTable = Readonly<Record<string, readonly [string, string]>>
 
 export const criEnums: EnumTable = {
@@ -337,7 +337,7 @@ export const imageServiceMethods: ServiceTable = {
   ImageFsInfo: ['Empty', 'ImageFsInfoResponse'],
 }
 
-/** Any.value is declared as the one message that the subscription's filter lets through. */
+/** The field Any.value is declared as the one message that the subscription's filter allows. */
 export const eventMessages: MessageTable = {
   SubscribeRequest: { filters: 'repeated string 1' },
   Envelope: { namespace: 'string 2', topic: 'string 3', event: 'TaskExitAny 4' },
@@ -349,7 +349,7 @@ export const eventServiceMethods: ServiceTable = {
   Subscribe: ['SubscribeRequest', 'stream Envelope'],
 }
 
-/** containerd's own service, for what CRI does not answer. Any.value is the OCI spec in JSON. */
+/** A service of containerd itself, for questions that CRI does not answer. Any.value is the OCI spec in JSON. */
 export const containersMessages: MessageTable = {
   GetContainerRequest: { id: 'string 1' },
   GetContainerResponse: { container: 'Container 1' },

@@ -27,7 +27,7 @@ import {
 import { GrpcChannel, loadMethods, type Methods } from './grpc-channel.ts'
 
 export interface DialOptions {
-  /** For calls that have no time of their own (kubelet's runtimeRequestTimeout). */
+  /** The timeout of calls without their own (kubelet's runtimeRequestTimeout). */
   requestTimeoutMs?: number
 }
 
@@ -66,7 +66,7 @@ export function dialContainerd(socketPath: string, options: DialOptions = {}): C
 interface Call {
   method: string
   request?: object
-  /** Overrides the default; 0: none. */
+  /** Overrides the default; 0 means none. */
   timeoutMs?: number
 }
 
@@ -79,7 +79,7 @@ function caller(channel: GrpcChannel, methods: Methods, defaultTimeoutMs: number
     if (!method) throw new RangeError(`Cannot call ${call.method}: not in the schema table`)
     const timeoutMs = call.timeoutMs ?? defaultTimeoutMs
     const answer = await channel.unary(method, call.request ?? {}, { timeoutMs }, signal)
-    // Decoded by the schema table with defaults filled in: the caller names that message's type.
+    // The schema table decoded it with defaults filled in, and the caller names that message's type.
     return answer as Answer
   }
 }
@@ -113,7 +113,7 @@ function sandboxCalls(call: Caller): SandboxCalls {
     },
     async runPodSandbox(config, runtimeHandler, signal) {
       const request = { config, runtimeHandler }
-      // Twice the usual time: the network plugin may wait for others.
+      // This takes twice the usual time, because the network plugin may wait for others.
       const answer = await call<{ podSandboxId: string }>(
         { method: 'RunPodSandbox', request, timeoutMs: 2 * dialDefaults.requestTimeoutMs },
         signal,
@@ -148,8 +148,9 @@ function toSandboxStatus(wire: WireSandboxStatus, hostLink: string): PodSandboxS
 }
 
 /**
- * Network plugins name each interface they made, and the sandbox that it is in. The node's end of a
- * bridge's cable is in none, as is the bridge, which the pod's other cables share.
+ * Finds the node's end of the link. Network plugins list each interface that they made, with its sandbox. The
+ * node's end of a bridge's link is in no sandbox, and neither is the bridge, which the pod's other links
+ * share.
  */
 function hostLinkIn(info: string | undefined): string {
   const { cniResult } = JSON.parse(info ?? '{}') as VerboseInfo // fields are tested below
@@ -167,7 +168,10 @@ interface WireContainer {
   container?: { spec?: { value: Uint8Array } | null } | null
 }
 
-/** CRI returns nothing about a sandbox that it cannot inspect; containerd's own record has its spec. */
+/**
+ * Reads sandbox specs from containerd's own records, because CRI returns nothing about a sandbox that it
+ * cannot inspect.
+ */
 function namespaceCalls(channel: GrpcChannel, timeoutMs: number): NamespaceCalls {
   const methods = loadMethods({
     package: 'containerd.services.containers.v1',
@@ -182,7 +186,7 @@ function namespaceCalls(channel: GrpcChannel, timeoutMs: number): NamespaceCalls
   return {
     async releaseSandboxNetwork(id, signal) {
       const answer = await channel.unary(get, { id }, { timeoutMs, metadata }, signal)
-      // Decoded by the schema table.
+      // The schema table decoded it.
       const { container } = answer as WireContainer
       const file = namespaceFileIn(Buffer.from(container?.spec?.value ?? []).toString('utf8'))
       return file !== undefined && releaseCoveredNamespace(file)
@@ -329,7 +333,7 @@ interface WireExit {
   event?: { value?: TaskExit & { id: string } }
 }
 
-/** Exec processes exit on the same topic with an id of their own; only whole containers count. */
+/** Watches exits of containers. Exec processes exit on the same topic with their own id, and are ignored. */
 function exitWatcher(channel: GrpcChannel): ContainerRuntime['watchExits'] {
   const methods = loadMethods({
     package: 'containerd.services.events.v1',
@@ -342,7 +346,7 @@ function exitWatcher(channel: GrpcChannel): ContainerRuntime['watchExits'] {
   if (!subscribe) throw new RangeError('Cannot watch exits: Subscribe is not in the schema table')
   return async (onExit, signal) => {
     const onMessage = (message: object): void => {
-      // Decoded by the schema table: an Envelope that holds a TaskExit.
+      // The schema table decoded it: an Envelope that holds a TaskExit.
       const exit = (message as WireExit).event?.value
       if (exit && exit.id === exit.containerId) {
         onExit({ containerId: exit.containerId, exitStatus: exit.exitStatus })
@@ -395,7 +399,7 @@ function toStats(wire: WireStats): ContainerStats {
   return stats
 }
 
-/** Unwraps { value } figures; those that were not measured stay absent. */
+/** Unwraps { value } figures; unmeasured ones stay undefined. */
 function counted(figures: object): Record<string, number> {
   const out: Record<string, number> = {}
   for (const [key, figure] of Object.entries(figures)) {

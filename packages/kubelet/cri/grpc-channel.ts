@@ -5,7 +5,7 @@ import { RuntimeError, type RuntimeErrorCode } from './container-runtime.ts'
 import type { EnumTable, MessageTable, ServiceTable } from './cri-schema-table.ts'
 
 export interface ServiceShape {
-  /** Dotted, e.g. runtime.v1. */
+  /** The package with dots, e.g. runtime.v1. */
   package: string
   service: string
   methods: ServiceTable
@@ -13,7 +13,7 @@ export interface ServiceShape {
   enums: EnumTable
 }
 
-/** gRPC methods by name; what the schema table describes is what requests and answers look like. */
+/** The gRPC methods by name; the schema table defines their requests and answers. */
 export type Methods = Readonly<Record<string, MethodDefinition<object, object>>>
 
 /** Nanosecond times as doubles lose nothing that Kubernetes shows; everything else fits exactly. */
@@ -60,12 +60,12 @@ function fieldJson([name, text]: [string, string]): [string, object] {
 }
 
 export interface CallOptions {
-  /** 0: no deadline but the signal's. */
+  /** The timeout; with 0, only the signal ends the call. */
   timeoutMs: number
   metadata?: Readonly<Record<string, string>>
 }
 
-/** One connection without TLS, e.g. to unix:/path; reconnects by itself when the server comes back. */
+/** One connection without TLS, e.g. to unix:/path; it reconnects when the server is back. */
 export class GrpcChannel implements Disposable {
   readonly #client: Client
 

@@ -1,6 +1,6 @@
 /**
- * Replaces $(NAME) by its value; $$ gives one $, and a name that is not known stays as it stands,
- * as Kubernetes documents for commands, arguments and environment values.
+ * Replaces $(NAME) by its value; $$ becomes one $, and an unknown name stays, as Kubernetes documents for
+ * commands, arguments and environment values.
  */
 export function expand(text: string, value: (name: string) => string | undefined): string {
   return text.replaceAll(/\$\$|\$\(([^)]*)\)/g, (matched: string, name: string | undefined) =>

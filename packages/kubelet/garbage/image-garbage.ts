@@ -1,9 +1,9 @@
 import type { Image } from '../cri/container-runtime.ts'
 
 export const imageGarbageDefaults = Object.freeze({
-  /** Share of the disk in use at which images are removed … */
+  /** The share of the disk in use from which images are removed … */
   highShare: 0.85,
-  /** … until so much is left in use. */
+  /** … until this share is left in use. */
   lowShare: 0.8,
   /** An image that was seen for less than this is spared: a pod may be about to use it. */
   ageMsMin: 120_000,
@@ -19,7 +19,7 @@ export interface ImageUse {
 
 export interface ImageGarbageInput {
   images: readonly ImageUse[]
-  /** Ids and references that containers, of whatever state, or pods name. */
+  /** The ids and references that containers, in any state, or pods name. */
   inUse: ReadonlySet<string>
   disk: { usedBytes: number; capacityBytes: number }
   nowMs: number

@@ -23,7 +23,7 @@ export interface NodePressureDeps {
   clock: Clock
   log: Logger
   pods: PodSet
-  /** The node's status must be told at once. */
+  /** Called when the node's status must be reported at once. */
   onChange: () => void
 }
 
@@ -31,7 +31,7 @@ export interface NodePressureDeps {
 export class NodePressureWatch {
   readonly #config: ResolvedConfig
   readonly #deps: NodePressureDeps
-  /** When each pressure was last seen, monotonic. */
+  /** The time at which each pressure was last seen, monotonic. */
   readonly #seenMs = new Map<Pressure, number>()
   readonly #images = new Map<string, ImageUse>()
   #collectedMs = -Infinity
@@ -86,7 +86,7 @@ export class NodePressureWatch {
     const inUse = await this.#namesInUse(signal)
     const images = this.#noteImages(await runtime.listImages(signal), inUse, nowMs)
     const { blocks, bavail, bsize } = await statfs(this.#config.dataDirectory)
-    // Under pressure every unused image goes, whatever share of the disk is in use.
+    // Under pressure every unused image is removed, whatever share of the disk is in use.
     const usedBlocks = isPressed ? blocks : blocks - bavail
     const garbage = planImageGarbage({
       images,
@@ -169,7 +169,7 @@ async function readUsage(directory: string): Promise<Usage> {
   return {
     memoryAvailableBytes: availableBytes,
     diskAvailableShare: blocks === 0 ? 1 : bavail / blocks,
-    // Some file systems have no fixed number of inodes and say 0.
+    // Some file systems have no fixed number of inodes and report 0.
     inodesFreeShare: files === 0 ? 1 : ffree / files,
     pidsFreeShare: 1 - processes / pidsMax,
   }

@@ -10,11 +10,11 @@ import { pullCredentials } from './pull-credentials.ts'
 import { Slots } from './slots.ts'
 
 export const imagePullDefaults = Object.freeze({
-  /** Pulls at the same time; more only share one link. */
+  /** The number of concurrent pulls; more would only share one link. */
   parallelMax: 3,
   backoffInitialMs: 10_000,
   backoffMaxMs: 300_000,
-  /** Failures remembered; the oldest is forgotten. */
+  /** The number of remembered failures; the oldest is forgotten. */
   failuresMax: 1_000,
 })
 
@@ -22,7 +22,7 @@ export interface ImagePullerDeps {
   runtime: ContainerRuntime
   clock: Clock
   events: EventRecorder
-  /** Called after a pull, before the image counts as there: what was unpacked must be on disk. */
+  /** Called after a pull, before the image counts as present: its unpacked files must be on disk. */
   onPulled: (signal: AbortSignal) => Promise<void>
 }
 

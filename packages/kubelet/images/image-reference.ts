@@ -1,16 +1,16 @@
 export interface ImageReference {
-  /** Registry host with its port, e.g. docker.io. */
+  /** The registry host with its port, e.g. docker.io. */
   registry: string
-  /** e.g. library/busybox. */
+  /** The repository, e.g. library/busybox. */
   repository: string
-  /** Absent only when there is a digest. */
+  /** Omitted only if there is a digest. */
   tag?: string
   digest?: string
 }
 
 const dockerHub = 'docker.io'
 
-/** Undefined for text that names no image (InvalidImageName). Short names mean Docker Hub. */
+/** Returns undefined for text that does not name an image (InvalidImageName). Short names mean Docker Hub. */
 export function parseImageReference(text: string): ImageReference | undefined {
   const [withoutDigest = '', digest, ...rest] = text.split('@')
   if (rest.length > 0) return undefined
@@ -36,7 +36,7 @@ export function formatImageReference(reference: ImageReference): string {
   return `${reference.registry}/${reference.repository}${tag}${digest}`
 }
 
-/** With `latest` where the user gave neither tag nor digest; else as the user wrote it. */
+/** Adds `latest` if the user gave neither tag nor digest; otherwise keeps the text. */
 export function withDefaultTag(text: string): string {
   const reference = parseImageReference(text)
   const hasTag = /:[^/@]+($|@)/.test(text) || text.includes('@')

@@ -5,18 +5,18 @@ import { tmpdir } from 'node:os'
 import { abortReason } from '@skerry/base'
 
 export interface ImportOptions {
-  /** containerd's socket. */
+  /** The socket of containerd. */
   socket: string
-  /** Synced after the import: containerd 1.6 does not sync what it unpacks. */
+  /** The directory that is synced after the import: containerd 1.6 does not sync what it unpacks. */
   rootDirectory: string
-  /** Prefix for the images of an OCI layout whose index gives only tags. */
+  /** A prefix for the images of an OCI layout whose index gives only tags. */
   baseName?: string
   ctrBinary?: string
 }
 
 /**
- * Imports a Docker archive or an OCI layout, plain or compressed. Resolves with the full
- * references that it held, once they are on disk for good.
+ * Imports a Docker archive or an OCI layout, plain or compressed. Resolves with the full references of its
+ * images, once they are durably on disk.
  */
 export async function importImage(
   tarFile: string,
@@ -50,7 +50,7 @@ export async function importImageBytes(
   }
 }
 
-/** After a power cut a pulled image must be whole or absent, never half. */
+/** Syncs a file system: after a power cut a pulled image must be complete or missing, never partial. */
 export async function syncFilesystem(path: string, signal: AbortSignal): Promise<void> {
   await run('sync', ['-f', path], signal)
 }

@@ -6,7 +6,7 @@ export interface LayerFile {
   /** Has no leading slash. Ends in / for a directory. */
   path: string
   content?: Uint8Array
-  /** Octal permissions; 0o755 when absent. */
+  /** The octal permissions. If omitted, 0o755. */
   mode?: number
   /** A symbolic link to this. */
   linkTo?: string

@@ -2,7 +2,7 @@ import type { ContainerRuntime } from '../cri/container-runtime.ts'
 import { importImageBytes, type ImportOptions } from './import-image.ts'
 import { pauseProgram, type PauseArchitecture } from './pause-program.ts'
 
-/** localhost: never looked up in a registry by accident. */
+/** With localhost, the image is never looked up in a registry by accident. */
 export const pauseImage = 'localhost/skerry/pause:1'
 
 export const pauseArchitectures: Readonly<Record<string, PauseArchitecture>> = Object.freeze({
@@ -21,7 +21,7 @@ export async function ensurePauseImage(
   if (!architecture) {
     throw new RangeError(`Cannot build the pause image: no program for ${process.arch}`)
   }
-  // Imported once in a node's life: what writes archives stays out of memory otherwise.
+  // Imported once in a node's life, so the code that writes archives is loaded only here.
   const { buildOciArchive } = await import('./oci-archive.ts')
   const archive = await buildOciArchive({
     reference: pauseImage,

@@ -36,7 +36,7 @@ const arm64Code = [
 ]
 
 interface Machine {
-  /** ELF's e_machine. */
+  /** The e_machine of ELF. */
   elfMachine: number
   code: readonly string[]
 }

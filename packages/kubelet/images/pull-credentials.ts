@@ -45,13 +45,13 @@ function decode(base64: string | undefined): object | undefined {
   }
 }
 
-/** `https://index.docker.io/v1/` and the like: scheme and version are history, the host counts. */
+/** Reduces `https://index.docker.io/v1/` and the like to the host: scheme and version are historical. */
 function hostPattern(host: string): string {
   const bare = host.replace(/^https?:\/\//, '').replace(/\/(v1|v2)?\/?$/, '')
   return bare === 'index.docker.io' || bare === 'registry-1.docker.io' ? 'docker.io' : bare
 }
 
-/** Globs match within one label of the host; a path matches as a prefix. */
+/** Matches a target: globs match within one label of the host; a path matches as a prefix. */
 function matchesTarget(pattern: string, target: string): boolean {
   const [patternHost = '', ...patternPath] = pattern.split('/')
   const [host = '', ...path] = target.split('/')

@@ -1,6 +1,6 @@
 import { abortReason } from '@skerry/base'
 
-/** So many at a time; the others wait in the order they came. */
+/** Lets a limited number run at a time; the others wait in the order in which they came. */
 export class Slots {
   #free: number
   readonly #waiting: (() => void)[] = []

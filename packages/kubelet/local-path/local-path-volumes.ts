@@ -23,9 +23,9 @@ const provisionedBy = 'pv.kubernetes.io/provisioned-by'
 const announceRetry = Object.freeze({ initialMs: 200, maxMs: 30_000 })
 
 /**
- * This node's part of the `local-path` storage class: tells where its volumes are, makes their
- * directories and removes those of volumes that were released to be deleted. Only a volume that
- * says so of itself is ever removed: a volume that merely vanished from the API keeps its data.
+ * Runs this node's part of the `local-path` storage class: reports where its volumes are, creates their
+ * directories, and removes those of volumes that were released for deletion. It only removes a volume that is
+ * marked so itself: a volume that merely vanished from the API keeps its data.
  */
 export async function runLocalPathVolumes(
   config: LocalPathConfig,
@@ -63,7 +63,7 @@ export async function runLocalPathVolumes(
   ])
 }
 
-/** Until the control plane has heard it: without the annotation nothing is provisioned here. */
+/** Retries until the control plane has the annotation: without it nothing is provisioned here. */
 async function announce(
   config: LocalPathConfig,
   deps: LocalPathDeps,
@@ -100,7 +100,7 @@ async function serveVolume(volume: PersistentVolume, scope: Scope): Promise<void
   try {
     if (volume.status?.phase !== 'Released') {
       await mkdir(path, { recursive: true })
-      // Any user of a pod may write; who may enter is decided by who may mount it.
+      // Any user of a pod may write; access is controlled by who may mount it.
       await chmod(path, 0o777)
     } else if (
       volume.spec?.persistentVolumeReclaimPolicy === 'Delete' &&

@@ -6,7 +6,7 @@ import type { Clock } from '@skerry/base'
 import { parseLogLine, type LogLine } from '../pods/log-line.ts'
 import { exists } from '../system-error.ts'
 
-/** core/v1 PodLogOptions, checked. */
+/** The checked core/v1 PodLogOptions. */
 export interface LogOptions {
   follow: boolean
   timestamps: boolean
@@ -27,10 +27,13 @@ export interface LogSource {
 const chunkBytes = 64 * 1024
 /** The interval at which an idle follower looks for more, in milliseconds. */
 const followMs = 100
-/** Longest line: the runtime cuts at 16 KiB, so this is a foreign file. */
+/** The longest line: the runtime cuts at 16 KiB, so a longer one is in a foreign file. */
 const lineBytesMax = 1024 * 1024
 
-/** The log as text, rotated files included, oldest first; ends by itself, or at the end of the container when followed. */
+/**
+ * Yields the log as text, including rotated files, oldest first; ends by itself, or at the end of the
+ * container if followed.
+ */
 export async function* readLog(
   source: LogSource,
   options: LogOptions,
@@ -74,7 +77,7 @@ async function readHistory(
   const keep = (line: LogLine): void => {
     if (!wanted(line)) return
     lines.push(line)
-    // Twice the tail before cutting, so that a long log costs one cut per tail and not per line.
+    // The buffer may hold twice the tail, so that a long log costs one cut per tail and not per line.
     const tail = options.tailLines
     if (tail !== undefined && lines.length > 2 * tail + 100) lines.splice(0, lines.length - tail)
   }
@@ -93,7 +96,7 @@ async function readHistory(
   return { lines: cut, position }
 }
 
-/** Older parts, oldest first: their names end in the time of rotation. */
+/** Returns older parts, oldest first: their names end in the time of rotation. */
 export async function rotatedFiles(path: string): Promise<string[]> {
   const directory = dirname(path)
   if (!(await exists(directory))) return []
@@ -125,7 +128,7 @@ async function openLog(path: string): Promise<FileHandle | undefined> {
   }
 }
 
-/** Complete lines from the position on; moves the position past them. */
+/** Yields complete lines from the position on; moves the position past them. */
 async function* readLines(file: FileHandle, position: Position): AsyncGenerator<LogLine> {
   let buffer: Buffer = Buffer.alloc(0)
   for (;;) {
@@ -157,12 +160,13 @@ async function* follow(
   { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): AsyncGenerator<LogLine> {
   for (;;) {
-    // Asked before reading: what a container wrote last is there once it is seen to have ended.
+    // This is checked before reading, so that a container's last output is read once it has ended.
     const wasRunning = source.isRunning()
     await using file = await openLog(source.path)
     if (file !== undefined) {
       const { ino } = await file.stat()
-      // Rotated: what the old file still had was read, as its rename follows the runtime's reopening.
+      // After a rotation, the old file has been read to its end, because its rename follows the runtime's
+      // reopening.
       if (ino !== position.inode) Object.assign(position, { inode: ino, bytes: 0 })
       yield* readLines(file, position)
     }

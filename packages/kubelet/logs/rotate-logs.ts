@@ -18,7 +18,7 @@ export interface RunningLog {
 }
 
 export interface LogRotationDeps {
-  /** Logs of the containers that run now. */
+  /** Returns the logs of the containers that run now. */
   runningLogs: (signal: AbortSignal) => Promise<readonly RunningLog[]>
   /** Tells the runtime to reopen the path. */
   reopen: (containerId: string, signal: AbortSignal) => Promise<void>
@@ -62,7 +62,7 @@ async function rotateOne(
   try {
     await deps.reopen(each.containerId, signal)
   } catch (error) {
-    // Nobody writes to the new name: give the container its file back.
+    // Nothing writes to the new name, so the container gets its file back.
     await rename(rotated, each.path)
     throw error
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseMounts } from './detach-mounts.ts'
 
-/** Mounts as the kernel shows them after `ip netns add` on a node whose pods have their namespaces there. */
+/** The mounts as the kernel shows them after `ip netns add` on a node whose pods have their namespaces there. */
 const covered = `60 28 0:39 / /run rw,relatime - tmpfs tmpfs rw
 61 60 0:4 net:[4026532320] /run/netns/cni-1 rw - nsfs nsfs rw
 125 60 0:39 /netns /run/netns rw,relatime shared:4 - tmpfs tmpfs rw

@@ -5,7 +5,7 @@ import { exists } from '../system-error.ts'
 
 const execute = promisify(execFile)
 
-/** statfs's word for the file system of namespaces (linux/magic.h). */
+/** The type of the file system of namespaces in statfs (linux/magic.h). */
 const nsfsMagic = 0x6e73_6673
 
 /** A mount below another of the same place is listed before it; both have the same path. */
@@ -15,7 +15,7 @@ async function mountsBelow(path: string): Promise<string[]> {
   )
 }
 
-/** Mount points in the order in which the kernel lists them (proc(5): the fifth field, escaped). */
+/** Returns the mount points in the order in which the kernel lists them (proc(5): the fifth field, escaped). */
 export function parseMounts(mountinfo: string): string[] {
   return mountinfo.split('\n').flatMap((line) => {
     const point = line.split(' ')[4]
@@ -34,15 +34,15 @@ function isAtOrBelow(mount: string, path: string): boolean {
 }
 
 /**
- * Detaches what is mounted at or below a path, innermost first, as often as mounts are stacked there.
- * Returns what cannot be detached: mounts that lie beneath somebody's mount over a directory above.
+ * Detaches mounts at or below a path, innermost first, including stacked ones. Returns those that cannot be
+ * detached: mounts beneath another program's mount over a directory above.
  */
 export async function detachMounts(path: string): Promise<string[]> {
   for (;;) {
     const mounts = await mountsBelow(path)
     let detachedCount = 0
     for (const mount of mounts.toReversed()) {
-      // A mount beneath another one comes into reach once that one is gone, in the next round.
+      // A mount beneath another one becomes reachable once that one is gone, in the next round.
       detachedCount += await execute('umount', ['--lazy', mount]).then(
         () => 1,
         () => 0,
@@ -92,7 +92,7 @@ export async function removeWithMounts(path: string): Promise<void> {
  */
 export async function releaseCoveredNamespace(file: string): Promise<boolean> {
   if (!(await exists(file))) return false
-  // containerd writes /var/run, the kernel what that leads to.
+  // The path contains /var/run, which containerd writes; the kernel shows its target.
   const path = await realpath(file)
   const isListed = (await mountsBelow(path)).length > 0
   if (!isListed || (await statfs(path)).type === nsfsMagic) return false

@@ -5,9 +5,9 @@ import { hasCode } from '../system-error.ts'
 export interface PodNetwork {
   /** The node's share of the cluster's pod addresses, one per address family. */
   podCidrs: readonly string[]
-  /** On a tmpfs: after a reboot no address is taken. */
+  /** The directory is on a tmpfs: after a reboot no address is taken. */
   ipamDirectory: string
-  /** The plugin that gives addresses; host-local, or one that stands before it. */
+  /** The plugin that assigns addresses: host-local, or one that wraps it. */
   ipamPlugin?: string
   /** Name of the bridge that pods hang on; unique per network namespace. */
   bridge: string
@@ -19,7 +19,7 @@ const fileName = '10-skerry.conflist'
 /** The address plugin keeps its reservations in a directory of this name. */
 export const podNetworkName = 'skerry'
 
-/** bridge + host-local + portmap; masquerading is the service proxy's. */
+/** Returns a configuration of bridge, host-local and portmap; the service proxy masquerades. */
 function cniConflist(network: PodNetwork): object {
   const isIpv6 = (cidr: string): boolean => cidr.includes(':')
   return {
@@ -45,7 +45,7 @@ function cniConflist(network: PodNetwork): object {
   }
 }
 
-/** Written whole or not at all; true when it changed. containerd sees it by itself. */
+/** Writes the file atomically; resolves true if it changed. containerd notices the change. */
 export async function writeCniConfig(directory: string, network: PodNetwork): Promise<boolean> {
   const path = join(directory, fileName)
   const text = `${JSON.stringify(cniConflist(network), null, 2)}\n`

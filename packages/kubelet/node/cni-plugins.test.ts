@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { addressPlugin, writeCniPlugins } from './cni-plugins.ts'
 
-/** Stands in for host-local: gives .2, or what it is asked for, unless that is .9. */
+/** Stands in for host-local: assigns .2, or the requested address, unless that is .9. */
 const hostLocal = `#!/bin/sh
 cat > /dev/null
 case "$CNI_ARGS" in

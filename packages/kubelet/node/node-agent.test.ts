@@ -6,7 +6,7 @@ import { SimulatedNode } from '../testing/simulated-node.ts'
 
 const never = new AbortController().signal
 
-/** Says what a test says of the network. */
+/** Returns a network with the test's problems. */
 function networkWith(problems: string[]): PodNetwork {
   return { ...noPodNetwork, problems: () => problems }
 }

@@ -39,7 +39,7 @@ export interface NodeAgentDeps {
   random: Random
   log: Logger
   pressure: () => NodePressure
-  /** Problems of the node's network, in words for people. Empty if there are none. */
+  /** Returns problems of the node's network, in words for people; none if there are none. */
   networkProblems: () => readonly string[]
   /** Called with the node object as the API has it. */
   onNode: (node: Node) => void
@@ -176,7 +176,7 @@ export class NodeAgent {
     this.#sentAtMs = nowMs
   }
 
-  /** Others write there, too: a podCIDR, or Unknown over what was reported before a silence. */
+  /** Other programs write there, too: a podCIDR, or Unknown over the report before a silence. */
   async #readNode(signal: AbortSignal): Promise<void> {
     const nodes = this.#deps.cluster.resource(resources.nodes)
     try {
@@ -264,7 +264,7 @@ function isSameReport(one: NodeStatus | undefined, other: NodeStatus): boolean {
   return one !== undefined && isDeepStrictEqual(calm(one), calm(other))
 }
 
-/** Whether the API shows the conditions that we see. */
+/** Reports whether the API shows the present conditions. */
 function isShown(shown: NodeStatus | undefined, seen: NodeStatus): boolean {
   const shownStatus = new Map((shown?.conditions ?? []).map(({ type, status }) => [type, status]))
   return (seen.conditions ?? []).every(({ type, status }) => shownStatus.get(type) === status)

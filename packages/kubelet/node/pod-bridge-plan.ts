@@ -6,7 +6,7 @@ export interface HostLink {
   /** The bridge that it is plugged into, or nothing. */
   master: string
   isUp: boolean
-  /** With prefix lengths, e.g. 10.42.0.1/24. */
+  /** The addresses with prefix lengths, e.g. 10.42.0.1/24. */
   addresses: readonly string[]
 }
 
@@ -16,7 +16,7 @@ export interface PodBridgeFacts {
   /** Read before `links`, so that a missing link is one that was lost. */
   sandboxes: readonly NetworkedSandbox[]
   links: readonly HostLink[]
-  /** Addresses that the address plugin counts as taken. */
+  /** The addresses that the address plugin counts as taken. */
   reserved: ReadonlySet<string>
 }
 
@@ -25,12 +25,12 @@ export interface PodBridgePlan {
   readonly makeBridge: boolean
   readonly addAddresses: readonly string[]
   readonly raiseBridge: boolean
-  /** Cables that hang loose. */
+  /** The links that are not attached to the bridge. */
   readonly attach: readonly string[]
   readonly reserve: readonly { address: string; sandboxId: string }[]
-  /** Sandboxes whose cable is gone: only a new sandbox has one. */
+  /** The sandboxes whose link is gone: only a new sandbox gets one. */
   readonly lost: readonly string[]
-  /** Problems that only a person can put right. */
+  /** The problems that only a person can solve. */
   readonly problems: readonly string[]
 }
 

@@ -23,7 +23,7 @@ const execute = promisify(execFile)
 const checkMs = 5_000
 /** The interval while the bridge could not be repaired, because other programs may be changing it. */
 const retryMs = 1_000
-/** Fewer failures in a row are a moment's trouble. */
+/** The failures in a row that are tolerated as temporary. */
 const failuresMax = 3
 
 export interface PodBridgeDeps {
@@ -107,7 +107,7 @@ export class PodBridge implements PodNetwork {
     if (!isDeepStrictEqual(before, after)) this.#deps.onChange()
   }
 
-  /** Undefined while the runtime is away: pods have their network also then. */
+  /** Resolves undefined while the runtime is unreachable, during which pods keep their network. */
   async #sandboxes(signal: AbortSignal): Promise<readonly NetworkedSandbox[] | undefined> {
     try {
       return await this.#deps.sandboxes(signal)
@@ -199,7 +199,7 @@ interface WireLink {
 
 async function readLinks(): Promise<HostLink[]> {
   const { stdout } = await execute('ip', ['-json', 'address'], { maxBuffer: 16 * 1024 * 1024 })
-  // iproute2's own words; each is tested below.
+  // These are iproute2's own field names; each is checked below.
   const links = JSON.parse(stdout) as WireLink[]
   return links.flatMap(({ ifname, master = '', flags = [], addr_info = [] }) =>
     ifname === undefined

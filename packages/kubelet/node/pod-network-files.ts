@@ -7,7 +7,7 @@ import { addressPlugin, writeCniPlugins } from './cni-plugins.ts'
 
 const bridgeDefault = 'skerry0'
 
-/** How often the files are compared with what they should be: others may take them away. */
+/** The interval at which the files are compared with the wanted ones, because other programs may remove them. */
 const checkMs = 5_000
 
 /** Writes the pod network's configuration as soon as, and whenever, the node's podCIDR is known. */

@@ -18,13 +18,13 @@ export interface InitPlan {
   start: StartAction[]
   /** All have done their part: regular containers may run. */
   isInitialized: boolean
-  /** One failed for good: the pod has failed. */
+  /** True if one failed for good, and so the pod has failed. */
   isFailed: boolean
 }
 
 /**
- * One after the other; a sidecar has done its part once it started. After a regular container
- * ran, only sidecars count, even when the runtime has forgotten the others.
+ * Plans init containers one after the other; a sidecar has done its part once it started. After a regular
+ * container ran, only sidecars count, even if the runtime has forgotten the others.
  */
 export function planInitContainers(input: PodPlanInput, inSandbox: ObservedPod): InitPlan {
   const spec = specOf(input.pod)
@@ -52,7 +52,7 @@ interface InitContainer {
   observed: ObservedContainer | undefined
 }
 
-/** Adds what must be done for it; true once it has done its part. */
+/** Adds the necessary actions; returns true once it has done its part. */
 function isInitDone(
   plan: InitPlan,
   input: PodPlanInput,

@@ -31,7 +31,7 @@ export function planPod(input: PodPlanInput): PodPlan {
   return sandbox ? planInSandbox(input, sandbox) : planNewSandbox(input)
 }
 
-/** Everything starts from the beginning, except what may not run twice. */
+/** Starts everything from the beginning, except containers that may not run twice. */
 function planNewSandbox(input: PodPlanInput): PodPlan {
   const { pod, observed } = input
   const spec = specOf(pod)
@@ -89,7 +89,7 @@ interface RegularPlan {
   kill: KillAction[]
   update: UpdateAction[]
   start: StartAction[]
-  /** Containers that run and are left alone. */
+  /** The number of running containers that stay as they are. */
   keptCount: number
 }
 
@@ -124,7 +124,7 @@ function planRegularContainers(input: PodPlanInput, inSandbox: ObservedPod): Reg
   return plan
 }
 
-/** One that ended well in a former sandbox is not run twice where the policy forbids it. */
+/** A container that ended successfully in a former sandbox does not run again if the policy forbids it. */
 function shouldStartMissing(input: PodPlanInput, container: Container): boolean {
   const before = latestContainer(input.observed, container.name)
   if (before?.state !== 'exited') return true
@@ -135,7 +135,7 @@ function mayRestartKilled(input: PodPlanInput, container: Container): boolean {
   return (container.restartPolicy ?? specOf(input.pod).restartPolicy) !== 'Never'
 }
 
-/** Takes out what must wait, and says until when. */
+/** Removes containers that must wait, with the time of their next start. */
 function withBackOff(input: PodPlanInput, plan: PodPlan): PodPlan {
   const backOff: WaitingContainer[] = []
   const start = plan.start.filter(({ container, afterExitMs }) => {
@@ -143,7 +143,7 @@ function withBackOff(input: PodPlanInput, plan: PodPlan): PodPlan {
     if (afterExitMs === undefined || !backoff) return true
     const untilMs = backoffUntilMs(backoff, afterExitMs)
     if (untilMs === undefined || untilMs <= input.nowMs) return true
-    // A container that ended in the future ended by a clock that was ahead: nobody waits for that time.
+    // An end in the future was recorded by a fast clock, so it causes no wait.
     if (afterExitMs > input.nowMs + restartBackoffDefaults.maxMs) return true
     const delay = formatGoDuration(backoff.delayMs)
     backOff.push({

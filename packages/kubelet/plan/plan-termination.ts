@@ -3,8 +3,8 @@ import { emptyPlan, type PodPlan, type PodPlanInput, type Termination } from './
 import { isSidecar, specOf } from '../pod/pod-spec.ts'
 
 /**
- * Regular containers end together; then sidecars, the last one first, so that each still serves
- * those before it. All share one grace period.
+ * Ends regular containers together; then sidecars, the last one first, so that each still serves those before
+ * it. All share one grace period.
  */
 export function planTermination(input: PodPlanInput, termination: Termination): PodPlan {
   const { observed, pod, nowMs } = input

@@ -11,7 +11,7 @@ import { containerSpecHash, specOf, type ContainerKind } from '../pod/pod-spec.t
 import type { RestartBackoff } from '../pod/restart-backoff.ts'
 
 export interface Termination {
-  /** When the first kill was sent; the grace period runs from here. */
+  /** The time of the first kill, from which the grace period runs. */
   readonly startedAtMs: number
   readonly graceSeconds: number
   /** Becomes the pod's phase, reason and message. If omitted, they follow from the containers. */
@@ -57,7 +57,7 @@ export interface StartAction {
   readonly kind: ContainerKind
   readonly container: Container | EphemeralContainer
   readonly restartCount: number
-  /** When a container of this name ended last; the back-off grows from there. */
+  /** The time at which a container of this name last ended, from which the back-off grows. */
   readonly afterExitMs?: number
 }
 
@@ -68,11 +68,11 @@ export interface WaitingContainer {
   readonly untilMs: number
 }
 
-/** Carried out in the order of the fields. */
+/** The actions, carried out in the order of the fields. */
 export interface PodPlan {
   readonly kill: readonly KillAction[]
   readonly update: readonly UpdateAction[]
-  /** Sandboxes that no container may run in any more. */
+  /** The sandboxes in which no container may run any more. */
   readonly stopSandboxes: readonly ObservedSandbox[]
   /** The attempt of a new sandbox; undefined keeps the newest one. */
   readonly createSandbox: number | undefined

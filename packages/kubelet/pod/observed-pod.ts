@@ -10,9 +10,9 @@ export interface ComputeResources {
 
 /** The runtime's knowledge of one pod, reduced to what decisions use. */
 export interface ObservedPod {
-  /** Newest first. */
+  /** The sandboxes, newest first. */
   readonly sandboxes: readonly ObservedSandbox[]
-  /** Newest first, of every sandbox. */
+  /** The containers of every sandbox, newest first. */
   readonly containers: readonly ObservedContainer[]
 }
 
@@ -22,7 +22,7 @@ export interface ObservedSandbox {
   /** False too for a sandbox of a former boot, whatever the runtime believes. */
   readonly isReady: boolean
   readonly createdAtMs: number
-  /** Empty on the host's network, and where the sandbox has lost its own or cannot be inspected. */
+  /** Empty on the host's network, and if the sandbox has lost its own or cannot be inspected. */
   readonly ips: readonly string[]
   /** The node's end of its virtual link. If omitted, unknown. */
   readonly hostLink?: string

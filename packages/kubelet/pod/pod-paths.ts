@@ -2,13 +2,13 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Pod } from '@skerry/api'
 
-/** Where things of pods live on this node; the layout is kubelet's, which log shippers know. */
+/** The directories of pods on this node; the layout is kubelet's, which log shippers know. */
 export interface NodeDirectories {
   /** On a disk. */
   dataDirectory: string
-  /** On a tmpfs: what must not outlive a boot or reach a disk. */
+  /** A directory on a tmpfs, for data that must not outlive a boot or reach a disk. */
   runDirectory: string
-  /** Container logs; /var/log/pods unless the node says otherwise. */
+  /** The directory of container logs; /var/log/pods unless configured otherwise. */
   logDirectory: string
 }
 
@@ -16,7 +16,7 @@ export function podDirectory(nodes: NodeDirectories, uid: string): string {
   return join(nodes.dataDirectory, 'pods', uid)
 }
 
-/** Volumes with secrets in them. */
+/** Returns the directory of volumes with Secrets. */
 export function podSecretDirectory(nodes: NodeDirectories, uid: string): string {
   return join(nodes.runDirectory, 'pods', uid)
 }
@@ -31,7 +31,7 @@ export async function podDirectoriesOf(nodes: NodeDirectories): Promise<string[]
   return readdir(join(nodes.dataDirectory, 'pods'))
 }
 
-/** Relative to the pod's log directory. */
+/** Returns a path relative to the pod's log directory. */
 export function containerLogPath(container: string, restartCount: number): string {
   return join(container, `${restartCount}.log`)
 }

@@ -19,7 +19,7 @@ export function isSidecar(container: Container): boolean {
   return container.restartPolicy === 'Always'
 }
 
-/** In the order of the spec: init and sidecar containers, regular ones, ephemeral ones. */
+/** Lists the containers in the order of the spec: init and sidecar containers, regular ones, ephemeral ones. */
 function containersOf(pod: Pod): SpecContainer[] {
   const spec = specOf(pod)
   return [
@@ -75,7 +75,7 @@ export function shouldRestart(
   }
 }
 
-/** `name_namespace(uid)`, as in kubelet's messages. */
+/** Formats `name_namespace(uid)`, as in kubelet's messages. */
 export function describePod(pod: Pod): string {
   const { name, namespace, uid } = pod.metadata
   return `${name}_${namespace}(${uid})`

@@ -3,7 +3,7 @@ export const restartBackoffDefaults = Object.freeze({
   maxMs: 300_000,
 })
 
-/** How long a container that ended may not be started again. Kept per container name and hash. */
+/** The delay before an ended container may start again. Kept per container name and hash. */
 export interface RestartBackoff {
   readonly delayMs: number
   readonly updatedAtMs: number
@@ -14,7 +14,7 @@ function hasExpired(backoff: RestartBackoff, eventMs: number, maxMs: number): bo
   return eventMs - backoff.updatedAtMs > 2 * maxMs
 }
 
-/** When the container may start; a time in the past, or undefined, means now. */
+/** Returns the time at which the container may start; a time in the past, or undefined, means now. */
 export function backoffUntilMs(
   backoff: RestartBackoff | undefined,
   finishedAtMs: number,
@@ -37,7 +37,7 @@ export function nextBackoff(
   }
 }
 
-/** 10s, 1m20s, 5m0s: durations as Go prints them, which users of `describe` know. */
+/** Formats durations as Go prints them, which users of `describe` know: 10s, 1m20s, 5m0s. */
 export function formatGoDuration(ms: number): string {
   if (ms === 0) return '0s'
   if (ms < 1000) return `${ms}ms`

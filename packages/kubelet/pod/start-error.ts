@@ -1,4 +1,4 @@
-/** Why a container is not started now, in the words of its status (state.waiting). */
+/** The reasons why a container is not started now, in the words of its status (state.waiting). */
 export type StartFailureReason =
   | 'InvalidImageName'
   | 'ImageInspectError'

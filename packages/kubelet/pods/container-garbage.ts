@@ -5,7 +5,7 @@ const deadContainersKept = 1
 
 export interface Garbage {
   containers: ObservedContainer[]
-  /** After their containers. */
+  /** The sandboxes to remove after their containers. */
   sandboxes: ObservedSandbox[]
 }
 

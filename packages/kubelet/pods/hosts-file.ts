@@ -10,7 +10,7 @@ export function podHostname(pod: Pod): string {
   return hostnameOverride ? name : name.slice(0, hostnameCharactersMax).replace(/[-.]+$/, '')
 }
 
-/** Empty without a subdomain. */
+/** Returns an empty string without a subdomain. */
 export function podDomain(pod: Pod, clusterDomain: string): string {
   const { subdomain } = specOf(pod)
   return subdomain ? `${subdomain}.${pod.metadata.namespace}.svc.${clusterDomain}` : ''

@@ -7,10 +7,13 @@ import { runHook } from './lifecycle-hook.ts'
 import type { KillAction } from '../plan/pod-plan.ts'
 import { findContainer } from '../pod/pod-spec.ts'
 
-/** However short the grace, a process gets this long to see its signal. */
+/** The least time for a process to receive its signal, however short the grace period, in seconds. */
 const stopSecondsMin = 2
 
-/** preStop hook, stop signal, and after the grace period the kill. Resolves when it is gone. */
+/**
+ * Runs the preStop hook, sends the stop signal, and kills after the grace period. Resolves when the container
+ * is gone.
+ */
 export async function killContainer(
   context: NodeContext,
   { pod, podIp, action }: { pod: Pod; podIp: string; action: KillAction },
@@ -27,7 +30,7 @@ export async function killContainer(
   await ignoreNotFound(context.runtime.stopContainer(container.id, seconds, signal))
 }
 
-/** How long it took. It is cut at the grace period; its failure only makes an event. */
+/** Resolves with the time that it took. It is cut off at the grace period; its failure only causes an event. */
 async function runPreStop(
   context: NodeContext,
   { pod, podIp, action }: { pod: Pod; podIp: string; action: KillAction },

@@ -8,7 +8,7 @@ const has = async (node: SimulatedNode, line: string): Promise<boolean> =>
 
 const ofNetwork = ['PodReadyToStartContainers', 'Ready', 'ContainersReady']
 
-/** Those of the conditions that need a network which are True. */
+/** Returns the true ones of the conditions that need a network. */
 async function networkConditions(node: SimulatedNode, pod: string): Promise<string[]> {
   const conditions = await node.trueConditions(pod)
   return conditions.filter((type) => ofNetwork.includes(type))
@@ -54,7 +54,7 @@ test('a sandbox that cannot be inspected for long is replaced', async () => {
   await node.until('the API knows', () => has(node, 'web Running ready 1'), 60)
 })
 
-/** Says what a test says. */
+/** Returns a network whose state the test sets. */
 function brokenNetwork() {
   const lost = new Set<string>()
   const state = { isCutOff: false }

@@ -67,7 +67,7 @@ function mergeOptions(base: readonly string[], own: readonly string[]): string[]
   return [...kept, ...own]
 }
 
-/** resolv.conf(5); unknown lines are left out. */
+/** Parses resolv.conf(5); unknown lines are left out. */
 export function parseResolvConf(text: string): DnsConfig {
   const dns: DnsConfig = { servers: [], searches: [], options: [] }
   for (const line of text.split('\n')) {

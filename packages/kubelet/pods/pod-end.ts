@@ -32,7 +32,7 @@ export function endOfPod({ pod, isRemoved, previous, nowMs }: EndInput): PodEnd 
   }
 }
 
-/** When activeDeadlineSeconds runs out. */
+/** Returns the time at which activeDeadlineSeconds runs out. */
 export function deadlineMs(pod: Pod, status: PodStatus): number | undefined {
   const seconds = specOf(pod).activeDeadlineSeconds
   const startTime = status.startTime ?? pod.status?.startTime

@@ -2,7 +2,7 @@
 export interface PodNetwork {
   /** Returns why pods may have no network, for the node's condition; an empty list if nothing is wrong. */
   problems(): readonly string[]
-  /** Known to be out of order: no pod has a network. */
+  /** Reports whether the network is known to be broken, so that no pod has one. */
   isCutOff(): boolean
   /** The sandbox's cable is gone: only a new sandbox has one. */
   hasLost(sandboxId: string): boolean

@@ -19,7 +19,7 @@ import { runtimeAnnotations, runtimeLabels } from './runtime-labels.ts'
 import { terminationMessage } from './termination-message.ts'
 
 export const observerDefaults = Object.freeze({
-  /** Exits are pushed; this catches what was missed. */
+  /** The interval of relists, which find exits that were not pushed. */
   relistMs: 1_000,
   resubscribeMs: 1_000,
   /** A sandbox that cannot be inspected for this long counts as one without a network. */
@@ -58,7 +58,7 @@ export class PodObserver {
   readonly #listeners = new Set<(uid: string) => void>()
   readonly #details = new Map<string, ObservedContainer>()
   readonly #sandboxes = new Map<string, ObservedSandbox>()
-  /** Monotonic time since when a sandbox cannot be inspected. */
+  /** The monotonic time since which a sandbox cannot be inspected. */
   readonly #failures = new Map<string, number>()
   #pods = new Map<string, Listed>()
   #running: Promise<void> | undefined
@@ -67,13 +67,13 @@ export class PodObserver {
 
   readonly #signal: AbortSignal
 
-  /** `signal` is the observer's life: a list that several wait for ends with no one of them. */
+  /** Takes the observer's own signal: a relist that several callers share must not end with one of them. */
   constructor(deps: PodObserverDeps, signal: AbortSignal) {
     this.#deps = deps
     this.#signal = signal
   }
 
-  /** Monotonic time of the last complete list; undefined before the first. */
+  /** The monotonic time of the last complete relist; undefined before the first. */
   get lastRelistMs(): number | undefined {
     return this.#lastRelistMs
   }
@@ -84,7 +84,7 @@ export class PodObserver {
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
   }
 
-  /** Pods that the runtime has anything of, known to the API or not. */
+  /** Returns the pods of which the runtime has anything, known to the API or not. */
   podUids(): string[] {
     return [...this.#pods.keys()]
   }
@@ -126,7 +126,7 @@ export class PodObserver {
     const found: NetworkedSandbox[] = []
     for (const { sandboxes } of this.#pods.values()) {
       for (const sandbox of sandboxes.filter(({ state }) => state === 'SANDBOX_READY')) {
-        // Its pod's worker meets the same failure, and acts on it.
+        // Its pod's worker sees the same failure, and acts on it.
         const seen = await this.#observeSandbox(sandbox, signal).catch(() => undefined)
         if (!seen?.isReady || seen.isHostNetwork) continue
         const { id, ips, hostLink = '' } = this.#sandboxes.get(sandbox.id) ?? seen
@@ -136,7 +136,7 @@ export class PodObserver {
     return found
   }
 
-  /** Callers that come while a list is under way share the next one. */
+  /** Lists again. Callers during a relist share the next one. */
   relist(): Promise<void> {
     if (this.#next) return this.#next
     const start = (): Promise<void> => {
@@ -339,7 +339,7 @@ function resourcesIn(text: string | undefined): Pick<ObservedContainer, 'resourc
   return { resources: JSON.parse(text) as ComputeResources }
 }
 
-/** Its processes ended with the boot that it was started in. */
+/** Marks a container as exited: its processes ended with the boot in which it was started. */
 function asDead(container: ObservedContainer): ObservedContainer {
   if (container.state === 'exited') return container
   return { ...container, state: 'exited', exitCode: 255, reason: 'Unknown' }

@@ -53,7 +53,7 @@ export class PodResources {
     return atMs !== undefined && (atMs <= nowMs || nowMs < this.#setUpAtMs)
   }
 
-  /** Volumes and cgroup, as they should be now. */
+  /** Brings volumes and cgroup into their wanted state. */
   async setUp(pod: Pod, signal: AbortSignal): Promise<void> {
     const { objects, config, facts, cgroups, clock } = this.#context
     await objects.whenKnown(pod, signal)
@@ -152,7 +152,7 @@ export class PodResources {
     for (const { id } of garbage.sandboxes) await this.#removeSandbox(id, signal)
   }
 
-  /** Once nothing runs: what costs the node something. Dead containers stay for their logs. */
+  /** Frees costly resources once nothing runs. Dead containers stay for their logs. */
   async reclaim(pod: Pod, signal: AbortSignal): Promise<void> {
     const { config, cgroups } = this.#context
     await tearDownVolumes(config, pod, signal)
@@ -161,7 +161,7 @@ export class PodResources {
     this.#volumes = undefined
   }
 
-  /** Once the pod is gone from the API: everything. */
+  /** Removes everything once the pod is gone from the API. */
   async remove(pod: Pod, observed: ObservedPod, signal: AbortSignal): Promise<void> {
     const { config, cgroups } = this.#context
     for (const { id } of observed.containers) {

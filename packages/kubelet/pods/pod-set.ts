@@ -22,7 +22,7 @@ export interface PodDirectory {
   list(): Pod[]
   /** The pod as the node runs it, with its newest status. */
   find(namespace: string, name: string): Pod | undefined
-  /** Folder of the container logs: `<container>/<restart count>.log` below it. */
+  /** Returns the folder of the container logs, with `<container>/<restart count>.log` below it. */
   logDirectory(pod: Pod): string
   dataDirectory(pod: Pod): string
 }
@@ -72,7 +72,7 @@ export class PodSet implements PodDirectory, AsyncDisposable {
     this.#workers.get(uid)?.evict(failure, graceSeconds)
   }
 
-  /** Something changed that concerns every pod. */
+  /** Wakes all workers after a change that concerns every pod. */
   wakeAll(): void {
     for (const worker of this.#workers.values()) worker.wake()
   }
@@ -131,7 +131,7 @@ export class PodSet implements PodDirectory, AsyncDisposable {
     }
   }
 
-  /** Directories and cgroups of pods that a crash left behind. */
+  /** Removes directories and cgroups of pods that a crash left behind. */
   async #removeLeftovers(signal: AbortSignal): Promise<void> {
     const { config, cgroups } = this.#context
     for (const uid of await podDirectoriesOf(config)) {

@@ -35,13 +35,13 @@ import { nextBackoff, type RestartBackoff } from '../pod/restart-backoff.ts'
 import { StartError } from '../pod/start-error.ts'
 
 export const workerDefaults = Object.freeze({
-  /** After a container could not be started. */
+  /** The delay after a container could not be started. */
   retryMs: 10_000,
   /** The delay after a failed pull, until the wait for the next one is reported. */
   pullRetryMs: 2_000,
   /** The interval of retries while the node lacks room for a resize. */
   resizeRetryMs: 5_000,
-  /** Planned again at least this often, whatever was missed. */
+  /** The longest time between two plans, in case an event was missed. */
   resyncMs: 60_000,
 })
 
@@ -55,8 +55,8 @@ interface StartFailure {
 }
 
 /**
- * Brings one pod to what its spec asks and keeps it there, until the pod is gone. Observes, plans
- * (planPod), acts, and begins again; nothing that was decided earlier is trusted.
+ * Brings one pod into the state of its spec and keeps it there, until the pod is gone. It observes, plans
+ * (planPod), acts, and begins again; it trusts no earlier decision.
  */
 export class PodWorker {
   readonly #context: NodeContext
@@ -101,7 +101,7 @@ export class PodWorker {
 
   /** The pod as the API now has it. */
   update(pod: Pod): void {
-    // Volumes may be made from these (downward API).
+    // Volumes may contain these (downward API).
     const { labels, annotations } = this.#pod.metadata
     const isSame =
       isDeepStrictEqual(labels, pod.metadata.labels) &&
@@ -120,14 +120,14 @@ export class PodWorker {
     this.wake()
   }
 
-  /** Ends the pod for a reason of the node's own; it fails with that reason. */
+  /** Ends the pod for a reason of the node's own, with which it fails. */
   evict(failure: { reason: string; message: string }, graceSeconds: number): void {
     if (this.#termination) return
     this.#beginEnd({ graceSeconds, failure })
     this.wake()
   }
 
-  /** Something that its volumes are made from has changed. */
+  /** Called when the content of its volumes has changed. */
   refreshVolumes(): void {
     this.#areVolumesStale = true
     this.wake()
@@ -174,7 +174,7 @@ export class PodWorker {
     this.#publish(observed, { plan, probes, nowMs })
     if (this.#termination) return this.#end(observed, plan, signal)
     if (await this.#act(observed, plan, signal)) return 'again'
-    // Why a container could not be started is known only now.
+    // The reason why a container could not start is known only now.
     this.#publish(observed, { plan, probes, nowMs })
     await this.#resources.collectGarbage(this.#pod, podGarbage(observed), signal)
     this.#retries.reset()
@@ -395,7 +395,7 @@ export class PodWorker {
     )
   }
 
-  /** 0 or less: its start may be tried. */
+  /** Returns the remaining delay; 0 or less if a start may be tried. */
   #untilRetryMs(name: string): number {
     const retryAtMs = this.#failures.get(name)?.retryAtMs
     return retryAtMs === undefined ? 0 : retryAtMs - this.#context.clock.monotonicMs()

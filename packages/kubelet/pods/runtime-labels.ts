@@ -1,4 +1,4 @@
-/** Kubernetes' labels on containers and sandboxes: other tools on the node read them too. */
+/** Kubernetes' labels on containers and sandboxes, which other tools on the node read, too. */
 export const runtimeLabels = Object.freeze({
   podName: 'io.kubernetes.pod.name',
   podNamespace: 'io.kubernetes.pod.namespace',
@@ -8,7 +8,7 @@ export const runtimeLabels = Object.freeze({
 
 export const runtimeAnnotations = Object.freeze({
   containerHash: 'io.kubernetes.container.hash',
-  /** JSON of ComputeResources. */
+  /** The JSON of ComputeResources. */
   resources: 'skerry.io/resources',
   restartCount: 'io.kubernetes.container.restartCount',
   terminationMessagePath: 'io.kubernetes.container.terminationMessagePath',

@@ -45,7 +45,7 @@ export function sandboxConfig(input: SandboxInput): PodSandboxConfig {
   }
 }
 
-/** Left empty on the host's network: there the host keeps its own name. */
+/** Returns an empty string on the host's network, where the host keeps its own name. */
 function hostnameOf(pod: Pod, clusterDomain: string): string {
   const { hostNetwork, setHostnameAsFQDN } = specOf(pod)
   if (hostNetwork) return ''

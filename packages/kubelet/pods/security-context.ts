@@ -9,7 +9,7 @@ import type {
 import { specOf } from '../pod/pod-spec.ts'
 import { StartError } from '../pod/start-error.ts'
 
-/** Paths under /proc and /sys that tell of, or act on, the whole machine. */
+/** The paths under /proc and /sys that reveal, or affect, the whole machine. */
 const maskedPaths: readonly string[] = [
   '/proc/acpi',
   '/proc/asound',
@@ -36,9 +36,9 @@ export interface SecurityInput {
   pod: Pod
   container: Container | EphemeralContainer
   image: Pick<Image, 'uid' | 'username'>
-  /** The container whose processes an ephemeral one is to see. */
+  /** The container whose processes an ephemeral one may see. */
   targetContainerId?: string
-  /** Where profiles of type Localhost lie. */
+  /** The directory of profiles of type Localhost. */
   seccompDirectory: string
 }
 
@@ -140,7 +140,7 @@ function refuseRoot({ pod, container, image }: SecurityInput, runAsUser: number 
   }
 }
 
-/** Without a word on it a container runs unconfined, as under kubelet's default. */
+/** Returns the profile. Without a setting a container runs unconfined, as by kubelet's default. */
 function seccompProfile(
   seccomp: SeccompProfile | undefined,
   { seccompDirectory }: SecurityInput,

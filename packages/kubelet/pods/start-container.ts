@@ -40,7 +40,10 @@ export interface StartRequest {
   observed: ObservedPod
 }
 
-/** Image, configuration, create, start, postStart hook. Throws StartError; events are recorded. */
+/**
+ * Starts a container: image, configuration, create, start, postStart hook. Throws StartError; events are
+ * recorded.
+ */
 export async function startContainer(
   context: NodeContext,
   request: StartRequest,
@@ -219,7 +222,7 @@ async function hostsMount(context: NodeContext, { pod, podIps }: MountRequest): 
   }
 }
 
-/** A file of its own for each start, so that a message is never taken for a later one's. */
+/** Mounts a separate file for each start, so that a message is never taken for a later one's. */
 async function terminationMount(
   context: NodeContext,
   pod: Pod,

@@ -5,10 +5,13 @@ import { stopSandbox } from '../cri/stop-sandbox.ts'
 import { gracePeriodSeconds } from '../pod/pod-spec.ts'
 import { runtimeLabels } from './runtime-labels.ts'
 
-/** The machine is about to go down: nobody waits for longer graces then. */
+/** The longest grace period: the machine is about to shut down. */
 const graceSecondsMax = 30
 
-/** Ends every container and sandbox on the node. The API is not told: the pods come back. */
+/**
+ * Ends every container and sandbox on the node. It does not report that to the API: the pods will be started
+ * again.
+ */
 export async function stopAllPods(
   runtime: ContainerRuntime,
   pods: readonly Pod[],

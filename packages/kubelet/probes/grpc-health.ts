@@ -8,7 +8,7 @@ export interface HealthRequest {
   timeoutMs: number
 }
 
-/** grpc.health.v1.Health/Check. Resolves with the serving status's name; rejects without an answer. */
+/** Calls grpc.health.v1.Health/Check. Resolves with the name of the serving status; rejects without an answer. */
 export async function grpcHealth(
   { address, service, timeoutMs }: HealthRequest,
   signal: AbortSignal,
@@ -27,6 +27,6 @@ export async function grpcHealth(
   if (!check) throw new RangeError('Cannot check health: Check is not in the schema table')
   using channel = new GrpcChannel(address)
   const answer = await channel.unary(check, { service }, { timeoutMs }, signal)
-  // Decoded by the schema above.
+  // The schema above decoded it.
   return (answer as { status: string }).status
 }

@@ -13,14 +13,14 @@ export interface HttpTarget {
 
 export interface HttpAnswer {
   status: number
-  /** Cut at 10 KiB, as kubelet does. */
+  /** The body, cut at 10 KiB, as kubelet does. */
   body: string
 }
 
 const bodyBytesMax = 10 * 1024
 const redirectsMax = 10
 
-/** Rejects when no answer came in time. Certificates are not checked: the probe looks for life. */
+/** Rejects if no answer comes in time. Certificates are not checked: the probe only looks for life. */
 export async function httpGet(target: HttpTarget, signal: AbortSignal): Promise<HttpAnswer> {
   const { action, container, podIp } = target
   const port = portNumber(action.port, container)
@@ -31,7 +31,7 @@ export async function httpGet(target: HttpTarget, signal: AbortSignal): Promise<
   for (let redirects = 0; redirects <= redirectsMax; redirects++) {
     const answer = await getOnce(url, target, signal)
     const next = answer.location === undefined ? undefined : new URL(answer.location, url)
-    // A redirect to another host says that something here is alive; it is not followed.
+    // A redirect to another host shows that something here is alive; it is not followed.
     if (!next || next.hostname !== url.hostname) return answer
     url = next
   }

@@ -19,7 +19,7 @@ import { httpGet } from './http-get.ts'
 const seed = 20_261_125
 const rounds = 60
 
-/** Far beyond the time that a probe has: what runs into this was not ended by the probe. */
+/** Far beyond the time of a probe: if this limit is reached, the probe did not end itself. */
 const soon = (): AbortSignal => AbortSignal.timeout(12_000)
 
 type Answers = Generator<readonly [what: string, answer: RawPeer['answer']]>
@@ -36,7 +36,7 @@ function* rawAnswers(more: number): Answers {
   ]
 }
 
-/** Runs one probe after another, each of which must end within its time, and then one that goes well. */
+/** Runs one probe after another, each of which must end within its time, and then a successful one. */
 async function probeEach(
   peer: RawPeer,
   answers: Answers,

@@ -9,6 +9,6 @@ export interface ProbeContext {
   readonly clock: Clock
   readonly log: Logger
   readonly events: EventRecorder
-  /** Returns a pod's newest status by its uid: a prober starts from the result that stands there. */
+  /** Returns a pod's newest status by its uid: a prober starts from its result. */
   readonly statuses: { get(uid: string): PodStatus | undefined }
 }

@@ -9,9 +9,9 @@ import type { ProbeTarget } from './prober.ts'
 
 export interface ProbeOutcome {
   isFailure: boolean
-  /** False: the probe itself could not be made, which says nothing about the container. */
+  /** False if the probe itself could not be made, which proves nothing about the container. */
   isCounted: boolean
-  /** After "Liveness": `probe failed: …`, `probe errored: …`. */
+  /** The text after "Liveness": `probe failed: …`, `probe errored: …`. */
   message: string
 }
 
@@ -26,7 +26,7 @@ interface ProbeCall {
   timeoutMs: number
 }
 
-/** One try. Rejects only with the signal's reason. */
+/** Probes once. Rejects only with the signal's reason. */
 export async function probeOnce(
   probe: Probe,
   { target, context }: { target: ProbeTarget; context: ProbeContext },

@@ -21,7 +21,7 @@ export interface ProberOptions {
   target: ProbeTarget
   /** The result that an earlier run of the agent reported for this very container. */
   initial: ProbeResult | undefined
-  /** Liveness and readiness wait for the startup probe. */
+  /** Reports whether the startup probe has succeeded, for which liveness and readiness wait. */
   isStarted: () => boolean
   onResult: (result: ProbeResult) => void
 }
@@ -33,7 +33,7 @@ export interface ProbeCount {
   readonly result: ProbeResult
 }
 
-/** Before anything is known: alive, but not ready and not started. */
+/** Returns the initial state: alive, but not ready and not started. */
 export function initialCount(kind: ProbeKind, known?: ProbeResult): ProbeCount {
   if (known) return { last: 'unknown', count: 0, result: known }
   const result = kind === 'liveness' ? 'success' : kind === 'readiness' ? 'failure' : 'unknown'
@@ -54,8 +54,8 @@ export function countOutcome(
 const periodSecondsDefault = 10
 
 /**
- * Probes until the signal aborts. A liveness or startup probe that has failed holds still: the
- * container is about to be replaced. A startup probe that has succeeded is done.
+ * Probes until the signal aborts. A liveness or startup probe that has failed stops: the container is about
+ * to be replaced. A startup probe that has succeeded is done.
  */
 export async function runProber(
   options: ProberOptions,

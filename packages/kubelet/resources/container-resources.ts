@@ -18,7 +18,7 @@ const systemCriticalPriority = 2_000_000_000
 
 type Resources = NonNullable<Container['resources']>
 
-/** 1024 shares are one cpu. Without a request a container gets the least that the kernel allows. */
+/** Returns the CPU shares; 1024 shares are one CPU. Without a request a container gets the kernel's minimum. */
 function cpuShares(resources: Resources): number {
   const request = resources.requests?.['cpu'] ?? resources.limits?.['cpu']
   if (request === undefined) return cpuSharesMin
@@ -26,7 +26,7 @@ function cpuShares(resources: Resources): number {
   return Math.min(cpuSharesMax, Math.max(cpuSharesMin, shares))
 }
 
-/** In microseconds a period; 0: no limit. */
+/** Returns the quota in microseconds per period; 0 means no limit. */
 function cpuQuota(resources: Resources): number {
   const limit = resources.limits?.['cpu']
   if (limit === undefined) return 0

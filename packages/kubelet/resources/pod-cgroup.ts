@@ -39,7 +39,7 @@ export async function createPodCgroup(cgroups: Cgroups, path: string, pod: Pod):
   }
 }
 
-/** In v2 a group has only the controllers that its parent hands down. */
+/** Creates a group with its controllers; in v2 it has only those that its parent delegates. */
 async function makeWithControllers(root: string, path: string): Promise<void> {
   await mkdir(join(root, path), { recursive: true })
   const parents: string[] = []

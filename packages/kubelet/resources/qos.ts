@@ -5,7 +5,10 @@ export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort'
 
 const computeResources = ['cpu', 'memory'] as const
 
-/** Guaranteed: every container limits cpu and memory and requests as much. BestEffort: none asks. */
+/**
+ * Returns Guaranteed if every container limits cpu and memory and requests the same amounts, and BestEffort
+ * if none requests anything.
+ */
 export function qosClass(pod: Pod): QosClass {
   const spec = specOf(pod)
   if (spec.resources && hasAny(spec.resources)) return classOf([spec.resources])

@@ -104,7 +104,7 @@ test('a container whose start failed while the clock was ahead, or behind, is tr
     await using node = await SimulatedNode.start()
     await node.createPod('web', { containers: [{ name: 'main', image: 'nowhere:1' }] })
     await node.until('web waits', () => has(node, 'web Pending unready 0'))
-    // Until it has failed.
+    // Time passes until it has failed.
     await node.pass(2)
     node.runtime.addImage('nowhere:1')
     node.clock.jump(days * 86_400_000)
@@ -162,7 +162,7 @@ function endOne(node: SimulatedNode, chance: number): void {
   if (pod && container) node.runtime.exit(pod, container, 1)
 }
 
-/** Lets pods start when it is told to, and says where they are now. */
+/** Returns an isolation that lets pods start on command, and records their addresses. */
 function createGate() {
   const open = Promise.withResolvers<void>()
   const places = new Map<string, string>()

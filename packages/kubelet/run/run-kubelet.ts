@@ -41,7 +41,7 @@ export interface KubeletDeps {
   isolation?: PodIsolation
   /** The pods' network. Default: the node keeps the bridge that its config names. */
   podNetwork?: PodNetwork
-  /** Further problems of the node's network, for its Ready condition. Default: none. */
+  /** Returns further problems of the node's network, for its Ready condition. Default: none. */
   networkProblems?: () => readonly string[]
   /** The machine of the agent. If omitted, its facts are read. */
   machine?: Machine

@@ -4,7 +4,7 @@ import type { Clock } from '@skerry/base'
 import { resources, type Cluster } from '@skerry/client'
 
 export const callerCheckDefaults = Object.freeze({
-  /** Upstream's webhook cache: what was allowed is believed longer than what was not. */
+  /** The times of upstream's webhook cache: permissions are cached longer than refusals. */
   allowedMs: 5 * 60_000,
   refusedMs: 30_000,
   entriesMax: 1_000,
@@ -18,7 +18,7 @@ export interface CallerCheck {
 export interface CallerRequest {
   method: string
   path: string
-  /** True for an upgrade. A session can do more than read, also where it comes as a GET. */
+  /** True for an upgrade. A session can do more than read, even if it is a GET. */
   isSession?: boolean
 }
 
@@ -67,7 +67,7 @@ function userOf(socket: TLSSocket): CertificateUser | undefined {
   if (!socket.authorized) return undefined
   const { subject } = socket.getPeerCertificate()
   if (subject?.CN === undefined) return undefined
-  // Several O's of one subject come as a list, whatever the type says.
+  // A subject with several O's has a list, contrary to the type.
   const organizations: unknown = subject.O ?? []
   const groups = (Array.isArray(organizations) ? organizations : [organizations]).map(String)
   return { name: String(subject.CN), groups: [...groups, 'system:authenticated'] }
@@ -101,7 +101,10 @@ const verbs: Readonly<Record<string, string>> = Object.freeze({
   DELETE: 'delete',
 })
 
-/** Subresources under the first step of the path. A step that is not here needs nodes/proxy; some steps accept it in addition to their own. */
+/**
+ * The subresources for the first step of the path. Other steps need nodes/proxy; some steps accept it in
+ * addition to their own.
+ */
 const subresourcesOfStep: Readonly<Record<string, readonly string[]>> = Object.freeze({
   pods: ['pods', 'proxy'],
   runningpods: ['pods', 'proxy'],

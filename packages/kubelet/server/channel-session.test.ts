@@ -8,7 +8,7 @@ import { SpdyParser, SpdyWriter } from './spdy-frames.ts'
 const streams = { stdin: true, stdout: true, stderr: false, tty: false }
 const ids = { error: 1, stdin: 3, stdout: 5 }
 
-/** A streaming server that says back what it was told, and then that the command has ended. */
+/** Starts a streaming server that echoes its input, and then ends the command. */
 async function echoRuntime(onSocket: (socket: Socket) => Promise<void>) {
   const server = createServer((socket) => void onSocket(socket))
   await once(server.listen(0, '127.0.0.1'), 'listening')

@@ -11,7 +11,7 @@ export interface SessionStreams {
   readonly tty: boolean
 }
 
-/** Channels of v5.channel.k8s.io; a stream's number among those of SPDY follows from the order here. */
+/** The channels of v5.channel.k8s.io; the number of a stream among those of SPDY follows from this order. */
 const channels = Object.freeze({ stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4 })
 type StreamType = keyof typeof channels
 /** The first byte of a message that closes a channel. */
@@ -124,7 +124,7 @@ async function deliver(
   if (frame.isLast) open.delete(frame.stream)
 }
 
-/** Everything that was sent is read by the client before its side closes. */
+/** Resolves once the client has read everything that was sent. */
 async function closed(webSocket: WebSocket): Promise<void> {
   if (webSocket.readyState === webSocket.CLOSED) return
   const late = new AbortController()

@@ -54,7 +54,7 @@ export interface KubeletServer extends AsyncDisposable {
   setTls(tls: ServerTls): void
 }
 
-/** Logs, exec, attach, port-forward and figures of this node's pods, under upstream kubelet's paths. */
+/** Serves logs, exec, attach, port-forward and statistics of this node's pods, under upstream kubelet's paths. */
 export async function startKubeletServer(
   options: KubeletServerOptions,
   deps: KubeletServerDeps,
@@ -155,7 +155,7 @@ function answerError(error: unknown, response: ServerResponse, log: Logger): voi
     return
   }
   if (error instanceof StatusError) {
-    // TLS judged the certificate when the connection began: to be judged again needs another one.
+    // TLS checked the certificate when the connection began, so another certificate needs a new connection.
     if (error.code === 401) response.shouldKeepAlive = false
     response.writeHead(error.code, { 'content-type': 'text/plain' }).end(error.message)
     return

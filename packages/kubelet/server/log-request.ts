@@ -62,7 +62,7 @@ export function logPathOf(
     }
     return join(pods.logDirectory(pod), containerLogPath(container, restartCount - 1))
   }
-  // While it waits to be started again, the last run's log is what people want to see.
+  // While the container waits for its restart, the last run's log is the useful one.
   if (
     state?.running !== undefined ||
     state?.terminated !== undefined ||

@@ -12,7 +12,7 @@ export interface StatsSource {
   readonly nodeName: string
   /** A directory on the filesystem that pods use. */
   readonly dataDirectory: string
-  /** Since when the machine runs, milliseconds since the Unix epoch. */
+  /** The time since which the machine runs, in milliseconds since the Unix epoch. */
   readonly startedMs: number
 }
 
@@ -31,7 +31,7 @@ export interface StatsAnswer {
 
 const prometheusType = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** /metrics, /metrics/resource, /metrics/cadvisor and /stats/summary. Throws NotFound for others. */
+/** Answers /metrics, /metrics/resource, /metrics/cadvisor and /stats/summary. Throws NotFound for others. */
 export async function statsAnswer(
   path: string,
   source: StatsSource | undefined,

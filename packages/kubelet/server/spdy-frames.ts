@@ -25,7 +25,7 @@ const goAway = 7
 const frameBytesMax = 4 * 1024 * 1024
 const storedBlockBytesMax = 0xff_ff
 
-/** One session's outgoing header blocks: the first one opens the compressed stream of all. */
+/** Writes one session's header blocks, which all share one compressed stream, opened by the first. */
 export class SpdyWriter {
   #isFirstBlock = true
 
@@ -61,7 +61,7 @@ export class SpdyWriter {
     }
     const opening = this.#isFirstBlock ? Buffer.of(0x78, 0x01) : Buffer.alloc(0)
     this.#isFirstBlock = false
-    // An empty block makes the reader hand out what came before it.
+    // An empty block makes the reader deliver what came before it.
     return Buffer.concat([opening, stored(plain), stored(Buffer.alloc(0))])
   }
 }
@@ -88,7 +88,7 @@ function control(type: number, parts: readonly Buffer[]): Buffer {
   return Buffer.concat([head, body])
 }
 
-/** Cuts incoming bytes into frames; keeps at most one that is not whole. */
+/** Cuts incoming bytes into frames; keeps at most one incomplete frame. */
 export class SpdyParser {
   #pending: Buffer = Buffer.alloc(0)
 
@@ -109,7 +109,7 @@ export class SpdyParser {
   }
 }
 
-/** Undefined for frames that ask nothing of this side. */
+/** Returns undefined for frames that require no action of this side. */
 function frameOf(bytes: Buffer): SpdyFrame | undefined {
   const first = bytes.readUInt32BE(0)
   const isLast = ((bytes[4] ?? 0) & finFlag) !== 0

@@ -7,17 +7,17 @@ import { isStatusError } from '@skerry/api'
 import { joinSession } from './stream-session.ts'
 
 interface Scene extends AsyncDisposable {
-  /** The node agent's end of the connection to the runtime; it comes after the client's upgrade. */
+  /** The node agent's end of the connection to the runtime; it follows the client's upgrade. */
   readonly backend: Promise<Socket>
   readonly client: Socket
-  /** How joining ended. */
+  /** Resolves with the result of joining. */
   readonly joined: Promise<unknown>
 }
 
 const streams = { stdin: true, stdout: true, stderr: true, tty: false }
 const goodKey = 'dGhlIHNhbXBsZSBub25jZQ=='
 
-/** A client has sent its upgrade to a node agent, whose runtime does with the connection what is said. */
+/** Opens a session: a client has sent its upgrade to a node agent, whose runtime behaves as the test decides. */
 async function open(
   { key = goodKey, protocol }: { key?: string; protocol: string },
   onBackend: (socket: Socket) => void,

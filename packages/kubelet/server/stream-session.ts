@@ -25,8 +25,8 @@ export interface ClientUpgrade {
 }
 
 /**
- * Joins a client's upgraded connection with the runtime's streaming server at `url`: byte by byte where
- * the runtime speaks the client's protocol. `streams` are those of a command.
+ * Joins a client's upgraded connection with the runtime's streaming server at `url`: byte by byte if the
+ * runtime speaks the client's protocol. `streams` are those of a command.
  */
 export async function joinSession(
   client: ClientUpgrade,
@@ -112,14 +112,15 @@ async function joinBoth(one: Duplex, other: Duplex): Promise<void> {
   other.destroy()
 }
 
-/** SPDY inside WebSocket messages outside, plain SPDY towards the runtime. */
+/** Joins SPDY inside WebSocket messages on the client's side with plain SPDY towards the runtime. */
 async function joinTunnelled(client: ClientUpgrade, url: string): Promise<void> {
   await using backend = await connectTo(new URL(url))
   const rest = await upgradeToSpdy(backend, url, {
     protocol: 'portforward.k8s.io',
     client: client.socket,
   })
-  // Imported with the first such session, and before it is accepted: frames lost otherwise.
+  // The library is imported with the first such session, and before it is accepted: otherwise frames could be
+  // lost.
   const library = await import('ws')
   const webSocket = await acceptWebSocket(client, library, tunnelledPortForward)
   const stream = library.createWebSocketStream(webSocket)
@@ -127,7 +128,7 @@ async function joinTunnelled(client: ClientUpgrade, url: string): Promise<void> 
   await joinBoth(stream, backend)
 }
 
-/** Channels outside, streams towards the runtime. */
+/** Joins channels on the client's side with streams towards the runtime. */
 async function joinTranslated(
   client: ClientUpgrade,
   url: string,
@@ -148,7 +149,7 @@ async function joinTranslated(
   }
 }
 
-/** Resolves with what came after the answer's head; rejects when either side is gone, or the runtime is silent. */
+/** Resolves with the bytes after the answer's head; rejects if either side is gone, or the runtime is silent. */
 async function upgradeToSpdy(
   backend: Socket,
   url: string,
@@ -179,7 +180,7 @@ async function upgradeToSpdy(
 async function readUpgradeAnswer(backend: Socket): Promise<Buffer> {
   let received = Buffer.alloc(0)
   for await (const chunk of backend.iterator({ destroyOnReturn: false })) {
-    // No encoding is set: it reads bytes.
+    // No encoding is set, so it reads bytes.
     received = Buffer.concat([received, chunk as Buffer])
     const end = received.indexOf('\r\n\r\n')
     if (end !== -1) {

@@ -5,9 +5,9 @@ import { parse } from 'yaml'
 import { staticAnnotations } from './static-pod-marks.ts'
 
 /**
- * The pod of a manifest file, as this node runs it. Its uid is made from what the file says, so
- * that a changed manifest is a new pod. Throws for a file that holds no pod, and for a pod that refers
- * to objects of the API.
+ * Returns the pod of a manifest file, as this node runs it. Its uid is derived from the file's content, so
+ * that a changed manifest is a new pod. Throws for a file without a pod, and for a pod that refers to objects
+ * of the API.
  */
 export function parseManifest(
   text: string,
@@ -41,12 +41,12 @@ export function parseManifest(
       ],
     },
   }
-  // The API server refuses its mirror, and so would nobody answer for what it reads.
+  // The API server refuses its mirror, so nothing would authorize what it reads.
   const reference = referenceOfStaticPod(pod)
   if (reference !== undefined) {
     throw new TypeError(`Cannot read ${file}: static pods may not reference ${reference}`)
   }
-  // No API server has filled in what the manifest leaves out.
+  // No API server has filled in the omitted fields.
   strategies['/Pod']?.defaults?.(pod)
   return pod
 }

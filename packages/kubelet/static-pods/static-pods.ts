@@ -8,7 +8,7 @@ import { isMirror, mirrorOf, staticAnnotations } from './static-pod-marks.ts'
 
 export const staticPodDefaults = Object.freeze({
   scanMs: 5_000,
-  /** Manifests read; more are named in the log and left alone. */
+  /** The number of manifests to read; further ones are logged and ignored. */
   manifestsMax: 100,
 })
 
@@ -23,14 +23,14 @@ export interface StaticPodsDeps {
   node: () => Node | undefined
 }
 
-/** Pods from manifest files. They run without any API; where there is one, it gets a mirror of each. */
+/** Runs pods from manifest files. They need no API; if there is one, it gets a mirror of each. */
 export class StaticPods {
   readonly #deps: StaticPodsDeps
   readonly #directory: string
   readonly #nodeName: string
   /** Pods by file name. */
   readonly #pods = new Map<string, Pod>()
-  /** Why a file is not read, by file name. */
+  /** Why files are not read, by file name. */
   readonly #unread = new Map<string, string>()
   readonly #scanned = Promise.withResolvers<void>()
 
@@ -98,7 +98,7 @@ export class StaticPods {
     }
   }
 
-  /** Once for each reason, though the file is read again and again. */
+  /** Logs each reason once, although the file is read again and again. */
   #tellUnread(file: string, error: Error): void {
     if (this.#unread.get(file) === error.message) return
     this.#unread.set(file, error.message)

@@ -4,7 +4,7 @@ import { cpuSample, memorySample } from './resource-metrics.ts'
 import type { MachineUsage } from './machine-usage.ts'
 import type { StatsSummary } from './stats-summary.ts'
 
-/** GET /metrics/cadvisor: of cAdvisor's many figures those that the runtime measures. */
+/** Returns GET /metrics/cadvisor: those of cAdvisor's many figures that the runtime measures. */
 export function cadvisorMetrics(summary: StatsSummary, machine: MachineUsage): string {
   const containers = summary.pods.flatMap(({ podRef, containers: all }) =>
     all.map((container) => ({

@@ -2,7 +2,7 @@ import { readFile, statfs } from 'node:fs/promises'
 
 /** The usage of the whole machine. */
 export interface MachineUsage {
-  /** Wall clock, milliseconds since the Unix epoch. */
+  /** The wall clock, in milliseconds since the Unix epoch. */
   readonly atMs: number
   readonly cpuNanoseconds: number
   readonly memoryTotalBytes: number
@@ -47,7 +47,7 @@ export async function readMachineUsage(
 /** The kernel counts in hundredths of a second, whatever the machine (proc(5), USER_HZ). */
 const tickNanoseconds = 10_000_000
 
-/** Everything but idle and waiting for disks. */
+/** Sums everything but idle time and waiting for disks. */
 export function cpuNanosecondsOf(stat: string): number {
   const [user = 0, nice = 0, system = 0, , , irq = 0, softIrq = 0, steal = 0] = (
     /^cpu +(.*)$/m.exec(stat)?.[1] ?? ''

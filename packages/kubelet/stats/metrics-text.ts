@@ -1,4 +1,4 @@
-/** Prometheus' text exposition format, version 0.0.4. */
+/** A metric family in Prometheus' text exposition format, version 0.0.4. */
 export interface MetricFamily {
   readonly name: string
   readonly type: 'counter' | 'gauge'

@@ -3,7 +3,7 @@ import type { ContainerStats } from '../cri/container-runtime.ts'
 import { runtimeLabels } from '../pods/runtime-labels.ts'
 import type { MachineUsage } from './machine-usage.ts'
 
-/** GET /stats/summary: upstream's stats.Summary, as far as it is measured here. */
+/** The answer to GET /stats/summary: upstream's stats.Summary, as far as it is measured here. */
 export interface StatsSummary {
   readonly node: NodeStats
   readonly pods: readonly PodStats[]
@@ -67,7 +67,7 @@ export interface SummaryInput {
   readonly pods: readonly Pod[]
 }
 
-/** Only of pods that the node knows, and of each container the run that goes on. */
+/** Covers only pods that the node knows, and the present run of each container. */
 export function statsSummary({
   nodeName,
   startedMs,
@@ -103,7 +103,7 @@ function nodeStats(nodeName: string, startedMs: number, machine: MachineUsage): 
   }
 }
 
-/** After a restart the runtime knows the former run of a container for a while, too. */
+/** Keeps the newest run of each container: after a restart the runtime knows the former one for a while, too. */
 function newestRuns(stats: readonly ContainerStats[]): ContainerStats[] {
   const newest = new Map<string, ContainerStats>()
   for (const one of stats) {
@@ -175,7 +175,7 @@ function total<T extends { time: string }>(parts: readonly (T | undefined)[]): T
   return sum as T
 }
 
-/** With milliseconds: rates are made from the difference of two. */
+/** Formats with milliseconds, because rates are computed from the difference of two times. */
 function timeText(ms: number): string {
   return new Date(ms).toISOString()
 }

@@ -139,7 +139,7 @@ const unseenAtEnd = Object.freeze({
   message: 'The container could not be located when the pod was terminated',
 })
 
-/** It ran, so the pod may not look as if it never had: the loss shows as its last state. */
+/** Reports a lost container as its last state, so that the pod does not look as if it had never run. */
 function lostWhileRunning(
   input: PodStatusInput,
   previous: ContainerStatus,
@@ -195,7 +195,7 @@ function willStart(
   return shouldRestart(container, specOf(input.pod), latest.exitCode)
 }
 
-/** ready and started, from the probes; an init container is ready once it has succeeded. */
+/** Returns ready and started, from the probes; an init container is ready once it has succeeded. */
 function readiness(
   input: PodStatusInput,
   container: Container | EphemeralContainer,
@@ -256,7 +256,7 @@ function containerId(observed: ObservedContainer): string {
   return `containerd://${observed.id}`
 }
 
-/** RFC 3339 in whole seconds, as metav1.Time. */
+/** Formats RFC 3339 in whole seconds, like metav1.Time. */
 export function timestamp(ms: number): string {
   return new Date(Math.floor(ms / 1000) * 1000).toISOString().replace('.000Z', 'Z')
 }

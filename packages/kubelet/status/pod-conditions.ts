@@ -22,7 +22,7 @@ export const ownConditionTypes: readonly string[] = Object.freeze([
 export interface ConditionInput {
   pod: Pod
   phase: PodPhase
-  /** Init containers first. */
+  /** The statuses, with init containers first. */
   statuses: readonly ContainerStatus[]
   hasSandbox: boolean
   isResizing?: boolean

@@ -13,7 +13,10 @@ interface Counts {
   succeeded: number
 }
 
-/** The phase that follows from the containers' statuses. `isTerminal`: nothing will start any more. */
+/**
+ * Returns the phase that follows from the containers' statuses. `isTerminal` means that nothing will start
+ * any more.
+ */
 export function podPhase(
   pod: Pod,
   statuses: readonly ContainerStatus[],

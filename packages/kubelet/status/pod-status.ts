@@ -15,7 +15,7 @@ export interface PodStatusInput {
   observed: ObservedPod
   /** The status last computed here, or else the API's. */
   previous: PodStatus
-  /** Why a container is not started now, by name. */
+  /** Why containers are not started now, by name. */
   waiting: ReadonlyMap<string, { reason: string; message: string }>
   probes: ProbeResults
   failure?: Termination['failure']

@@ -20,7 +20,7 @@ export function statusPatch(uid: string, known: PodStatus, next: PodStatus): obj
   return { metadata: { uid }, status: changes }
 }
 
-/** Merged by key on the server: without the directive an address that is gone would stay. */
+/** The lists that the server merges by key: without the directive an old address would stay. */
 const keyedLists: readonly (keyof PodStatus)[] = ['podIPs', 'hostIPs']
 
 const ownFields: readonly (keyof PodStatus)[] = [

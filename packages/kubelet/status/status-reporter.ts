@@ -31,7 +31,7 @@ interface Entry {
   /** The status sent last, and the version that the API gave it. */
   sent: PodStatus | undefined
   sentVersion: string
-  /** Everything is gone from this node: the pod may go from the API. */
+  /** True if nothing is left on this node, so the pod may be deleted from the API. */
   isReclaimed: boolean
   /** The API has the pod's end, or never had the pod. */
   isDone: boolean
@@ -75,7 +75,7 @@ export class StatusReporter {
     this.#changed.raise()
   }
 
-  /** After this the pod is deleted from the API, if its deletion was asked for. */
+  /** Allows the pod's deletion from the API, if that was requested. */
   reclaimed(pod: Pod): void {
     const entry = this.#entries.get(pod.metadata.uid ?? '')
     if (!entry) return

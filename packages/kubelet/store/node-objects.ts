@@ -5,7 +5,7 @@ import type { VolumeSources } from '../volumes/volume.ts'
 export interface NodeObjects extends VolumeSources {
   /** Returns the services of that namespace, and the API server's own. */
   services(namespace: string): readonly Service[]
-  /** Those of the pod's imagePullSecrets that exist. */
+  /** Returns those of the pod's imagePullSecrets that exist. */
   pullSecrets(pod: Pod): Secret[]
   /** Resolves once everything the pod names was asked for at least once, or is known from disk. */
   whenKnown(pod: Pod, signal: AbortSignal): Promise<void>

@@ -22,11 +22,11 @@ import { ReferencedObjects } from './referenced-objects.ts'
 import { TokenSource } from './token-source.ts'
 
 export const nodeStoreDefaults = Object.freeze({
-  /** How old a list of services may be when a container starts. */
+  /** The age that a list of services may have when a container starts. */
   servicesMaxAgeMs: 5_000,
-  /** How long a pod waits for objects that were never seen, before it reports that. */
+  /** The time that a pod waits for objects that were never seen, before it reports that. */
   lookupTimeoutMs: 15_000,
-  /** How long anything waits for the API where an older answer would do. */
+  /** The time to wait for the API if an older answer would suffice. */
   refreshTimeoutMs: 3_000,
 })
 
@@ -50,9 +50,9 @@ interface ServiceList {
 }
 
 /**
- * Everything from the API that this node works with: its pods and what they name, nothing more.
- * Kept on disk as it comes in, so that after a reboot without the API all pods come back, and
- * believed from there until the API has answered.
+ * Holds everything from the API that this node works with: its pods and the objects that they name. It is
+ * written to disk as it arrives, so that after a reboot without the API all pods start again, and is trusted
+ * until the API has answered.
  */
 export class NodeStore implements NodeObjects, AsyncDisposable {
   readonly #deps: NodeStoreDeps
@@ -92,17 +92,17 @@ export class NodeStore implements NodeObjects, AsyncDisposable {
     )
   }
 
-  /** True once the API has said which pods belong here; until then the disk is believed. */
+  /** True once the API has reported which pods belong here; until then the disk is trusted. */
   get isSynced(): boolean {
     return this.#isSynced
   }
 
-  /** Resolves once the API has said which pods belong here. */
+  /** Resolves once the API has reported which pods belong here. */
   async whenSynced(signal: AbortSignal): Promise<void> {
     await this.#informer.whenSynced(signal)
   }
 
-  /** Monotonic time of the API's last word; undefined before the first. */
+  /** The monotonic time of the API's last answer; undefined before the first. */
   get lastContactMs(): number | undefined {
     return this.#informer.lastContactMs()
   }
@@ -115,7 +115,7 @@ export class NodeStore implements NodeObjects, AsyncDisposable {
   keepNode(node: Node): void {
     const isNews = this.#node?.spec?.podCIDR !== node.spec?.podCIDR || !this.#node
     this.#node = node
-    // Its status changes every few minutes; what matters without the API does not.
+    // Its status changes every few minutes; the fields that matter without the API do not.
     if (isNews) this.#disk.put({ resource: 'nodes', key: node.metadata.name ?? '' }, node)
   }
 
@@ -159,19 +159,19 @@ export class NodeStore implements NodeObjects, AsyncDisposable {
     return found?.metadata.uid === uid ? found : undefined
   }
 
-  /** Called for each change from now on. */
+  /** Calls the listener for each change from now on. */
   onPod(listener: (change: PodChange) => void): Disposable {
     this.#podListeners.add(listener)
     return { [Symbol.dispose]: () => void this.#podListeners.delete(listener) }
   }
 
-  /** Called with the uids of pods that name an object which changed. */
+  /** Calls the listener with the uids of pods that name a changed object. */
   onObject(listener: (podUids: ReadonlySet<string>) => void): Disposable {
     this.#objectListeners.add(listener)
     return { [Symbol.dispose]: () => void this.#objectListeners.delete(listener) }
   }
 
-  /** So that the next run knows what became of the pod, with or without the API. */
+  /** Stores the status, so that the next run knows the pod's state with or without the API. */
   keepStatus(uid: string, status: PodStatus): void {
     const pod = this.#pods.get(uid)
     if (!pod) return
@@ -252,7 +252,7 @@ export class NodeStore implements NodeObjects, AsyncDisposable {
   }
 
   #get<T extends KubeObject>(kind: ReferenceKind, namespace: string, name: string): T | undefined {
-    // Stored under this kind by a client of this kind.
+    // A client of this kind stored it under this kind.
     return this.#references.get({ kind, namespace, name }) as T | undefined
   }
 
@@ -273,7 +273,7 @@ export class NodeStore implements NodeObjects, AsyncDisposable {
     for (const listener of this.#podListeners) listener({ type: 'deleted', pod })
   }
 
-  /** Pods that only the disk knows are gone from the API, once the API has listed its own. */
+  /** Forgets pods that only the disk has, once the API has listed its own. */
   async #forgetMissing(signal: AbortSignal): Promise<void> {
     await this.#informer.whenSynced(signal)
     const listed = new Set(this.#informer.list().map(({ metadata }) => metadata.uid))
@@ -294,7 +294,7 @@ export class NodeStore implements NodeObjects, AsyncDisposable {
     return references
   }
 
-  /** Away from the API the last list serves; variables of services are a convenience. */
+  /** Reads services. Without the API the last list is used: services' variables are a convenience. */
   async #readServices(namespace: string, signal: AbortSignal): Promise<void> {
     const nowMs = this.#deps.clock.monotonicMs()
     const known = this.#services.get(namespace)

@@ -6,23 +6,23 @@ import type { KubeObject } from '@skerry/api'
 import { hasCode } from '../system-error.ts'
 
 export interface DiskEntry {
-  /** Plural resource, e.g. pods; a folder of its own. */
+  /** The plural resource, e.g. pods; a separate folder. */
   resource: string
-  /** Unique within the resource, e.g. namespace/name or a uid. */
+  /** A key that is unique within the resource, e.g. namespace/name or a uid. */
   key: string
 }
 
 const separator = '\n'
 
 /**
- * Objects on disk, one file each: a line with the SHA-256 of the rest, then the JSON. A file
- * appears whole or not at all (written aside, synced, renamed), and one that was damaged since is
- * left out at the next start. Writes are queued; of several for one object only the last is made.
+ * Stores objects on disk, one file each: a line with the SHA-256 of the rest, then the JSON. A file is
+ * written atomically (aside, synced, renamed), and a damaged one is ignored at the next start. Writes are
+ * queued; of several for one object only the last is made.
  */
 export class ObjectDisk {
   readonly #directory: string
   readonly #log: Logger
-  /** null: to be removed. */
+  /** The pending writes; null removes the file. */
   readonly #pending = new Map<string, { entry: DiskEntry; object: KubeObject | null }>()
   readonly #changed = createWakeFlag()
   #flushing: Promise<void> | undefined
@@ -40,14 +40,14 @@ export class ObjectDisk {
     this.#queue(entry, null)
   }
 
-  /** Everything of one resource that is whole, by key. */
+  /** Returns all intact objects of one resource, by key. */
   async load<T extends KubeObject>(resource: string): Promise<Map<string, T>> {
     const objects = new Map<string, T>()
     for (const name of await namesIn(join(this.#directory, resource))) {
       if (!name.endsWith('.json')) continue
       const path = join(this.#directory, resource, name)
       const object = parse(await textOf(path))
-      // Written by put() under this resource, and unchanged since: the checksum says so.
+      // The checksum proves that put() wrote it under this resource, and that it is unchanged.
       if (object) objects.set(decodeURIComponent(name.slice(0, -5)), object as T)
       else this.#log.error('Damaged file in the node store is ignored', { path })
     }
@@ -79,7 +79,7 @@ export class ObjectDisk {
       try {
         await this.#write(pending.entry, pending.object)
       } catch (error) {
-        // The node goes on from memory; after a reboot it may know an older state.
+        // The node continues from memory; after a reboot it may know an older state.
         this.#log.error('Cannot write the node store', { key, error: asError(error) })
       }
     }
@@ -103,7 +103,7 @@ export class ObjectDisk {
   }
 }
 
-/** Empty for a directory, which a damaged file system shows in the place of a file. */
+/** Returns an empty string for a directory, which a damaged file system shows in the place of a file. */
 async function textOf(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8')

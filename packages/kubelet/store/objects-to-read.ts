@@ -8,7 +8,7 @@ export type ReferenceKind =
 
 export interface Reference {
   kind: ReferenceKind
-  /** Empty for cluster-scoped kinds. */
+  /** The namespace; empty for cluster-scoped kinds. */
   namespace: string
   name: string
 }

@@ -24,11 +24,11 @@ export interface ReferencedObjectsDeps {
 
 interface Entry {
   reference: Reference
-  /** Asked for at the API, or known from disk. */
+  /** True if it was requested from the API, or is known from disk. */
   isKnown: boolean
   object: KubeObject | undefined
   waiting: (() => void)[]
-  /** Keys of the pods that name it. */
+  /** The keys of the pods that name it. */
   holders: Set<string>
   isWatched: boolean
 }
@@ -89,7 +89,7 @@ export class ReferencedObjects {
     this.hold(holder, [])
   }
 
-  /** Objects that were loaded from disk but that no pod names: left from before. */
+  /** Drops objects that were loaded from disk and that no pod names. */
   dropUnheld(): void {
     for (const [key, entry] of this.#entries) if (entry.holders.size === 0) this.#drop(key, entry)
   }

@@ -11,13 +11,13 @@ interface StoredToken extends KubeObject {
 }
 
 const resource = 'tokens'
-/** How soon to try again where an old token had to do. */
+/** The delay before another attempt if an old token was used, in milliseconds. */
 const retryMs = 60_000
 const requestTimeoutMs = 5_000
 
 /**
- * Tokens bound to pods, asked for once and renewed before they expire. Without the API an old
- * token serves on, even an expired one: a pod that does not talk to the API starts all the same.
+ * Returns tokens bound to pods, requested once and renewed before they expire. Without the API an old token
+ * stays in use, even an expired one: a pod that does not use the API can start anyway.
  */
 export class TokenSource {
   readonly #deps: { cluster: Cluster; clock: Clock; log: Logger; disk: ObjectDisk }
@@ -37,7 +37,7 @@ export class TokenSource {
     const key = `${request.pod.metadata.uid}/${request.audience}/${request.expirationSeconds}`
     const known = this.#tokens.get(key)
     const nowMs = this.#deps.clock.now()
-    // One from a time that has not come was issued by a clock that was ahead; servers refuse it until then.
+    // A token from the future was issued by a fast clock, and servers refuse it until then.
     if (known && known.issuedAtMs <= nowMs && refreshTime(known) > nowMs) return known
     try {
       const message = 'no answer from the API in time'
@@ -64,7 +64,7 @@ export class TokenSource {
     }
   }
 
-  /** Once the pod is gone. */
+  /** Forgets the tokens of a pod that is gone. */
   forget(podUid: string): void {
     for (const key of this.#tokens.keys()) {
       if (!key.startsWith(`${podUid}/`)) continue

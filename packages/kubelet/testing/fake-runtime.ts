@@ -28,7 +28,7 @@ interface FakeContainer {
 interface FakeSandbox extends PodSandbox {
   config: PodSandboxConfig
   ip: string
-  /** Others have mounted over the place of its network namespace. */
+  /** True if another program has mounted over its network namespace. */
   isCovered: boolean
   /** The number of inspections that fail. */
   hiddenTimes: number
@@ -76,7 +76,7 @@ export class FakeRuntime implements ContainerRuntime {
     for (const sandbox of this.#sandboxes.values()) sandbox.state = 'SANDBOX_NOTREADY'
   }
 
-  /** Covers the places of all network namespaces, as the first `ip netns add` does. */
+  /** Covers all network namespaces, as the first `ip netns add` does. */
   coverNetworks(): void {
     for (const sandbox of this.#sandboxes.values()) sandbox.isCovered = true
   }
@@ -107,7 +107,7 @@ export class FakeRuntime implements ContainerRuntime {
     this.#isDown = isDown
   }
 
-  /** `pod/container` of everything that runs. */
+  /** Returns `pod/container` of everything that runs. */
   running(): string[] {
     return [...this.#containers.values()]
       .filter(({ state }) => state === 'CONTAINER_RUNNING')
@@ -115,7 +115,7 @@ export class FakeRuntime implements ContainerRuntime {
       .toSorted()
   }
 
-  /** Sandboxes and containers that the runtime still has anything of. */
+  /** The number of sandboxes and containers that the runtime still has. */
   get size(): number {
     return this.#sandboxes.size + this.#containers.size
   }

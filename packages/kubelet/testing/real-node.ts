@@ -23,7 +23,7 @@ import { buildOciArchive } from '../images/oci-archive.ts'
 import { ensurePauseImage, pauseArchitectures, pauseImage } from '../images/pause-image.ts'
 import { runKubelet } from '../run/run-kubelet.ts'
 
-/** Cgroups are not in the namespaces: two runs at once may not share one. */
+/** The name is unique because cgroups are not namespaced: two runs must not share one. */
 export const realNodeName = `real-${process.pid}`
 const never = new AbortController().signal
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
@@ -219,7 +219,7 @@ export class RealNode implements AsyncDisposable {
     return Buffer.from(stdout).toString('utf8')
   }
 
-  /** Looks ten times a second, for half a minute at most. */
+  /** Checks ten times a second, for half a minute at most. */
   async until(what: string, isSo: () => Promise<boolean>): Promise<void> {
     for (let tries = 0; tries < 300; tries++) {
       if (await isSo()) return
@@ -248,7 +248,7 @@ function pinnedConfig(directory: string): string {
   return join(directory, 'pinned.toml')
 }
 
-/** containerd, with a configuration that a test has put in the place of the node's own. */
+/** Returns a script that runs containerd with the configuration that a test has set instead of the node's own. */
 function binaryScript(directory: string): string {
   const file = pinnedConfig(directory)
   return `#!/bin/sh\n[ ! -f ${file} ] || set -- --config ${file}\nexec containerd "$@"\n`

@@ -138,7 +138,7 @@ export class SimulatedNode implements AsyncDisposable {
     await agent?.done
   }
 
-  /** Power off and on again. */
+  /** Turns the power off and on again. */
   async reboot(): Promise<void> {
     await this.crashAgent()
     this.runtime.reboot()
@@ -148,7 +148,7 @@ export class SimulatedNode implements AsyncDisposable {
     this.startAgent()
   }
 
-  /** Whether the agent reaches the API. */
+  /** Sets whether the agent is cut off from the API. */
   setCut(isCut: boolean): void {
     this.#isCut = isCut
   }
@@ -162,7 +162,7 @@ export class SimulatedNode implements AsyncDisposable {
     }
   }
 
-  /** Lets so much time pass, with turns for files to be read and written. */
+  /** Lets this much time pass, with turns for files to be read and written. */
   async pass(seconds: number): Promise<void> {
     for (let leftMs = seconds * 1000; leftMs > 0; leftMs -= 250) {
       await this.clock.advance(Math.min(250, leftMs))
@@ -180,7 +180,7 @@ export class SimulatedNode implements AsyncDisposable {
     return createCluster(transport, { log: silentLogger, clock: this.clock, userAgent: 'sim' })
   }
 
-  /** Breaks requests that are under way, too: a cut cable spares no watch. */
+  /** Wraps the transport so that a cut also breaks requests in progress, including watches. */
   #cutable(): Transport {
     const isCut = (): boolean => this.#isCut
     const { transport } = this.#server

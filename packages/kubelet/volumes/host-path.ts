@@ -27,7 +27,7 @@ const rules: Readonly<Record<string, PathRule>> = Object.freeze({
   BlockDevice: { isRight: (stats) => stats.isBlockDevice(), noun: 'a block device' },
 })
 
-/** Without a type nothing is checked: the runtime makes a directory where there is nothing. */
+/** Checks the path's type. Without a type nothing is checked: the runtime creates a missing directory. */
 export async function checkHostPath(path: string, type: string): Promise<void> {
   if (type === '') return
   const rule = rules[type]

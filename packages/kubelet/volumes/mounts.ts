@@ -23,7 +23,7 @@ export async function mountTmpfs(
   await run('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', path], signal)
 }
 
-/** `source` is taken as it is: resolving it again could follow a link that a pod has put there. */
+/** Mounts `source` as it is: resolving it again could follow a link that a pod has put there. */
 export async function bindMount(
   source: string,
   target: string,
@@ -41,13 +41,13 @@ export async function unmountTree(path: string, signal: AbortSignal): Promise<vo
   const below = (await mountPoints()).filter(
     (point) => point === path || point.startsWith(`${path}/`),
   )
-  // Mounts are listed in the order they were made: the last one covers those before it.
+  // Mounts are listed in the order in which they were made: the last one covers those before it.
   for (const point of below.toReversed()) await run('umount', ['-l', point], signal)
 }
 
 /**
- * Unmounts, then removes the tree. Never descends into a mount that could not be undone: behind it
- * may be a volume with somebody's data.
+ * Unmounts, then removes the tree. It never descends into a mount that could not be undone, which may be a
+ * volume with data.
  */
 export async function removeTree(path: string, signal: AbortSignal): Promise<void> {
   await unmountTree(path, signal)
@@ -79,7 +79,7 @@ async function mountPoints(): Promise<string[]> {
   return parseMountInfo(await readFile('/proc/self/mountinfo', 'utf8'))
 }
 
-/** Mount points in the order they were made; octal escapes undone. */
+/** Returns mount points in the order in which they were made, with octal escapes decoded. */
 export function parseMountInfo(text: string): string[] {
   return text
     .split('\n')

@@ -43,7 +43,7 @@ async function setUpOne(
   }
 }
 
-/** Once no container runs: data of emptyDir volumes stays until the pod is removed. */
+/** Tears down volumes once no container runs: the data of emptyDir volumes stays until the pod is removed. */
 export async function tearDownVolumes(
   directories: NodeDirectories,
   pod: Pod,
@@ -55,7 +55,7 @@ export async function tearDownVolumes(
   await removeTree(join(podDirectory(directories, uid), 'volumes'), signal)
 }
 
-/** Everything that is left of a pod which is gone, e.g. after a crash in the middle. */
+/** Removes everything that is left of a deleted pod, for example after a crash. */
 export async function removePodDirectories(
   directories: NodeDirectories,
   uid: string,

@@ -53,7 +53,7 @@ export function downwardFiles(
   return { files }
 }
 
-/** Later sources win over earlier ones where they name the same path. */
+/** Collects the files; if several sources name the same path, the later one wins. */
 export async function projectedFiles(
   source: Source<'projected'>,
   context: VolumeContext,
@@ -117,7 +117,7 @@ async function tokenFile(
 
 const dayMs = 24 * 3_600_000
 
-/** At four fifths of its life, or after a day. */
+/** Returns the refresh time: after four fifths of its life, or a day. */
 export function refreshTime(token: { issuedAtMs: number; expiresAtMs: number }): number {
   const lifeMs = token.expiresAtMs - token.issuedAtMs
   return token.issuedAtMs + Math.min(0.8 * lifeMs, dayMs)

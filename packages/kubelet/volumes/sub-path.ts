@@ -6,10 +6,10 @@ import { bindMount, isMountPoint } from './mounts.ts'
 import { VolumeError } from './volume.ts'
 
 /**
- * Binds a path inside a volume to a place that only the node can change. Links inside the volume
- * are followed once (a config map's keys are links); then each component is opened below the one
- * before it and may not be a link: a container that writes the volume could else point it at the
- * host's files between the check and the mount.
+ * Binds a path inside a volume to a place that only the node can change. Links inside the volume are followed
+ * once (a config map's keys are links); then each component is opened below the one before it and may not be
+ * a link. Otherwise a container that writes the volume could point it at the host's files between the check
+ * and the mount.
  */
 export async function mountSubPath(
   request: { volumePath: string; subPath: string; target: string },

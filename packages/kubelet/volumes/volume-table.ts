@@ -16,7 +16,7 @@ import {
 import { VolumeError, type MountedVolume, type SetUpVolume, type VolumeContext } from './volume.ts'
 import { writeAtomically } from './write-atomically.ts'
 
-/** How each kind of volume is made, by its field in the spec; what is not here is refused. */
+/** The function that makes each kind of volume, by its field in the spec; other kinds are refused. */
 const setUpBySource: Readonly<Record<string, SetUpVolume>> = Object.freeze({
   emptyDir: setUpEmptyDir,
   configMap: (volume, context) =>
@@ -58,7 +58,7 @@ export const setUpVolume: SetUpVolume = (volume, context, signal) => {
   return setUp(volume, context, signal)
 }
 
-/** Volumes with secrets in them lie on a tmpfs and are gone with the boot. */
+/** The volumes with Secrets, which are on a tmpfs and disappear with the boot. */
 const secretPlugins: readonly string[] = ['secret', 'projected']
 
 function volumeDirectory(context: VolumeContext, plugin: string, name: string): string {
@@ -161,11 +161,11 @@ async function localPathOf(volume: PersistentVolume): Promise<string> {
 interface GroupOptions {
   gid: number | undefined
   isRecursive: boolean
-  /** Leave the tree alone when its root already has the group. */
+  /** Whether to skip the tree if its root already has the group. */
   isSkippedWhenRight?: boolean
 }
 
-/** Gives the tree to the group: it may read and write, and new files stay its own. */
+/** Gives the tree to the group: it may read and write, and new files keep the group. */
 async function setGroup(path: string, options: GroupOptions): Promise<void> {
   const { gid, isRecursive, isSkippedWhenRight } = options
   if (gid === undefined) return

@@ -45,18 +45,18 @@ export interface MountedVolume {
   hostPath: string
   /** True if the volume's source must not be written, whatever the mount requests. */
   isReadOnly: boolean
-  /** Filled again then, because something in it expires. */
+  /** The time at which to fill it again, because something in it expires. */
   refreshAtMs?: number
 }
 
-/** Idempotent: also brings a volume that is there up to date. */
+/** Makes a volume, or brings an existing one up to date; idempotent. */
 export type SetUpVolume = (
   volume: Volume,
   context: VolumeContext,
   signal: AbortSignal,
 ) => Promise<MountedVolume>
 
-/** Becomes the FailedMount event of the pod. */
+/** An error that becomes the FailedMount event of the pod. */
 export class VolumeError extends Error {
   override name = 'VolumeError'
 }

@@ -15,12 +15,12 @@ import { dirname, join, normalize } from 'node:path'
 import { hasCode } from '../system-error.ts'
 
 export interface ProjectedFile {
-  /** Relative, without `..`. */
+  /** A relative path without `..`. */
   path: string
   content: Uint8Array
-  /** Permission bits. */
+  /** The permission bits. */
   mode: number
-  /** Owner; root when absent. */
+  /** The owner. If omitted, root. */
   uid?: number
 }
 
@@ -101,7 +101,7 @@ async function writeAll(
     const path = join(target, normalize(file.path))
     await makeParents(target, dirname(path), gid)
     await writeFile(path, file.content)
-    // Not by writeFile: the process's umask would take bits away.
+    // The mode is not set by writeFile, because the process's umask would remove bits.
     await chmod(path, file.mode)
     await own(path, { gid, uid: file.uid, isDirectory: false })
   }
@@ -124,7 +124,7 @@ interface Owner {
   isDirectory: boolean
 }
 
-/** Changing the owner clears bits of the mode, so that is set again. */
+/** Changing the owner clears bits of the mode, so it is set again. */
 async function own(path: string, { gid, uid, isDirectory }: Owner): Promise<void> {
   if (gid === undefined && uid === undefined) return
   const { mode } = await lstat(path)
@@ -132,7 +132,7 @@ async function own(path: string, { gid, uid, isDirectory }: Owner): Promise<void
   await chmod(path, (mode & 0o7777) | (isDirectory && gid !== undefined ? 0o2550 : 0))
 }
 
-/** One link for each first path element; links of files that are gone go too. */
+/** Creates one link for each first path element, and removes links of deleted files. */
 async function linkNames(directory: string, files: readonly ProjectedFile[]): Promise<void> {
   const wanted = new Set(files.map(({ path }) => normalize(path).split('/')[0] ?? ''))
   for (const name of await readdir(directory)) {

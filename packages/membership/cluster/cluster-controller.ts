@@ -15,10 +15,10 @@ import {
 } from '@skerry/fleet-kinds'
 import { writeFinalizers } from './write-finalizers.ts'
 
-/** Karmada's: while a Cluster has it, what belongs to the cluster is still being taken away. */
+/** Karmada's finalizer: while a Cluster has it, the cluster's objects are still being deleted. */
 export const clusterFinalizer = 'karmada.io/cluster-controller'
 
-/** Gives each Cluster its execution namespace, and takes namespace and lease away with it. */
+/** Creates each Cluster's execution namespace, and deletes that namespace and the lease with the Cluster. */
 export const clusterController: ControllerDefinition = {
   name: 'cluster-controller',
   watches: [
@@ -47,7 +47,7 @@ async function remove(
   const namespaces = context.client(resources.namespaces)
   await releaseWorks(executionNamespace(name), context, signal)
   await ifThere(namespaces.delete({ name: executionNamespace(name) }, signal))
-  // Those that were made in between.
+  // This covers Works that were created in between.
   await releaseWorks(executionNamespace(name), context, signal)
   await removeChildren(name, context, signal)
   const leases = context.client(resources.leases)
@@ -56,7 +56,7 @@ async function remove(
   await writeFinalizers(cluster, rest, context, signal)
 }
 
-/** Nobody answers for virtual clusters whose parent is gone. */
+/** Deletes virtual clusters whose parent is gone, because no agent answers for them. */
 async function removeChildren(
   parent: string,
   context: ControllerContext,

@@ -47,7 +47,7 @@ export interface ClusterMonitorOptions {
   readonly returnGraceMsMax: number
 }
 
-/** Karmada's, but for those of the return. */
+/** The values are Karmada's, except those of the return. */
 export const clusterMonitorDefaults: Readonly<ClusterMonitorOptions> = Object.freeze({
   periodMs: 5_000,
   graceMs: 40_000,
@@ -58,8 +58,8 @@ export const clusterMonitorDefaults: Readonly<ClusterMonitorOptions> = Object.fr
 })
 
 /**
- * Says in each Cluster's conditions whether its tunnel is open, and takes Ready back to Unknown when
- * its agent fell silent. Silence is measured on this clock: the agents' clocks need not agree.
+ * Sets each Cluster's conditions: whether its tunnel is open, and Ready to Unknown if its agent fell silent.
+ * Silence is measured on this clock: the agents' clocks need not agree.
  */
 export function createClusterMonitor(
   tunnels: TunnelStates,
@@ -106,9 +106,9 @@ export function createClusterMonitor(
 
 /** Times of the monotonic clock. */
 export interface ReturnTimes {
-  /** When this monitor first looked. */
+  /** The time of this monitor's first check. */
   startedMs?: number
-  /** When a tunnel last opened. */
+  /** The time at which a tunnel last opened. */
   openedMs?: number
 }
 
@@ -165,10 +165,10 @@ function listen(
 
 export interface ConditionsInput {
   readonly conditions: readonly ClusterCondition[]
-  /** The hub itself asks how it is: it has no agent that could fall silent, and no tunnel. */
+  /** True if the hub itself checks the cluster: it has no agent that could fall silent, and no tunnel. */
   readonly isPushed: boolean
   readonly silence: Silence
-  /** Agents still come back after the hub was started. */
+  /** True while agents still return after the start of the hub. */
   readonly areReturning: boolean
   readonly tunnel: TunnelState
   readonly nowMs: number
@@ -221,7 +221,7 @@ function connectedText(input: ConditionsInput): ConditionText {
   return { type, status: 'False', reason: 'TunnelClosed', message }
 }
 
-/** Its agent was there before the hub was started, and others still come. */
+/** Reports whether its agent connected before the hub started, while others still return. */
 function mayComeBack({ areReturning, tunnel, conditions }: ConditionsInput): boolean {
   if (!areReturning || tunnel.isConnected || tunnel.lastEnd !== undefined) return false
   return conditionOf(conditions, conditionTypes.connected)?.status === 'True'
@@ -232,7 +232,7 @@ function unseenText(
   known: ClusterCondition | undefined,
   { areReturning }: ConditionsInput,
 ): ConditionText {
-  // It was so before: that is still how the last one ended, or that there was none.
+  // The condition was the same before: it keeps the last end, or that there was none.
   if (known?.status === 'False') return known
   // Otherwise each agent that returns with all others would cost two writes and an event.
   if (known && areReturning) return known
@@ -241,7 +241,7 @@ function unseenText(
   return { type: conditionTypes.connected, status: 'False', reason, message }
 }
 
-/** Its tunnel ended with the hub, and its agent is on its way back, or not. */
+/** The reason while its tunnel ended with the hub, and its agent may or may not return. */
 const hubRestarted = 'HubRestarted'
 
 /** An event for each tunnel that opens as the first, or ends as the last, so that there is a history. */

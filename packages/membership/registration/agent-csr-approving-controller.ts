@@ -216,8 +216,8 @@ async function letWait(
 }
 
 /**
- * Decides: who asks must be the agent that the certificate names, or hold its cluster's token, or one that
- * names no cluster.
+ * Reports whether the request's user is the agent that the certificate names, or holds its cluster's token,
+ * or one that names no cluster.
  */
 export function isOwnRequest(csr: CertificateSigningRequest, request: SigningRequest): boolean {
   const asker = askerOf(csr)

@@ -18,7 +18,7 @@ import { workRules } from '../rights/work-rules.ts'
 /** The configuration of one agent of one cluster. */
 export interface AgentManifestOptions {
   readonly cluster: string
-  /** https://host:port of the hub. */
+  /** The hub's URL, https://host:port. */
   readonly server: string
   readonly caHash: string
   readonly token: string
@@ -27,9 +27,9 @@ export interface AgentManifestOptions {
   readonly policy: ImpersonationPolicy
   /** The services that the hub may reach. */
   readonly services: readonly AllowedService[]
-  /** Whatever the hub's Works carry. */
+  /** Whether the agent applies the hub's Works. */
   readonly appliesWorks: boolean
-  /** Groups of its nodes are clusters of their own; default: none is. */
+  /** Whether groups of its nodes are virtual clusters; default: no. */
   readonly hasVirtualClusters?: boolean
   /** The way to the hub. Default: direct, or as the environment sets it. */
   readonly way?: AgentWay
@@ -37,7 +37,7 @@ export interface AgentManifestOptions {
   readonly place?: AgentPlace
 }
 
-/** Where the agent lives, and the object that keeps its identity when the pod goes. */
+/** The agent's namespace, and the Secret that keeps its identity when the pod is replaced. */
 const agentNamespace = 'skerry-agent'
 const agentIdentitySecret = 'skerry-agent-identity'
 
@@ -67,7 +67,7 @@ export function agentManifest(options: AgentManifestOptions): AnyObject[] {
       metadata: { ...metadata, name: `${name}-token` },
       stringData: { token: options.token },
     },
-    // Empty here: the agent fills it, and may touch this one alone.
+    // The Secret is empty here: the agent fills it, and may access no other.
     { apiVersion: 'v1', kind: 'Secret', metadata: { ...metadata, name: agentIdentitySecret } },
     ...clusterRights(options),
     ...identityRights(metadata),

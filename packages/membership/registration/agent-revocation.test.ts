@@ -123,7 +123,7 @@ test('what was issued before a revocation is void and what was issued after it i
     assert.equal(isVoid('bank', after), false, `${offMs} ms`)
     assert.equal(isVoid('bank', await issue(objects, east, -offMs), 'parent'), false)
   }
-  // Certificates of versions that did not count are older than a revocation that is counted.
+  // Certificates of versions without generations are older than a counted revocation.
   const random = { ...(await issue(objects, bank, dayMs)), serialNumber: '4000aa' }
   assert.equal(isVoid('bank', random), true)
 })

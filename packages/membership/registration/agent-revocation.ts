@@ -114,13 +114,13 @@ function generationsIn(serialNumber: string): Generations | undefined {
 
 export interface IssuedCertificate extends RevocationOptions, ClusterBehind {
   readonly notBeforeMs: number
-  /** Lower-case hexadecimal. */
+  /** The serial number in lower-case hexadecimal. */
   readonly serialNumber: string
 }
 
 /**
- * Whether a certificate of this cluster's agent was issued before its last revocation. Clocks have no part in it,
- * unless a version revoked that did not count.
+ * Reports whether a certificate of this cluster's agent was issued before its last revocation. It ignores
+ * clocks, unless a version without generations revoked the agent.
  */
 export function isRevoked(
   objects: Objects,

@@ -7,9 +7,9 @@ import { signText } from '@skerry/pki'
 
 /** The request of an agent whose certificate expired while it was offline. */
 export interface ReEnrolment {
-  /** The certificate that it has, PEM. */
+  /** Its present certificate, PEM. */
   readonly certificate: string
-  /** PKCS #10 for its next key, PEM. */
+  /** The PKCS #10 request for its next key, PEM. */
   readonly request: string
   /** The signature of `reEnrolmentText` with the key of `certificate`. */
   readonly signature: string

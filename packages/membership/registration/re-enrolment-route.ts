@@ -21,7 +21,7 @@ import { answerReEnrolment } from './re-enrolment.ts'
 const bodyBytesMax = 32 * 1024
 
 export interface ReEnrolmentDeps extends RevocationOptions {
-  /** Asked at each request: absent while the server starts. */
+  /** Called for each request; returns undefined while the server starts. */
   readonly server: () => { objects: Objects; authority: Authority } | undefined
   readonly graceMs: number
   readonly lifetimeMs: number
@@ -48,7 +48,7 @@ export function reEnrolmentRoute(deps: ReEnrolmentDeps): Route {
   }
 }
 
-/** Anyone may ask: the answer rests on the proof in the body alone. */
+/** Allows everybody to ask: the answer depends on the proof in the body alone. */
 export const reEnrolmentAuthorizer: Authorizer = {
   async authorize({ isResourceRequest, path, verb }) {
     const isAsked =

@@ -1,6 +1,6 @@
 /** The keys under which a registration names its asker. The hub sets those in `extra`, the asker the rest. */
 export const registrationKeys = Object.freeze({
-  /** Extra of a token's user, and so of its requests: from which address the hub was called. */
+  /** The extra of a token's user, and so of its requests: the address from which the hub was called. */
   sourceAddress: 'hub.skerry.io/source-address',
   /** Annotations of the request, as the agent set them. */
   clusterId: 'hub.skerry.io/cluster-id',

@@ -15,7 +15,7 @@ import { registrationKeys, shownCharsMax } from './registration-keys.ts'
 import { voidTokenOf } from './registration-token.ts'
 import { acceptVirtualAgent, virtualAgentAsked } from './virtual-agent-request.ts'
 
-/** An agent that asks to be let in under a name, as a person sees it who decides. */
+/** An agent that waits to be accepted under a name, as shown to the person who decides. */
 export interface Registration {
   /** Name of the CertificateSigningRequest. */
   readonly request: string
@@ -25,7 +25,7 @@ export interface Registration {
   /** The UID of its kube-system namespace and its version, as the asker claims, unproven. */
   readonly id: string
   readonly version: string
-  /** `sha256:<hex>` of the key that the certificate would be for; the agent logs the same. */
+  /** The hash `sha256:<hex>` of the certificate's key; the agent logs the same. */
   readonly fingerprint: string
   /** RFC 3339. */
   readonly since: string
@@ -66,7 +66,7 @@ export interface RegistrationDecision {
   readonly nowMs: number
 }
 
-/** Lets the agent in, or turns it away and voids its token. Throws StatusError NotFound, Conflict. */
+/** Accepts the agent, or rejects it and voids its token. Throws StatusError NotFound, Conflict. */
 export async function decideRegistration(
   hub: Pick<Api, 'resource'>,
   { request: name, accepts, nowMs }: RegistrationDecision,

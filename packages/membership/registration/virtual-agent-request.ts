@@ -78,7 +78,7 @@ export async function judgeVirtualAgent(
   return isOut ? { verdict: 'wait', why: 'it was revoked' } : { verdict: 'approve' }
 }
 
-/** Whether it is the virtual cluster that asks, not its parent. */
+/** Reports whether the virtual cluster itself asks, not its parent. */
 export function isRenewalOfVirtual({ spec }: CertificateSigningRequest): boolean {
   const groups = spec?.groups ?? []
   return (
@@ -87,7 +87,7 @@ export function isRenewalOfVirtual({ spec }: CertificateSigningRequest): boolean
   )
 }
 
-/** Its parent may ask certificates for it again, whatever it was revoked before. */
+/** Allows its parent to request certificates for it again, even after a revocation. */
 export async function acceptVirtualAgent(
   hub: Pick<Api, 'resource'>,
   { cluster, nowMs }: { readonly cluster: string; readonly nowMs: number },

@@ -152,8 +152,8 @@ function isOfAllChildren(
 }
 
 /**
- * A create has no name that authorization could see: here it has, and must be the agent's own, or one
- * of its virtual clusters.
+ * Checks the name of a new object, which authorization cannot see: it must be the agent's own, or one of its
+ * virtual clusters.
  */
 export function agentRestriction(objects: Objects): AdmissionPlugin {
   const children = virtualChildren(objects)
@@ -181,7 +181,7 @@ export function agentRestriction(objects: Objects): AdmissionPlugin {
   }
 }
 
-/** Two Clusters with one id would be one cluster seen twice: Karmada refuses the second, so do we. */
+/** Refuses a second Cluster with the same id, as Karmada does: it would be one cluster seen twice. */
 export function clusterIdentity(objects: Objects): AdmissionPlugin {
   return {
     name: 'ClusterIdentity',

@@ -10,7 +10,7 @@ import {
   agentLimits,
 } from '@skerry/fleet-kinds'
 
-/** Labels and annotations that the hub or its operator alone may give. */
+/** The prefix of labels and annotations that only the hub or its operator may set. */
 const ownLabelPrefix = 'hub.skerry.io/'
 
 /** The fields of the spec that an agent may set; the others decide where the hub sends requests and workloads. */

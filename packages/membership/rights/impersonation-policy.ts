@@ -14,7 +14,7 @@ export interface ImpersonationPolicy {
   readonly deniedGroups?: readonly string[]
 }
 
-/** rbac.authorization.k8s.io/v1 PolicyRule. */
+/** An rbac.authorization.k8s.io/v1 PolicyRule. */
 export interface PolicyRule {
   readonly apiGroups?: readonly string[]
   readonly resources?: readonly string[]
@@ -36,8 +36,8 @@ const extraKeys = Object.freeze([
 ])
 
 /**
- * Why a request may not pass, in words for its sender; undefined when it may. Asked before the API
- * server is: what this refuses never reaches the cluster.
+ * Returns why a request may not pass, in words for its sender; undefined if it may. It is checked before the
+ * API server is called, so a refused request never reaches the cluster.
  */
 export function impersonationRefusal(
   policy: ImpersonationPolicy,

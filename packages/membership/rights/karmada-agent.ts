@@ -123,7 +123,7 @@ function isCovered(
   )
 }
 
-/** It makes Secrets for its own cluster's credentials, and no other ones; they are marked as its. */
+/** Allows Secrets for the cluster's own credentials only, and marks them with the cluster. */
 export const karmadaAgentSecrets: AdmissionPlugin = {
   name: 'KarmadaAgentSecrets',
   handles: ({ operation, user, resource }) =>

@@ -29,7 +29,7 @@ export const agentRolesRoute: Route = Object.freeze<Route>({
   },
 })
 
-/** Lets it ask that, see whether a name is free, and take its own request away. */
+/** Allows it to make that request, to check whether a name is free, and to delete its own request. */
 export function roleGeneratorAuthorizer(objects: Objects): Authorizer {
   return {
     async authorize({ user, verb, path, resource, subresource, name = '' }) {

@@ -41,7 +41,7 @@ const goneRules: readonly AgentRule[] = [
 ]
 
 /**
- * Whether a virtual cluster may do this: while its Cluster is there as this parent's, and the parent may
+ * Reports whether a virtual cluster may do this: while its Cluster belongs to this parent, and the parent may
  * have virtual clusters.
  */
 export function isVirtuals(

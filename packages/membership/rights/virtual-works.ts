@@ -2,8 +2,8 @@ import type { AdmissionPlugin, Objects } from '@skerry/apiserver'
 import { clusterResource, executionNamespace, parentOf, virtualOfKey } from '@skerry/fleet-kinds'
 
 /**
- * Says on each Work of a virtual cluster whose agent applies it, so that this agent follows the Works of
- * all its virtual clusters by one watch. Nobody else says it.
+ * Labels each Work of a virtual cluster with the cluster whose agent applies it, so that this agent watches
+ * the Works of all its virtual clusters with one watch. No user may set the label.
  */
 export function virtualWorksPlugin(objects: Objects): AdmissionPlugin {
   return {

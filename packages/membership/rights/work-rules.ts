@@ -10,7 +10,7 @@ export const workRules: readonly PolicyRule[] = Object.freeze([
     resources: ['*'],
     verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
   },
-  // Roles are carried, too, and the agent has not itself what they give.
+  // Works can contain roles, whose rights the agent itself lacks.
   {
     apiGroups: ['rbac.authorization.k8s.io'],
     resources: ['roles', 'clusterroles'],

@@ -14,7 +14,7 @@ const unasked: TunnelHandler = {
   onUpgrade: () => assert.fail('It must not be asked'),
 }
 
-/** Replicas of a hub behind one name, which leads to them as the test says. */
+/** Starts replicas of a hub behind one name, which leads to them as the test decides. */
 function startFleet(leadsTo: (dial: number) => string) {
   const clock = simulatedClock()
   const live = new Set(['a', 'b'])
@@ -90,7 +90,7 @@ test('where one name always leads to one replica, others are looked for ever les
   await fleet.clock.advance(3_600_000)
   const more = fleet.dials.length - before
   assert.ok(more >= 20 && more <= 80, `${more} dials in an hour`)
-  // Its only tunnel is dialled as quickly as ever.
+  // Its only tunnel is dialled again without delay.
   fleet.sessions.get('a')?.close('cut')
   await fleet.clock.advance(2_000)
   assert.deepEqual(fleet.counts.slice(0, 3), [1, 0, 1])

@@ -49,13 +49,13 @@ export async function dialTunnel(
 export type TunnelAgentState =
   | { readonly state: 'dialing' }
   | { readonly state: 'connected'; readonly session: AgentSession }
-  /** `reason` is why the last connection ended or did not come about. */
+  /** The `reason` states why the last connection ended or did not open. */
   | { readonly state: 'waiting'; readonly retryMs: number; readonly reason: string }
 
 export interface TunnelAgentOptions {
   /**
-   * Asked before each dial: certificates and tokens are renewed meanwhile. `held` are the replicas of the hub
-   * where other tunnels of this agent end.
+   * Called before each dial, because certificates and tokens are renewed meanwhile. `held` are the replicas
+   * of the hub where other tunnels of this agent end.
    */
   endpoint: (held: readonly string[]) => DialTunnelOptions | Promise<DialTunnelOptions>
   backoff?: Partial<BackoffOptions>
@@ -126,11 +126,11 @@ interface Life {
 interface Pauses {
   readonly backoff: Backoff
   readonly repeats: Backoff
-  /** When the last tunnel that had shown the way to be good broke. */
+  /** The time at which the last tunnel broke that had lived long enough to prove the way. */
   brokeMs: number
 }
 
-/** Before the next dial; none after a tunnel that drains. */
+/** Pauses before the next dial; not after a tunnel that drains. */
 async function pauseAfter(end: LifeEnd, pauses: Pauses, life: Life): Promise<void> {
   const { options, deps, open, signal } = life
   const { clock, log, random = systemRandom } = deps
@@ -147,7 +147,7 @@ async function pauseAfter(end: LifeEnd, pauses: Pauses, life: Life): Promise<voi
   if (end.isDraining) return
   const isEager = clock.monotonicMs() - pauses.brokeMs < eagerMs
   const pauseMsMax = Math.min(backoff.nextMs(), isEager ? eagerRetryMsMax : Infinity)
-  // Over the whole pause: all agents of a hub that was restarted began theirs in the same moment.
+  // The pause is random over its whole range: all agents of a restarted hub began theirs at the same moment.
   const pauseMs = Math.max(pauseMsMin, pauseMsMax * random.next())
   const retryMs = Math.max(pauseMs, refusalPauseMs(end.stayAwayMs, random))
   log.info('Tunnel waits', { reason: end.reason, retryMs: Math.round(retryMs) })

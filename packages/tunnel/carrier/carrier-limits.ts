@@ -12,6 +12,6 @@ export const carrierLimits = Object.freeze({
   messageBytesMax: 1_048_576,
   /** The time from the first byte to an open WebSocket, in milliseconds: several round trips over a slow link. */
   openMs: 20_000,
-  /** When there are too many. */
+  /** The value of Retry-After when there are too many. */
   retryAfterSeconds: 30,
 })

@@ -20,14 +20,14 @@ export interface Frame {
 export class FramePieces {
   /** The beginning of a header that is not whole. */
   #cut: Buffer | undefined
-  /** Its payload has not come whole. */
+  /** The header of a frame whose payload is incomplete. */
   #header: FrameHeader | undefined
   /** The bytes of that payload still to come. */
   #bytesLeft = 0
   #parts: Buffer[] | undefined
   #isBegun = false
 
-  /** Throws FrameError at the first bad frame; then it is of no use any more. */
+  /** Throws FrameError at the first bad frame, and must not be used afterwards. */
   read(piece: Buffer, isLast: boolean, onFrame: (frame: Frame) => void): void {
     const bytes = this.#cut ? Buffer.concat([this.#cut, piece]) : piece
     this.#cut = undefined

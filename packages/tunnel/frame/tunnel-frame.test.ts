@@ -75,7 +75,7 @@ test(`frames come out the same however their bytes are cut (seed ${seed})`, () =
   }
 })
 
-/** Puts bodies that come in parts together; a stream may have several whole frames in a row. */
+/** Joins bodies that come in parts; a stream may have several whole frames in a row. */
 function addTo(parts: Frame[], { type, isEnd, stream, payload, wireBytes }: FramePart): void {
   const last = parts.at(-1)
   const isFirst = wireBytes === payload.length + frameHeaderBytes

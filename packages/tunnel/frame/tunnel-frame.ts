@@ -76,7 +76,7 @@ export function writeFrameHeader(target: Buffer, offset: number, frame: FrameHea
   target.writeUInt32BE(frame.stream, offset + 4)
 }
 
-/** Lines of Latin-1; no line has a line feed in it, see the shapes in tunnel-headers.ts. */
+/** Joins lines of Latin-1; no line contains a line feed: see the shapes in tunnel-headers.ts. */
 export function headText(lines: readonly string[]): string {
   return lines.join('\n')
 }

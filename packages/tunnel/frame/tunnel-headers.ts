@@ -15,7 +15,7 @@ const nameShape = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/
 const pathShape = /^\/[\x21-\x7e]*$/
 const methodShape = /^[A-Z]{1,32}$/
 
-/** A message that must not be passed on; `status` is the answer for the one who sent it. */
+/** A message that must not be forwarded; `status` is the answer for its sender. */
 export class BadMessageError extends RangeError {
   override name = 'BadMessageError'
   readonly status: 400 | 414 | 431
@@ -34,7 +34,7 @@ export function wireHeaders(headers: TunnelHeaders, limits: HeaderLimits): strin
   for (const [rawName, value] of Object.entries(headers)) {
     const name = rawName.toLowerCase()
     if (hopByHop.has(name) || named.has(name)) continue
-    // RFC 9113, 8.2.2: the one value of TE that passes.
+    // RFC 9113, 8.2.2 allows only this value of TE.
     if (name === 'te' && value !== 'trailers') continue
     for (const one of typeof value === 'string' ? [value] : value) flat.push(name, one)
   }

@@ -1,10 +1,10 @@
 /** The limits of a tunnel. Each end has its own copy. */
 export interface TunnelLimits {
-  /** Streams open at once in one tunnel; more are refused. */
+  /** The streams open at once in one tunnel; more are refused. */
   streamsMax: number
-  /** Most that a peer may send on one stream before its reader catches up. */
+  /** The most that a peer may send on one stream before its reader catches up. */
   streamWindowBytes: number
-  /** Least, when `bufferedBytesMax` is used up: slow readers must not stop the others. */
+  /** The least window, if `bufferedBytesMax` is used up: slow readers must not stop the others. */
   streamWindowBytesMin: number
   /** Bytes received and not yet read, in all streams; windows shrink as this fills. */
   bufferedBytesMax: number

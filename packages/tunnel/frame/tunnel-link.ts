@@ -14,8 +14,8 @@ export interface LinkListener {
 export type OnPiece = (piece: Buffer, isLast: boolean) => void
 
 /**
- * Room before a message, in its memory: the link writes its own head there, so that nothing is copied. The longest
- * head of a WebSocket frame has as much.
+ * The free bytes before a message, in its memory: the link writes its own head there, so that nothing is
+ * copied. The longest head of a WebSocket frame has this length.
  */
 export const linkHeadBytes = 14
 
@@ -42,21 +42,21 @@ export interface TunnelLink {
   listen(listener: LinkListener): void
   /** Sends at most 125 bytes of ASCII. */
   ping(payload: string): void
-  /** Says goodbye with the reason and ends. */
+  /** Closes with the reason. */
   close(reason: string): void
-  /** Ends at once, without the other end's help. */
+  /** Ends at once, without the other end's cooperation. */
   terminate(): void
   /**
    * The rule of the link's own protocol that the other end broke. If omitted, it broke none, or such a link
    * cannot know.
    */
   readonly brokenRule?: string | undefined
-  /** Why it ended, in words; never rejects. */
+  /** Resolves with the reason of the end; never rejects. */
   readonly closed: Promise<string>
 }
 
 export interface TunnelEndpoint {
-  /** wss://hub.example:443/tunnel */
+  /** The URL, such as wss://hub.example:443/tunnel. */
   url: string
   headers?: Readonly<Record<string, string>>
   tls?: TunnelTls

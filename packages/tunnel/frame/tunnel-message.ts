@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 
-/** Lower-case names; a name that occurs more than once has an array, in order. */
+/** Headers by lower-case name; a name that occurs more than once has an array, in order. */
 export type TunnelHeaders = Readonly<Record<string, string | readonly string[]>>
 
 export type TunnelBody = AsyncIterable<Uint8Array>
@@ -18,14 +18,14 @@ export class WholeBody implements AsyncIterable<Uint8Array> {
   }
 }
 
-/** Bodies up to this length are passed on whole, where they have a length. */
+/** Bodies up to this length are passed on whole, if their length is known. */
 export const wholeBytesMax = 16_384
 
 export interface TunnelRequest {
   method: string
-  /** Path with the query, already encoded. */
+  /** The path with the query, already encoded. */
   path: string
-  /** Hop-by-hop headers are dropped on the way, see hygiene in tunnel-headers.ts. */
+  /** The headers; hop-by-hop ones are dropped on the way, see hygiene in tunnel-headers.ts. */
   headers: TunnelHeaders
   body?: TunnelBody | Uint8Array
 }

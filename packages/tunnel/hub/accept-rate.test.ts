@@ -25,7 +25,7 @@ test(`ten thousand agents that come at once are spread over what the hub takes (
     assert.ok(second < 120, 'they all come in')
   }
   assert.equal(inMs.length, 10_000)
-  // Twenty seconds are the least at this rate.
+  // Twenty seconds are the minimum at this rate.
   assert.ok((inMs[9_899] ?? Infinity) < 30_000, `99 % are back after ${inMs[9_899]} ms`)
   const worst = Math.max(...perSecondDials.slice(1))
   assert.ok(worst <= 2 * perSecond, `${worst} dials in one second`)

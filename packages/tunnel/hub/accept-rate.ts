@@ -1,6 +1,6 @@
 import type { Clock } from '@skerry/base'
 
-/** Nobody is sent away for longer, however many there are. */
+/** The longest time to stay away, whatever the number of agents, in milliseconds. */
 const awayMsMax = 300_000
 
 /**

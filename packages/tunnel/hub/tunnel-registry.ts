@@ -7,7 +7,7 @@ import type { TunnelRequest, TunnelResponse, TunnelUpgraded } from '../frame/tun
 export class TunnelUnavailableError extends Error {
   override name = 'TunnelUnavailableError'
   readonly identity: string
-  /** Since when, in milliseconds since the epoch; absent when it was never seen. */
+  /** The time since which it is not connected, in milliseconds since the epoch; omitted if it was never seen. */
   readonly sinceMs?: number
   constructor(identity: string, last: TunnelEnd | undefined) {
     super(`Cannot reach ${identity}: ${last ? last.reason : 'it has not connected yet'}`)
@@ -58,7 +58,7 @@ export class TunnelRegistry {
     return this.#count >= this.#options.sessionsMax
   }
 
-  /** Newest first. */
+  /** Returns the sessions, newest first. */
   sessions(identity: string): readonly TunnelSession[] {
     return this.#sessions.get(identity) ?? []
   }
@@ -95,7 +95,7 @@ export class TunnelRegistry {
     return this.#tryEach(identity, request, (session) => session.upgrade(request, signal))
   }
 
-  /** Ends all tunnels of an identity, e.g. when its certificate is revoked. */
+  /** Ends all tunnels of an identity, for example when its certificate is revoked. */
   closeIdentity(identity: string, reason: string): void {
     for (const session of this.sessions(identity)) session.close(reason)
   }
@@ -152,7 +152,10 @@ export class TunnelRegistry {
 
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** Whether another tunnel may be asked after this failure: the body is whole, and nothing was done or is done twice. */
+/**
+ * Reports whether another tunnel may be tried after this failure: the body is complete, and the operation was
+ * not carried out, or may be repeated.
+ */
 export function mayRepeat(request: TunnelRequest, error: unknown): boolean {
   const hasStreamBody = request.body !== undefined && !(request.body instanceof Uint8Array)
   if (error instanceof TunnelBusyError) return true

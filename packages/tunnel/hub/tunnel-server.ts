@@ -37,13 +37,13 @@ export type HandshakeResult =
   | 'gone'
 
 export interface TunnelServerOptions {
-  /** Client certificate, token and revocation are its business; it gets the raw request. */
+  /** Checks client certificate, token and revocation; it gets the raw request. */
   authenticate(request: IncomingMessage, signal: AbortSignal): Promise<TunnelAuthentication>
   registry: TunnelRegistry
   limits?: Partial<TunnelLimits>
   /** The new tunnels per second; further agents are given a time to return. */
   acceptsPerSecond?: number
-  /** Handshakes that wait for authenticate(). */
+  /** The number of handshakes that wait for authenticate(). */
   handshakesMax?: number
   /** A tunnel has opened; called before the registry has it. */
   onAccepted?: (request: IncomingMessage, session: TunnelSession, identity: string) => void
@@ -53,7 +53,7 @@ export interface TunnelServerOptions {
 
 export const tunnelServerDefaults = Object.freeze({ acceptsPerSecond: 500, handshakesMax: 1_000 })
 
-/** Server side of the handshake; the caller has routed the request here by its path. */
+/** The server side of the handshake; the caller has routed the request here by its path. */
 export interface TunnelServer {
   /**
    * Handles the 'upgrade' event of an HTTP/1.1 server, including http2's with allowHTTP1. Resolves when
@@ -130,7 +130,7 @@ export function createTunnelServer(options: TunnelServerOptions, deps: SessionDe
   }
 }
 
-/** Whether an agent may come in, asked for no more than so many at a time. */
+/** Returns a check of agents that runs for a limited number at a time. */
 function admission(
   { registry, authenticate, handshakesMax }: Admission,
   rate: AcceptRate,

@@ -29,17 +29,17 @@ export interface AgentSession {
   readonly bytesOut: number
   /** The smoothed round-trip time of its pings; undefined before the first answer. */
   readonly rttMs: number | undefined
-  /** Received and not yet read, in all streams. */
+  /** Bytes received and not read yet, in all streams. */
   readonly bufferedBytes: number
   /** Bytes to send, in all streams, that the network has not taken yet. */
   readonly queuedBytes: number
-  /** Since it began, by class. */
+  /** The bytes since it began, by class. */
   readonly traffic: TrafficBytes
   /** The sending rules that the hub set last. */
   readonly rules: TrafficRules
   /** The hub takes no new requests for this tunnel: dial another one, this one finishes its streams. */
   readonly draining: Promise<void>
-  /** Why it ended; never rejects. */
+  /** Resolves with the reason of the end; never rejects. */
   readonly closed: Promise<string>
   close(reason: string): void
 }
@@ -49,7 +49,7 @@ export interface SessionDeps {
   log: Logger
   /** If omitted, every request is control until it moves much. */
   classify?: Classify
-  /** Hears of the bytes of each message, in and out: their buffers are garbage soon. */
+  /** Receives the bytes of each message, in and out: their buffers soon become garbage. */
   onBytes?: (bytes: number) => void
 }
 
@@ -237,7 +237,7 @@ function refuse(stream: TunnelStream, error: unknown, log: Logger): void {
   const cause = asError(error)
   const status = error instanceof BadMessageError ? error.status : 502
   log.debug('Tunnel request failed', { error: cause })
-  // Half an answer must not look whole.
+  // A partial answer must not look complete.
   if (stream.isAnswered) return stream.reset(resetCodes.internal)
   stream.answer([String(status), '', 'content-type', 'text/plain; charset=utf-8'])
   stream.write(Buffer.from(`${cause.message}\n`))

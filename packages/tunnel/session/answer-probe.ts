@@ -2,16 +2,19 @@ import type { Clock, Timer } from '@skerry/base'
 import type { LinkHealth } from '../traffic/link-health.ts'
 import type { TunnelLimits } from '../frame/tunnel-limits.ts'
 
-/** 64 kbit/s: what was sent over the thinnest link that is served has left after so long. */
+/**
+ * The rate of the thinnest supported link, 64 kbit/s: bytes in flight have arrived after the time that it
+ * takes.
+ */
 const slowestBytesPerMs = 8
-/** A timer that comes later than this says nothing of the link. */
+/** A timer that is later than this does not measure the link. */
 const lateMs = 500
 
 /**
- * Tells soon whether a link over which somebody waits for an answer still lives: after `answerMs` without a
- * sign of life it pings, and without one in the `pongMs` after that the link counts as silent until
- * something is heard again. A link that nobody waits on has its time (link-health.ts), and so has one with
- * much on its way: what was sent may take as long as it does at 64 kbit/s.
+ * Detects soon whether a link over which a request waits for an answer is still alive: after `answerMs`
+ * without a sign of life it pings, and after another `pongMs` without one the link counts as silent until
+ * something is heard again. A link without waiting requests has more time (link-health.ts), and so has one
+ * with much in flight: those bytes may take as long as they do at 64 kbit/s.
  */
 export class AnswerProbe<Waiter> implements Disposable {
   readonly #waiting = new Map<Waiter, number>()
@@ -22,7 +25,7 @@ export class AnswerProbe<Waiter> implements Disposable {
   #timer: Timer | undefined
   #dueMs = 0
   #probed: { readonly atMs: number; readonly patienceMs: number } | undefined
-  /** When something was heard last before the link was given up. */
+  /** The time of the last sign of life before the link was given up. */
   #givenUpMs: number | undefined
 
   constructor(
@@ -44,7 +47,7 @@ export class AnswerProbe<Waiter> implements Disposable {
 
   begin(waiter: Waiter): void {
     this.#waiting.set(waiter, this.#clock.monotonicMs())
-    // One timer looks after all: requests that are answered in time must not each pay for theirs.
+    // One timer serves all: requests that are answered in time must not pay for one each.
     if (this.#timer === undefined) this.#lookIn(this.#limits.answerMs)
   }
 
@@ -62,7 +65,7 @@ export class AnswerProbe<Waiter> implements Disposable {
     this.#timer = undefined
     if (oldestMs === undefined) return
     const nowMs = this.#clock.monotonicMs()
-    // This process itself was held up: what came meanwhile has not been read yet.
+    // This process itself was delayed: bytes that came meanwhile have not been read yet.
     if (nowMs - this.#dueMs > lateMs) return this.#lookIn(lateMs)
     const { heardMs } = this.#health
     const quietMs = nowMs - Math.max(oldestMs, heardMs)

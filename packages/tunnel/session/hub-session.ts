@@ -52,28 +52,28 @@ export interface TunnelSession {
   readonly rttMs: number | undefined
   readonly bytesIn: number
   readonly bytesOut: number
-  /** Over about the last ten seconds. */
+  /** The rates over about the last ten seconds. */
   readonly byteRates: ByteRates
-  /** When it was opened, in milliseconds since the epoch. */
+  /** The time at which it was opened, in milliseconds since the epoch. */
   readonly openedAtMs: number
   /** The time for which nothing was heard from the agent. */
   readonly silentMs: number
   /** Open right now. */
   readonly streams: number
-  /** Received and not yet read, in all streams. */
+  /** Bytes received and not read yet, in all streams. */
   readonly bufferedBytes: number
   /** Bytes to send, in all streams, that the network has not taken yet. */
   readonly queuedBytes: number
   /** False once it is closing, and while its agent does not answer: send() would be refused. */
   readonly isOpen: boolean
-  /** Why it is not open; absent while it is. */
+  /** Why it is not open; undefined while it is. */
   readonly endReason: string | undefined
   /**
    * The rule of the protocol whose violation by the agent ended it; undefined if it is open, or ended
    * otherwise.
    */
   readonly brokenRule: string | undefined
-  /** Why it ended; never rejects. */
+  /** Resolves with the reason of the end; never rejects. */
   readonly closed: Promise<string>
   /** Bytes since it began, by class; `sent` went to the agent. */
   readonly traffic: TrafficBytes
@@ -286,7 +286,7 @@ class HubSession implements TunnelSession {
     })
   }
 
-  /** Drops a body that must not be there: it would keep a client's connection from its next request. */
+  /** Drops a body that must not exist: it would block the next request of a client's connection. */
   #withoutBody(stream: TunnelStream, head: Omit<TunnelResponse, 'body'>): TunnelResponse {
     stream.reset(resetCodes.cancel)
     return { ...head, body: new WholeBody(new Uint8Array(0)) }

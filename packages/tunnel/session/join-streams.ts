@@ -3,8 +3,8 @@ import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
 
 /**
- * Carries bytes both ways until both directions ended. An end in one direction passes on and
- * leaves the other open (half-close); a failure of one side cuts the other. Never rejects.
+ * Carries bytes both ways until both directions have ended. The end of one direction passes on and leaves the
+ * other open (half-close); a failure of one side cuts the other. Never rejects.
  */
 export function joinStreams(one: Duplex, other: Duplex): Promise<void> {
   one.pipe(other)
@@ -16,7 +16,7 @@ function follow(stream: Duplex, peer: Duplex): Promise<void> {
   return new Promise((resolve) => {
     stream.once('error', (error) => cut(peer, error))
     stream.once('close', () => {
-      // Closed before its end was read or written: there is nobody left to talk to.
+      // It closed before its end was read or written, so the other end has no partner any more.
       if (!stream.readableEnded || !stream.writableFinished) peer.destroy()
       resolve()
     })
@@ -24,7 +24,7 @@ function follow(stream: Duplex, peer: Duplex): Promise<void> {
   })
 }
 
-/** Over bare TCP nothing else tells a cut from an end. */
+/** Resets a bare TCP connection, where nothing else distinguishes a cut from an end. */
 function cut(peer: Duplex, error: Error): void {
   const isBareTcp = peer instanceof Socket && !(peer instanceof TLSSocket) && !peer.connecting
   if (isBareTcp && !peer.destroyed) peer.resetAndDestroy()

@@ -23,7 +23,7 @@ import type { TunnelLimits } from '../frame/tunnel-limits.ts'
 import type { TunnelLink } from '../frame/tunnel-link.ts'
 import { TunnelStream } from './tunnel-stream.ts'
 
-/** Frames without a body that wait for the link; an end that takes none is not waited for. */
+/** The limit of frames without a body that wait for the link; an end that takes none is not waited for. */
 const controlBytesMax = 16_777_216
 const reasonBytesMax = 1_024
 const rulesBytesMax = 4_096
@@ -34,17 +34,17 @@ export interface MultiplexerEvents {
   onGoAway(reason: string): void
   /** Called with the hub's rules for this end; omitted at the hub's end. */
   onTraffic?: (rules: TrafficRules) => void
-  /** The other end broke the protocol, or does not read: the link is of no use any more. */
+  /** Called if the other end broke the protocol, or does not read: the link is then useless. */
   onFault(error: Error): void
 }
 
 export interface MultiplexerDeps {
   readonly clock: Clock
-  /** Hears of the bytes of each message, in and out. */
+  /** Receives the bytes of each message, in and out. */
   readonly onBytes?: (bytes: number) => void
 }
 
-/** Many streams over one link. Knows frames and credit; requests and answers are its users'. */
+/** Runs many streams over one link. It handles frames and credit; its users handle requests and answers. */
 export class Multiplexer {
   readonly #limits: TunnelLimits
   readonly #events: MultiplexerEvents
@@ -92,7 +92,7 @@ export class Multiplexer {
   get count(): number {
     return this.#streams.size
   }
-  /** Received and not yet read. */
+  /** Bytes received and not read yet. */
   get bufferedBytes(): number {
     return this.#budget.bufferedBytes
   }
@@ -107,7 +107,7 @@ export class Multiplexer {
     return this.#queue.controlBytes > controlBytesMax / 2 || this.#lastId >= streamIdMax
   }
 
-  /** Since it began, by class. */
+  /** The bytes since it began, by class. */
   get traffic(): TrafficBytes {
     return this.#meter.read()
   }

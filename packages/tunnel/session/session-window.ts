@@ -40,7 +40,7 @@ export class ReceiveBudget {
   readonly limits: WindowLimits
   readonly windowBytesMin: number
   streams = 0
-  /** Received and not yet read. */
+  /** Bytes received and not read yet. */
   bufferedBytes = 0
   #grown = 0
 

@@ -3,7 +3,7 @@ import { resetCodes } from '../frame/tunnel-frame.ts'
 import { TunnelStreamError, type TunnelBody } from '../frame/tunnel-message.ts'
 import type { TunnelStream } from './tunnel-stream.ts'
 
-/** Says why a stream broke off, for its reader. */
+/** Returns the reason why a stream broke off, for its reader. */
 export type ExplainCut = () => Error
 
 /** Credit is given for bytes handed over, so only this much is kept in addition to it. */

@@ -46,7 +46,7 @@ export class TunnelStream implements Sender {
   onHead: ((lines: string[]) => void) | undefined
   /** Bytes or the end arrived. */
   onReadable: (() => void) | undefined
-  /** write() may go on, or is in vain. */
+  /** Called when write() may continue, or is pointless. */
   onDrain: (() => void) | undefined
   readonly #context: StreamContext
   readonly #window: ReceiveWindow
@@ -79,7 +79,7 @@ export class TunnelStream implements Sender {
   get isCut(): boolean {
     return this.#state.name === 'cut'
   }
-  /** answer() was called. */
+  /** True once answer() was called. */
   get isAnswered(): boolean {
     return this.outgoing.state !== 'head'
   }
@@ -98,7 +98,7 @@ export class TunnelStream implements Sender {
     this.received.own = name
   }
 
-  /** Called once, when it is over; at once when it is already. */
+  /** Calls back once it is over; at once if it already is. */
   whenOver(callback: () => void): void {
     if (this.isOver) callback()
     else this.#whenOver.push(callback)
@@ -111,7 +111,7 @@ export class TunnelStream implements Sender {
     queue.control({ type: frameTypes.answer, isEnd: false, stream: this.id, text: headText(lines) })
   }
 
-  /** False: wait for onDrain before more. The chunk must not change any more. */
+  /** Returns false if the caller should wait for onDrain before more. The chunk must not change any more. */
   write(chunk: Uint8Array): boolean {
     if (this.isOver || this.outgoing.hasEnd) return true
     this.outgoing.push(chunk)
@@ -145,7 +145,7 @@ export class TunnelStream implements Sender {
     return chunk
   }
 
-  /** The reader wants no more. An answer that is complete still leaves whole; else this is a reset. */
+  /** Stops reading. A complete answer is still sent whole; otherwise this is a reset. */
   stopReading(): void {
     if (this.isOver) return
     if (this.#context.role === 'asking' || !this.outgoing.hasEnd) {
@@ -156,7 +156,7 @@ export class TunnelStream implements Sender {
     this.#endIfDone()
   }
 
-  /** Ends both directions at once; what waits is dropped. */
+  /** Ends both directions at once and drops waiting bytes. */
   reset(code: number, fault?: Error): void {
     if (this.isOver) return
     if (!this.#isDone) this.#sendReset(code)

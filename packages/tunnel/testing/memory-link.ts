@@ -88,7 +88,7 @@ function createEnd(options: MemoryLinkOptions): End {
         end.listener?.onPong(payload)
       },
       close: (reason) => {
-        // Behind what was sent.
+        // The end comes after the sent messages.
         setImmediate(() => {
           end.end(reason)
           end.peer?.end(reason)

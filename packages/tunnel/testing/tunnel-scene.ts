@@ -15,7 +15,7 @@ import { createTestAuthority, type TestAuthority } from './test-certificates.ts'
 export interface SceneOptions {
   limits?: Partial<TunnelLimits>
   server?: Partial<Pick<TunnelServerOptions, 'authenticate' | 'acceptsPerSecond' | 'onHandshake'>>
-  /** Sits between agent and hub. */
+  /** Whether a relay is between agent and hub. */
   viaRelay?: boolean
 }
 
@@ -104,16 +104,16 @@ async function listen(
   return server
 }
 
-/** Forwards bytes, and can fail the way networks do. */
+/** Forwards bytes, and can fail as networks do. */
 export interface Relay extends AsyncDisposable {
   readonly port: number
-  /** Connections so far. */
+  /** The number of connections so far. */
   readonly dials: number
   /** Resets every connection. */
   cut(): void
-  /** Swallows everything in silence, as a NAT that forgot the flow. */
+  /** Drops everything silently, like a NAT that forgot the flow. */
   blackHole(): void
-  /** Nothing passes until resume(); then what was held does, as over a link that was down. */
+  /** Holds everything until resume(), which releases it, as over a link that was down. */
   stall(): void
   resume(): void
 }

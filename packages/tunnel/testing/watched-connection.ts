@@ -1,7 +1,8 @@
 /**
- * A process with a connection to the address and port that are its arguments, which ends with this machine's address.
- * Commands are lines: `down` and `up` wait until the kernel has no or an own address of use, `look` lets two seconds
- * pass and tells what became of the connection; any other line is sent to the peer, and what it answers is told.
+ * Holds a connection to the address and port in its arguments, which ends with this machine's address.
+ * Commands are lines: `down` and `up` wait until the kernel has no usable address, or one again; `look` waits
+ * two seconds and reports the state of the connection; any other line is sent to the peer, and its answer is
+ * printed.
  */
 import { once } from 'node:events'
 import { connect } from 'node:net'

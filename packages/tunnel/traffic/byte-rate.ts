@@ -1,4 +1,4 @@
-/** How fast a link moves bytes, in each direction. */
+/** The rate at which a link moves bytes, in each direction. */
 export interface ByteRates {
   readonly inPerSecond: number
   readonly outPerSecond: number
@@ -13,12 +13,12 @@ interface Sample extends ByteCounts {
   readonly atMs: number
 }
 
-/** A younger link has moved too little to tell a rate from its first burst. */
+/** A younger link has moved too little to distinguish a rate from its first burst. */
 const spanMsMin = 1_000
 
 /**
- * Rates over the last few samples, from counters that only grow. It is given a sample now and then, at
- * even intervals, and keeps `samplesMax` of them: an idle link costs nothing between two.
+ * Computes rates over the last few samples of counters that only grow. It gets samples at even intervals, and
+ * keeps `samplesMax` of them: between two, an idle link costs nothing.
  */
 export class ByteMeter {
   readonly #counts: ByteCounts
@@ -37,7 +37,7 @@ export class ByteMeter {
     if (this.#samples.length > this.#samplesMax) this.#samples.shift()
   }
 
-  /** Since the oldest sample. */
+  /** Returns the rates since the oldest sample. */
   rates(nowMs: number): ByteRates {
     const [oldest] = this.#samples
     if (oldest === undefined) return { inPerSecond: 0, outPerSecond: 0 }

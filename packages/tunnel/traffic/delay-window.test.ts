@@ -122,7 +122,7 @@ const fastLinks = [
 for (const { what, ...link } of fastLinks) {
   test(`bulk has a link of ${what} as if there were no window`, async () => {
     const scene = await startBulk(link)
-    // Bulk begins as TCP does, and doubles.
+    // Bulk begins like TCP, and doubles.
     await pass(scene, 40 * link.oneWayMs + 100)
     const bytes = await bulkIn(scene, 2_000)
     assert.ok(bytes >= 0.95 * 2 * link.bytesPerSecond, `${bytes} bytes in 2 s`)
@@ -172,7 +172,7 @@ test('a way that becomes longer, as from cable to satellite, keeps its rate', as
 test('what stands on the way and is not ours does not slow bulk down for long', async () => {
   const scene = await startBulk({ bytesPerSecond: 1_000_000, oneWayMs: 10 })
   await pass(scene, 5_000)
-  // Somebody else's upload fills the router: a second and a half.
+  // Another upload fills the router: a second and a half.
   scene.options.foreignBytes = 1_500_000
   await pass(scene, 60_000)
   const bytes = await bulkIn(scene, 60_000)

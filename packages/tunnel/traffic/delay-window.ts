@@ -63,7 +63,7 @@ export class DelayWindow {
     return this.#link.bytesOut - this.#provenBytes
   }
 
-  /** Somebody has something to send: may it go? */
+  /** Reports whether waiting bytes may be sent. */
   admit(): boolean {
     if (!this.#isAnswered || this.bytesAhead < this.#size.bytes) return true
     this.#wasFull = true

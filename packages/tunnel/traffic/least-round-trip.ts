@@ -1,7 +1,7 @@
 /** The way may become longer, and is then not known by what it was. */
 const rememberedMs = 300_000
 
-/** The least round trip of the last five to ten minutes: what the way takes when nothing stands on it. */
+/** Keeps the least round trip of the last five to ten minutes: the time of the way without queues. */
 export class LeastRoundTrip {
   #ms = Infinity
   #msBefore = Infinity
@@ -12,7 +12,7 @@ export class LeastRoundTrip {
     this.#ms = Math.min(this.#ms, ms)
   }
 
-  /** Infinity: none is known. */
+  /** Returns Infinity if none is known. */
   ms(nowMs: number): number {
     this.#forget(nowMs)
     return Math.min(this.#ms, this.#msBefore)

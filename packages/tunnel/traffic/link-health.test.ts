@@ -7,7 +7,7 @@ import type { LinkListener, TunnelLink } from '../frame/tunnel-link.ts'
 
 const events = { onDead: () => assert.fail('It is not dead') }
 
-/** A link whose pings are answered when the test says so. */
+/** Returns a link whose pings are answered when the test decides. */
 function slowLink() {
   const counts = { bytesIn: 0, bytesOut: 0 }
   const pings: string[] = []

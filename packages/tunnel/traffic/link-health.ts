@@ -6,15 +6,15 @@ import type { LinkListener, TunnelLink } from '../frame/tunnel-link.ts'
 import type { TunnelLimits } from '../frame/tunnel-limits.ts'
 
 export interface LinkHealth extends Disposable {
-  /** Round trip of pings, smoothed as TCP does (RFC 6298, 2); absent before the first answer. */
+  /** The round trip of pings, smoothed like TCP's (RFC 6298, 2); undefined before the first answer. */
   readonly rttMs: number | undefined
-  /** Over about the last `pingMs`. */
+  /** The rates over about the last `pingMs`. */
   readonly byteRates: ByteRates
-  /** Pings now and waits for that answer. */
+  /** Pings now and resolves with the round trip of the answer. */
   ping(signal: AbortSignal): Promise<number>
-  /** When anything was heard last, by the clock's monotonic time. */
+  /** The time at which anything was last heard, on the monotonic clock. */
   readonly heardMs: number
-  /** Sent since the newest ping that was answered: that much may still be on its way. */
+  /** Bytes sent since the newest answered ping, which may still be in flight. */
   readonly unprovenBytes: number
   /** Pings now; the result shows in `heardMs`. */
   probe(): void
@@ -26,7 +26,7 @@ export interface LinkEvents {
   readonly pings?: {
     /** The other end's. */
     onPing(payload: string): void
-    /** `proof` where a ping was answered that was sent here. */
+    /** Called for a pong; `proof` is set if it answers a ping that was sent here. */
     onPong(payload: string, proof: PingProof | undefined): void
   }
 }

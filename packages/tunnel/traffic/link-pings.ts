@@ -23,7 +23,7 @@ export class LinkPings {
     this.#provenBytes = link.bytesOut
   }
 
-  /** Smoothed as TCP does (RFC 6298, 2); absent before the first answer. */
+  /** The round trip, smoothed like TCP's (RFC 6298, 2); undefined before the first answer. */
   get rttMs(): number | undefined {
     return this.#rttMs
   }
@@ -36,7 +36,7 @@ export class LinkPings {
     const atMs = this.#clock.monotonicMs()
     const payload = pingPayload((this.#sequence += 1), atMs)
     this.#sent.set(payload, { atMs, bytesOut: this.#link.bytesOut })
-    // Older ones will not be answered any more; pings without answers must not pile up.
+    // Older pings will not be answered any more, and unanswered ones must not accumulate.
     const oldest = this.#sent.keys().next().value
     if (this.#sent.size > pingsMax && oldest !== undefined) this.#sent.delete(oldest)
     this.#link.ping(payload)
@@ -56,7 +56,7 @@ export class LinkPings {
     return { rttMs: newestMs, bytesOut: ping.bytesOut }
   }
 
-  /** Pings now and waits for that answer: its round trip, as it is. */
+  /** Pings now and resolves with the unsmoothed round trip of the answer. */
   measure(signal: AbortSignal): Promise<number> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason)

@@ -27,7 +27,7 @@ export class OutgoingBytes {
   get hasEnd(): boolean {
     return this.#state === 'ending' || this.#state === 'ended'
   }
-  /** take() would give something. */
+  /** True if take() would return something. */
   get isReady(): boolean {
     if (this.#queued > 0) return this.#credit > 0
     return this.#state === 'ending'

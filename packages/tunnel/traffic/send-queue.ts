@@ -20,11 +20,11 @@ const messageBytesMax = 3 * 16_384 - 32
 const bufferBytes = linkHeadBytes + messageBytesMax
 /** The bytes of one stream's turn while others wait. */
 const turnBytes = 16_384 - frameHeaderBytes
-/** Given to the link and not yet taken by the kernel: more would only make small frames wait. */
+/** The bytes given to the link and not yet taken by the kernel: more would only delay small frames. */
 const unsentBytesMax = 131_072
-/** Smaller messages are copied out of their buffer, which is used again. */
+/** Smaller messages are copied out of their buffer, which is then reused. */
 const copiedBytesMax = 8_192
-/** Buffers that wait for their next use, in the process. */
+/** The buffers of the process that wait for reuse. */
 const spareBuffersMax = 32
 
 const spareBuffers: Buffer[] = []
@@ -34,7 +34,7 @@ export interface ControlFrame {
   readonly type: Exclude<FrameType, typeof frameTypes.data>
   readonly isEnd: boolean
   readonly stream: number
-  /** Before the text: 4 bytes, big-endian. */
+  /** A number before the text: 4 bytes, big-endian. */
   readonly number?: number
   /** Latin-1. */
   readonly text?: string

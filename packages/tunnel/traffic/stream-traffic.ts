@@ -17,7 +17,7 @@ export class StreamTraffic {
     this.#own = trafficClasses.indexOf(name)
   }
 
-  /** Place in `trafficClasses`. */
+  /** The index in `trafficClasses`. */
   get index(): number {
     return this.#isBulk ? bulkIndex : this.#own
   }
@@ -26,7 +26,7 @@ export class StreamTraffic {
     const forgotten = ((nowMs - this.#atMs) * bulkAfterBytes) / bulkWindowMs
     this.#level = Math.max(0, this.#level - forgotten) + bytes
     this.#atMs = nowMs
-    // Back only well below, or it would go to and fro.
+    // It returns only well below the limit, or it would oscillate.
     if (this.#isBulk) this.#isBulk = this.#level * 2 > bulkAfterBytes
     else this.#isBulk = this.#level > bulkAfterBytes
   }

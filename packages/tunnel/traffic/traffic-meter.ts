@@ -6,12 +6,12 @@ export interface TrafficBytes {
   readonly received: Readonly<Record<TrafficClass, number>>
 }
 
-/** Counts by class; asked seldom, told for each frame. */
+/** Counts bytes by class; it is read rarely, and updated for each frame. */
 export class TrafficMeter {
   readonly #sent = trafficClasses.map(() => 0)
   readonly #received = trafficClasses.map(() => 0)
 
-  /** `index` is the place in `trafficClasses`. */
+  /** Counts sent bytes; `index` is the index in `trafficClasses`. */
   onSent(index: number, bytes: number): void {
     this.#sent[index] = (this.#sent[index] ?? 0) + bytes
   }

@@ -19,7 +19,7 @@ export interface TrafficRate {
   readonly burstBytes: number
 }
 
-/** Over which what a stream moved is forgotten again. */
+/** The window after which a stream's past traffic is forgotten. */
 export const bulkWindowMs = 10_000
 
 export const defaultTrafficRules: TrafficRules = Object.freeze({

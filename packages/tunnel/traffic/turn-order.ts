@@ -7,11 +7,11 @@ export interface Sender {
   readonly id: number
   readonly outgoing: OutgoingBytes
   readonly traffic: StreamTraffic
-  /** Something was taken. */
+  /** Called when bytes were taken. */
   onTaken(): void
 }
 
-/** Streams of one class: those that had nothing waiting go before those that had their turn. */
+/** The streams of one class: those that had nothing waiting come before those that had their turn. */
 interface Line {
   readonly fresh: Sender[]
   readonly rest: Sender[]
@@ -51,7 +51,7 @@ export class TurnOrder {
     return true
   }
 
-  /** `turnBytes`: what one turn takes at most. */
+  /** Returns the next sender; `turnBytes` is the most that one turn takes. */
   next(turnBytes: number): Sender | undefined {
     if (this.#waiting.size === 0) return undefined
     const line = this.#owed(turnBytes) ?? this.#first()

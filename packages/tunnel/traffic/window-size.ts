@@ -10,7 +10,7 @@ export const windowBounds = Object.freeze({
   mostBytes: 67_108_864,
   /** The time that bytes may queue on the way, or half a round trip if that is more. */
   standingMs: 250,
-  /** After so long a delay that was not ours is asked about again. */
+  /** The time after which a foreign delay is tested again. */
   doubtMs: 120_000,
 })
 
@@ -53,13 +53,16 @@ export class WindowSize {
     this.#least.add(ms, nowMs)
   }
 
-  /** After a long pause the link may be another one. */
+  /** Starts over: after a long pause the link may be another one. */
   restart(): void {
     this.#bytes = Math.min(this.#bytes, windowBounds.startBytes)
     this.#narrowing = undefined
   }
 
-  /** `wasFull`: something had to wait since the last change. `lastNumber`: of the mark that was sent last. */
+  /**
+   * Records a mark. `wasFull` is set if bytes had to wait since the last change; `lastNumber` is that of the
+   * last mark sent.
+   */
   onMark(report: MarkReport, sent: { wasFull: boolean; lastNumber: number }, nowMs: number): void {
     const leastMs = this.#least.ms(nowMs)
     if (this.#foreign && this.#foreign.untilMs <= nowMs) this.#foreign = undefined

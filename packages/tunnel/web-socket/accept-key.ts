@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** RFC 6455, 1.3. */
+/** The GUID of RFC 6455, 1.3. */
 const websocketGuid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
 /** Returns a server's answer to the client's Sec-WebSocket-Key. */

@@ -3,10 +3,10 @@ import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { acceptKey } from './accept-key.ts'
 
-/** 16 bytes in base64. */
+/** The key is 16 bytes in base64. */
 const keyShape = /^[+/0-9A-Za-z]{22}==$/
 
-/** Whether it asks for a WebSocket as RFC 6455, 4.2.1 has it. */
+/** Reports whether it requests a WebSocket as defined in RFC 6455, 4.2.1. */
 export function asksForWebSocket({ method, headers }: IncomingMessage): boolean {
   return (
     method === 'GET' &&

@@ -1,6 +1,6 @@
 import { closeCodes, WebSocketFault } from './web-socket-fault.ts'
 
-/** RFC 6455, 5.2. */
+/** The opcodes of RFC 6455, 5.2. */
 export const opcodes = Object.freeze({
   continuation: 0,
   text: 1,
@@ -33,8 +33,8 @@ export interface FrameHead {
 }
 
 /**
- * Undefined while it is not whole. A length in more bytes than it needs is read, as others do. Throws WebSocketFault
- * for reserved bits and for lengths that no number here holds.
+ * Returns undefined while it is incomplete. A length in more bytes than necessary is accepted, as by others.
+ * Throws WebSocketFault for reserved bits and for lengths beyond a number's precision.
  */
 export function readFrameHead(bytes: Buffer, offset: number): FrameHead | undefined {
   const [first, second] = [bytes[offset], bytes[offset + 1]]

@@ -3,7 +3,7 @@ import { applyMask, controlBytesMax, opcodes, readFrameHead, type FrameHead } fr
 import { closeCodes, WebSocketFault } from './web-socket-fault.ts'
 
 export interface FrameEvents {
-  /** Some bytes of a binary message, as they come; the last piece of a message may be empty. */
+  /** Called with bytes of a binary message, as they come; the last piece of a message may be empty. */
   onPiece(piece: Buffer, isLast: boolean): void
   onPing(payload: Buffer): void
   onPong(payload: Buffer): void
@@ -27,7 +27,7 @@ export class FrameReader {
   readonly #events: FrameEvents
   /** The beginning of a head that is not whole. */
   #cut: Buffer | undefined
-  /** Its payload is being read. */
+  /** The head of the frame whose payload is being read. */
   #frame: FrameHead | undefined
   /** The bytes of that payload read so far. */
   #bytesRead = 0
@@ -42,7 +42,7 @@ export class FrameReader {
     this.#events = events
   }
 
-  /** Throws WebSocketFault; then it is of no use any more. */
+  /** Throws WebSocketFault, and must not be used afterwards. */
   read(chunk: Buffer): void {
     const bytes = this.#cut ? Buffer.concat([this.#cut, chunk]) : chunk
     this.#cut = undefined

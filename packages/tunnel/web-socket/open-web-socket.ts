@@ -8,7 +8,7 @@ import { acceptKey } from './accept-key.ts'
 import type { Masks } from './web-socket-endpoint.ts'
 
 export interface OpenWebSocketOptions {
-  /** ws: or wss:; the socket is already secured. */
+  /** A URL with ws: or wss:; the socket is already secured. */
   url: string
   protocol: string
   headers?: Readonly<Record<string, string>>
@@ -16,7 +16,7 @@ export interface OpenWebSocketOptions {
   what: string
 }
 
-/** Frames may already have come; nothing is read before an endpoint does. */
+/** The opened socket. Frames may already have come; nothing is read before an endpoint does. */
 export interface OpenedWebSocket {
   readonly headers: IncomingHttpHeaders
   readonly masks: Masks

@@ -1,9 +1,9 @@
 /** The hub did not let the agent in, or could not be reached; `cause` has the first fault. */
 export class TunnelDialError extends Error {
   override name = 'TunnelDialError'
-  /** HTTP status when the hub, or the proxy, answered and refused. */
+  /** The HTTP status, if the hub or the proxy answered and refused. */
   readonly status?: number
-  /** How long the hub asks to stay away. */
+  /** The time that the hub asks to stay away. */
   readonly retryAfterMs?: number
 
   constructor(message: string, options: ErrorOptions & { status?: number; retryAfterMs?: number }) {

@@ -15,7 +15,7 @@ const protocol = 'test.v1.skerry'
 const signal = AbortSignal.timeout(60_000)
 const messageBytesMax = 1_000_000
 
-/** Puts messages together, and sends each back. */
+/** Joins messages, and sends each back. */
 function echo(socket: Duplex, masks: Masks, clock = simulatedClock()) {
   const ended = Promise.withResolvers<{ code: number; reason: string; fault?: Error | undefined }>()
   const heard: string[] = []

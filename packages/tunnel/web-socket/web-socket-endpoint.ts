@@ -28,7 +28,7 @@ export interface EndpointOptions {
 }
 
 export interface EndpointEvents extends Pick<FrameEvents, 'onPiece' | 'onPong'> {
-  /** It is answered. */
+  /** Called for a ping, which is answered automatically. */
   onPing(payload: Buffer): void
   /** The connection is closed; `fault` where it failed, or the other end broke the protocol. Called once. */
   onClosed(code: number, reason: string, fault: Error | undefined): void
@@ -102,7 +102,7 @@ export class WebSocketEndpoint {
     if (this.isOpen) this.#write(opcodes.ping, behindHead(payload))
   }
 
-  /** Says goodbye; ends the connection when the other end has done so, too, or does not in time. */
+  /** Sends a close; ends the connection when the other end has closed, too, or does not in time. */
   close(code: number, reason: string): void {
     if (this.#isCloseSent) return
     this.#writeClose(code, reason)
@@ -115,7 +115,7 @@ export class WebSocketEndpoint {
   }
 
   #onChunk(chunk: Buffer): void {
-    // After a fault the rest is read away, so that the other end gets to read why.
+    // After a fault the rest is discarded, so that the other end can read the reason.
     if (this.#isCloseHeard || this.#fault) return
     try {
       this.#reader.read(chunk)
@@ -204,7 +204,7 @@ export function behindHead(payload: Uint8Array): Buffer {
   return bytes
 }
 
-/** Cut between characters: a close carries at most 123 bytes of UTF-8 (RFC 6455, 5.5). */
+/** Cuts between characters: a close carries at most 123 bytes of UTF-8 (RFC 6455, 5.5). */
 function shortened(reason: string): string {
   let text = reason.slice(0, closeReasonBytesMax)
   while (Buffer.byteLength(text) > closeReasonBytesMax) text = text.slice(0, -1)

@@ -4,9 +4,9 @@ export const closeCodes = Object.freeze({
   goingAway: 1_001,
   protocolError: 1_002,
   unsupportedData: 1_003,
-  /** Never sent: a close without a code. */
+  /** Stands for a close without a code; never sent. */
   none: 1_005,
-  /** Never sent: there was no close. */
+  /** Stands for a missing close; never sent. */
   cut: 1_006,
   invalidText: 1_007,
   tooBig: 1_009,

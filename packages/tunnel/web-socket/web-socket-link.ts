@@ -18,12 +18,12 @@ export interface LinkHandshake extends EndpointOptions {
   readonly featuresText: string | undefined
 }
 
-/** Over a socket whose handshake is done. */
+/** Returns a link over a socket whose handshake is done. */
 export function webSocketLink(socket: Duplex, handshake: LinkHandshake): TunnelLink {
   return new WebSocketLink(socket, handshake)
 }
 
-/** A class, as a hub holds thousands: closures and getters of its own would be half of each. */
+/** A class, because a hub holds thousands of links: closures and getters per link would double its memory. */
 class WebSocketLink implements TunnelLink, EndpointEvents {
   readonly closed: Promise<string>
   readonly features: NonNullable<TunnelLink['features']>
@@ -37,7 +37,7 @@ class WebSocketLink implements TunnelLink, EndpointEvents {
   #onEnded: ((reason: string) => void) | undefined
 
   constructor(socket: Duplex, handshake: LinkHandshake) {
-    // Sockets and TLS connections count what they read; a bare stream does not.
+    // Sockets and TLS connections count the bytes that they read; a bare stream does not.
     this.#socket = socket
     this.features = sharedFeatures(handshake.featuresText)
     this.#endpoint = new WebSocketEndpoint(socket, handshake, this)

@@ -1,4 +1,7 @@
-/** Stands where envtest starts etcd: is healthy, and says where the API server keeps its store. */
+/**
+ * A stand-in for the etcd that envtest starts: it reports health, and the directory where the API server
+ * keeps its store.
+ */
 import { mkdir } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { stopSignal } from '../../../../roles/runtime/role-context.ts'
