@@ -217,7 +217,7 @@ test('every skerry command and option in a document exists', () => {
   assert.ok(commands > 20, 'the documents show commands')
 })
 
-/** What kubectl would be told with --validate=strict; undefined when all is well. */
+/** Returns the refusal that kubectl would get with --validate=strict, or undefined if there is none. */
 function manifestFault(kinds: readonly Kind[], value: unknown): string | undefined {
   if (!isJsonObject(value)) return 'is no object'
   const { apiVersion, kind } = value
