@@ -1,6 +1,6 @@
 /**
- * api: Kubernetes' vocabulary. Types of objects, what a kind and a schema are, names, labels, quantities and Status. Pure: no
- * I/O and no node: imports. The kinds themselves are in the package kinds.
+ * api: Kubernetes' vocabulary. Types of objects, what a kind and a schema are, names, labels, quantities and Status.
+ * Pure: no I/O and no node: imports. The kinds themselves are in the package kinds.
  * Start reading at kind.ts (what a kind is), then schema.ts.
  */
 export type * from './object.ts'

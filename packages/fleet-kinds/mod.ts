@@ -1,7 +1,7 @@
 /**
- * fleet-kinds: the kinds by which a hub knows its clusters, as data: Karmada's Cluster, and Skerry's ClusterRegistration,
- * ClusterAccess, TrafficContract and VirtualCluster. Each kind has its types, its strategy and its checks here; controllers
- * that act on the kinds live above.
+ * fleet-kinds: the kinds by which a hub knows its clusters, as data: Karmada's Cluster, and Skerry's
+ * ClusterRegistration, ClusterAccess, TrafficContract and VirtualCluster. Each kind has its types, its strategy and
+ * its checks here; controllers that act on the kinds live above.
  * Start reading at cluster/cluster-kind.ts.
  */
 export { clusterAccessKind } from './access/cluster-access-kind.ts'

@@ -1,6 +1,6 @@
 /**
- * karmada-kinds: Karmada's kinds as data, without Cluster: policies, bindings, Works and what its webhooks check of them.
- * Controllers that act on the kinds live above.
+ * karmada-kinds: Karmada's kinds as data, without Cluster: policies, bindings, Works and what its webhooks check of
+ * them. Controllers that act on the kinds live above.
  * Start reading at karmada-kinds.ts, then policy/propagation-policy.ts.
  */
 export { fleetAdmission } from './admission/fleet-admission.ts'

@@ -1,6 +1,7 @@
 /**
- * kinds: every kind that Kubernetes serves, as data: strategies (defaults, validation, what an update may change), columns,
- * and the rules of custom resources. Pure: no I/O and no node: imports. It stores nothing and answers no request.
+ * kinds: every kind that Kubernetes serves, as data: strategies (defaults, validation, what an update may change),
+ * columns, and the rules of custom resources. Pure: no I/O and no node: imports. It stores nothing and answers no
+ * request.
  * Start reading at builtin-kinds.ts, then strategy-table.ts; custom-resource-kinds.ts makes kinds of definitions.
  */
 export { strategies } from './strategy-table.ts'

@@ -1,6 +1,6 @@
 /**
- * Writes packages/api/generated/ (types) and packages/kinds/generated/ (schemas, kinds) from the Kubernetes module of the Go
- * toolchain:
+ * Writes packages/api/generated/ (types) and packages/kinds/generated/ (schemas, kinds) from the Kubernetes module of
+ * the Go toolchain:
  *   node dev/hack/generate-api/generate.ts [--version v1.36.3] [--out <directory of both packages>]
  * Only facts are taken over (names, types, defaults, merge keys), never upstream's sentences.
  * The same version gives the same bytes.

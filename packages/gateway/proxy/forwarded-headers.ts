@@ -232,8 +232,9 @@ export function sandboxed(headers: AnsweredHeaders): AnsweredHeaders {
 }
 
 /**
- * Names of the hub's own cookies begin with `__Host-skerry-`. Browsers take such a cookie from the hub's own host alone, over
- * TLS, and for all its paths (RFC 6265bis, 4.1.3.2); the hub neither passes one on to an edge nor takes one from there.
+ * Names of the hub's own cookies begin with `__Host-skerry-`. Browsers take such a cookie from the hub's own host alone,
+ * over TLS, and for all its paths (RFC 6265bis, 4.1.3.2); the hub neither passes one on to an edge nor takes one from
+ * there.
  * The pattern matches more than that: any case, any prefix, and a name hidden in the value of a cookie without a name.
  */
 const likeHubCookie = /^[\s=]*(?:__host-|__secure-)?skerry/i
