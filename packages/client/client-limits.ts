@@ -38,3 +38,40 @@ export const clientLimits = Object.freeze({
   /** A token file is read again when the copy in memory is older, as client-go does. */
   tokenFileMaxAgeMs: 60_000,
 })
+
+/**
+ * Bounds of the client that no caller sets, by the file that keeps them: `eventRecorder` is event-recorder.ts.
+ */
+export const clientBounds = Object.freeze({
+  eventRecorder: Object.freeze({
+    /** Tries of one event while the server does not answer; then it is dropped, as upstream does. */
+    triesMax: 3,
+    retryMs: 2_000,
+  }),
+  eventSeriesSink: Object.freeze({
+    /** Tries of one event while the server does not answer; then it is dropped. Upstream's figures. */
+    triesMax: 12,
+    retryMs: 10_000,
+  }),
+  httpPool: Object.freeze({
+    serverMarginMs: 1_000,
+    /** One look at all of them costs less than a timer for each request. */
+    sweepMs: 1_000,
+  }),
+  informer: Object.freeze({
+    /** A watch that lived shorter than this did not work: the next one waits. */
+    watchMsMin: 1_000,
+  }),
+  issuerFetch: Object.freeze({
+    /** Documents and answers of an issuer are small. */
+    answerBytesMax: 1024 * 1024,
+    answerMsMax: 30_000,
+  }),
+  loopbackListener: Object.freeze({
+    /** An answer of an issuer in an address, and no more. */
+    headerBytesMax: 32 * 1024,
+  }),
+  oidcIssuer: Object.freeze({
+    textMax: 1_000,
+  }),
+})

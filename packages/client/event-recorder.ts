@@ -3,6 +3,7 @@ import { StatusError, isStatusError, type Event, type KubeObject } from '@skerry
 import type { Cluster } from './cluster.ts'
 import { EventCorrelator, eventLimits, type SentEvent } from './event-correlator.ts'
 import { resources } from './resources-table.ts'
+import { clientBounds } from './client-limits.ts'
 
 export interface EventText {
   type: 'Normal' | 'Warning'
@@ -43,9 +44,7 @@ interface Pending {
   atMs: number
 }
 
-/** Tries of one event while the server does not answer; then it is dropped, as upstream does. */
-const triesMax = 3
-const retryMs = 2_000
+const { triesMax, retryMs } = clientBounds.eventRecorder
 
 export function createEventSink(cluster: Cluster, deps: { clock: Clock; log: Logger }): EventSink {
   const queue = new BoundedQueue<Pending>(eventLimits.queueMax)

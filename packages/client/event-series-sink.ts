@@ -19,6 +19,7 @@ import { eventLimits } from './event-correlator.ts'
 import { uniqueEventSuffixes } from './event-recorder.ts'
 import { EventSeries, eventSeriesLimits, microTime, type EventWrite } from './event-series.ts'
 import { resources } from './resources-table.ts'
+import { clientBounds } from './client-limits.ts'
 
 export interface EventNote {
   type: 'Normal' | 'Warning'
@@ -48,9 +49,7 @@ export interface EventSeriesDeps {
   log: Logger
 }
 
-/** Tries of one event while the server does not answer; then it is dropped. Upstream's figures. */
-const triesMax = 12
-const retryMs = 10_000
+const { triesMax, retryMs } = clientBounds.eventSeriesSink
 
 export function createEventSeriesSink(cluster: Cluster, deps: EventSeriesDeps): EventSeriesSink {
   const queue = new BoundedQueue<EventsV1Event>(eventLimits.queueMax)

@@ -9,7 +9,7 @@ import {
   type Random,
 } from '@skerry/base'
 import { StatusError, isStatusError, type KubeObject } from '@skerry/api'
-import { clientLimits } from './client-limits.ts'
+import { clientBounds, clientLimits } from './client-limits.ts'
 import {
   ObjectCache,
   keyOfObject,
@@ -67,8 +67,7 @@ export interface Informer<T extends KubeObject> {
   run(signal: AbortSignal): Promise<never>
 }
 
-/** A watch that lived shorter than this did not work: the next one waits. */
-const watchMsMin = 1_000
+const { watchMsMin } = clientBounds.informer
 
 export function createInformer<T extends KubeObject>(
   client: ResourceClient<T>,

@@ -26,6 +26,7 @@ import {
   type ServiceState,
 } from './services/service-snapshot.ts'
 import type { ServiceNetwork } from './services/service-table.ts'
+import { serviceProxyBounds } from './limits/limits-table.ts'
 
 export interface ServiceNetworkConfig {
   nodeName: string
@@ -55,13 +56,8 @@ export interface ServiceNetworkDeps {
 }
 
 const dnsTtlSeconds = 5
-/** Changes within this time are written to the snapshot once. */
-const snapshotSettleMs = 2_000
-const routesSettleMs = 200
-/** How often it is looked whether the routes are still there: other programs delete them. */
-const routesCheckMs = 10_000
-/** How often the node's own pods are looked at while the control plane is away. */
-const localPodsMs = 1_000
+const { snapshotSettleMs, routesSettleMs, routesCheckMs, localPodsMs } =
+  serviceProxyBounds.runServiceNetwork
 
 /**
  * Serves this node's service network until the signal aborts; rules, routes and the DNS address

@@ -1,8 +1,8 @@
 import { closeSync, fsyncSync, openSync, rmSync, statSync, statfsSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { storeBounds } from './store-limits.ts'
 
-const reserveBytes = 8 * 1_048_576
-const chunkBytes = 1_048_576
+const { reserveBytes, chunkBytes } = storeBounds.diskReserve
 
 /**
  * Space on the disk that only deletes may use once it is full. A delete needs some, as it is first written

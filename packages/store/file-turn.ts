@@ -2,9 +2,9 @@ import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Clock, Random } from '@skerry/base'
 import { openDatabase, sqliteFault } from './sqlite-database.ts'
+import { storeBounds } from './store-limits.ts'
 
-/** How often somebody who waits looks again, on average. */
-const lookMs = 50
+const { lookMs } = storeBounds.fileTurn
 
 /**
  * One process of this machine at a time goes on from here, until it disposes of the turn; the kernel

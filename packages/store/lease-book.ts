@@ -1,6 +1,7 @@
 import type { Clock, Random, Timer } from '@skerry/base'
 import { inTransaction, numberOf, type Database, type Statement } from './sqlite-database.ts'
 import { LeaseNotFoundError } from './store-errors.ts'
+import { storeBounds } from './store-limits.ts'
 
 interface Lease {
   readonly ttlMs: number
@@ -161,5 +162,4 @@ export class LeaseBook implements Disposable {
   }
 }
 
-/** When the removal of an expired lease failed (disk full), it is tried again this much later. */
-const retryMs = 1_000
+const { retryMs } = storeBounds.leaseBook

@@ -11,6 +11,7 @@ import {
   schemaVersion,
   writeMeta,
 } from './sqlite-schema.ts'
+import { storeBounds } from './store-limits.ts'
 
 /** When the whole file is checked at open; afterCrash: only if the last close was not clean. */
 export type CheckPolicy = 'afterCrash' | 'always' | 'never'
@@ -23,7 +24,7 @@ export interface StoreFileOptions {
 }
 
 const pageBytes = 4_096
-const cacheKibibytes = 8_192
+const { cacheKibibytes } = storeBounds.storeFile
 
 /**
  * Opens or creates the file, takes its lock, brings it to this program's schema and checks it.

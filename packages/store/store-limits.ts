@@ -67,3 +67,32 @@ export function validateLimits(overrides: Partial<StoreLimits>): StoreLimits {
   }
   return limits
 }
+
+/**
+ * Bounds of the store that no caller sets, by the file that keeps them: `diskReserve` is disk-reserve.ts.
+ */
+export const storeBounds = Object.freeze({
+  diskReserve: Object.freeze({
+    reserveBytes: 8 * 1_048_576,
+    chunkBytes: 1_048_576,
+  }),
+  etcdFeed: Object.freeze({
+    /** How long a change that somebody knows of may take to arrive before etcd is asked how far it is. */
+    lateMs: 50,
+  }),
+  etcdStore: Object.freeze({
+    /** etcd's own bound, 1.5 MiB, is for a whole request: the rest is for the key and its frame. */
+    valueBytesMax: 1_572_864 - 16_384,
+  }),
+  fileTurn: Object.freeze({
+    /** How often somebody who waits looks again, on average. */
+    lookMs: 50,
+  }),
+  leaseBook: Object.freeze({
+    /** When the removal of an expired lease failed (disk full), it is tried again this much later. */
+    retryMs: 1_000,
+  }),
+  storeFile: Object.freeze({
+    cacheKibibytes: 8_192,
+  }),
+})

@@ -135,16 +135,16 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'a protobuf body of millions of fields is refused',
     test: 'packages/apiserver/hostile-bodies.test.ts',
-    file: 'packages/apiserver/protobuf/decode-object.ts',
-    find: 'const fieldsMax = 300_000',
-    replace: 'const fieldsMax = 300_000_000',
+    file: 'packages/apiserver/contract/limits-table.ts',
+    find: 'fieldsMax: 300_000,',
+    replace: 'fieldsMax: 300_000_000,',
   },
   {
     proof: 'a query of more parameters than anybody needs is refused',
     test: 'packages/apiserver/hostile-bodies.test.ts',
-    file: 'packages/apiserver/http/query-size.ts',
-    find: 'const parametersMax = 1_000',
-    replace: 'const parametersMax = 10_000',
+    file: 'packages/apiserver/contract/limits-table.ts',
+    find: 'parametersMax: 1_000,',
+    replace: 'parametersMax: 10_000,',
   },
   {
     proof:

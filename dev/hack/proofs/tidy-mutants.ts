@@ -84,6 +84,14 @@ export function createBackoff`,
 export function isDiskFull`,
   },
   {
+    proof: 'bounds stand in the table of their package',
+    test: 'tidy.test.ts',
+    file: 'packages/tunnel/traffic/rate-limit.ts',
+    find: 'export class RateLimit',
+    replace: `const waitMsMax = 1_000
+export class RateLimit`,
+  },
+  {
     proof: 'argv, env and signals are read in cmd only',
     test: 'tidy.test.ts',
     file: 'packages/base/message-of.ts',

@@ -6,6 +6,7 @@ import type { AccessConditions } from './access-conditions.ts'
 import { accessQuestion } from './access-question.ts'
 import { accessWebhookLimits as limits } from './access-webhook-limits-table.ts'
 import type { PostReview } from './post-review.ts'
+import { apiServerBounds } from '../contract/limits-table.ts'
 
 export interface AccessWebhookOptions {
   readonly version: 'v1' | 'v1beta1'
@@ -19,8 +20,7 @@ export interface AccessWebhookOptions {
   readonly conditions?: AccessConditions
 }
 
-/** Questions with longer fields are asked each time: a cache of them could be made to fill memory. */
-const cachedFieldCharsMax = 10_000
+const { cachedFieldCharsMax } = apiServerBounds.accessWebhook
 
 /** A webhook that knows who may do what (SubjectAccessReview). */
 export function createAccessWebhook(

@@ -1,6 +1,7 @@
 import { messageOf } from '@skerry/base'
 import type { AccessCheck, CheckAnswers, CheckedDecision } from '@skerry/kinds'
 import type { Attributes, Authorizer, UserInfo } from '../contract/access.ts'
+import { apiServerBounds } from '../contract/limits-table.ts'
 
 /** An expression asked what is not known yet: wait for the answer and evaluate again. */
 class PendingCheck extends Error {
@@ -13,8 +14,7 @@ class PendingCheck extends Error {
   }
 }
 
-/** Checks that one evaluation may wait for; each costs a good part of any budget anyway. */
-const checksMax = 100
+const { checksMax } = apiServerBounds.authorizerSession
 
 /**
  * Expressions do not wait, authorizers may. What an expression asks is answered from what was asked

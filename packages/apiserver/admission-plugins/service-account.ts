@@ -14,12 +14,11 @@ import { mountableSecretsProblem } from './mountable-secrets.ts'
 import { nameSuffix } from './name-suffix.ts'
 import type { PluginDeps } from '../webhooks/plugin-deps.ts'
 import { refuse } from '../admission-matching/refusal.ts'
+import { apiServerBounds } from '../contract/limits-table.ts'
 
 const volumePrefix = 'kube-api-access-'
 const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount'
-/** A namespace's default account is made by a controller moments after the namespace. */
-const defaultAccountTries = 10
-const triesEveryMs = 150
+const { defaultAccountTries, triesEveryMs } = apiServerBounds.serviceAccount
 /** An hour and a little: the odd value marks tokens that were injected rather than asked for. */
 const tokenSeconds = 3607
 

@@ -4,6 +4,7 @@ import { followResource } from '../cache/follow-resource.ts'
 import { resourceKey, type WatchCache } from '../cache/watch-cache.ts'
 import type { Objects } from '../contract/objects.ts'
 import { typed } from '../contract/typed-objects.ts'
+import { apiServerBounds } from '../contract/limits-table.ts'
 
 export interface PolicyStatusDeps {
   readonly objects: Objects
@@ -17,7 +18,7 @@ export const validatingPolicies = Object.freeze({
   group: 'admissionregistration.k8s.io',
   resource: 'validatingadmissionpolicies',
 })
-const retryMs = 1_000
+const { retryMs } = apiServerBounds.policyStatus
 
 /**
  * Writes into each policy's status which of its expressions do not fit the schemas of what it matches.

@@ -12,6 +12,7 @@ import {
 } from './extension-server.ts'
 import { apiServices } from './local-registrations.ts'
 import { readExtension } from './read-extension.ts'
+import { apiServerBounds } from '../contract/limits-table.ts'
 
 export interface RemoteOpenApi {
   version(): number
@@ -133,8 +134,7 @@ function describedIn(value: unknown): Record<string, unknown> {
   return Object.fromEntries(entries.filter(([, each]) => isJsonObject(each) && isShallow(each, 0)))
 }
 
-/** Deeper descriptions could overflow the stack when the document is written. */
-const levelsMax = 1_000
+const { levelsMax } = apiServerBounds.remoteOpenApi
 
 function isShallow(value: unknown, level: number): boolean {
   if (typeof value !== 'object' || value === null) return true

@@ -1,5 +1,6 @@
 import { open, rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { asError, systemClock, type Clock, type Logger } from '@skerry/base'
+import { apiServerBounds } from '../contract/limits-table.ts'
 
 export interface AuditLogOptions {
   /** A file grows to about this size, then it becomes <path>.1, and so on. */
@@ -21,10 +22,7 @@ export const auditLogDefaults: Readonly<AuditLogOptions> = Object.freeze({
   waitingBytesMax: 16 * 1024 * 1024,
 })
 
-/** A full disk is tried again after so long. */
-const retryMs = 1_000
-/** Between two writes: lines that come meanwhile go together, as each write costs two threads their sleep. */
-const restMs = 10
+const { retryMs, restMs } = apiServerBounds.auditLog
 
 /** Lines appended to a file in order and a few milliseconds late, without anybody waiting for the disk. */
 export interface AuditLog extends AsyncDisposable {

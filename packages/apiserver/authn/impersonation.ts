@@ -13,6 +13,7 @@ import {
   splitServiceAccountName,
   systemGroups,
 } from '../contract/user-names.ts'
+import { apiServerBounds } from '../contract/limits-table.ts'
 
 /** Header fields as they came, in order, names in any case; Impersonate-Group may come many times. */
 export type HeaderFields = readonly (readonly [name: string, value: string])[]
@@ -45,8 +46,7 @@ export function withoutImpersonation(fields: HeaderFields): HeaderFields {
   return fields.filter(([name]) => !impersonateHeader.test(name))
 }
 
-/** Askers whose last mode is remembered. */
-const rememberedMax = 10_000
+const { rememberedMax } = apiServerBounds.impersonation
 
 /** Acting as another user, as kubectl's --as does and as the hub's agent does for the fleet's users. */
 export function createImpersonation(authorizer: Authorizer): Impersonation {

@@ -1,7 +1,7 @@
 import type { Clock } from '@skerry/base'
+import { apiServerBounds } from '../contract/limits-table.ts'
 
-const restMsMin = 1
-const restMsMax = 20
+const { restMsMin, restMsMax } = apiServerBounds.pushTurns
 
 /**
  * When watches write: all that have something to say in one turn of the event loop, after it has

@@ -144,3 +144,159 @@ export const apiServerLimits: ApiServerLimits = Object.freeze({
   requestReadMs: 300_000,
   idleConnectionMs: 90_000,
 })
+
+/**
+ * Bounds of the API server that no caller sets, by the file that keeps them: `accessWebhook` is access-webhook.ts.
+ */
+export const apiServerBounds = Object.freeze({
+  accessWebhook: Object.freeze({
+    /** Questions with longer fields are asked each time: a cache of them could be made to fill memory. */
+    cachedFieldCharsMax: 10_000,
+  }),
+  authorizerSession: Object.freeze({
+    /** Checks that one evaluation may wait for; each costs a good part of any budget anyway. */
+    checksMax: 100,
+  }),
+  serviceAccount: Object.freeze({
+    /** A namespace's default account is made by a controller moments after the namespace. */
+    defaultAccountTries: 10,
+    triesEveryMs: 150,
+  }),
+  policyStatus: Object.freeze({
+    retryMs: 1_000,
+  }),
+  remoteOpenApi: Object.freeze({
+    /** Deeper descriptions could overflow the stack when the document is written. */
+    levelsMax: 1_000,
+  }),
+  auditLog: Object.freeze({
+    /** A full disk is tried again after so long. */
+    retryMs: 1_000,
+    /** Between two writes: lines that come meanwhile go together, as each write costs two threads their sleep. */
+    restMs: 10,
+  }),
+  impersonation: Object.freeze({
+    /** Askers whose last mode is remembered. */
+    rememberedMax: 10_000,
+  }),
+  issuerKeys: Object.freeze({
+    /** Documents of an issuer are small. */
+    documentBytesMax: 1024 * 1024,
+    requestTimeoutMs: 10_000,
+    /** An unknown key makes us look again, but not more often than this. */
+    refreshMsMin: 10_000,
+  }),
+  pushTurns: Object.freeze({
+    restMsMin: 1,
+    restMsMax: 20,
+  }),
+  customKinds: Object.freeze({
+    pendingMax: 10_000,
+    retryMs: 1_000,
+  }),
+  flowControl: Object.freeze({
+    listSeatsMax: 10,
+    writeSeatsMax: 10,
+    eventMs: 5,
+  }),
+  priorityQueues: Object.freeze({
+    /** A request is thought to take this long until its real time is known. */
+    estimateMs: 3,
+    handsMax: 4_096,
+  }),
+  represent: Object.freeze({
+    /** Printing YAML takes a hundred times as long as printing JSON. */
+    printedYamlBytesMax: 16 * 1024,
+  }),
+  watchSocket: Object.freeze({
+    /** Clients of a watch have nothing to say. */
+    messageBytesMax: 64 * 1024,
+  }),
+  compress: Object.freeze({
+    /** One takes 500 kB in zlib for as long as its reader stays away, and shares four threads with all others. */
+    streamsPerUserMax: 16,
+    streamsMax: 64,
+  }),
+  handshakeTurns: Object.freeze({
+    /** One pass of the event loop accepts one connection: for so many in a row nothing begins, for so long at most. */
+    acceptingPassesMax: 32,
+    acceptingMsMax: 20,
+    inLongPassMax: 16,
+  }),
+  httpServer: Object.freeze({
+    /** The kernel has fewer where it allows fewer; a thousand agents that come at once must not wait to ask again. */
+    backlogMax: 4_096,
+    /** More than the window that a client may fill unasked. */
+    unreadBytesMax: 262_144,
+  }),
+  negotiate: Object.freeze({
+    clausesMax: 32,
+  }),
+  outputTurns: Object.freeze({
+    /** One pass of the event loop writes at most this much to all readers. Encrypting it takes about a millisecond. */
+    passBytesMax: 256 * 1024,
+    /** Tables cost more per byte. */
+    passMsMax: 5,
+  }),
+  pacedOutput: Object.freeze({
+    /** A piece that took longer than this to go was too large; one that took less could have been larger. */
+    slowPieceMs: 5_000,
+    quickPieceMs: 1_000,
+  }),
+  pushBody: Object.freeze({
+    sharedPartsMax: 16,
+  }),
+  querySize: Object.freeze({
+    /** Reading a hundred thousand takes half a second, and happens before it is known who asks. Go's own bound is 10,000. */
+    parametersMax: 1_000,
+  }),
+  workTurns: Object.freeze({
+    /** A step that takes longer than this is one of a few; others are served for at least so long. */
+    restMsMax: 250,
+  }),
+  writeAnswer: Object.freeze({
+    /** More would be copied more often than it is worth. */
+    joinedBytesMax: 4_096,
+  }),
+  decodeObject: Object.freeze({
+    depthMax: 100,
+    /** Of one body; as many as a JSON body may have members and commas. */
+    fieldsMax: 300_000,
+  }),
+  kindReader: Object.freeze({
+    /** Objects that go to a webhook in one request. */
+    convertedAtOnceMax: 500,
+  }),
+  registryErrors: Object.freeze({
+    causeCharactersMax: 4 * 1024 * 1024,
+  }),
+  auditUnreadable: Object.freeze({
+    /** To ask who a certificate names may take so long. */
+    identifyMs: 10_000,
+  }),
+  lastingRequests: Object.freeze({
+    /** So many are looked at together: the rest of the server goes on meanwhile. */
+    atOnceMax: 16,
+  }),
+  addressRange: Object.freeze({
+    /** Tries at random before the range is walked through. */
+    randomTries: 16,
+    /** A larger range is used only as far as this. */
+    addressesMax: 65_536,
+  }),
+  nodePorts: Object.freeze({
+    tries: 16,
+  }),
+  eviction: Object.freeze({
+    triesMax: 20,
+  }),
+  otlpExporter: Object.freeze({
+    /** How long a call may take when its caller sets no bound of its own. */
+    callMs: 30_000,
+  }),
+  yamlReader: Object.freeze({
+    /** The least that nests as deep as a body of YAML may. */
+    stackMegabytes: 4,
+    youngMegabytes: 8,
+  }),
+})

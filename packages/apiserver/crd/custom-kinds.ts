@@ -12,6 +12,7 @@ import { serverScope } from '../registry/server-objects.ts'
 import { typed } from '../contract/typed-objects.ts'
 import { withSchemaHooks } from './custom-strategy.ts'
 import { isEstablished, merged, planStatus } from './definition-status.ts'
+import { apiServerBounds } from '../contract/limits-table.ts'
 
 export interface CustomKindsDeps {
   readonly registry: RegistryDeps
@@ -35,8 +36,7 @@ const definitions = Object.freeze({
 })
 const storage = resourceKey(definitions.group, definitions.resource)
 const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
-const pendingMax = 10_000
-const retryMs = 1_000
+const { pendingMax, retryMs } = apiServerBounds.customKinds
 
 /**
  * Serves the kinds of CRDs: each established definition's kinds from the moment it is in the

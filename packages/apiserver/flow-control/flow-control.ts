@@ -20,6 +20,7 @@ import {
   type SeatsAsked,
 } from './priority-queues.ts'
 import { shareSeats } from './share-seats.ts'
+import { apiServerBounds } from '../contract/limits-table.ts'
 
 export interface FlowControlOptions {
   /** Seats of all levels together. */
@@ -100,10 +101,8 @@ interface State {
 }
 
 const objectsPerSeat = 100
-const listSeatsMax = 10
+const { listSeatsMax, writeSeatsMax, eventMs } = apiServerBounds.flowControl
 const watchersPerSeat = 10
-const writeSeatsMax = 10
-const eventMs = 5
 const writeVerbs: ReadonlySet<string> = new Set([
   'create',
   'update',

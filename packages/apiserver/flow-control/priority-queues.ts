@@ -1,5 +1,6 @@
 import type { Clock } from '@skerry/base'
 import { dealHand } from './shuffle-sharding.ts'
+import { apiServerBounds } from '../contract/limits-table.ts'
 
 export interface QueueShape {
   readonly queues: number
@@ -50,9 +51,7 @@ interface Queue {
   seatsInUse: number
 }
 
-/** What a request is thought to take until it is known. */
-const estimateMs = 3
-const handsMax = 4_096
+const { estimateMs, handsMax } = apiServerBounds.priorityQueues
 
 /**
  * The seats of one priority level. Flows are spread over queues by shuffle sharding, and queues take

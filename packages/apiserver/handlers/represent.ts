@@ -9,6 +9,7 @@ import { protobufList, protobufValue } from '../protobuf/protobuf-answer.ts'
 import { badRequest } from '../registry/registry-errors.ts'
 import type { KindReader } from '../registry/kind-reader.ts'
 import type { ListPage } from '../registry/list.ts'
+import { apiServerBounds } from '../contract/limits-table.ts'
 
 const utf8 = new TextEncoder()
 const comma = utf8.encode(',')
@@ -208,8 +209,7 @@ export async function valueAnswer(
   return { status, headers: { 'content-type': 'application/json' }, body: utf8.encode(`${text}\n`) }
 }
 
-/** Printing YAML takes a hundred times as long as printing JSON. */
-const printedYamlBytesMax = 16 * 1024
+const { printedYamlBytesMax } = apiServerBounds.represent
 
 /** JSON is YAML, too: what is long is written so. */
 async function yamlAnswer(status: number, value: unknown): Promise<ApiAnswer> {

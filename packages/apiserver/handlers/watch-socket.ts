@@ -5,9 +5,9 @@ import { WebSocketServer, type WebSocket } from 'ws'
 import { bearerProtocolPrefix } from '../authn/bearer-token.ts'
 import type { ApiAnswer, ApiRequest } from '../contract/exchange.ts'
 import type { UpgradeClient } from '../contract/subresource.ts'
+import { apiServerBounds } from '../contract/limits-table.ts'
 
-/** Clients of a watch have nothing to say. */
-const messageBytesMax = 64 * 1024
+const { messageBytesMax } = apiServerBounds.watchSocket
 const newline = 10
 
 /**

@@ -2,15 +2,14 @@ import { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { constants, createGzip, gzip } from 'node:zlib'
 import { isWhole, type ApiAnswer } from '../contract/exchange.ts'
+import { apiServerBounds } from '../contract/limits-table.ts'
 
 const gzipWhole = promisify(gzip)
 
 /** Fast rather than small: the link that profits most is the one that is slow anyway. */
 const options = Object.freeze({ level: constants.Z_BEST_SPEED })
 
-/** One takes 500 kB in zlib for as long as its reader stays away, and shares four threads with all others. */
-const streamsPerUserMax = 16
-const streamsMax = 64
+const { streamsPerUserMax, streamsMax } = apiServerBounds.compress
 
 /** Lists that are being compressed. Beyond the bounds a list is sent as it is. */
 export class GzipStreams {

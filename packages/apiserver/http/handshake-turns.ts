@@ -1,5 +1,5 @@
 import type { Clock, Logger, Timer } from '@skerry/base'
-import type { ApiServerLimits } from '../contract/limits-table.ts'
+import { apiServerBounds, type ApiServerLimits } from '../contract/limits-table.ts'
 
 export type HandshakeLimits = Pick<
   ApiServerLimits,
@@ -27,13 +27,10 @@ export interface Turn {
   end(): void
 }
 
-/** One pass of the event loop accepts one connection: for so many in a row nothing begins, for so long at most. */
-const acceptingPassesMax = 32
-const acceptingMsMax = 20
+const { acceptingPassesMax, acceptingMsMax, inLongPassMax } = apiServerBounds.handshakeTurns
 
 /** After a pass that took long, more begin: one for so many milliseconds, a quarter of the time, and so many at most. */
 const msForEach = 8
-const inLongPassMax = 16
 
 /** Of the handshakes in progress; so that of one address's half a quarter is left to who else comes from there. */
 const patientShare = 3 / 8

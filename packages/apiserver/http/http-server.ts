@@ -14,7 +14,7 @@ import {
   type Clock,
   type Logger,
 } from '@skerry/base'
-import type { ApiServerLimits } from '../contract/limits-table.ts'
+import { apiServerBounds, type ApiServerLimits } from '../contract/limits-table.ts'
 import { awaitHello } from './await-hello.ts'
 import { announced, answerHead, writableHeaders } from './answer-head.ts'
 import { http1Headers, http2Headers, pairs } from './header-records.ts'
@@ -283,8 +283,7 @@ function onePem(value: TlsFiles['clientCa']): string | Uint8Array {
   throw new TypeError('Cannot read the client CA: expected PEM text or bytes')
 }
 
-/** The kernel has fewer where it allows fewer; a thousand agents that come at once must not wait to ask again. */
-const backlogMax = 4_096
+const { backlogMax, unreadBytesMax } = apiServerBounds.httpServer
 
 function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
@@ -381,9 +380,6 @@ function readAway(stream: http2.ServerHttp2Stream): void {
   })
   stream.resume()
 }
-
-/** More than the window that a client may fill unasked. */
-const unreadBytesMax = 262_144
 
 /** A reader that stops early must not take the connection with it: the answer is still to be written. */
 function kept(stream: Readable): AsyncIterable<Uint8Array> {

@@ -1,4 +1,5 @@
 import { StatusError } from '@skerry/api'
+import { apiServerBounds } from '../contract/limits-table.ts'
 
 export interface AcceptClause {
   /** E.g. application/json, or a wildcard. */
@@ -62,7 +63,7 @@ const plainJson: Representation = Object.freeze({
   isList: false,
   isPretty: false,
 })
-const clausesMax = 32
+const { clausesMax } = apiServerBounds.negotiate
 
 /** Clauses in order of preference: by q, exact types before wildcards, then the client's own order. */
 export function parseAccept(header: string): AcceptClause[] {

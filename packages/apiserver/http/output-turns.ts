@@ -1,4 +1,5 @@
 import type { Clock } from '@skerry/base'
+import { apiServerBounds } from '../contract/limits-table.ts'
 
 export interface OutputTurnsDeps {
   readonly clock: Pick<Clock, 'monotonicMs'>
@@ -6,10 +7,7 @@ export interface OutputTurnsDeps {
   readonly nextPass: (call: () => void) => void
 }
 
-/** One pass of the event loop writes at most this much to all readers. Encrypting it takes about a millisecond. */
-const passBytesMax = 256 * 1024
-/** Tables cost more per byte. */
-const passMsMax = 5
+const { passBytesMax, passMsMax } = apiServerBounds.outputTurns
 
 /**
  * Decides who writes next when many readers take more at once. The sockets of 200 readers that never read drain

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 import type { Clock, Timer } from '@skerry/base'
-import type { ApiServerLimits } from '../contract/limits-table.ts'
+import { apiServerBounds, type ApiServerLimits } from '../contract/limits-table.ts'
 import type { ReaderOf } from '../contract/exchange.ts'
 import type { OutputTurns } from './output-turns.ts'
 import type { UnreadBytes, UnreadShare } from './unread-bytes.ts'
@@ -14,9 +14,7 @@ export interface OutputDeps {
   readonly onBytes?: ((bytes: number) => void) | undefined
 }
 
-/** A piece that took longer than this to go was too large; one that took less could have been larger. */
-const slowPieceMs = 5_000
-const quickPieceMs = 1_000
+const { slowPieceMs, quickPieceMs } = apiServerBounds.pacedOutput
 
 /**
  * Writes to one reader, in pieces that grow while it reads. What waits is counted, and the answer ends when it is too

@@ -2,6 +2,7 @@ import { ServerResponse } from 'node:http'
 import type { Writable } from 'node:stream'
 import type { BodySink, PushedBody, ReaderOf } from '../contract/exchange.ts'
 import { PacedOutput, type OutputDeps } from './paced-output.ts'
+import { apiServerBounds } from '../contract/limits-table.ts'
 
 /** Ends when the body does or the reader is gone. */
 export function pushBody(
@@ -47,7 +48,7 @@ interface Joined {
 /** By the first part: the readers of one turn mostly get the same parts. */
 const lastJoined = new WeakMap<Uint8Array, Joined>()
 
-const sharedPartsMax = 16
+const { sharedPartsMax } = apiServerBounds.pushBody
 
 function entryOf(parts: readonly Uint8Array[]): Joined {
   const first = parts[0]

@@ -1,7 +1,7 @@
 import { StatusError } from '@skerry/api'
+import { apiServerBounds } from '../contract/limits-table.ts'
 
-/** Reading a hundred thousand takes half a second, and happens before it is known who asks. Go's own bound is 10,000. */
-const parametersMax = 1_000
+const { parametersMax } = apiServerBounds.querySize
 
 /** Throws StatusError BadRequest. */
 export function requireFewParameters(target: string): void {

@@ -1,4 +1,5 @@
 import type { Clock } from '@skerry/base'
+import { apiServerBounds } from '../contract/limits-table.ts'
 
 export interface WorkTurnsDeps {
   readonly clock: Pick<Clock, 'monotonicMs' | 'setTimer'>
@@ -6,8 +7,7 @@ export interface WorkTurnsDeps {
   readonly nextPass: (call: () => void) => void
 }
 
-/** A step that takes longer than this is one of a few; others are served for at least so long. */
-const restMsMax = 250
+const { restMsMax } = apiServerBounds.workTurns
 
 /**
  * Runs the steps of large requests one at a time, and rests after each for as long as it took: whatever large requests

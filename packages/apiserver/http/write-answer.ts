@@ -4,6 +4,7 @@ import { asError, type Logger } from '@skerry/base'
 import { isPushed, type AnswerBody, type ReaderOf } from '../contract/exchange.ts'
 import { PacedOutput, type OutputDeps } from './paced-output.ts'
 import { pushBody } from './push-body.ts'
+import { apiServerBounds } from '../contract/limits-table.ts'
 
 export interface WriteDeps extends OutputDeps {
   readonly log: Logger
@@ -53,8 +54,7 @@ function viewOf(body: Uint8Array): Buffer {
   return Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.length)
 }
 
-/** More would be copied more often than it is worth. */
-const joinedBytesMax = 4_096
+const { joinedBytesMax } = apiServerBounds.writeAnswer
 
 /** False when the reader is gone. */
 async function written(output: PacedOutput, out: Writable, part: Uint8Array): Promise<boolean> {

@@ -2,17 +2,15 @@ import { formatDurationMs, StatusError } from '@skerry/api'
 import { unreadableBody } from '@skerry/bodies'
 import { loadMessages, messageName, shortName, type Field, type Messages } from './message-table.ts'
 import { ProtoReader, malformed } from './proto-reader.ts'
+import { apiServerBounds } from '../contract/limits-table.ts'
 
 export const protobufType = 'application/vnd.kubernetes.protobuf'
 
 type JsonRecord = Record<string, unknown>
 
-const depthMax = 100
+const { depthMax, fieldsMax } = apiServerBounds.decodeObject
 /** runtime.Unknown, after four bytes that tell it from anything else. */
 const magic = Object.freeze([0x6b, 0x38, 0x73, 0x00])
-
-/** Of one body; as many as a JSON body may have members and commas. */
-const fieldsMax = 300_000
 
 /**
  * A protobuf body as the JSON value that stands for the same object. Throws StatusError BadRequest, and

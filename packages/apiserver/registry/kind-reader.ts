@@ -4,6 +4,7 @@ import { CachedObject } from '../cache/cached-object.ts'
 import type { Reader } from '../cache/selection.ts'
 import { resourceKey } from '../cache/watch-cache.ts'
 import { conversions } from './conversion-table.ts'
+import { apiServerBounds } from '../contract/limits-table.ts'
 
 const utf8 = new TextEncoder()
 
@@ -38,8 +39,7 @@ export type ConvertObjects = (
   signal: AbortSignal,
 ) => Promise<readonly AnyObject[]>
 
-/** Objects that go to a webhook in one request. */
-const convertedAtOnceMax = 500
+const { convertedAtOnceMax } = apiServerBounds.kindReader
 
 export function createKindReader(kind: Kind, convertObjects?: ConvertObjects): KindReader {
   const apiVersion = apiVersionOf(kind.group, kind.version)

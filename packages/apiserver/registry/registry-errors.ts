@@ -1,4 +1,5 @@
 import { StatusError, type Kind, type StatusCause } from '@skerry/api'
+import { apiServerBounds } from '../contract/limits-table.ts'
 
 type Named = Pick<Kind, 'group' | 'kind' | 'resource' | 'storageGroup'>
 
@@ -70,7 +71,7 @@ export function invalid(kind: Named, name: string, causes: readonly StatusCause[
   })
 }
 
-const causeCharactersMax = 4 * 1024 * 1024
+const { causeCharactersMax } = apiServerBounds.registryErrors
 
 /** The path to a cause can be as long as a body, and there can be as many. At least one is told. */
 function causesThatFit(causes: readonly StatusCause[]): StatusCause[] {

@@ -6,6 +6,7 @@ import type { ApiRequest } from '../contract/exchange.ts'
 import { parseRequestInfo } from '../contract/request-info.ts'
 import type { UnreadableRequest } from '../http/unreadable-request.ts'
 import { identify } from './identify.ts'
+import { apiServerBounds } from '../contract/limits-table.ts'
 
 export interface UnreadableDeps {
   readonly access: { readonly authenticators: readonly Authenticator[] }
@@ -14,8 +15,7 @@ export interface UnreadableDeps {
   readonly random: Random
 }
 
-/** To ask who a certificate names may take so long. */
-const identifyMs = 10_000
+const { identifyMs } = apiServerBounds.auditUnreadable
 
 /**
  * Hands on what was no request, to be written down: neither method nor target, as none could be read, by whom the

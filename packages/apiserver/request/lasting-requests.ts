@@ -1,5 +1,6 @@
 import { StatusError, isStatusError } from '@skerry/api'
 import type { Clock, Logger } from '@skerry/base'
+import { apiServerBounds } from '../contract/limits-table.ts'
 
 /** Why a watch or session was ended that its client may not have any more. One for all. */
 export const accessEnded: StatusError = Object.freeze(
@@ -27,8 +28,7 @@ export interface LastingRequestsDeps {
   readonly log: Logger
 }
 
-/** So many are looked at together: the rest of the server goes on meanwhile. */
-const atOnceMax = 16
+const { atOnceMax } = apiServerBounds.lastingRequests
 /** Of the time between two rounds, when those that were refused are asked once more. */
 const secondLookShare = 0.2
 

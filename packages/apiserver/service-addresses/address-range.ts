@@ -1,5 +1,6 @@
 import type { Random } from '@skerry/base'
 import ipaddr from 'ipaddr.js'
+import { apiServerBounds } from '../contract/limits-table.ts'
 
 export type IpFamily = 'IPv4' | 'IPv6'
 
@@ -12,10 +13,7 @@ export interface AddressRange {
   pick(isTaken: (address: string) => boolean, random: Random): string | undefined
 }
 
-/** Tries at random before the range is walked through. */
-const randomTries = 16
-/** A larger range is used only as far as this. */
-const addressesMax = 65_536
+const { randomTries, addressesMax } = apiServerBounds.addressRange
 
 /** Throws RangeError when the text is no CIDR. */
 export function parseRange(cidr: string): AddressRange {

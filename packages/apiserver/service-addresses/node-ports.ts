@@ -1,5 +1,6 @@
 import { fieldInvalid, StatusError, type Service, type StatusCause } from '@skerry/api'
 import type { Random } from '@skerry/base'
+import { apiServerBounds } from '../contract/limits-table.ts'
 
 export interface PortRange {
   readonly first: number
@@ -116,7 +117,7 @@ function takeHealthPort(spec: ServiceSpec, operation: PortOperation): void {
   })
 }
 
-const tries = 16
+const { tries } = apiServerBounds.nodePorts
 /** What a dry run shows is above this; it takes nothing. */
 const dryRunBase = 32_768
 

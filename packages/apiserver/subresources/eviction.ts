@@ -14,10 +14,11 @@ import type { SubresourceHandler, SubresourceRequest } from '../contract/subreso
 import { getTyped, listTyped, typed } from '../contract/typed-objects.ts'
 import { wellKnown } from '../contract/well-known-resources.ts'
 import { setPodCondition } from './pod-conditions.ts'
+import { apiServerBounds } from '../contract/limits-table.ts'
 
 /** Evictions that a budget's controller has not seen yet; beyond that the budget is stuck. */
 const disruptedPodsMax = 2000
-const triesMax = 20
+const { triesMax } = apiServerBounds.eviction
 
 /** pods/eviction: a delete that asks the pod's disruption budget first. */
 export function createEvictionHandler(clock: Clock): SubresourceHandler {

@@ -1,6 +1,7 @@
 import { Client, credentials, Metadata } from '@grpc/grpc-js'
 import type { SpanAttribute, SpanData, SpanExporter, SpanKind, TraceContext } from '@skerry/base'
 import { loadExportMethod, type OtlpAnswer } from './otlp-schema-table.ts'
+import { apiServerBounds } from '../contract/limits-table.ts'
 
 export interface OtlpResource {
   /** `service.name` and what else says whose spans these are. */
@@ -8,8 +9,7 @@ export interface OtlpResource {
   readonly scope: { readonly name: string; readonly version: string }
 }
 
-/** How long a call may take when its caller sets no bound of its own. */
-const callMs = 30_000
+const { callMs } = apiServerBounds.otlpExporter
 const kinds: Readonly<Record<SpanKind, number>> = Object.freeze({
   internal: 1,
   server: 2,

@@ -3,7 +3,7 @@ import { StatusError } from '@skerry/api'
 import { YamlError, parseYaml, type DecodedBody, type YamlRequest } from '@skerry/bodies'
 import type { Clock, Logger, Timer } from '@skerry/base'
 import { tooManyRequests } from '../contract/status-answer.ts'
-import type { ApiServerLimits } from '../contract/limits-table.ts'
+import { apiServerBounds, type ApiServerLimits } from '../contract/limits-table.ts'
 
 /** The thread's answer to one text. */
 export type YamlThreadAnswer =
@@ -205,9 +205,7 @@ function tooMuch(): StatusError {
   )
 }
 
-/** The least that nests as deep as a body of YAML may. */
-const stackMegabytes = 4
-const youngMegabytes = 8
+const { stackMegabytes, youngMegabytes } = apiServerBounds.yamlReader
 
 async function startWorker(limits: YamlLimits, events: YamlThreadEvents): Promise<YamlThread> {
   const { yamlThreadEntry: entry } = await import('./yaml-thread-entry.ts')

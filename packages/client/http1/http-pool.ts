@@ -7,6 +7,7 @@ import {
   type HttpAnswer,
   type HttpAsk,
 } from './http-connection.ts'
+import { clientBounds } from '../client-limits.ts'
 
 export interface HttpPoolOptions extends AnswerLimit {
   /** Rejects with why there is none; in words for the asker. */
@@ -154,9 +155,7 @@ export class HttpPool implements Disposable {
   }
 }
 
-const serverMarginMs = 1_000
-/** One look at all of them costs less than a timer for each request. */
-const sweepMs = 1_000
+const { serverMarginMs, sweepMs } = clientBounds.httpPool
 
 function mayRepeat({ method, body }: HttpAsk): boolean {
   return body === undefined && /^(GET|HEAD|OPTIONS)$/.test(method)

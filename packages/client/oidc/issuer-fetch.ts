@@ -1,5 +1,6 @@
 import { request } from 'node:https'
 import { askPeer, fieldsOfRecord, type PeerReply } from '@skerry/base'
+import { clientBounds } from '../client-limits.ts'
 
 export interface IssuerFetchOptions {
   /** PEM; absent: the authorities of the system. */
@@ -7,9 +8,7 @@ export interface IssuerFetchOptions {
   readonly signal: AbortSignal
 }
 
-/** Documents and answers of an issuer are small. */
-const answerBytesMax = 1024 * 1024
-const answerMsMax = 30_000
+const { answerBytesMax, answerMsMax } = clientBounds.issuerFetch
 
 interface AskOptions {
   readonly method?: string

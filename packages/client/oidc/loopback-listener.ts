@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { timingSafeEqual } from 'node:crypto'
 import { ExpectedError, abortReason, exitCodes } from '@skerry/base'
+import { clientBounds } from '../client-limits.ts'
 
 /** Where a browser comes back to, on this machine alone (RFC 8252, section 7.3). */
 export interface LoopbackListener extends AsyncDisposable {
@@ -11,8 +12,7 @@ export interface LoopbackListener extends AsyncDisposable {
 }
 
 const path = '/callback'
-/** An answer of an issuer in an address, and no more. */
-const headerBytesMax = 32 * 1024
+const { headerBytesMax } = clientBounds.loopbackListener
 
 /** `port` 0 is a free one. Throws ExpectedError when the port is taken. */
 export async function openLoopbackListener(port: number): Promise<LoopbackListener> {

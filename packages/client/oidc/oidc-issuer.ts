@@ -2,6 +2,7 @@ import { ExpectedError, abortReason, exitCodes } from '@skerry/base'
 import type { Configuration } from 'openid-client'
 import { issuerFetch } from './issuer-fetch.ts'
 import { openLoopbackListener } from './loopback-listener.ts'
+import { clientBounds } from '../client-limits.ts'
 
 /** A public client of an OpenID Connect issuer: it has no secret, and proves itself by PKCE. */
 export interface OidcClient {
@@ -170,4 +171,4 @@ function printable(text: string): string {
   return text.replaceAll(/[\x00-\x1f\x7f-\x9f]/g, ' ').slice(0, textMax)
 }
 
-const textMax = 1_000
+const { textMax } = clientBounds.oidcIssuer

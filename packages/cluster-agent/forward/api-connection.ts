@@ -11,6 +11,7 @@ import {
   type ConnectingAgentOptions,
   type HttpsTransportConfig,
 } from '@skerry/client'
+import { clusterAgentBounds } from '../limits/limits-table.ts'
 
 export interface ApiServerPlace {
   readonly api: HttpsTransportConfig
@@ -135,5 +136,4 @@ function connected(
   })
 }
 
-/** The kernel's keep-alive interval on an idle connection, in milliseconds. */
-const keepAliveProbeMs = 1_000
+const { keepAliveProbeMs } = clusterAgentBounds.apiConnection

@@ -1,9 +1,9 @@
 import { connectByProxy, connectByTcp, type Clock, type Connect } from '@skerry/base'
 import { fixedCredentials, type HttpsTransportConfig } from '@skerry/client'
 import type { PushProxy, PushTarget } from './push-target.ts'
+import { clusterAgentBounds } from '../limits/limits-table.ts'
 
-/** The time for one address to answer, or for a proxy to accept, in milliseconds. */
-const connectMs = 10_000
+const { connectMs } = clusterAgentBounds.memberApi
 
 /** Returns the API server of a cluster in push mode, with this token. */
 export function memberApi(

@@ -16,6 +16,7 @@ import { runWorks } from '../work/run-works.ts'
 import { allowImpersonator, forbidImpersonator } from './impersonator.ts'
 import { memberApi } from './member-api.ts'
 import type { PushTarget } from './push-target.ts'
+import { clusterAgentBounds } from '../limits/limits-table.ts'
 
 export interface PushDeps {
   readonly hub: Api
@@ -34,8 +35,7 @@ export interface PushedCluster {
   readonly target: PushTarget
 }
 
-/** The time for the last request to a cluster that may be gone, in milliseconds. */
-const partingMs = 10_000
+const { partingMs } = clusterAgentBounds.pushCluster
 
 /**
  * Does an agent's work for one cluster: reports its status and applies its Works. Runs until the signal

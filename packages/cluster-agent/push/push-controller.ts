@@ -20,13 +20,11 @@ import { RunningClusters } from '../running-clusters.ts'
 import { isPushed } from './push-admission.ts'
 import { partFrom, pushCluster, type PushDeps } from './push-cluster.ts'
 import type { PushPlan, PushPlans } from './push-target.ts'
+import { clusterAgentBounds } from '../limits/limits-table.ts'
 
 /** A Cluster has it while the hub has objects of its own in the cluster. */
 const pushFinalizer = 'hub.skerry.io/push'
-/** The interval at which Secrets are read again, for new tokens, in milliseconds. */
-const lookAgainMs = 30_000
-/** The same where something is missing. */
-const missingMs = 5_000
+const { lookAgainMs, missingMs } = clusterAgentBounds.pushController
 
 /**
  * Writes to the API of each cluster in push mode, as an agent there would. Only one process may run it at a

@@ -31,6 +31,7 @@ import type { EdgeObserver, SeenApis } from './edge-observer.ts'
 import { observedAnnotations, type SeenTimes } from './observed-times.ts'
 import type { RoundGate } from './round-gate.ts'
 import { isSameFacts } from './same-facts.ts'
+import { clusterAgentBounds } from '../limits/limits-table.ts'
 
 export interface ClusterReporterOptions {
   readonly name: string
@@ -119,8 +120,7 @@ export async function runClusterReporter(
   }
 }
 
-/** The delay that reports several nodes changing groups together, in milliseconds. */
-const settleMs = 500
+const { settleMs } = clusterAgentBounds.clusterReporter
 
 /** Reports at once when nodes join or leave the group, so that schedulers need not wait for the next round. */
 function onRegrouping(

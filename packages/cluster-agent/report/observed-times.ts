@@ -1,5 +1,6 @@
 import { type ClusterStatus, apiTime } from '@skerry/fleet-kinds'
 import { isSameFacts } from './same-facts.ts'
+import { clusterAgentBounds } from '../limits/limits-table.ts'
 
 /** The annotations of a Cluster with the time at which its agent last saw each fact. */
 export const observedKeys = Object.freeze({
@@ -12,8 +13,7 @@ export const observedKeys = Object.freeze({
   place: 'hub.skerry.io/observed-place',
 })
 
-/** A fact that does not change is confirmed this often: a write for each cluster. */
-const confirmMs = 5 * 60_000
+const { confirmMs } = clusterAgentBounds.observedTimes
 
 /**
  * The time at which each fact of a round was seen, in milliseconds since the Unix epoch; omitted if not seen

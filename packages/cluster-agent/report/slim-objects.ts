@@ -1,5 +1,6 @@
 import type { Container, Node, NodeCondition, ObjectMeta, Pod } from '@skerry/api'
 import { groupLabel } from '@skerry/fleet-kinds'
+import { clusterAgentBounds } from '../limits/limits-table.ts'
 
 /** Reduces pods and nodes to the fields that summaries and groups read, because there may be many thousands. */
 export interface Slimmer {
@@ -7,11 +8,7 @@ export interface Slimmer {
   readonly node: (node: Node) => Node
 }
 
-/**
- * The most shared parts of each kind. Beyond it the known parts are forgotten, and later ones are shared
- * again.
- */
-const sharedMax = 10_000
+const { sharedMax } = clusterAgentBounds.slimObjects
 
 /**
  * Creates a slimmer that keeps common parts once: the pods of a Deployment have equal requests, nodes of one

@@ -30,17 +30,10 @@ import {
   type WorkContext,
 } from './work-context.ts'
 import { manifestStatuses } from './work-status-controller.ts'
+import { clusterAgentBounds } from '../limits/limits-table.ts'
 
-/**
- * The interval of checks for deleted objects, in milliseconds. Objects with finalizers take time, and each
- * deletion is an event, too.
- */
-const goneCheckMs = 5_000
-/** A site's API may be away for long: then all its Works wait, and none for longer than this. */
-const retryMsMax = 60_000
+const { goneCheckMs, retryMsMax, eventCharsMax } = clusterAgentBounds.executionController
 const failedReason = 'AppliedFailed'
-/** An event's message has 1 KiB at most. */
-const eventCharsMax = 1_000
 
 /** Keeps the cluster's objects as their Works define them, even when somebody at the cluster changes them. */
 export function executionController(shared: WorkContext): ControllerDefinition {

@@ -3,6 +3,7 @@ import type { Clock, Logger, Random } from '@skerry/base'
 import type { Cluster, Informer, ObjectKey, ResourceRef, TypedResource } from '@skerry/client'
 import { createInformerSet, selected, type InformerSet } from '@skerry/controller-runtime'
 import { karmadaKeys } from '@skerry/karmada-kinds'
+import { clusterAgentBounds } from '../limits/limits-table.ts'
 
 export interface MemberClusterDeps {
   readonly clock: Clock
@@ -10,8 +11,7 @@ export interface MemberClusterDeps {
   readonly log: Logger
 }
 
-/** A kind that was not there a moment ago is not asked for again at once. */
-const discoveryMs = 10_000
+const { discoveryMs } = clusterAgentBounds.memberCluster
 
 interface KnownKinds {
   readonly byKind: ReadonlyMap<string, ResourceRef>

@@ -1,6 +1,7 @@
 import type { AnyObject } from '@skerry/api'
 import { virtualNamespaceLabels } from '@skerry/fleet-kinds'
 import { contentOf, sharerPatch, sharersOf } from './shared-object.ts'
+import { clusterAgentBounds } from '../limits/limits-table.ts'
 
 /**
  * The plan for one virtual cluster's wish about a shared object. Pure. `note` is a merge patch that records
@@ -42,7 +43,7 @@ export function planShared({ cluster, desired, observed }: Shared): SharedPlan {
   return { ...refusal(desired, why), ...note }
 }
 
-const namesMax = 5
+const { namesMax } = clusterAgentBounds.planShared
 
 function namesText(names: string[]): string {
   const shown = names.toSorted().slice(0, namesMax).join(', ')

@@ -3,10 +3,9 @@ import { isStatusError, type KubeObject } from '@skerry/api'
 import { keyOfObject, resources } from '@skerry/client'
 import type { BackgroundController } from '@skerry/controller-runtime'
 import { whenServed } from '../reconcile/when-served.ts'
+import { controllerBounds } from '../limits/limits-table.ts'
 
-/** Upstream's times: a request is answered long before it is this old. */
-const keptMs = 15 * 60_000
-const checkMs = 5 * 60_000
+const { keptMs, checkMs } = controllerBounds.podCertificateRequestCleanerController
 
 export function isOld({ metadata }: KubeObject, nowMs: number): boolean {
   return nowMs >= Date.parse(metadata.creationTimestamp ?? '') + keptMs

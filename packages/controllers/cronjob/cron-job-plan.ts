@@ -4,14 +4,12 @@ import { controllerReference } from '@skerry/controller-runtime'
 import { conditionOf, isFinished } from '../job/job-spec.ts'
 import { timestamp } from '../status/timestamp.ts'
 import type { Schedule } from './schedule.ts'
+import { controllerBounds } from '../limits/limits-table.ts'
 
 const scheduledTimeAnnotation = 'batch.kubernetes.io/cronjob-scheduled-timestamp'
 /** More missed times than this are reported: clocks or deadlines are wrong. */
 const missedTimesMax = 100
-/** As cron(8) has it: a clock that goes back by more was wrong before, by less it repeats what was done already. */
-const repeatedMsMax = 3 * 3_600_000
-/** Looks come this much after the due time, so that they are never early. */
-const lateMs = 100
+const { repeatedMsMax, lateMs } = controllerBounds.cronJobPlan
 
 export interface CronJobView {
   cronJob: CronJob

@@ -35,10 +35,10 @@ import { daemonPod } from './daemon-pods.ts'
 import { daemonSetStatus, planDaemonSet, type DaemonSetPlan } from './daemon-set-plan.ts'
 import { FailedPodBackoff } from './failed-pod-backoff.ts'
 import { fitOf } from './node-fit.ts'
+import { controllerBounds } from '../limits/limits-table.ts'
 
 const name = 'daemonset-controller'
-/** Pods created or deleted in one look at most. */
-const burstMax = 250
+const { burstMax } = controllerBounds.daemonSetController
 
 /** A pod on each node that suits. */
 export const daemonSetController: BackgroundController = {

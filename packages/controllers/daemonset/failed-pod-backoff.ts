@@ -1,5 +1,6 @@
-const firstMs = 1_000
-const maxMs = 900_000
+import { controllerBounds } from '../limits/limits-table.ts'
+
+const { firstMs, maxMs } = controllerBounds.failedPodBackoff
 
 interface Entry {
   delayMs: number

@@ -26,6 +26,7 @@ import { timestamp } from '../status/timestamp.ts'
 import { planBudget } from './budget-plan.ts'
 import { expectedPods, type ExpectedPods } from './controller-scale.ts'
 import { resetStaleDisruption, staleInMs } from './stale-disruption.ts'
+import { controllerBounds } from '../limits/limits-table.ts'
 
 /** Keys of pods whose DisruptionTarget condition may be stale; budgets have plain keys. */
 const podPrefix = 'pod:'
@@ -229,8 +230,7 @@ function conditionsOf(
   return [...others, { ...own, observedGeneration: metadata.generation ?? 0 }]
 }
 
-/** An eviction that did not lead to a deletion within this time is forgotten. */
-const disruptedMsMax = 2 * 60_000
+const { disruptedMsMax } = controllerBounds.disruptionController
 
 function stillDisrupted(
   { budget, pods }: { budget: PodDisruptionBudget; pods: readonly Pod[] },

@@ -4,9 +4,9 @@ import type { ControllerContext, ReconcileResult } from '@skerry/controller-runt
 import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 import { isPodFinished, podCondition } from '../pods/pod-state.ts'
 import { timestamp } from '../status/timestamp.ts'
+import { controllerBounds } from '../limits/limits-table.ts'
 
-/** A pod that was to be disrupted and still lives after this time was spared after all. */
-const staleMs = 2 * 60_000
+const { staleMs } = controllerBounds.staleDisruption
 
 /** Time until the pod's DisruptionTarget is out of date, 0 when it is; undefined without one. */
 export function staleInMs(pod: Pod, nowMs: number): number | undefined {

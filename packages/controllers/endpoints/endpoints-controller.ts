@@ -17,12 +17,11 @@ import { podEndpoints, type PodEndpoint } from '../endpointslice/endpoint-plan.t
 import { inEndpointsOrder } from '../endpointslice/port-order.ts'
 import { hasSelector, podsOfService, servicesOfPod } from '../endpointslice/services-of-pod.ts'
 import { TriggerTimes, withTriggerTime } from '../endpointslice/trigger-times.ts'
+import { controllerBounds } from '../limits/limits-table.ts'
 
-const settleMs = 50
+const { settleMs, addressesMax } = controllerBounds.endpointsController
 
 const allTriggerTimes = new WeakMap<ControllerContext, TriggerTimes>()
-/** More addresses than this are cut, and the object says so (upstream's rule). */
-const addressesMax = 1_000
 const overCapacity = 'endpoints.kubernetes.io/over-capacity'
 
 /** Keeps the older Endpoints object of every service with a selector, for those who still read it. */

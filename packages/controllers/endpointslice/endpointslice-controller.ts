@@ -10,11 +10,11 @@ import { podEndpoints } from './endpoint-plan.ts'
 import { hasSelector, podsOfService, servicesOfPod } from './services-of-pod.ts'
 import { managedBy, planSlices } from './slice-plan.ts'
 import { TriggerTimes, withTriggerTime } from './trigger-times.ts'
+import { controllerBounds } from '../limits/limits-table.ts'
 
 const byService = 'endpointslice-by-service'
 
-/** A burst of pod changes (a rollout) becomes one look at the service. */
-const settleMs = 50
+const { settleMs } = controllerBounds.endpointsliceController
 
 const allTriggerTimes = new WeakMap<ControllerContext, TriggerTimes>()
 

@@ -10,11 +10,11 @@ import type {
 import { controllerReference } from '@skerry/controller-runtime'
 import { sameStatus } from '../status/same-status.ts'
 import { inSliceOrder } from '../endpointslice/port-order.ts'
+import { controllerBounds } from '../limits/limits-table.ts'
 
 export const mirroredBy = 'endpointslicemirroring-controller.k8s.io'
 
-/** Addresses of one subset that are mirrored; the rest is left out. Upstream's default. */
-const addressesMax = 1_000
+const { addressesMax } = controllerBounds.mirrorPlan
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 const lastChange = 'endpoints.kubernetes.io/last-change-trigger-time'

@@ -1,7 +1,7 @@
 import type { OwnerReference } from '@skerry/api'
+import { controllerBounds } from '../limits/limits-table.ts'
 
-/** Owners remembered as absent. A uid never comes back, so an entry is true for ever. */
-const entriesMax = 500
+const { entriesMax } = controllerBounds.absentOwners
 
 /** Spares a read for each of the many dependents of one owner that is gone. */
 export class AbsentOwners {

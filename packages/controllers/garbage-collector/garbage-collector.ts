@@ -24,9 +24,9 @@ import {
   type GraphNode,
 } from './owner-graph.ts'
 import { ResourceMonitors } from './resource-monitors.ts'
+import { controllerBounds } from '../limits/limits-table.ts'
 
-const discoverEveryMs = 30_000
-const syncPollMs = 200
+const { discoverEveryMs, syncPollMs } = controllerBounds.garbageCollector
 const workers = 4
 
 /** Deletes what has lost its last owner, and carries out foreground and orphaning deletions. */

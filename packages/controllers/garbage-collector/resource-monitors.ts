@@ -9,9 +9,9 @@ import {
   type ResourceRef,
 } from '@skerry/client'
 import type { ControllerDeps } from '@skerry/controller-runtime'
+import { controllerBounds } from '../limits/limits-table.ts'
 
-/** A resource that does not sync for so long (a broken webhook, say) does not hold up the others. */
-const syncPatienceMs = 30_000
+const { syncPatienceMs } = controllerBounds.resourceMonitors
 
 /** They own nothing, nothing owns them, and there are many. */
 const ignoredResources: ReadonlySet<string> = new Set(['/events', 'events.k8s.io/events'])

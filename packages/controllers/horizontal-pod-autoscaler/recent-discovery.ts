@@ -1,8 +1,8 @@
 import type { Clock } from '@skerry/base'
 import type { Cluster, Discovery } from '@skerry/client'
+import { controllerBounds } from '../limits/limits-table.ts'
 
-/** Kinds come seldom: one that was made just now is known after this. */
-const recentMs = 30_000
+const { recentMs } = controllerBounds.recentDiscovery
 
 /** What the server serves, asked anew only now and then; callers share one question. */
 export function createRecentDiscovery(

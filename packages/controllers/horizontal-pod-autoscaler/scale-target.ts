@@ -1,6 +1,7 @@
 import { isStatusError, type CrossVersionObjectReference, type Scale } from '@skerry/api'
 import type { Cluster, DiscoveredResource, Discovery } from '@skerry/client'
 import { noMatch } from './metrics-client.ts'
+import { controllerBounds } from '../limits/limits-table.ts'
 
 /** What is scaled, and how much of it there is. */
 export interface ScaleTarget {
@@ -11,7 +12,7 @@ export interface ScaleTarget {
   update(replicas: number, signal: AbortSignal): Promise<void>
 }
 
-const attemptsMax = 5
+const { attemptsMax } = controllerBounds.scaleTarget
 
 /** Reads the scale subresource. Throws with upstream's words when there is none. */
 export async function readScale(

@@ -18,10 +18,10 @@ import { sameStatus } from '../status/same-status.ts'
 import { planJob, type JobPlan } from './job-plan.ts'
 import { isTracked, jobPod, trackingFinalizer } from './job-pods.ts'
 import { completionsOf, isFinished, isManagedElsewhere } from './job-spec.ts'
+import { controllerBounds } from '../limits/limits-table.ts'
 
 const byJob = 'trackedByJob'
-/** Many pods end at the same time: one look for all of them. */
-const podDelayMs = 50
+const { podDelayMs } = controllerBounds.jobController
 
 /** Runs pods until enough of them have succeeded. */
 export const jobController: ControllerDefinition = {

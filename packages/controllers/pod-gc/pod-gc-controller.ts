@@ -4,12 +4,11 @@ import { keyOfObject, resources, type ResourceClient } from '@skerry/client'
 import type { BackgroundController, ControllerDeps } from '@skerry/controller-runtime'
 import { markDisrupted } from '../pods/disruption-target.ts'
 import { isPodFinished, isPodTerminating } from '../pods/pod-state.ts'
+import { controllerBounds } from '../limits/limits-table.ts'
 
 /** Upstream's default of --terminated-pod-gc-threshold, made smaller for small boxes. */
 const finishedPodsMax = 1_000
-const checkMs = 20_000
-/** A pod whose node was gone at one look and still is at the next is an orphan. */
-const quarantineMs = 40_000
+const { checkMs, quarantineMs } = controllerBounds.podGcController
 
 export interface PodGcInput {
   pods: readonly Pod[]

@@ -28,13 +28,9 @@ import {
 } from '@skerry/controller-runtime'
 import { createObjectCounts, isObjectCount, type ObjectCounts } from './object-counts.ts'
 import { sameStatus } from '../status/same-status.ts'
+import { controllerBounds } from '../limits/limits-table.ts'
 
-/** Everything is counted anew this often. */
-const recountMs = 300_000
-/** How long to wait for a kind that is counted and that the server does not serve. */
-const absentMs = 30_000
-/** One look for many changes. */
-const changeDelayMs = 500
+const { recountMs, absentMs, changeDelayMs } = controllerBounds.resourceQuotaController
 
 /**
  * Kinds that are counted at once when one comes or goes: those that other controllers watch anyway,

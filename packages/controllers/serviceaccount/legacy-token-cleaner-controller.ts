@@ -7,8 +7,9 @@ import {
   type ControllerDeps,
 } from '@skerry/controller-runtime'
 import { dayOf, legacyTokenLabels, planLegacyTokens } from './legacy-token-plan.ts'
+import { controllerBounds } from '../limits/limits-table.ts'
 
-const checkMs = 24 * 3_600_000
+const { checkMs } = controllerBounds.legacyTokenCleanerController
 const tokenSecrets = selected(resources.secrets, {
   fieldSelector: 'type=kubernetes.io/service-account-token',
 })

@@ -9,11 +9,11 @@ import {
 import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 import { timestamp } from '../status/timestamp.ts'
 import { cidrsWith, mayGo, overlapping } from './cidr-plan.ts'
+import { controllerBounds } from '../limits/limits-table.ts'
 
 const finalizer = 'networking.k8s.io/service-cidr-finalizer'
 
-/** Those who give addresses out learn of the deletion before the range is gone. Upstream's figure. */
-const graceMs = 10_000
+const { graceMs } = controllerBounds.serviceCidrController
 
 /** Says that a range of service addresses is ready, and keeps it while services use it. */
 export const serviceCidrController: ControllerDefinition = {

@@ -1,6 +1,7 @@
 import type { UserInfo } from '@skerry/apiserver'
 import type { Clock } from '@skerry/base'
 import type { TunnelSession } from '@skerry/tunnel'
+import { gatewayBounds } from '../limits-table.ts'
 
 /** The opener of a tunnel, as the hub authenticated its request. */
 export interface TunnelOpener {
@@ -24,7 +25,7 @@ export interface BrokenTunnelAuditDeps {
 /** An agent that reconnects and breaks rules again and again must not push other lines out of the log. */
 export const brokenTunnelLimits = Object.freeze({ linesMax: 10, perMs: 60_000 })
 
-const ruleCharsMax = 256
+const { ruleCharsMax } = gatewayBounds.brokenTunnelAudit
 
 interface Window {
   readonly startMs: number

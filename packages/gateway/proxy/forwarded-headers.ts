@@ -2,6 +2,7 @@ import { StatusError } from '@skerry/api'
 import type { HeaderFields, UserInfo } from '@skerry/apiserver'
 import { connectionFields, namedByConnection } from '@skerry/base'
 import type { TunnelHeaders } from '@skerry/tunnel'
+import { gatewayBounds } from '../limits-table.ts'
 
 /** Headers that end at the hub: credentials, hop-by-hop fields, and fields that the hub itself sets. */
 const droppedNames: ReadonlySet<string> = new Set([
@@ -107,7 +108,7 @@ function bytesOf(text: string): string {
 
 /** Caches escaped keys: most users have the same few. */
 const escapedKeys = new Map<string, string>()
-const escapedKeysMax = 64
+const { escapedKeysMax } = gatewayBounds.forwardedHeaders
 
 function escapedKey(key: string): string {
   const known = escapedKeys.get(key)

@@ -8,12 +8,9 @@ import {
   TunnelUnavailableError,
 } from '@skerry/tunnel'
 import { clusterResource } from '@skerry/fleet-kinds'
+import { gatewayBounds } from '../limits-table.ts'
 
-/** An agent that lost its way is back within seconds; one that was away for longer may stay away. */
-const retryAfterSeconds = 2
-const soonBackMs = 30_000
-/** The time after which to try again a cluster that stays unreachable, in milliseconds. */
-const lookAgainMs = 30_000
+const { retryAfterSeconds, soonBackMs, lookAgainMs } = gatewayBounds.tunnelRefusal
 
 /** The refused request and the current time. */
 export interface RefusedRequest {

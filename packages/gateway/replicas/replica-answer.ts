@@ -13,14 +13,13 @@ import {
   type TunnelResponse,
   type TunnelUpgraded,
 } from '@skerry/tunnel'
+import { gatewayBounds } from '../limits-table.ts'
 
 /** Marks an answer between replicas: a cluster's own, or the reason why there is none. */
 const answerHeader = 'skerry-replica-answer'
 const clusterPath = /^\/clusters\/([a-z0-9-]{1,63})(\/.*)$/
 const reportsPath = /^\/reports\/([a-z0-9-]{1,63}(?:,[a-z0-9-]{1,63})*)$/
-const refusalBytesMax = 65_536
-/** Fits the most clusters that one request may name, each with the most agents that it may have. */
-const reportsBytesMax = 4_194_304
+const { refusalBytesMax, reportsBytesMax } = gatewayBounds.replicaAnswer
 /** The most clusters whose names fit into one path. */
 export const clustersPerReport = 100
 
@@ -171,7 +170,7 @@ async function readRefusal(cluster: string, { body }: TunnelResponse): Promise<E
 /** Resolves undefined if the body is not JSON, or is too long. */
 export async function readJson(
   body: AsyncIterable<Uint8Array>,
-  bytesMax = refusalBytesMax,
+  bytesMax: number = refusalBytesMax,
 ): Promise<unknown> {
   const pieces: Uint8Array[] = []
   let bytes = 0

@@ -9,18 +9,17 @@ import type {
 } from '@skerry/tunnel'
 import { readJson } from './replica-answer.ts'
 import { replicaIdShape } from './replica-identity.ts'
+import { gatewayBounds } from '../limits-table.ts'
 
 /**
  * The path at which an agent of a hub with several replicas receives the replica's id and the number of
  * replicas.
  */
 const noticePath = '/skerry/v1/hub-replica'
-const noticeBytesMax = 1_024
-const answerMs = 10_000
+const { noticeBytesMax, answerMs, heldCharsMax } = gatewayBounds.replicaNotice
 
 /** In an agent's handshake: the replicas where its other tunnels end. */
 const heldHeader = 'skerry-agent-replicas'
-const heldCharsMax = 1_024
 
 export function heldReplicasHeaders(held: readonly string[]): Record<string, string> {
   return held.length === 0 ? {} : { [heldHeader]: held.join(',') }

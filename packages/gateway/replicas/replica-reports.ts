@@ -2,12 +2,9 @@ import { linkedSignal, type Clock } from '@skerry/base'
 import type { TunnelRegistry } from '@skerry/tunnel'
 import type { TunnelReport, TunnelsReport } from '../state/tunnel-report.ts'
 import { clustersPerReport, fromReplica, readReports, reportsRequest } from './replica-answer.ts'
+import { gatewayBounds } from '../limits-table.ts'
 
-/**
- * The time to wait for a slow replica's report, in milliseconds. A replica that is unreachable must not hold
- * up the answer.
- */
-const answerMs = 3_000
+const { answerMs } = gatewayBounds.replicaReports
 
 interface AskDeps {
   /** The links from the other replicas, by their ids. */

@@ -16,6 +16,7 @@ import {
 import { fromReplica, toReplica } from './replica-answer.ts'
 import type { ReplicaDirectory } from './replica-directory.ts'
 import { askReports } from './replica-reports.ts'
+import { gatewayBounds } from '../limits-table.ts'
 
 export interface ReplicatedTunnelsParts {
   /** The tunnels that end in this process. */
@@ -29,11 +30,7 @@ export interface ReplicatedTunnelsParts {
   readonly clock: Clock
 }
 
-/**
- * The time for which a request waits for a cluster whose replica died, in milliseconds. The agent dials
- * another replica within a second or two.
- */
-const comeBackMs = 3_000
+const { comeBackMs } = gatewayBounds.replicatedTunnels
 
 /** Reaches every cluster that has a tunnel to some replica, as if the tunnel ended here. */
 export interface ReplicatedTunnels extends Pick<TunnelRegistry, 'send' | 'upgrade'> {

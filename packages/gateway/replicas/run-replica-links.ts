@@ -3,6 +3,7 @@ import { runTunnelAgent, type TunnelHandler, type TunnelTls } from '@skerry/tunn
 import { linkLimits } from './link-limits.ts'
 import type { ReplicaDirectory } from './replica-directory.ts'
 import { replicaPrefix } from './replica-identity.ts'
+import { gatewayBounds } from '../limits-table.ts'
 
 export interface ReplicaLinksOptions {
   /** This replica's id. */
@@ -23,11 +24,7 @@ export interface ReplicaLinksDeps {
   readonly onBytes?: (bytes: number) => void
 }
 
-/**
- * The time after which a replica without news gets no link any more, in milliseconds; a short outage of etcd
- * cuts none.
- */
-const forgetMs = 60_000
+const { forgetMs } = gatewayBounds.runReplicaLinks
 
 interface Link extends AsyncDisposable {
   /** When it was last among the others. */

@@ -8,6 +8,7 @@ import {
   type TunnelResponse,
 } from '@skerry/tunnel'
 import { edgeServiceOf, serviceText, type EdgeService } from '@skerry/fleet-kinds'
+import { gatewayBounds } from '../limits-table.ts'
 
 /**
  * Defines how a hub asks an agent for a connection to a service: CONNECT, on a stream that becomes bytes. No
@@ -23,7 +24,7 @@ const tlsForUpgrade = 'http/1.1'
 const spokenHeader = 'skerry-service-protocol'
 /** Marks a refusal by an agent that supports services. */
 const refusalHeader = 'skerry-service-refusal'
-const refusalBytesMax = 16_384
+const { refusalBytesMax } = gatewayBounds.serviceLink
 
 export interface ServiceConnect {
   readonly service: EdgeService

@@ -1,5 +1,6 @@
 import { readClientCertificate } from '@skerry/pki'
 import type { ApiRequest } from '@skerry/apiserver'
+import { gatewayBounds } from '../limits-table.ts'
 
 /** The opener of a tunnel: the facts from its handshake, and those that the hub observed. */
 export interface AgentFacts {
@@ -15,7 +16,7 @@ export interface AgentFacts {
 
 const hostHeader = 'skerry-agent-host'
 const versionHeader = 'skerry-agent-version'
-const textCharsMax = 128
+const { textCharsMax } = gatewayBounds.agentFacts
 
 /** Returns the headers of an agent's handshake. A name that does not fit a header is left out. */
 export function agentHeaders(host: string, version: string): Record<string, string> {

@@ -7,6 +7,7 @@ import {
   conditionOf,
   parentOf,
 } from '@skerry/fleet-kinds'
+import { gatewayBounds } from '../limits-table.ts'
 
 export interface ClusterMetricsDeps {
   readonly objects: () => Objects | undefined
@@ -15,8 +16,7 @@ export interface ClusterMetricsDeps {
 }
 
 export const clusterConnectedName = 'skerry_hub_cluster_connected'
-/** Keeps a scrape below a megabyte. */
-const linesMax = 10_000
+const { linesMax } = gatewayBounds.clusterMetrics
 
 /**
  * Reports for each cluster that an agent has ever connected whether it is connected now. A disconnected

@@ -1,4 +1,5 @@
 import { trafficClasses, type TrafficClass, type TunnelSession } from '@skerry/tunnel'
+import { gatewayBounds } from '../limits-table.ts'
 
 export interface TrafficTotal {
   readonly cluster: string
@@ -11,8 +12,7 @@ export interface TrafficTotal {
 /** The name under which clusters without an entry of their own are counted; no cluster has an empty name. */
 export const otherClusters = ''
 
-/** Keeps a scrape small: 20,000 clusters would be 40,000 lines. */
-export const trafficClustersMax = 2_000
+export const trafficClustersMax = gatewayBounds.trafficTotals.trafficClustersMax
 
 interface Entry {
   /** The totals of the tunnels that have ended. */
@@ -30,7 +30,7 @@ export class TrafficTotals {
   readonly #entries = new Map<string, Entry>()
   readonly #rest: Entry = { sums: noSums, open: new Set() }
 
-  constructor(clustersMax = trafficClustersMax) {
+  constructor(clustersMax: number = trafficClustersMax) {
     this.#clustersMax = clustersMax
   }
 

@@ -1,7 +1,7 @@
 import type { Classify } from '@skerry/tunnel'
+import { gatewayBounds } from '../limits-table.ts'
 
-/** A body with a declared length above this is bulk from its first byte. */
-const bulkBodyBytes = 65_536
+const { bulkBodyBytes } = gatewayBounds.classifyRequest
 const apiPath = /^\/(apis?|openapi|version|healthz|livez|readyz)([/?]|$)/
 const podLogPath = /^\/api\/v1\/namespaces\/[^/]+\/pods\/[^/]+\/log(\?|$)/
 /** Programs behind the API server send arbitrary traffic. */

@@ -16,6 +16,7 @@ import { holdsReplica } from '../replicas/replica-notice.ts'
 import type { ReplicatedTunnels } from '../replicas/replicated-tunnels.ts'
 import { agentFactsOf, type AgentFacts } from '../state/agent-facts.ts'
 import { classifyRequest } from '../traffic/classify-request.ts'
+import { gatewayBounds } from '../limits-table.ts'
 
 export const tunnelPrefix = '/tunnel/v1/clusters/'
 
@@ -118,8 +119,7 @@ interface Admission {
   readonly opener: TunnelOpener
 }
 
-/** The limit of the user agent, which is kept as long as the tunnel. */
-const userAgentCharsMax = 128
+const { userAgentCharsMax } = gatewayBounds.tunnelRoute
 
 function clusterNameOf(target: string): string {
   const name = target.startsWith(tunnelPrefix) ? target.slice(tunnelPrefix.length) : ''

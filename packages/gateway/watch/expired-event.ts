@@ -2,9 +2,9 @@ import type { TunnelResponse } from '@skerry/tunnel'
 import type { Framing } from './frame-splitter.ts'
 import { protobufErrorFrame } from './protobuf-event.ts'
 import { framingOfType } from './watch-framing.ts'
+import { gatewayBounds } from '../limits-table.ts'
 
-/** A Status is a few hundred bytes. */
-const statusBytesMax = 65_536
+const { statusBytesMax } = gatewayBounds.expiredEvent
 
 /**
  * Turns the refusal to continue from a version into the watch's last event, as a server sends it that has

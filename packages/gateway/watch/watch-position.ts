@@ -1,7 +1,7 @@
 import type { EventHead } from './event-head.ts'
+import { gatewayBounds } from '../limits-table.ts'
 
-/** The API only promises that a version is a string; upstream's have at most 20 characters. */
-const versionCharsMax = 128
+const { versionCharsMax } = gatewayBounds.watchPosition
 
 export interface WatchStart {
   /** The version as the client sent it; empty if it sent none. */

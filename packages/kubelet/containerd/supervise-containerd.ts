@@ -16,6 +16,7 @@ import { areCgroupsWritable, detectCgroups } from './cgroups.ts'
 import { containerdConfigToml } from './containerd-config.ts'
 import { findProcesses } from './find-processes.ts'
 import { isRunning, processIdentity, readPidFile, type PidFile } from './process-identity.ts'
+import { kubeletBounds } from '../limits-table.ts'
 
 export interface ContainerdOptions {
   /** The directory of images and snapshots; on a disk. */
@@ -67,8 +68,7 @@ export interface ContainerdDeps {
   log: Logger
 }
 
-/** The limit of a socket path: sun_path holds 108 bytes with its final zero. */
-const socketPathBytesMax = 107
+const { socketPathBytesMax } = kubeletBounds.superviseContainerd
 
 /**
  * Starts containerd in its own session, so that neither a kill -9 of this process nor its own ends the pods,

@@ -1,3 +1,5 @@
+import { kubeletBounds } from '../limits-table.ts'
+
 /**
  * The program of every sandbox's first process, as machine code: it blocks SIGINT, SIGTERM and
  * SIGCHLD, then waits for one of them; on SIGCHLD it reaps all zombies, on the others it exits
@@ -46,8 +48,7 @@ const machines: Readonly<Record<PauseArchitecture, Machine>> = Object.freeze({
   arm64: { elfMachine: 183, code: arm64Code },
 })
 
-const elfHeaderBytes = 64
-const programHeaderBytes = 56
+const { elfHeaderBytes, programHeaderBytes } = kubeletBounds.pauseProgram
 const loadAddress = 0x400000n
 
 /** A static ELF-64 executable with one read-and-execute segment. */

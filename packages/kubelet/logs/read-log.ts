@@ -5,6 +5,7 @@ import { createGunzip } from 'node:zlib'
 import type { Clock } from '@skerry/base'
 import { parseLogLine, type LogLine } from '../pods/log-line.ts'
 import { exists } from '../system-error.ts'
+import { kubeletBounds } from '../limits-table.ts'
 
 /** The checked core/v1 PodLogOptions. */
 export interface LogOptions {
@@ -24,11 +25,7 @@ export interface LogSource {
   isRunning: () => boolean
 }
 
-const chunkBytes = 64 * 1024
-/** The interval at which an idle follower looks for more, in milliseconds. */
-const followMs = 100
-/** The longest line: the runtime cuts at 16 KiB, so a longer one is in a foreign file. */
-const lineBytesMax = 1024 * 1024
+const { chunkBytes, followMs, lineBytesMax } = kubeletBounds.readLog
 
 /**
  * Yields the log as text, including rotated files, oldest first; ends by itself, or at the end of the

@@ -16,15 +16,11 @@ import {
   type PodBridgeFacts,
   type PodBridgePlan,
 } from './pod-bridge-plan.ts'
+import { kubeletBounds } from '../limits-table.ts'
 
 const execute = promisify(execFile)
 
-/** The interval at which the node checks the bridge, in milliseconds: pods are cut off for at most this long. */
-const checkMs = 5_000
-/** The interval while the bridge could not be repaired, because other programs may be changing it. */
-const retryMs = 1_000
-/** The failures in a row that are tolerated as temporary. */
-const failuresMax = 3
+const { checkMs, retryMs, failuresMax } = kubeletBounds.podBridge
 
 export interface PodBridgeDeps {
   clock: Clock

@@ -4,11 +4,11 @@ import type { Node } from '@skerry/api'
 import type { ResolvedConfig } from '../kubelet-config.ts'
 import { writeCniConfig } from './cni-config.ts'
 import { addressPlugin, writeCniPlugins } from './cni-plugins.ts'
+import { kubeletBounds } from '../limits-table.ts'
 
 const bridgeDefault = 'skerry0'
 
-/** The interval at which the files are compared with the wanted ones, because other programs may remove them. */
-const checkMs = 5_000
+const { checkMs } = kubeletBounds.podNetworkFiles
 
 /** Writes the pod network's configuration as soon as, and whenever, the node's podCIDR is known. */
 export class PodNetworkFiles {

@@ -2,6 +2,7 @@ import type { Clock } from '@skerry/base'
 import type { Container, EphemeralContainer, LifecycleHandler } from '@skerry/api'
 import type { ContainerRuntime } from '../cri/container-runtime.ts'
 import { httpGet } from '../probes/http-get.ts'
+import { kubeletBounds } from '../limits-table.ts'
 
 export interface HookTarget {
   containerId: string
@@ -14,7 +15,7 @@ export interface HookDeps {
   clock: Clock
 }
 
-const httpHookTimeoutMs = 30_000
+const { httpHookTimeoutMs } = kubeletBounds.lifecycleHook
 
 /** Runs a postStart or preStop handler to its end. Rejects when it failed. */
 export async function runHook(

@@ -16,6 +16,7 @@ import { podDirectoriesOf, podDirectory, podLogDirectory } from '../pod/pod-path
 import { PodWorker } from './pod-worker.ts'
 import { runtimeLabels } from './runtime-labels.ts'
 import { TaskGroup } from '../task-group.ts'
+import { kubeletBounds } from '../limits-table.ts'
 
 /** Finds pods for the servers of logs, exec and statistics. */
 export interface PodDirectory {
@@ -27,7 +28,7 @@ export interface PodDirectory {
   dataDirectory(pod: Pod): string
 }
 
-const orphanRetryMs = 10_000
+const { orphanRetryMs } = kubeletBounds.podSet
 
 /** Keeps one worker for each pod that the node knows, and wakes it when something of its pod changes. */
 export class PodSet implements PodDirectory, AsyncDisposable {

@@ -4,9 +4,9 @@ import { ignoreNotFound } from '../cri/ignore-not-found.ts'
 import { stopSandbox } from '../cri/stop-sandbox.ts'
 import { gracePeriodSeconds } from '../pod/pod-spec.ts'
 import { runtimeLabels } from './runtime-labels.ts'
+import { kubeletBounds } from '../limits-table.ts'
 
-/** The longest grace period: the machine is about to shut down. */
-const graceSecondsMax = 30
+const { graceSecondsMax } = kubeletBounds.stopAllPods
 
 /**
  * Ends every container and sandbox on the node. It does not report that to the API: the pods will be started

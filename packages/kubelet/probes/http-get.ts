@@ -2,6 +2,7 @@ import * as http from 'node:http'
 import * as https from 'node:https'
 import { abortReason, answerTo, linkedSignal, messageOf } from '@skerry/base'
 import type { Container, EphemeralContainer, HTTPGetAction, IntOrString } from '@skerry/api'
+import { kubeletBounds } from '../limits-table.ts'
 
 export interface HttpTarget {
   action: HTTPGetAction
@@ -17,8 +18,7 @@ export interface HttpAnswer {
   body: string
 }
 
-const bodyBytesMax = 10 * 1024
-const redirectsMax = 10
+const { bodyBytesMax, redirectsMax } = kubeletBounds.httpGet
 
 /** Rejects if no answer comes in time. Certificates are not checked: the probe only looks for life. */
 export async function httpGet(target: HttpTarget, signal: AbortSignal): Promise<HttpAnswer> {

@@ -6,6 +6,7 @@ import { grpcHealth } from './grpc-health.ts'
 import { httpGet, portNumber } from './http-get.ts'
 import type { ProbeContext } from './probe-context.ts'
 import type { ProbeTarget } from './prober.ts'
+import { kubeletBounds } from '../limits-table.ts'
 
 export interface ProbeOutcome {
   isFailure: boolean
@@ -17,7 +18,7 @@ export interface ProbeOutcome {
 
 const success: ProbeOutcome = Object.freeze({ isFailure: false, isCounted: true, message: '' })
 const timeoutSecondsDefault = 1
-const outputCharactersMax = 1024
+const { outputCharactersMax } = kubeletBounds.probeOnce
 
 interface ProbeCall {
   probe: Probe

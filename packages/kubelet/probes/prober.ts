@@ -3,6 +3,7 @@ import { containerEvent } from '../pod/container-event.ts'
 import type { ProbeContext } from './probe-context.ts'
 import { probeOnce } from './probe-once.ts'
 import type { ProbeResult } from './probe-results.ts'
+import { kubeletBounds } from '../limits-table.ts'
 
 export const probeKinds = ['startup', 'liveness', 'readiness'] as const
 export type ProbeKind = (typeof probeKinds)[number]
@@ -86,8 +87,7 @@ export async function runProber(
   }
 }
 
-/** The delay between the startup probe and the others, in milliseconds. */
-const startPollMs = 250
+const { startPollMs } = kubeletBounds.prober
 
 const labels: Readonly<Record<ProbeKind, string>> = Object.freeze({
   startup: 'Startup',

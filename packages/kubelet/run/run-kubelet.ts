@@ -29,6 +29,7 @@ import { isStatic } from '../static-pods/static-pod-marks.ts'
 import { StaticPods } from '../static-pods/static-pods.ts'
 import { StatusReporter } from '../status/status-reporter.ts'
 import { NodeStore } from '../store/node-store.ts'
+import { kubeletBounds } from '../limits-table.ts'
 
 export interface KubeletDeps {
   cluster: Cluster
@@ -55,8 +56,7 @@ export interface RunningKubelet {
   readonly runtime: ContainerRuntime
 }
 
-/** The time that pods may take to end, if the config requires that they end with the agent, in milliseconds. */
-const stopPodsMs = 60_000
+const { stopPodsMs } = kubeletBounds.runKubelet
 
 /**
  * Runs the node agent until the signal aborts. Pods keep running without it, unless the config requires that

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RawData, WebSocket } from 'ws'
 import { SpdyParser, SpdyWriter, type SpdyFrame } from './spdy-frames.ts'
+import { kubeletBounds } from '../limits-table.ts'
 
 /** The streams of a command. */
 export interface SessionStreams {
@@ -16,9 +17,7 @@ const channels = Object.freeze({ stdin: 0, stdout: 1, stderr: 2, error: 3, resiz
 type StreamType = keyof typeof channels
 /** The first byte of a message that closes a channel. */
 const endOfChannel = 255
-/** The bytes that may wait for a slow client before the runtime is no longer read. */
-const bufferedBytesMax = 1024 * 1024
-const closeGraceMs = 10_000
+const { bufferedBytesMax, closeGraceMs } = kubeletBounds.channelSession
 
 interface Stream {
   readonly type: StreamType

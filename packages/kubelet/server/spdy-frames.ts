@@ -1,3 +1,5 @@
+import { kubeletBounds } from '../limits-table.ts'
+
 /**
  * The few frames of SPDY/3.1 that a client of the container runtime's streaming server needs. Headers
  * go out as stored blocks of the compression format, which needs no compressor; those that come in
@@ -21,8 +23,7 @@ const synStream = 1
 const rstStream = 3
 const ping = 6
 const goAway = 7
-/** The runtime sends pieces of 32 KiB. */
-const frameBytesMax = 4 * 1024 * 1024
+const { frameBytesMax } = kubeletBounds.spdyFrames
 const storedBlockBytesMax = 0xff_ff
 
 /** Writes one session's header blocks, which all share one compressed stream, opened by the first. */

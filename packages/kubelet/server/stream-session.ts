@@ -6,6 +6,7 @@ import { StatusError } from '@skerry/api'
 import { acceptHandshake, HandshakeError } from '@skerry/base'
 import type { WebSocket, WebSocketServer as Server } from 'ws'
 import type { SessionStreams } from './channel-session.ts'
+import { kubeletBounds } from '../limits-table.ts'
 
 /** The protocol in which newer clients carry SPDY/3.1 port-forwarding inside WebSocket messages. */
 const tunnelledPortForward = 'SPDY/3.1+portforward.k8s.io'
@@ -13,10 +14,7 @@ const tunnelledPortForward = 'SPDY/3.1+portforward.k8s.io'
 /** The runtime's streaming server knows no newer one than v4: this one is translated here. */
 const newestChannels = 'v5.channel.k8s.io'
 
-const connectMs = 10_000
-const headBytesMax = 16 * 1024
-/** Clients send pieces of 32 KiB. */
-const messageBytesMax = 4 * 1024 * 1024
+const { connectMs, headBytesMax, messageBytesMax } = kubeletBounds.streamSession
 
 export interface ClientUpgrade {
   request: IncomingMessage

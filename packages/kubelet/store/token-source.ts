@@ -5,15 +5,14 @@ import { specOf } from '../pod/pod-spec.ts'
 import { refreshTime } from '../volumes/projected-files.ts'
 import { VolumeError, type ServiceAccountToken, type TokenRequest } from '../volumes/volume.ts'
 import type { ObjectDisk } from './object-disk.ts'
+import { kubeletBounds } from '../limits-table.ts'
 
 interface StoredToken extends KubeObject {
   token: ServiceAccountToken
 }
 
 const resource = 'tokens'
-/** The delay before another attempt if an old token was used, in milliseconds. */
-const retryMs = 60_000
-const requestTimeoutMs = 5_000
+const { retryMs, requestTimeoutMs } = kubeletBounds.tokenSource
 
 /**
  * Returns tokens bound to pods, requested once and renewed before they expire. Without the API an old token

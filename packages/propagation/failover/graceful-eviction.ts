@@ -1,5 +1,6 @@
 import type { EvictionTask, ResourceBinding } from '@skerry/karmada-kinds'
 import { apiTime } from '@skerry/fleet-kinds'
+import { propagationBounds } from '../limits-table.ts'
 
 export interface EvictionPlan {
   readonly tasks: readonly EvictionTask[]
@@ -39,7 +40,7 @@ export function planGracefulEviction(
   return { tasks, evicted, ...(ends.length > 0 ? { afterMs } : {}) }
 }
 
-const momentMs = 100
+const { momentMs } = propagationBounds.gracefulEviction
 
 /** Until then, the statuses may come from clusters that the object has left. */
 function isPlaced({ metadata, status }: ResourceBinding): boolean {

@@ -3,6 +3,7 @@ import type { ResourceBinding } from '@skerry/karmada-kinds'
 import type { Cluster } from '@skerry/fleet-kinds'
 import { appliedPlacement } from '../placement/needs-placement.ts'
 import { tolerates } from '../placement/tolerates.ts'
+import { propagationBounds } from '../limits-table.ts'
 
 export interface TaintEvictionPlan {
   /** The clusters that the object must leave now. */
@@ -34,8 +35,7 @@ export function planTaintEviction(
   return { evicted, afterMs: nextMs - nowMs + momentMs }
 }
 
-/** A time that is over is over after its second. */
-const momentMs = 100
+const { momentMs } = propagationBounds.planTaintEviction
 
 /**
  * Returns the end in milliseconds of the clock: -Infinity if a taint is not tolerated, Infinity if all are

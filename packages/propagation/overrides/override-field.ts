@@ -4,6 +4,7 @@ import type { FieldOperation, FieldOverrider } from '@skerry/karmada-kinds'
 import { escapeHtml } from './escape-html.ts'
 import { patchInPlace, type OverridePatch } from './patch-document.ts'
 import { printYaml } from './print-yaml.ts'
+import { propagationBounds } from '../limits-table.ts'
 
 /**
  * Returns the patch of a field overrider: it edits a YAML or JSON document inside a field and writes it back
@@ -45,8 +46,7 @@ function readYaml(text: string): unknown {
 
 /** The parts of a text that take time to parse: lines, comments, anchors, tags, and parts of a list or map in brackets. */
 const marks = /[\n#&*!?,[{]/g
-const marksMax = 10_000
-const yamlCharactersMax = 256 * 1024
+const { marksMax, yamlCharactersMax } = propagationBounds.overrideField
 
 /** A tenant's text may be made to hold the hub: what could take more than a tenth of a second is not read. */
 function requireQuick(text: string): void {

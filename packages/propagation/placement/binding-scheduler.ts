@@ -19,6 +19,7 @@ import { placedStatus } from './placed-status.ts'
 import type { PlacementResult } from './placement-input.ts'
 import { recordPlacement, reportFailures } from './placement-report.ts'
 import { rebalancerController } from './rebalancer-controller.ts'
+import { propagationBounds } from '../limits-table.ts'
 
 export interface FleetSchedulerOptions {
   /** The name of the scheduler; bindings that name another one are ignored. Default: Karmada's. */
@@ -29,11 +30,7 @@ export interface FleetSchedulerOptions {
 
 const schedulerNameDefault = 'default-scheduler'
 
-/** The delay before a binding that lacked room is tried again, in milliseconds, plus some jitter. */
-const roomRetryMs = 30_000
-
-/** After this many conflicts, the whole binding is reconciled again. */
-const statusTriesMax = 5
+const { roomRetryMs, statusTriesMax } = propagationBounds.bindingScheduler
 
 /** Decides for each binding to which clusters its object goes, and when to decide again. */
 export function createFleetScheduler(options: FleetSchedulerOptions = {}): ControllerDefinition[] {

@@ -1,3 +1,5 @@
+import { propagationBounds } from '../limits-table.ts'
+
 /** The clusters of one region, zone, provider or label, which are used together or not at all. */
 export interface ClusterGroup {
   readonly name: string
@@ -13,8 +15,7 @@ export interface GroupConstraints {
   readonly sizeMin: number
 }
 
-/** The number of combinations to check, in some 20 ms; with more groups the heaviest of these suffices. */
-const combinationsMax = 20_000
+const { combinationsMax } = propagationBounds.selectGroups
 
 /**
  * Returns the combination with the greatest weight, then with the most clusters, then the first found; or a

@@ -29,10 +29,10 @@ import { goesInWaves, openWorks, wavesFor, type Rollout } from './hold-waves.ts'
 import { bindingRefusal } from './own-object.ts'
 import { planSites } from './plan-sites.ts'
 import { clusterOfWork, workIndexes, worksOf, writeWork } from './write-work.ts'
+import { propagationBounds } from '../limits-table.ts'
 
 const byCluster = 'cluster'
-/** Collects reports of many clusters for this time, in milliseconds, because each look plans for all of them. */
-const waveLookMs = 500
+const { waveLookMs, writesMax, eventCharsMax } = propagationBounds.bindingController
 
 /** Keeps one Work for each cluster that a binding has, and none for any other. */
 export function bindingController(scope: BindingScope, shared: FleetContext): ControllerDefinition {
@@ -280,12 +280,6 @@ function worksToWrite(
     return []
   }
 }
-
-/** The number of Works of one binding that are written at the same time. */
-const writesMax = 16
-
-/** An event's message has 1 KiB at most. */
-const eventCharsMax = 1_000
 
 function dispatchText(binding: ResourceBinding, failures: readonly string[]): EventText {
   if (failures.length === 0) {

@@ -11,9 +11,9 @@ import { policyId, type PolicyScope } from './claim.ts'
 import type { FleetContext } from './fleet-context.ts'
 import { releaseTemplate } from './release-template.ts'
 import type { TemplateKind } from './templates.ts'
+import { propagationBounds } from '../limits-table.ts'
 
-/** A custom resource that a policy selects may be defined later. */
-const unknownKindMs = 10_000
+const { unknownKindMs } = propagationBounds.policyController
 
 /** Watches the kinds that policies of one scope select, and removes claims that have ended. */
 export function policyController(scope: PolicyScope, shared: FleetContext): ControllerDefinition {

@@ -11,6 +11,7 @@ import type {
 } from '@skerry/client'
 import type { InformerSet } from '@skerry/controller-runtime'
 import { claimOf } from './claim.ts'
+import { propagationBounds } from '../limits-table.ts'
 
 export interface TemplateKind {
   readonly apiVersion: string
@@ -39,10 +40,7 @@ export type TemplateListener = (key: string, change: Change<AnyObject>, isInitia
 
 const byClaim = 'claim'
 
-/** A kind that was not there a moment ago is not asked for again at once. */
-const discoveryMs = 10_000
-/** The timeout of a first read, in milliseconds. A slower kind is tried again without holding up the others. */
-const syncMs = 10_000
+const { discoveryMs, syncMs } = propagationBounds.templates
 
 /** Formats `apps/v1 Deployment shop/web`. */
 export function templateKey({ apiVersion, kind, namespace = '', name }: TemplateRef): string {

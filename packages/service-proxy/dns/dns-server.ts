@@ -14,6 +14,7 @@ import { ExpectedError, asError, exitCodes, type Logger } from '@skerry/base'
 import type { Forwarder } from './forwarder.ts'
 import { openDatagrams } from './open-datagrams.ts'
 import type { Zone } from './zone.ts'
+import { serviceProxyBounds } from '../limits/limits-table.ts'
 
 export interface DnsServerConfig {
   address: string
@@ -27,17 +28,17 @@ export interface DnsServer extends AsyncDisposable {
   readonly port: number
 }
 
-/** Queries on their way elsewhere at one time; more are answered SERVFAIL. */
-const forwardedMax = 1_000
-/** Open TCP connections; a further one is closed at once. */
-const connectionsMax = 100
-const connectionIdleMs = 10_000
-const queryBytesMax = 4_096
+const {
+  forwardedMax,
+  connectionsMax,
+  connectionIdleMs,
+  queryBytesMax,
+  datagramBytesMax,
+  messageBytesMax,
+  freePortTries,
+} = serviceProxyBounds.dnsServer
 /** RFC 1035 without EDNS, and the most we send in one datagram with it. */
 const datagramBytesDefault = 512
-const datagramBytesMax = 1_232
-/** The length before a message over TCP has two bytes (RFC 1035, 4.2.2). */
-const messageBytesMax = 65_535
 
 const rcodes = Object.freeze({ NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP: 4 })
 
@@ -90,9 +91,6 @@ export async function startDnsServer(
     },
   }
 }
-
-/** Tries of a free port: one that is free for UDP may be taken for TCP. */
-const freePortTries = 20
 
 /** One port for both; what was opened is closed when the other fails. */
 async function bindBoth(

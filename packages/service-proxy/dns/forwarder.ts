@@ -1,6 +1,7 @@
 import { createSocket } from 'node:dgram'
 import { connect } from 'node:net'
 import { readFile } from 'node:fs/promises'
+import { serviceProxyBounds } from '../limits/limits-table.ts'
 
 /** Passes a query on, byte for byte, and gives back the answer. */
 export interface Forwarder {
@@ -8,11 +9,7 @@ export interface Forwarder {
   forward(query: Buffer, isTcp: boolean): Promise<Buffer>
 }
 
-/** Each resolver gets this long before the next is asked. */
-const answerMsMax = 2_000
-const resolversMax = 3
-/** RFC 1035, 4.1.1: every message begins with its id. */
-const idBytes = 2
+const { answerMsMax, resolversMax, idBytes } = serviceProxyBounds.forwarder
 
 /** `resolvers` are IPv4 addresses, asked in order. Never our own address: a loop would eat the node. */
 export function createForwarder(resolvers: readonly string[], port = 53): Forwarder {

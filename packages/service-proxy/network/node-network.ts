@@ -3,6 +3,7 @@ import { access, readFile, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { asError, messageOf, type Clock, type Logger } from '@skerry/base'
 import type { NetworkHealth } from './network-health.ts'
+import { serviceProxyBounds } from '../limits/limits-table.ts'
 
 const execute = promisify(execFile)
 
@@ -33,8 +34,7 @@ export async function prepareNodeNetwork(config: NodeNetworkConfig, log: Logger)
   await setAddresses(config)
 }
 
-/** How often what others may have changed is put right. */
-const checkMs = 10_000
+const { checkMs } = serviceProxyBounds.nodeNetwork
 const healthPart = 'node network'
 
 export interface NodeNetworkDeps {

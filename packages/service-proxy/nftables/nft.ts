@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
+import { serviceProxyBounds } from '../limits/limits-table.ts'
 
 /** What applies a script of nftables commands in one transaction. */
 export interface Nft {
@@ -29,8 +30,7 @@ export function createNft(command: readonly string[] = ['nft']): Nft {
   }
 }
 
-/** More than a table without its elements ever has. */
-const outputBytesMax = 4 * 1024 * 1024
+const { outputBytesMax } = serviceProxyBounds.nft
 
 async function run(
   command: readonly string[],

@@ -18,6 +18,7 @@ import { peerOf } from './pod-peer.ts'
 import { isSelected, planPolicies, type PolicyWorld } from './policy-plan.ts'
 import { saveChanges } from './policy-snapshot.ts'
 import { buildPolicyTable } from './policy-table.ts'
+import { serviceProxyBounds } from '../limits/limits-table.ts'
 
 export interface NetworkPolicyDeps {
   cluster: Cluster
@@ -46,11 +47,7 @@ export interface NetworkPolicies {
   run(signal: AbortSignal): Promise<void>
 }
 
-/** A burst of changes (a rollout) becomes one transaction. */
-const settleMs = 50
-const firstWordMs = 10_000
-/** How often the kernel is asked whether the rules are still there: other programs flush them. */
-const checkMs = 10_000
+const { settleMs, firstWordMs, checkMs } = serviceProxyBounds.networkPolicies
 
 export function createNetworkPolicies(nodeName: string, deps: NetworkPolicyDeps): NetworkPolicies {
   const { clock, log } = deps

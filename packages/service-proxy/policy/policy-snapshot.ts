@@ -2,6 +2,7 @@ import { asError, type Clock, type Logger, type WakeFlag } from '@skerry/base'
 import type { KubeObject } from '@skerry/api'
 import { stateFile, type StateFile } from '../network/state-file.ts'
 import type { PolicyWorld } from './policy-plan.ts'
+import { serviceProxyBounds } from '../limits/limits-table.ts'
 
 /** What the node knew of policies, pods and namespaces when it last heard. */
 export function policySnapshot(path: string): StateFile<PolicyWorld> {
@@ -14,8 +15,7 @@ export interface SaveDeps {
   log: Logger
 }
 
-/** Changes within this time are written once. */
-const settleMs = 2_000
+const { settleMs } = serviceProxyBounds.policySnapshot
 
 /** Writes what the node knows whenever it means something else than before, until the signal aborts. */
 export async function saveChanges(

@@ -14,6 +14,7 @@ import { renderDelta, renderTable, type NftTable } from '../nftables/nft-table.t
 import { planAddresses, type RefusedAddress } from './address-plan.ts'
 import { groupByService, planServicePorts } from './service-ports.ts'
 import { buildServiceTable, type ServiceNetwork } from './service-table.ts'
+import { serviceProxyBounds } from '../limits/limits-table.ts'
 
 export interface ServiceProxyConfig {
   nodeName: string
@@ -39,13 +40,7 @@ export interface ServiceProxy {
   run(signal: AbortSignal): Promise<never>
 }
 
-/**
- * The least time from one transaction to the next. A change after a quiet time is applied at once, because
- * people reach for a service as soon as its pods are ready; a burst (a rollout) becomes few transactions.
- */
-const betweenMs = 100
-/** How often the kernel is asked whether the rules are still there: other programs flush them. */
-const checkMs = 10_000
+const { betweenMs, checkMs } = serviceProxyBounds.serviceProxy
 const healthPart = 'service rules'
 
 export function createServiceProxy(

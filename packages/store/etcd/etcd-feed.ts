@@ -1,6 +1,6 @@
 import { asError, linkedSignal, type LinkedSignal, type Timer } from '@skerry/base'
 import { CompactedError, type WatchBatch, type WatchOptions } from '../store.ts'
-import type { StoreLimits } from '../store-limits.ts'
+import { storeBounds, type StoreLimits } from '../store-limits.ts'
 import { WatchHub } from '../watch-hub.ts'
 import { watchEtcd, type EtcdWatchDeps } from './etcd-watch.ts'
 
@@ -14,8 +14,7 @@ export interface EtcdFeedOptions {
   readonly newest: () => Promise<number>
 }
 
-/** How long a change that somebody knows of may take to arrive before etcd is asked how far it is. */
-const lateMs = 50
+const { lateMs } = storeBounds.etcdFeed
 
 /** One watch on etcd for all watchers of this process. */
 export class EtcdFeed implements AsyncDisposable {

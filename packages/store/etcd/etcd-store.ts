@@ -13,7 +13,7 @@ import {
   StoreFullError,
   StoreUnavailableError,
 } from '../store-errors.ts'
-import { validateLimits, type StoreLimits } from '../store-limits.ts'
+import { storeBounds, validateLimits, type StoreLimits } from '../store-limits.ts'
 import { CompactedError, FutureRevisionError } from '../store.ts'
 import type {
   Entry,
@@ -45,8 +45,7 @@ export interface EtcdStoreDeps {
   readonly random?: Random
 }
 
-/** etcd's own bound, 1.5 MiB, is for a whole request: the rest is for the key and its frame. */
-const valueBytesMax = 1_572_864 - 16_384
+const { valueBytesMax } = storeBounds.etcdStore
 /** As far as a number is exact; ids that a member chooses would be above. */
 const leaseIdMax = 2 ** 47
 

@@ -2,6 +2,7 @@ import { networkInterfaces } from 'node:os'
 import type { Duplex } from 'node:stream'
 import type { Clock, Timer } from '@skerry/base'
 import { addressTowards } from './address-towards.ts'
+import { tunnelBounds } from '../frame/tunnel-limits.ts'
 
 export interface LostAddressDeps {
   readonly clock: Pick<Clock, 'setTimer'>
@@ -17,7 +18,7 @@ export interface LostAddressDeps {
   readonly towards?: (peer: string) => Promise<string | undefined>
 }
 
-const lookMs = 2_000
+const { lookMs } = tunnelBounds.lostAddress
 
 /**
  * Ends a connection when this machine has moved to another network: its own address is gone, and the route to

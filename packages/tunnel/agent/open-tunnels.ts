@@ -1,5 +1,6 @@
 import { createWakeFlag, type Clock, type WakeFlag } from '@skerry/base'
 import type { AgentSession } from '../session/agent-session.ts'
+import { tunnelBounds } from '../frame/tunnel-limits.ts'
 
 /** The identity that the far end of a tunnel reports if a hub has several replicas. */
 export interface HubReplica {
@@ -19,10 +20,8 @@ export interface LifeEnd {
   readonly isRepeated: boolean
 }
 
-/** The number of tunnels that a hub accepts from one agent at each of its replicas. */
-const tunnelsMax = 8
-/** A tunnel that lived this long shows that the way is good. */
-export const provenMs = 10_000
+const { tunnelsMax } = tunnelBounds.openTunnels
+export const provenMs = tunnelBounds.openTunnels.provenMs
 
 /** One tunnel of an agent, from its dial on. */
 interface AgentTunnel {

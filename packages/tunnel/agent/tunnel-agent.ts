@@ -15,7 +15,7 @@ import {
 import { webSocketDial } from './dial-web-socket.ts'
 import { OpenTunnels, provenMs, type HubReplica, type LifeEnd } from './open-tunnels.ts'
 import { TunnelDialError } from '../web-socket/tunnel-dial-error.ts'
-import { validateTunnelLimits, type TunnelLimits } from '../frame/tunnel-limits.ts'
+import { tunnelBounds, validateTunnelLimits, type TunnelLimits } from '../frame/tunnel-limits.ts'
 import type { TunnelDial, TunnelEndpoint } from '../frame/tunnel-link.ts'
 
 export interface DialTunnelOptions extends TunnelEndpoint {
@@ -74,13 +74,8 @@ const networkBackoff: Readonly<BackoffOptions> = Object.freeze({
   factor: 1.7,
   jitter: 0.5,
 })
-/** A link that broke is mostly back soon, and is noticed within this. */
-const eagerMs = 60_000
-const eagerRetryMsMax = 1_000
-const pauseMsMin = 50
-/** The pause after the hub refused, in milliseconds: asking every few seconds does not help. */
-const refusedMs = 15_000
-const retryAfterMsMax = 300_000
+const { eagerMs, eagerRetryMsMax, pauseMsMin, refusedMs, retryAfterMsMax } =
+  tunnelBounds.tunnelAgent
 /** A replica answered that has a tunnel already: a balancer may lead to the others at the next dial, or never. */
 const repeatBackoff: Readonly<BackoffOptions> = Object.freeze({
   initialMs: 500,

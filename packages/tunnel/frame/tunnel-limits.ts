@@ -65,3 +65,117 @@ export function validateTunnelLimits(overrides: Partial<TunnelLimits> = {}): Tun
 export function messageBytesMax(limits: TunnelLimits): number {
   return 262_144 + limits.headerBytesMax + limits.pathBytesMax + 4 * limits.headersMax
 }
+
+/**
+ * Bounds of the tunnel that no caller sets, by the file that keeps them: `lostAddress` is lost-address.ts.
+ */
+export const tunnelBounds = Object.freeze({
+  lostAddress: Object.freeze({
+    lookMs: 2_000,
+  }),
+  openTunnels: Object.freeze({
+    /** The number of tunnels that a hub accepts from one agent at each of its replicas. */
+    tunnelsMax: 8,
+    /** A tunnel that lived this long shows that the way is good. */
+    provenMs: 10_000,
+  }),
+  tunnelAgent: Object.freeze({
+    /** A link that broke is mostly back soon, and is noticed within this. */
+    eagerMs: 60_000,
+    eagerRetryMsMax: 1_000,
+    pauseMsMin: 50,
+    /** The pause after the hub refused, in milliseconds: asking every few seconds does not help. */
+    refusedMs: 15_000,
+    retryAfterMsMax: 300_000,
+  }),
+  tunnelMessage: Object.freeze({
+    /** Bodies up to this length are passed on whole, if their length is known. */
+    wholeBytesMax: 16_384,
+  }),
+  acceptRate: Object.freeze({
+    /** The longest time to stay away, whatever the number of agents, in milliseconds. */
+    awayMsMax: 300_000,
+  }),
+  tunnelRegistry: Object.freeze({
+    /** The number of identities whose last end is remembered. */
+    endsMax: 50_000,
+  }),
+  agentSession: Object.freeze({
+    dropBytesMax: 262_144,
+  }),
+  answerProbe: Object.freeze({
+    /**
+     * The rate of the thinnest supported link, 64 kbit/s: bytes in flight have arrived after the time that it
+     * takes.
+     */
+    slowestBytesPerMs: 8,
+    /** A timer that is later than this does not measure the link. */
+    lateMs: 500,
+  }),
+  multiplexer: Object.freeze({
+    /** The limit of frames without a body that wait for the link; an end that takes none is not waited for. */
+    controlBytesMax: 16_777_216,
+    reasonBytesMax: 1_024,
+    rulesBytesMax: 4_096,
+  }),
+  sessionWindow: Object.freeze({
+    /** The number of streams that may stall at the full window before windows shrink. */
+    sharesMin: 8,
+    /** The first window of a stream while first windows use less than a quarter of the budget. */
+    eagerWindowBytes: 262_144,
+  }),
+  tunnelStream: Object.freeze({
+    /** A stream's writer waits above this. */
+    queuedBytesMax: 65_536,
+  }),
+  byteRate: Object.freeze({
+    /** A younger link has moved too little to distinguish a rate from its first burst. */
+    spanMsMin: 1_000,
+  }),
+  delayWindow: Object.freeze({
+    /** Marks that have not been answered yet. */
+    marksMax: 16,
+    markEveryMs: 2,
+    messageBytesMin: 1_024,
+    /** After a pause of this length the link may be another one, so its window starts over. */
+    pauseMs: 60_000,
+  }),
+  leastRoundTrip: Object.freeze({
+    /** The way may become longer, and is then not known by what it was. */
+    rememberedMs: 300_000,
+  }),
+  linkPings: Object.freeze({
+    pingsMax: 16,
+  }),
+  rateLimit: Object.freeze({
+    /** The time that one message may take of the rate, at most: urgent data waits no longer than that. */
+    messageMsMax: 50,
+    messageBytesMin: 1_024,
+  }),
+  sendQueue: Object.freeze({
+    /**
+     * With the link's head these are three full TLS records at most. It is also just below the size that a hub's
+     * allocator, under the launcher's settings, would map afresh each time.
+     */
+    messageBytesMax: 3 * 16_384 - 32,
+    /** The bytes given to the link and not yet taken by the kernel: more would only delay small frames. */
+    unsentBytesMax: 131_072,
+    /** Smaller messages are copied out of their buffer, which is then reused. */
+    copiedBytesMax: 8_192,
+    /** The buffers of the process that wait for reuse. */
+    spareBuffersMax: 32,
+  }),
+  trafficRules: Object.freeze({
+    /** The window after which a stream's past traffic is forgotten. */
+    bulkWindowMs: 10_000,
+  }),
+  webSocketEndpoint: Object.freeze({
+    /** The time that a close waits for the other end's, in milliseconds. */
+    closeMs: 5_000,
+    /**
+     * The number of answers to pings that the kernel may not have taken. Beyond it, only the newest ping is
+     * answered.
+     */
+    pongsUnsentMax: 16,
+  }),
+})

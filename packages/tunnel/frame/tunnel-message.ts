@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream'
+import { tunnelBounds } from './tunnel-limits.ts'
 
 /** Headers by lower-case name; a name that occurs more than once has an array, in order. */
 export type TunnelHeaders = Readonly<Record<string, string | readonly string[]>>
@@ -18,8 +19,7 @@ export class WholeBody implements AsyncIterable<Uint8Array> {
   }
 }
 
-/** Bodies up to this length are passed on whole, if their length is known. */
-export const wholeBytesMax = 16_384
+export const wholeBytesMax = tunnelBounds.tunnelMessage.wholeBytesMax
 
 export interface TunnelRequest {
   method: string

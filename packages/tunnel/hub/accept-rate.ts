@@ -1,7 +1,7 @@
 import type { Clock } from '@skerry/base'
+import { tunnelBounds } from '../frame/tunnel-limits.ts'
 
-/** The longest time to stay away, whatever the number of agents, in milliseconds. */
-const awayMsMax = 300_000
+const { awayMsMax } = tunnelBounds.acceptRate
 
 /**
  * Limits how many agents may connect per second. Each further one gets its own second in which to return, so

@@ -2,6 +2,7 @@ import type { Clock } from '@skerry/base'
 import type { TunnelSession } from '../session/hub-session.ts'
 import { TunnelBusyError, TunnelClosedError } from '../frame/tunnel-message.ts'
 import type { TunnelRequest, TunnelResponse, TunnelUpgraded } from '../frame/tunnel-message.ts'
+import { tunnelBounds } from '../frame/tunnel-limits.ts'
 
 /** The error of an identity without an open tunnel. */
 export class TunnelUnavailableError extends Error {
@@ -34,8 +35,7 @@ export const registryDefaults: Readonly<
   Pick<RegistryOptions, 'sessionsMax' | 'sessionsPerIdentityMax'>
 > = Object.freeze({ sessionsMax: 20_000, sessionsPerIdentityMax: 8 })
 
-/** The number of identities whose last end is remembered. */
-const endsMax = 50_000
+const { endsMax } = tunnelBounds.tunnelRegistry
 
 /** Holds the open tunnels by identity. Several agents of one identity stand in for each other. */
 export class TunnelRegistry {

@@ -9,7 +9,7 @@ import { answerHead, parseRequest, switchedHead } from '../frame/tunnel-head.ts'
 import { BadMessageError } from '../frame/tunnel-headers.ts'
 import type { TrafficBytes } from '../traffic/traffic-meter.ts'
 import type { TrafficClass, TrafficRules } from '../traffic/traffic-rules.ts'
-import type { TunnelLimits } from '../frame/tunnel-limits.ts'
+import { tunnelBounds, type TunnelLimits } from '../frame/tunnel-limits.ts'
 import type { TunnelLink } from '../frame/tunnel-link.ts'
 import { isSwitched, TunnelStreamError, WholeBody, wholeBytesMax } from '../frame/tunnel-message.ts'
 import type { TunnelRequest, TunnelResponse, TunnelUpgraded } from '../frame/tunnel-message.ts'
@@ -231,7 +231,7 @@ function dropRest(body: Readable): void {
   body.resume()
 }
 
-const dropBytesMax = 262_144
+const { dropBytesMax } = tunnelBounds.agentSession
 
 function refuse(stream: TunnelStream, error: unknown, log: Logger): void {
   const cause = asError(error)

@@ -1,14 +1,8 @@
 import type { Clock, Timer } from '@skerry/base'
 import type { LinkHealth } from '../traffic/link-health.ts'
-import type { TunnelLimits } from '../frame/tunnel-limits.ts'
+import { tunnelBounds, type TunnelLimits } from '../frame/tunnel-limits.ts'
 
-/**
- * The rate of the thinnest supported link, 64 kbit/s: bytes in flight have arrived after the time that it
- * takes.
- */
-const slowestBytesPerMs = 8
-/** A timer that is later than this does not measure the link. */
-const lateMs = 500
+const { slowestBytesPerMs, lateMs } = tunnelBounds.answerProbe
 
 /**
  * Detects soon whether a link over which a request waits for an answer is still alive: after `answerMs`

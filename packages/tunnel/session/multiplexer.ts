@@ -19,14 +19,11 @@ import {
   parseTrafficRules,
   type TrafficRules,
 } from '../traffic/traffic-rules.ts'
-import type { TunnelLimits } from '../frame/tunnel-limits.ts'
+import { tunnelBounds, type TunnelLimits } from '../frame/tunnel-limits.ts'
 import type { TunnelLink } from '../frame/tunnel-link.ts'
 import { TunnelStream } from './tunnel-stream.ts'
 
-/** The limit of frames without a body that wait for the link; an end that takes none is not waited for. */
-const controlBytesMax = 16_777_216
-const reasonBytesMax = 1_024
-const rulesBytesMax = 4_096
+const { controlBytesMax, reasonBytesMax, rulesBytesMax } = tunnelBounds.multiplexer
 
 export interface MultiplexerEvents {
   /** A request arrived; absent at the end that opens streams. */

@@ -1,17 +1,14 @@
 import { firstCreditBytes, FrameError } from '../frame/tunnel-frame.ts'
-import type { TunnelLimits } from '../frame/tunnel-limits.ts'
+import { tunnelBounds, type TunnelLimits } from '../frame/tunnel-limits.ts'
 
 export type WindowLimits = Pick<
   TunnelLimits,
   'streamWindowBytes' | 'streamWindowBytesMin' | 'bufferedBytesMax'
 >
 
-/** The number of streams that may stall at the full window before windows shrink. */
-const sharesMin = 8
+const { sharesMin, eagerWindowBytes } = tunnelBounds.sessionWindow
 /** One in this many open streams is expected to carry bulk; most are idle watches. */
 const streamsPerShare = 8
-/** The first window of a stream while first windows use less than a quarter of the budget. */
-const eagerWindowBytes = 262_144
 /** Each step takes a round trip in which the link is idle; the budget bounds the step. */
 const growthFactor = 4
 

@@ -18,9 +18,9 @@ import {
   resetCodes,
 } from '../frame/tunnel-frame.ts'
 import type { Sender } from '../traffic/turn-order.ts'
+import { tunnelBounds } from '../frame/tunnel-limits.ts'
 
-/** A stream's writer waits above this. */
-const queuedBytesMax = 65_536
+const { queuedBytesMax } = tunnelBounds.tunnelStream
 /** A view of a message this many times as large would hold all of it: copied instead. */
 const sparseViewFactor = 4
 

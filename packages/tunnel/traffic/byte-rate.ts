@@ -1,3 +1,5 @@
+import { tunnelBounds } from '../frame/tunnel-limits.ts'
+
 /** The rate at which a link moves bytes, in each direction. */
 export interface ByteRates {
   readonly inPerSecond: number
@@ -13,8 +15,7 @@ interface Sample extends ByteCounts {
   readonly atMs: number
 }
 
-/** A younger link has moved too little to distinguish a rate from its first burst. */
-const spanMsMin = 1_000
+const { spanMsMin } = tunnelBounds.byteRate
 
 /**
  * Computes rates over the last few samples of counters that only grow. It gets samples at even intervals, and

@@ -2,15 +2,11 @@ import { LeastRoundTrip } from './least-round-trip.ts'
 import { pingPayload, pingSentMs } from './ping-payload.ts'
 import type { TunnelLink } from '../frame/tunnel-link.ts'
 import { WindowSize } from './window-size.ts'
+import { tunnelBounds } from '../frame/tunnel-limits.ts'
 
-/** Marks that have not been answered yet. */
-const marksMax = 16
+const { marksMax, markEveryMs, messageBytesMin, pauseMs } = tunnelBounds.delayWindow
 /** The fraction of a window that is sent between two marks. */
 const markParts = 4
-const markEveryMs = 2
-const messageBytesMin = 1_024
-/** After a pause of this length the link may be another one, so its window starts over. */
-const pauseMs = 60_000
 const markPrefix = 'w'
 
 interface Mark {

@@ -1,5 +1,6 @@
-/** The way may become longer, and is then not known by what it was. */
-const rememberedMs = 300_000
+import { tunnelBounds } from '../frame/tunnel-limits.ts'
+
+const { rememberedMs } = tunnelBounds.leastRoundTrip
 
 /** Keeps the least round trip of the last five to ten minutes: the time of the way without queues. */
 export class LeastRoundTrip {

@@ -2,8 +2,9 @@ import type { Clock } from '@skerry/base'
 import type { PingProof } from './delay-window.ts'
 import { pingPayload } from './ping-payload.ts'
 import type { TunnelLink } from '../frame/tunnel-link.ts'
+import { tunnelBounds } from '../frame/tunnel-limits.ts'
 
-const pingsMax = 16
+const { pingsMax } = tunnelBounds.linkPings
 /** The weight of what was known: one odd ping must not look like another link. */
 const rttSmoothing = 8
 

@@ -1,8 +1,7 @@
 import type { TrafficRate } from './traffic-rules.ts'
+import { tunnelBounds } from '../frame/tunnel-limits.ts'
 
-/** The time that one message may take of the rate, at most: urgent data waits no longer than that. */
-const messageMsMax = 50
-const messageBytesMin = 1_024
+const { messageMsMax, messageBytesMin } = tunnelBounds.rateLimit
 
 /**
  * A token bucket. A message may go while there is anything in it, and may take more than there is:

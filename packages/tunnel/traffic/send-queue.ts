@@ -11,21 +11,12 @@ import {
 } from '../frame/tunnel-frame.ts'
 import { linkHeadBytes, type TunnelLink } from '../frame/tunnel-link.ts'
 import { TurnOrder, type Sender } from './turn-order.ts'
+import { tunnelBounds } from '../frame/tunnel-limits.ts'
 
-/**
- * With the link's head these are three full TLS records at most. It is also just below the size that a hub's
- * allocator, under the launcher's settings, would map afresh each time.
- */
-const messageBytesMax = 3 * 16_384 - 32
+const { messageBytesMax, unsentBytesMax, copiedBytesMax, spareBuffersMax } = tunnelBounds.sendQueue
 const bufferBytes = linkHeadBytes + messageBytesMax
 /** The bytes of one stream's turn while others wait. */
 const turnBytes = 16_384 - frameHeaderBytes
-/** The bytes given to the link and not yet taken by the kernel: more would only delay small frames. */
-const unsentBytesMax = 131_072
-/** Smaller messages are copied out of their buffer, which is then reused. */
-const copiedBytesMax = 8_192
-/** The buffers of the process that wait for reuse. */
-const spareBuffersMax = 32
 
 const spareBuffers: Buffer[] = []
 

@@ -1,3 +1,5 @@
+import { tunnelBounds } from '../frame/tunnel-limits.ts'
+
 /** The kinds of streams, the most urgent first. Frames without a body count as control. */
 export const trafficClasses = Object.freeze(['control', 'interactive', 'logs', 'bulk'] as const)
 
@@ -19,8 +21,7 @@ export interface TrafficRate {
   readonly burstBytes: number
 }
 
-/** The window after which a stream's past traffic is forgotten. */
-export const bulkWindowMs = 10_000
+export const bulkWindowMs = tunnelBounds.trafficRules.bulkWindowMs
 
 export const defaultTrafficRules: TrafficRules = Object.freeze({
   floors: Object.freeze({ control: 0.1, interactive: 0.1, logs: 0.05, bulk: 0.05 }),

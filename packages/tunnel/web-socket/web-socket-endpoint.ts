@@ -4,15 +4,10 @@ import type { Clock, Timer } from '@skerry/base'
 import { applyMask, frameHeadBytesMax, opcodes, writeFrameHead } from './frame-head.ts'
 import { FrameReader, type FrameEvents } from './frame-reader.ts'
 import { closeCodes, WebSocketFault } from './web-socket-fault.ts'
+import { tunnelBounds } from '../frame/tunnel-limits.ts'
 
-/** The time that a close waits for the other end's, in milliseconds. */
-const closeMs = 5_000
+const { closeMs, pongsUnsentMax } = tunnelBounds.webSocketEndpoint
 const closeReasonBytesMax = 123
-/**
- * The number of answers to pings that the kernel may not have taken. Beyond it, only the newest ping is
- * answered.
- */
-const pongsUnsentMax = 16
 
 /**
  * How sent frames are masked. A hub masks nothing. A client must (RFC 6455, 5.3): that protects

@@ -1,6 +1,7 @@
 import { isStatusError } from '@skerry/api'
 import type { Cluster as Api, DiscoveredResource, PartialObject } from '@skerry/client'
 import { isolationName, virtualNamespaceLabels } from '@skerry/fleet-kinds'
+import { virtualClusterBounds } from '../limits-table.ts'
 
 /** An object that a person or a controller has put into a namespace. */
 export interface NamespaceContent {
@@ -15,8 +16,7 @@ export interface ContentQuestion {
   readonly first?: DiscoveredResource | undefined
 }
 
-/** Kubernetes itself puts far fewer objects of one kind into a namespace. */
-const pageObjectsMax = 20
+const { pageObjectsMax } = virtualClusterBounds.namespaceContent
 
 /**
  * Finds an object in the namespace that neither Kubernetes nor the agent makes in every namespace, or returns

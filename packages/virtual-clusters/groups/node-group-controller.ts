@@ -10,9 +10,9 @@ import type { EdgeObserver } from '@skerry/cluster-agent'
 import { groupLabel } from '@skerry/fleet-kinds'
 import type { EdgeNames } from '../view/edge-names.ts'
 import type { GroupState } from './group-state.ts'
+import { virtualClusterBounds } from '../limits-table.ts'
 
-/** The delay that collects the changes of many nodes into one look, in milliseconds. */
-const settleMs = 200
+const { settleMs, evictionRetryMs } = virtualClusterBounds.nodeGroupController
 const all = 'groups'
 
 /** Labels each node with its group, and removes the label from nodes without one. */
@@ -44,9 +44,6 @@ export function nodeGroupController(state: GroupState): ControllerDefinition {
     },
   }
 }
-
-/** A disruption budget may hold a pod for long; it is tried again as often at least. */
-const evictionRetryMs = 30_000
 
 /**
  * Evicts pods of virtual clusters from nodes that have left their group. A node selector only applies while a

@@ -4,11 +4,9 @@ import { isNodeReady } from '@skerry/cluster-agent'
 import { groupLabel, clusterNameOf, type VirtualCluster } from '@skerry/fleet-kinds'
 import { parseExternalAddresses } from '../mapping/external-addresses.ts'
 import { createNamespaceRule } from '../mapping/namespace-rule.ts'
+import { virtualClusterBounds } from '../limits-table.ts'
 
-/** Names become parts of others (karmada-es-<name>), which must stay within 63. */
-const nameCharsMax = 48
-/** A status lists at most this many conflicts, and the number of further ones. */
-const problemsMax = 10
+const { nameCharsMax, problemsMax } = virtualClusterBounds.planGroups
 
 export interface GroupPlan {
   /** The nodes whose group label changes, with the new value; undefined removes the label. */

@@ -17,11 +17,9 @@ import {
 import type { GroupState } from './group-state.ts'
 import type { PlannedGroup } from './plan-groups.ts'
 import { virtualConditionTexts, type ToldRound } from './virtual-condition-texts.ts'
+import { virtualClusterBounds } from '../limits-table.ts'
 
-/** The interval between checks of a virtual cluster that is leaving, in milliseconds. */
-const leavingCheckMs = 1_000
-/** A hub that is away is tried again after this at the latest. */
-const retryMsMax = 30_000
+const { leavingCheckMs, retryMsMax } = virtualClusterBounds.virtualClusterController
 
 /** The tasks that the controller starts and ends for each virtual cluster. */
 export interface VirtualClusterTasks {

@@ -29,12 +29,9 @@ import {
 import type { GroupState } from './group-state.ts'
 import { isNotedGone, withoutGoneSince } from './plan-leaving.ts'
 import { planSet } from './plan-set.ts'
+import { virtualClusterBounds } from '../limits-table.ts'
 
-/**
- * The delay that collects several changes into one, in milliseconds: a new branch often comes with several
- * nodes.
- */
-const settleMs = 500
+const { settleMs } = virtualClusterBounds.virtualClusterSetController
 const sourceCondition = 'SourceFound'
 
 /**

@@ -37,6 +37,7 @@ import { retireVirtualCluster } from './retire-virtual-cluster.ts'
 import type { VirtualClusterTasks } from './virtual-cluster-controller.ts'
 import { virtualIdOf } from './virtual-id.ts'
 import { VirtualNamespaces } from './virtual-namespaces.ts'
+import { virtualClusterBounds } from '../limits-table.ts'
 
 export interface VirtualClusterTasksDeps {
   readonly local: Api
@@ -55,8 +56,7 @@ export interface VirtualClusterTasksDeps {
   readonly log: Logger
 }
 
-/** Each round takes a connection to the hub, and the agent's other requests need some, too. */
-const roundsAtOnceMax = 8
+const { roundsAtOnceMax } = virtualClusterBounds.virtualClusterTasks
 
 export function createVirtualClusterTasks(deps: VirtualClusterTasksDeps): VirtualClusterTasks {
   const gate = new RoundGate(roundsAtOnceMax)

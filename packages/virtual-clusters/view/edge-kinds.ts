@@ -1,6 +1,7 @@
 import { StatusError, type GroupResource, type GroupVersionResource } from '@skerry/api'
 import type { Clock } from '@skerry/base'
 import type { Cluster, DiscoveredResource } from '@skerry/client'
+import { virtualClusterBounds } from '../limits-table.ts'
 
 /** The kinds that the edge serves, where the path does not show them. */
 export interface EdgeKinds {
@@ -13,10 +14,7 @@ export interface EdgeKinds {
   findAny(resource: GroupResource, signal: AbortSignal): Promise<DiscoveredResource | undefined>
 }
 
-/** The lifetime of a known kind, in milliseconds: a kind may be deleted and recreated with another scope. */
-const freshMs = 60_000
-/** The time for which a missing kind is not looked up again, in milliseconds. */
-const absentMs = 5_000
+const { freshMs, absentMs } = virtualClusterBounds.edgeKinds
 
 export function createEdgeKinds(local: Cluster, clock: Pick<Clock, 'monotonicMs'>): EdgeKinds {
   let known: ReadonlyMap<string, DiscoveredResource> | undefined

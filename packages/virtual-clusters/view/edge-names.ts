@@ -3,6 +3,7 @@ import { runAll, type Clock, type Logger, type Random } from '@skerry/base'
 import { createInformer, resources, type Change, type Cluster } from '@skerry/client'
 import { karmadaKeys } from '@skerry/karmada-kinds'
 import { groupLabel, keptForAnnotation, virtualNamespaceLabels } from '@skerry/fleet-kinds'
+import { virtualClusterBounds } from '../limits-table.ts'
 
 export interface EdgeNamesDeps {
   /** The edge cluster, with the agent's own rights. */
@@ -53,8 +54,7 @@ export interface EdgeNames {
   isNodeOf(cluster: string, node: string): boolean
 }
 
-/** The owners of deleted namespaces that are kept for late events about their objects, at most. */
-const goneNamespacesMax = 10_000
+const { goneNamespacesMax } = virtualClusterBounds.edgeNames
 
 export function createEdgeNames({ local, ...deps }: EdgeNamesDeps): EdgeNames {
   const client = local.resource(resources.namespaces)

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '@skerry/api'
 import { isSharingKey } from '@skerry/cluster-agent'
 import { groupLabel, virtualNamespaceLabels } from '@skerry/fleet-kinds'
+import { virtualClusterBounds } from '../limits-table.ts'
 
 /** The names under which a virtual cluster sees the edge's objects. */
 export interface ShownNames {
@@ -17,8 +18,7 @@ export interface ShownKind {
 
 const namespaceNameLabel = 'kubernetes.io/metadata.name'
 const ownPrefix = 'edge.skerry.io/'
-/** Deeper than any kind nests. Values below this depth stay as they are. */
-const depthMax = 200
+const { depthMax } = virtualClusterBounds.shownObject
 /** Fields that hold users' own data, which stays as it is. */
 const opaqueFields: ReadonlySet<string> = new Set(['data', 'binaryData', 'stringData'])
 const opaqueKinds: ReadonlySet<string> = new Set(['ConfigMap', 'ControllerRevision', 'Secret'])

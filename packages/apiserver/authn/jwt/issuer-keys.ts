@@ -2,6 +2,7 @@ import { request } from 'node:https'
 import { askPeer, messageOf, type Clock } from '@skerry/base'
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import { TokenError } from '../token-authenticator.ts'
+import { apiServerBounds } from '../../contract/limits-table.ts'
 
 export interface IssuerKeysOptions {
   readonly issuerUrl: string
@@ -11,11 +12,7 @@ export interface IssuerKeysOptions {
   readonly authorityPem?: string | undefined
 }
 
-/** Documents of an issuer are small. */
-const documentBytesMax = 1024 * 1024
-const requestTimeoutMs = 10_000
-/** An unknown key makes us look again, but not more often than this. */
-const refreshMsMin = 10_000
+const { documentBytesMax, requestTimeoutMs, refreshMsMin } = apiServerBounds.issuerKeys
 
 /**
  * The keys that an issuer signs with, found by OIDC discovery when the first token comes and again

@@ -1,0 +1,62 @@
+/**
+ * Bounds of the service network that no caller sets, by the file that keeps them: `dnsServer` is dns-server.ts.
+ */
+export const serviceProxyBounds = Object.freeze({
+  dnsServer: Object.freeze({
+    /** Queries on their way elsewhere at one time; more are answered SERVFAIL. */
+    forwardedMax: 1_000,
+    /** Open TCP connections; a further one is closed at once. */
+    connectionsMax: 100,
+    connectionIdleMs: 10_000,
+    queryBytesMax: 4_096,
+    datagramBytesMax: 1_232,
+    /** The length before a message over TCP has two bytes (RFC 1035, 4.2.2). */
+    messageBytesMax: 65_535,
+    /** Tries of a free port: one that is free for UDP may be taken for TCP. */
+    freePortTries: 20,
+  }),
+  forwarder: Object.freeze({
+    /** Each resolver gets this long before the next is asked. */
+    answerMsMax: 2_000,
+    resolversMax: 3,
+    /** RFC 1035, 4.1.1: every message begins with its id. */
+    idBytes: 2,
+  }),
+  nodeNetwork: Object.freeze({
+    /** How often what others may have changed is put right. */
+    checkMs: 10_000,
+  }),
+  nft: Object.freeze({
+    /** More than a table without its elements ever has. */
+    outputBytesMax: 4 * 1024 * 1024,
+  }),
+  networkPolicies: Object.freeze({
+    /** A burst of changes (a rollout) becomes one transaction. */
+    settleMs: 50,
+    firstWordMs: 10_000,
+    /** How often the kernel is asked whether the rules are still there: other programs flush them. */
+    checkMs: 10_000,
+  }),
+  policySnapshot: Object.freeze({
+    /** Changes within this time are written once. */
+    settleMs: 2_000,
+  }),
+  runServiceNetwork: Object.freeze({
+    /** Changes within this time are written to the snapshot once. */
+    snapshotSettleMs: 2_000,
+    routesSettleMs: 200,
+    /** How often it is looked whether the routes are still there: other programs delete them. */
+    routesCheckMs: 10_000,
+    /** How often the node's own pods are looked at while the control plane is away. */
+    localPodsMs: 1_000,
+  }),
+  serviceProxy: Object.freeze({
+    /**
+     * The least time from one transaction to the next. A change after a quiet time is applied at once, because
+     * people reach for a service as soon as its pods are ready; a burst (a rollout) becomes few transactions.
+     */
+    betweenMs: 100,
+    /** How often the kernel is asked whether the rules are still there: other programs flush them. */
+    checkMs: 10_000,
+  }),
+})
