@@ -18,6 +18,7 @@ import { apiServerBounds, type ApiServerLimits } from '../contract/limits-table.
 import { awaitHello } from './await-hello.ts'
 import { announced, answerHead, writableHeaders } from './answer-head.ts'
 import { http1Headers, http2Headers, pairs } from './header-records.ts'
+import { closeUnused, closeWhenIdle } from './idle-connections.ts'
 import { OutputTurns } from './output-turns.ts'
 import type { OutputDeps } from './paced-output.ts'
 import {
@@ -114,6 +115,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   server.on('sessionError', quiet)
   server.on('tlsClientError', quiet)
   const outputTurns = new OutputTurns({ clock, nextPass: setImmediate })
+  closeUnused(server)
   serveProtocols(server, { ...options, outputTurns }, quiet)
   /** It ends with the server. */
   const own = (connection: Duplex): void => {
@@ -254,18 +256,6 @@ function endStream(stream: http2.ServerHttp2Stream, error: unknown, log: Logger)
   if (stream.headersSent) return stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR)
   stream.respond({ ':status': 500 }, { endStream: true })
   if (!stream.readableEnded) readAway(stream)
-}
-
-/** Watches may be silent for long: only a session without streams is idle. */
-function closeWhenIdle(session: http2.ServerHttp2Session, idleMs: number): void {
-  let open = 0
-  session.on('stream', (stream) => {
-    open += 1
-    stream.once('close', () => (open -= 1))
-  })
-  session.setTimeout(idleMs, () => {
-    if (open === 0) session.close()
-  })
 }
 
 function secureContext({ cert, key, clientCa }: TlsFiles) {
