@@ -39,10 +39,12 @@ export const mutants: readonly Mutant[] = [
     find: `    await authorize(admitted, running)
     exchange.isAdmitted = true
     exchange.trace?.authorized()
-    answer`,
+    const served`,
     replace: `    for await (const _first of admitted.request.body) break
     await authorize(admitted, running)
-    answer`,
+    exchange.isAdmitted = true
+    exchange.trace?.authorized()
+    const served`,
   },
   {
     proof: 'selectors of hundreds of kilobytes are answered',
