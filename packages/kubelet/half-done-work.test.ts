@@ -284,11 +284,14 @@ function testInNamespaces(): void {
     const web = await node.pod('web')
     await node.stopAgent()
     await rm(join(node.directory, 'kubelet', 'store'), { recursive: true })
-    node.startAgent()
+    node.startAgent({ looksFirst: true })
     await node.until('they are back', async () =>
       existsSync(join(node.directory, 'kubelet', 'store', 'pods')),
     )
+    // Meanwhile a pod that was taken for nobody's would have ended.
+    await scene.serve('later')
     await scene.healed(web)
+    await scene.end('later')
   })
 
   test('cgroups removed: the next pod makes them again', async () => {
