@@ -159,7 +159,7 @@ export const mutants: readonly Mutant[] = [
     proof: 'an odd answer of a pushed cluster ends one session only',
     test: 'roles/hub/hub-push-odd.test.ts',
     file: 'packages/cluster-agent/forward/api-forwarder.ts',
-    find: `        reject(error instanceof Error ? error : new Error(String(error)))
+    find: `        reject(asError(error))
 `,
     replace: `        throw error
 `,
@@ -225,8 +225,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof: 'a version is deprecated with a text that can stand in a header',
-    test: 'packages/api/strategies/apiextensions/deprecation-warning.test.ts',
-    file: 'packages/api/strategies/apiextensions/deprecation-warning.ts',
+    test: 'packages/kinds/strategies/apiextensions/deprecation-warning.test.ts',
+    file: 'packages/kinds/strategies/apiextensions/deprecation-warning.ts',
     find: 'if (!printable.test(char.toWellFormed())) {',
     replace: String.raw`if (/[\r\n]/.test(char)) {`,
   },
@@ -274,7 +274,7 @@ export const mutants: readonly Mutant[] = [
     proof:
       'a team writes policies for its namespace and the clusters that it may use, and nothing else',
     test: 'roles/hub/hub-tenants.test.ts',
-    file: 'packages/fleet-kinds/policy/policy-checks.ts',
+    file: 'packages/karmada-kinds/policy/policy-checks.ts',
     find: `    namespace === policyNamespace
       ? []`,
     replace: `    namespace !== ''
