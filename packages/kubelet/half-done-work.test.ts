@@ -13,11 +13,11 @@ await runOnRealNode(import.meta.url, 'a node on which others have worked', testI
 
 const signal = new AbortController().signal
 
-/** A web server that answers with its own name. */
+/** A web server that answers with its own name, and ends as soon as it is asked to. */
 const serving = {
   name: 'main',
   image: 'busybox:test',
-  command: ['sh', '-c', 'hostname > /tmp/name; exec httpd -f -p 8080 -h /tmp'],
+  command: ['sh', '-c', 'trap exit TERM; hostname > /tmp/name; httpd -f -p 8080 -h /tmp & wait'],
 }
 
 function run(...command: string[]): string {
