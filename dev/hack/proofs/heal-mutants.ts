@@ -175,10 +175,9 @@ export const mutants: readonly Mutant[] = [
     proof: 'the tour of the README',
     test: 'dev/e2e/readme.test.ts',
     msMax: 320_000,
-    file: 'roles/up/reset.ts',
-    find: `  await deleteLink(podBridge)
-`,
-    replace: '',
+    file: 'roles/up/user-kubeconfig.ts',
+    find: '{ name: clusterName, server:',
+    replace: '{ name: `hub-${clusterName}`, server:',
   },
   {
     proof: 'kubectl 1.35 on a site',
