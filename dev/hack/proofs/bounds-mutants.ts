@@ -163,4 +163,19 @@ export const mutants: readonly Mutant[] = [
     find: 'if (pages > listPagesMax)',
     replace: 'if (pages > 10 * listPagesMax)',
   },
+  {
+    proof:
+      'large bodies are worked on together within a bound of bytes, in their order; small ones go on',
+    test: 'packages/apiserver/http/request-bodies.test.ts',
+    file: 'packages/apiserver/http/request-bodies.ts',
+    find: 'return bytes === 0 || bytes + work.bytes <= this.#limits.largeBytesAtOnceMax',
+    replace: 'return bytes >= 0 || work.bytes >= 0',
+  },
+  {
+    proof: 'a request that waits for a webhook leaves its room to those that the webhook sends',
+    test: 'packages/apiserver/http/request-bodies.test.ts',
+    file: 'packages/apiserver/http/request-bodies.ts',
+    find: 'const isAway = !running.isPaused && nowMs - running.stepMs >= awayMs',
+    replace: 'const isAway = running.isPaused && nowMs - running.stepMs >= awayMs',
+  },
 ]
