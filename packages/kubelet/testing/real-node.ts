@@ -234,9 +234,10 @@ export class RealNode implements AsyncDisposable {
     return Buffer.from(stdout).toString('utf8')
   }
 
-  /** Checks ten times a second, for half a minute at most. */
+  /** Checks 300 times, ten times a second, and for no longer than a minute if the checks themselves take long. */
   async until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-    for (let tries = 0; tries < 300; tries++) {
+    const endMs = systemClock.monotonicMs() + 60_000
+    for (let tries = 0; tries < 300 && systemClock.monotonicMs() < endMs; tries++) {
       if (await isSo()) return
       await systemClock.sleep(100, never)
     }
