@@ -123,7 +123,7 @@ async function play(mutant: Mutant, copy: string): Promise<string | undefined> {
   }
 }
 
-type Outcome = 'passed' | 'failed' | 'was not found'
+type Outcome = 'passed' | 'failed' | 'failed for another proof' | 'was not found'
 
 async function outcome(
   { test, proof, runBy = test, shownAs = proof, msMax = usualMsMax }: Mutant,
@@ -148,7 +148,12 @@ async function outcome(
     .replaceAll('’', "'")
     .split('\n')
     .filter((line) => line.includes(tapText(shownAs)))
-  if (isOver || lines.some((line) => /^\s*not ok /.test(line))) return 'failed'
+  if (isOver) return 'failed'
+  if (lines.some((line) => /^\s*not ok /.test(line))) {
+    // A process of its own says in what it prints which of its tests have failed.
+    const isShown = shownAs === proof || stdout.replaceAll('’', "'").includes(`✖ ${proof}`)
+    return isShown ? 'failed' : 'failed for another proof'
+  }
   const isGood = lines.some((line) => /^\s*ok /.test(line) && !line.includes('# SKIP'))
   return isGood ? 'passed' : 'was not found'
 }

@@ -13,11 +13,11 @@ await runOnRealNode(import.meta.url, 'a node on which others have worked', testI
 
 const signal = new AbortController().signal
 
-/** A web server that answers with its own name. */
+/** A web server that answers with its own name, and ends as soon as it is asked to. */
 const serving = {
   name: 'main',
   image: 'busybox:test',
-  command: ['sh', '-c', 'hostname > /tmp/name; exec httpd -f -p 8080 -h /tmp'],
+  command: ['sh', '-c', 'trap exit TERM; hostname > /tmp/name; httpd -f -p 8080 -h /tmp & wait'],
 }
 
 function run(...command: string[]): string {
@@ -284,11 +284,14 @@ function testInNamespaces(): void {
     const web = await node.pod('web')
     await node.stopAgent()
     await rm(join(node.directory, 'kubelet', 'store'), { recursive: true })
-    node.startAgent()
+    node.startAgent({ looksFirst: true })
     await node.until('they are back', async () =>
       existsSync(join(node.directory, 'kubelet', 'store', 'pods')),
     )
+    // Meanwhile a pod that was taken for nobody's would have ended.
+    await scene.serve('later')
     await scene.healed(web)
+    await scene.end('later')
   })
 
   test('cgroups removed: the next pod makes them again', async () => {

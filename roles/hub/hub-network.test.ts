@@ -1,5 +1,6 @@
 /** Tests of agents that reach their hub over real-world networks. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -138,7 +139,7 @@ async function playBack({ url }: TestHub, recorded: Buffer): Promise<void> {
   const answer: Buffer[] = []
   socket.on('data', (chunk: Buffer) => answer.push(chunk))
   socket.on('error', () => undefined)
-  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+  const closed = once(socket, 'close', { signal: soon() })
   socket.write(recorded)
   await closed
   assert.match(Buffer.concat(answer).toString('latin1'), /^HTTP\/1.1 101 /, 'the carrier did open')

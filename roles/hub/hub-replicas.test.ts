@@ -312,19 +312,26 @@ async function upgradeStatus(
 
 test('a replica may be killed: requests go on at once, and a watch resumes', { skip }, async () => {
   await using edge = await startTestEdge()
-  await using etcd = await startTestEtcd()
-  await using fleet = await startTestHub({ etcd: etcdFlags(etcd) })
+  await using hubs = await startReplicas()
+  const { etcd, first: fleet, second } = hubs
   await using other = await spawnReplica(etcd, replicaKeyPath(fleet.directory))
   const at = (hub: string, directory: string) =>
     startTestAgent(fleet, { name: 'edge', api: edge.api, hub, directory })
-  await using _near = await at(fleet.url, join(fleet.directory, 'near'))
-  await untilCluster(fleet, 'edge', isOpen)
   await using _far = await at(other.url, join(fleet.directory, 'far'))
-  await untilReachable(fleet, other.url, 'edge')
+  await untilCluster(fleet, 'edge', isOpen)
+  await untilReachable(fleet, fleet.url, 'edge')
+  using through = await clusterAt(fleet, fleet.url, '/clusters/edge')
   using doomed = await clusterAt(fleet, other.url, '')
-  const resumed = await watchMaps(doomed.cluster, fleet.admin)
-  await fleet.admin.resource(resources.configMaps).create(configMap('before'), soon())
-  await Promise.race([resumed.firstSeen, resumed.seen])
+  // By way of the replica that dies, and at that replica itself.
+  const [goesOn, resumed] = [
+    await watchMaps(through.cluster, through.cluster),
+    await watchMaps(doomed.cluster, fleet.admin, { firstBreaks: true }),
+  ]
+  const maps = [through.cluster, fleet.admin].map((each) => each.resource(resources.configMaps))
+  for (const each of maps) await each.create(configMap('before'), soon())
+  await Promise.all([goesOn, resumed].map((each) => Promise.race([each.firstSeen, each.seen])))
+  await using _near = await at(second.url, join(fleet.directory, 'near'))
+  await untilTunnels(fleet, 'edge', 2)
   await other.kill()
   const statuses = await Promise.all(
     Array.from({ length: 10 }, () => statusOf(fleet, fleet.url, '/clusters/edge/version')),
@@ -333,9 +340,18 @@ test('a replica may be killed: requests go on at once, and a watch resumes', { s
     statuses.map(({ status }) => status),
     Array.from({ length: 10 }, () => 200),
   )
-  await fleet.admin.resource(resources.configMaps).create(configMap('after'), soon())
+  for (const each of maps) await each.create(configMap('after'), soon())
+  assert.deepEqual(await goesOn.seen, ['before', 'after'])
   assert.deepEqual(await resumed.seen, ['before', 'after'])
 })
+
+/** Until a replica knows of so many tunnels of a cluster, wherever they end. */
+async function untilTunnels(fleet: TestHub, name: string, count: number): Promise<void> {
+  for (const signal = soon(); ; signal.throwIfAborted()) {
+    const { text } = await statusOf(fleet, fleet.url, `${tunnelPrefix}${name}`)
+    if (JSON.parse(text).tunnels.length === count) return
+  }
+}
 
 test(
   'an agent with one tunnel dials another replica, and requests wait for it',
@@ -362,8 +378,8 @@ test(
   },
 )
 
-/** Watches at one replica, then from the last seen version at another. */
-async function watchMaps(first: Cluster, then: Cluster) {
+/** Watches at `then`; with `firstBreaks`, first at `first`, and then from the last seen version. */
+async function watchMaps(first: Cluster, then: Cluster, { firstBreaks = false } = {}) {
   const begun = Promise.withResolvers<void>()
   const { metadata } = await then
     .resource(resources.configMaps)
@@ -382,7 +398,7 @@ async function watchMaps(first: Cluster, then: Cluster) {
     }
   }
   const run = async (): Promise<string[]> => {
-    await assert.rejects(watch(first))
+    if (firstBreaks) await assert.rejects(watch(first))
     await watch(then)
     return seen
   }

@@ -42,9 +42,12 @@ export async function askToUpgrade(
   return untilClosed(socket)
 }
 
+/** A server that has lost a request answers never. */
+const answerMsMax = 60_000
+
 async function untilClosed(socket: ReturnType<typeof connect>): Promise<Buffer> {
   const chunks: Buffer[] = []
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))
-  await once(socket, 'close')
+  await once(socket, 'close', { signal: AbortSignal.timeout(answerMsMax) })
   return Buffer.concat(chunks)
 }

@@ -39,10 +39,12 @@ export const mutants: readonly Mutant[] = [
     find: `    await authorize(admitted, running)
     exchange.isAdmitted = true
     exchange.trace?.authorized()
-    answer`,
+    const served`,
     replace: `    for await (const _first of admitted.request.body) break
     await authorize(admitted, running)
-    answer`,
+    exchange.isAdmitted = true
+    exchange.trace?.authorized()
+    const served`,
   },
   {
     proof: 'selectors of hundreds of kilobytes are answered',
@@ -160,5 +162,20 @@ export const mutants: readonly Mutant[] = [
     file: 'packages/client/resource-client.ts',
     find: 'if (pages > listPagesMax)',
     replace: 'if (pages > 10 * listPagesMax)',
+  },
+  {
+    proof:
+      'large bodies are worked on together within a bound of bytes, in their order; small ones go on',
+    test: 'packages/apiserver/http/request-bodies.test.ts',
+    file: 'packages/apiserver/http/request-bodies.ts',
+    find: 'return bytes === 0 || bytes + work.bytes <= this.#limits.largeBytesAtOnceMax',
+    replace: 'return bytes >= 0 || work.bytes >= 0',
+  },
+  {
+    proof: 'a request that waits for a webhook leaves its room to those that the webhook sends',
+    test: 'packages/apiserver/http/request-bodies.test.ts',
+    file: 'packages/apiserver/http/request-bodies.ts',
+    find: 'const isAway = !running.isPaused && nowMs - running.stepMs >= awayMs',
+    replace: 'const isAway = running.isPaused && nowMs - running.stepMs >= awayMs',
   },
 ]

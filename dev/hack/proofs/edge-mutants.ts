@@ -196,7 +196,7 @@ export const mutants: readonly Mutant[] = [
     proof: 'whose a namespace is, is for those to say who may update that virtual cluster',
     test: 'packages/virtual-clusters/isolation/isolation.test.ts',
     file: 'packages/virtual-clusters/isolation/isolation-policies.ts',
-    find: "variables.levelAfter in [variables.levelBefore, '${podSecurityLevel}', 'restricted'] ||",
+    find: 'variables.levelAfter == variables.levelBefore ||',
     replace: 'true ||',
   },
   {

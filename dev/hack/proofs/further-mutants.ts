@@ -140,7 +140,7 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'a virtual cluster is reached through its parent, by its own name and rights',
     test: 'roles/agent/virtual-api.test.ts',
-    file: 'packages/membership/rights/virtual-parent.ts',
+    file: 'packages/fleet-kinds/cluster/virtual-child.ts',
     find: 'return metadata.labels?.[virtualOfKey]',
     replace: `return metadata.labels?.['never']`,
   },

@@ -273,14 +273,15 @@ export const mutants: readonly Mutant[] = [
     test: 'packages/gateway/watch/cluster-watches.test.ts',
     file: 'packages/gateway/watch/watch-position.ts',
     find: `this.#version = isUsable && this.#initial === 'over' ? version : undefined`,
-    replace: 'this.#version = isUsable ? version : undefined',
+    replace: `this.#version = isUsable && this.#initial === 'over' ? (this.#version ?? version) : undefined`,
   },
   {
     proof: 'what is open ends soon after the right to it is taken away, by RBAC or by a label',
     test: 'roles/hub/hub-access-end.test.ts',
     file: 'packages/apiserver/request/pipeline.ts',
-    find: 'if (!isAllowed) throw forbidden(asked, reason)',
-    replace: `if (verdict === 'deny') throw forbidden(asked, reason)`,
+    find: `  await requireRight(attributesOf(admitted, deps), running.authorizer)
+`,
+    replace: '',
   },
   {
     proof: 'what is open ends soon after the token behind it is removed; what others have goes on',
@@ -351,9 +352,9 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'a right to the API is no right to services, nor the other way round',
     test: 'roles/hub/hub-services-refused.test.ts',
-    file: 'packages/gateway/access/cluster-access-authorizer.ts',
-    find: '? grants.find(user, { verb, cluster: name, subresource })',
-    replace: `? (grants.find(user, { verb, cluster: name, subresource: 'proxy' }) ?? grants.find(user, { verb, cluster: name, subresource: 'services' }))`,
+    file: 'packages/gateway/services/service-path.ts',
+    find: `subresource: 'services',`,
+    replace: `subresource: 'proxy',`,
   },
   {
     proof:
@@ -378,5 +379,19 @@ export const mutants: readonly Mutant[] = [
     find: `    held.inAll -= 1
 `,
     replace: '',
+  },
+  {
+    proof: 'a replica may be killed: requests go on at once, and a watch resumes',
+    test: 'roles/hub/hub-replicas.test.ts',
+    file: 'packages/gateway/replicas/replicated-tunnels.ts',
+    find: 'const ids = linked(cluster)',
+    replace: 'const ids = directory.holders(cluster).slice(0, 1)',
+  },
+  {
+    proof: 'a replica may be killed: requests go on at once, and a watch resumes',
+    test: 'roles/hub/hub-replicas.test.ts',
+    file: 'packages/gateway/watch/cluster-watches.ts',
+    find: 'mayReturn ? await asking.from(version, framing) : undefined',
+    replace: 'mayReturn && isRefused ? await asking.from(version, framing) : undefined',
   },
 ]

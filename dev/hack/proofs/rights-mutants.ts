@@ -20,8 +20,8 @@ export const mutants: readonly Mutant[] = [
     proof: 'services/proxy dials nothing of another namespace, whatever is in the endpoints',
     test: 'packages/apiserver/subresources/backend/backend.test.ts',
     file: 'packages/apiserver/subresources/backend/claimed-address.ts',
-    find: `return takesPort && isNodeAddress(objects, host) ? 'a node port of another namespace' : undefined`,
-    replace: 'return undefined',
+    find: 'return takesPort && isNodeAddress(objects, isSame)',
+    replace: 'return !takesPort && isNodeAddress(objects, isSame)',
   },
   {
     proof: 'a session by way of the node needs the right to create it, too',

@@ -132,4 +132,11 @@ This`,
     find: '`skerry down` and `skerry up` write everything again',
     replace: '`skerry downs` and `skerry up` write everything again',
   },
+  {
+    proof: 'the request paths of the architecture follow the imports',
+    test: 'docs.test.ts',
+    file: 'ARCHITECTURE.md',
+    find: '`resource-handler` → `list` → `watch-cache`',
+    replace: '`resource-handler` → `watch-cache` → `list`',
+  },
 ]

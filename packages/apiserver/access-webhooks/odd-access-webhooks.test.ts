@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import { seededRandom, silentLogger, systemClock, type Clock } from '@skerry/base'
 import { createHttpsTransport, type HttpsTransport } from '@skerry/client'
 import {
+  giveRight,
   oddJsonAnswers,
   says,
   startRawPeer,
@@ -64,7 +65,23 @@ test(`an authorization webhook that answers oddly has failed, and allows nothing
   const names = /^webhook "a": |^webhook subject access review returned both/
   const answers = oddJsonAnswers(seededRandom(seed), { mutations: 60, rounds: 40, failures })
   await tryOddAnswers({ peer, right, ...asking, names, bytesMax }, answers)
+  for (const status of [
+    { allowed: true, denied: 'true' },
+    { allowed: true, denied: 1 },
+    { allowed: 'true' },
+    { allowed: true, reason: ['so'] },
+    [true],
+  ]) {
+    assert.match(await faultOf({ status }, asking.ask), names, JSON.stringify(status))
+  }
 })
+
+/** Returns the error for an answer in which one field has another type. */
+async function faultOf(answer: object, ask: () => Promise<Told>): Promise<string> {
+  peer.answer = (connection) => giveRight(connection, JSON.stringify(answer))
+  const told = await ask()
+  return 'error' in told ? told.error : `no fault: ${JSON.stringify(told.value)}`
+}
 
 test(`an authentication webhook that answers oddly knows nobody (seed ${seed})`, async () => {
   const post = createPostReview(transport, timeoutMs, { peer: 'webhook "b"', clock, random })
@@ -86,7 +103,19 @@ test(`an authentication webhook that answers oddly knows nobody (seed ${seed})`,
     rounds: 0,
     parts: 'documents',
   })
-  await tryOddAnswers({ peer, right, ask, names: /^webhook "b": / }, answers)
+  const names = /^webhook "b": /
+  await tryOddAnswers({ peer, right, ask, names }, answers)
+  for (const odd of [
+    { authenticated: 'true' },
+    { audiences: 'api' },
+    { user: [user] },
+    { user: { ...user, username: 7 } },
+    { user: { ...user, groups: ['dev', 7] } },
+    { user: { ...user, extra: { scope: 'a' } } },
+  ]) {
+    const status = { authenticated: true, user, audiences: ['api'], ...odd }
+    assert.match(await faultOf({ status }, ask), names, JSON.stringify(odd))
+  }
 })
 
 test(`an audit webhook that answers oddly loses its own events (seed ${seed})`, async () => {

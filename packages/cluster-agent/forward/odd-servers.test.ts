@@ -30,11 +30,7 @@ before(async () => {
   for (const name of ['n1', 'n2']) {
     await make('/api/v1/nodes', { metadata: { name, labels: { [groupLabel]: 'shop' } } })
   }
-  for (const name of ['a', 'b', 'c']) {
-    const resources = { requests: { cpu: '100m', memory: '1Mi' } }
-    const spec = { nodeName: 'n1', containers: [{ name: 'app', image: 'app', resources }] }
-    await make('/api/v1/namespaces/default/pods', { metadata: { name }, spec })
-  }
+  for (const name of ['a', 'b', 'c']) await makePod(name)
 })
 
 after(() => server[Symbol.asyncDispose]())
@@ -58,6 +54,18 @@ async function touchAll(round: number): Promise<void> {
     })
     assert.equal(status, 200, text)
   }
+}
+
+async function makePod(name: string): Promise<void> {
+  const resources = { requests: { cpu: '100m', memory: '1Mi' } }
+  const spec = { nodeName: 'n1', containers: [{ name: 'app', image: 'app', resources }] }
+  await make('/api/v1/namespaces/default/pods', { metadata: { name }, spec })
+}
+
+async function deletePod(name: string): Promise<void> {
+  const path = `/api/v1/namespaces/default/pods/${name}?gracePeriodSeconds=0`
+  const { status, text } = await callApi(server.transport, { method: 'DELETE', path })
+  assert.equal(status, 200, text)
 }
 
 async function make(path: string, body: object): Promise<void> {
@@ -161,8 +169,14 @@ test(`what a server says oddly of its objects is gone when it says it rightly (s
     await clock.advance(1_000)
     return observer.hasSeenAll()
   })
-  const wanted = JSON.stringify(seen())
-  const isRight = () => observer.hasSeenAll() && JSON.stringify(seen()) === wanted
+  const told = () => JSON.stringify(seen())
+  const before = told()
+  await makePod('d')
+  await until(async () => {
+    await clock.advance(1_000)
+    return told() !== before
+  })
+  const after = told()
   for (let round = 0; round < rounds; round += 1) {
     transport.isOdd = true
     transport.isForgetful = round % 2 === 1
@@ -174,6 +188,10 @@ test(`what a server says oddly of its objects is gone when it says it rightly (s
       if (status === 'rejected' && 'reason' in rest) assert.ok(rest.reason instanceof Error)
     }
     transport.isOdd = false
+    // An observer that has stopped listening does not see this change.
+    const hasPod = round % 2 === 1
+    await (hasPod ? makePod('d') : deletePod('d'))
+    const isRight = () => observer.hasSeenAll() && told() === (hasPod ? after : before)
     await touchAll(2 * round + 1)
     transport.isForgetful = true
     transport.endWatches()

@@ -112,18 +112,23 @@ async function joinBoth(one: Duplex, other: Duplex): Promise<void> {
 
 /** Joins SPDY inside WebSocket messages on the client's side with plain SPDY towards the runtime. */
 async function joinTunnelled(client: ClientUpgrade, url: string): Promise<void> {
-  await using backend = await connectTo(new URL(url))
-  const rest = await upgradeToSpdy(backend, url, {
-    protocol: 'portforward.k8s.io',
-    client: client.socket,
-  })
-  // The library is imported with the first such session, and before it is accepted: otherwise frames could be
-  // lost.
-  const library = await import('ws')
-  const webSocket = await acceptWebSocket(client, library, tunnelledPortForward)
-  const stream = library.createWebSocketStream(webSocket)
-  if (rest.length > 0) stream.write(rest)
-  await joinBoth(stream, backend)
+  const backend = await connectTo(new URL(url))
+  // Not `await using`: disposal of a broken socket rejects, and its error would hide the reason.
+  try {
+    const rest = await upgradeToSpdy(backend, url, {
+      protocol: 'portforward.k8s.io',
+      client: client.socket,
+    })
+    // The library is imported with the first such session, and before it is accepted: otherwise frames could be
+    // lost.
+    const library = await import('ws')
+    const webSocket = await acceptWebSocket(client, library, tunnelledPortForward)
+    const stream = library.createWebSocketStream(webSocket)
+    if (rest.length > 0) stream.write(rest)
+    await joinBoth(stream, backend)
+  } finally {
+    backend.destroy()
+  }
 }
 
 /** Joins channels on the client's side with streams towards the runtime. */
@@ -162,16 +167,24 @@ async function upgradeToSpdy(
     `X-Stream-Protocol-Version: ${protocol}`,
     'Content-Length: 0',
   ]
-  const leave = (): void => void backend.destroy()
-  client.once('close', leave)
-  backend.setTimeout(connectMs, leave)
+  let fault: Error | undefined
+  const giveUp = (why: string): void => {
+    fault ??= unopened(why)
+    backend.destroy()
+  }
+  const left = (): void => giveUp('the client has left')
+  const late = (): void => giveUp('the runtime does not answer')
+  client.once('close', left)
+  backend.setTimeout(connectMs, late)
   try {
-    if (client.destroyed) throw new Error('Cannot open a session: the client has left')
+    if (client.destroyed) throw unopened('the client has left')
     backend.write(`${upgrade.join('\r\n')}\r\n\r\n`)
     return await readUpgradeAnswer(backend)
+  } catch (error) {
+    throw fault ?? error
   } finally {
-    backend.setTimeout(0, leave)
-    client.off('close', leave)
+    backend.setTimeout(0, late)
+    client.off('close', left)
   }
 }
 
@@ -183,13 +196,16 @@ async function readUpgradeAnswer(backend: Socket): Promise<Buffer> {
     const end = received.indexOf('\r\n\r\n')
     if (end !== -1) {
       const [status = ''] = received.toString('latin1', 0, end).split('\r\n')
-      if (!status.includes(' 101 '))
-        throw new Error(`Cannot open a session: the runtime answered ${status}`)
+      if (!status.includes(' 101 ')) throw unopened(`the runtime answered ${status}`)
       return received.subarray(end + 4)
     }
     if (received.length > headBytesMax) break
   }
-  throw new Error('Cannot open a session: the runtime did not answer the upgrade')
+  throw unopened('the runtime did not answer the upgrade')
+}
+
+function unopened(why: string): Error {
+  return new Error(`Cannot open a session: ${why}`)
 }
 
 async function acceptWebSocket(

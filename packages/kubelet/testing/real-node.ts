@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { createMetrics, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import type { Pod } from '@skerry/api'
-import { createCluster, resources, type Cluster } from '@skerry/client'
+import { createCluster, resources, type Cluster, type Transport } from '@skerry/client'
 import { startTestApiServer, type TestApiServer } from '@skerry/testing'
 import { endForgottenShims } from '../containerd/end-node-processes.ts'
 import {
@@ -150,8 +150,12 @@ export class RealNode implements AsyncDisposable {
     return this.api.resource(resources.pods).get({ namespace: 'default', name }, never)
   }
 
-  startAgent(): void {
+  /** `looksFirst`: the API is away until the agent has seen what runs. */
+  startAgent({ looksFirst = false } = {}): void {
     const stop = new AbortController()
+    const { cluster, runtime } = looksFirst
+      ? this.#awayFirst()
+      : { cluster: this.api, runtime: this.runtime }
     const done = runKubelet(
       {
         nodeName: realNodeName,
@@ -163,10 +167,21 @@ export class RealNode implements AsyncDisposable {
         podCidr: '10.99.0.0/24',
         podBridge: 'skerry0',
       },
-      { ...deps, cluster: this.api, runtime: this.runtime, metrics: createMetrics() },
+      { ...deps, cluster, runtime, metrics: createMetrics() },
       stop.signal,
     )
     this.#agent = { stop, done }
+  }
+
+  #awayFirst(): { cluster: Cluster; runtime: ContainerRuntime } {
+    const { runtime, looked } = watched(this.runtime)
+    const transport: Transport = {
+      send: async (request, signal) => {
+        await looked
+        return this.#server.transport.send(request, signal)
+      },
+    }
+    return { cluster: createCluster(transport, { ...deps, userAgent: 'test' }), runtime }
   }
 
   async stopAgent(): Promise<void> {
@@ -219,9 +234,10 @@ export class RealNode implements AsyncDisposable {
     return Buffer.from(stdout).toString('utf8')
   }
 
-  /** Checks ten times a second, for half a minute at most. */
+  /** Checks 300 times, ten times a second, and for no longer than a minute if the checks themselves take long. */
   async until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-    for (let tries = 0; tries < 300; tries++) {
+    const endMs = systemClock.monotonicMs() + 60_000
+    for (let tries = 0; tries < 300 && systemClock.monotonicMs() < endMs; tries++) {
       if (await isSo()) return
       await systemClock.sleep(100, never)
     }
@@ -242,6 +258,24 @@ export class RealNode implements AsyncDisposable {
     await this.#server[Symbol.asyncDispose]()
     await rm(this.directory, { recursive: true, force: true })
   }
+}
+
+/** After so many lists the agent has acted on the first one. */
+const looksWanted = 3
+
+function watched(inner: ContainerRuntime): { runtime: ContainerRuntime; looked: Promise<void> } {
+  const { promise: looked, resolve } = Promise.withResolvers<void>()
+  let looks = 0
+  const runtime: ContainerRuntime = {
+    ...inner,
+    async listPodSandboxes(signal) {
+      const found = await inner.listPodSandboxes(signal)
+      looks += 1
+      if (looks === looksWanted) resolve()
+      return found
+    },
+  }
+  return { runtime, looked }
 }
 
 function pinnedConfig(directory: string): string {
