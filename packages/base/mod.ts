@@ -16,6 +16,7 @@ export { runAll, type Task } from './run-all.ts'
 export { asError } from './as-error.ts'
 export { messageOf } from './message-of.ts'
 export { isBrokenInvariant } from './broken-invariant.ts'
+export { wrapped, type Wrapper } from './wrapped.ts'
 export { createWakeFlag, type WakeFlag } from './wake-flag.ts'
 export { BoundedQueue, QueueFullError } from './bounded-queue.ts'
 export {

@@ -3,7 +3,7 @@
  * report/ keeps the Cluster's status fresh, work/ applies Works, and push/ does the same from the hub for
  * clusters in push mode. Start reading at forward/api-forwarder.ts, then work/execution-controller.ts.
  */
-export { createAgentHandler } from './forward/agent-handler.ts'
+export { allowedServices } from './forward/allowed-services.ts'
 export { createApiForwarder } from './forward/api-forwarder.ts'
 export type { MemberNamespaceOf } from './forward/service-dialer.ts'
 export { statusAnswer } from './forward/status-answer.ts'
@@ -12,6 +12,7 @@ export { leadInCluster, leadingAgent } from './lead-in-cluster.ts'
 export { leaveFleet } from './leave-fleet.ts'
 export { pushAdmission } from './push/push-admission.ts'
 export { createPushController } from './push/push-controller.ts'
+export { PushForwarders } from './push/push-forwarders.ts'
 export { type PushPlans, pushPlans } from './push/push-target.ts'
 export { pushedWay } from './push/pushed-way.ts'
 export { clusterIdOf } from './report/cluster-id.ts'

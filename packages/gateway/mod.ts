@@ -1,8 +1,9 @@
 /**
  * gateway: the hub's connections to each edge cluster. tunnels/ accepts agents' connections, proxy/ sends a
- * user's request through one, access/ decides who may, services/ reaches services of an edge, replicas/ joins
- * several hubs, watch/ keeps watches alive across broken links, traffic/ shares the link, state/ reports the
- * clusters' states. Start reading at proxy/cluster-proxy.ts.
+ * user's request through one, access/ decides who may, services/ reaches services of an edge, way/ has the type
+ * of the way to a cluster and its wrappers, replicas/ joins several hubs, watch/ keeps watches alive across
+ * broken links, traffic/ shares the link, state/ reports the clusters' states. Start reading at
+ * proxy/cluster-proxy.ts.
  */
 export { clusterAccessEscalation } from './access/cluster-access-admission.ts'
 export { clusterAccessAuthorizer } from './access/cluster-access-authorizer.ts'
@@ -27,22 +28,22 @@ export {
   readLoginOffers,
 } from './login/login-offers.ts'
 export { type OnBrokenTunnel, createBrokenTunnelAudit } from './proxy/broken-tunnel-audit.ts'
-export { createClusterAudit } from './proxy/cluster-audit.ts'
+export { type ClusterAudit, createClusterAudit } from './proxy/cluster-audit.ts'
 export { type ClusterProxyDeps, clusterProxyRoutes } from './proxy/cluster-proxy.ts'
 export { createDelegation, delegatesResource } from './proxy/delegation.ts'
 export { createHostNames } from './proxy/host-names.ts'
-export { tracedTunnels } from './proxy/traced-tunnels.ts'
 export { limitUserStreams } from './proxy/user-streams.ts'
+export { type ConnectedClusters, createConnectedClusters } from './replicas/connected-clusters.ts'
 export { createReplicaHandler } from './replicas/replica-answer.ts'
 export { type Replica, ReplicaDirectory } from './replicas/replica-directory.ts'
 export { replicaAuthorizer, replicaUserName, replicasGroup } from './replicas/replica-identity.ts'
 export {
+  type ReplicaTeller,
   createReplicaTeller,
   heldReplicasHeaders,
   withReplicaNotices,
 } from './replicas/replica-notice.ts'
 export { replicaRoute } from './replicas/replica-route.ts'
-export { type ReplicatedTunnels, createReplicatedTunnels } from './replicas/replicated-tunnels.ts'
 export { runReplicaLinks } from './replicas/run-replica-links.ts'
 export { framedStream } from './services/framed-stream.ts'
 export {
@@ -62,9 +63,11 @@ export { type AgentRefusal, agentMetricNames, createAgentMetrics } from './state
 export { awaySinceMs } from './state/away-since.ts'
 export { observeClusters } from './state/cluster-metrics.ts'
 export type { ClusterState, ClusterStates } from './state/cluster-state.ts'
-export { createHubMetrics, hubMetricNames } from './state/hub-metrics.ts'
-export { observedWay } from './state/observed-way.ts'
+export { type HubMetrics, createHubMetrics, hubMetricNames } from './state/hub-metrics.ts'
 export { type TunnelsReport, describeTunnels } from './state/tunnel-report.ts'
 export { classifyRequest } from './traffic/classify-request.ts'
 export { type TrafficContractsParts, runTrafficContracts } from './traffic/run-traffic-contracts.ts'
 export { tunnelPrefix, tunnelRoute } from './tunnels/tunnel-route.ts'
+export type { ClusterWay } from './way/cluster-way.ts'
+export { observedWay } from './way/observed-way.ts'
+export { tracedWay } from './way/traced-way.ts'

@@ -9,12 +9,10 @@ import {
 import {
   EdgeObserver,
   clusterIdOf,
-  createAgentHandler,
   createApiForwarder,
   runClusterReporter,
-  tracedHandler,
 } from '@skerry/cluster-agent'
-import type { AllowedService, ClusterSpec } from '@skerry/fleet-kinds'
+import type { ClusterSpec } from '@skerry/fleet-kinds'
 import {
   agentHeaders,
   classifyRequest,
@@ -26,13 +24,7 @@ import {
 } from '@skerry/gateway'
 import type { ImpersonationPolicy } from '@skerry/membership'
 import type { VirtualViews } from '@skerry/virtual-clusters'
-import {
-  runTunnelAgent,
-  type DialTunnelOptions,
-  type TunnelAgentState,
-  type TunnelHandler,
-} from '@skerry/tunnel'
-import { interfaceAddresses } from '../runtime/host-addresses.ts'
+import { runTunnelAgent, type DialTunnelOptions, type TunnelAgentState } from '@skerry/tunnel'
 import type { RoleContext } from '../runtime/role-context.ts'
 import { version } from '../runtime/version.ts'
 import { openAgentIdentity, type AgentIdentity } from './agent-identity.ts'
@@ -41,8 +33,9 @@ import type { ChildIdentities } from './child-identities.ts'
 import { withClockCheck } from './clock-check.ts'
 import { untilRegistered } from './until-registered.ts'
 import { createVirtualIdentities } from './virtual-identities.ts'
+import { wayToApi, type WayToApiOptions } from './way-to-api.ts'
 
-export interface AgentOptions {
+export interface AgentOptions extends WayToApiOptions {
   /** The directory of the agent's identity. */
   directory: string
   /** The hub's URL, https://host:port. */
@@ -62,10 +55,6 @@ export interface AgentOptions {
   onOpen?: (count: number) => void
   /** The users whom it may impersonate in its cluster. If omitted, everybody whom the hub names. */
   policy?: ImpersonationPolicy
-  /** Services of the cluster that the hub may reach. If omitted, none. */
-  services?: readonly AllowedService[]
-  /** Returns addresses to which no service may lead. Default: those of this machine's interfaces. */
-  ownAddresses?: () => readonly string[]
   /** Whether to apply the hub's Works for this cluster. If omitted, they are ignored. */
   appliesWorks?: boolean | undefined
   /** Whether groups of the cluster's nodes become virtual clusters, as its VirtualClusters define. */
@@ -96,7 +85,6 @@ export async function runAgent(asked: AgentOptions, context: RoleContext): Promi
   const { api, policy = {} } = options
   const onRefused = (reason: AgentRefusal): void => metrics.onRefused(reason)
   using forwarder = createApiForwarder({ api, policy, onRefused }, log)
-  const traced = tracedForwarder(forwarder, options, context)
   const hub = createCluster(hubTransport, { log, clock, userAgent })
   const observer = new EdgeObserver({ local, clock, random, log })
   const each = identitiesOf(options, { local, parent: identity }, context)
@@ -106,15 +94,7 @@ export async function runAgent(asked: AgentOptions, context: RoleContext): Promi
     { hub, local, observer, identityOf, isFollowed: true },
     context,
   )
-  const handler = createAgentHandler(views?.handler(traced) ?? traced, options.services ?? [], {
-    local,
-    clock,
-    random,
-    log,
-    memberNamespaceOf: views?.memberNamespaceOf,
-    ownAddresses: options.ownAddresses ?? interfaceAddresses,
-  })
-  const measured = metrics.measured(handler)
+  const handler = wayToApi(options, { forwarder, local, views, metrics }, context)
   const { clusterName: name, place, labels } = options
   const reporting = {
     name,
@@ -144,7 +124,7 @@ export async function runAgent(asked: AgentOptions, context: RoleContext): Promi
             options.onTunnel?.(state)
           },
         },
-        (onReplica) => withReplicaNotices(measured, onReplica),
+        (onReplica) => withReplicaNotices(handler, onReplica),
         { clock, random, log, classify: classifyRequest, ...(onBytes ? { onBytes } : {}) },
         scope,
       ),
@@ -158,15 +138,6 @@ function identitiesOf(
   context: RoleContext,
 ): ChildIdentities | undefined {
   return options.hasVirtualClusters ? createVirtualIdentities(options, parts, context) : undefined
-}
-
-function tracedForwarder(
-  forwarder: TunnelHandler,
-  { api, clusterName: cluster }: AgentOptions,
-  { tracer }: RoleContext,
-): TunnelHandler {
-  if (tracer === undefined) return forwarder
-  return tracedHandler(forwarder, tracer, { attributes: { cluster }, server: new URL(api.server) })
 }
 
 function endpointOf(

@@ -1,27 +1,25 @@
 import type { Objects, Route } from '@skerry/apiserver'
-import { pushPlans, pushedWay, type PushPlans } from '@skerry/cluster-agent'
-import { clusterResource, parentOf } from '@skerry/fleet-kinds'
+import { PushForwarders, pushPlans, type PushPlans } from '@skerry/cluster-agent'
+import { clusterResource } from '@skerry/fleet-kinds'
 import {
   awaySinceMs,
   clusterStatesRoute,
   createHubMetrics,
   observeClusters,
-  observedWay,
-  tracedTunnels,
   tunnelRoute,
   type ClusterProxyDeps,
   type OnBrokenTunnel,
 } from '@skerry/gateway'
-import { throughParents } from '@skerry/virtual-clusters'
 import type { RoleContext } from '../runtime/role-context.ts'
 import type { HubTunnels } from './hub-tunnels.ts'
+import { wayToCluster } from './way-to-cluster.ts'
 
 /** The hub's reports on its clusters: metrics, a log line for each request, and states. */
 export interface HubState extends Disposable {
   /** The routes for agents' tunnels, and for users who look at clusters. */
   readonly routes: readonly Route[]
   /** The way to the clusters, observed. */
-  readonly tunnels: ClusterProxyDeps['tunnels']
+  readonly way: ClusterProxyDeps['way']
   readonly awaySinceMs: NonNullable<ClusterProxyDeps['awaySinceMs']>
   /** Returns how to dial clusters in push mode. */
   readonly planOf: PushPlans
@@ -38,22 +36,20 @@ interface Given {
 export function createHubState(
   tunnels: HubTunnels,
   { options, access }: Given,
-  { clock, log, metrics: registry, tracer, onBytes }: RoleContext,
+  context: RoleContext,
 ): HubState {
+  const { clock, log, metrics: registry, onBytes } = context
   const { own, links, all } = tunnels
   const objects = (): Objects | undefined => access.objects
-  const metrics = createHubMetrics(registry, { tunnels: own, links })
+  const metrics = createHubMetrics(registry, { own, links })
   observeClusters(registry, { objects, isConnected: (cluster) => all.isConnected(cluster) })
-  const tunnelled = throughParents(all, (cluster) => {
-    const object = objects()?.get(clusterResource, '', cluster)
-    return object && parentOf(object)
-  })
   const planOf = pushPlans(options.push === true, objects)
-  const way = pushedWay(tunnelled, { planOf, clock, log })
+  const forwarders = new PushForwarders({ clock, log })
+  const ways = { clusters: all, objects, planOf, forwarders, metrics }
   return {
     routes: [
       tunnelRoute({
-        tunnels: own,
+        registry: own,
         describe: all.describe,
         onOpened(cluster, session, agent) {
           tunnels.onOpened(session, agent)
@@ -68,10 +64,10 @@ export function createHubState(
       }),
       clusterStatesRoute({ objects, describe: all.describe }),
     ],
-    tunnels: tracedTunnels(observedWay(way, { metrics, clock, log }), tracer),
+    way: wayToCluster(ways, context),
     planOf,
     awaySinceMs: (cluster) => awaySinceMs(objects()?.get(clusterResource, '', cluster)),
     onLost: (lines) => metrics.onLost(lines),
-    [Symbol.dispose]: () => way[Symbol.dispose](),
+    [Symbol.dispose]: () => forwarders[Symbol.dispose](),
   }
 }

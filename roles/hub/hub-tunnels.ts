@@ -5,7 +5,7 @@ import { issueClientCertificate } from '@skerry/bootstrap'
 import {
   createReplicaHandler,
   createReplicaTeller,
-  createReplicatedTunnels,
+  createConnectedClusters,
   describeTunnels,
   ReplicaDirectory,
   replicaRoute,
@@ -14,7 +14,7 @@ import {
   runReplicaLinks,
   type AgentFacts,
   type Replica,
-  type ReplicatedTunnels,
+  type ConnectedClusters,
 } from '@skerry/gateway'
 import type { TunnelState, TunnelStates } from '@skerry/membership'
 import { TunnelRegistry, type HubReplica, type TunnelSession } from '@skerry/tunnel'
@@ -27,7 +27,7 @@ export interface HubTunnels {
   /** The links of other replicas that end in this process. */
   readonly links: TunnelRegistry
   /** The tunnels of this replica and of all others. */
-  readonly all: ReplicatedTunnels
+  readonly all: ConnectedClusters
   /** Records the opener of a tunnel that ends here. */
   readonly onOpened: (session: TunnelSession, agent: AgentFacts) => void
   readonly states: TunnelStates
@@ -70,7 +70,7 @@ export function createHubTunnels(context: RoleContext): HubTunnels {
   const agents = new WeakMap<TunnelSession, AgentFacts>()
   const agentOf = (session: TunnelSession): AgentFacts | undefined => agents.get(session)
   const teller = createReplicaTeller({ own, replica, clock, log })
-  const all = createReplicatedTunnels({ own, links, agentOf, directory, clock, onChange })
+  const all = createConnectedClusters({ own, links, agentOf, directory, clock, onChange })
   return {
     own,
     links,
@@ -146,7 +146,7 @@ async function identityOf(plane: ControlPlane, address: string) {
   return { self, tls: { ca: authority.certificatePem, cert, key } }
 }
 
-function stateOf(tunnels: ReplicatedTunnels, cluster: string): TunnelState {
+function stateOf(tunnels: ConnectedClusters, cluster: string): TunnelState {
   const lastEnd = tunnels.lastEnd(cluster)
   const isConnected = tunnels.isConnected(cluster)
   return lastEnd ? { isConnected, lastEnd } : { isConnected }

@@ -414,7 +414,7 @@ function hubTasks({ replicating, ...parts }: HubParts, context: RoleContext): Ta
       const { own, states } = tunnels
       const parts: TrafficContractsParts = {
         cluster,
-        tunnels: own,
+        registry: own,
         onTunnel: (listener) => states.onChange(listener),
       }
       return runTrafficContracts(parts, deps, scope)

@@ -383,7 +383,7 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'a replica may be killed: requests go on at once, and a watch resumes',
     test: 'roles/hub/hub-replicas.test.ts',
-    file: 'packages/gateway/replicas/replicated-tunnels.ts',
+    file: 'packages/gateway/replicas/connected-clusters.ts',
     find: 'const ids = linked(cluster)',
     replace: 'const ids = directory.holders(cluster).slice(0, 1)',
   },

@@ -102,7 +102,7 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'any replica reaches a cluster, wherever its tunnel ends',
     test: 'roles/hub/hub-replicas.test.ts',
-    file: 'packages/gateway/replicas/replicated-tunnels.ts',
+    file: 'packages/gateway/replicas/connected-clusters.ts',
     find: 'return isOpen(own, cluster) || ids.length === 0 ? [here, ...there] : there',
     replace: 'return there.length > 0 ? [here] : there',
   },
@@ -123,7 +123,7 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'a hub that traces nothing passes no trace on',
     test: 'roles/hub/hub-tracing.test.ts',
-    file: 'packages/gateway/proxy/traced-tunnels.ts',
+    file: 'packages/gateway/way/traced-way.ts',
     find: `if (request.headers['traceparent'] === undefined) return request`,
     replace: `if (request.headers['traceparent'] !== '') return request`,
   },

@@ -1,5 +1,12 @@
 import { Readable } from 'node:stream'
-import { messageOf, readTraceContext, traceHeaders, type Span, type Tracer } from '@skerry/base'
+import {
+  messageOf,
+  readTraceContext,
+  traceHeaders,
+  type Span,
+  type Tracer,
+  type Wrapper,
+} from '@skerry/base'
 import type {
   TunnelHandler,
   TunnelHeaders,
@@ -21,11 +28,10 @@ export interface TracedHandlerOptions {
  * within it the API server's call, which gets that span as its parent.
  */
 export function tracedHandler(
-  handler: TunnelHandler,
   tracer: Tracer,
   options: TracedHandlerOptions,
-): TunnelHandler {
-  return {
+): Wrapper<TunnelHandler> {
+  return (handler) => ({
     async onRequest(request, signal) {
       const spans = open(request, tracer, options)
       try {
@@ -42,7 +48,7 @@ export function tracedHandler(
         throw spans.failed(error)
       }
     },
-  }
+  })
 }
 
 interface Spans {

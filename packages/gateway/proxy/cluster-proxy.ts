@@ -11,7 +11,6 @@ import {
   isSwitched,
   WholeBody,
   type TunnelHeaders,
-  type TunnelRegistry,
   type TunnelRequest,
   type TunnelResponse,
 } from '@skerry/tunnel'
@@ -19,6 +18,7 @@ import { clusterResource } from '@skerry/fleet-kinds'
 import { createClusterWatches, type ClusterWatches } from '../watch/cluster-watches.ts'
 import { isSocketWatch, withoutSocket } from '../watch/watch-over-socket.ts'
 import { isWatch } from '../watch/watch-request.ts'
+import type { ClusterWay } from '../way/cluster-way.ts'
 import type { ClusterAudit, Transfer } from './cluster-audit.ts'
 import {
   aggregatedPrefix,
@@ -34,7 +34,7 @@ import { tunnelRefusal } from './tunnel-refusal.ts'
 import { warnOfRefusal } from './warn-of-refusal.ts'
 
 export interface ClusterProxyDeps {
-  readonly tunnels: Pick<TunnelRegistry, 'send' | 'upgrade'>
+  readonly way: ClusterWay
   readonly audit: ClusterAudit
   readonly clock: Clock
   readonly random: Random
@@ -74,7 +74,7 @@ export function clusterProxyRoutes(deps: ClusterProxyDeps): Route[] {
       try {
         const answer = isEvents
           ? await watches.send(asked, signal)
-          : await deps.tunnels.upgrade(cluster, upgrading, signal)
+          : await deps.way.upgrade(cluster, upgrading, signal)
         if (isEvents && !isSwitched(answer) && answer.status === 200) {
           const events = { ...answer, body: answerBody(answer.body, transfer) }
           await openWatchSocket(events, admitted.request, client)
@@ -137,7 +137,7 @@ async function serve(
     const answer =
       sent === request && isWatch(request)
         ? await watches.send({ cluster, request, mayGoOn }, signal)
-        : await deps.tunnels.send(cluster, sent, signal)
+        : await deps.way.send(cluster, sent, signal)
     return await toAnswer(answer, admitted, transfer)
   } catch (error) {
     transfer.end()

@@ -41,7 +41,7 @@ const silent = { onGoAway: () => undefined, onFault: () => undefined }
 before(async () => {
   const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
   const audit = createClusterAudit({ write: () => undefined, monotonicMs: () => 0 })
-  const shared = { ...deps, tunnels, audit, isKnown: () => true }
+  const shared = { ...deps, way: tunnels, audit, isKnown: () => true }
   server = await startTestApiServer({
     routes: [...serviceRoutes(shared), ...clusterProxyRoutes(shared)],
   })

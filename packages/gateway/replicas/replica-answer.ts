@@ -8,12 +8,12 @@ import {
   TunnelUnavailableError,
   type TunnelHandler,
   type TunnelHeaders,
-  type TunnelRegistry,
   type TunnelRequest,
   type TunnelResponse,
   type TunnelUpgraded,
 } from '@skerry/tunnel'
 import { gatewayBounds } from '../limits-table.ts'
+import type { ClusterWay } from '../way/cluster-way.ts'
 
 /** Marks an answer between replicas: a cluster's own, or the reason why there is none. */
 const answerHeader = 'skerry-replica-answer'
@@ -22,8 +22,6 @@ const reportsPath = /^\/reports\/([a-z0-9-]{1,63}(?:,[a-z0-9-]{1,63})*)$/
 const { refusalBytesMax, reportsBytesMax } = gatewayBounds.replicaAnswer
 /** The most clusters whose names fit into one path. */
 export const clustersPerReport = 100
-
-type Way = Pick<TunnelRegistry, 'send' | 'upgrade'>
 
 /** The request as another replica is asked it. */
 export function toReplica(cluster: string, request: TunnelRequest): TunnelRequest {
@@ -45,7 +43,7 @@ export async function readReports(body: AsyncIterable<Uint8Array>): Promise<unkn
  * again.
  */
 export function createReplicaHandler(
-  tunnels: Way,
+  own: ClusterWay,
   report: (cluster: string) => object,
 ): TunnelHandler {
   return {
@@ -53,12 +51,12 @@ export function createReplicaHandler(
       const [, reported] = reportsPath.exec(request.path) ?? []
       if (reported !== undefined) return answerOf('own', reported.split(',').map(report))
       return answered(request, signal, async (cluster, inner) =>
-        ownAnswer(await tunnels.send(cluster, inner, signal)),
+        ownAnswer(await own.send(cluster, inner, signal)),
       )
     },
     async onUpgrade(request, signal) {
       return answered(request, signal, async (cluster, inner) => {
-        const answer = await tunnels.upgrade(cluster, inner, signal)
+        const answer = await own.upgrade(cluster, inner, signal)
         return isSwitched(answer) ? answer : ownAnswer(answer)
       })
     },

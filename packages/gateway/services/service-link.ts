@@ -3,10 +3,10 @@ import { StatusError, isJsonObject, type StatusReason } from '@skerry/api'
 import {
   isSwitched,
   type TunnelHeaders,
-  type TunnelRegistry,
   type TunnelRequest,
   type TunnelResponse,
 } from '@skerry/tunnel'
+import type { ClusterWay } from '../way/cluster-way.ts'
 import { edgeServiceOf, serviceText, type EdgeService } from '@skerry/fleet-kinds'
 import { gatewayBounds } from '../limits-table.ts'
 
@@ -110,12 +110,12 @@ export interface ServiceStream {
 
 /** A connection to a service of a cluster. Throws the agent's refusal as a StatusError, and what the tunnel throws. */
 export async function connectService(
-  tunnels: Pick<TunnelRegistry, 'upgrade'>,
+  way: Pick<ClusterWay, 'upgrade'>,
   asked: ServiceConnect & { readonly cluster: string; readonly named: TunnelHeaders },
   signal: AbortSignal,
 ): Promise<ServiceStream> {
   const request = connectRequest(asked, asked.named)
-  const answer = await tunnels.upgrade(asked.cluster, request, signal)
+  const answer = await way.upgrade(asked.cluster, request, signal)
   if (!isSwitched(answer)) throw await refusalOf(answer, asked)
   const spoken = answer.headers[spokenHeader]
   return {

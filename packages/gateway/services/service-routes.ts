@@ -42,7 +42,7 @@ import { servicesLimits } from './services-limits.ts'
 
 export interface ServiceRoutesDeps extends Pick<
   ClusterProxyDeps,
-  'tunnels' | 'audit' | 'clock' | 'isKnown' | 'awaySinceMs'
+  'way' | 'audit' | 'clock' | 'isKnown' | 'awaySinceMs'
 > {
   /** The domain under which each cluster has its own host name. If omitted, clusters have paths only. */
   readonly clusterDomain?: string | undefined
@@ -143,7 +143,7 @@ function toRoot({ seen }: Visit, target: string): ApiAnswer {
 
 async function connect(
   { cluster, service, isTls, auditId, request, isUpgrade = false }: Visit,
-  { tunnels, clock, awaySinceMs }: ServiceRoutesDeps,
+  { way, clock, awaySinceMs }: ServiceRoutesDeps,
   signal: AbortSignal,
 ): Promise<ServiceStream> {
   const { traceparent, tracestate } = request.headers
@@ -153,7 +153,7 @@ async function connect(
     ...(tracestate ? { tracestate } : {}),
   }
   try {
-    return await connectService(tunnels, { cluster, service, isTls, isUpgrade, named }, signal)
+    return await connectService(way, { cluster, service, isTls, isUpgrade, named }, signal)
   } catch (error) {
     const asked = { cluster, auditId, nowMs: clock.now(), awaySinceMs: awaySinceMs?.(cluster) }
     throw tunnelRefusal(asked, error)

@@ -16,8 +16,8 @@ const failures: readonly [error: Error, reason: string][] = [
 for (const [error, reason] of failures) {
   test(`${error.name} of a request to a cluster is counted as ${reason}`, async () => {
     const metrics = createMetrics()
-    const tunnels = new TunnelRegistry({}, systemClock)
-    createHubMetrics(metrics, { tunnels, links: tunnels }).onFailure(error)
+    const own = new TunnelRegistry({}, systemClock)
+    createHubMetrics(metrics, { own, links: own }).onFailure(error)
     const counted = /^skerry_hub_requests_refused_total\{reason="(\w+)"\} 1$/m
     assert.equal(counted.exec(await metrics.text())?.[1], reason)
   })

@@ -17,8 +17,8 @@ import { requestClass } from './request-class.ts'
 import { TrafficTotals, type TrafficTotal } from './traffic-totals.ts'
 
 export interface HubMetricsDeps {
-  /** The tunnels that end in this process. */
-  readonly tunnels: TunnelRegistry
+  /** The tunnels of agents that end in this process. */
+  readonly own: TunnelRegistry
   /** The links of other replicas that end in this process. */
   readonly links: Pick<TunnelRegistry, 'size'>
 }
@@ -101,7 +101,7 @@ function classValues({ cluster, classes }: TrafficTotal): ObservedValue[] {
 
 function observeTunnels(
   metrics: Metrics,
-  { tunnels, links }: HubMetricsDeps,
+  { own, links }: HubMetricsDeps,
   totals: TrafficTotals,
 ): void {
   const names = hubMetricNames
@@ -109,12 +109,12 @@ function observeTunnels(
     metrics.observed({ type: 'gauge', name, help }, () => [{ value: read() }])
   const sum = (of: (session: TunnelSession) => number): number => {
     let value = 0
-    for (const cluster of tunnels.identities()) {
-      for (const session of tunnels.sessions(cluster)) value += of(session)
+    for (const cluster of own.identities()) {
+      for (const session of own.sessions(cluster)) value += of(session)
     }
     return value
   }
-  gauge(names.tunnels, 'Tunnels that end in this process.', () => tunnels.size)
+  gauge(names.tunnels, 'Tunnels that end in this process.', () => own.size)
   gauge(names.links, 'Links of other replicas that end in this process.', () => links.size)
   gauge(names.streams, 'Requests that are open in tunnels.', () => sum((each) => each.streams))
   gauge(names.buffered, 'Bytes received from clusters and not yet read.', () =>

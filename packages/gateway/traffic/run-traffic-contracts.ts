@@ -7,7 +7,7 @@ import { noContract, planTraffic } from './plan-traffic.ts'
 export interface TrafficContractsParts {
   readonly cluster: ClusterClient
   /** The tunnels that end in this process; each replica of a hub handles its own. */
-  readonly tunnels: Pick<TunnelRegistry, 'sessions' | 'identities'>
+  readonly registry: Pick<TunnelRegistry, 'sessions' | 'identities'>
   /** Calls the listener with a cluster whose tunnels changed. */
   readonly onTunnel: (listener: (cluster: string) => void) => Disposable
 }
@@ -17,7 +17,7 @@ export interface TrafficContractsParts {
  * labels change. Without a contract the default rules hold. Runs until the signal aborts.
  */
 export async function runTrafficContracts(
-  { cluster, tunnels, onTunnel }: TrafficContractsParts,
+  { cluster, registry, onTunnel }: TrafficContractsParts,
   deps: { clock: Clock; random: Random; log: Logger },
   signal: AbortSignal,
 ): Promise<void> {
@@ -31,7 +31,7 @@ export async function runTrafficContracts(
     const object = clusters.get({ namespace: '', name })
     const plan = object ? planTraffic(object, contracts.list()) : noContract
     const text = JSON.stringify(plan)
-    for (const session of tunnels.sessions(name)) {
+    for (const session of registry.sessions(name)) {
       if ((told.get(session) ?? defaultText) === text) continue
       told.set(session, text)
       session.setTraffic(plan)
@@ -45,7 +45,7 @@ export async function runTrafficContracts(
       })
     }
   }
-  const applyAll = (): void => tunnels.identities().forEach(apply)
+  const applyAll = (): void => registry.identities().forEach(apply)
   using _contracts = contracts.onChange(applyAll)
   using _clusters = clusters.onChange(({ object }) => apply(object.metadata.name ?? ''))
   using _tunnels = onTunnel(apply)

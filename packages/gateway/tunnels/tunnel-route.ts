@@ -12,8 +12,8 @@ import {
 } from '@skerry/tunnel'
 import { clusterOfAgent, clusterResource } from '@skerry/fleet-kinds'
 import type { OnBrokenTunnel, TunnelOpener } from '../proxy/broken-tunnel-audit.ts'
+import type { ConnectedClusters } from '../replicas/connected-clusters.ts'
 import { holdsReplica } from '../replicas/replica-notice.ts'
-import type { ReplicatedTunnels } from '../replicas/replicated-tunnels.ts'
 import { agentFactsOf, type AgentFacts } from '../state/agent-facts.ts'
 import { classifyRequest } from '../traffic/classify-request.ts'
 import { gatewayBounds } from '../limits-table.ts'
@@ -21,9 +21,10 @@ import { gatewayBounds } from '../limits-table.ts'
 export const tunnelPrefix = '/tunnel/v1/clusters/'
 
 export interface TunnelRouteDeps {
-  readonly tunnels: TunnelRegistry
+  /** Takes the tunnels that agents open here. */
+  readonly registry: TunnelRegistry
   /** Describes tunnels for operators, on whichever replica they end. */
-  readonly describe: ReplicatedTunnels['describe']
+  readonly describe: ConnectedClusters['describe']
   /** Called when a tunnel has opened, before any request uses it. */
   readonly onOpened?: (cluster: string, session: TunnelSession, agent: AgentFacts) => void
   readonly onBroken?: OnBrokenTunnel
@@ -43,11 +44,11 @@ export interface TunnelRouteDeps {
  * GET reports the open tunnels to operators.
  */
 export function tunnelRoute(deps: TunnelRouteDeps): Route {
-  const { tunnels } = deps
+  const { registry } = deps
   const admitted = new WeakMap<IncomingMessage, Admission>()
   const server = createTunnelServer(
     {
-      registry: tunnels,
+      registry,
       ...(deps.limits ? { limits: deps.limits } : {}),
       async authenticate(request) {
         const admission = admitted.get(request)

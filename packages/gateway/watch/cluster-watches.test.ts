@@ -14,7 +14,7 @@ const quick = { spreadMs: 1, retryMsMax: 2 }
 const configMaps = '/api/v1/namespaces/default/configmaps'
 const partial = 'as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
 
-type Send = ClusterWatchesDeps['tunnels']['send']
+type Send = ClusterWatchesDeps['way']['send']
 
 /** A way to an API server that breaks after each of these numbers of bytes, and then holds. */
 function breakingWay({ transport }: TestApiServer, breaks: number[]) {
@@ -91,7 +91,7 @@ test('wherever its tunnel breaks, a watch brings each event once and whole', asy
       for (let time = 0; time < 6; time += 1) {
         const breaks = [0, 1, 2].map(() => Math.floor(random.next() * whole.length * 0.6))
         const way = breakingWay(server, [...breaks])
-        const deps = { tunnels: way, clock: systemClock, random, log: silentLogger, limits: quick }
+        const deps = { way, clock: systemClock, random, log: silentLogger, limits: quick }
         const watches = createClusterWatches(deps)
         const asking = { cluster: 'edge', request, mayGoOn: allowed }
         const answer = await watches.send(asking, stop.signal)
@@ -109,7 +109,7 @@ test('Tables go on, too, and the one object that a name selects', async () => {
   const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'
   const path = `${configMaps}?watch=1&resourceVersion=${version}&fieldSelector=metadata.name%3Dcargo-3`
   const way = breakingWay(server, [1_000])
-  const watches = createClusterWatches({ ...quickDeps(), tunnels: way })
+  const watches = createClusterWatches({ ...quickDeps(), way })
   const request = { method: 'GET', path, headers: { accept } }
   using stop = stoppable()
   const answer = await watches.send({ cluster: 'edge', request, mayGoOn: allowed }, stop.signal)
@@ -305,7 +305,7 @@ const stories: readonly Story[] = [
 for (const { name, query, replies, seen, ends, asked } of stories) {
   test(name, async () => {
     const way = scripted(replies)
-    const watches = createClusterWatches({ ...quickDeps(), tunnels: way })
+    const watches = createClusterWatches({ ...quickDeps(), way })
     const request = { method: 'GET', path: `/api/v1/pods?${query}`, headers: {} }
     const answer = await watches.send({ cluster: 'edge', request, mayGoOn: allowed }, soon())
     let text = ''
@@ -326,7 +326,7 @@ for (const { name, query, replies, seen, ends, asked } of stories) {
 async function readBroken(query: string, mayGoOn = allowed, signal = soon()) {
   const clock = simulatedClock()
   const way = scripted([{ pieces: [added], breaks: true }])
-  const deps = { clock, random: seededRandom(3), log: silentLogger, tunnels: way }
+  const deps = { clock, random: seededRandom(3), log: silentLogger, way }
   const request = { method: 'GET', path: `/api/v1/pods?${query}`, headers: {} }
   const asking = { cluster: 'edge', request, mayGoOn }
   const answer = await createClusterWatches(deps).send(asking, signal)
@@ -395,7 +395,7 @@ test('of a reader that takes its time nothing is read ahead, and it misses nothi
       throw new TunnelClosedError('it ended', { isSent: true })
     })(),
   })
-  const watches = createClusterWatches({ ...quickDeps(), tunnels: { send } })
+  const watches = createClusterWatches({ ...quickDeps(), way: { send } })
   const path = '/api/v1/pods?watch=1&resourceVersion=1000'
   const request = { method: 'GET', path, headers: {} }
   const { body } = await watches.send({ cluster: 'edge', request, mayGoOn: allowed }, soon())
@@ -437,7 +437,7 @@ test('a cluster cannot make the hub keep endless events, and harms no other by t
     body: bodies[path.split('/').at(-1)?.split('?')[0] ?? '']?.() ?? (async function* () {})(),
   })
   const limits = { ...quick, frameBytesMax: 1_000_000, partialBytesMax: 1_500_000 }
-  const watches = createClusterWatches({ ...quickDeps(), tunnels: { send }, limits })
+  const watches = createClusterWatches({ ...quickDeps(), way: { send }, limits })
   const read = async (cluster: string, what: string): Promise<Buffer> => {
     const request = { method: 'GET', path: `/api/v1/${what}?watch=1`, headers: {} }
     const { body } = await watches.send({ cluster, request, mayGoOn: allowed }, soon())

@@ -1,6 +1,7 @@
 import { accessEnded } from '@skerry/apiserver'
 import type { Clock, Logger, Random } from '@skerry/base'
-import type { TunnelBody, TunnelRegistry, TunnelRequest, TunnelResponse } from '@skerry/tunnel'
+import type { TunnelBody, TunnelRequest, TunnelResponse } from '@skerry/tunnel'
+import type { ClusterWay } from '../way/cluster-way.ts'
 import { FrameSplitter, type Framing, type PartialBudget } from './frame-splitter.ts'
 import { readEventHead } from './read-event-head.ts'
 import { framingOf } from './watch-framing.ts'
@@ -10,7 +11,7 @@ import { readWatchRequest, type WatchRequest } from './watch-request.ts'
 import { createWatchReturn, type WatchReturn } from './watch-return.ts'
 
 export interface ClusterWatchesDeps {
-  readonly tunnels: Pick<TunnelRegistry, 'send'>
+  readonly way: Pick<ClusterWay, 'send'>
   readonly clock: Pick<Clock, 'monotonicMs' | 'sleep' | 'setTimer'>
   readonly random: Random
   readonly log: Logger
@@ -54,7 +55,7 @@ export function createClusterWatches(deps: ClusterWatchesDeps): ClusterWatches {
       const watch = readWatchRequest(request)
       const broken = { cluster, watch, mayGoOn }
       const asking = createWatchReturn(broken, { ...deps, limits }, signal)
-      const answer = await deps.tunnels.send(cluster, watch.first, signal)
+      const answer = await deps.way.send(cluster, watch.first, signal)
       const framing = framingOf(answer)
       // An answer with a length is already whole; mostly it is a refusal.
       if (framing === undefined || 'content-length' in answer.headers) return answer

@@ -15,9 +15,9 @@ import {
   TunnelStreamError,
   TunnelUnavailableError,
   type TunnelBody,
-  type TunnelRegistry,
   type TunnelResponse,
 } from '@skerry/tunnel'
+import type { ClusterWay } from '../way/cluster-way.ts'
 import { expiredEvent } from './expired-event.ts'
 import type { Framing } from './frame-splitter.ts'
 import { framingOf } from './watch-framing.ts'
@@ -33,7 +33,7 @@ export interface WatchReturn extends Disposable {
 }
 
 export interface WatchReturnDeps {
-  readonly tunnels: Pick<TunnelRegistry, 'send'>
+  readonly way: Pick<ClusterWay, 'send'>
   readonly clock: Pick<Clock, 'monotonicMs' | 'sleep' | 'setTimer'>
   readonly random: Random
   readonly log: Logger
@@ -144,7 +144,7 @@ async function tryOnce(
   using _late = clock.setTimer(limits.answerMs, () => scope.abort(late))
   try {
     await watch.mayGoOn()
-    const answer = await deps.tunnels.send(cluster, request, scope.signal)
+    const answer = await deps.way.send(cluster, request, scope.signal)
     const outcome = await outcomeOf(answer, framing)
     if (typeof outcome === 'string' || 'frame' in outcome) scope.abort(late)
     return outcome

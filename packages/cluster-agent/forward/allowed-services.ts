@@ -1,11 +1,11 @@
-import type { Clock, Logger, Random } from '@skerry/base'
+import type { Clock, Logger, Random, Wrapper } from '@skerry/base'
 import type { Cluster } from '@skerry/client'
 import type { TunnelHandler } from '@skerry/tunnel'
 import type { AllowedService } from '@skerry/fleet-kinds'
 import { withServices, type MemberNamespaceOf } from './service-dialer.ts'
 import { createServiceFinder } from './service-finder.ts'
 
-export interface AgentHandlerDeps {
+export interface AllowedServicesDeps {
   /** The cluster, with the agent's own rights. */
   readonly local: Cluster
   readonly clock: Clock
@@ -18,14 +18,13 @@ export interface AgentHandlerDeps {
 }
 
 /**
- * Creates the handler of the hub's requests: to the cluster's API, and to the services that its operator
- * allows.
+ * Returns a wrapper that answers requests for the services that the edge's operator allows. The API of the
+ * cluster gets the others.
  */
-export function createAgentHandler(
-  api: TunnelHandler,
+export function allowedServices(
   allowed: readonly AllowedService[],
-  { local, clock, random, log, ownAddresses, memberNamespaceOf }: AgentHandlerDeps,
-): TunnelHandler {
+  { local, clock, random, log, ownAddresses, memberNamespaceOf }: AllowedServicesDeps,
+): Wrapper<TunnelHandler> {
   const finder = createServiceFinder(allowed, { local, clock, ownAddresses })
-  return withServices(api, { finder, memberNamespaceOf, random, log })
+  return (api) => withServices(api, { finder, memberNamespaceOf, random, log })
 }

@@ -1,15 +1,21 @@
-import { messageOf, readTraceContext, traceHeaders, type Span, type Tracer } from '@skerry/base'
-import type { TunnelHeaders, TunnelRegistry, TunnelRequest } from '@skerry/tunnel'
-
-type Way = Pick<TunnelRegistry, 'send' | 'upgrade'>
+import {
+  messageOf,
+  readTraceContext,
+  traceHeaders,
+  type Span,
+  type Tracer,
+  type Wrapper,
+} from '@skerry/base'
+import type { TunnelHeaders, TunnelRequest } from '@skerry/tunnel'
+import type { ClusterWay } from './cluster-way.ts'
 
 /**
- * Records a span for each request, from its handover to the tunnels until its answer begins, within the
+ * Records a span for each request, from its handover to the inner way until its answer begins, within the
  * request's own. The agent gets it as its parent and trusts the hub: so a hub without tracing does not
  * forward a client's trace context.
  */
-export function tracedTunnels(tunnels: Way, tracer: Tracer | undefined): Way {
-  if (tracer === undefined) return silentTunnels(tunnels)
+export function tracedWay(tracer: Tracer | undefined): Wrapper<ClusterWay> {
+  if (tracer === undefined) return untraced
   const within = async <Answer extends { status: number }>(
     cluster: string,
     request: TunnelRequest,
@@ -28,23 +34,23 @@ export function tracedTunnels(tunnels: Way, tracer: Tracer | undefined): Way {
       span.end()
     }
   }
-  return {
+  return (way) => ({
     send: (cluster, request, signal) =>
-      within(cluster, request, (traced) => tunnels.send(cluster, traced, signal)),
+      within(cluster, request, (traced) => way.send(cluster, traced, signal)),
     upgrade: (cluster, request, signal) =>
-      within(cluster, request, (traced) => tunnels.upgrade(cluster, traced, signal)),
-  }
+      within(cluster, request, (traced) => way.upgrade(cluster, traced, signal)),
+  })
 }
 
-function silentTunnels(tunnels: Way): Way {
+function untraced(way: ClusterWay): ClusterWay {
   const silent = (request: TunnelRequest): TunnelRequest => {
     if (request.headers['traceparent'] === undefined) return request
     const { traceparent: _parent, tracestate: _state, ...headers } = request.headers
     return { ...request, headers }
   }
   return {
-    send: (cluster, request, signal) => tunnels.send(cluster, silent(request), signal),
-    upgrade: (cluster, request, signal) => tunnels.upgrade(cluster, silent(request), signal),
+    send: (cluster, request, signal) => way.send(cluster, silent(request), signal),
+    upgrade: (cluster, request, signal) => way.upgrade(cluster, silent(request), signal),
   }
 }
 

@@ -1,8 +1,7 @@
-import { asError, type Clock, type Logger } from '@skerry/base'
-import type { TunnelRegistry, TunnelRequest, TunnelUpgraded } from '@skerry/tunnel'
-import type { HubMetrics } from './hub-metrics.ts'
-
-type Way = Pick<TunnelRegistry, 'send' | 'upgrade'>
+import { asError, type Clock, type Logger, type Wrapper } from '@skerry/base'
+import type { TunnelRequest, TunnelUpgraded } from '@skerry/tunnel'
+import type { HubMetrics } from '../state/hub-metrics.ts'
+import type { ClusterWay } from './cluster-way.ts'
 
 export interface ObservedWayDeps {
   readonly metrics: Pick<HubMetrics, 'onAnswer' | 'onFailure'>
@@ -10,8 +9,8 @@ export interface ObservedWayDeps {
   readonly log: Logger
 }
 
-/** The same way to the clusters, with each request counted, and in the log by its audit id. */
-export function observedWay(way: Way, { metrics, clock, log }: ObservedWayDeps): Way {
+/** Counts each request, and logs it by its audit id. */
+export function observedWay({ metrics, clock, log }: ObservedWayDeps): Wrapper<ClusterWay> {
   const observe = async <Answer extends TunnelUpgraded>(
     { cluster, request, isUpgrade }: Asked,
     ask: () => Promise<Answer>,
@@ -33,12 +32,12 @@ export function observedWay(way: Way, { metrics, clock, log }: ObservedWayDeps):
       throw error
     }
   }
-  return {
+  return (way) => ({
     send: (cluster, request, signal) =>
       observe({ cluster, request, isUpgrade: false }, () => way.send(cluster, request, signal)),
     upgrade: (cluster, request, signal) =>
       observe({ cluster, request, isUpgrade: true }, () => way.upgrade(cluster, request, signal)),
-  }
+  })
 }
 
 interface Asked {

@@ -13,12 +13,13 @@ import {
   type TunnelReportDeps,
   type TunnelsReport,
 } from '../state/tunnel-report.ts'
+import type { ClusterWay } from '../way/cluster-way.ts'
 import { fromReplica, toReplica } from './replica-answer.ts'
 import type { ReplicaDirectory } from './replica-directory.ts'
 import { askReports } from './replica-reports.ts'
 import { gatewayBounds } from '../limits-table.ts'
 
-export interface ReplicatedTunnelsParts {
+export interface ConnectedClustersParts {
   /** The tunnels that end in this process. */
   readonly own: TunnelRegistry
   /** The links from the other replicas, by their ids. */
@@ -33,7 +34,7 @@ export interface ReplicatedTunnelsParts {
 const { comeBackMs } = gatewayBounds.replicatedTunnels
 
 /** Reaches every cluster that has a tunnel to some replica, as if the tunnel ended here. */
-export interface ReplicatedTunnels extends Pick<TunnelRegistry, 'send' | 'upgrade'> {
+export interface ConnectedClusters extends ClusterWay {
   isConnected(cluster: string): boolean
   lastEnd(cluster: string): TunnelEnd | undefined
   /** Describes all tunnels of each of these clusters, on whichever replica they end. */
@@ -43,7 +44,7 @@ export interface ReplicatedTunnels extends Pick<TunnelRegistry, 'send' | 'upgrad
   ) => Promise<ReadonlyMap<string, TunnelsReport>>
 }
 
-export function createReplicatedTunnels(parts: ReplicatedTunnelsParts): ReplicatedTunnels {
+export function createConnectedClusters(parts: ConnectedClustersParts): ConnectedClusters {
   const { own, links, directory } = parts
   const linked = (cluster: string): readonly string[] =>
     directory.holders(cluster).filter((id) => isOpen(links, id))
@@ -103,7 +104,7 @@ function isOpen(registry: TunnelRegistry, identity: string): boolean {
 }
 
 interface Describing {
-  readonly parts: ReplicatedTunnelsParts
+  readonly parts: ConnectedClustersParts
   /** Returns the replicas that have the cluster's tunnel and whose link is open. */
   readonly linked: (cluster: string) => readonly string[]
   readonly isConnected: (cluster: string) => boolean
@@ -137,7 +138,7 @@ function newestOf(one: TunnelsReport['lastEnd'], other: TunnelsReport['lastEnd']
 
 function lastEndOf(
   cluster: string,
-  { own, directory }: ReplicatedTunnelsParts,
+  { own, directory }: ConnectedClustersParts,
 ): TunnelEnd | undefined {
   const ends = [own.lastEnd(cluster), directory.lastEnd(cluster)].filter((end) => end !== undefined)
   return ends.toSorted((a, b) => b.atMs - a.atMs)[0]
@@ -146,7 +147,7 @@ function lastEndOf(
 /** Replaces the fault if another replica knows a newer end of the tunnel than this process. */
 function withNewerEnd(
   { cluster, fault }: { cluster: string; fault: unknown },
-  { own, links, directory, clock }: ReplicatedTunnelsParts,
+  { own, links, directory, clock }: ConnectedClustersParts,
 ): unknown {
   if (!(fault instanceof TunnelUnavailableError) || isOpen(own, cluster)) return fault
   const holders = directory.holders(cluster)
@@ -186,7 +187,7 @@ async function askEach<Answer>(
 }
 
 /** Reports whether the replica that had its tunnel died just now. */
-function isMoving(cluster: string, { links, directory, clock }: ReplicatedTunnelsParts): boolean {
+function isMoving(cluster: string, { links, directory, clock }: ConnectedClustersParts): boolean {
   const isRecent = (atMs: number): boolean => clock.now() - atMs < comeBackMs
   const end = directory.lastEnd(cluster)
   if (end?.isReplicaGone && isRecent(end.atMs)) return true
@@ -195,7 +196,7 @@ function isMoving(cluster: string, { links, directory, clock }: ReplicatedTunnel
 
 async function untilConnected(
   { cluster, isConnected }: { cluster: string; isConnected: (cluster: string) => boolean },
-  { onChange, clock }: ReplicatedTunnelsParts,
+  { onChange, clock }: ConnectedClustersParts,
   signal: AbortSignal,
 ): Promise<void> {
   const back = Promise.withResolvers<void>()
