@@ -17,6 +17,7 @@ import {
   type DefaultAccessDeps,
   type EncryptedStore,
   type Objects,
+  type Serving,
   type UserInfo,
 } from '@skerry/apiserver'
 import {
@@ -39,7 +40,9 @@ export interface TestApiServerOptions {
   /** Uses the default access instead: RBAC with its policy, node authorizer, admission, tokens. */
   readonly withAccess?: boolean
   readonly limits?: ApiServerOptions['limits']
-  readonly routes?: ApiServerOptions['routes']
+  readonly routes?: Serving['routes']
+  /** Group versions that the process serves itself, with `aggregation`. Default: none. */
+  readonly localApis?: (objects: Objects) => NonNullable<Serving['localApis']>
   /** Other API servers behind this one. Default: none. */
   readonly aggregation?: ApiServerOptions['aggregation']
   readonly auditTrail?: ApiServerOptions['auditTrail']
@@ -99,15 +102,19 @@ export async function startTestApiServer(
   const store = stack.use(await openSqliteStore(join(directory, 'store.db'), {}, { clock, log }))
   const encrypted = options.encrypted?.(store)
   const tls = await testCertificates(clock)
+  const access = options.access ?? (await accessOf(options, { clock, random: systemRandom, log }))
   const server = stack.use(
     await createApiServer(
       {
         kinds: options.kinds ?? (await builtinKinds()),
         tls: { cert: tls.serverCert, key: tls.serverKey, clientCa: tls.credentials.ca },
-        access: options.access ?? (await accessOf(options, { clock, random: systemRandom, log })),
+        serving: ({ objects }) => ({
+          access: access(objects),
+          ...(options.routes ? { routes: options.routes } : {}),
+          localApis: options.localApis?.(objects) ?? [],
+        }),
         services: serviceAddressDefaults,
         ...(options.limits ? { limits: options.limits } : {}),
-        ...(options.routes ? { routes: options.routes } : {}),
         ...(options.auditTrail ? { auditTrail: options.auditTrail } : {}),
         ...(options.tracing ? { tracing: options.tracing } : {}),
         hasFlowControl: options.hasFlowControl ?? false,

@@ -9,6 +9,7 @@ import {
   type Aggregation,
   type AggregationOptions,
 } from './aggregation/aggregation.ts'
+import type { LocalApi } from './aggregation/aggregated-api.ts'
 import type { AdmissionPlugin } from './contract/admission.ts'
 import { runPolicyStatus, validatingPolicies } from './admission-policies/policy-status.ts'
 import type { AuditSink } from './contract/audit.ts'
@@ -47,7 +48,7 @@ import {
   type ServiceAddressOptions,
 } from './service-addresses/service-allocator.ts'
 
-export interface ApiServerOptions {
+export interface ApiServerOptions<S extends Serving = Serving> {
   readonly kinds: readonly Kind[]
   readonly tls: TlsFiles
   /** Where `listen` binds. Default 127.0.0.1. */
@@ -55,18 +56,14 @@ export interface ApiServerOptions {
   /** Default 0: any free port. */
   readonly port?: number
   readonly limits?: Partial<ApiServerLimits>
-  readonly access: (objects: Objects) => Access
-  /** Further path prefixes; authentication and authorization are done when they are called. */
-  readonly routes?: readonly Route[]
-  /** The target that a request means, e.g. by the host name it was sent to. May refuse with a StatusError. */
-  readonly retarget?: ((request: ApiRequest) => string) | undefined
+  /** Called once, when all objects are in memory and before anything is served. */
+  readonly serving: (server: LoadedServer) => S
   /** Fields of GET /version beside the defaults. */
   readonly version?: Readonly<Record<string, string>>
   /** Whose connections begin with a PROXY header that says where they come from; absent: nobody's do. */
   readonly proxies?: TrustedProxies | undefined
   /** Checks beside those that every server has, by name. */
   readonly healthChecks?: HealthChecks | undefined
-  readonly audit?: AuditSink
   /** Writes audit.k8s.io Events. */
   readonly auditTrail?: AuditTrail | undefined
   /** Absent: nothing is traced. */
@@ -88,6 +85,21 @@ export interface ApiServerOptions {
   readonly aggregation?: AggregationOptions
 }
 
+/** What decides and answers in a server, made of its own objects. */
+export interface Serving {
+  readonly access: Access
+  /** Further path prefixes; authentication and authorization are done when they are called. */
+  readonly routes?: readonly Route[]
+  /** Group versions that this process serves in addition to the registry's. */
+  readonly localApis?: readonly LocalApi[]
+  /** The target that a request means, e.g. by the host name it was sent to. May refuse with a StatusError. */
+  readonly retarget?: ((request: ApiRequest) => string) | undefined
+  readonly audit?: AuditSink | undefined
+}
+
+/** A server that has its objects. Its `address`, `transport` and `take` are for the time when it serves. */
+export type LoadedServer = Pick<ApiServer, 'objects' | 'address' | 'transport' | 'take'>
+
 export interface ApiServerDeps {
   readonly store: Store
   /** Of a store that encrypts: whether a write of the same value would be kept in another way. */
@@ -100,7 +112,9 @@ export interface ApiServerDeps {
   readonly onBytes?: ((bytes: number) => void) | undefined
 }
 
-export interface ApiServer extends AsyncDisposable {
+export interface ApiServer<S extends Serving = Serving> extends AsyncDisposable {
+  /** What `serving` of the options has returned. */
+  readonly serving: S
   /** Resolves when the port is open. */
   listen(): Promise<void>
   /** Serves a connection that came another way than by the port, from this address: TLS begins in it. */
@@ -121,11 +135,11 @@ export interface ApiServer extends AsyncDisposable {
 }
 
 /** Resolves when all objects are in memory and the API can be called; `listen` opens it to others. */
-export async function createApiServer(
-  options: ApiServerOptions,
+export async function createApiServer<S extends Serving>(
+  options: ApiServerOptions<S>,
   deps: ApiServerDeps,
   signal: AbortSignal,
-): Promise<ApiServer> {
+): Promise<ApiServer<S>> {
   const limits = { ...apiServerLimits, ...options.limits }
   const stop = new AbortController()
   const onAbort = (): void => stop.abort(signal.reason)
@@ -135,11 +149,14 @@ export async function createApiServer(
   await cache.load()
   const registry = createRegistry(options, { ...deps, cache, limits })
   const objects = createServerObjects(registry, stop.signal)
-  const access = options.access(objects)
+  const state = { address: '' }
+  const parts = { state, pipeline: () => pipeline, server: () => server }
+  const loaded = loadedServer(objects, parts)
+  const serving = options.serving(loaded)
+  const { access, localApis } = serving
   const customKinds = customKindsOf(registry, objects, access, deps)
   registry.admission.push(...access.admission)
-  const aggregation = aggregationOf(options, { ...deps, registry, objects })
-  const state = { address: '' }
+  const aggregation = aggregationOf(options, { ...deps, registry, objects, localApis })
   const flowControl = options.hasFlowControl
     ? flowControlOf({ registry, objects, limits }, deps)
     : undefined
@@ -147,7 +164,7 @@ export async function createApiServer(
     registry,
     objects,
     access,
-    ...dispatched(options, flowControl),
+    ...dispatched({ ...options, ...serving }, flowControl),
     metrics: deps.metrics,
     version: { ...versionDefaults, ...options.version },
     address: () => state.address.replace('https://', ''),
@@ -162,26 +179,21 @@ export async function createApiServer(
     limits,
     lasting,
     metrics: createRequestMetrics(deps.metrics),
-    ...forPipeline(options, registry),
+    ...forPipeline({ ...options, ...serving }, registry),
     flowControl,
   })
-  const server = httpServerOf(options, { ...deps, ...registry, access }, pipeline)
+  const server = httpServerOf({ ...options, ...serving }, { ...deps, ...registry }, pipeline)
   const work = runAll(stop.signal, [
     ...registryTasks(registry, customKinds),
     ...(options.checksPolicyTypes === false ? [] : policyStatusTasks(registry, objects, deps)),
     ...[aggregation, lasting].map((part) => async (scope: AbortSignal) => part?.run(scope)),
     ...(flowControl ? flowControlTasks(flowControl, { objects, limits, ...deps }) : []),
   ])
-  return {
+  return Object.assign(loaded, {
+    serving,
     listen: () => listen(server, state, options),
-    take: (connection, address) => server.take(connection, address),
-    get address() {
-      return state.address
-    },
-    objects,
-    transport: (user) => inProcessTransport(user, (request) => pipeline.onRequest(request)),
     unreadBytes: () => registry.unread.bytes,
-    setTls: (tls) => server.setTls(tls),
+    setTls: (tls: TlsFiles) => server.setTls(tls),
     failed: failureOf(work),
     retryUnreadable: () => cache.retryUnreadable(),
     async [Symbol.asyncDispose]() {
@@ -189,6 +201,24 @@ export async function createApiServer(
       stop.abort(new Error('API server is closed'))
       await closed(server, registry, work)
     },
+  })
+}
+
+function loadedServer(
+  objects: Objects,
+  parts: {
+    readonly state: { readonly address: string }
+    readonly pipeline: () => Pipeline
+    readonly server: () => HttpServer
+  },
+): LoadedServer {
+  return {
+    objects,
+    get address() {
+      return parts.state.address
+    },
+    transport: (user) => inProcessTransport(user, (request) => parts.pipeline().onRequest(request)),
+    take: (connection, address) => parts.server().take(connection, address),
   }
 }
 
@@ -200,27 +230,24 @@ async function closed(server: HttpServer, { yaml, bodies }: HandlerDeps, work: P
 }
 
 function httpServerOf(
-  options: ApiServerOptions,
-  {
-    limits,
-    access,
-    unread,
-    ...deps
-  }: ApiServerDeps & { limits: ApiServerLimits; access: Access; unread: UnreadBytes },
+  options: ServedOptions,
+  { limits, unread, ...deps }: ApiServerDeps & { limits: ApiServerLimits; unread: UnreadBytes },
   pipeline: Pipeline,
 ): HttpServer {
-  const { tls, proxies } = options
+  const { tls, proxies, access } = options
   const { clock, log, onBytes } = deps
   const onUnreadable = auditUnreadable({ ...deps, ...forAudit(options), access })
   const own = { tls, proxies, limits, clock, log, unread, onBytes, onUnreadable }
   return createHttpServer({ ...own, ...pipeline })
 }
 
-function forPipeline(options: ApiServerOptions, { bodies }: HandlerDeps) {
+type ServedOptions = ApiServerOptions & Serving
+
+function forPipeline(options: ServedOptions, { bodies }: HandlerDeps) {
   return { ...forAudit(options), bodies }
 }
 
-function forAudit({ audit = () => undefined, auditTrail, retarget, tracing }: ApiServerOptions) {
+function forAudit({ audit = () => undefined, auditTrail, retarget, tracing }: ServedOptions) {
   return { audit, trail: auditTrail, retarget, tracing }
 }
 
@@ -238,7 +265,7 @@ function lastingOf({ accessCheckMs }: ApiServerOptions, deps: ApiServerDeps) {
 }
 
 function dispatched(
-  { routes = [], healthChecks, componentFaults }: ApiServerOptions,
+  { routes = [], healthChecks, componentFaults }: ServedOptions,
   flowControl: FlowControl | undefined,
 ) {
   const dumps = flowControl ? levelDumpRoutes(flowControl) : []

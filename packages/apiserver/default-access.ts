@@ -1,20 +1,18 @@
 import type { Clock, Logger, Random } from '@skerry/base'
-import type { Authenticator, Authorizer } from './contract/access.ts'
+import type { Authenticator } from './contract/access.ts'
 import type { ConfiguredAuthorizers } from './access-webhooks/configured-authorizers.ts'
-import type { AdmissionPlugin } from './contract/admission.ts'
 import { createDefaultPlugins } from './default-plugins.ts'
 import { createSelfSubjectReview, createTokenReview } from './authn/authentication-reviews.ts'
 import { createAuthenticatorChain, unionTokens } from './authn/authenticator-chain.ts'
 import { createBootstrapTokenAuthenticator } from './authn/bootstrap-token-authenticator.ts'
 import type { ConfiguredUsers } from './authn/jwt/configured-users.ts'
-import { createImpersonation, type Impersonation } from './authn/impersonation.ts'
+import { createImpersonation } from './authn/impersonation.ts'
 import { issuerDocuments } from './authn/issuer-discovery.ts'
 import {
   withFrontProxies,
   type RequestHeaderOptions,
 } from './authn/request-header-authenticator.ts'
 import { createServiceAccountAuthenticator } from './authn/service-account-authenticator.ts'
-import type { ReviewHandler } from './contract/review.ts'
 import type { TokenAuthenticator } from './authn/token-authenticator.ts'
 import { createTokenFileAuthenticator } from './authn/token-file-authenticator.ts'
 import { createTokenIssuer } from './authn/token-issuer.ts'
@@ -24,8 +22,9 @@ import { chainAuthorizers } from './authz/authorizer-chain.ts'
 import { createNodeAuthorizer } from './authz/node-authorizer.ts'
 import { createRbacAuthorizer, mastersAuthorizer } from './authz/rbac-authorizer.ts'
 import { createRuleResolver } from './authz/rule-resolver.ts'
-import { createSelfSubjectRulesReview, type FurtherRules } from './authz/rules-review.ts'
+import { createSelfSubjectRulesReview } from './authz/rules-review.ts'
 import { nodeRules } from './bootstrap-policy/bootstrap-objects.ts'
+import { joinedAccess, type ExtraAccess } from './extra-access.ts'
 import type { Route } from './contract/route.ts'
 import type { Objects } from './contract/objects.ts'
 import type { Access } from './request/server-access.ts'
@@ -55,34 +54,9 @@ export interface DefaultAccessOptions {
   readonly webhookIdentity?: WebhookClientDeps['identity']
   /** Admission plugins in addition to those that are on by default. */
   readonly enabledPlugins?: readonly string[]
-  /** What this server adds to the usual checks. */
-  readonly extra?: (objects: Objects) => ExtraAccess
+  /** What the parts of this server add to the usual checks. */
+  readonly extra?: readonly ExtraAccess[]
 }
-
-export interface ExtraAccess {
-  /** Asked after the usual ones. */
-  readonly authorizers: readonly Authorizer[]
-  /** What those allow, for a user who asks what they may do; absent: nothing. */
-  readonly furtherRules?: FurtherRules
-  /** Sorts of tokens that only this server knows; asked before those of issuers. */
-  readonly tokens?: readonly TokenAuthenticator[]
-  /** After the default plugins; some of them must ask who may do what. */
-  readonly admission: (authorizer: Authorizer) => readonly AdmissionPlugin[]
-  /** May refuse certificates that the authority has signed. */
-  readonly certificates: (usual: Authenticator) => Authenticator
-  /** May say more of who has been authenticated; absent: nothing. */
-  readonly callers?: (usual: Authenticator) => Authenticator
-  /** May let some act as others where RBAC does not; absent: the usual alone. */
-  readonly impersonation?: (usual: Impersonation, authorizer: Authorizer) => Impersonation
-  /** Kinds of this server alone that are answered and not stored; keyed `resource.group`. */
-  readonly reviews?: Readonly<Record<string, ReviewHandler>>
-}
-
-const noExtraAccess: ExtraAccess = Object.freeze({
-  authorizers: Object.freeze([]),
-  admission: () => [],
-  certificates: (usual: Authenticator) => usual,
-})
 
 export interface ServiceAccountOptions {
   /** `iss` of the tokens, and their audience when they ask for none. */
@@ -107,8 +81,8 @@ export function createDefaultAccess(
     const { clock, random } = deps
     const { issuer, signingKeyPem } = options.serviceAccounts
     const audiences = [issuer]
-    const extra = options.extra?.(objects) ?? noExtraAccess
-    const tokens = tokenAuthenticators(objects, { ...options, more: extra.tokens ?? [] }, deps)
+    const extra = joinedAccess(options.extra ?? [])
+    const tokens = tokenAuthenticators(objects, { ...options, more: extra.tokens }, deps)
     const rules = createRuleResolver(objects)
     const builtin = {
       Node: createNodeAuthorizer(objects, nodeRules()),
@@ -132,9 +106,9 @@ export function createDefaultAccess(
     const tokenIssuer = createTokenIssuer({ issuer, signingKeyPem }, clock)
     const callers = authenticatorFor(tokens, { ...options, certificates: extra.certificates }, deps)
     return {
-      authenticators: [extra.callers?.(callers) ?? callers],
+      authenticators: [extra.callers(callers)],
       authorizers,
-      impersonation: extra.impersonation?.(impersonation, authorizer) ?? impersonation,
+      impersonation: extra.impersonation(impersonation, authorizer),
       converterOf: createConverters({ client: webhooks, random }),
       admission: [
         ...createDefaultPlugins(
@@ -192,7 +166,7 @@ function verificationKeys({ signingKeyPem, formerKeyPems = [] }: ServiceAccountO
 
 function authenticatorFor(
   tokens: TokenAuthenticator,
-  options: DefaultAccessOptions & Pick<ExtraAccess, 'certificates'>,
+  options: DefaultAccessOptions & Pick<Required<ExtraAccess>, 'certificates'>,
   { clock, log }: DefaultAccessDeps,
 ): Authenticator {
   const { serviceAccounts, requestHeader, configuredUsers, isAnonymousAllowed = true } = options

@@ -8,7 +8,13 @@
 export { createOtlpTracing } from './tracing/open-tracing.ts'
 export { readTracingConfig } from './tracing/tracing-config.ts'
 export type { RequestTracing } from './tracing/request-trace.ts'
-export { createApiServer, type ApiServer, type ApiServerOptions } from './api-server.ts'
+export {
+  createApiServer,
+  type ApiServer,
+  type ApiServerOptions,
+  type LoadedServer,
+  type Serving,
+} from './api-server.ts'
 export type { Access } from './request/server-access.ts'
 export { createMetricsApi } from './metrics-api/metrics-api.ts'
 export { ensureMetricsApiService } from './metrics-api/ensure-metrics-api-service.ts'
@@ -78,5 +84,5 @@ export {
   createDefaultAccess,
   issuerRoutes,
   type DefaultAccessDeps,
-  type ExtraAccess,
 } from './default-access.ts'
+export type { ExtraAccess } from './extra-access.ts'

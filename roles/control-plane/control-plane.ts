@@ -18,6 +18,7 @@ import {
   type LocalApi,
   type Objects,
   type RequestTracing,
+  type Serving,
   type Route,
   type SubresourceTableOptions,
   type TlsFiles,
@@ -91,7 +92,7 @@ export interface ControlPlaneOptions {
   componentFaults?: ApiServerOptions['componentFaults']
   routes?: readonly Route[]
   /** Returns the target to which a request is rewritten. */
-  retarget?: ApiServerOptions['retarget']
+  retarget?: Serving['retarget']
   /**
    * The interval at which the rights of open watches and sessions are checked again. If omitted, never, as
    * upstream.
@@ -317,43 +318,45 @@ function serverOptions(
   const { configuredUsers, tokenFile, auditTrail, webhooks, enabledPlugins } = files
   const { tokenWebhook, configuredAuthorizers } = webhooks ?? {}
   const serviceAccounts = { issuer: tokenIssuer, signingKeyPem: pki.serviceAccountKeyPem }
+  const usual = {
+    serviceAccounts,
+    requestHeader: frontProxies.requestHeader,
+    enabledPlugins,
+    ...(configuredUsers === undefined ? {} : { configuredUsers }),
+    ...(tokenFile === undefined ? {} : { tokenFile }),
+    ...(tokenWebhook === undefined ? {} : { tokenWebhook }),
+    ...(configuredAuthorizers === undefined ? {} : { configuredAuthorizers }),
+    ...(dial === undefined ? {} : { dial }),
+  }
   return {
     kinds: options.kinds,
     tls: tlsOf(pki, frontProxies),
     address: options.bindAddress,
     port: options.port,
     proxies: options.proxies,
-    access: createDefaultAccess(
-      {
-        serviceAccounts,
-        requestHeader: frontProxies.requestHeader,
-        enabledPlugins,
-        ...(configuredUsers === undefined ? {} : { configuredUsers }),
-        ...(tokenFile === undefined ? {} : { tokenFile }),
-        ...(tokenWebhook === undefined ? {} : { tokenWebhook }),
-        ...(configuredAuthorizers === undefined ? {} : { configuredAuthorizers }),
-        ...(dial === undefined ? {} : { dial }),
-        ...(options.extraAccess === undefined ? {} : { extra: options.extraAccess }),
-      },
-      context,
-    ),
+    serving({ objects }) {
+      const extra = options.extraAccess ? [options.extraAccess(objects)] : []
+      return {
+        access: createDefaultAccess({ ...usual, extra }, context)(objects),
+        routes: [
+          ...(options.routes ?? []),
+          ...issuerRoutes(serviceAccounts, `${tokenIssuer}/openid/v1/jwks`),
+        ],
+        localApis: options.localApis?.(objects, dial) ?? [],
+        retarget: options.retarget,
+        audit: options.audit,
+      }
+    },
     ...(files.checkKeyPlugins ? { healthChecks: { 'kms-providers': files.checkKeyPlugins } } : {}),
     componentFaults: options.componentFaults,
-    routes: [
-      ...(options.routes ?? []),
-      ...issuerRoutes(serviceAccounts, `${tokenIssuer}/openid/v1/jwks`),
-    ],
     ...(options.serviceCidr === undefined
       ? {}
       : { services: { ...serviceAddressDefaults, clusterIpRanges: [options.serviceCidr] } }),
     aggregation: {
       identity: () => renewal.current.frontProxyClient,
       ...(dial === undefined ? {} : { dial }),
-      localApis: (objects) => options.localApis?.(objects, dial) ?? [],
     },
     version: { gitVersion: `v1.36.3+skerry-${version}` },
-    ...(options.audit === undefined ? {} : { audit: options.audit }),
-    retarget: options.retarget,
     accessCheckMs: options.accessCheckMs,
     auditTrail,
     ...(context.tracer

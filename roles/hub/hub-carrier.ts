@@ -8,7 +8,7 @@ import type { ControlPlane } from '../control-plane/control-plane.ts'
 /** Accepts connections to a hub inside WebSockets, through proxies that intercept TLS. */
 export interface HubCarrier {
   readonly routes: readonly Route[]
-  readonly authorizers: ExtraAccess['authorizers']
+  readonly authorizers: NonNullable<ExtraAccess['authorizers']>
   /** Called once the server serves. */
   attach(plane: ControlPlane): void
 }

@@ -28,7 +28,7 @@ export const backdateMs = certificateLifetimes.skewMs
 export interface HubRegistration {
   readonly routes: readonly Route[]
   /** The authorizers to merge with the hub's other additions. */
-  readonly authorizers: ExtraAccess['authorizers']
+  readonly authorizers: NonNullable<ExtraAccess['authorizers']>
   readonly callers: NonNullable<ExtraAccess['callers']>
   readonly reviews: NonNullable<ExtraAccess['reviews']>
   readonly approving: ControllerDefinition

@@ -1,11 +1,11 @@
 import {
   createStaticTokenAuthenticator,
-  type ApiServerOptions,
   type AdmissionPlugin,
   type Authorizer,
   type FurtherRules,
   type Objects,
   type Route,
+  type Serving,
   type TokenAuthenticator,
 } from '@skerry/apiserver'
 import type { Clock } from '@skerry/base'
@@ -25,7 +25,7 @@ import {
  */
 export interface UserAccess {
   readonly route: Route
-  readonly retarget: NonNullable<ApiServerOptions['retarget']>
+  readonly retarget: NonNullable<Serving['retarget']>
   /** Names of the serving certificate. */
   readonly dnsNames: readonly string[]
   /** Called once, when the objects are available. */

@@ -22,8 +22,6 @@ export interface AggregationOptions {
   readonly identity: ExtensionCallDeps['identity']
   /** Absent: straight over the network. */
   readonly dial?: Pick<BackendDial, 'dialAddress'>
-  /** Group versions that this process serves beside the registry's. */
-  readonly localApis?: (objects: Objects) => readonly LocalApi[]
 }
 
 export interface AggregationDeps {
@@ -33,6 +31,8 @@ export interface AggregationDeps {
   readonly random: Random
   readonly log: Logger
   readonly metrics: Metrics
+  /** Group versions that this process serves in addition to the registry's. */
+  readonly localApis?: readonly LocalApi[] | undefined
 }
 
 /** What other API servers add to this one's paths, as kube-aggregator does it. */
@@ -61,7 +61,7 @@ export function createAggregation(
     dial: options.dial ?? directDial(options.identity),
     identity: options.identity,
   }
-  const localApis = options.localApis?.(deps.objects) ?? []
+  const { localApis = [] } = deps
   const openApi = createRemoteOpenApi({ ...deps, calls })
   const onAvailability = (): void => openApi.refresh()
   const watch = createApiServiceWatch({ ...deps, calls, onAvailability })

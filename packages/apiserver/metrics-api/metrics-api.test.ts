@@ -93,12 +93,10 @@ async function startKubelet() {
 async function startServer(kubelet: Awaited<ReturnType<typeof startKubelet>>) {
   const clock = simulatedClock(startMs)
   const server = await startTestApiServer({
-    aggregation: {
-      identity: () => ({ certificatePem: '', privateKeyPem: '' }),
-      localApis: (objects) => [
-        createMetricsApi({ objects, dial: kubelet.dial, clock, log: silentLogger }),
-      ],
-    },
+    aggregation: { identity: () => ({ certificatePem: '', privateKeyPem: '' }) },
+    localApis: (objects) => [
+      createMetricsApi({ objects, dial: kubelet.dial, clock, log: silentLogger }),
+    ],
   })
   await put(server, '/api/v1/nodes', {
     kind: 'Node',

@@ -22,36 +22,34 @@ async function startWorld(usage: { cpu: string | undefined }) {
   await using stack = new AsyncDisposableStack()
   const server = stack.use(
     await startTestApiServer({
-      aggregation: {
-        identity: () => ({ certificatePem: '', privateKeyPem: '' }),
-        localApis: (objects) => [
-          {
-            group: 'metrics.k8s.io',
-            version: 'v1beta1',
-            resources: [],
-            openApiV3: () => ({}),
-            openApiV2: () => ({ paths: {}, definitions: {} }),
-            serve: async () => ({
-              status: 200,
-              headers: { 'content-type': 'application/json' },
-              body: Buffer.from(
-                JSON.stringify({
-                  kind: 'PodMetricsList',
-                  items:
-                    usage.cpu === undefined
-                      ? []
-                      : objects.list({ group: '', resource: 'pods' }, 'default').map((pod) => ({
-                          metadata: { name: pod.metadata.name },
-                          timestamp: new Date().toISOString(),
-                          window: '15s',
-                          containers: [{ name: 'app', usage: { cpu: usage.cpu } }],
-                        })),
-                }),
-              ),
-            }),
-          },
-        ],
-      },
+      aggregation: { identity: () => ({ certificatePem: '', privateKeyPem: '' }) },
+      localApis: (objects) => [
+        {
+          group: 'metrics.k8s.io',
+          version: 'v1beta1',
+          resources: [],
+          openApiV3: () => ({}),
+          openApiV2: () => ({ paths: {}, definitions: {} }),
+          serve: async () => ({
+            status: 200,
+            headers: { 'content-type': 'application/json' },
+            body: Buffer.from(
+              JSON.stringify({
+                kind: 'PodMetricsList',
+                items:
+                  usage.cpu === undefined
+                    ? []
+                    : objects.list({ group: '', resource: 'pods' }, 'default').map((pod) => ({
+                        metadata: { name: pod.metadata.name },
+                        timestamp: new Date().toISOString(),
+                        window: '15s',
+                        containers: [{ name: 'app', usage: { cpu: usage.cpu } }],
+                      })),
+              }),
+            ),
+          }),
+        },
+      ],
     }),
   )
   const clock = simulatedClock(Date.now())

@@ -48,6 +48,7 @@ async function serve(options: Flags, logger: Logger): Promise<void> {
   await using store = await openSqliteStore(join(directory, 'store.db'), {}, deps)
   const range = options.one('service-cluster-ip-range', '10.0.0.0/24')
   const identity = await proxyIdentity(directory)
+  const access = await accessOf(options, deps)
   const dependencies = { store, ...deps, metrics: createMetrics() }
   await using server = await createApiServer(
     {
@@ -55,7 +56,7 @@ async function serve(options: Flags, logger: Logger): Promise<void> {
       tls: await tlsFiles(options),
       address: options.one('bind-address', '127.0.0.1'),
       port: Number(options.one('secure-port', '6443')),
-      access: await accessOf(options, deps),
+      serving: ({ objects }) => ({ access: access(objects) }),
       services: { ...serviceAddressDefaults, clusterIpRanges: [range] },
       aggregation: { identity: () => identity },
       hasFlowControl: true,
