@@ -211,7 +211,7 @@ test('after a broken tunnel the next connection goes by the new one', async () =
   const back = scene.agent.connected()
   const broken = assert.rejects(textOf(open), { code: 'ECONNRESET' })
   const cut = once(events, 'cut')
-  scene.fleet.hub.tunnels.closeIdentity('edge', 'a digger found the cable')
+  scene.fleet.hub.connections.own.closeIdentity('edge', 'a digger found the cable')
   // Neither end takes the partial bytes for the whole.
   await broken
   await cut

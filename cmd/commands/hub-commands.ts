@@ -7,7 +7,8 @@ import type { AccessFlags } from '../../roles/control-plane/access-options.ts'
 import { toClusterDomain } from '../../roles/control-plane/cluster-domain.ts'
 import type { EtcdFlags } from '../../roles/control-plane/etcd-options.ts'
 import type { KindFlags } from '../../roles/control-plane/served-kinds.ts'
-import type { LoginFlags } from '../../roles/hub/login-options.ts'
+import type { HubOptions } from '../../roles/hub/hub.ts'
+import type { LoginFlags } from '../../roles/hub/parts/login.ts'
 import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
 import { runRole } from '../../roles/runtime/role-context.ts'
 import type { TracingFlags } from '../../roles/runtime/tracing-options.ts'
@@ -129,32 +130,30 @@ function addHub(program: Command): void {
     )
     .action(async (options: HubFlags) => {
       const { runHub } = await import('../../roles/hub/hub.ts')
-      const proxies = await proxiesOf(options)
-      await runRole(
-        'hub',
-        options.logLevel,
-        (context) =>
-          runHub(
-            { ...options, ...parted(options), proxies, registration: registrationRulesOf(options) },
-            context,
-          ),
-        options,
-      )
+      const hubOptions = await hubOptionsOf(options)
+      await runRole('hub', options.logLevel, (context) => runHub(hubOptions, context), options)
     })
 }
 
-/** Returns the same flags, split by the parts that use them. */
-function parted(options: HubFlags) {
+async function hubOptionsOf(flags: HubFlags): Promise<HubOptions> {
+  const { dataDir, bindAddress, port, san: extraSans, clusterDomain, newStore, failover } = flags
+  const rules = {
+    anyOverride: flags.allowAnyOverride === true,
+    foreignDependencies: flags.allowForeignDependencies === true,
+  }
   return {
-    extraSans: options.san,
-    access: options,
-    served: options,
-    etcd: options,
-    login: options,
-    rules: {
-      anyOverride: options.allowAnyOverride === true,
-      foreignDependencies: options.allowForeignDependencies === true,
-    },
+    dataDir,
+    listening: { bindAddress, port, extraSans, proxies: await proxiesOf(flags) },
+    store: { etcd: flags, newStore },
+    access: flags,
+    served: flags,
+    clusterDomain,
+    registration: registrationRulesOf(flags),
+    carrier: { allowInspectedTls: flags.allowInspectedTls },
+    login: flags,
+    push: { isOn: flags.push },
+    fleet: { failover, rules },
+    replicas: flags,
   }
 }
 

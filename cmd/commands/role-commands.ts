@@ -4,11 +4,13 @@ import { InvalidArgumentError, Option, type Command } from 'commander'
 import type { LogLevel } from '@skerry/base'
 import type { AccessFlags } from '../../roles/control-plane/access-options.ts'
 import type { EtcdFlags } from '../../roles/control-plane/etcd-options.ts'
+import type { FrontProxyOptions } from '../../roles/control-plane/front-proxy.ts'
 import type { KindFlags } from '../../roles/control-plane/served-kinds.ts'
 import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
 import { defaultNodeName } from '../../roles/runtime/host-addresses.ts'
 import { runRole } from '../../roles/runtime/role-context.ts'
 import type { TracingFlags } from '../../roles/runtime/tracing-options.ts'
+import type { SiteOptions } from '../../roles/site/site.ts'
 import type { WayFlags } from '../../roles/runtime/way-options.ts'
 import { withAccessOptions } from '../flags/access-flags.ts'
 import { withAllowedServices, type AllowedServicesFlags } from '../flags/allowed-services.ts'
@@ -68,26 +70,46 @@ function addSite(program: Command): void {
     .addHelpText('after', example('skerry site --name branch-7 --data-dir /var/lib/skerry/site'))
     .action(async (options: SiteFlags) => {
       const { runSite } = await import('../../roles/site/site.ts')
-      await runRole(
-        'site',
-        options.logLevel,
-        (context) =>
-          runSite(
-            {
-              ...options,
-              extraSans: options.san,
-              access: options,
-              served: options,
-              etcd: options,
-              wayToHub: options,
-              agentPolicy: policyOf(options),
-              place: placeOf(options),
-            },
-            context,
-          ),
-        options,
-      )
+      const siteOptions = siteOptionsOf(options)
+      await runRole('site', options.logLevel, (context) => runSite(siteOptions, context), options)
     })
+}
+
+function siteOptionsOf(flags: SiteFlags): SiteOptions {
+  const { dataDir, name, bindAddress, port, san: extraSans, newStore } = flags
+  return {
+    dataDir,
+    name,
+    listening: { bindAddress, port, extraSans },
+    network: flags,
+    store: { etcd: flags, newStore },
+    access: flags,
+    served: flags,
+    frontProxy: frontProxyOf(flags),
+    controllers: { isDisabled: flags.disableControllerManager },
+    scheduler: { isDisabled: flags.disableScheduler, configFile: flags.schedulerConfig },
+    metricsApi: { isDisabled: flags.disableMetricsApi },
+    ...(flags.hub === undefined ? {} : { agent: agentOf(flags, flags.hub) }),
+  }
+}
+
+function frontProxyOf(flags: FrontProxyFlags): FrontProxyOptions {
+  return {
+    clientCaFile: flags.requestheaderClientCaFile,
+    allowedNames: flags.requestheaderAllowedNames,
+    usernameHeaders: flags.requestheaderUsernameHeaders,
+    uidHeaders: flags.requestheaderUidHeaders,
+    groupHeaders: flags.requestheaderGroupHeaders,
+    extraHeadersPrefixes: flags.requestheaderExtraHeadersPrefix,
+  }
+}
+
+function agentOf(flags: SiteFlags, hub: string): NonNullable<SiteOptions['agent']> {
+  const { hubTokenFile, hubCaHash, allowService: services } = flags
+  const { applyWorks: appliesWorks, virtualClusters: hasVirtualClusters } = flags
+  const duties = { services, appliesWorks, hasVirtualClusters }
+  const limits = { policy: policyOf(flags), place: placeOf(flags) }
+  return { hub, way: flags, hubTokenFile, hubCaHash, ...duties, ...limits }
 }
 
 /**
@@ -185,8 +207,18 @@ function toLabel(text: string): [string, string] {
   return [key, value]
 }
 
+interface FrontProxyFlags {
+  requestheaderClientCaFile: string | undefined
+  requestheaderAllowedNames: readonly string[] | undefined
+  requestheaderUsernameHeaders: readonly string[] | undefined
+  requestheaderUidHeaders: readonly string[] | undefined
+  requestheaderGroupHeaders: readonly string[] | undefined
+  requestheaderExtraHeadersPrefix: readonly string[] | undefined
+}
+
 interface SiteFlags
   extends
+    FrontProxyFlags,
     AccessFlags,
     KindFlags,
     EtcdFlags,
@@ -205,6 +237,7 @@ interface SiteFlags
   clusterDomain: string
   disableControllerManager: boolean | undefined
   disableScheduler: boolean | undefined
+  disableMetricsApi: boolean | undefined
   schedulerConfig: string | undefined
   newStore: boolean | undefined
   hub: string | undefined

@@ -26,10 +26,10 @@ const identity = await fleet.credentialsOf({
 const { hostname: host, port } = new URL(fleet.url)
 const user = { host, port, ca: fleet.caPem, cert: identity.certificate, key: identity.key }
 say({ hub: fleet.url, token, caHash: spkiHash(fleet.caPem) })
-await until(() => fleet.hub.tunnels.sessions('edge').length > 0)
-const [tunnel] = fleet.hub.tunnels.sessions('edge')
+await until(() => fleet.hub.connections.own.sessions('edge').length > 0)
+const [tunnel] = fleet.hub.connections.own.sessions('edge')
 const isSameTunnel = (): boolean =>
-  tunnel?.isOpen === true && fleet.hub.tunnels.sessions('edge')[0] === tunnel
+  tunnel?.isOpen === true && fleet.hub.connections.own.sessions('edge')[0] === tunnel
 
 const asked = { answered: 0, bytes: 0 }
 for (let number = 0; number < 30; number += 1) {

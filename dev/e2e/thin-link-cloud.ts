@@ -28,9 +28,9 @@ await fleet.admin.resource(clusterResource).create(
 )
 const token = await freshToken(fleet, 'edge')
 say({ hub: fleet.url, token, caHash: spkiHash(fleet.caPem) })
-while (fleet.hub.tunnels.sessions('edge').length === 0)
+while (fleet.hub.connections.own.sessions('edge').length === 0)
   await new Promise((go) => setTimeout(go, 50))
-const [tunnel] = fleet.hub.tunnels.sessions('edge')
+const [tunnel] = fleet.hub.connections.own.sessions('edge')
 const options = await optionsOf(fleet)
 
 say({ did: 'get', bytes: await bytesOf('/small') })
@@ -57,7 +57,7 @@ bulk.linesBefore = lines.count - linesAtStart
 say({ did: 'bulk', bytes: await whole, ...bulk })
 say({
   did: 'stay',
-  isSameTunnel: fleet.hub.tunnels.sessions('edge')[0] === tunnel && tunnel?.isOpen,
+  isSameTunnel: fleet.hub.connections.own.sessions('edge')[0] === tunnel && tunnel?.isOpen,
   rttMs: tunnel?.rttMs,
 })
 process.exit(0)

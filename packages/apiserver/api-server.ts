@@ -85,7 +85,7 @@ export interface ApiServerOptions<S extends Serving = Serving> {
   readonly aggregation?: AggregationOptions
 }
 
-/** What decides and answers in a server, made of its own objects. */
+/** Everything in a server that is made of its own objects. */
 export interface Serving {
   readonly access: Access
   /** Further path prefixes; authentication and authorization are done when they are called. */
@@ -97,7 +97,7 @@ export interface Serving {
   readonly audit?: AuditSink | undefined
 }
 
-/** A server that has its objects. Its `address`, `transport` and `take` are for the time when it serves. */
+/** A server that has its objects. Its `address`, `transport` and `take` work once it serves. */
 export type LoadedServer = Pick<ApiServer, 'objects' | 'address' | 'transport' | 'take'>
 
 export interface ApiServerDeps {
@@ -113,7 +113,7 @@ export interface ApiServerDeps {
 }
 
 export interface ApiServer<S extends Serving = Serving> extends AsyncDisposable {
-  /** What `serving` of the options has returned. */
+  /** The value that `serving` of the options has returned. */
   readonly serving: S
   /** Resolves when the port is open. */
   listen(): Promise<void>

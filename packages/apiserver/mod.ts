@@ -78,11 +78,11 @@ export { type FurtherRules } from './authz/rules-review.ts'
 export { goOnPastUnreadable } from './contract/unreadable-object.ts'
 export { ensureBootstrapObjects } from './bootstrap-policy/bootstrap-objects.ts'
 export { optionalPluginNames } from './default-plugins.ts'
-export { type SubresourceTableOptions } from './subresources/subresource-table.ts'
 export { createDirectDial, type BackendDial } from './subresources/backend/backend-dial.ts'
 export {
   createDefaultAccess,
   issuerRoutes,
   type DefaultAccessDeps,
+  type DefaultAccessOptions,
 } from './default-access.ts'
 export type { ExtraAccess } from './extra-access.ts'

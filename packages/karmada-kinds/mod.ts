@@ -26,7 +26,7 @@ export {
   type WorkloadRebalancer,
   workloadRebalancerResource,
 } from './binding/workload-rebalancer.ts'
-export { type KarmadaKindsOptions, karmadaKinds } from './karmada-kinds.ts'
+export { karmadaKinds } from './karmada-kinds.ts'
 export {
   choosePolicy,
   explicitPriority,

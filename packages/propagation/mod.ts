@@ -6,7 +6,7 @@
  */
 export { type ExplainedRef, explain } from './explain/explain.ts'
 export type { Explanation } from './explain/explanation.ts'
-export { type FleetFailoverOptions, createFleetFailover } from './failover/fleet-failover.ts'
+export { createFleetFailover } from './failover/fleet-failover.ts'
 export { createFleetScheduler } from './placement/binding-scheduler.ts'
 export { needsPlacement, placementAnnotation } from './placement/needs-placement.ts'
 export { placeBinding } from './placement/place-binding.ts'

@@ -1,28 +1,13 @@
 import { join } from 'node:path'
 import { mkdir } from 'node:fs/promises'
-import type { Kind } from '@skerry/api'
 import {
   createApiServer,
-  createDefaultAccess,
   ensureBootstrapObjects,
   goOnPastUnreadable,
   publishTokenTracking,
-  issuerRoutes,
-  serviceAddressDefaults,
   type ApiServer,
-  type ApiServerOptions,
-  type AuditSink,
-  type BackendDial,
   type ConfiguredUsers,
-  type ExtraAccess,
-  type LocalApi,
-  type Objects,
-  type RequestTracing,
-  type Serving,
-  type Route,
-  type SubresourceTableOptions,
   type TlsFiles,
-  type TrustedProxies,
 } from '@skerry/apiserver'
 import {
   ExpectedError,
@@ -42,115 +27,58 @@ import {
 } from '@skerry/bootstrap'
 import {
   compactionDefaults,
-  openSqliteStore,
   runCompaction,
   sqliteFault,
   takeStoreLock,
   type Store,
 } from '@skerry/store'
 import { codeOf } from '../runtime/data-directory.ts'
+import { isAddress, withoutBrackets } from '../runtime/host-addresses.ts'
 import type { RoleContext } from '../runtime/role-context.ts'
-import { version } from '../runtime/version.ts'
 import { openAccessFiles, type AccessFiles } from './access-files.ts'
-import type { AccessFlags } from './access-options.ts'
 import {
   createCertificateKeeper,
   newestCertificateMs,
   type CertificateKeeper,
   type Renewal,
 } from './certificate-upkeep.ts'
-import type { EtcdFlags } from './etcd-options.ts'
-import {
-  frontProxiesOf,
-  publishAuthentication,
-  type FrontProxies,
-  type FrontProxyOptions,
-} from './front-proxy.ts'
+import type { ControlPlaneOptions } from './control-plane-options.ts'
+import { frontProxiesOf, publishAuthentication } from './front-proxy.ts'
+import { openStore, type ControlPlaneStore } from './open-store.ts'
+import { kindsOf, type OpenPlane, type PlaneRole } from './plane-part.ts'
 import { requireAuthority, requireStore } from './require-store.ts'
+import { servedKinds } from './served-kinds.ts'
+import { serverOptions, tlsOf, type ServedRole } from './server-options.ts'
 import { fetchSharedKeys, shareKeys } from './shared-keys.ts'
+import { isInEtcd } from './store-options.ts'
 import { claimStore, type StorePlace } from './store-owner.ts'
 
-export interface ControlPlaneOptions {
-  /** Holds pki/, and store.db unless the state is in etcd. */
-  directory: string
-  /** True starts with an empty store even if there are keys. */
-  newStore?: boolean | undefined
-  /** The store's etcd; without servers, the state is in store.db. */
-  etcd?: EtcdFlags
-  /** Set if others run on the same etcd, with the same keys; `keyFile` opens those, and is needed once. */
-  replicas?: { readonly keyFile: string | undefined }
-  /** The common name of the authority that a first start creates. */
-  authorityName: string
-  bindAddress: string
-  port: number
-  /** The proxies whose connections begin with a PROXY header. If omitted, none. */
-  proxies?: TrustedProxies | undefined
-  dnsNames: readonly string[]
-  ipAddresses: readonly string[]
-  kinds: readonly Kind[]
-  /** The message of a ComponentStatus for parts that do not run here. */
-  componentFaults?: ApiServerOptions['componentFaults']
-  routes?: readonly Route[]
-  /** Returns the target to which a request is rewritten. */
-  retarget?: Serving['retarget']
-  /**
-   * The interval at which the rights of open watches and sessions are checked again. If omitted, never, as
-   * upstream.
-   */
-  accessCheckMs?: number
-  audit?: AuditSink
-  /** Selects users whose trace context is trusted, in addition to upstream's. */
-  trustsTraceOf?: NonNullable<RequestTracing['trusts']>
-  /** The range of service addresses; omitted on a hub, whose services are templates. */
-  serviceCidr?: string
-  /** Dials nodes for pods' logs and streams; omitted on a hub, which has no nodes. */
-  dial?: (pki: () => ClusterPki) => SubresourceTableOptions['dial']
-  /**
-   * The proxies that may name the user for whom they ask. If omitted, those with certificates of this control
-   * plane's front proxy authority.
-   */
-  frontProxy?: FrontProxyOptions
-  /** The group versions that this process serves in addition to the stored ones. */
-  localApis?: (objects: Objects, dial: BackendDial | undefined) => readonly LocalApi[]
-  /** Authentication, audit and encryption, by configuration files. */
-  access?: AccessFlags
-  /** Returns this control plane's additions to the usual checks. */
-  extraAccess?: (objects: Objects) => ExtraAccess
-}
-
-/** A store that can be copied while it runs, or reports how else to back it up. */
-export interface ControlPlaneStore extends Store {
-  backup(targetPath: string): Promise<{ bytes: number; revision: number }>
-}
-
-export interface ControlPlane extends AsyncDisposable {
-  server: ApiServer
-  pki: ClusterPki
-  /** The time for certificates that this control plane signs. */
-  time: TimeFloor
-  objects: Objects
-  store: ControlPlaneStore
-  /** The OpenID Connect issuers whose tokens it accepts now. */
-  issuers: ConfiguredUsers['issuers']
+export interface ControlPlane<Plane extends OpenPlane = OpenPlane>
+  extends OpenPlane, AsyncDisposable {
+  readonly server: ApiServer
+  /** The plane as the parts of its role have it. */
+  readonly opened: Plane
   backup: ControlPlaneStore['backup']
   /** Issues every certificate again that its authorities can issue. */
   renewCertificates(): Promise<void>
-  /** Calls the listener with each set of certificates after the first. */
+  /** Called with each set of certificates that follows the first. */
   onRenewed(listener: (pki: ClusterPki) => Promise<void>): void
-  /** Fails with the server; until then compacts history and renews certificates. */
+  /** Fails with the server; meanwhile compacts history and renews certificates. */
   upkeep: Task
 }
 
-/** The `iss` of service account tokens: upstream's in-cluster name, so that tokens verify anywhere. */
-const tokenIssuer = 'https://kubernetes.default.svc.cluster.local'
+/** A control plane without a role of its own. */
+export const bareRole: PlaneRole = Object.freeze({ parts: [], open: (plane: OpenPlane) => plane })
 
 /** Opens store and keys, and serves the API; what every control plane, site or hub, has in common. */
-export async function startControlPlane(
+export async function startControlPlane<Plane extends OpenPlane>(
   options: ControlPlaneOptions,
+  role: PlaneRole<Plane>,
   context: RoleContext,
-): Promise<ControlPlane> {
+): Promise<ControlPlane<Plane>> {
+  const kinds = await kindsOf(role.parts, await servedKinds(options.served ?? {}))
   try {
-    return await openControlPlane(options, context)
+    return await openControlPlane(options, { ...role, kinds }, context)
   } catch (error) {
     const fault = sqliteFault(error instanceof ExpectedError ? error.cause : error)
     if (fault === 'corrupt' || fault === 'notADatabase') throw damaged(options.directory, error)
@@ -171,7 +99,7 @@ export async function startControlPlane(
   }
 }
 
-/** Returns the error for pages that were not read when the file was opened. */
+/** Pages that were not read when the file was opened. */
 function damaged(directory: string, cause: unknown): ExpectedError {
   return new ExpectedError(
     `Cannot start: ${join(directory, 'store.db')} is damaged; run "skerry restore <backup> --data-dir ${directory}"`,
@@ -180,50 +108,44 @@ function damaged(directory: string, cause: unknown): ExpectedError {
   )
 }
 
-async function openControlPlane(
+async function openControlPlane<Plane extends OpenPlane>(
   options: ControlPlaneOptions,
+  role: ServedRole<Plane>,
   context: RoleContext,
-): Promise<ControlPlane> {
+): Promise<ControlPlane<Plane>> {
   await using stack = new AsyncDisposableStack()
   const { clock, random, log, metrics, signal } = context
-  await mkdir(options.directory, { recursive: true, mode: 0o700 })
+  const { directory, replicas, store: storeOptions = {} } = options
+  await mkdir(directory, { recursive: true, mode: 0o700 })
   // Replicas get a missing authority from etcd.
-  if (!options.replicas) await requireAuthority(options.directory)
-  if (!isInEtcd(options) && options.newStore !== true) await requireStore(options.directory)
-  const store = stack.use(await openStore(options, context))
-  // Replicas that start at the same time take turns: the first creates what all of them share.
-  const { replicas } = options
+  if (!replicas) await requireAuthority(directory)
+  if (!isInEtcd(storeOptions) && storeOptions.newStore !== true) await requireStore(directory)
+  const store = stack.use(await openStore(directory, storeOptions, context))
+  // Replicas that start at the same time follow each other: one makes what all of them share.
   await using _turn = replicas
     ? await takeStoreLock(store, '/locks/start', { clock }, signal)
     : undefined
-  const isFirst = replicas && !(await fetchSharedKeys(store, options.directory, replicas.keyFile))
+  const isFirst = replicas && !(await fetchSharedKeys(store, directory, replicas.keyFile))
   // A replica that took its keys from etcd found them in the store of its own cluster.
   const finishClaim = replicas && !isFirst ? undefined : await claimStore(store, placeOf(options))
-  const pkiOptions: ClusterPkiOptions = { ...options, directory: join(options.directory, 'pki') }
-  const time = stack.use(await openTime(options.directory, context))
+  const pkiOptions = pkiOptionsOf(options, role)
+  const time = stack.use(await openTime(directory, context))
   const pki = await ensureClusterPki(pkiOptions, time)
   const renewal: Renewal = { current: pki, listeners: [] }
-  const dial = options.dial?.(() => renewal.current)
+  const dial = options.nodes?.dial(() => renewal.current)
   const frontProxies = await frontProxiesOf(options.frontProxy ?? {}, () => renewal.current)
-  const files = stack.use(
-    await openAccessFiles(options.directory, options.access ?? {}, context, store),
-  )
-  if (isFirst) await shareKeys(store, options.directory)
+  const files = stack.use(await openAccessFiles(directory, options.access ?? {}, context, store))
+  if (isFirst) await shareKeys(store, directory)
   await finishClaim?.(pki.authority.certificatePem)
+  const issuers = (): ReturnType<ConfiguredUsers['issuers']> =>
+    files.configuredUsers?.issuers() ?? []
+  const base = { store, pki, time, issuers, dial, context }
   const encrypted = files.encrypted(store)
-  const parts = { pki, renewal, dial, frontProxies, files }
+  const deps = { store: encrypted, isStale: (key: string) => encrypted.isStale(key) }
   const server = stack.use(
     await createApiServer(
-      serverOptions(options, parts, context),
-      {
-        store: encrypted,
-        isStale: (key) => encrypted.isStale(key),
-        clock,
-        random,
-        log,
-        metrics,
-        onBytes: context.onBytes,
-      },
+      serverOptions(options, role, { base, renewal, frontProxies, files }),
+      { ...deps, clock, random, log, metrics, onBytes: context.onBytes },
       signal,
     ),
   )
@@ -235,31 +157,35 @@ async function openControlPlane(
   const keeper = createCertificateKeeper({ pkiOptions, server, tlsOf: tls, renewal, time }, context)
   const owned = stack.move()
   return {
+    ...base,
     server,
-    pki,
-    time,
+    opened: server.serving.plane,
     objects: server.objects,
-    store,
-    issuers: () => files.configuredUsers?.issuers() ?? [],
     backup: (targetPath) => store.backup(targetPath),
     renewCertificates: () => keeper.renewAll(),
     onRenewed: (listener) => void renewal.listeners.push(listener),
-    upkeep: upkeepOf({ ...parts, store, server, time, keeper }, context),
+    upkeep: upkeepOf({ store, server, time, files, keeper }, context),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }
 
 /** Returns the work that continues as long as the server runs. */
 function upkeepOf(
-  parts: ServerParts & {
+  {
+    store,
+    server,
+    time,
+    files,
+    keeper,
+  }: {
     store: Store
     server: ApiServer
     time: TimeFloor
+    files: AccessFiles
     keeper: CertificateKeeper
   },
   context: RoleContext,
 ): Task {
-  const { store, server, time, files, keeper } = parts
   return (scope) =>
     runAll(scope, [
       failWith(server),
@@ -276,101 +202,27 @@ async function openTime(directory: string, context: RoleContext): Promise<TimeFl
   return openTimeFloor({ path: join(directory, 'time.json'), earliestMs }, context)
 }
 
-function placeOf(options: ControlPlaneOptions): StorePlace {
+function placeOf({ directory, store = {}, access }: ControlPlaneOptions): StorePlace {
   return {
-    directory: options.directory,
-    isInEtcd: isInEtcd(options),
-    newStore: options.newStore === true,
-    givesUpKeys: options.access?.newEncryptionKey === true,
+    directory,
+    isInEtcd: isInEtcd(store),
+    newStore: store.newStore === true,
+    givesUpKeys: access?.newEncryptionKey === true,
   }
 }
 
-function isInEtcd({ etcd }: ControlPlaneOptions): boolean {
-  return (etcd?.etcdServers ?? []).length > 0
-}
-
-async function openStore(
-  options: ControlPlaneOptions,
-  context: RoleContext,
-): Promise<ControlPlaneStore> {
-  const { directory, etcd = {} } = options
-  const { clock, log } = context
-  if (!isInEtcd(options)) {
-    return openSqliteStore(join(directory, 'store.db'), { hasReserve: true }, { clock, log })
-  }
-  const { openEtcd } = await import('./open-etcd.ts')
-  return openEtcd(etcd, context)
-}
-
-interface ServerParts {
-  pki: ClusterPki
-  renewal: Renewal
-  dial: BackendDial | undefined
-  frontProxies: FrontProxies
-  files: AccessFiles
-}
-
-function serverOptions(
-  options: ControlPlaneOptions,
-  { pki, renewal, dial, frontProxies, files }: ServerParts,
-  context: RoleContext,
-): ApiServerOptions {
-  const { configuredUsers, tokenFile, auditTrail, webhooks, enabledPlugins } = files
-  const { tokenWebhook, configuredAuthorizers } = webhooks ?? {}
-  const serviceAccounts = { issuer: tokenIssuer, signingKeyPem: pki.serviceAccountKeyPem }
-  const usual = {
-    serviceAccounts,
-    requestHeader: frontProxies.requestHeader,
-    enabledPlugins,
-    ...(configuredUsers === undefined ? {} : { configuredUsers }),
-    ...(tokenFile === undefined ? {} : { tokenFile }),
-    ...(tokenWebhook === undefined ? {} : { tokenWebhook }),
-    ...(configuredAuthorizers === undefined ? {} : { configuredAuthorizers }),
-    ...(dial === undefined ? {} : { dial }),
-  }
+function pkiOptionsOf<Plane extends OpenPlane>(
+  { directory, authorityName, listening, ...options }: ControlPlaneOptions,
+  { parts }: PlaneRole<Plane>,
+): ClusterPkiOptions {
+  const { extraSans = [] } = listening
+  const further = [...extraSans, ...parts.flatMap((part) => part.sans ?? [])]
+  const sans = [...options.sans, ...further.map(withoutBrackets)]
   return {
-    kinds: options.kinds,
-    tls: tlsOf(pki, frontProxies),
-    address: options.bindAddress,
-    port: options.port,
-    proxies: options.proxies,
-    serving({ objects }) {
-      const extra = options.extraAccess ? [options.extraAccess(objects)] : []
-      return {
-        access: createDefaultAccess({ ...usual, extra }, context)(objects),
-        routes: [
-          ...(options.routes ?? []),
-          ...issuerRoutes(serviceAccounts, `${tokenIssuer}/openid/v1/jwks`),
-        ],
-        localApis: options.localApis?.(objects, dial) ?? [],
-        retarget: options.retarget,
-        audit: options.audit,
-      }
-    },
-    ...(files.checkKeyPlugins ? { healthChecks: { 'kms-providers': files.checkKeyPlugins } } : {}),
-    componentFaults: options.componentFaults,
-    ...(options.serviceCidr === undefined
-      ? {}
-      : { services: { ...serviceAddressDefaults, clusterIpRanges: [options.serviceCidr] } }),
-    aggregation: {
-      identity: () => renewal.current.frontProxyClient,
-      ...(dial === undefined ? {} : { dial }),
-    },
-    version: { gitVersion: `v1.36.3+skerry-${version}` },
-    accessCheckMs: options.accessCheckMs,
-    auditTrail,
-    ...(context.tracer
-      ? { tracing: { tracer: context.tracer, trusts: options.trustsTraceOf } }
-      : {}),
-    hasFlowControl: true,
-  }
-}
-
-function tlsOf(pki: ClusterPki, { authorityPem }: FrontProxies): TlsFiles {
-  return {
-    cert: pki.serving.certificatePem,
-    key: pki.serving.privateKeyPem,
-    clientCa: [pki.authority.certificatePem, authorityPem],
+    directory: join(directory, 'pki'),
+    authorityName,
+    dnsNames: sans.filter((san) => !isAddress(san)),
+    ipAddresses: sans.filter(isAddress),
   }
 }
 

@@ -7,7 +7,7 @@ import { goOnPastUnreadable } from '@skerry/apiserver'
 import { exitCodes, silentLogger, type ExpectedError, type Logger } from '@skerry/base'
 import { administrator, callApi } from '@skerry/testing'
 import { startAndStop, startTestControlPlane } from '../../testing/scenes/test-control-plane.ts'
-import { ensureClusterInfo } from '../hub/hub-cluster-info.ts'
+import { ensureClusterInfo } from '../hub/ensure-cluster-info.ts'
 import { ensureSiteObjects } from '../site/site-objects.ts'
 
 test('a store whose pages are overwritten is refused in one line with what to do', async () => {

@@ -1,7 +1,5 @@
 import { StatusError, type AnyObject } from '@skerry/api'
-import type { Clock } from '@skerry/base'
 import type { ExtraAccess } from '@skerry/apiserver'
-import type { Cluster } from '@skerry/client'
 import {
   parseAllowedService,
   placeArguments,
@@ -20,48 +18,37 @@ import {
 import { createClusterToken } from '../admin/hub-join-token.ts'
 import { advertised } from '../runtime/host-addresses.ts'
 import { agentImageReference } from '../runtime/version.ts'
-
-export interface RegistrationReviewDeps {
-  readonly clock: Clock
-  /** Returns undefined while the hub starts. */
-  readonly hub: () => { cluster: Cluster; caPem: string; address: string } | undefined
-  /** Whether agents may connect through proxies that intercept TLS. */
-  readonly takesInspectedTls: boolean
-}
+import type { OpenHub } from './hub-part.ts'
 
 /** Answers a ClusterRegistration: creates a token and returns the command for the edge. */
-export function clusterRegistrationReview({
-  clock,
-  hub,
-  takesInspectedTls,
-}: RegistrationReviewDeps): NonNullable<ExtraAccess['reviews']>[string] {
+export function clusterRegistrationReview(
+  hub: OpenHub,
+  { takesInspectedTls }: { readonly takesInspectedTls: boolean },
+): NonNullable<ExtraAccess['reviews']>[string] {
+  const { cluster, server, pki, context } = hub
   return {
     async review({ object, isDryRun, signal }) {
       const { spec } = checked(object)
       if (spec.inspectedTls === true && !takesInspectedTls) throw notTaken()
-      const serving = hub()
-      if (serving === undefined) {
-        throw new StatusError('ServiceUnavailable', 'Cannot register cluster: the hub is starting')
-      }
-      await refuseVirtualName(serving.cluster, spec.clusterName, signal)
+      await refuseVirtualName(cluster, spec.clusterName, signal)
       if (isDryRun) return object
       const created = await createClusterToken(
-        serving.cluster,
+        cluster,
         {
           clusterName: spec.clusterName,
-          server: spec.server ?? advertised(serving.address),
-          caPem: serving.caPem,
+          server: spec.server ?? advertised(server.address),
+          caPem: pki.authority.certificatePem,
           ttlSeconds: spec.ttlSeconds ?? registrationDefaultTtlSeconds,
           needsAcceptance: spec.needsAcceptance === true,
         },
-        { clock },
+        context,
         signal,
       )
       const parent = { cluster: spec.clusterName, isAllowed: spec.virtualClusters === true }
-      await allowVirtualClusters(serving.cluster, parent, signal)
-      const { server, token, caHash, expiresAtMs } = created
+      await allowVirtualClusters(cluster, parent, signal)
+      const { token, caHash, expiresAtMs } = created
       const status = {
-        server,
+        server: created.server,
         token,
         caHash,
         expires: new Date(expiresAtMs).toISOString(),

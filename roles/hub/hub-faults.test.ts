@@ -112,7 +112,7 @@ test('a link that stands still is told within seconds, and goes on with its watc
   const path = '/api/v1/pods?watch=1'
   const watch = await transport.send({ method: 'GET', path, headers: {} }, soon())
   const events = watch.body[Symbol.asyncIterator]()
-  const [tunnel] = fleet.hub.tunnels.sessions('edge')
+  const [tunnel] = fleet.hub.connections.own.sessions('edge')
   way.stall()
   const waited = await ask(fleet)
   assert.equal(waited.status, 503)
@@ -124,7 +124,7 @@ test('a link that stands still is told within seconds, and goes on with its watc
   edge.say('{"type":"BOOKMARK"}\n')
   assert.match(String(Buffer.from((await events.next()).value ?? [])), /BOOKMARK/)
   assert.equal((await ask(fleet)).status, 200)
-  assert.deepEqual(fleet.hub.tunnels.sessions('edge'), [tunnel])
+  assert.deepEqual(fleet.hub.connections.own.sessions('edge'), [tunnel])
 })
 
 test('an API server that is away is not taken for an agent that is', async () => {
@@ -137,7 +137,7 @@ test('an API server that is away is not taken for an agent that is', async () =>
   const answer = await ask(fleet)
   assert.equal(answer.status, 503)
   assert.match(answer.text, /Cannot reach the cluster's API server: connect ECONNREFUSED/)
-  assert.equal(fleet.hub.tunnels.sessions('edge').length, 1)
+  assert.equal(fleet.hub.connections.own.sessions('edge').length, 1)
 })
 
 /** Starts an agent as a separate process, which can be stopped and killed. */
@@ -185,7 +185,7 @@ test('an agent that is suspended is told so, and is the same when it goes on; on
   while ((await ask(fleet)).status !== 200) {
     await systemClock.sleep(50, signal)
   }
-  const [tunnel] = fleet.hub.tunnels.sessions('edge')
+  const [tunnel] = fleet.hub.connections.own.sessions('edge')
   agent.signal('SIGSTOP')
   const waited = await ask(fleet)
   assert.equal(waited.status, 503)
@@ -194,7 +194,7 @@ test('an agent that is suspended is told so, and is the same when it goes on; on
   while ((await ask(fleet)).status !== 200) {
     await systemClock.sleep(50, signal)
   }
-  assert.deepEqual(fleet.hub.tunnels.sessions('edge'), [tunnel])
+  assert.deepEqual(fleet.hub.connections.own.sessions('edge'), [tunnel])
   await agent.kill()
   await tunnel?.closed
   const gone = await ask(fleet)

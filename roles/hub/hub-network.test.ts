@@ -120,9 +120,9 @@ test('a box that changes what passes gets nowhere, nor does one that plays it ba
   const { connect } = await way(fleet, { proxy: box.url, inspectedTls: true })
   await using agent = await startTestAgent(fleet, { name: 'edge', api: edge.api, connect })
   await untilConnected(fleet)
-  const opened = fleet.hub.tunnels.sessions('edge').length
+  const opened = fleet.hub.connections.own.sessions('edge').length
   for (const recorded of sent) await playBack(fleet, Buffer.concat(recorded))
-  assert.equal(fleet.hub.tunnels.sessions('edge').length, opened)
+  assert.equal(fleet.hub.connections.own.sessions('edge').length, opened)
   const back = agent.connected()
   isChanging = true
   await assert.rejects(namespacesAtEdge(fleet))

@@ -113,7 +113,7 @@ test('a token that is used again, by whomever, lets nobody in by itself', async 
   const [one] = await untilPending(fleet, ([found]) => (found?.waitsFor ?? '') !== '')
   assert.match(one?.waitsFor ?? '', /^its token was used before, by key sha256:/)
   assert.match(one?.warnings.join() ?? '', /another cluster is registered under this name/)
-  assert.equal(fleet.hub.tunnels.sessions('edge').length, 1)
+  assert.equal(fleet.hub.connections.own.sessions('edge').length, 1)
   const isWanted = ({ uri, user }: AuditedLine): boolean =>
     uri.includes('/certificatesigningrequests') && user?.startsWith('system:bootstrap:') === true
   await untilAuditedLines(fleet, { count: 2, isWanted }, soon())
@@ -199,7 +199,7 @@ test('beyond the grace, after a revocation or for a deleted cluster an old key i
   await attempt(dayMs)
   const later = (await auditLines(fleet)).slice(lines.length)
   assert.ok(later.every(({ uri, status }) => !uri.endsWith('/re-enrolment') || status === 403))
-  assert.equal(fleet.hub.tunnels.sessions('edge').length, 0)
+  assert.equal(fleet.hub.connections.own.sessions('edge').length, 0)
 })
 
 interface AuditLine extends AuditedLine {

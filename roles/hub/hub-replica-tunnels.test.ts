@@ -64,7 +64,7 @@ test(
       target.urls = [fleet.url, doomed.url]
       await untilTunnels(fleet, 2)
       // There is one each: a second one at a replica would be useless.
-      assert.equal(fleet.hub.tunnels.sessions('edge').length, 1)
+      assert.equal(fleet.hub.connections.own.sessions('edge').length, 1)
       await doomed.kill()
       target.urls = [fleet.url]
       const signal = AbortSignal.timeout(30_000)
@@ -75,7 +75,7 @@ test(
     await using next = await spawnReplica(etcd, replicaKeyPath(fleet.directory))
     target.urls = [next.url, fleet.url]
     await untilTunnels(fleet, 2)
-    assert.equal(fleet.hub.tunnels.sessions('edge').length, 1)
+    assert.equal(fleet.hub.connections.own.sessions('edge').length, 1)
     assert.ok(!opened.includes(0), 'it was never without a tunnel')
   },
 )

@@ -212,7 +212,7 @@ test('a tunnel that ends is known at every replica, and so is a revocation', { s
   await revokeAgent(second.admin, { cluster: 'edge', nowMs: Date.now() }, soon())
   await untilCluster(first, 'edge', ({ Connected }) => Connected === 'False')
   await untilCluster(second, 'edge', ({ Connected }) => Connected === 'False')
-  assert.deepEqual(first.hub.tunnels.sessions('edge'), [])
+  assert.deepEqual(first.hub.connections.own.sessions('edge'), [])
   const away = await statusOf(second, second.url, '/clusters/edge/version')
   assert.equal(away.status, 503)
   assert.equal(away.headers['retry-after'], '2')
@@ -369,12 +369,12 @@ test(
       hub: balancer.url,
     })
     await untilReachable(fleet, fleet.url, 'edge')
-    assert.deepEqual(fleet.hub.tunnels.sessions('edge'), [])
+    assert.deepEqual(fleet.hub.connections.own.sessions('edge'), [])
     target.urls = [fleet.url]
     await other.kill()
     const answer = await statusOf(fleet, fleet.url, '/clusters/edge/version')
     assert.equal(answer.status, 200, answer.text)
-    assert.equal(fleet.hub.tunnels.sessions('edge').length, 1)
+    assert.equal(fleet.hub.connections.own.sessions('edge').length, 1)
   },
 )
 

@@ -262,7 +262,7 @@ test('who is away is said to be so, and a service without pods, too', async () =
   ])
   const back = scene.agent.connected()
   const away = scene.way.hold()
-  scene.fleet.hub.tunnels.closeIdentity('edge', 'a digger found the cable')
+  scene.fleet.hub.connections.own.closeIdentity('edge', 'a digger found the cable')
   const [status, text] = await refusal(`${root}/shop/web:80/`)
   assert.equal(status, 503)
   assert.match(text, /^Cannot reach cluster "edge": a digger found the cable/)

@@ -120,7 +120,7 @@ test('what an operator asks of a cluster is told: how it is, since when, by whom
   }
   // The last end stays to be seen when it is open again.
   const back = all.agent.connected()
-  fleet.hub.tunnels.closeIdentity('edge', 'a digger found the cable')
+  fleet.hub.connections.own.closeIdentity('edge', 'a digger found the cable')
   await back
   const later = await untilState(fleet, ({ tunnel, rttMs }) => tunnel === 'open' && rttMs !== null)
   assert.equal(later.lastEnd?.reason, 'a digger found the cable')
@@ -354,9 +354,9 @@ test('the metrics that are documented are those that hub and agent serve', async
   assert.equal((await ask(fleet, '/clusters/edge/version')).status, 200)
   const refused = await ask(fleet, '/clusters/edge/version', { user: { commonName: 'rita' } })
   assert.equal(refused.status, 403)
-  const { tunnels } = fleet.hub
+  const { own } = fleet.hub.connections
   // Each counter with labels has a line once it has counted.
-  await tunnels.send('edge', { method: 'GET', path: '/', headers: {} }, soon())
+  await own.send('edge', { method: 'GET', path: '/', headers: {} }, soon())
   const apiVersion = 'cluster.karmada.io/v1alpha1'
   const gone = { apiVersion, kind: 'Cluster', metadata: { name: 'gone' } }
   await fleet.admin

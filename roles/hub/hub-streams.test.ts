@@ -288,7 +288,7 @@ test('what a client sends of itself stays on the hub', async () => {
 
 test('the agent refuses what impersonates nobody', async () => {
   await using all = await startFleet()
-  const { tunnels } = all.fleet.hub
+  const { own: tunnels } = all.fleet.hub.connections
   const asked = all.echo.seen.length
   const anonymous: TunnelHeaders[] = [
     {},

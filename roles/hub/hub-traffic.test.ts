@@ -90,7 +90,7 @@ test('a contract holds for the clusters that it selects, at both ends, while it 
     soon(),
   )
   assert.equal(await nextRate(), 64_000)
-  const [session] = fleet.hub.tunnels.sessions('edge')
+  const [session] = fleet.hub.connections.own.sessions('edge')
   assert.deepEqual(session?.rules.toAgent.rate, {
     bytesPerSecond: 1_048_576,
     burstBytes: 1_048_576,

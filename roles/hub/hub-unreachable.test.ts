@@ -176,7 +176,7 @@ test('whichever way a request comes, an unreachable cluster answers at once, why
     await using agent = await startTestAgent(fleet, { name: 'edge', api: edge.api })
     await agent.connected()
   }
-  while (fleet.hub.tunnels.sessions('edge').length > 0) await systemClock.sleep(10, soon())
+  while (fleet.hub.connections.own.sessions('edge').length > 0) await systemClock.sleep(10, soon())
   const gone = {
     retryAfter: /^2$/,
     why: /^Cannot reach cluster "edge": the agent stops, not connected since 20\d\d-[\dT:.-]+Z/,

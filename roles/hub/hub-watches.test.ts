@@ -68,7 +68,7 @@ async function make({ objects }: TestApiServer, name: string, data = {}): Promis
 /** Cuts the tunnel, and resolves when there is another. */
 async function cut(fleet: TestHub, agent: TestAgent): Promise<void> {
   const back = agent.connected()
-  fleet.hub.tunnels.closeIdentity('edge', 'a digger found the cable')
+  fleet.hub.connections.own.closeIdentity('edge', 'a digger found the cable')
   await back
 }
 

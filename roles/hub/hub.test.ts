@@ -291,7 +291,7 @@ test('a cut tunnel heals; meanwhile the hub says so at once', async () => {
   assert.equal((await rawCall(fleet, version)).status, 200)
   const back = agent.connected()
   const cut = way.hold()
-  fleet.hub.tunnels.closeIdentity('edge', 'a digger found the cable')
+  fleet.hub.connections.own.closeIdentity('edge', 'a digger found the cable')
   const away = await rawCall(fleet, version)
   assert.equal(away.status, 503)
   assert.equal(away.body.reason, 'ServiceUnavailable')
@@ -322,7 +322,7 @@ test('only its own agent may open the tunnel of a cluster', async () => {
     const answer = await rawCall(fleet, '/tunnel/v1/clusters/edge', { user, headers })
     assert.equal(answer.status, 403, user.commonName)
   }
-  assert.equal(fleet.hub.tunnels.sessions('edge').length, 1)
+  assert.equal(fleet.hub.connections.own.sessions('edge').length, 1)
   const isWanted = ({ uri }: AuditedLine): boolean => uri === '/tunnel/v1/clusters/edge'
   const lines = await untilAudited(fleet, { count: 3, isWanted }, soon())
   assert.deepEqual(

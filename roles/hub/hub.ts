@@ -1,163 +1,100 @@
-import { randomUUID } from 'node:crypto'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { isStatusError } from '@skerry/api'
-import {
-  goOnPastUnreadable,
-  openAuditLog,
-  type AuditSink,
-  type ExtraAccess,
-  type Objects,
-  type Route,
-  type TrustedProxies,
-  type UserInfo,
-} from '@skerry/apiserver'
-import { linkedSignal, runAll, type Task } from '@skerry/base'
+import type { UserInfo } from '@skerry/apiserver'
+import { linkedSignal, runAll } from '@skerry/base'
 import { createCluster } from '@skerry/client'
-import { runAsLeader } from '@skerry/controller-runtime'
-import { csrSigningController, rootCaPublisher, runControllers } from '@skerry/controllers'
-import { createPushController, pushAdmission, type PushPlans } from '@skerry/cluster-agent'
-import {
-  clusterAccessKind,
-  clusterKind,
-  clusterRegistrationKind,
-  clusterNamespace,
-  clusterResource,
-  trafficContractKind,
-} from '@skerry/fleet-kinds'
-import {
-  fleetAdmission,
-  karmadaKinds,
-  type KarmadaKindsOptions,
-  type TenantRules,
-} from '@skerry/karmada-kinds'
-import {
-  clusterProxyRoutes,
-  createBrokenTunnelAudit,
-  createClusterAudit,
-  createDelegation,
-  limitUserStreams,
-  replicaAuthorizer,
-  runTrafficContracts,
-  serviceRoutes,
-  type OnBrokenTunnel,
-  type TrafficContractsParts,
-} from '@skerry/gateway'
-import {
-  agentSerialPrefix,
-  agentAuthorizer,
-  agentLimitsPlugin,
-  agentRestriction,
-  clusterController,
-  clusterIdentity,
-  createClusterMonitor,
-  agentRolesRoute,
-  karmadaAgentAuthorizer,
-  karmadaAgentFields,
-  karmadaAgentSecrets,
-  karmadaAgentTarget,
-  roleGeneratorAuthorizer,
-  refuseRevoked,
-  virtualParentPlugin,
-  virtualWorksPlugin,
-} from '@skerry/membership'
-import type { TunnelRegistry } from '@skerry/tunnel'
+import { PushForwarders, pushPlans } from '@skerry/cluster-agent'
+import { createHubMetrics } from '@skerry/gateway'
 import type { AccessFlags } from '../control-plane/access-options.ts'
 import { writeAdminKubeconfig } from '../control-plane/admin-kubeconfig.ts'
 import { startControlPlane, type ControlPlane } from '../control-plane/control-plane.ts'
-import type { EtcdFlags } from '../control-plane/etcd-options.ts'
+import type { ControlPlaneOptions } from '../control-plane/control-plane-options.ts'
+import type { ListeningOptions } from '../control-plane/listening-options.ts'
 import { localServer } from '../control-plane/local-server.ts'
-import { type KindFlags, servedKinds } from '../control-plane/served-kinds.ts'
+import { tasksOf, type OpenPlane } from '../control-plane/plane-part.ts'
+import type { KindFlags } from '../control-plane/served-kinds.ts'
+import { isInEtcd, type StoreOptions } from '../control-plane/store-options.ts'
 import { openDataDirectory } from '../runtime/data-directory.ts'
-import {
-  allHostAddresses,
-  hostAddresses,
-  isAddress,
-  withoutBrackets,
-} from '../runtime/host-addresses.ts'
+import { allHostAddresses } from '../runtime/host-addresses.ts'
 import { reportReady, type RoleContext } from '../runtime/role-context.ts'
 import { openRoleSocket } from '../runtime/role-socket.ts'
 import { version } from '../runtime/version.ts'
-import { createHubCarrier, type HubCarrier } from './hub-carrier.ts'
-import { ensureClusterInfo } from './hub-cluster-info.ts'
-import { fleetControllers } from './hub-fleet.ts'
-import { createHubLogin, type HubLogin } from './hub-login.ts'
-import { backdateMs, createHubRegistration, type HubRegistration } from './hub-registration.ts'
-import { createHubState } from './hub-state.ts'
-import { createHubTunnels, type HubTunnels } from './hub-tunnels.ts'
-import type { LoginFlags } from './login-options.ts'
-import { registrationDefaults, type RegistrationRules } from './registration-rules.ts'
-import { cutRevokedAgents } from './revoked-agents.ts'
-import { createUserAccess, type UserAccess } from './user-access.ts'
+import { openHubAudit } from './hub-audit.ts'
+import { createHubConnections, type HubConnections } from './hub-connections.ts'
+import type { HubPart, OpenHub } from './hub-part.ts'
+import { agentTunnels } from './parts/agent-tunnels.ts'
+import { carrier, type CarrierOptions } from './parts/carrier.ts'
+import { certificates } from './parts/certificates.ts'
+import { clusterProxy } from './parts/cluster-proxy.ts'
+import { clusters } from './parts/clusters.ts'
+import { controllers } from './parts/controllers.ts'
+import { fleet, type FleetOptions } from './parts/fleet.ts'
+import { hostNames } from './parts/host-names.ts'
+import { karmadaAgents } from './parts/karmada-agents.ts'
+import { certificateRenewal, login, type LoginFlags } from './parts/login.ts'
+import { pushMode, type PushOptions } from './parts/push-mode.ts'
+import { registration } from './parts/registration.ts'
+import { replicas, type ReplicaOptions } from './parts/replicas.ts'
+import { traffic } from './parts/traffic.ts'
+import { users } from './parts/users.ts'
+import { virtualParents } from './parts/virtual-parents.ts'
+import type { RegistrationRules } from './registration-rules.ts'
+import { wayToCluster } from './way-to-cluster.ts'
 
 export interface HubOptions {
   dataDir: string
-  bindAddress: string
-  port: number
-  /** Names and addresses that users and agents use, in addition to the machine's own. */
-  extraSans: readonly string[]
+  listening: ListeningOptions
+  /** If it has etcd servers, the state is there, and several hubs on it form one. */
+  store?: StoreOptions
   access?: AccessFlags
+  served?: KindFlags
+  /** The interval at which the hub checks whether open watches and sessions may continue. Default: every 10 s. */
+  accessCheckMs?: number
   /** The domain under which each cluster has its own host name. If omitted, clusters have paths only. */
   clusterDomain?: string | undefined
-  /** If it has servers, the state is there, and several hubs on it form one. */
-  etcd?: EtcdFlags
-  /** Another replica's pki/replica.key; only for the first start next to others. */
-  replicaKeyFile?: string | undefined
-  /** The address at which the other replicas reach this one. If omitted, its first address. */
-  advertiseAddress?: string | undefined
-  /** If omitted, the stable versions. */
-  served?: KindFlags
-  /** If omitted, tokens suffice, and agents may return for a month after their certificate's expiry. */
   registration?: RegistrationRules
-  /** True: agents may come inside WebSockets, past boxes that open TLS. */
-  allowInspectedTls?: boolean | undefined
-  /** The balancers whose PROXY protocol headers name a connection's source. */
-  proxies?: TrustedProxies | undefined
-  /** If omitted, the hub does not publish where its users log in. */
+  carrier?: CarrierOptions
   login?: LoginFlags
-  /** True: a missing store is made again, empty. */
-  newStore?: boolean | undefined
-  /** True moves objects off clusters whose taints they do not tolerate, or where they are unhealthy. */
-  failover?: boolean | undefined
-  /** True dials clusters in push mode, at the addresses in their Clusters. */
-  push?: boolean | undefined
-  /** If omitted, the writers of a namespace reach nothing outside of it. */
-  rules?: TenantRules
-  /** The interval at which it checks these clusters. Default: every 10 s. */
-  pushPeriodMs?: number
-  /** The interval at which it checks whether open watches and sessions may continue. Default: every 10 s. */
-  accessCheckMs?: number
+  push?: PushOptions
+  fleet?: FleetOptions
+  replicas?: ReplicaOptions
+}
+
+/** Lists everything that a hub is, by subject. The first route, plugin or authorizer that fits is asked first. */
+function hubParts(options: HubOptions): readonly HubPart[] {
+  const { carrier: carried = {}, listening, store = {} } = options
+  const hasReplicas = isInEtcd(store)
+  const parts = [
+    hostNames(options),
+    virtualParents(),
+    karmadaAgents(),
+    pushMode(options.push ?? {}),
+    clusters(),
+    registration({
+      rules: options.registration,
+      takesInspectedTls: carried.allowInspectedTls === true,
+    }),
+    agentTunnels(),
+    users(options),
+    clusterProxy(options),
+    login(options.login ?? {}),
+    certificateRenewal(options.login ?? {}),
+    carrier(carried),
+    certificates(),
+    traffic(),
+    fleet(options.fleet ?? {}),
+    replicas({ ...options.replicas, bindAddress: listening.bindAddress, hasReplicas }),
+  ]
+  return [...parts, controllers({ hasReplicas }, parts)]
 }
 
 export interface Hub extends AsyncDisposable {
   readonly plane: ControlPlane
-  /** The tunnels that end in this process. */
-  readonly tunnels: TunnelRegistry
+  readonly connections: HubConnections
   /** Runs until the signal aborts. */
   run(signal: AbortSignal): Promise<void>
 }
 
-/**
- * The interval of access checks; a second check follows, so a lost right ends a connection within this time.
- * A check of 10,000 watches takes about a second.
- */
-const accessCheckMs = 10_000
-const yearSeconds = 365 * 24 * 3_600
-
-/**
- * The controllers of kube-controller-manager that a hub needs: it has objects and identities, but no
- * workloads.
- */
-const hubControllers = [
-  'namespace-controller',
-  'serviceaccount-controller',
-  'garbage-collector-controller',
-  'certificatesigningrequest-cleaner-controller',
-  'bootstrap-signer-controller',
-  'token-cleaner-controller',
-]
-
-/** The fleet's API server and the far end of every tunnel, until the signal aborts. */
+/** Runs the fleet's API server and the far end of every tunnel until the signal aborts. */
 export async function runHub(options: HubOptions, context: RoleContext): Promise<void> {
   await openDataDirectory(options.dataDir)
   await using hub = await startHub(options, context)
@@ -178,283 +115,68 @@ export async function runHub(options: HubOptions, context: RoleContext): Promise
 /** Opens everything; the port answers when it resolves. */
 export async function startHub(options: HubOptions, context: RoleContext): Promise<Hub> {
   await using stack = new AsyncDisposableStack()
-  const { clock, random, log } = context
-  const tunnels = createHubTunnels(context)
-  const access: { objects?: Objects; onBroken?: OnBrokenTunnel } = {}
-  const state = stack.use(createHubState(tunnels, { options, access }, context))
-  const auditPath = join(options.dataDir, 'audit.log')
-  const auditLog = stack.use(await openAuditLog(auditPath, state, log))
-  const write = (line: string): void => auditLog.write(line)
-  const audit = createClusterAudit({ write, monotonicMs: () => clock.monotonicMs() })
-  access.onBroken = createBrokenTunnelAudit({ write, clock })
-  const isKnown = (name: string): boolean =>
-    access.objects?.get(clusterResource, '', name) !== undefined
-  const registration = createHubRegistration(registrationRules(options), context)
-  const users = createUserAccess({ clusterDomain: options.clusterDomain }, clock)
-  const login = createHubLogin(options.login ?? {}, clock)
-  const carrier = createHubCarrier(options.allowInspectedTls === true, context)
+  const { clock, log } = context
+  const connections = createHubConnections(context)
+  const metrics = createHubMetrics(context.metrics, connections)
+  const forwarders = stack.use(new PushForwarders({ clock, log }))
+  const audit = stack.use(await openHubAudit(join(options.dataDir, 'audit.log'), metrics, context))
+  const pushes = options.push?.isOn === true
+  const shared = { connections, metrics, audit, forwarders, pushes }
+  const parts = hubParts(options)
+  const open = (plane: OpenPlane): OpenHub => openHub({ ...plane, context }, shared)
   const serving = linkedSignal(context.signal)
   stack.defer(() => serving.abort(new Error('The hub has stopped')))
-  const plane = stack.use(
-    await startPlane(
-      options,
-      { ...context, signal: serving.signal },
-      {
-        registration,
-        users,
-        login,
-        carrier,
-        routes: [
-          users.route,
-          ...login.routes,
-          ...carrier.routes,
-          ...registration.routes,
-          agentRolesRoute,
-          ...serviceRoutes({
-            ...state,
-            audit,
-            clock,
-            isKnown,
-            clusterDomain: options.clusterDomain,
-          }),
-          ...limitUserStreams(clusterProxyRoutes({ ...state, audit, clock, random, log, isKnown })),
-          ...state.routes,
-          ...(hasReplicas(options) ? [tunnels.route] : []),
-        ],
-        audit: audit.sink,
-        onObjects: (objects) => (access.objects = objects),
-      },
-    ),
-  )
+  const scope = { ...context, signal: serving.signal }
+  const plane = stack.use(await startControlPlane(planeOptions(options), { parts, open }, scope))
   // From here on the server runs until its users have ended: a leader releases its lease.
   serving[Symbol.dispose]()
-  registration.attach(plane, hubUser)
-  login.attach(plane)
-  carrier.attach(plane)
-  stack.defer(() => tunnels.own.closeAll('the hub stops'))
-  await ensureClusterNamespace(plane.objects)
-  await goOnPastUnreadable(log, () => ensureClusterInfo(plane))
-  const replicating = hasReplicas(options)
-    ? await tunnels.join(plane, addressForReplicas(options, plane))
-    : undefined
-  const parts = { ...state, options, plane, tunnels, registration, replicating }
+  stack.defer(() => connections.own.closeAll('the hub stops'))
+  const tasks = [plane.upkeep, ...(await tasksOf(parts, plane.opened))]
   const owned = stack.move()
   return {
     plane,
-    tunnels: tunnels.own,
-    run: (signal) => runAll(signal, hubTasks(parts, context)),
+    connections,
+    run: (signal) => runAll(signal, tasks),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }
 
-function registrationRules({ registration = registrationDefaults, allowInspectedTls }: HubOptions) {
-  return { ...registration, takesInspectedTls: allowInspectedTls === true }
+interface Shared extends Pick<OpenHub, 'connections' | 'metrics' | 'audit'> {
+  readonly forwarders: PushForwarders
+  /** True: clusters in push mode are dialled. */
+  readonly pushes: boolean
 }
 
-/** Reports whether the state is in etcd, so that another replica may start next to this one. */
-function hasReplicas({ etcd }: HubOptions): boolean {
-  return (etcd?.etcdServers ?? []).length > 0
+function openHub(plane: OpenPlane, { forwarders, pushes, ...shared }: Shared): OpenHub {
+  const { objects, server, context } = plane
+  const { clock, log } = context
+  const { clusters: connected } = shared.connections
+  const planOf = pushPlans(pushes, objects)
+  const userAgent = `skerry-hub/${version}`
+  const cluster = createCluster(server.transport(hubUser), { log, clock, userAgent })
+  const ways = { clusters: connected, objects, planOf, forwarders, metrics: shared.metrics }
+  return { ...plane, ...shared, cluster, planOf, way: wayToCluster(ways, context) }
 }
 
-function addressForReplicas(options: HubOptions, plane: ControlPlane): string {
-  const { port } = new URL(plane.server.address)
-  const isAny = /^(0\.0\.0\.0|::)$/.test(options.bindAddress)
-  const host =
-    options.advertiseAddress ?? (isAny ? (hostAddresses()[0] ?? '127.0.0.1') : options.bindAddress)
-  return `https://${host.includes(':') ? `[${host}]` : host}:${port}`
-}
+/** A user who loses a right is out within this time. A look at 10,000 watches takes about a second. */
+const accessCheckMs = 10_000
 
-interface PlaneParts {
-  registration: HubRegistration
-  users: UserAccess
-  login: HubLogin
-  carrier: HubCarrier
-  routes: readonly Route[]
-  audit: AuditSink
-  onObjects: (objects: Objects) => void
-}
-
-async function startPlane(
-  options: HubOptions,
-  context: RoleContext,
-  { routes, audit, onObjects, ...parts }: PlaneParts,
-): Promise<ControlPlane> {
-  const { users } = parts
-  const kinds = await servedKinds(options.served ?? {})
-  const { access = {}, etcd = {}, advertiseAddress } = options
-  const given = [...options.extraSans, ...(advertiseAddress ? [advertiseAddress] : [])]
-  const extraSans = given.map(withoutBrackets)
-  return startControlPlane(
-    {
-      directory: options.dataDir,
-      newStore: options.newStore,
-      etcd,
-      ...(hasReplicas(options) ? { replicas: { keyFile: options.replicaKeyFile } } : {}),
-      authorityName: 'skerry-hub',
-      bindAddress: options.bindAddress,
-      port: options.port,
-      proxies: options.proxies,
-      dnsNames: ['localhost', ...users.dnsNames, ...extraSans.filter((san) => !isAddress(san))],
-      ipAddresses: ['127.0.0.1', '::1', ...allHostAddresses(), ...extraSans.filter(isAddress)],
-      kinds: [
-        ...kinds,
-        clusterKind(kinds),
-        clusterRegistrationKind(kinds),
-        clusterAccessKind(kinds),
-        trafficContractKind(kinds),
-        ...(await karmadaKinds(kinds, kindOptions(options))),
-      ],
-      routes,
-      retarget: (request) => karmadaAgentTarget({ ...request, target: users.retarget(request) }),
-      accessCheckMs: options.accessCheckMs ?? accessCheckMs,
-      audit,
-      access,
-      extraAccess: (objects) => {
-        onObjects(objects)
-        return hubAccess(objects, { ...parts, push: options.push })
-      },
-    },
-    context,
-  )
-}
-
-function kindOptions({ failover, rules = {} }: HubOptions): KarmadaKindsOptions {
-  return { allowsNoExecute: failover === true, rules }
-}
-
-function hubAccess(
-  objects: Objects,
-  {
-    registration,
-    users,
-    login,
-    carrier,
-    push,
-  }: Pick<PlaneParts, 'registration' | 'users' | 'login' | 'carrier'> & Pick<HubOptions, 'push'>,
-): ExtraAccess {
-  const { authorizers: ofAgents, callers, reviews } = registration
-  const delegation = createDelegation()
-  const { authorizer: byLabel, furtherRules, tokens, admission } = users.open(objects)
+function planeOptions(options: HubOptions): ControlPlaneOptions {
+  const { listening, store = {}, access, served } = options
   return {
-    callers,
-    reviews,
-    tokens,
-    furtherRules,
-    authorizers: [
-      agentAuthorizer(objects),
-      replicaAuthorizer,
-      karmadaAgentAuthorizer(objects),
-      roleGeneratorAuthorizer(objects),
-      ...ofAgents,
-      byLabel,
-      delegation.authorizer,
-      ...login.authorizers,
-      ...carrier.authorizers,
-    ],
-    impersonation: delegation.impersonation,
-    admission: (authorizer) => [
-      virtualParentPlugin,
-      virtualWorksPlugin(objects),
-      karmadaAgentFields,
-      karmadaAgentSecrets,
-      pushAdmission(push === true, authorizer),
-      agentRestriction(objects),
-      agentLimitsPlugin,
-      clusterIdentity(objects),
-      admission(authorizer),
-      ...fleetAdmission(objects),
-    ],
-    certificates: (usual) => refuseRevoked(usual, objects, { backdateMs }),
+    directory: options.dataDir,
+    authorityName: 'skerry-hub',
+    listening,
+    sans: ['localhost', '127.0.0.1', '::1', ...allHostAddresses()],
+    store,
+    replicas: isInEtcd(store) ? { keyFile: options.replicas?.replicaKeyFile } : undefined,
+    access,
+    served,
+    accessCheckMs: options.accessCheckMs ?? accessCheckMs,
   }
 }
 
-/** Creates the namespace in which leases are written from the first agent on. */
-async function ensureClusterNamespace(objects: Objects): Promise<void> {
-  const namespaces = { group: '', resource: 'namespaces' }
-  if (objects.get(namespaces, '', clusterNamespace)) return
-  const metadata = { name: clusterNamespace }
-  try {
-    await objects.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata })
-  } catch (error) {
-    // Another replica starts at the same time.
-    if (!isStatusError(error, 'AlreadyExists')) throw error
-  }
-}
-
-interface HubParts {
-  plane: ControlPlane
-  tunnels: HubTunnels
-  registration: HubRegistration
-  /** If undefined, this hub is alone. */
-  replicating: Task | undefined
-  options: HubOptions
-  planOf: PushPlans
-}
-
-function hubTasks({ replicating, ...parts }: HubParts, context: RoleContext): Task[] {
-  const { clock, random, log } = context
-  const { plane, tunnels } = parts
-  const deps = { clock, random, log }
-  const cluster = createCluster(plane.server.transport(hubUser), {
-    log,
-    clock,
-    userAgent: `skerry-hub/${version}`,
-  })
-  const control: Task = async (scope) => {
-    const configured = configuredControllers(parts)
-    await runControllers(hubControllers, { cluster, ...deps, configured }, scope)
-    scope.throwIfAborted()
-  }
-  const identity = `${hostname()}_${randomUUID()}`
-  const election = { namespace: 'kube-system', name: 'skerry-hub', identity }
-  return [
-    plane.upkeep,
-    (scope) => cutRevokedAgents(cluster, tunnels.own, deps, scope),
-    (scope) => {
-      const { own, states } = tunnels
-      const parts: TrafficContractsParts = {
-        cluster,
-        registry: own,
-        onTunnel: (listener) => states.onChange(listener),
-      }
-      return runTrafficContracts(parts, deps, scope)
-    },
-    ...(replicating
-      ? [
-          replicating,
-          (scope: AbortSignal) => runAsLeader(election, { cluster, ...deps }, scope, control),
-        ]
-      : [control]),
-  ]
-}
-
-function configuredControllers({
-  plane,
-  tunnels,
-  registration,
-  options,
-  planOf,
-}: Omit<HubParts, 'replicating'>) {
-  const { authority } = plane.pki
-  const { pushPeriodMs, failover, rules } = options
-  return [
-    rootCaPublisher(authority.certificatePem),
-    csrSigningController({
-      clientAuthority: authority,
-      servingAuthority: authority,
-      durationSecondsMax: yearSeconds,
-      reckonedMs: () => plane.time.reckonedMs(),
-      serialPrefixOf: ({ commonName: name, organizations: groups = [] }) =>
-        agentSerialPrefix(plane.objects, { name, groups }),
-    }),
-    registration.approving,
-    clusterController,
-    createClusterMonitor(tunnels.states),
-    createPushController(planOf, pushPeriodMs ? { statusPeriodMs: pushPeriodMs } : {}),
-    ...fleetControllers({ isOn: failover === true }, rules),
-  ]
-}
-
+/** The user as whom the hub acts on its own API. */
 const hubUser: UserInfo = Object.freeze({
   name: 'system:skerry-hub',
   groups: Object.freeze(['system:masters', 'system:authenticated']),

@@ -9,7 +9,7 @@ import type { RoleContext } from '../runtime/role-context.ts'
 export interface WayToClusterParts {
   /** The tunnels, wherever they end. */
   readonly clusters: ClusterWay
-  readonly objects: () => Objects | undefined
+  readonly objects: Objects
   readonly planOf: PushPlans
   readonly forwarders: PushForwarders
   readonly metrics: Pick<HubMetrics, 'onAnswer' | 'onFailure'>
@@ -21,7 +21,7 @@ export function wayToCluster(
   { clock, log, tracer }: RoleContext,
 ): ClusterWay {
   const parent = (cluster: string): string | undefined => {
-    const object = objects()?.get(clusterResource, '', cluster)
+    const object = objects.get(clusterResource, '', cluster)
     return object && parentOf(object)
   }
   return wrapped(clusters, [

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { ExpectedError, type Task } from '@skerry/base'
+import { ExpectedError } from '@skerry/base'
 import {
   isFresh,
   issueClientCertificate,
@@ -11,69 +11,71 @@ import type { AgentPlace, AllowedService } from '@skerry/fleet-kinds'
 import type { ImpersonationPolicy } from '@skerry/membership'
 import { readCertificate, type Authority } from '@skerry/pki'
 import { runAgent } from '../agent/agent.ts'
-import type { ControlPlane } from '../control-plane/control-plane.ts'
 import { localServer } from '../control-plane/local-server.ts'
-import type { RoleContext } from '../runtime/role-context.ts'
+import type { OpenPlane } from '../control-plane/plane-part.ts'
 import type { WayFlags } from '../runtime/way-options.ts'
 import { connectBy } from '../runtime/way-to-hub.ts'
 import { ensureAgentObjects, localAgentUser } from './agent-objects.ts'
 
-export interface SiteAgentOptions extends WayFlags {
+export interface SiteAgentOptions {
   dataDir: string
   /** Name of the site, and of its Cluster on the hub. */
   name: string
   /** The hub's URL, https://host:port. */
   hub: string
-  hubTokenFile: string | undefined
-  hubCaHash: string | undefined
-  /** The users whom it may impersonate. If omitted, everybody whom the hub names. */
-  policy: ImpersonationPolicy | undefined
-  /** Its place and labels. If omitted, its Cluster has none. */
+  /** Both needed the first time only. */
+  hubTokenFile?: string | undefined
+  hubCaHash?: string | undefined
+  /** The way to the hub. If omitted, direct, or as the environment sets it. */
+  way?: WayFlags
+  /** The users whom the agent may impersonate. If omitted, everybody whom the hub names. */
+  policy?: ImpersonationPolicy | undefined
+  /** The site's place and labels. If omitted, its Cluster has none. */
   place?: AgentPlace | undefined
-  /** The services that the hub may reach. */
-  services: readonly AllowedService[]
-  appliesWorks: boolean | undefined
-  hasVirtualClusters: boolean | undefined
+  /** The services that the hub may reach. If omitted, none. */
+  services?: readonly AllowedService[]
+  /** True applies the hub's Works for this cluster. */
+  appliesWorks?: boolean | undefined
+  /** True makes groups of the site's nodes clusters of their own. */
+  hasVirtualClusters?: boolean | undefined
 }
 
-/** The agent that connects a site to its hub, in the site's own process. The site never waits for it. */
-export function siteAgentTask(
+/** Runs the agent that connects a site to its hub, in the site's own process. The site never waits for it. */
+export async function runSiteAgent(
   options: SiteAgentOptions,
-  plane: ControlPlane,
-  context: RoleContext,
-): Task {
-  return async (signal) => {
-    await ensureAgentObjects(plane.objects, options)
-    const { labels, ...place } = options.place ?? {}
-    try {
-      await runAgent(
-        {
-          directory: join(options.dataDir, 'agent'),
-          hub: options.hub,
-          clusterName: options.name,
-          tokenFile: options.hubTokenFile,
-          tokenText: undefined,
-          caHash: options.hubCaHash,
-          ...(options.policy ? { policy: options.policy } : {}),
-          ...(await connectBy(options, context)),
-          place,
-          ...(labels ? { labels } : {}),
-          services: options.services,
-          appliesWorks: options.appliesWorks,
-          hasVirtualClusters: options.hasVirtualClusters,
-          api: {
-            server: localServer(plane.server.address),
-            certificateAuthority: plane.pki.authority.certificatePem,
-            credentials: localCredentials(plane.pki.authority, plane.time),
-          },
+  { objects, server, pki, time, context }: OpenPlane,
+  signal: AbortSignal,
+): Promise<void> {
+  await ensureAgentObjects(objects, options)
+  const { labels, ...place } = options.place ?? {}
+  try {
+    await runAgent(
+      {
+        directory: join(options.dataDir, 'agent'),
+        hub: options.hub,
+        clusterName: options.name,
+        tokenFile: options.hubTokenFile,
+        tokenText: undefined,
+        caHash: options.hubCaHash,
+        ...(options.policy ? { policy: options.policy } : {}),
+        ...(await connectBy({ ...options.way, hub: options.hub }, context)),
+        place,
+        ...(labels ? { labels } : {}),
+        services: options.services,
+        appliesWorks: options.appliesWorks,
+        hasVirtualClusters: options.hasVirtualClusters,
+        api: {
+          server: localServer(server.address),
+          certificateAuthority: pki.authority.certificatePem,
+          credentials: localCredentials(pki.authority, time),
         },
-        { ...context, signal },
-      )
-    } catch (error) {
-      if (!(error instanceof ExpectedError)) throw error
-      // A wrong token is for a person to put right; the site and its pods go on without a hub.
-      context.log.error('Site is not connected to its hub', { error })
-    }
+      },
+      { ...context, signal },
+    )
+  } catch (error) {
+    if (!(error instanceof ExpectedError)) throw error
+    // A wrong token is for a person to put right; the site and its pods go on without a hub.
+    context.log.error('Site is not connected to its hub', { error })
   }
 }
 

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { test } from 'node:test'
 import { connect } from 'node:tls'
-import { builtinKinds } from '@skerry/kinds'
 import {
   createMetrics,
   silentLogger,
@@ -22,7 +21,7 @@ import {
 } from '@skerry/bootstrap'
 import { readCertificate } from '@skerry/pki'
 import { clockFaultOf, readRoleDirectories } from '../admin/certificate-list.ts'
-import { startControlPlane } from '../control-plane/control-plane.ts'
+import { bareRole, startControlPlane } from '../control-plane/control-plane.ts'
 import { openRoleSocket } from '../runtime/role-socket.ts'
 import { renewCertificates } from './renew-certificates.ts'
 import { formatStatus, readStatus } from './status.ts'
@@ -201,12 +200,10 @@ test('a running control plane issues its certificates again when asked, and show
       {
         directory,
         authorityName: 'test',
-        bindAddress: '127.0.0.1',
-        port: 0,
-        dnsNames: [],
-        ipAddresses: ['127.0.0.1'],
-        kinds: await builtinKinds(),
+        listening: { bindAddress: '127.0.0.1', port: 0 },
+        sans: ['127.0.0.1'],
       },
+      bareRole,
       {
         clock: systemClock,
         random: systemRandom,

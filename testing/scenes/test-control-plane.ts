@@ -2,7 +2,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { builtinKinds } from '@skerry/kinds'
 import {
   createMetrics,
   silentLogger,
@@ -12,12 +11,15 @@ import {
   type Logger,
 } from '@skerry/base'
 import {
+  bareRole,
   startControlPlane,
   type ControlPlane,
-  type ControlPlaneOptions,
 } from '../../roles/control-plane/control-plane.ts'
+import type { ControlPlaneOptions } from '../../roles/control-plane/control-plane-options.ts'
+import type { StoreOptions } from '../../roles/control-plane/store-options.ts'
 
-export interface TestControlPlaneOptions extends Partial<Omit<ControlPlaneOptions, 'directory'>> {
+export interface TestControlPlaneOptions
+  extends StoreOptions, Pick<ControlPlaneOptions, 'access' | 'replicas'> {
   readonly clock?: Clock
   /** Default: discarded. */
   readonly log?: Logger
@@ -26,19 +28,25 @@ export interface TestControlPlaneOptions extends Partial<Omit<ControlPlaneOption
 /** Starts it on a loopback port, with the built-in kinds. The caller disposes of it. */
 export async function startTestControlPlane(
   directory: string,
-  { clock = systemClock, log = silentLogger, ...more }: TestControlPlaneOptions = {},
+  {
+    clock = systemClock,
+    log = silentLogger,
+    access = {},
+    replicas,
+    ...store
+  }: TestControlPlaneOptions = {},
 ): Promise<ControlPlane> {
   return startControlPlane(
     {
       directory,
       authorityName: 'test',
-      bindAddress: '127.0.0.1',
-      port: 0,
-      dnsNames: [],
-      ipAddresses: ['127.0.0.1'],
-      kinds: await builtinKinds(),
-      ...more,
+      listening: { bindAddress: '127.0.0.1', port: 0 },
+      sans: ['127.0.0.1'],
+      store,
+      replicas,
+      access,
     },
+    bareRole,
     {
       clock,
       random: systemRandom,

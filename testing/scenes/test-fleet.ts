@@ -36,8 +36,8 @@ import { createClusterToken } from '../../roles/admin/hub-join-token.ts'
 import { runAgent, type AgentOptions } from '../../roles/agent/agent.ts'
 import type { AccessFlags } from '../../roles/control-plane/access-options.ts'
 import type { EtcdFlags } from '../../roles/control-plane/etcd-options.ts'
-import { startHub, type Hub } from '../../roles/hub/hub.ts'
-import type { LoginFlags } from '../../roles/hub/login-options.ts'
+import { startHub, type Hub, type HubOptions } from '../../roles/hub/hub.ts'
+import type { LoginFlags } from '../../roles/hub/parts/login.ts'
 import type { RegistrationRules } from '../../roles/hub/registration-rules.ts'
 import type { RoleContext } from '../../roles/runtime/role-context.ts'
 import {
@@ -97,6 +97,11 @@ export async function startTestHub({
   log = silentLogger,
   tracer,
   bindAddress = '127.0.0.1',
+  proxies,
+  allowInspectedTls,
+  push,
+  pushPeriodMs,
+  failover,
   ...given
 }: TestHubOptions = {}): Promise<TestHub> {
   await using stack = new AsyncDisposableStack()
@@ -105,13 +110,15 @@ export async function startTestHub({
   const stop = linkedSignal(nowhere)
   const traced = tracer ? { tracer } : {}
   const context = { ...deps, log, metrics: createMetrics(), signal: stop.signal, ...traced }
-  const options = {
+  const options: HubOptions = {
     ...given,
-    ...(etcd ? { etcd, replicaKeyFile } : {}),
     dataDir: directory,
-    bindAddress,
-    port: 0,
-    extraSans: [],
+    listening: { bindAddress, port: 0, proxies },
+    store: { etcd },
+    replicas: { replicaKeyFile },
+    carrier: { allowInspectedTls },
+    push: { isOn: push, statusPeriodMs: pushPeriodMs },
+    fleet: { failover },
   }
   const hub = stack.use(await startHub(options, context))
   const running = hub.run(stop.signal)

@@ -301,9 +301,9 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'a user who opens ever more watches of a cluster leaves half of its tunnel to others',
     test: 'roles/hub/hub-floods.test.ts',
-    file: 'roles/hub/hub.ts',
-    find: '...limitUserStreams(clusterProxyRoutes({ ...state, audit, clock, random, log, isKnown })),',
-    replace: '...clusterProxyRoutes({ ...state, audit, clock, random, log, isKnown }),',
+    file: 'roles/hub/parts/cluster-proxy.ts',
+    find: '...limitUserStreams(clusterProxyRoutes(deps)),',
+    replace: '...clusterProxyRoutes(deps),',
   },
   {
     proof: 'nobody but a named balancer says where a connection comes from, and it must say so',
@@ -330,7 +330,7 @@ export const mutants: readonly Mutant[] = [
     proof: `a site's own agent acts for those whom the site's operator named, and for nobody else`,
     test: 'roles/site/site-agent.test.ts',
     file: 'roles/site/site-agent.ts',
-    find: `          ...(options.policy ? { policy: options.policy } : {}),
+    find: `        ...(options.policy ? { policy: options.policy } : {}),
 `,
     replace: '',
   },

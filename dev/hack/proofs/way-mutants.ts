@@ -35,8 +35,8 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'without being asked neither end goes past a box that opens TLS',
     test: 'roles/hub/hub-network.test.ts',
-    file: 'roles/hub/hub-carrier.ts',
-    find: `  if (!isAllowed) return { routes: [], authorizers: [], attach: () => undefined }
+    file: 'roles/hub/parts/carrier.ts',
+    find: `  if (allowInspectedTls !== true) return {}
 `,
     replace: '',
   },
@@ -72,9 +72,15 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'a hub says where to log in only when it is told to, and to anybody',
     test: 'cmd/client/login.test.ts',
-    file: 'roles/hub/hub-login.ts',
-    find: '...(offering ? [loginOffersAuthorizer] : []),',
-    replace: 'loginOffersAuthorizer,',
+    file: 'roles/hub/parts/login.ts',
+    find: `    return {}
+  }
+  return {
+    routes({ issuers }) {`,
+    replace: `    return { access: () => ({ authorizers: [loginOffersAuthorizer] }) }
+  }
+  return {
+    routes({ issuers }) {`,
   },
   {
     proof: 'only its own agent may open the tunnel of a cluster',

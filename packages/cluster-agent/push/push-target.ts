@@ -40,15 +40,14 @@ export type PushPlan = { readonly target: PushTarget } | { readonly refusal: str
 export type PushPlans = (cluster: string) => PushPlan | undefined
 
 /** Plans from the hub's present objects. */
-export function pushPlans(isOn: boolean, objects: () => Objects | undefined): PushPlans {
+export function pushPlans(isOn: boolean, objects: Objects): PushPlans {
   return (name) => {
-    const known = objects()
     // The registry keeps only what was decoded as this kind.
-    const cluster = known?.get(clusterResource, '', name) as Cluster | undefined
-    if (known === undefined || cluster === undefined || !isPushed(cluster)) return undefined
+    const cluster = objects.get(clusterResource, '', name) as Cluster | undefined
+    if (cluster === undefined || !isPushed(cluster)) return undefined
     if (!isOn) return { refusal: 'it is in push mode, and this hub runs without --push' }
     return planPush(cluster, ({ namespace = '', name: secret = '' }) =>
-      known.get({ group: '', resource: 'secrets' }, namespace, secret),
+      objects.get({ group: '', resource: 'secrets' }, namespace, secret),
     )
   }
 }

@@ -8,7 +8,7 @@ import { allowedClusterVerbs } from './reachable-clusters.ts'
 export const clusterStatesPath = '/hub/v1/cluster-states'
 
 export interface ClusterStatesDeps {
-  readonly objects: () => Objects | undefined
+  readonly objects: Objects
   /** Describes these clusters' tunnels, on whichever replica they end. */
   readonly describe: (
     clusters: readonly string[],
@@ -65,7 +65,7 @@ async function oneState(
 
 async function allStates(asker: Asker, deps: ClusterStatesDeps): Promise<ClusterState[]> {
   const names: string[] = []
-  for (const [at, { metadata }] of (deps.objects()?.list(clusterResource) ?? []).entries()) {
+  for (const [at, { metadata }] of deps.objects.list(clusterResource).entries()) {
     if (at % clustersPerTurn === clustersPerTurn - 1) await nextTurn()
     const { name = '' } = metadata
     if (await maySee(name, asker)) names.push(name)
@@ -79,10 +79,10 @@ async function statesOf(
   signal: AbortSignal,
   deps: ClusterStatesDeps,
 ): Promise<ClusterState[]> {
-  const objects = deps.objects()
+  const { objects } = deps
   const parents = new Map(
     names.flatMap((name): [string, string][] => {
-      const object = objects?.get(clusterResource, '', name)
+      const object = objects.get(clusterResource, '', name)
       const parent = object && parentOf(object)
       return parent === undefined ? [] : [[name, parent]]
     }),
@@ -90,13 +90,13 @@ async function statesOf(
   const asked = new Set(names.map((name) => parents.get(name) ?? name))
   const reports = await deps.describe([...asked], signal)
   return names.flatMap((name) => {
-    const object = objects?.get(clusterResource, '', name)
+    const object = objects.get(clusterResource, '', name)
     const parent = parents.get(name)
     const report = parent === undefined ? reports.get(name) : reportOfParent(reports.get(parent))
     if (object === undefined || report === undefined) return []
     // The registry keeps only what was decoded as these kinds.
     const cluster = object as unknown as Cluster
-    const lease = objects?.get(leases, clusterNamespace, name) as unknown as Lease | undefined
+    const lease = objects.get(leases, clusterNamespace, name) as unknown as Lease | undefined
     const state = clusterState({ cluster, lease, report })
     return [parent === undefined ? state : { ...state, through: parent }]
   })

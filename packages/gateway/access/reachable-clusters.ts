@@ -22,7 +22,7 @@ export interface ReachableCluster {
 }
 
 export interface ReachableClustersDeps {
-  readonly objects: () => Objects | undefined
+  readonly objects: Objects
   readonly clusterDomain?: string | undefined
 }
 
@@ -38,9 +38,8 @@ export function reachableClustersRoute({ objects, clusterDomain }: ReachableClus
       if (info.method !== 'GET' && info.method !== 'HEAD') {
         throw new StatusError('MethodNotAllowed', 'the server does not allow this method here')
       }
-      const known = objects()?.list(clusterResource) ?? []
       const clusters: ReachableCluster[] = []
-      for (const [at, object] of known.entries()) {
+      for (const [at, object] of objects.list(clusterResource).entries()) {
         if (at % clustersPerTurn === clustersPerTurn - 1) await nextTurn()
         // The registry keeps only what was decoded as this kind.
         const cluster = object as unknown as Cluster

@@ -14,8 +14,7 @@ export interface RenewedCertificate {
 }
 
 export interface CertificateRenewalDeps {
-  /** Called for each request; returns undefined while the server starts. */
-  readonly authority: () => Authority | undefined
+  readonly authority: Authority
   /** The time by which certificates are backdated, in milliseconds, for clocks that are behind. */
   readonly backdateMs: number
   readonly clock: Pick<Clock, 'now'>
@@ -61,11 +60,10 @@ export const certificateRenewalAuthorizer: Authorizer = Object.freeze<Authorizer
 
 async function renewed(
   { request, user }: AuthorizedRequest,
-  { authority: authorityNow, backdateMs, clock }: CertificateRenewalDeps,
+  { authority, backdateMs, clock }: CertificateRenewalDeps,
 ): Promise<string> {
-  const authority = authorityNow()
   const [der] = request.peer.type === 'socket' ? request.peer.certificates : []
-  if (!authority || !der) throw refused('you have come without one')
+  if (!der) throw refused('you have come without one')
   const presented = new X509Certificate(der)
   const certificate = readCertificate(der)
   if (!isIssuedBy(presented.toString(), authority.certificatePem))

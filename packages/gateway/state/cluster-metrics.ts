@@ -10,7 +10,7 @@ import {
 import { gatewayBounds } from '../limits-table.ts'
 
 export interface ClusterMetricsDeps {
-  readonly objects: () => Objects | undefined
+  readonly objects: Objects
   /** Reports whether the cluster has a tunnel, on whichever replica it ends. */
   readonly isConnected: (cluster: string) => boolean
 }
@@ -34,7 +34,8 @@ export function observeClusters(
       labels: ['cluster'],
     },
     () =>
-      (objects()?.list(clusterResource) ?? [])
+      objects
+        .list(clusterResource)
         .filter((object) => parentOf(object) === undefined)
         // The registry keeps only what was decoded as this kind.
         .map((object) => object as unknown as Cluster)

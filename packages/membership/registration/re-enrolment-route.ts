@@ -21,12 +21,12 @@ import { answerReEnrolment } from './re-enrolment.ts'
 const bodyBytesMax = 32 * 1024
 
 export interface ReEnrolmentDeps extends RevocationOptions {
-  /** Called for each request; returns undefined while the server starts. */
-  readonly server: () => { objects: Objects; authority: Authority } | undefined
+  readonly objects: Objects
+  readonly authority: Authority
   readonly graceMs: number
   readonly lifetimeMs: number
-  /** Returns the time reckoned from the hub's earlier records; undefined means the clock's. */
-  readonly reckonedMs: () => number | undefined
+  /** Returns the time reckoned from the hub's earlier records. */
+  readonly reckonedMs: () => number
   readonly clock: Pick<Clock, 'now'>
   readonly log: Logger
 }
@@ -58,19 +58,18 @@ export const reEnrolmentAuthorizer: Authorizer = {
 }
 
 async function serve({ request }: AuthorizedRequest, deps: ReEnrolmentDeps): Promise<ApiAnswer> {
-  const { server, clock, log, graceMs, lifetimeMs, backdateMs } = deps
+  const { objects, authority, clock, log, graceMs, lifetimeMs, backdateMs } = deps
   if (request.method !== 'POST') {
     throw new StatusError('MethodNotAllowed', 'Cannot re-enrol: it is asked for by POST')
   }
   const cluster = clusterNameOf(request.target)
-  const { objects, authority } = server() ?? {}
-  if (!objects || !authority || !objects.get(clusterResource, '', cluster)) {
+  if (!objects.get(clusterResource, '', cluster)) {
     throw new StatusError('Forbidden', `Cannot re-enrol: the hub has no cluster "${cluster}"`)
   }
   const nowMs = clock.now()
   const rules = {
     authority,
-    reckonedMs: deps.reckonedMs() ?? nowMs,
+    reckonedMs: deps.reckonedMs(),
     graceMs,
     lifetimeMs,
     backdateMs,

@@ -1,6 +1,6 @@
 import { isStatusError, type AnyObject } from '@skerry/api'
 import { clusterInfoConfigMap } from '@skerry/bootstrap'
-import type { ControlPlane } from '../control-plane/control-plane.ts'
+import type { OpenPlane } from '../control-plane/plane-part.ts'
 import { advertised } from '../runtime/host-addresses.ts'
 
 const configMaps = Object.freeze({ group: '', resource: 'configmaps' })
@@ -9,7 +9,11 @@ const configMaps = Object.freeze({ group: '', resource: 'configmaps' })
  * Publishes the hub's address, so that a token of karmadactl's suffices to find this hub: anyone may read it,
  * and the token proves it. A token created with `--server` replaces that address.
  */
-export async function ensureClusterInfo({ objects, pki, server }: ControlPlane): Promise<void> {
+export async function ensureClusterInfo({
+  objects,
+  pki,
+  server,
+}: Pick<OpenPlane, 'objects' | 'pki' | 'server'>): Promise<void> {
   const info = {
     server: advertised(server.address),
     authorityPem: pki.authority.certificatePem,

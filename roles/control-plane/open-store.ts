@@ -1,0 +1,22 @@
+import { join } from 'node:path'
+import { openSqliteStore, type Store } from '@skerry/store'
+import type { RoleContext } from '../runtime/role-context.ts'
+import { isInEtcd, type StoreOptions } from './store-options.ts'
+
+/** A store that can be copied while it runs, or reports how else to back it up. */
+export interface ControlPlaneStore extends Store {
+  backup(targetPath: string): Promise<{ bytes: number; revision: number }>
+}
+
+export async function openStore(
+  directory: string,
+  options: StoreOptions,
+  context: RoleContext,
+): Promise<ControlPlaneStore> {
+  const { clock, log } = context
+  if (!isInEtcd(options)) {
+    return openSqliteStore(join(directory, 'store.db'), { hasReserve: true }, { clock, log })
+  }
+  const { openEtcd } = await import('./open-etcd.ts')
+  return openEtcd(options.etcd ?? {}, context)
+}

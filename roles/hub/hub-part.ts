@@ -1,0 +1,22 @@
+import type { PushPlans } from '@skerry/cluster-agent'
+import type { Cluster } from '@skerry/client'
+import type { ClusterWay, HubMetrics } from '@skerry/gateway'
+import type { OpenPlane, PlanePart } from '../control-plane/plane-part.ts'
+import type { HubAudit } from './hub-audit.ts'
+import type { HubConnections } from './hub-connections.ts'
+
+/** The control plane of a hub, with everything that several of its parts share. */
+export interface OpenHub extends OpenPlane {
+  /** The hub's API as the hub itself, which may do everything. */
+  readonly cluster: Cluster
+  readonly connections: HubConnections
+  /** The way to every cluster: by tunnels, through its parent, or dialled. */
+  readonly way: ClusterWay
+  /** Returns how to dial clusters in push mode. */
+  readonly planOf: PushPlans
+  readonly metrics: HubMetrics
+  readonly audit: HubAudit
+}
+
+/** One subject of a hub, in a file of parts/. */
+export type HubPart = PlanePart<OpenHub>

@@ -1,0 +1,38 @@
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { Task } from '@skerry/base'
+import { runAsLeader } from '@skerry/controller-runtime'
+import { runControllers } from '@skerry/controllers'
+import type { HubPart } from '../hub-part.ts'
+
+/** The controllers of kube-controller-manager that a hub needs: it has objects and identities, but no workloads. */
+const usual = [
+  'namespace-controller',
+  'serviceaccount-controller',
+  'garbage-collector-controller',
+  'certificatesigningrequest-cleaner-controller',
+  'bootstrap-signer-controller',
+  'token-cleaner-controller',
+]
+
+/** Runs these and the controllers of the other parts; if there are several replicas, on one at a time. */
+export function controllers(
+  { hasReplicas }: { readonly hasReplicas: boolean },
+  others: readonly HubPart[],
+): HubPart {
+  return {
+    tasks(hub) {
+      const { clock, random, log } = hub.context
+      const deps = { cluster: hub.cluster, clock, random, log }
+      const control: Task = async (scope) => {
+        const configured = others.flatMap((part) => part.controllers?.(hub) ?? [])
+        await runControllers(usual, { ...deps, configured }, scope)
+        scope.throwIfAborted()
+      }
+      if (!hasReplicas) return [control]
+      const identity = `${hostname()}_${randomUUID()}`
+      const election = { namespace: 'kube-system', name: 'skerry-hub', identity }
+      return [(scope) => runAsLeader(election, deps, scope, control)]
+    },
+  }
+}

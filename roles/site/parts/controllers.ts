@@ -1,0 +1,24 @@
+import { runControllers } from '@skerry/controllers'
+import { elsewhere, type SitePart } from '../site-part.ts'
+
+export interface ControllersOptions {
+  /** True if another program's controllers work on this API server. */
+  isDisabled?: boolean | undefined
+}
+
+/** Runs all controllers of kube-controller-manager, and those of the other parts. */
+export function controllers(
+  { isDisabled }: ControllersOptions,
+  others: readonly SitePart[],
+): SitePart {
+  if (isDisabled) return { componentFaults: { 'controller-manager': elsewhere } }
+  return {
+    tasks(site) {
+      const { cluster, informers, events, context } = site
+      const { clock, random, log } = context
+      const configured = others.flatMap((part) => part.controllers?.(site) ?? [])
+      const deps = { cluster, informers, events, clock, random, log, configured }
+      return [(scope) => runControllers('all', deps, scope)]
+    },
+  }
+}
