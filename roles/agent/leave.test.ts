@@ -18,6 +18,7 @@ import {
 import { clusterResource, virtualClusterResource } from '@skerry/fleet-kinds'
 import { leavePath } from '@skerry/membership'
 import { spkiHash } from '@skerry/pki'
+import { untilObject } from '@skerry/testing'
 import {
   freshToken,
   startTestAgent,
@@ -27,12 +28,7 @@ import {
   type TestHub,
 } from '../../testing/scenes/test-fleet.ts'
 import { startTestKarmada } from '../../testing/scenes/test-karmada.ts'
-import {
-  addNode,
-  startVirtualScene,
-  untilObject,
-  virtualCluster,
-} from '../../testing/scenes/virtual-scene.ts'
+import { addNode, startVirtualScene, virtualCluster } from '../../testing/scenes/virtual-scene.ts'
 import { runAgentPod } from './agent-pod.ts'
 import { openKarmadaIdentity } from './karmada-identity.ts'
 import { leave } from './leave.ts'
