@@ -123,10 +123,13 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
       access: options.access ?? {},
       etcd: options.etcd ?? {},
       dial: (pki) =>
-        createDirectDial(() => ({
-          ...pki().kubeletClient,
-          kubeletAuthorityPem: pki().authority.certificatePem,
-        })),
+        createDirectDial(
+          () => ({
+            ...pki().kubeletClient,
+            kubeletAuthorityPem: pki().authority.certificatePem,
+          }),
+          context,
+        ),
       frontProxy: {
         clientCaFile: options.requestheaderClientCaFile,
         allowedNames: options.requestheaderAllowedNames,

@@ -27,5 +27,5 @@ export function createAgentHandler(
   { local, clock, random, log, ownAddresses, memberNamespaceOf }: AgentHandlerDeps,
 ): TunnelHandler {
   const finder = createServiceFinder(allowed, { local, clock, ownAddresses })
-  return withServices(api, { finder, memberNamespaceOf, random, log })
+  return withServices(api, { finder, memberNamespaceOf, clock, random, log })
 }

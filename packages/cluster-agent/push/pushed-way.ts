@@ -77,7 +77,7 @@ function handlerFor(
   close(open, cluster)
   const api = memberApi(target, impersonator.token, clock)
   const asker = 'the token of spec.impersonatorSecretRef'
-  const forwarder = createApiForwarder({ api, asker }, log.child({ cluster }))
+  const forwarder = createApiForwarder({ api, asker }, { clock, log: log.child({ cluster }) })
   open.set(cluster, { version, forwarder })
   return forwarder
 }
