@@ -152,7 +152,7 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
   await using _requests = await openRoleSocket(join(options.dataDir, 'backup.sock'), plane)
   reportReady()
   reportServing(plane.server.address, addresses, context)
-  const scheduling = await schedulerConfiguration(options)
+  const scheduling = await schedulerConfiguration(options, context)
   await runAll(context.signal, [
     plane.upkeep,
     ...controllerTasks({ ...options, scheduling }, plane, context),
@@ -215,9 +215,10 @@ async function agentTasks(
 }
 
 /** Read and checked before anything runs; what reads it is imported only when there is one. */
-async function schedulerConfiguration({
-  schedulerConfig,
-}: SiteOptions): Promise<{ configuration?: SchedulerConfiguration }> {
+async function schedulerConfiguration(
+  { schedulerConfig }: SiteOptions,
+  context: RoleContext,
+): Promise<{ configuration?: SchedulerConfiguration }> {
   if (schedulerConfig === undefined) return {}
   const [{ readFile }, { parse }, { parseSchedulerConfiguration }] = await Promise.all([
     import('node:fs/promises'),
@@ -225,7 +226,7 @@ async function schedulerConfiguration({
     import('@skerry/scheduler'),
   ])
   const document: unknown = parse(await readFile(schedulerConfig, 'utf8'))
-  return { configuration: await parseSchedulerConfiguration(document) }
+  return { configuration: await parseSchedulerConfiguration(document, context) }
 }
 
 /** Runs the controllers and the scheduler on one set of informers: one copy of all objects in memory. */
