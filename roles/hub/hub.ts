@@ -183,7 +183,7 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
   const access: { objects?: Objects; onBroken?: OnBrokenTunnel } = {}
   const state = stack.use(createHubState(tunnels, { options, access }, context))
   const auditPath = join(options.dataDir, 'audit.log')
-  const auditLog = stack.use(await openAuditLog(auditPath, state, log))
+  const auditLog = stack.use(await openAuditLog(auditPath, state, { log, clock }))
   const write = (line: string): void => auditLog.write(line)
   const audit = createClusterAudit({ write, monotonicMs: () => clock.monotonicMs() })
   access.onBroken = createBrokenTunnelAudit({ write, clock })
