@@ -355,12 +355,69 @@ test('argv, env and signals are read in cmd only', () => {
   assert.deepEqual(wrong, [])
 })
 
+/** Matches code that reads the wall clock, or waits by it. */
+const wallClock = [
+  /(?<![.\w])set(?:Timeout|Interval)\(/,
+  /\.setTimeout\(/,
+  /\bset(?:Timeout|Interval)\b[^}]*\} from '(?:node:)?timers/,
+  /\b(?:Date|performance)\.now\(/,
+  /\bnew Date\(\)/,
+  /(?<![.\w])Date\(\)/,
+  /\bAbortSignal\.timeout\(/,
+  /\bprocess\.(?:hrtime|uptime)\b/,
+  /\bAtomics\.wait/,
+  /\bsystemClock\b/,
+]
+
+test('no package reads the wall clock but base', () => {
+  const found = code.filter((file) => {
+    if (!file.startsWith('packages/') || isTestCode(file)) return false
+    const text = read(file)
+    return wallClock.some((each) => each.test(text))
+  })
+  assert.deepEqual(found, [
+    'packages/base/clock.ts',
+    'packages/base/log.ts',
+    'packages/base/mod.ts',
+    'packages/base/real-timers.ts',
+  ])
+})
+
+/** Matches code that waits for time to pass, or polls with its own loop. */
+const handMadeWait = [
+  /(?<![.\w])set(?:Timeout|Interval)\(/,
+  /\bset(?:Timeout|Interval)\b[^}]*\} from '(?:node:)?timers/,
+  /\bsystemClock\s*\.(?:sleep|setTimer)\(/,
+  /\bAtomics\.wait/,
+  /\b(?:while|for) \([^\n]*(?:Date|performance)\.now\(/,
+  /\bwhile \([^\n]*\)\s*(?:\{\s*)?await (?:nextTurn\(|new Promise[^\n]*\bsetImmediate\b)/,
+  /\bfunction (?:until|waitFor|waitUntil|eventually)\b/,
+]
+
+/** Lists the test files that may do so, each with its reason. */
+const handMadeWaits = [
+  // End-to-end tests wait here: it names the awaited state, and polls with `until`.
+  'dev/e2e/wait-for.ts',
+  // These peers send something at intervals.
+  'dev/e2e/thin-link-edge.ts',
+  'testing/odd-answers/odd-json-answers.ts',
+  // This link delays packets.
+  'testing/hosts/delayed-link.ts',
+  // etcd counts its leases by its own clock.
+  'packages/store/etcd/etcd-store.test.ts',
+  // All others poll here.
+  'testing/until.ts',
+]
+
 test('no test waits on the wall clock, is skipped for good or runs alone', () => {
-  const wrong = code.filter(
-    (file) =>
-      file.endsWith('.test.ts') && /(?:test|it|describe)\.(?:skip|todo|only)\(/.test(read(file)),
-  )
-  assert.deepEqual(wrong, [])
+  const tests = code.filter((file) => isTestCode(file) || file.startsWith('dev/e2e/'))
+  const waiting = tests.filter((file) => {
+    const text = read(file)
+    return handMadeWait.some((each) => each.test(text))
+  })
+  assert.deepEqual(waiting, handMadeWaits.toSorted())
+  const left = tests.filter((file) => /(?:test|it|describe)\.(?:skip|todo|only)\(/.test(read(file)))
+  assert.deepEqual(left, [])
 })
 
 test('nothing is left open without an owner', () => {

@@ -4,6 +4,7 @@ import { constants } from 'node:fs'
 import { access, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { until } from './until.ts'
 
 export interface TestEtcd extends AsyncDisposable {
   /** The URL http://127.0.0.1:port, or https with certificates. */
@@ -31,9 +32,6 @@ export async function whyNoEtcd(): Promise<string | false> {
   }
 }
 
-/** The time for which another program that got a stopped member's port may hold it, in milliseconds. */
-const portWait = 10_000
-
 /** Starts one member on loopback with its own directory; it accepts requests when this resolves. */
 export async function startTestEtcd(options: TestEtcdOptions = {}): Promise<TestEtcd> {
   const directory = await mkdtemp(join(tmpdir(), 'skerry-etcd-'))
@@ -55,15 +53,14 @@ export async function startTestEtcd(options: TestEtcdOptions = {}): Promise<Test
     endpoint: `${schemeOf(options)}://127.0.0.1:${port}`,
     kill,
     async start() {
-      const giveUp = Date.now() + portWait
-      while (true) {
+      await until(async () => {
         try {
-          await startAt(port)
-          return
+          return await startAt(port)
         } catch (error) {
-          if (!(error instanceof PortTakenError) || Date.now() > giveUp) throw error
+          if (!(error instanceof PortTakenError)) throw error
+          return undefined
         }
-      }
+      })
     },
     async [Symbol.asyncDispose]() {
       await kill()

@@ -1,4 +1,4 @@
-import { ExpectedError, exitCodes, messageOf } from '@skerry/base'
+import { messageOf, systemClock, ExpectedError, exitCodes } from '@skerry/base'
 import { createHttpsTransport, readBody, type CredentialSource } from '@skerry/client'
 
 export interface HubAsker {
@@ -16,11 +16,14 @@ export async function getFromHub(
   path: string,
   signal: AbortSignal,
 ): Promise<{ status: number; text: string }> {
-  using transport = createHttpsTransport({
-    server: hubOrigin(hub),
-    ...(ca === undefined ? {} : { certificateAuthority: ca }),
-    ...(credentials ? { credentials } : {}),
-  })
+  using transport = createHttpsTransport(
+    {
+      server: hubOrigin(hub),
+      ...(ca === undefined ? {} : { certificateAuthority: ca }),
+      ...(credentials ? { credentials } : {}),
+    },
+    { clock: systemClock },
+  )
   const request = { method: 'GET', path, headers: {} } as const
   const answer = await transport.send(request, signal).catch((error: unknown) => {
     // The credential source has already written its message for people.

@@ -68,13 +68,13 @@ async function nextTokens(
   signal: AbortSignal,
 ): Promise<OidcTokens> {
   const { client, isDevice, tokens } = session
-  const why = await refreshed(session, signal)
+  const why = await refreshed(session, deps, signal)
   if (typeof why !== 'string') return why
   // A void token is removed, so that no process tries it again.
   if (tokens) await writeSession(options.directory, { ...session, tokens: undefined })
   if (options.isInteractive) {
     deps.tell(`The login at ${client.issuerUrl} has ended (${why}).`)
-    return logInAt(client, { isDevice, port: 0, tell: deps.tell }, signal)
+    return logInAt(client, { isDevice, port: 0, tell: deps.tell, clock: deps.clock }, signal)
   }
   const again = `skerry login ${session.hubs[0] ?? '<hub>'}${isDevice ? ' --device' : ''}`
   throw new ExpectedError(
@@ -86,13 +86,14 @@ async function nextTokens(
 /** Resolves with new tokens, or with the reason why the person must log in again. */
 async function refreshed(
   { client, tokens }: LoginSession,
+  deps: CredentialDeps,
   signal: AbortSignal,
 ): Promise<OidcTokens | string> {
   if (!tokens) return 'it was over before'
   const { refreshToken, subject } = tokens
   if (refreshToken === undefined) return 'the issuer gave no refresh token'
   try {
-    const issuer = await openOidcIssuer(client, signal)
+    const issuer = await openOidcIssuer(client, deps, signal)
     return await issuer.refresh({ refreshToken, subject })
   } catch (error) {
     if (error instanceof LoginEndedError) return error.message

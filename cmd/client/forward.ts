@@ -128,7 +128,7 @@ async function findHub(options: ForwardOptions): Promise<HubConnection> {
  * wrong cluster name.
  */
 async function requireRight(hub: HubConnection, name: string, signal: AbortSignal): Promise<void> {
-  using transport = createHttpsTransport(hub)
+  using transport = createHttpsTransport(hub, { clock: systemClock })
   const deps = { clock: systemClock, log: silentLogger, userAgent: `skerry/${version}` }
   const { group, resource } = clusterResource
   const resourceAttributes = { group, resource, subresource: 'services', name, verb: 'create' }

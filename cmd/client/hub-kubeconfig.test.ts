@@ -81,7 +81,7 @@ test('one kubeconfig has the hub and every cluster that its user may reach, and 
     { context: 'oslo' },
     { clock: systemClock, environment: {} },
   )
-  using transport = createHttpsTransport(target.transport)
+  using transport = createHttpsTransport(target.transport, { clock: systemClock })
   const deps = { clock: systemClock, log: silentLogger, userAgent: 'test' }
   // The request was allowed; only the tunnel is missing.
   const oslo = createCluster(transport, deps)

@@ -1,4 +1,4 @@
-import { ExpectedError, exitCodes, linkedSignal } from '@skerry/base'
+import { ExpectedError, exitCodes, linkedSignal, type Clock } from '@skerry/base'
 import { openOidcIssuer, type OidcClient, type OidcTokens } from '@skerry/client'
 
 export interface LogInOptions {
@@ -9,6 +9,7 @@ export interface LogInOptions {
   readonly tell: (text: string) => void
   /** Opens the address, in addition to printing it. */
   readonly open?: (url: string) => void
+  readonly clock: Pick<Clock, 'setTimer'>
 }
 
 /** The time that a person may take, in milliseconds. */
@@ -17,28 +18,23 @@ const personMsMax = 300_000
 /** The person logs in at the issuer, with whatever it asks of them. Throws ExpectedError. */
 export async function logInAt(
   client: OidcClient,
-  { isDevice, port, tell, open }: LogInOptions,
+  { isDevice, port, tell, open, clock }: LogInOptions,
   signal: AbortSignal,
 ): Promise<OidcTokens> {
   using scope = linkedSignal(signal)
   const late = `Cannot log in at ${client.issuerUrl}: nobody has done so in ${personMsMax / 60_000} minutes; try again`
-  const timer = setTimeout(
-    () => scope.abort(new ExpectedError(late, exitCodes.failure)),
-    personMsMax,
+  using _timer = clock.setTimer(personMsMax, () =>
+    scope.abort(new ExpectedError(late, exitCodes.failure)),
   )
-  try {
-    const issuer = await openOidcIssuer(client, scope.signal)
-    if (isDevice) {
-      return await issuer.logInByDevice(({ url, code }) => {
-        tell(`Open ${url} on any device, and enter the code ${code}`)
-        open?.(url)
-      })
-    }
-    return await issuer.logInByBrowser(port, (url) => {
-      tell(`Open this address in a browser of this machine:\n\n  ${url}\n`)
+  const issuer = await openOidcIssuer(client, { clock }, scope.signal)
+  if (isDevice) {
+    return await issuer.logInByDevice(({ url, code }) => {
+      tell(`Open ${url} on any device, and enter the code ${code}`)
       open?.(url)
     })
-  } finally {
-    clearTimeout(timer)
   }
+  return await issuer.logInByBrowser(port, (url) => {
+    tell(`Open this address in a browser of this machine:\n\n  ${url}\n`)
+    open?.(url)
+  })
 }

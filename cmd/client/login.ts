@@ -71,7 +71,7 @@ export async function logIn(
   const hubs = known?.hubs ?? []
   requireSameFleet({ ...options, hub }, client, hubs)
   deps.tell(`Logging in at ${client.issuerUrl} as client ${client.clientId}, for ${hub}.`)
-  const tokens = await logInAt(client, { ...deps, ...options }, signal)
+  const tokens = await logInAt(client, { ...seams, ...deps, ...options }, signal)
   const login = {
     exec: oidcEntry(client, deps.command),
     credentials: fixedCredentials({ bearerToken: tokens.idToken }),
@@ -222,7 +222,7 @@ async function revoke(
 ): Promise<string | undefined> {
   if (refreshToken === undefined) return undefined
   try {
-    await (await openOidcIssuer(client, signal)).revoke(refreshToken)
+    await (await openOidcIssuer(client, seams, signal)).revoke(refreshToken)
     return undefined
   } catch (error) {
     if (error instanceof ExpectedError) return error.message

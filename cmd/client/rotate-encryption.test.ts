@@ -29,7 +29,7 @@ test('a first start makes a key that only its owner can read, and the next start
     const first = await open()
     assert.equal((await stat(path)).mode & 0o777, 0o600)
     assert.equal(await open(), first)
-    const plan = await readEncryptionConfig(first)
+    const plan = await readEncryptionConfig(first, { clock: systemClock, log: silentLogger })
     assert.equal(plan.chainFor('core/configmaps'), undefined)
     const sealed = plan
       .chainFor('core/secrets')

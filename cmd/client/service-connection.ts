@@ -5,6 +5,7 @@ import {
   asError,
   destinationOf,
   secureConnection,
+  systemClock,
   withTimeout,
   type Connect,
 } from '@skerry/base'
@@ -36,7 +37,7 @@ export async function openServiceConnection(
   signal: AbortSignal,
 ): Promise<Duplex> {
   const message = `no connection in ${openMs} ms`
-  return withTimeout({ ms: openMs, message }, signal, async (scope) => {
+  return withTimeout({ ms: openMs, message, clock: systemClock }, signal, async (scope) => {
     const credentials = (await hub.credentials?.(scope)) ?? {}
     const way = await connectToHub(hub, credentials, scope)
     const { namespace, name, port } = asked.service

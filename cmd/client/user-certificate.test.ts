@@ -59,11 +59,14 @@ async function post(
   credentials: { certificate?: string; key?: string; bearerToken?: string },
   headers: Record<string, string> = {},
 ): Promise<string> {
-  using transport = createHttpsTransport({
-    server: url,
-    certificateAuthority: caPem,
-    credentials: fixedCredentials(credentials),
-  })
+  using transport = createHttpsTransport(
+    {
+      server: url,
+      certificateAuthority: caPem,
+      credentials: fixedCredentials(credentials),
+    },
+    { clock: systemClock },
+  )
   const request = { method: 'POST', path: certificateRenewalPath, headers } as const
   const { status, body } = await transport.send(request, soon())
   const { message = '' } = JSON.parse((await readBody(body)).toString())

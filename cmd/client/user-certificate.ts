@@ -49,7 +49,7 @@ export async function currentCertificate(
   const before = await readOwn(options)
   if (!isDue(before.certificate, deps.clock)) return before
   try {
-    const certificate = await renew(options, before, signal)
+    const certificate = await renew(options, { before, clock: deps.clock }, signal)
     requireBegun(certificate, options, deps.clock)
     await writeFileDurably(options.certificateFile, certificate, publicMode)
     return { ...before, certificate, notAfterMs: validityOf(certificate).notAfterMs }
@@ -103,15 +103,19 @@ function requireGood(
 
 async function renew(
   { hub, caFile }: UserCertificateOptions,
-  { certificate, key }: UserCertificate,
+  { before, clock }: { before: UserCertificate; clock: Clock },
   signal: AbortSignal,
 ): Promise<string> {
+  const { certificate, key } = before
   const ca = caFile === undefined ? undefined : await readFile(caFile, 'utf8')
-  using transport = createHttpsTransport({
-    server: hubOrigin(hub),
-    ...(ca === undefined ? {} : { certificateAuthority: ca }),
-    credentials: fixedCredentials({ certificate, key }),
-  })
+  using transport = createHttpsTransport(
+    {
+      server: hubOrigin(hub),
+      ...(ca === undefined ? {} : { certificateAuthority: ca }),
+      credentials: fixedCredentials({ certificate, key }),
+    },
+    { clock },
+  )
   const request = { method: 'POST', path: certificateRenewalPath, headers: {} } as const
   const answer = await transport.send(request, signal).catch((cause: unknown) => {
     const why = messageOf(cause)

@@ -35,7 +35,7 @@ export async function measureHour(subject: ApiSubject): Promise<number> {
     {},
     { clock: systemClock, environment: {} },
   )
-  using https = createHttpsTransport(transport)
+  using https = createHttpsTransport(transport, { clock: systemClock })
   const cluster = createCluster(https, {
     clock: systemClock,
     log: silentLogger,

@@ -291,7 +291,6 @@ async function removeTree(path: string): Promise<void> {
   for (const entry of entries) if (entry.isDirectory()) await removeTree(join(path, entry.name))
   await waitFor(`${path} to be empty`, async () => rmdir(path).then(() => true), {
     timeoutMs: 5_000,
-    intervalMs: 50,
   })
 }
 

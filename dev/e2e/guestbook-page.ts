@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '@skerry/testing'
 import type { TestHost } from '@skerry/testing'
 
 /** The content of the guestbook's page. */
@@ -58,12 +58,16 @@ async function visitUntil(
   fetch: () => Promise<Page>,
   visits: Visits,
 ): Promise<void> {
-  do {
-    try {
-      visits.pages.push(await fetch())
-    } catch (error) {
-      visits.failures.push(`${new Date().toISOString()} ${String(error)}`)
-    }
-    await sleep(100)
-  } while (!signal.aborted)
+  await until(
+    async () => {
+      try {
+        visits.pages.push(await fetch())
+      } catch (error) {
+        visits.failures.push(`${new Date().toISOString()} ${String(error)}`)
+      }
+      return signal.aborted
+    },
+    // The action bounds its own time.
+    new AbortController().signal,
+  )
 }

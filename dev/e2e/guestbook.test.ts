@@ -91,14 +91,10 @@ async function scales({ cluster, fetch }: Stage): Promise<void> {
     .split('\n')
     .map((name) => name.replace('pod/', ''))
   const served = new Set<string>()
-  await cluster.waitFor(
-    'every pod to serve the page',
-    async () => {
-      served.add((await fetch()).pod)
-      return served.size === 4 ? true : undefined
-    },
-    { intervalMs: 10 },
-  )
+  await cluster.waitFor('every pod to serve the page', async () => {
+    served.add((await fetch()).pod)
+    return served.size === 4 ? true : undefined
+  })
   assert.deepEqual([...served].sort(), pods.sort())
   await cluster.kubectl('scale', '-n', 'guestbook', 'deployment/web', '--replicas=2')
   const isScaled = '--for=jsonpath={.status.replicas}=2'

@@ -91,14 +91,10 @@ async function podAddresses(cluster: ClusterOnHosts): Promise<string[]> {
 
 async function untilBothServe(cluster: ClusterOnHosts, fetch: () => Promise<Page>): Promise<void> {
   const served = new Set<string>()
-  await cluster.waitFor(
-    'both web pods to serve',
-    async () => {
-      served.add((await fetch()).pod)
-      return served.size === 2 ? true : undefined
-    },
-    { intervalMs: 20 },
-  )
+  await cluster.waitFor('both web pods to serve', async () => {
+    served.add((await fetch()).pod)
+    return served.size === 2 ? true : undefined
+  })
 }
 
 /** Returns the ids of the running containers from containerd itself, since the API is unreachable. */

@@ -99,7 +99,7 @@ async function killJoins(cluster: ClusterOnHosts): Promise<void> {
         () => true,
         () => undefined,
       )
-    await cluster.waitFor(`${file} to be written`, look, { intervalMs: 5 })
+    await cluster.waitFor(`${file} to be written`, look)
     await role.kill()
   }
 }
@@ -267,7 +267,7 @@ async function cutOff(cluster: ClusterOnHosts, first: EdgeNode, second: EdgeNode
       assert.equal(await nameFrom(second.host, `${far.ip}:8080`), far.name)
       return (await cluster.nodeCondition(second.name)) === 'Unknown' ? true : undefined
     },
-    { timeoutMs: 90_000, intervalMs: 1_000 },
+    { timeoutMs: 90_000 },
   )
   await cluster.waitFor('the service to lead to the near pod only', async () => {
     for (let count = 0; count < 8; count++) {

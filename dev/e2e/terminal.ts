@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TestHost } from '@skerry/testing'
+import { type TestHost } from '@skerry/testing'
 import { waitFor } from './wait-for.ts'
 
 /** A separate terminal with a command on it, as people use it. */
@@ -50,7 +50,6 @@ export async function openTerminal(
     until: (text) =>
       waitFor(`${text} on the terminal`, async () => text.test(screen) || undefined, {
         timeoutMs: 30_000,
-        intervalMs: 50,
         diagnose: async () => screen,
       }),
     async resize({ rows, columns }) {

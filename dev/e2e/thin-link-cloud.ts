@@ -8,6 +8,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { clusterResource } from '@skerry/fleet-kinds'
 import { spkiHash } from '@skerry/pki'
+import { until } from '@skerry/testing'
 import { freshToken, startTestHub, type TestHub } from '../../testing/scenes/test-fleet.ts'
 
 const [bindAddress = '127.0.0.1'] = process.argv.slice(2)
@@ -28,8 +29,7 @@ await fleet.admin.resource(clusterResource).create(
 )
 const token = await freshToken(fleet, 'edge')
 say({ hub: fleet.url, token, caHash: spkiHash(fleet.caPem) })
-while (fleet.hub.connections.own.sessions('edge').length === 0)
-  await new Promise((go) => setTimeout(go, 50))
+await until(() => fleet.hub.connections.own.sessions('edge').length > 0)
 const [tunnel] = fleet.hub.connections.own.sessions('edge')
 const options = await optionsOf(fleet)
 

@@ -107,11 +107,14 @@ test('a service account token works while its pod lives and its roles allow', as
     .createSubresource({ ...key, subresource: 'token', body: request }, signal)
   const { status } = answer as unknown as TokenRequest
   const get = async (path: string): Promise<number> => {
-    using transport = createHttpsTransport({
-      server: server_.url,
-      certificateAuthority: server_.credentials.ca,
-      credentials: fixedCredentials({ bearerToken: status?.token ?? '' }),
-    })
+    using transport = createHttpsTransport(
+      {
+        server: server_.url,
+        certificateAuthority: server_.credentials.ca,
+        credentials: fixedCredentials({ bearerToken: status?.token ?? '' }),
+      },
+      { clock: systemClock },
+    )
     const { status: code, body } = await transport.send(
       { method: 'GET', path, headers: {} },
       signal,

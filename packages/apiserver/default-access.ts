@@ -99,6 +99,7 @@ export function createDefaultAccess(
     const { dial, webhookIdentity: identity } = options
     const webhooks = createWebhookClient({
       objects,
+      clock,
       random,
       ...(dial ? { dial } : {}),
       ...(identity ? { identity } : {}),

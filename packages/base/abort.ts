@@ -1,4 +1,5 @@
 import { asError } from './as-error.ts'
+import type { Clock } from './clock.ts'
 
 /** A signal that follows its parent and can be aborted on its own; dispose it to let go of the parent. */
 export interface LinkedSignal extends Disposable {
@@ -34,6 +35,7 @@ export interface TimeoutOptions {
   ms: number
   /** Becomes the error's message, e.g. `Cannot dial hub: no answer in 10000 ms`. */
   message: string
+  clock: Pick<Clock, 'setTimer'>
 }
 
 /** Runs `work` under a signal that also aborts after `ms`. For one answer, never for a whole stream. */
@@ -43,12 +45,9 @@ export async function withTimeout<T>(
   work: (scope: AbortSignal) => Promise<T>,
 ): Promise<T> {
   using scope = linkedSignal(signal)
-  const timer = setTimeout(() => scope.abort(new Error(options.message)), options.ms)
-  try {
-    return await work(scope.signal)
-  } finally {
-    clearTimeout(timer)
-  }
+  const { clock, ms, message } = options
+  using _timer = clock.setTimer(ms, () => scope.abort(new Error(message)))
+  return await work(scope.signal)
 }
 
 /** The answer; rejects with the signal's reason when that comes first. */

@@ -10,7 +10,12 @@ export interface Clock {
   /** Resolves after `ms` (0 or more). Rejects with the signal's reason when it aborts first. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
   /** Calls `onTimer` once after `ms`. Disposing the timer before that cancels it. */
-  setTimer(ms: number, onTimer: () => void): Timer
+  setTimer(ms: number, onTimer: () => void, options?: TimerOptions): Timer
+}
+
+export interface TimerOptions {
+  /** True if the process may end before the timer fires. Default: the process waits. */
+  readonly isBackground?: boolean
 }
 
 export interface Timer extends Disposable {
@@ -40,8 +45,9 @@ export const systemClock: Clock = Object.freeze({
       signal.addEventListener('abort', onAbort, { once: true })
     })
   },
-  setTimer(ms: number, onTimer: () => void): Timer {
+  setTimer(ms: number, onTimer: () => void, { isBackground }: TimerOptions = {}): Timer {
     const timer = setTimeout(onTimer, Math.min(ms, timerMsMax))
+    if (isBackground) timer.unref()
     return { [Symbol.dispose]: () => clearTimeout(timer) }
   },
 })

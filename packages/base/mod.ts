@@ -5,6 +5,7 @@
  * Start reading at clock.ts (why time is injected) and run-all.ts (why no promise floats).
  */
 export { systemClock, type Clock, type Timer } from './clock.ts'
+export { allowSilence, grpcDeadline, whenSilent } from './real-timers.ts'
 export { giveWay, ownTurn } from './give-way.ts'
 export { sleepUnlessClockIsSet } from './sleep-unless-clock-is-set.ts'
 export { simulatedClock, type SimulatedClock } from './simulated-clock.ts'

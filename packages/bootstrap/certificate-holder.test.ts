@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { seededRandom, silentLogger, simulatedClock, type SimulatedClock } from '@skerry/base'
 import { createAuthority, validityOf, type Authority } from '@skerry/pki'
+import { until } from '@skerry/testing'
 import {
   holdCertificate,
   isWithin,
@@ -88,16 +90,8 @@ async function scene(reckons: boolean): Promise<Scene> {
 }
 
 /** Keys are made and files are written in other threads. */
-async function settled(isDone = (): boolean => false, turns = 400): Promise<void> {
-  for (let turn = 0; turn < turns && !isDone(); turn += 1) {
-    await new Promise((resolve) => setImmediate(resolve))
-  }
-}
-
-/** For a state that must come; other threads may be slow. */
-async function until(isDone: () => boolean): Promise<void> {
-  await settled(isDone, 1_000_000)
-  assert.ok(isDone())
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 400; turn += 1) await nextTurn()
 }
 
 /** It is let in when the certificate that it shows is good by the issuer's clock. */

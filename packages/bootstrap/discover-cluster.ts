@@ -81,7 +81,7 @@ async function readConfigMap(
   deps: DiscoverDeps,
   signal: AbortSignal,
 ): Promise<ConfigMap> {
-  using transport = createHttpsTransport(config)
+  using transport = createHttpsTransport(config, deps)
   const cluster = createCluster(transport, { ...deps, userAgent: 'skerry (join)' })
   try {
     return await cluster.resource(resources.configMaps).get(clusterInfoKey, signal)

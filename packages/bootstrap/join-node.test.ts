@@ -15,7 +15,7 @@ import {
   spkiHash,
   type Authority,
 } from '@skerry/pki'
-import { failuresOfDamage, startTestApiServer } from '@skerry/testing'
+import { failuresOfDamage, startTestApiServer, until } from '@skerry/testing'
 import {
   bootstrapTokenText,
   clusterInfoConfigMap,
@@ -67,13 +67,10 @@ async function startSite() {
 async function signPending(cluster: Cluster, authority: Authority, signal: AbortSignal) {
   const requests = cluster.resource(resources.certificateSigningRequests)
   for (;;) {
-    const [pending] = (await requests.list({}, signal)).items.filter(
-      (one) => !one.status?.certificate,
-    )
-    if (!pending) {
-      await systemClock.sleep(5, signal)
-      continue
-    }
+    const pending = await until(async () => {
+      const { items } = await requests.list({}, signal)
+      return items.find((one) => !one.status?.certificate)
+    }, signal)
     const pem = Buffer.from(pending.spec?.request ?? '', 'base64').toString()
     const asked = await readSigningRequest(pem)
     const certificatePem = await signCertificate(authority, {
@@ -119,7 +116,7 @@ test('a machine joins by token and hash, and then needs neither', async () => {
   assert.equal(signed.asked.commonName, 'system:node:n1')
   assert.deepEqual(signed.asked.organizations, ['system:nodes'])
 
-  using transport = createHttpsTransport(identity.transport)
+  using transport = createHttpsTransport(identity.transport, { clock: systemClock })
   const asNode = createCluster(transport, { ...deps, userAgent: 'skerry/test' })
   await assert.rejects(asNode.resource(resources.nodes).get({ name: 'n1' }, signal), { code: 404 })
   await assert.rejects(asNode.resource(resources.nodes).get({ name: 'n2' }, signal), { code: 403 })

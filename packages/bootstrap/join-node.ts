@@ -153,7 +153,7 @@ async function requestOver(
   deps: RequestDeps,
   signal: AbortSignal,
 ): Promise<CertificateAndKey> {
-  using transport = createHttpsTransport(config)
+  using transport = createHttpsTransport(config, deps)
   const cluster = createCluster(transport, { ...deps, userAgent: 'skerry (certificates)' })
   return await requestCertificate(cluster, request, deps, signal)
 }

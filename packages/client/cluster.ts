@@ -63,6 +63,7 @@ export function createCluster(transport: Transport, deps: ClusterDeps): Cluster 
     return response
   }
   const caller: Caller = {
+    clock: deps.clock,
     call: async (request, signal) => readAnswer(await send(request, signal)),
     async open(request, signal) {
       const response = await send(request, signal)

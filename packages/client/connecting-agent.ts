@@ -5,6 +5,7 @@ import {
   destinationOf,
   secureConnection,
   withTimeout,
+  type Clock,
   type Connect,
   type SecureOptions,
 } from '@skerry/base'
@@ -16,6 +17,7 @@ export interface ConnectingAgentOptions {
   /** Of kept-alive sockets. */
   sockets: http.AgentOptions
   tls: ConnectionChecks
+  clock: Pick<Clock, 'setTimer'>
 }
 
 /** For https: whom to trust there, and who asks. */
@@ -26,12 +28,12 @@ export interface ConnectionChecks extends Omit<SecureOptions, 'host'> {
 
 /** An Agent whose connections are opened by a way of the caller's, e.g. through a proxy. */
 export function connectingAgent(
-  { connect, base, sockets, tls }: ConnectingAgentOptions,
+  { connect, base, sockets, tls, clock }: ConnectingAgentOptions,
   signal: AbortSignal,
 ): http.Agent {
   const agent = base.protocol === 'http:' ? new http.Agent(sockets) : new https.Agent(sockets)
   agent.createConnection = (_options, onCreated) => {
-    openByWay({ connect, base, tls }, signal).then(
+    openByWay({ connect, base, tls, clock }, signal).then(
       (socket) => onCreated?.(null, socket),
       // The types want a stream beside the error; Node looks at the error first.
       (error: Error) => onCreated?.(error, undefined as never),
@@ -43,14 +45,14 @@ export function connectingAgent(
 
 /** A connection by a way of the caller's, with TLS inside it for https. Rejects with why there is none. */
 export function openByWay(
-  { connect, base, tls }: Omit<ConnectingAgentOptions, 'sockets'>,
+  { connect, base, tls, clock }: Omit<ConnectingAgentOptions, 'sockets'>,
   signal: AbortSignal,
 ): Promise<Duplex> {
   const to = destinationOf(base)
   const { serverName = to.host, ...checks } = tls
   const ms = clientLimits.wayTimeoutMs
   const message = `Cannot connect to ${base.host}: no connection in ${ms} ms`
-  return withTimeout({ ms, message }, signal, async (scope) => {
+  return withTimeout({ ms, message, clock }, signal, async (scope) => {
     const raw = await connect(to, scope)
     if (base.protocol === 'http:') return raw
     return secureConnection(raw, { host: serverName, ...checks }, scope)

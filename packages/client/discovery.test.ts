@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { systemClock } from '@skerry/base'
 import { StatusError } from '@skerry/api'
 import { discover } from './discovery.ts'
 import type { Caller } from './resource-client.ts'
@@ -60,6 +61,7 @@ test('a subresource that carries another kind than its resource is told from one
   ] as const
   for (const [answers, foreign] of table) {
     const caller: Caller = {
+      clock: systemClock,
       call({ path }) {
         const answer = new Map<string, unknown>(Object.entries(answers)).get(path)
         if (answer !== undefined) return Promise.resolve(answer)

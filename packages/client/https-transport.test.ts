@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { test } from 'node:test'
-import { ConnectError, hostAndPort, silentLogger, systemClock } from '@skerry/base'
+import { ConnectError, hostAndPort, silentLogger, simulatedClock, systemClock } from '@skerry/base'
 import { createCluster } from './cluster.ts'
 import { NotConnectedError, createHttpsTransport } from './https-transport.ts'
 import { resources } from './resources-table.ts'
@@ -31,15 +31,18 @@ async function serve(listener: RequestListener) {
 test('a client certificate, the CA and the path of the base URL are used', async () => {
   await using api = await startTestApiServer()
   const { ca, cert, key } = api.credentials
-  using transport = createHttpsTransport({
-    server: `${api.url}/`,
-    certificateAuthority: ca,
-    credentials: () => Promise.resolve({ certificate: cert, key }),
-  })
+  using transport = createHttpsTransport(
+    {
+      server: `${api.url}/`,
+      certificateAuthority: ca,
+      credentials: () => Promise.resolve({ certificate: cert, key }),
+    },
+    { clock: systemClock },
+  )
   const answer = await transport.send({ method: 'GET', path: '/version', headers: {} }, signal)
   assert.equal(answer.status, 200)
   assert.match((await readBody(answer.body)).toString(), /gitVersion/)
-  using stranger = createHttpsTransport({ server: api.url })
+  using stranger = createHttpsTransport({ server: api.url }, { clock: systemClock })
   const refused = stranger.send({ method: 'GET', path: '/version', headers: {} }, signal)
   await assert.rejects(refused, /certificate/)
 })
@@ -48,7 +51,7 @@ test('a body that never ends is read as it comes, and ends with the signal', asy
   await using server = await serve((_, response) => {
     response.write('one\n')
   })
-  using transport = createHttpsTransport({ server: server.url })
+  using transport = createHttpsTransport({ server: server.url }, { clock: systemClock })
   const controller = new AbortController()
   const answer = await transport.send({ method: 'GET', path: '/', headers: {} }, controller.signal)
   const chunks = answer.body[Symbol.asyncIterator]()
@@ -65,11 +68,14 @@ test('a token is asked for each request, and several values of a header are seve
     response.end('{}')
   })
   const tokens = ['first', 'second']
-  using transport = createHttpsTransport({
-    server: `${server.url}/clusters/a`,
-    credentials: () => Promise.resolve({ bearerToken: tokens.shift() ?? '' }),
-    headers: { 'impersonate-group': ['x', 'y'] },
-  })
+  using transport = createHttpsTransport(
+    {
+      server: `${server.url}/clusters/a`,
+      credentials: () => Promise.resolve({ bearerToken: tokens.shift() ?? '' }),
+      headers: { 'impersonate-group': ['x', 'y'] },
+    },
+    { clock: systemClock },
+  )
   for (const path of ['/one', '/two']) {
     const answer = await transport.send({ method: 'GET', path, headers: {} }, signal)
     await readBody(answer.body)
@@ -78,13 +84,19 @@ test('a token is asked for each request, and several values of a header are seve
 })
 
 test('no answer in time is an error that says what was asked of whom', async () => {
-  await using server = await serve(() => undefined)
-  using transport = createHttpsTransport({ server: server.url, answerHeadTimeoutMs: 20 })
+  const clock = simulatedClock()
+  const asked = Promise.withResolvers<void>()
+  await using server = await serve(() => asked.resolve())
+  const config = { server: server.url, answerHeadTimeoutMs: 20_000 }
+  using transport = createHttpsTransport(config, { clock })
   const request = { method: 'GET' as const, path: '/api?x=secret', headers: {} }
-  await assert.rejects(transport.send(request, signal), (error: Error) => {
-    assert.match(error.message, /^Cannot GET 127\.0\.0\.1:\d+\/api: no answer in 20 ms$/)
+  const late = assert.rejects(transport.send(request, signal), (error: Error) => {
+    assert.match(error.message, /^Cannot GET 127\.0\.0\.1:\d+\/api: no answer in 20000 ms$/)
     return true
   })
+  await asked.promise
+  await clock.advance(20_000)
+  await late
 })
 
 test('a kept socket that the server closed meanwhile does not fail a read', async () => {
@@ -94,7 +106,7 @@ test('a kept socket that the server closed meanwhile does not fail a read', asyn
     if (requests === 2) request.socket.destroy()
     else response.end('{}')
   })
-  using transport = createHttpsTransport({ server: server.url })
+  using transport = createHttpsTransport({ server: server.url }, { clock: systemClock })
   const get = async (): Promise<number> => {
     const answer = await transport.send({ method: 'GET', path: '/', headers: {} }, signal)
     await readBody(answer.body)
@@ -108,16 +120,19 @@ test('connections are opened by the way that was given, and closed with the tran
   const opened: string[] = []
   const sockets: Socket[] = []
   const { port } = new URL(server.url)
-  const transport = createHttpsTransport({
-    server: 'http://hub.example:8080',
-    async connect(to) {
-      opened.push(hostAndPort(to))
-      const socket = connect(Number(port), '127.0.0.1')
-      sockets.push(socket)
-      await once(socket, 'connect')
-      return socket
+  const transport = createHttpsTransport(
+    {
+      server: 'http://hub.example:8080',
+      async connect(to) {
+        opened.push(hostAndPort(to))
+        const socket = connect(Number(port), '127.0.0.1')
+        sockets.push(socket)
+        await once(socket, 'connect')
+        return socket
+      },
     },
-  })
+    { clock: systemClock },
+  )
   for (const path of ['/one', '/two']) {
     const answer = await transport.send({ method: 'GET', path, headers: {} }, signal)
     await readBody(answer.body)
@@ -132,10 +147,13 @@ test('connections are opened by the way that was given, and closed with the tran
 })
 
 test('a way that leads nowhere is the error of the request', async () => {
-  using transport = createHttpsTransport({
-    server: 'https://hub.example',
-    connect: async () => Promise.reject(new ConnectError('Cannot pass proxy: it is closed')),
-  })
+  using transport = createHttpsTransport(
+    {
+      server: 'https://hub.example',
+      connect: async () => Promise.reject(new ConnectError('Cannot pass proxy: it is closed')),
+    },
+    { clock: systemClock },
+  )
   const asking = transport.send({ method: 'GET', path: '/version', headers: {} }, signal)
   await assert.rejects(asking, /Cannot pass proxy: it is closed/)
 })
@@ -150,7 +168,10 @@ test('a connection that was closed before TLS is told apart: nothing of the requ
     await once(server, 'listening')
     const address = server.address()
     const port = typeof address === 'object' ? address?.port : undefined
-    using transport = createHttpsTransport({ server: `https://127.0.0.1:${port}` })
+    using transport = createHttpsTransport(
+      { server: `https://127.0.0.1:${port}` },
+      { clock: systemClock },
+    )
     const request = { method: 'POST' as const, path: '/', headers: {}, body: Buffer.from('{}') }
     await assert.rejects(transport.send(request, signal), NotConnectedError, end)
     server.close()
@@ -163,7 +184,7 @@ test('a web page in the place of an answer is told for what it is', async () => 
     response.setHeader('content-type', 'text/html')
     response.end('<html>Please sign in</html>')
   })
-  using transport = createHttpsTransport({ server: server.url })
+  using transport = createHttpsTransport({ server: server.url }, { clock: systemClock })
   const deps = { clock: systemClock, log: silentLogger, userAgent: 'test' }
   const asking = createCluster(transport, deps).resource(resources.namespaces).list({}, signal)
   await assert.rejects(asking, /200 came with text\/html, not with JSON; .*captive portal/)

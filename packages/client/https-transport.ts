@@ -8,6 +8,7 @@ import {
   linkedSignal,
   PeerAnswerError,
   peerHeadOf,
+  type Clock,
   type Connect,
   type HeaderRecord,
   type PeerAsked,
@@ -37,6 +38,11 @@ export interface HttpsTransportConfig {
   answerHeadTimeoutMs?: number
 }
 
+export interface HttpsTransportDeps {
+  /** Bounds the time for a connection and for an answer. */
+  readonly clock: Pick<Clock, 'setTimer'>
+}
+
 export interface HttpsTransport extends Transport, Disposable {}
 
 /**
@@ -44,11 +50,14 @@ export interface HttpsTransport extends Transport, Disposable {}
  * socket, so a slow one never fills a window that others share, and dead peers are found by TCP
  * keep-alive in about 25 s. Dispose it to close all sockets.
  */
-export function createHttpsTransport(config: HttpsTransportConfig): HttpsTransport {
+export function createHttpsTransport(
+  config: HttpsTransportConfig,
+  { clock }: HttpsTransportDeps,
+): HttpsTransport {
   const base = new URL(config.server)
   const stop = new AbortController()
-  const agents = new AgentOfCertificate(config, base, stop.signal)
-  const target: Target = { config, base, agents }
+  const agents = new AgentOfCertificate({ config, base, clock }, stop.signal)
+  const target: Target = { config, base, clock, agents }
   return {
     async send(request, signal) {
       const credentials = (await config.credentials?.(signal)) ?? {}
@@ -79,10 +88,13 @@ class StaleSocketError extends Error {
   override name = 'StaleSocketError'
 }
 
-interface Target {
-  config: HttpsTransportConfig
-  base: URL
-  agents: AgentOfCertificate
+interface Server extends HttpsTransportDeps {
+  readonly config: HttpsTransportConfig
+  readonly base: URL
+}
+
+interface Target extends Server {
+  readonly agents: AgentOfCertificate
 }
 
 interface Outgoing {
@@ -94,13 +106,11 @@ interface Outgoing {
 class AgentOfCertificate {
   #agent: http.Agent | undefined
   #certificate: string | undefined
-  readonly #config: HttpsTransportConfig
-  readonly #base: URL
+  readonly #server: Server
   readonly #signal: AbortSignal
 
-  constructor(config: HttpsTransportConfig, base: URL, signal: AbortSignal) {
-    this.#config = config
-    this.#base = base
+  constructor(server: Server, signal: AbortSignal) {
+    this.#server = server
     this.#signal = signal
   }
 
@@ -108,8 +118,7 @@ class AgentOfCertificate {
     if (this.#agent && this.#certificate === credentials.certificate) return this.#agent
     closeFreeSockets(this.#agent)
     this.#certificate = credentials.certificate
-    const target = { config: this.#config, base: this.#base, credentials }
-    this.#agent = createAgent(target, this.#signal)
+    this.#agent = createAgent({ ...this.#server, credentials }, this.#signal)
     return this.#agent
   }
 
@@ -127,13 +136,14 @@ function closeFreeSockets(agent: http.Agent | undefined): void {
   }
 }
 
-interface AgentTarget {
-  config: HttpsTransportConfig
-  base: URL
-  credentials: ClientCredentials
+interface AgentTarget extends Server {
+  readonly credentials: ClientCredentials
 }
 
-function createAgent({ config, base, credentials }: AgentTarget, signal: AbortSignal): http.Agent {
+function createAgent(
+  { config, base, clock, credentials }: AgentTarget,
+  signal: AbortSignal,
+): http.Agent {
   const sockets = {
     keepAlive: true,
     keepAliveMsecs: clientLimits.keepAliveProbeMs,
@@ -144,7 +154,7 @@ function createAgent({ config, base, credentials }: AgentTarget, signal: AbortSi
   const { connect, proxyUrl } = config
   if (connect) {
     const tls = checksOf(config, credentials)
-    return connectingAgent({ connect, base, sockets, tls }, signal)
+    return connectingAgent({ connect, base, sockets, tls, clock }, signal)
   }
   const shared = {
     ...sockets,
@@ -200,7 +210,7 @@ async function sendOnce(
   signal: AbortSignal,
 ): Promise<TransportResponse> {
   signal.throwIfAborted()
-  const { base, config, agents } = target
+  const { base, config, clock, agents } = target
   const { method, path, body } = outgoing.request
   const scope = linkedSignal(signal)
   const headTimeoutMs = config.answerHeadTimeoutMs ?? clientLimits.answerHeadTimeoutMs
@@ -214,10 +224,10 @@ async function sendOnce(
     signal: scope.signal,
   })
   const name = `${method} ${base.host}${path.split('?', 1)[0]}`
-  const headTimer = setTimeout(() => {
+  using _headTimer = clock.setTimer(headTimeoutMs, () => {
     scope.abort(new Error(`Cannot ${name}: no answer in ${headTimeoutMs} ms`))
-  }, headTimeoutMs)
-  limitConnectTime(request, () => {
+  })
+  limitConnectTime(request, clock, () => {
     scope.abort(new Error(`Cannot ${name}: no connection in ${clientLimits.connectTimeoutMs} ms`))
   })
   const answered = answerTo(request, base.host)
@@ -238,8 +248,6 @@ async function sendOnce(
       })
     }
     throw error
-  } finally {
-    clearTimeout(headTimer)
   }
 }
 
@@ -249,11 +257,15 @@ function isClosedEarly({ socket }: http.ClientRequest, error: unknown): boolean 
   return isClosed && socket instanceof TLSSocket && Reflect.get(socket, 'secureConnecting') === true
 }
 
-function limitConnectTime(request: http.ClientRequest, onLate: () => void): void {
+function limitConnectTime(
+  request: http.ClientRequest,
+  clock: HttpsTransportDeps['clock'],
+  onLate: () => void,
+): void {
   request.once('socket', (socket: Socket) => {
     if (!socket.connecting) return
-    const timer = setTimeout(onLate, clientLimits.connectTimeoutMs)
-    const clear = (): void => clearTimeout(timer)
+    const timer = clock.setTimer(clientLimits.connectTimeoutMs, onLate)
+    const clear = (): void => timer[Symbol.dispose]()
     socket.once('connect', clear)
     socket.once('close', clear)
   })

@@ -1,4 +1,5 @@
 import { isStatusError, type AnyObject, type KubeList, type KubeObject } from '@skerry/api'
+import type { Clock } from '@skerry/base'
 import { clientLimits } from './client-limits.ts'
 import {
   collectionPath,
@@ -12,6 +13,7 @@ import { watchEvents, type WatchEvent, type WatchRequest } from './watch-events.
 
 /** How a resource client reaches the server; cluster.ts makes it. */
 export interface Caller {
+  readonly clock: Pick<Clock, 'setTimer'>
   call(request: CallRequest, signal: AbortSignal): Promise<unknown>
   open(request: CallRequest, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>
 }

@@ -41,9 +41,11 @@ export async function* watchEvents<T extends KubeObject>(
 ): AsyncGenerator<WatchEvent<T>, void, undefined> {
   const timeoutSeconds = watch.timeoutSeconds ?? clientLimits.watchSecondsMin
   using scope = linkedSignal(signal)
-  using _deadline = deadline(timeoutSeconds * 1000 + clientLimits.watchGraceMs, () =>
-    scope.abort(new Error(`Cannot watch ${resource.resource}: the server did not end the watch`)),
-  )
+  const onLate = (): void =>
+    scope.abort(new Error(`Cannot watch ${resource.resource}: the server did not end the watch`))
+  // A broken proxy can keep a silent watch open; after the requested time the watch is certainly dead.
+  const deadlineMs = timeoutSeconds * 1000 + clientLimits.watchGraceMs
+  using _deadline = caller.clock.setTimer(deadlineMs, onLate, { isBackground: true })
   const body = await caller.open(
     {
       method: 'GET',
@@ -86,11 +88,4 @@ function toWatchEvent<T extends KubeObject>(line: unknown): WatchEvent<T> {
     default:
       throw new Error('Cannot read watch: an event of no known type')
   }
-}
-
-/** A half-dead proxy can keep a watch open in silence; past the asked time it is dead for sure. */
-function deadline(ms: number, onLate: () => void): Disposable {
-  const timer = setTimeout(onLate, ms)
-  timer.unref()
-  return { [Symbol.dispose]: () => clearTimeout(timer) }
 }

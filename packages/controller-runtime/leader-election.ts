@@ -118,7 +118,10 @@ class Candidate {
 
   /** Lets the next candidate in at once. Failing is fine: then it waits for the lease to expire. */
   async release(): Promise<void> {
-    const signal = AbortSignal.timeout(this.#options.retryPeriodMs)
+    const late = new AbortController()
+    const { signal } = late
+    const { clock } = this.#deps
+    using _timer = clock.setTimer(this.#options.retryPeriodMs, () => late.abort())
     try {
       while (!(await this.#tryRelease(signal))) signal.throwIfAborted()
     } catch (error) {

@@ -11,13 +11,15 @@ import { layeredInterpreter } from './layered-interpreter.ts'
 import { nativeInterpreter } from './native/native-interpreter.ts'
 import { thirdpartyInterpreter } from './thirdparty/thirdparty-interpreter.ts'
 import { withUnknownHealth } from './unknown-health.ts'
-import { callInterpreterWebhook } from './webhook/call-interpreter-webhook.ts'
+import { createWebhookCaller } from './webhook/call-interpreter-webhook.ts'
 import { InterpreterWebhooks } from './webhook/interpreter-webhooks.ts'
 import {
   webhookConfigurationResource,
   type WebhookConfiguration,
 } from './webhook/webhook-configuration.ts'
 import { WebhookInterpreter } from './webhook/webhook-interpreter.ts'
+
+export type InterpreterClock = LuaClock & Pick<Clock, 'setTimer'>
 
 /** The users' own rules. If omitted, there are none of that kind. */
 export interface InterpreterSources {
@@ -36,7 +38,7 @@ export interface Source<T extends KubeObject> extends Pick<Informer<T>, 'list' |
  */
 export function createInterpreter(
   { customizations, webhooks }: InterpreterSources,
-  clock: LuaClock,
+  clock: InterpreterClock,
   onSuspended?: (suspension: Suspension) => void,
 ): ResourceInterpreter {
   const layers: ResourceInterpreter[] = []
@@ -46,7 +48,7 @@ export function createInterpreter(
   }
   if (webhooks) {
     const known = following(webhooks, (list) => new InterpreterWebhooks(list))
-    layers.push(new WebhookInterpreter(known, callInterpreterWebhook))
+    layers.push(new WebhookInterpreter(known, createWebhookCaller({ clock })))
   }
   layers.push(thirdpartyInterpreter)
   return layeredInterpreter(layers, nativeInterpreter)
@@ -57,7 +59,7 @@ export function createInterpreter(
  * asked. Customizations are left out if the control plane lacks them or does not show them to this user.
  */
 export async function localInterpreterOf(
-  { hub, clock }: Pick<HubInterpreterDeps, 'hub'> & { readonly clock: LuaClock },
+  { hub, clock }: Pick<HubInterpreterDeps, 'hub'> & { readonly clock: InterpreterClock },
   signal: AbortSignal,
 ): Promise<ResourceInterpreter> {
   const items = await itemsOf(hub, signal)

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { builtinKinds } from '@skerry/kinds'
@@ -43,7 +44,10 @@ async function startInterpreter(
   const server = stack.use(await startTestApiServer({ kinds: [...kinds] }))
   const hub = createCluster(through(server.transport), deps)
   // Failures are retried almost at once.
-  const sleep = (_ms: number, scope: AbortSignal) => systemClock.sleep(1, scope)
+  const sleep = async (_ms: number, scope: AbortSignal) => {
+    await nextTurn()
+    scope.throwIfAborted()
+  }
   const clock = { ...systemClock, sleep }
   const informers = createInformerSet(hub, { ...deps, clock })
   const events = createEventSink(hub, deps)

@@ -6,7 +6,6 @@
  */
 export type { DependentObject } from './contract/dependent-object.ts'
 export type { InterpretedReplicas, ResourceInterpreter } from './contract/resource-interpreter.ts'
-export { interpreterOf, localInterpreterOf } from './create-interpreter.ts'
+export { interpreterOf, localInterpreterOf, type InterpreterClock } from './create-interpreter.ts'
 export { customizationResource } from './custom/customization.ts'
-export type { LuaClock } from './custom/lua-interpreter.ts'
 export { nativeInterpreter } from './native/native-interpreter.ts'

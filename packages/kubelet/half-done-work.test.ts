@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { isStatusError, type Pod } from '@skerry/api'
 import { resources } from '@skerry/client'
+import { until } from '@skerry/testing'
 import { RealNode, prepareHost, realNodeName, runOnRealNode } from './testing/real-node.ts'
 
 await runOnRealNode(import.meta.url, 'a node on which others have worked', testInNamespaces)
@@ -55,13 +56,13 @@ class Scene {
 
   async serve(name: string): Promise<Pod> {
     await this.node.createPod(name, { containers: [serving], terminationGracePeriodSeconds: 1 })
-    await this.node.until(`${name} serves`, () => this.isServing(name))
+    await until(() => this.isServing(name))
     return this.node.pod(name)
   }
 
   async end(name: string): Promise<void> {
     await this.node.api.resource(resources.pods).delete({ namespace: 'default', name }, signal)
-    await this.node.until(`${name} is gone`, () =>
+    await until(() =>
       this.node.pod(name).then(
         () => false,
         (error: unknown) => isStatusError(error, 'NotFound'),
@@ -72,23 +73,23 @@ class Scene {
   /** Serves again without having been started again. */
   async healed(before: Pod): Promise<void> {
     const name = before.metadata.name ?? ''
-    await this.node.until(`${name} serves again`, () => this.isServing(name))
+    await until(() => this.isServing(name))
     assert.equal(identityOf(await this.node.pod(name)), identityOf(before))
   }
 
   /** Serves again, from containers in another sandbox, and what ran before does not. */
   async replaced(before: Pod): Promise<void> {
     const name = before.metadata.name ?? ''
-    await this.node.until(`${name} is another`, async () => {
+    await until(async () => {
       const pod = await this.node.pod(name)
       return identityOf(pod) !== identityOf(before) && (await this.isServing(name))
     })
     // Busybox forks for each request, so for a moment there may be two.
-    await this.node.until('one server runs', async () => serversOf(before.metadata.uid ?? '') === 1)
+    await until(async () => serversOf(before.metadata.uid ?? '') === 1)
   }
 
   async nothingLeft(): Promise<void> {
-    await this.node.until('no sandbox is left', async () => {
+    await until(async () => {
       return (await this.node.runtime.listPodSandboxes(signal)).length === 0
     })
     assert.doesNotMatch(readFileSync('/proc/self/mountinfo', 'utf8'), / \S*cni-/)
@@ -96,13 +97,13 @@ class Scene {
 
   /** Waits until containerd is another process, and answers. */
   async containerdAfter(pid: number): Promise<void> {
-    await this.node.until('containerd is another', () =>
+    await until(() =>
       this.node.containerdPid().then(
         (now) => now !== pid,
         () => false,
       ),
     )
-    await this.node.until('it answers', () =>
+    await until(() =>
       this.node.runtime.conditions(signal).then(
         () => true,
         () => false,
@@ -241,24 +242,21 @@ function testInNamespaces(): void {
     const web = await node.pod('web')
     run('ip', 'link', 'delete', 'skerry0')
     run('ip', 'link', 'add', 'skerry0', 'type', 'veth', 'peer', 'name', 'skerry0-peer')
-    await node.until(
-      'the pod is not Ready',
-      async () => conditionOf(await node.pod('web'), 'Ready') === 'False',
-    )
-    await node.until('the node is not Ready', async () => !(await node.isReady()))
+    await until(async () => conditionOf(await node.pod('web'), 'Ready') === 'False')
+    await until(async () => !(await node.isReady()))
     const [own] = (await node.api.resource(resources.nodes).list({}, signal)).items
     const ready = own?.status?.conditions?.find(({ type }) => type === 'Ready')
     assert.match(ready?.message ?? '', /^node network not ready: .*skerry0/)
     run('ip', 'link', 'delete', 'skerry0')
     await scene.healed(web)
-    await node.until('the node is Ready', () => node.isReady())
+    await until(() => node.isReady())
   })
 
   test("somebody has taken the bridge's address: the node says where", async () => {
     const web = await node.pod('web')
     run('ip', 'link', 'add', 'taker', 'type', 'veth', 'peer', 'name', 'taker-peer')
     run('ip', 'address', 'add', '10.99.0.1/32', 'dev', 'taker')
-    await node.until('the node is not Ready', async () => !(await node.isReady()))
+    await until(async () => !(await node.isReady()))
     const [own] = (await node.api.resource(resources.nodes).list({}, signal)).items
     const ready = own?.status?.conditions?.find(({ type }) => type === 'Ready')
     assert.match(ready?.message ?? '', /10\.99\.0\.1.* is on interface taker, too: remove it there/)
@@ -285,9 +283,7 @@ function testInNamespaces(): void {
     await node.stopAgent()
     await rm(join(node.directory, 'kubelet', 'store'), { recursive: true })
     node.startAgent({ looksFirst: true })
-    await node.until('they are back', async () =>
-      existsSync(join(node.directory, 'kubelet', 'store', 'pods')),
-    )
+    await until(async () => existsSync(join(node.directory, 'kubelet', 'store', 'pods')))
     // Meanwhile a pod that was taken for nobody's would have ended.
     await scene.serve('later')
     await scene.healed(web)
@@ -304,7 +300,7 @@ function testInNamespaces(): void {
     await scene.end('web')
     await scene.nothingLeft()
     await scene.restartContainerd(() => undefined)
-    await node.until('no shim is left of what containerd has forgotten', async () => shims() === 0)
+    await until(async () => shims() === 0)
   })
 
   test("containerd's root partly lost: images come back, and pods run again, once", async () => {

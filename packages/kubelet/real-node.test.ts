@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { isStatusError, type ConfigMap, type Secret } from '@skerry/api'
 import { resources } from '@skerry/client'
+import { until } from '@skerry/testing'
 import { overChannels } from './testing/channel-client.ts'
 import { RealNode, prepareHost, realNodeName, runOnRealNode } from './testing/real-node.ts'
 
@@ -76,9 +77,7 @@ function testInNamespaces(): void {
         { name: 'keys', secret: { secretName: 'keys' } },
       ],
     })
-    await node.until('web is ready', async () =>
-      Boolean((await node.pod('web')).status?.containerStatuses?.[0]?.ready),
-    )
+    await until(async () => Boolean((await node.pod('web')).status?.containerStatuses?.[0]?.ready))
     const pod = await node.pod('web')
     const ip = pod.status?.podIP ?? ''
     assert.match(ip, /^10\.99\.0\./)
@@ -94,9 +93,7 @@ function testInNamespaces(): void {
     const key = { namespace: 'default', name: 'settings' }
     await node.api.resource(resources.configMaps).patch({ ...key, type: 'merge', patch }, signal)
     const pod = await node.pod('web')
-    await node.until('the file has changed', async () =>
-      (await node.exec(pod, ['cat', '/settings/color'])).includes('green'),
-    )
+    await until(async () => (await node.exec(pod, ['cat', '/settings/color'])).includes('green'))
   })
 
   test('over v5 channels a command reads the end of its input, and its exit code comes back', async () => {
@@ -116,11 +113,11 @@ function testInNamespaces(): void {
     const before = (await node.pod('web')).status?.containerStatuses?.[0]?.containerID
     const pid = await node.containerdPid()
     process.kill(pid, 'SIGKILL')
-    await node.until('containerd is back', async () => (await node.containerdPid()) !== pid)
+    await until(async () => (await node.containerdPid()) !== pid)
     await node.stopAgent()
     node.startAgent()
     await node.createPod('after', { containers: [busybox('sleep 1000')] })
-    await node.until('a new pod runs', phaseIs('after', 'Running'))
+    await until(phaseIs('after', 'Running'))
     const status = (await node.pod('web')).status?.containerStatuses?.[0]
     assert.equal(status?.containerID, before)
     assert.equal(status?.restartCount, 0)
@@ -137,7 +134,7 @@ function testInNamespaces(): void {
         },
       ],
     })
-    await node.until('hungry has failed', phaseIs('hungry', 'Failed'))
+    await until(phaseIs('hungry', 'Failed'))
     const [status] = (await node.pod('hungry')).status?.containerStatuses ?? []
     assert.equal(status?.state?.terminated?.reason, 'OOMKilled')
   })
@@ -147,7 +144,7 @@ function testInNamespaces(): void {
       restartPolicy: 'Never',
       containers: [busybox('echo -n goodbye > /dev/termination-log; exit 3')],
     })
-    await node.until('words has failed', phaseIs('words', 'Failed'))
+    await until(phaseIs('words', 'Failed'))
     const [status] = (await node.pod('words')).status?.containerStatuses ?? []
     const { exitCode, message } = status?.state?.terminated ?? {}
     assert.deepEqual({ exitCode, message }, { exitCode: 3, message: 'goodbye' })
@@ -158,18 +155,18 @@ function testInNamespaces(): void {
     const names = ['web', 'after', 'hungry', 'words']
     for (const name of names) await pods.delete({ namespace: 'default', name }, signal)
     for (const name of names) {
-      await node.until(`${name} is gone`, () =>
+      await until(() =>
         node.pod(name).then(
           () => false,
           (error: unknown) => isStatusError(error, 'NotFound'),
         ),
       )
     }
-    await node.until('the runtime has nothing left', async () => {
+    await until(async () => {
       const sandboxes = await node.runtime.listPodSandboxes(signal)
       return sandboxes.length === 0
     })
-    await node.until('files are gone', async () =>
+    await until(async () =>
       ['kubelet/pods', 'logs'].every(
         (name) => readdirSync(join(node.directory, name)).length === 0,
       ),

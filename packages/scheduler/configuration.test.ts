@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { systemClock } from '@skerry/base'
 import { parseSchedulerConfiguration } from './configuration.ts'
 import type { Profile } from './profile.ts'
 import { asking, node, place, pod } from './testing/scheduling-world.ts'
@@ -7,7 +8,10 @@ import { asking, node, place, pod } from './testing/scheduling-world.ts'
 const header = { apiVersion: 'kubescheduler.config.k8s.io/v1', kind: 'KubeSchedulerConfiguration' }
 
 async function profileOf(fields: object): Promise<Profile> {
-  const { profiles } = await parseSchedulerConfiguration({ ...header, profiles: [fields] })
+  const { profiles } = await parseSchedulerConfiguration(
+    { ...header, profiles: [fields] },
+    { clock: systemClock },
+  )
   const [first] = profiles
   assert.ok(first)
   return first
@@ -131,6 +135,9 @@ const mistakes: { name: string; fields: object; message: RegExp }[] = [
 
 for (const { name, fields, message } of mistakes) {
   test(`a configuration is refused: ${name}`, async () => {
-    await assert.rejects(parseSchedulerConfiguration({ ...header, ...fields }), message)
+    await assert.rejects(
+      parseSchedulerConfiguration({ ...header, ...fields }, { clock: systemClock }),
+      message,
+    )
   })
 }

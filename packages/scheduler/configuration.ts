@@ -1,3 +1,4 @@
+import type { Clock } from '@skerry/base'
 import { defaultProfile } from './default-plugins.ts'
 import type { Extender } from './extender.ts'
 import type { Profile } from './profile.ts'
@@ -20,13 +21,19 @@ export const defaultConfiguration: SchedulerConfiguration = Object.freeze({
   backoffMaxMs: queueDefaults.backoffMaxMs,
 })
 
+export interface ConfigurationDeps {
+  /** Bounds the time of extenders' answers. */
+  readonly clock: Pick<Clock, 'setTimer'>
+}
+
 /**
  * Reads a KubeSchedulerConfiguration of kubescheduler.config.k8s.io/v1. Rejects with an ExpectedError
  * that names the field when something in it is wrong or not supported. Loaded when it is needed.
  */
 export async function parseSchedulerConfiguration(
   document: unknown,
+  deps: ConfigurationDeps,
 ): Promise<SchedulerConfiguration> {
   const { readConfiguration } = await import('./read-configuration.ts')
-  return readConfiguration(document)
+  return readConfiguration(document, deps)
 }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { createServer as createPlainServer } from 'node:http'
 import { createServer } from 'node:https'
 import { test } from 'node:test'
+import { simulatedClock, systemClock, type Clock } from '@skerry/base'
 import { createAuthority, generateKeyPair, signCertificate } from '@skerry/pki'
 import { parseSchedulerConfiguration } from './configuration.ts'
 import type { Extender } from './extender.ts'
@@ -40,12 +42,15 @@ async function startExtender() {
   }
 }
 
-async function extenderOf(fields: object): Promise<Extender> {
-  const { extenders } = await parseSchedulerConfiguration({
-    apiVersion: 'kubescheduler.config.k8s.io/v1',
-    kind: 'KubeSchedulerConfiguration',
-    extenders: [{ prioritizeVerb: 'prioritize', weight: 2, ...fields }],
-  })
+async function extenderOf(fields: object, clock: Clock = systemClock): Promise<Extender> {
+  const { extenders } = await parseSchedulerConfiguration(
+    {
+      apiVersion: 'kubescheduler.config.k8s.io/v1',
+      kind: 'KubeSchedulerConfiguration',
+      extenders: [{ prioritizeVerb: 'prioritize', weight: 2, ...fields }],
+    },
+    { clock },
+  )
   const [extender] = extenders
   assert.ok(extender)
   return extender
@@ -71,4 +76,26 @@ test('an extender that another authority has signed is not asked', async () => {
     name: 'ExtenderError',
     message: /certificate/,
   })
+})
+
+test('an extender that does not answer is given up after its own time', async () => {
+  const clock = simulatedClock()
+  const asked = Promise.withResolvers<void>()
+  const server = createPlainServer(() => asked.resolve())
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : undefined
+  const fields = { urlPrefix: `http://127.0.0.1:${port}`, httpTimeout: '30s' }
+  const extender = await extenderOf(fields, clock)
+  const refused = assert.rejects(async () => extender.prioritize?.(pod({}), [node('a')], signal), {
+    name: 'ExtenderError',
+    message: `Post "${fields.urlPrefix}/prioritize": no answer in 30000 ms`,
+  })
+  await asked.promise
+  await clock.advance(30_000)
+  await refused
+  server.closeAllConnections()
+  server.close()
+  await once(server, 'close')
 })

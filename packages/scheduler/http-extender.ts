@@ -1,9 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { request as requestPlain } from 'node:http'
 import { request as requestSecure, type RequestOptions } from 'node:https'
-import { askPeer, ExpectedError, exitCodes, messageOf, type PeerReply } from '@skerry/base'
+import {
+  askPeer,
+  ExpectedError,
+  exitCodes,
+  messageOf,
+  withTimeout,
+  type PeerReply,
+} from '@skerry/base'
 import type { Container, Node, Pod } from '@skerry/api'
 import * as z from 'zod'
+import type { ConfigurationDeps } from './configuration.ts'
 import type { ExtenderFields } from './configuration-schema.ts'
 import {
   ExtenderError,
@@ -51,8 +59,8 @@ const bindingAnswer = z.looseObject({ error: z.string().nullish() })
  * An extender that is asked over HTTP, as kube-scheduler asks it (kube-scheduler/extender/v1). Throws
  * ExpectedError when a file that it names cannot be read.
  */
-export function createHttpExtender(fields: ExtenderFields): Extender {
-  const post = poster(fields)
+export function createHttpExtender(fields: ExtenderFields, deps: ConfigurationDeps): Extender {
+  const post = poster(fields, deps)
   const { filterVerb, prioritizeVerb, preemptVerb, bindVerb, weight } = fields
   const nodesOf = (nodes: readonly Node[]): object =>
     fields.nodeCacheCapable
@@ -183,22 +191,23 @@ function parse<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
 type Read<T> = (answer: unknown) => T
 type Post = <T>(verb: string, body: object, read: Read<T>, signal: AbortSignal) => Promise<T>
 
-function poster(fields: ExtenderFields): Post {
+function poster(fields: ExtenderFields, { clock }: ConfigurationDeps): Post {
   const tls = tlsOf(fields)
   const prefix = fields.urlPrefix.replace(/\/+$/, '')
   return async (verb, body, read, signal) => {
     const url = new URL(`${prefix}/${verb}`)
-    const timeout = AbortSignal.timeout(fields.httpTimeout)
     const bytes = Buffer.from(JSON.stringify(body))
     const headers = { 'content-type': 'application/json', 'content-length': bytes.length }
-    const options: RequestOptions = {
-      method: 'POST',
-      headers,
-      signal: AbortSignal.any([signal, timeout]),
-      ...(url.protocol === 'https:' ? tls : {}),
-    }
+    const options = { method: 'POST', headers, ...(url.protocol === 'https:' ? tls : {}) }
+    const { httpTimeout: ms } = fields
+    const message = `no answer in ${ms} ms`
     try {
-      const { status, bytes: answer } = await exchange(url, options, bytes)
+      const { status, bytes: answer } = await withTimeout({ ms, message, clock }, signal, (scope) =>
+        exchange(url, { ...options, signal: scope }, bytes).catch((error: unknown) => {
+          scope.throwIfAborted()
+          throw error
+        }),
+      )
       if (status === 200) return read(JSON.parse(answer.toString()))
       throw new ExtenderError(`failed ${verb} with extender at URL ${url.href}, code ${status}`)
     } catch (error) {

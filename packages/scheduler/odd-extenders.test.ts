@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { seededRandom } from '@skerry/base'
+import { systemClock, seededRandom } from '@skerry/base'
 import {
   oddJsonAnswers,
   says,
@@ -62,11 +62,14 @@ for (const [what, { fields, right, ask }] of Object.entries(verbs)) {
     using peer = await startRawPeer(says(''))
     const urlPrefix = `http://127.0.0.1:${peer.port}`
     const extenderWith = async (httpTimeout: string): Promise<Extender> => {
-      const { extenders } = await parseSchedulerConfiguration({
-        apiVersion: 'kubescheduler.config.k8s.io/v1',
-        kind: 'KubeSchedulerConfiguration',
-        extenders: [{ urlPrefix, httpTimeout, ...fields }],
-      })
+      const { extenders } = await parseSchedulerConfiguration(
+        {
+          apiVersion: 'kubescheduler.config.k8s.io/v1',
+          kind: 'KubeSchedulerConfiguration',
+          extenders: [{ urlPrefix, httpTimeout, ...fields }],
+        },
+        { clock: systemClock },
+      )
       return extenders[0] ?? assert.fail()
     }
     const patient = await extenderWith('10s')

@@ -1,6 +1,6 @@
 import { ExpectedError, exitCodes } from '@skerry/base'
 import type * as z from 'zod'
-import type { SchedulerConfiguration } from './configuration.ts'
+import type { ConfigurationDeps, SchedulerConfiguration } from './configuration.ts'
 import {
   balancedAllocationArgs,
   interPodAffinityArgs,
@@ -24,7 +24,10 @@ import {
 } from './plugins/resource-plugins.ts'
 import type { Profile } from './profile.ts'
 
-export function readConfiguration(document: unknown): SchedulerConfiguration {
+export function readConfiguration(
+  document: unknown,
+  deps: ConfigurationDeps,
+): SchedulerConfiguration {
   const fields = parse(schedulerConfiguration, document, '')
   const ignored = fields.extenders.flatMap(({ managedResources }) =>
     managedResources.filter((each) => each.ignoredByScheduler).map(({ name }) => name),
@@ -41,7 +44,7 @@ export function readConfiguration(document: unknown): SchedulerConfiguration {
   if (twice !== undefined) throw wrong(`profiles: two have the schedulerName "${twice}"`)
   return {
     profiles,
-    extenders: fields.extenders.map(createHttpExtender),
+    extenders: fields.extenders.map((each) => createHttpExtender(each, deps)),
     backoffInitialMs: fields.podInitialBackoffSeconds * 1_000,
     backoffMaxMs: fields.podMaxBackoffSeconds * 1_000,
   }

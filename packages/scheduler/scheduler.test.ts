@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
-import type { Event, KubeObject, PersistentVolume, Pod } from '@skerry/api'
-import { createCluster, resources, type Cluster, type Informer } from '@skerry/client'
+import type { Event, PersistentVolume, Pod } from '@skerry/api'
+import { createCluster, resources, type Cluster } from '@skerry/client'
 import { createInformerSet } from '@skerry/controller-runtime'
-import { startTestApiServer } from '@skerry/testing'
+import { startTestApiServer, untilSeen } from '@skerry/testing'
 import { runScheduler } from './scheduler.ts'
 import { node } from './testing/scheduling-world.ts'
 
@@ -42,10 +42,10 @@ async function startWorld() {
     signal,
     pods: client,
     eventsUntil: <R>(see: (all: readonly Event[]) => R | undefined): Promise<R> =>
-      until(informers.informer(resources.events), see),
+      untilSeen(informers.informer(resources.events), see),
     volumesUntil: <R>(see: (all: readonly PersistentVolume[]) => R | undefined): Promise<R> =>
-      until(informers.informer(resources.persistentVolumes), see),
-    until: <R>(see: (all: readonly Pod[]) => R | undefined): Promise<R> => until(pods, see),
+      untilSeen(informers.informer(resources.persistentVolumes), see),
+    until: <R>(see: (all: readonly Pod[]) => R | undefined): Promise<R> => untilSeen(pods, see),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }
 }
@@ -61,23 +61,6 @@ async function prepare(cluster: Cluster, signal: AbortSignal): Promise<void> {
   const nodes = cluster.resource(resources.nodes)
   await nodes.create(node('a'), signal)
   await nodes.patch({ name: 'a', type: 'merge', patch: { spec: { taints: null } } }, signal)
-}
-
-async function until<T extends KubeObject, R>(
-  pods: Informer<T>,
-  see: (all: readonly T[]) => R | undefined,
-): Promise<R> {
-  const seen = Promise.withResolvers<R>()
-  const look = (): void => {
-    const result = see(pods.list())
-    if (result !== undefined) seen.resolve(result)
-  }
-  using _subscription = pods.onChange(look)
-  using _timer = systemClock.setTimer(10_000, () =>
-    seen.reject(new Error(`Not seen in time: ${JSON.stringify(pods.list())}`)),
-  )
-  look()
-  return await seen.promise
 }
 
 function pod(name: string, spec: Partial<NonNullable<Pod['spec']>> = {}): Pod {

@@ -92,7 +92,7 @@ export async function runServiceNetwork(
       domain: config.clusterDomain,
       ttlSeconds: dnsTtlSeconds,
     },
-    { zone: () => zone, forwarder: createForwarder(config.resolvers), log: deps.log },
+    { zone: () => zone, forwarder: createForwarder(config.resolvers, deps), log: deps.log },
   )
   deps.log.info('Service network serves', {
     dns: `${config.dnsAddress}:${dns.port}`,

@@ -23,7 +23,7 @@ const holder = `
   const never = new AbortController().signal
   globalThis.turn = await takeFileTurn(process.argv.at(-1), { clock: systemClock, random: systemRandom }, never)
   process.stdout.write('has it')
-  setInterval(() => undefined, 60_000)
+  process.stdin.resume()
 `
 
 test('one process at a time has the turn, and a killed one has it no longer', async () => {
@@ -32,7 +32,7 @@ test('one process at a time has the turn, and a killed one has it no longer', as
   const flags = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', holder, path]
   const child = spawn(process.execPath, flags, {
     cwd: import.meta.dirname,
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'inherit'],
   })
   const ended = once(child, 'exit')
   try {

@@ -41,10 +41,13 @@ export async function openAdminCluster(
   const way = isElsewhere
     ? await wayOfKubeconfig(target.transport, { clock: systemClock, environment })
     : undefined
-  const transport = createHttpsTransport({
-    ...target.transport,
-    ...(way?.described.proxy === undefined ? {} : { connect: way.connect }),
-  })
+  const transport = createHttpsTransport(
+    {
+      ...target.transport,
+      ...(way?.described.proxy === undefined ? {} : { connect: way.connect }),
+    },
+    { clock: systemClock },
+  )
   const reaching = reachControlPlane(transport, target.transport.server, systemClock)
   const cluster = createCluster(reaching, {
     log: silentLogger,

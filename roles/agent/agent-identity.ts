@@ -148,7 +148,10 @@ async function isRefused(
   const found = await readCertificateInUse(paths, context.clock.now())
   if (found === undefined) return false
   const credentials = { certificate: found.certificatePem, key: found.privateKeyPem }
-  using transport = createHttpsTransport({ ...base, credentials: fixedCredentials(credentials) })
+  using transport = createHttpsTransport(
+    { ...base, credentials: fixedCredentials(credentials) },
+    context,
+  )
   const request = { method: 'GET', path: '/version', headers: {} } as const
   const answer = await transport.send(request, context.signal)
   await readBody(answer.body)
@@ -203,7 +206,7 @@ async function requestOver(
   context: RoleContext,
   signal: AbortSignal,
 ): Promise<CertificateAndKey> {
-  using transport = createHttpsTransport(config)
+  using transport = createHttpsTransport(config, context)
   const userAgent = `skerry/${version} (agent certificates)`
   const cluster = createCluster(transport, { ...context, userAgent })
   const { clusterName, privateKeyPem } = options

@@ -8,7 +8,7 @@ import { createMetrics, linkedSignal, silentLogger, systemClock } from '@skerry/
 import { issueClientCertificate, writeCertificateAndKey, writeFileDurably } from '@skerry/bootstrap'
 import { fixedCredentials, readBody, type HttpsTransportConfig } from '@skerry/client'
 import { registrationResource, type ClusterRegistration } from '@skerry/fleet-kinds'
-import { unpackClients } from '@skerry/testing'
+import { unpackClients, until } from '@skerry/testing'
 import {
   startTestEdge,
   startTestHub,
@@ -142,13 +142,11 @@ test('a cluster joins by kubectl apply of the manifest, and its agent survives i
 })
 
 async function untilKept(kubectl: Awaited<ReturnType<typeof createKubectl>>): Promise<void> {
-  const signal = soon()
   const path = ['-n', 'skerry-agent', 'get', 'secret', 'skerry-agent-identity']
-  for (;;) {
+  await until(async () => {
     const { stdout } = await kubectl([...path, '-o', 'jsonpath={.data.agent\\.crt}'])
-    if (stdout !== '') return
-    await systemClock.sleep(50, signal)
-  }
+    return stdout
+  }, soon())
 }
 
 async function grantProxy(fleet: TestHub): Promise<void> {

@@ -25,7 +25,7 @@ export async function runAgentPod(options: AgentPodOptions, context: RoleContext
   await using _metrics = metricsAddress
     ? await openMetricsServer(metricsAddress, context.metrics, context.log)
     : undefined
-  using transport = createHttpsTransport(options.api)
+  using transport = createHttpsTransport(options.api, context)
   const { log, clock } = context
   const local = createCluster(transport, { log, clock, userAgent: `skerry/${version} (agent)` })
   const kept =

@@ -75,16 +75,16 @@ export async function runAgent(asked: AgentOptions, context: RoleContext): Promi
   const options = withClockCheck(asked, context)
   const { clock, random, log, onBytes } = context
   const userAgent = `skerry/${version} (agent)`
-  using localTransport = createHttpsTransport(options.api)
+  using localTransport = createHttpsTransport(options.api, { clock })
   const local = createCluster(localTransport, { log, clock, userAgent })
   const readClusterId = (signal: AbortSignal) => clusterIdOf(local, signal)
   const open = () => openAgentIdentity({ ...options, readClusterId }, context)
   const identity = await untilRegistered(options.hub, open, context)
-  using hubTransport = createHttpsTransport(identity.transport)
+  using hubTransport = createHttpsTransport(identity.transport, { clock })
   const metrics = createAgentMetrics(context.metrics, clock)
   const { api, policy = {} } = options
   const onRefused = (reason: AgentRefusal): void => metrics.onRefused(reason)
-  using forwarder = createApiForwarder({ api, policy, onRefused }, log)
+  using forwarder = createApiForwarder({ api, policy, onRefused }, { clock, log })
   const hub = createCluster(hubTransport, { log, clock, userAgent })
   const observer = new EdgeObserver({ local, clock, random, log })
   const each = identitiesOf(options, { local, parent: identity }, context)

@@ -152,7 +152,7 @@ class Child implements Disposable {
         return client.credentials(signal)
       },
     }
-    this.#transport = createHttpsTransport(config)
+    this.#transport = createHttpsTransport(config, context)
     const { log, clock } = context
     const userAgent = `skerry/${version} (agent)`
     const hub = createCluster(this.#noticing(), { log, clock, userAgent })

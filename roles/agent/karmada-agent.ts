@@ -63,14 +63,14 @@ export async function runKarmadaAgent(
     ? await openMetricsServer(metricsAddress, context.metrics, log)
     : undefined
   const userAgent = `skerry/${version} (agent)`
-  using localTransport = createHttpsTransport(options.api)
+  using localTransport = createHttpsTransport(options.api, { clock })
   const local = createCluster(localTransport, { log, clock, userAgent })
   const kept = keptIn(options, local, context)
   await kept?.restore(context.signal)
   const identity = await ownIdentity(options, local, context)
   const transport = 'transport' in karmada ? karmada.transport : identity?.transport
   if (transport === undefined) throw new TypeError('Cannot run agent: it has no identity')
-  using hubTransport = createHttpsTransport(transport)
+  using hubTransport = createHttpsTransport(transport, { clock })
   const hub = createCluster(hubTransport, { log, clock, userAgent })
   const observer = new EdgeObserver({ local, clock, random, log })
   const each = identity && identitiesOf(options, { local, parent: identity }, context)

@@ -229,7 +229,10 @@ function openCluster(
   { base, credentials }: Asker,
   { log, clock }: RoleContext,
 ): { cluster: Cluster } & Disposable {
-  const transport = createHttpsTransport({ ...base, credentials: fixedCredentials(credentials) })
+  const transport = createHttpsTransport(
+    { ...base, credentials: fixedCredentials(credentials) },
+    { clock },
+  )
   const userAgent = `skerry/${version} (agent certificates)`
   const cluster = createCluster(transport, { log, clock, userAgent })
   return { cluster, [Symbol.dispose]: () => transport[Symbol.dispose]() }

@@ -23,6 +23,7 @@ import {
 import { agentsGroup, clusterResource } from '@skerry/fleet-kinds'
 import { pendingRegistrations } from '@skerry/membership'
 import { spkiHash } from '@skerry/pki'
+import { until } from '@skerry/testing'
 import { registerCluster, startTestHub, type TestHub } from '../../testing/scenes/test-fleet.ts'
 import { openKarmadaIdentity } from './karmada-identity.ts'
 
@@ -54,11 +55,14 @@ type Credentials = HttpsTransportConfig['credentials']
 
 /** A client of the hub over its socket, until it is disposed. */
 function clientOf(fleet: TestHub, credentials: Credentials, userAgent = 'karmadactl/v1.18.1') {
-  const transport = createHttpsTransport({
-    server: fleet.url,
-    certificateAuthority: fleet.caPem,
-    ...(credentials ? { credentials } : {}),
-  })
+  const transport = createHttpsTransport(
+    {
+      server: fleet.url,
+      certificateAuthority: fleet.caPem,
+      ...(credentials ? { credentials } : {}),
+    },
+    { clock: systemClock },
+  )
   const cluster = createCluster(transport, { ...deps, userAgent })
   return { cluster, [Symbol.dispose]: () => transport[Symbol.dispose]() }
 }
@@ -106,12 +110,11 @@ test('what anyone may read of the hub is signed with a token of karmadactl’s',
   const maps = anyone.cluster.resource(resources.configMaps)
   const key = { namespace: 'kube-public', name: 'cluster-info' }
   const signal = soon()
-  for (;;) {
+  await until(async () => {
     const { data = {} } = await maps.get(key, signal)
     assert.match(data['kubeconfig'] ?? '', /certificate-authority-data/)
-    if (data['jws-kubeconfig-abcdef'] !== undefined) break
-    await systemClock.sleep(20, signal)
-  }
+    return data['jws-kubeconfig-abcdef'] !== undefined
+  }, signal)
 })
 
 test('who registers as karmadactl does gets past its roles, of which nothing is stored', async () => {
@@ -199,16 +202,13 @@ test('a token that names no cluster is good for one key and a name that is free'
   const waiting = ['taken', 'south'].map((name) =>
     certificate(asker.cluster, `system:karmada:agent:${name}`, signal),
   )
-  for (;;) {
+  const pending = await until(async () => {
     const found = await pendingRegistrations(fleet.admin, signal)
-    const why = Object.fromEntries(found.map(({ cluster, waitsFor }) => [cluster, waitsFor]))
-    if (found.length === 2 && found.every(({ waitsFor }) => waitsFor !== '')) {
-      assert.match(why['taken'] ?? '', /names no cluster, and this one is registered/)
-      assert.match(why['south'] ?? '', /was used before, by key sha256:/)
-      break
-    }
-    await systemClock.sleep(20, signal)
-  }
+    return found.length === 2 && found.every(({ waitsFor }) => waitsFor !== '') && found
+  }, signal)
+  const why = Object.fromEntries(pending.map(({ cluster, waitsFor }) => [cluster, waitsFor]))
+  assert.match(why['taken'] ?? '', /names no cluster, and this one is registered/)
+  assert.match(why['south'] ?? '', /was used before, by key sha256:/)
   over.abort(new Error('nobody will accept them'))
   const ended = await Promise.allSettled(waiting)
   assert.ok(ended.every(({ status }) => status === 'rejected'))

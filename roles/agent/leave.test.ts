@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { bootstrapNamespace, bootstrapSecretName } from '@skerry/api'
-import { createMetrics, linkedSignal } from '@skerry/base'
+import { systemClock, createMetrics, linkedSignal } from '@skerry/base'
 import { readCertificateAndKey } from '@skerry/bootstrap'
 import {
   createCluster,
@@ -18,6 +18,7 @@ import {
 import { clusterResource, virtualClusterResource } from '@skerry/fleet-kinds'
 import { leavePath } from '@skerry/membership'
 import { spkiHash } from '@skerry/pki'
+import { untilObject } from '@skerry/testing'
 import {
   freshToken,
   startTestAgent,
@@ -27,12 +28,7 @@ import {
   type TestHub,
 } from '../../testing/scenes/test-fleet.ts'
 import { startTestKarmada } from '../../testing/scenes/test-karmada.ts'
-import {
-  addNode,
-  startVirtualScene,
-  untilObject,
-  virtualCluster,
-} from '../../testing/scenes/virtual-scene.ts'
+import { addNode, startVirtualScene, virtualCluster } from '../../testing/scenes/virtual-scene.ts'
 import { runAgentPod } from './agent-pod.ts'
 import { openKarmadaIdentity } from './karmada-identity.ts'
 import { leave } from './leave.ts'
@@ -63,7 +59,7 @@ async function ask(
 ): Promise<number> {
   const credentials = fixedCredentials(identity)
   const to = { server: fleet.url, certificateAuthority: fleet.caPem, credentials }
-  using transport = createHttpsTransport(to)
+  using transport = createHttpsTransport(to, { clock: systemClock })
   const { status, body } = await transport.send({ method, path, headers: {} }, soon())
   await readBody(body)
   return status
@@ -213,7 +209,7 @@ test('a cluster leaves Karmada with all of its rights, as far as the agent may t
     }
     const { transport } = await openKarmadaIdentity(asked, context)
     await writeFile(join(directory, 'ca.crt'), karmada.caPem)
-    using hubTransport = createHttpsTransport(transport)
+    using hubTransport = createHttpsTransport(transport, context)
     const hub = createCluster(hubTransport, { ...context, userAgent: 'test' })
     const spec = { syncMode: 'Pull' as const, id: 'one' }
     const apiVersion = 'cluster.karmada.io/v1alpha1'

@@ -59,14 +59,14 @@ export async function leave(options: LeaveOptions, context: RoleContext): Promis
   const { directory, clusterName, keepsObjects, onWaiting, from } = options
   const { log, clock, signal } = context
   const userAgent = `skerry/${version} (agent)`
-  using localTransport = createHttpsTransport(options.api)
+  using localTransport = createHttpsTransport(options.api, { clock })
   const local = createCluster(localTransport, { log, clock, userAgent })
   const secret = secretOf(options, local, context)
   await secret?.restore(signal)
   await checkIdentity(options)
   await checkVirtualClusters(local, signal)
   await untilAway(options, local, context)
-  using hubTransport = createHttpsTransport(await wayOf(options, context))
+  using hubTransport = createHttpsTransport(await wayOf(options, context), { clock })
   const hub = createCluster(hubTransport, { log, clock, userAgent })
   const leaving = { clusterName, keepsObjects, ...(onWaiting ? { onWaiting } : {}) }
   const striking =

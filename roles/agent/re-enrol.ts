@@ -27,10 +27,10 @@ export interface ReEnrolOptions {
  */
 export async function reEnrol(
   { clusterName, current, hasToken, ...config }: ReEnrolOptions,
-  { log }: RoleContext,
+  { log, clock }: RoleContext,
   signal: AbortSignal,
 ): Promise<CertificateAndKey | undefined> {
-  using transport = createHttpsTransport(config)
+  using transport = createHttpsTransport(config, { clock })
   const { privateKeyPem } = await generateKeyPair()
   const subject = { commonName: agentUserName(clusterName), organizations: [agentsGroup] }
   const pem = createSigningRequest({ subject, privateKeyPem })

@@ -19,7 +19,7 @@ import {
 import type { ClusterState } from '@skerry/gateway'
 import { allowVirtualClusters } from '@skerry/membership'
 import { createMapping, createNamespaceRule } from '@skerry/virtual-clusters'
-import { unpackClients, type TestApiServer } from '@skerry/testing'
+import { unpackClients, type TestApiServer, until } from '@skerry/testing'
 import { createReadyPod } from '../../testing/scenes/service-scene.ts'
 import {
   startTestAgent,
@@ -270,18 +270,6 @@ function untilTaken<T>(create: () => Promise<T>): Promise<T> {
       throw error
     }
   })
-}
-
-/** Asks again until there is an answer. */
-async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
-  const signal = soon()
-  for (;;) {
-    const answer = await ask()
-    if (answer !== undefined) return answer
-    signal.throwIfAborted()
-    // An API server in the process answers without ever giving way to others.
-    await new Promise((resolve) => setImmediate(resolve))
-  }
 }
 
 interface Ended {

@@ -17,12 +17,12 @@ import {
 } from '@skerry/fleet-kinds'
 import { workResource } from '@skerry/karmada-kinds'
 import { generateKeyPair, readCertificate, signCertificate } from '@skerry/pki'
+import { untilObject } from '@skerry/testing'
 import { startTestAgent, untilCluster, type TestHub } from '../../testing/scenes/test-fleet.ts'
 import {
   addNode,
   startVirtualScene,
   till,
-  untilObject,
   virtualCluster,
   workFor,
   type VirtualScene,

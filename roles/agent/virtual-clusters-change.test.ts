@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject, Pod } from '@skerry/api'
-import { resources, type Cluster as Api, type ObjectKey, type TypedResource } from '@skerry/client'
+import { resources, type Cluster as Api } from '@skerry/client'
 import {
   clusterResource,
   executionNamespace,
@@ -11,27 +11,18 @@ import {
   type VirtualCluster,
 } from '@skerry/fleet-kinds'
 import { workResource } from '@skerry/karmada-kinds'
+import { untilObject } from '@skerry/testing'
 import { untilCluster } from '../../testing/scenes/test-fleet.ts'
 import {
   addNode,
   startVirtualScene,
   till,
-  untilObject,
   virtualCluster,
   workFor,
   type VirtualScene,
 } from '../../testing/scenes/virtual-scene.ts'
 
 const signal = AbortSignal.timeout(120_000)
-
-function until<T extends KubeObject>(
-  api: Api,
-  resource: TypedResource<T>,
-  key: ObjectKey,
-  isWanted: (object: T | undefined) => boolean,
-): Promise<T | undefined> {
-  return untilObject(api, { resource, key }, isWanted, signal)
-}
 
 async function addGroup({ edge, fleet }: VirtualScene, name: string): Promise<void> {
   const asked = virtualCluster(name, { nodeSelector: { matchLabels: { branch: name } } })
@@ -68,30 +59,45 @@ test('a node that moves to another group takes no pod along', async () => {
   await addGroup(scene, 'east')
   await addGroup(scene, 'west')
   const nodes = resources.nodes
-  await until(edge, nodes, { name: 'n1' }, (node) => groupOf(node) === 'bank-east')
+  await untilObject(
+    edge,
+    { resource: nodes, key: { name: 'n1' } },
+    (node) => groupOf(node) === 'bank-east',
+    signal,
+  )
   const namespace = 'default-bank-east'
   // The pods look as if its scheduler had put them there.
   for (const each of [namespace, 'default']) {
     const account = { namespace: each, name: 'default' }
-    await until(edge, resources.serviceAccounts, account, Boolean)
+    await untilObject(edge, { resource: resources.serviceAccounts, key: account }, Boolean, signal)
     await objects.create({ group: '', resource: 'pods' }, podOn('n1', each))
   }
   const patch = { metadata: { labels: { branch: 'west' } } }
   await edge.resource(nodes).patch({ name: 'n1', type: 'merge', patch }, signal)
-  await until(edge, nodes, { name: 'n1' }, (node) => groupOf(node) === 'bank-west')
+  await untilObject(
+    edge,
+    { resource: nodes, key: { name: 'n1' } },
+    (node) => groupOf(node) === 'bank-west',
+    signal,
+  )
   const isGoing = (pod: Pod | undefined) => pod?.metadata.deletionTimestamp !== undefined || !pod
-  await until(edge, resources.pods, { namespace, name: 'till' }, isGoing)
+  await untilObject(
+    edge,
+    { resource: resources.pods, key: { namespace, name: 'till' } },
+    isGoing,
+    signal,
+  )
   // The edge's own pods are for its operator to move.
   const own = await edge
     .resource(resources.pods)
     .get({ namespace: 'default', name: 'till' }, signal)
   assert.equal(own.metadata.deletionTimestamp, undefined)
   // The hub gets it with the report's next round; here it is reported at once.
-  await until(
+  await untilObject(
     edge,
-    virtualClusterResource,
-    { name: 'west' },
+    { resource: virtualClusterResource, key: { name: 'west' } },
     (found) => found?.status?.nodes?.total === 1,
+    signal,
   )
 })
 
@@ -102,10 +108,20 @@ test('a slip in a VirtualCluster is told and takes nothing away', async () => {
   await addGroup(scene, 'east')
   await hub.resource(workResource).create(workFor('bank-east', till), signal)
   const deployment = { namespace: 'shop-bank-east', name: 'till' }
-  const made = await until(edge, resources.deployments, deployment, Boolean)
+  const made = await untilObject(
+    edge,
+    { resource: resources.deployments, key: deployment },
+    Boolean,
+    signal,
+  )
   const isTold = (found: VirtualCluster | undefined) => (found?.status?.problems ?? []).length > 0
   await patchGroup(edge, 'east', { clusterName: 'East!', namespaces: { pattern: 'x' } })
-  const told = await until(edge, virtualClusterResource, { name: 'east' }, isTold)
+  const told = await untilObject(
+    edge,
+    { resource: virtualClusterResource, key: { name: 'east' } },
+    isTold,
+    signal,
+  )
   assert.match(told?.status?.problems?.[0] ?? '', /clusterName "East!": /)
   assert.equal(told?.status?.clusterName, 'bank-east')
   await hub.resource(clusterResource).get({ name: 'bank-east' }, signal)
@@ -117,7 +133,12 @@ test('a slip in a VirtualCluster is told and takes nothing away', async () => {
   )
   const patch = { spec: { clusterName: null, namespaces: null } }
   await edge.resource(virtualClusterResource).patch({ name: 'east', type: 'merge', patch }, signal)
-  await until(edge, virtualClusterResource, { name: 'east' }, (found) => !isTold(found))
+  await untilObject(
+    edge,
+    { resource: virtualClusterResource, key: { name: 'east' } },
+    (found) => !isTold(found),
+    signal,
+  )
 })
 
 test('pods of a virtual cluster are kept from its nodes until the edge allows it', async () => {
@@ -128,10 +149,15 @@ test('pods of a virtual cluster are kept from its nodes until the edge allows it
   await hub.resource(workResource).create(workFor('bank-east', till), signal)
   const key = { name: 'shop-bank-east' }
   const untilLevel = (level: string | undefined) =>
-    until(edge, resources.namespaces, key, (found) => {
-      const { labels } = found?.metadata ?? {}
-      return found !== undefined && labels?.['pod-security.kubernetes.io/enforce'] === level
-    })
+    untilObject(
+      edge,
+      { resource: resources.namespaces, key },
+      (found) => {
+        const { labels } = found?.metadata ?? {}
+        return found !== undefined && labels?.['pod-security.kubernetes.io/enforce'] === level
+      },
+      signal,
+    )
   await untilLevel('baseline')
   await patchGroup(edge, 'east', { isolation: { allowsHostAccess: true } })
   await untilLevel(undefined)
@@ -149,7 +175,7 @@ test('what changed while the agent was away is so when it is back: renamed, dele
   const idBefore = (await hub.resource(clusterResource).get({ name: 'bank-east' }, signal)).spec.id
   await hub.resource(workResource).create(workFor('bank-west', till), signal)
   const west = { namespace: 'shop-bank-west', name: 'till' }
-  await until(edge, resources.deployments, west, Boolean)
+  await untilObject(edge, { resource: resources.deployments, key: west }, Boolean, signal)
   await scene.stopAgent()
   await patchGroup(edge, 'east', { clusterName: 'bank-ost' })
   await edge.resource(virtualClusterResource).delete({ name: 'west' }, signal)
@@ -159,13 +185,43 @@ test('what changed while the agent was away is so when it is back: renamed, dele
   await scene.startAgent()
   await untilCluster(fleet, 'bank-ost', ({ Ready }) => Ready === 'True')
   for (const name of ['bank-east', 'bank-west']) {
-    await until(hub, clusterResource, { name }, (found) => found === undefined)
-    await until(edge, resources.namespaces, { name: `default-${name}` }, (found) => !found)
+    await untilObject(
+      hub,
+      { resource: clusterResource, key: { name } },
+      (found) => found === undefined,
+      signal,
+    )
+    await untilObject(
+      edge,
+      { resource: resources.namespaces, key: { name: `default-${name}` } },
+      (found) => !found,
+      signal,
+    )
   }
-  await until(edge, resources.namespaces, { name: west.namespace }, (found) => !found)
-  await until(edge, virtualClusterResource, { name: 'west' }, (found) => !found)
-  await until(edge, resources.nodes, { name: 'n1' }, (node) => groupOf(node) === 'bank-ost')
-  await until(edge, resources.nodes, { name: 'n2' }, (node) => groupOf(node) === undefined)
+  await untilObject(
+    edge,
+    { resource: resources.namespaces, key: { name: west.namespace } },
+    (found) => !found,
+    signal,
+  )
+  await untilObject(
+    edge,
+    { resource: virtualClusterResource, key: { name: 'west' } },
+    (found) => !found,
+    signal,
+  )
+  await untilObject(
+    edge,
+    { resource: resources.nodes, key: { name: 'n1' } },
+    (node) => groupOf(node) === 'bank-ost',
+    signal,
+  )
+  await untilObject(
+    edge,
+    { resource: resources.nodes, key: { name: 'n2' } },
+    (node) => groupOf(node) === undefined,
+    signal,
+  )
   // Under its old name it is the same cluster again.
   await patchGroup(edge, 'east', { clusterName: 'bank-east' })
   await untilCluster(fleet, 'bank-east', ({ Ready }) => Ready === 'True')

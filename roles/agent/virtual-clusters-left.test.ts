@@ -6,11 +6,11 @@ import { resources, type TypedResource } from '@skerry/client'
 import { clusterResource, virtualClusterResource } from '@skerry/fleet-kinds'
 import { workResource } from '@skerry/karmada-kinds'
 import { allowVirtualClusters } from '@skerry/membership'
+import { untilObject } from '@skerry/testing'
 import { untilCluster } from '../../testing/scenes/test-fleet.ts'
 import {
   startVirtualScene,
   till,
-  untilObject,
   virtualCluster,
   workFor,
 } from '../../testing/scenes/virtual-scene.ts'

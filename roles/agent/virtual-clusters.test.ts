@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { isStatusError, type KubeObject } from '@skerry/api'
-import { resources, type Cluster as Api, type ObjectKey, type TypedResource } from '@skerry/client'
+import { isStatusError } from '@skerry/api'
+import { resources, type Cluster as Api } from '@skerry/client'
 import {
   clusterResource,
   executionNamespace,
@@ -14,26 +14,17 @@ import {
   virtualClusterSetResource,
 } from '@skerry/fleet-kinds'
 import { workResource } from '@skerry/karmada-kinds'
+import { untilObject } from '@skerry/testing'
 import { untilCluster } from '../../testing/scenes/test-fleet.ts'
 import {
   addNode,
   startVirtualScene,
   till,
-  untilObject,
   virtualCluster,
   workFor,
 } from '../../testing/scenes/virtual-scene.ts'
 
 const signal = AbortSignal.timeout(120_000)
-
-function until<T extends KubeObject>(
-  api: Api,
-  resource: TypedResource<T>,
-  key: ObjectKey,
-  isWanted: (object: T | undefined) => boolean,
-): Promise<T | undefined> {
-  return untilObject(api, { resource, key }, isWanted, signal)
-}
 
 async function branches(edge: Api): Promise<void> {
   const set = {
@@ -59,11 +50,11 @@ test('each branch is a cluster on the hub, and what is sent there runs on its no
   for (const name of ['bank-east', 'bank-west']) {
     await untilCluster(fleet, name, ({ Ready }) => Ready === 'True')
   }
-  const east = await until(
+  const east = await untilObject(
     hub,
-    clusterResource,
-    { name: 'bank-east' },
+    { resource: clusterResource, key: { name: 'bank-east' } },
     (found) => found?.status?.nodeSummary?.totalNum === 2,
+    signal,
   )
   assert.ok(east)
   assert.equal(parentOf(east), 'bank')
@@ -81,12 +72,21 @@ test('each branch is a cluster on the hub, and what is sent there runs on its no
   }
   for (const name of ['bank-east', 'bank-west']) {
     const namespace = `shop-${name}`
-    const made = await until(edge, resources.deployments, { namespace, name: 'till' }, Boolean)
+    const made = await untilObject(
+      edge,
+      { resource: resources.deployments, key: { namespace, name: 'till' } },
+      Boolean,
+      signal,
+    )
     assert.equal(made?.spec?.template?.spec?.nodeSelector?.[groupLabel], name)
-    await until(hub, workResource, { namespace: executionNamespace(name), name: 'till' }, (found) =>
-      (found?.status?.conditions ?? []).some(
-        ({ type, status }) => type === 'Applied' && status === 'True',
-      ),
+    await untilObject(
+      hub,
+      { resource: workResource, key: { namespace: executionNamespace(name), name: 'till' } },
+      (found) =>
+        (found?.status?.conditions ?? []).some(
+          ({ type, status }) => type === 'Applied' && status === 'True',
+        ),
+      signal,
     )
   }
   // A pod that selects another branch's nodes would wait forever.
@@ -99,16 +99,29 @@ test('each branch is a cluster on the hub, and what is sent there runs on its no
   const work = workFor('bank-east', astray)
   const place = { ...work.metadata, name: 'astray' }
   await hub.resource(workResource).create({ ...work, metadata: place }, signal)
-  const told = await until(hub, workResource, place, (found) =>
-    (found?.status?.conditions ?? []).some(({ type }) => type === 'Applied'),
+  const told = await untilObject(
+    hub,
+    { resource: workResource, key: place },
+    (found) => (found?.status?.conditions ?? []).some(({ type }) => type === 'Applied'),
+    signal,
   )
   const applied = told?.status?.conditions?.find(({ type }) => type === 'Applied')
   assert.equal(applied?.status, 'False')
   assert.match(applied.message, /"shop\/astray" .* selects nodes with branch: "west"/)
   // The branch is closed.
   await edge.resource(resources.nodes).delete({ name: 'n3' }, signal)
-  await until(hub, clusterResource, { name: 'bank-west' }, (found) => found === undefined)
-  await until(edge, virtualClusterResource, { name: 'west' }, (found) => found === undefined)
+  await untilObject(
+    hub,
+    { resource: clusterResource, key: { name: 'bank-west' } },
+    (found) => found === undefined,
+    signal,
+  )
+  await untilObject(
+    edge,
+    { resource: virtualClusterResource, key: { name: 'west' } },
+    (found) => found === undefined,
+    signal,
+  )
   // Its identity at the hub is deleted with it.
   const identities = await readdir(join(fleet.directory, 'agent-bank', 'clusters'))
   assert.deepEqual(identities.toSorted(), ['bank-east', 'bank-north'])
@@ -124,8 +137,12 @@ test('an agent that the hub does not allow them registers no virtual clusters', 
   const { hub, edge } = scene
   const asked = virtualCluster('east', { nodeNames: ['n1'] })
   await edge.resource(virtualClusterResource).create(asked, signal)
-  const told = await until(edge, virtualClusterResource, { name: 'east' }, (found) =>
-    (found?.status?.conditions ?? []).some(({ message }) => message.includes('bank-east')),
+  const told = await untilObject(
+    edge,
+    { resource: virtualClusterResource, key: { name: 'east' } },
+    (found) =>
+      (found?.status?.conditions ?? []).some(({ message }) => message.includes('bank-east')),
+    signal,
   )
   assert.match(told?.status?.conditions?.[0]?.message ?? '', /join-command .*--virtual-clusters/)
   await assert.rejects(hub.resource(clusterResource).get({ name: 'bank-east' }, signal), (error) =>

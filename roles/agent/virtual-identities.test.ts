@@ -76,7 +76,7 @@ async function startBank(fleet: TestHub, given: Given = {}) {
     stop.abort(new Error('the test is over'))
     await running
   })
-  const transport = stack.use(createHttpsTransport(parent.transport))
+  const transport = stack.use(createHttpsTransport(parent.transport, { clock: systemClock }))
   const bank = createCluster(transport, { ...fleet.context, userAgent: 'test' })
   const owned = stack.move()
   return {

@@ -89,7 +89,7 @@ async function openVirtualIdentity(
       current && isGood(current.certificatePem)
         ? { ...parent.transport, credentials: fixedCredentials(clientOf(current)) }
         : parent.transport
-    using transport = createHttpsTransport(asker)
+    using transport = createHttpsTransport(asker, context)
     const userAgent = `skerry/${version} (agent certificates)`
     const hub = createCluster(transport, { ...context, userAgent })
     return await requestFor(child, { hub, parentName, privateKeyPem }, context, signal)

@@ -17,8 +17,9 @@ import {
 } from '@skerry/fleet-kinds'
 import { workResource } from '@skerry/karmada-kinds'
 import { allowVirtualClusters } from '@skerry/membership'
+import { untilObject } from '@skerry/testing'
 import { registerCluster, startTestHub, type TestHub } from '../../testing/scenes/test-fleet.ts'
-import { till, untilObject, workFor } from '../../testing/scenes/virtual-scene.ts'
+import { till, workFor } from '../../testing/scenes/virtual-scene.ts'
 
 const signal = AbortSignal.timeout(60_000)
 

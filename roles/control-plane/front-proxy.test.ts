@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { systemClock } from '@skerry/base'
 import { createHttpsTransport, fixedCredentials, readBody } from '@skerry/client'
 import { startTestHub, type TestHub } from '../../testing/scenes/test-fleet.ts'
 
@@ -10,14 +11,17 @@ async function whoAmI(
   { url, caPem }: TestHub,
   pair: { certificatePem: string; privateKeyPem: string },
 ): Promise<string> {
-  using transport = createHttpsTransport({
-    server: url,
-    certificateAuthority: caPem,
-    credentials: fixedCredentials({
-      certificate: pair.certificatePem,
-      key: pair.privateKeyPem,
-    }),
-  })
+  using transport = createHttpsTransport(
+    {
+      server: url,
+      certificateAuthority: caPem,
+      credentials: fixedCredentials({
+        certificate: pair.certificatePem,
+        key: pair.privateKeyPem,
+      }),
+    },
+    { clock: systemClock },
+  )
   const answer = await transport.send(
     {
       method: 'POST',

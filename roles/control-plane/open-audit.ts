@@ -58,7 +58,7 @@ function openLog(directory: string, flags: AccessFlags, { log, clock }: RoleCont
     ...(days ? { fileAgeMsMax: days * dayMs } : {}),
   }
   const path = flags.auditLogPath ?? join(directory, 'audit-events.log')
-  return openAuditLog(path, options, log, clock)
+  return openAuditLog(path, options, { log, clock })
 }
 
 async function openWebhook(

@@ -11,5 +11,5 @@ export async function openWebhookTransport(path: string): Promise<HttpsTransport
     {},
     { clock: systemClock, environment: process.env },
   )
-  return createHttpsTransport(transport)
+  return createHttpsTransport(transport, { clock: systemClock })
 }

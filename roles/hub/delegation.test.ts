@@ -6,6 +6,7 @@ import type { AnyObject } from '@skerry/api'
 import { systemClock } from '@skerry/base'
 import { createHttpsTransport, readBody, resources } from '@skerry/client'
 import { clusterNamespace } from '@skerry/fleet-kinds'
+import { until } from '@skerry/testing'
 import {
   startTestAgent,
   startTestEdge,
@@ -62,11 +63,14 @@ interface Call {
 }
 
 async function call(fleet: TestHub, { token, path, headers = [], body }: Call) {
-  using transport = createHttpsTransport({
-    server: fleet.url,
-    certificateAuthority: fleet.caPem,
-    credentials: async () => ({ bearerToken: token }),
-  })
+  using transport = createHttpsTransport(
+    {
+      server: fleet.url,
+      certificateAuthority: fleet.caPem,
+      credentials: async () => ({ bearerToken: token }),
+    },
+    { clock: systemClock },
+  )
   const answer = await transport.send(
     {
       method: body ? 'POST' : 'GET',
@@ -93,20 +97,17 @@ test('a delegate says at its cluster who asks, and the edge sees that user', asy
   const { username, groups } = answer.body.status.userInfo
   assert.equal(username, 'anna')
   assert.deepEqual(groups.toSorted(), ['shop-keepers', 'system:authenticated'])
-  const line = await untilAudited(join(all.fleet.directory, 'audit.log'), 'anna')
+  const line = await auditedOf(join(all.fleet.directory, 'audit.log'), 'anna')
   const account = karmadaAccounts('edge').impersonator.name
   assert.equal(line.impersonator, `system:serviceaccount:${clusterNamespace}:${account}`)
 })
 
 /** Waits for lines of the audit log, which are written a little after their answers. */
-async function untilAudited(path: string, asked: string): Promise<{ impersonator?: string }> {
-  const signal = soon()
-  for (;;) {
+function auditedOf(path: string, asked: string): Promise<{ impersonator?: string }> {
+  return until(async () => {
     const lines = (await readFile(path, 'utf8')).split('\n').filter((text) => text !== '')
-    const line = lines.map((text) => JSON.parse(text)).find(({ user }) => user === asked)
-    if (line) return line
-    await systemClock.sleep(10, signal)
-  }
+    return lines.map((text) => JSON.parse(text)).find(({ user }) => user === asked)
+  }, soon())
 }
 
 test('a delegate is nobody anywhere else', async () => {

@@ -4,9 +4,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { request as httpsRequest, type RequestOptions } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { test } from 'node:test'
-import { systemClock } from '@skerry/base'
 import { resources } from '@skerry/client'
 import { clusterAccessResource, clusterResource } from '@skerry/fleet-kinds'
+import { until } from '@skerry/testing'
 import { createUserToken, removeUserTokens } from '../../cmd/client/user-tokens.ts'
 import { auditedLines } from '../../testing/scenes/audited-lines.ts'
 import {
@@ -147,17 +147,16 @@ test('what is open ends soon after the token behind it is removed; what others h
   assert.equal(await ownWatch.ended, true)
   await session.ended
   edge.tell('later')
-  while (!other.text().includes('later')) await systemClock.sleep(5, soon())
+  await until(() => other.text().includes('later'), soon())
   assert.equal(watch.text(), '')
   otherSession.socket.write('still here')
   const [echo] = await once(otherSession.socket, 'data', { signal: soon() })
   assert.equal(String(echo), 'still here')
-  let lines: string[] = []
-  while (lines.length < 2) {
-    await systemClock.sleep(10, soon())
+  const lines = await until(async () => {
     const all = await auditedLines(fleet)
-    lines = all.filter((line) => line.includes('the right to it has ended'))
-  }
+    const ended = all.filter((line) => line.includes('the right to it has ended'))
+    return ended.length >= 2 && ended
+  }, soon())
   assert.ok(lines.every((line) => JSON.parse(line).user === 'olga'))
 })
 

@@ -18,7 +18,7 @@ export async function openHubAudit(
   { onLost }: { readonly onLost: (lines: number) => void },
   { clock, log }: RoleContext,
 ): Promise<HubAudit> {
-  const auditLog = await openAuditLog(path, { onLost }, log)
+  const auditLog = await openAuditLog(path, { onLost }, { log, clock })
   const write = (line: string): void => auditLog.write(line)
   return {
     ...createClusterAudit({ write, monotonicMs: () => clock.monotonicMs() }),

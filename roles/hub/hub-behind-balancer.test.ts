@@ -7,8 +7,8 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { trustedProxies } from '@skerry/apiserver'
-import { systemClock } from '@skerry/base'
 import { pendingRegistrations } from '@skerry/membership'
+import { until } from '@skerry/testing'
 import { auditedLines } from '../../testing/scenes/audited-lines.ts'
 import {
   startTestAgent,
@@ -59,13 +59,11 @@ async function sources(fleet: TestHub, path: string): Promise<string[]> {
   return lines.filter(({ uri }) => uri.endsWith(path)).map(({ source }) => source)
 }
 
-async function untilSources(fleet: TestHub, path: string, count: number): Promise<string[]> {
-  const signal = soon()
-  for (;;) {
+function untilSources(fleet: TestHub, path: string, count: number): Promise<string[]> {
+  return until(async () => {
     const found = await sources(fleet, path)
-    if (found.length >= count) return found
-    await systemClock.sleep(20, signal)
-  }
+    return found.length >= count && found
+  }, soon())
 }
 
 test('behind a balancer that says so, the address of who really asks is written down and shown', async () => {
@@ -91,14 +89,11 @@ test('behind a balancer that says so, the address of who really asks is written 
     connect: () => open(fleet, line('203.0.113.9')),
   })
   const signal = soon()
-  for (;;) {
-    const [found] = await pendingRegistrations(fleet.admin, signal)
-    if (found !== undefined) {
-      assert.deepEqual([found.cluster, found.address], ['edge', '203.0.113.9'])
-      return
-    }
-    await systemClock.sleep(20, signal)
-  }
+  const [found] = await until(async () => {
+    const pending = await pendingRegistrations(fleet.admin, signal)
+    return pending.length > 0 && pending
+  }, signal)
+  assert.deepEqual([found?.cluster, found?.address], ['edge', '203.0.113.9'])
 })
 
 test('nobody but a named balancer says where a connection comes from, and it must say so', async () => {

@@ -6,12 +6,12 @@ import { createServer } from 'node:http'
 import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { silentLogger, systemClock, type Logger } from '@skerry/base'
+import { silentLogger, type Logger } from '@skerry/base'
 import { readBody, resources } from '@skerry/client'
 import { clusterAccessResource, clusterResource } from '@skerry/fleet-kinds'
 import { pendingRegistrations } from '@skerry/membership'
 import { spkiHash } from '@skerry/pki'
-import { mountSmallDisk } from '@skerry/testing'
+import { mountSmallDisk, until } from '@skerry/testing'
 import { auditedLines } from '../../testing/scenes/audited-lines.ts'
 import {
   freshToken,
@@ -181,19 +181,14 @@ test('an agent that is suspended is told so, and is the same when it goes on; on
   await using fleet = await startTestHub()
   await addCluster(fleet)
   await using agent = await spawnAgent(fleet, edge.url)
-  const signal = soon()
-  while ((await ask(fleet)).status !== 200) {
-    await systemClock.sleep(50, signal)
-  }
+  await until(async () => (await ask(fleet)).status === 200, soon())
   const [tunnel] = fleet.hub.connections.own.sessions('edge')
   agent.signal('SIGSTOP')
   const waited = await ask(fleet)
   assert.equal(waited.status, 503)
   assert.match(waited.text, /nothing heard for \d+ s/)
   agent.signal('SIGCONT')
-  while ((await ask(fleet)).status !== 200) {
-    await systemClock.sleep(50, signal)
-  }
+  await until(async () => (await ask(fleet)).status === 200, soon())
   assert.deepEqual(fleet.hub.connections.own.sessions('edge'), [tunnel])
   await agent.kill()
   await tunnel?.closed
@@ -254,12 +249,11 @@ test(
     const { items } = await accesses.list({}, soon())
     const names = items.map((item) => item.metadata.name)
     assert.deepEqual(new Set(names), new Set([...kept, 'later']))
-    const signal = soon()
     const audited = async (): Promise<number> => {
       const lines = await auditedLines(fleet)
       return lines.filter((line) => line.includes('/version?full=')).length
     }
-    while ((await audited()) < 3) await systemClock.sleep(50, signal)
+    await until(async () => (await audited()) >= 3, soon())
   },
 )
 

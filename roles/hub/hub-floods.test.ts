@@ -6,10 +6,10 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { WebSocket } from 'ws'
-import { systemClock } from '@skerry/base'
 import { readBody } from '@skerry/client'
 import { agentsGroup, agentUserName, clusterResource } from '@skerry/fleet-kinds'
 import { tunnelPrefix } from '@skerry/gateway'
+import { until } from '@skerry/testing'
 import { auditedLines, untilAudited, type AuditedLine } from '../../testing/scenes/audited-lines.ts'
 import {
   registerCluster,
@@ -153,15 +153,10 @@ test('an agent that breaks a rule of the tunnel is written down with the rule', 
   }
   const limit = soon()
   for (const [what, , cut] of brokenRules) {
-    const read = async () => {
+    const line = await until(async () => {
       const lines = await auditedLines(fleet)
       return lines.map((each) => JSON.parse(each)).find(({ userAgent }) => userAgent === what)
-    }
-    let line = await read()
-    while (line === undefined) {
-      await systemClock.sleep(10, limit)
-      line = await read()
-    }
+    }, limit)
     assert.match(line.cut, cut)
     const { cluster, source, status, uri } = line
     assert.deepEqual(

@@ -8,6 +8,7 @@ import { test } from 'node:test'
 import { createMetrics, linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import type { HttpsTransportConfig } from '@skerry/client'
 import { registrationResource } from '@skerry/fleet-kinds'
+import { until } from '@skerry/testing'
 import { startTestEdge } from '../../testing/scenes/test-fleet.ts'
 import { startBalancer } from '../../testing/scenes/test-replicas.ts'
 import { openAdminCluster } from '../admin/admin-cluster.ts'
@@ -87,13 +88,12 @@ function startAgent({ token, ...place }: AgentPlace): AsyncDisposable {
 /** Waits until the cluster answers through the hub. */
 async function untilReached({ cluster }: SpawnedHub): Promise<void> {
   const signal = soon()
-  for (;;) {
+  await until(async () => {
     const path = '/clusters/edge/version'
     const { status, body } = await cluster.raw({ method: 'GET', path, headers: {} }, signal)
     for await (const _ of body) continue
-    if (status === 200) return
-    await systemClock.sleep(50, signal)
-  }
+    return status === 200
+  }, signal)
 }
 
 test('a hub that is killed comes back with its clusters, and their agents come by themselves', async () => {

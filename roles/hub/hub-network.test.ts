@@ -10,7 +10,7 @@ import { systemClock } from '@skerry/base'
 import { createCluster, resources } from '@skerry/client'
 import { registrationKeys } from '@skerry/membership'
 import { createAuthority } from '@skerry/pki'
-import { startTestProxy, type Inspection } from '@skerry/testing'
+import { startTestProxy, type Inspection, until } from '@skerry/testing'
 import {
   freshToken,
   startTestAgent,
@@ -185,12 +185,8 @@ test('without being asked neither end goes past a box that opens TLS', async () 
     token: '',
     ...open,
   })
-  const waited = async (): Promise<string> => {
-    const limit = soon()
-    while (agent.refusals.length === 0) await systemClock.sleep(20, limit)
-    return agent.refusals.join('\n')
-  }
-  assert.match(await waited(), /Cannot trust .*issued by CN=Inspection/)
+  await until(() => agent.refusals.length > 0, soon())
+  assert.match(agent.refusals.join('\n'), /Cannot trust .*issued by CN=Inspection/)
 })
 
 test('a hub on IPv6 is joined, reported to and used by its address', async () => {

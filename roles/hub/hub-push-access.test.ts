@@ -5,8 +5,9 @@ import { isStatusError } from '@skerry/api'
 import { createCluster, resources, type Cluster as Api, type PatchRequest } from '@skerry/client'
 import { clusterResource, executionNamespace } from '@skerry/fleet-kinds'
 import { workResource } from '@skerry/karmada-kinds'
+import { untilObject } from '@skerry/testing'
 import { registerCluster, startTestHub, type TestHub } from '../../testing/scenes/test-fleet.ts'
-import { clusterOf, rbac, readyOf, secretOf, space, until } from '../../testing/scenes/test-push.ts'
+import { clusterOf, rbac, readyOf, secretOf, space } from '../../testing/scenes/test-push.ts'
 
 const signal = AbortSignal.timeout(120_000)
 
@@ -119,7 +120,10 @@ test('no agent speaks for a cluster in push mode, nor reads or gives its credent
   await other.cluster.resource(resources.secrets).create(planted, signal)
   const farm = clusterOf('farm', { apiEndpoint: 'https://127.0.0.1:1' })
   await fleet.admin.resource(clusterResource).create(farm, signal)
-  await until(fleet.admin, clusterResource, { name: 'farm' }, (cluster) =>
-    /was written by an agent/.test(readyOf(cluster)?.message ?? ''),
+  await untilObject(
+    fleet.admin,
+    { resource: clusterResource, key: { name: 'farm' } },
+    (cluster) => /was written by an agent/.test(readyOf(cluster)?.message ?? ''),
+    signal,
   )
 })

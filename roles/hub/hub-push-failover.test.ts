@@ -9,9 +9,9 @@ import {
   resourceBindingResource,
   workResource,
 } from '@skerry/karmada-kinds'
-import { startTestProxy, type TestProxyOptions } from '@skerry/testing'
+import { startTestProxy, type TestProxyOptions, untilObject } from '@skerry/testing'
 import { startTestEdge, startTestHub } from '../../testing/scenes/test-fleet.ts'
-import { clientOf, joinCluster, readyOf, until } from '../../testing/scenes/test-push.ts'
+import { clientOf, joinCluster, readyOf } from '../../testing/scenes/test-push.ts'
 
 const signal = AbortSignal.timeout(120_000)
 const made = { namespace: 'default', name: 'till' }
@@ -55,16 +55,23 @@ async function placeAtOne(admin: Api): Promise<void> {
 }
 
 /** Waits until its only valid copy is applied there. */
-function untilAt(admin: Api, name: string): Promise<void> {
-  return until(admin, resourceBindingResource, binding, (each) => {
-    const { clusters = [], gracefulEvictionTasks = [] } = each?.spec ?? {}
-    const applied = (each?.status?.aggregatedStatus ?? []).some(
-      (status) => status.clusterName === name && status.applied === true,
-    )
-    return (
-      applied && gracefulEvictionTasks.length === 0 && clusters.map((to) => to.name).join() === name
-    )
-  })
+async function untilAt(admin: Api, name: string): Promise<void> {
+  await untilObject(
+    admin,
+    { resource: resourceBindingResource, key: binding },
+    (each) => {
+      const { clusters = [], gracefulEvictionTasks = [] } = each?.spec ?? {}
+      const applied = (each?.status?.aggregatedStatus ?? []).some(
+        (status) => status.clusterName === name && status.applied === true,
+      )
+      return (
+        applied &&
+        gracefulEvictionTasks.length === 0 &&
+        clusters.map((to) => to.name).join() === name
+      )
+    },
+    signal,
+  )
 }
 
 test('what is at a pushed cluster that does not answer moves to another, and is taken away there when it answers again', async () => {
@@ -77,20 +84,35 @@ test('what is at a pushed cluster that does not answer moves to another, and is 
   const atShop = clientOf(shop, fleet)
   const atMall = clientOf(mall, fleet)
   await joinCluster(fleet, shop, atShop, { proxyURL: proxy.url })
-  await until(admin, clusterResource, { name: 'shop' }, (each) => readyOf(each)?.status === 'True')
+  await untilObject(
+    admin,
+    { resource: clusterResource, key: { name: 'shop' } },
+    (each) => readyOf(each)?.status === 'True',
+    signal,
+  )
   await placeAtOne(admin)
   await untilAt(admin, 'shop')
   await joinCluster(fleet, mall, atMall, { name: 'mall' })
-  await until(admin, clusterResource, { name: 'mall' }, (each) => readyOf(each)?.status === 'True')
+  await untilObject(
+    admin,
+    { resource: clusterResource, key: { name: 'mall' } },
+    (each) => readyOf(each)?.status === 'True',
+    signal,
+  )
 
   way.refusal = { status: 504, phrase: 'Gateway Timeout' }
   proxy.cut()
-  await until(admin, clusterResource, { name: 'shop' }, (each) => {
-    const taints = (each?.spec.taints ?? []).map(({ key }) => key)
-    const { status, reason } = readyOf(each) ?? {}
-    const isTold = status === 'False' && reason === 'ClusterNotReachable'
-    return isTold && taints.includes(notReady) && taints.includes('away')
-  })
+  await untilObject(
+    admin,
+    { resource: clusterResource, key: { name: 'shop' } },
+    (each) => {
+      const taints = (each?.spec.taints ?? []).map(({ key }) => key)
+      const { status, reason } = readyOf(each) ?? {}
+      const isTold = status === 'False' && reason === 'ClusterNotReachable'
+      return isTold && taints.includes(notReady) && taints.includes('away')
+    },
+    signal,
+  )
   await untilAt(admin, 'mall')
   const copy = await atMall.resource(resources.configMaps).get(made, signal)
   assert.equal(copy.data?.['till'], '7')
@@ -98,14 +120,34 @@ test('what is at a pushed cluster that does not answer moves to another, and is 
   const namespace = executionNamespace('shop')
   const [work] = (await admin.resource(workResource).list({ namespace }, signal)).items
   const ofShop = { namespace, name: work?.metadata.name ?? '' }
-  await until(admin, workResource, ofShop, (each) => each?.metadata.deletionTimestamp !== undefined)
+  await untilObject(
+    admin,
+    { resource: workResource, key: ofShop },
+    (each) => each?.metadata.deletionTimestamp !== undefined,
+    signal,
+  )
   assert.equal((await atShop.resource(resources.configMaps).get(made, signal)).data?.['till'], '7')
 
   delete way.refusal
-  await until(atShop, resources.configMaps, made, (each) => each === undefined)
-  await until(admin, clusterResource, { name: 'shop' }, (each) => {
-    return readyOf(each)?.status === 'True' && (each?.spec.taints ?? []).length === 0
-  })
-  await until(admin, workResource, ofShop, (each) => each === undefined)
+  await untilObject(
+    atShop,
+    { resource: resources.configMaps, key: made },
+    (each) => each === undefined,
+    signal,
+  )
+  await untilObject(
+    admin,
+    { resource: clusterResource, key: { name: 'shop' } },
+    (each) => {
+      return readyOf(each)?.status === 'True' && (each?.spec.taints ?? []).length === 0
+    },
+    signal,
+  )
+  await untilObject(
+    admin,
+    { resource: workResource, key: ofShop },
+    (each) => each === undefined,
+    signal,
+  )
   await untilAt(admin, 'mall')
 })

@@ -24,6 +24,7 @@ import {
   type RawPeer,
   type TestApiServer,
   type TestCredentials,
+  untilObject,
 } from '@skerry/testing'
 import { startTestEdge, startTestHub, type TestHub } from '../../testing/scenes/test-fleet.ts'
 import {
@@ -31,7 +32,6 @@ import {
   joinCluster,
   placeAtShop,
   readyOf,
-  until,
   untilReachable,
 } from '../../testing/scenes/test-push.ts'
 
@@ -69,11 +69,11 @@ before(async () => {
     apiEndpoint: `https://127.0.0.1:${peer.port}`,
     insecureSkipTLSVerification: true,
   })
-  await until(
+  await untilObject(
     fleet.admin,
-    clusterResource,
-    { name: 'shop' },
+    { resource: clusterResource, key: { name: 'shop' } },
     (each) => readyOf(each)?.status === 'True',
+    AbortSignal.timeout(120_000),
   )
   await untilReachable(edge)
   await placeAtShop(fleet.admin, { namespace: 'default', name: 'till' })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@skerry/client'
 import { clusterResource } from '@skerry/fleet-kinds'
-import { startTestEtcd, whyNoEtcd } from '@skerry/testing'
+import { startTestEtcd, whyNoEtcd, untilObject } from '@skerry/testing'
 import { startTestEdge, startTestHub } from '../../testing/scenes/test-fleet.ts'
 import {
   ask,
@@ -10,7 +10,6 @@ import {
   joinCluster,
   placeAtShop,
   readyOf,
-  until,
   untilReachable,
 } from '../../testing/scenes/test-push.ts'
 import { etcdFlags } from '../../testing/scenes/test-replicas.ts'
@@ -32,9 +31,19 @@ test(
     const edge = clientOf(member, first)
     await joinCluster(first, member, edge)
     const shop = { name: 'shop' }
-    await until(first.admin, clusterResource, shop, (each) => readyOf(each)?.status === 'True')
+    await untilObject(
+      first.admin,
+      { resource: clusterResource, key: shop },
+      (each) => readyOf(each)?.status === 'True',
+      signal,
+    )
     await untilReachable(edge)
-    await until(second.admin, clusterResource, shop, (each) => readyOf(each)?.status === 'True')
+    await untilObject(
+      second.admin,
+      { resource: clusterResource, key: shop },
+      (each) => readyOf(each)?.status === 'True',
+      signal,
+    )
     for (const { admin } of [first, second]) {
       const { status, text } = await ask(admin, '/clusters/shop/api/v1/namespaces/default')
       assert.equal(status, 200, text)

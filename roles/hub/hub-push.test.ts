@@ -6,6 +6,7 @@ import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { readBody, resources, type Cluster as Api } from '@skerry/client'
 import { clusterResource, type ClusterSpec } from '@skerry/fleet-kinds'
+import { untilObject } from '@skerry/testing'
 import { startTestEdge, startTestHub } from '../../testing/scenes/test-fleet.ts'
 import {
   ask,
@@ -16,7 +17,6 @@ import {
   readyOf,
   secretOf,
   space,
-  until,
   untilReachable,
 } from '../../testing/scenes/test-push.ts'
 
@@ -29,15 +29,15 @@ test('a joined cluster is told of, fed and reached without an agent, until it is
   const edge = clientOf(member, fleet)
   await joinCluster(fleet, member, edge)
   const shop = { name: 'shop' }
-  await until(
+  await untilObject(
     admin,
-    clusterResource,
-    shop,
+    { resource: clusterResource, key: shop },
     (cluster) =>
       readyOf(cluster)?.status === 'True' &&
       (cluster?.status?.apiEnablements ?? []).length > 0 &&
       cluster?.status?.kubernetesVersion !== undefined &&
       cluster.status.nodeSummary !== undefined,
+    signal,
   )
   const made = { namespace: 'default', name: 'till' }
   await placeAtShop(admin, made)
@@ -46,9 +46,19 @@ test('a joined cluster is told of, fed and reached without an agent, until it is
   await untilReachable(edge)
   await reach(admin)
   await admin.resource(clusterResource).delete(shop, signal)
-  await until(admin, clusterResource, shop, (cluster) => cluster === undefined)
+  await untilObject(
+    admin,
+    { resource: clusterResource, key: shop },
+    (cluster) => cluster === undefined,
+    signal,
+  )
   for (const name of ['shop', 'shop-impersonator']) {
-    await until(admin, resources.secrets, { ...space, name }, (secret) => secret === undefined)
+    await untilObject(
+      admin,
+      { resource: resources.secrets, key: { ...space, name } },
+      (secret) => secret === undefined,
+      signal,
+    )
   }
   const roles = await edge.resource(resources.clusterRoles).list({}, signal)
   assert.equal(
@@ -128,7 +138,12 @@ test('a cluster behind a proxy is dialled through it, as its Cluster says', asyn
   })
   const { admin } = fleet
   const shop = { name: 'shop' }
-  await until(admin, clusterResource, shop, (cluster) => readyOf(cluster)?.status === 'True')
+  await untilObject(
+    admin,
+    { resource: clusterResource, key: shop },
+    (cluster) => readyOf(cluster)?.status === 'True',
+    signal,
+  )
   await untilReachable(edge)
   assert.equal((await ask(admin, '/clusters/shop/api/v1/namespaces/default')).status, 200)
   assert.deepEqual([...new Set(proxy.asked)], ['shop.invalid:6443 keeper:pass north'])
@@ -139,8 +154,11 @@ test('nothing is written to a cluster that is not the one that was joined', asyn
   await using member = await startTestEdge()
   const edge = clientOf(member, fleet)
   await joinCluster(fleet, member, edge, { id: 'of-another-one' })
-  await until(fleet.admin, clusterResource, { name: 'shop' }, (cluster) =>
-    /another cluster answers/.test(readyOf(cluster)?.message ?? ''),
+  await untilObject(
+    fleet.admin,
+    { resource: clusterResource, key: { name: 'shop' } },
+    (cluster) => /another cluster answers/.test(readyOf(cluster)?.message ?? ''),
+    signal,
   )
   const { items } = await edge.resource(resources.clusterRoles).list({}, signal)
   assert.ok(items.every(({ metadata }) => metadata.name !== 'skerry-hub-impersonator'))
@@ -164,13 +182,23 @@ test('a Cluster that cannot be pushed to says why, and can be deleted', async ()
   ]
   for (const [name, spec] of table) await clusters.create(clusterOf(name, spec), signal)
   for (const [name, , why] of table) {
-    await until(admin, clusterResource, { name }, (cluster) => {
-      const ready = readyOf(cluster)
-      return ready?.status === 'False' && why.test(ready.message)
-    })
+    await untilObject(
+      admin,
+      { resource: clusterResource, key: { name } },
+      (cluster) => {
+        const ready = readyOf(cluster)
+        return ready?.status === 'False' && why.test(ready.message)
+      },
+      signal,
+    )
     const { status, text } = await ask(admin, `/clusters/${name}/version`)
     assert.equal(status, 503, text)
   }
   await clusters.delete({ name: 'dead' }, signal)
-  await until(admin, clusterResource, { name: 'dead' }, (cluster) => cluster === undefined)
+  await untilObject(
+    admin,
+    { resource: clusterResource, key: { name: 'dead' } },
+    (cluster) => cluster === undefined,
+    signal,
+  )
 })

@@ -22,6 +22,7 @@ import {
   type Registration,
 } from '@skerry/membership'
 import { generateKeyPair, readCertificate, signCertificate } from '@skerry/pki'
+import { until } from '@skerry/testing'
 import {
   auditedLines,
   untilAudited as untilAuditedLines,
@@ -47,12 +48,10 @@ async function untilPending(
   fleet: TestHub,
   isWanted: (found: readonly Registration[]) => boolean,
 ): Promise<Registration[]> {
-  const signal = soon()
-  for (;;) {
-    const found = await pendingRegistrations(fleet.admin, signal)
-    if (isWanted(found)) return found
-    await systemClock.sleep(20, signal)
-  }
+  return until(async () => {
+    const found = await pendingRegistrations(fleet.admin, soon())
+    return isWanted(found) && found
+  }, soon())
 }
 
 test('where a person must accept, an agent waits, and its key, address and cluster are shown', async () => {
@@ -211,12 +210,10 @@ async function auditLines(hub: TestHub): Promise<AuditLine[]> {
 }
 
 async function untilAudited(fleet: TestHub, suffix: string): Promise<AuditLine> {
-  const signal = soon()
-  for (;;) {
-    const found = (await auditLines(fleet)).findLast(({ uri }) => uri.endsWith(suffix))
-    if (found) return found
-    await systemClock.sleep(20, signal)
-  }
+  return until(
+    async () => (await auditLines(fleet)).findLast(({ uri }) => uri.endsWith(suffix)),
+    soon(),
+  )
 }
 
 test('who has the right to it gets command and manifest for a cluster over the API', async () => {
@@ -361,8 +358,7 @@ test('what the agent is told to say appears with its times, and goes when it say
     labels: { tier: 'depot' },
     token: '',
   })
-  const signal = soon()
-  while ((await read()).metadata.labels?.['tier'] !== 'depot') await systemClock.sleep(20, signal)
+  await until(async () => (await read()).metadata.labels?.['tier'] === 'depot', soon())
   const { spec, metadata } = await read()
   assert.deepEqual(metadata.labels, { tier: 'depot', color: 'red' })
   assert.deepEqual([spec.provider, spec.region, spec.zones], [undefined, undefined, undefined])

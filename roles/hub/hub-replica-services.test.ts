@@ -3,8 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { test } from 'node:test'
-import { systemClock } from '@skerry/base'
-import { startTestEtcd, whyNoEtcd } from '@skerry/testing'
+import { startTestEtcd, whyNoEtcd, until } from '@skerry/testing'
 import { startServiceScene } from '../../testing/scenes/service-scene.ts'
 import { startTestHub } from '../../testing/scenes/test-fleet.ts'
 import { etcdFlags } from '../../testing/scenes/test-replicas.ts'
@@ -29,11 +28,10 @@ test('a service of an edge is reached by way of another replica', { skip }, asyn
     return [answer.statusCode ?? 0, Buffer.concat(chunks).toString()]
   }
   const limit = AbortSignal.timeout(20_000)
-  let answered = await ask()
   // Waits until the replicas have found each other, and the right is known.
-  while (answered[0] !== 200) {
-    await systemClock.sleep(20, limit)
-    answered = await ask()
-  }
+  const answered = await until(async () => {
+    const answer = await ask()
+    return answer[0] === 200 && answer
+  }, limit)
   assert.deepEqual(answered, [200, '/x is here'])
 })

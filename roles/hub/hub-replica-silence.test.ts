@@ -5,9 +5,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { systemClock } from '@skerry/base'
 import { readBody } from '@skerry/client'
-import { startTestEtcd, whyNoEtcd, type TestEtcd } from '@skerry/testing'
+import { startTestEtcd, whyNoEtcd, type TestEtcd, until } from '@skerry/testing'
 import {
   startTestAgent,
   startTestEdge,
@@ -66,8 +65,7 @@ test(
     const at = (hub: string, directory: string) =>
       startTestAgent(fleet, { name: 'edge', api: edge.api, hub, directory })
     await using _far = await at(other.url, join(fleet.directory, 'far'))
-    const signal = soon()
-    while ((await ask(fleet)).status !== 200) await systemClock.sleep(50, signal)
+    await until(async () => (await ask(fleet)).status === 200, soon())
     other.fallSilent()
     const waited = await ask(fleet)
     assert.equal(waited.status, 503)

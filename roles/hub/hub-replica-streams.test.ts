@@ -4,7 +4,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { startTestEtcd, whyNoEtcd } from '@skerry/testing'
+import { startTestEtcd, whyNoEtcd, until } from '@skerry/testing'
 import {
   registerCluster,
   startTestAgent,
@@ -83,7 +83,7 @@ test(
     const asking = await open()
     const limit = AbortSignal.timeout(30_000)
     for (const name of clusters) {
-      while ((await statusOf(asking, `/clusters/${name}/version`)) !== 200) limit.throwIfAborted()
+      await until(async () => (await statusOf(asking, `/clusters/${name}/version`)) === 200, limit)
     }
     for (const name of ['oslo', 'rome']) {
       for (let count = 0; count < watchesOfEach; count += perSession) {

@@ -5,7 +5,7 @@ import type { ConfigMap } from '@skerry/api'
 import { silentLogger, systemClock } from '@skerry/base'
 import { createCluster, resources } from '@skerry/client'
 import { tunnelPrefix, type TunnelsReport } from '@skerry/gateway'
-import { startTestEtcd, whyNoEtcd } from '@skerry/testing'
+import { startTestEtcd, whyNoEtcd, until } from '@skerry/testing'
 import {
   startTestAgent,
   startTestEdge,
@@ -24,13 +24,13 @@ async function untilTunnels(fleet: TestHub, count: number): Promise<TunnelsRepor
   const signal = AbortSignal.timeout(30_000)
   using transport = await fleet.as(operator)
   const hub = createCluster(transport, deps)
-  for (;;) {
+  return await until(async () => {
     const path = `${tunnelPrefix}edge`
     const { body } = await hub.raw({ method: 'GET', path, headers: {} }, signal)
     const text = Buffer.concat(await Array.fromAsync(body)).toString('utf8')
     const report: TunnelsReport = JSON.parse(text)
-    if (report.tunnels.length === count) return report
-  }
+    return report.tunnels.length === count && report
+  }, signal)
 }
 
 const configMap = (name: string): ConfigMap => ({

@@ -20,7 +20,7 @@ import {
 import { clusterResource } from '@skerry/fleet-kinds'
 import { clusterStatesPath, tunnelPrefix, type ClusterStates } from '@skerry/gateway'
 import { revokeAgent } from '@skerry/membership'
-import { startTestEtcd, whyNoEtcd } from '@skerry/testing'
+import { startTestEtcd, whyNoEtcd, until } from '@skerry/testing'
 import { rotateEncryption } from '../../cmd/client/rotate-encryption.ts'
 import {
   registerCluster,
@@ -52,11 +52,14 @@ async function startReplicas() {
 }
 
 async function clusterAt(fleet: TestHub, url: string, path: string) {
-  const transport = createHttpsTransport({
-    server: `${url}${path}`,
-    certificateAuthority: fleet.caPem,
-    credentials: fixedCredentials(await fleet.credentialsOf(operator)),
-  })
+  const transport = createHttpsTransport(
+    {
+      server: `${url}${path}`,
+      certificateAuthority: fleet.caPem,
+      credentials: fixedCredentials(await fleet.credentialsOf(operator)),
+    },
+    { clock: systemClock },
+  )
   const cluster = createCluster(transport, deps)
   return { cluster, [Symbol.dispose]: () => transport[Symbol.dispose]() }
 }
@@ -88,10 +91,8 @@ const configMap = (name: string): ConfigMap => ({
 
 /** Waits until a cluster's tunnel is known at a replica where it does not end. */
 async function untilReachable(fleet: TestHub, url: string, name: string): Promise<void> {
-  const signal = soon()
-  while ((await statusOf(fleet, url, `/clusters/${name}/version`)).status !== 200) {
-    signal.throwIfAborted()
-  }
+  const path = `/clusters/${name}/version`
+  await until(async () => (await statusOf(fleet, url, path)).status === 200, soon())
 }
 
 test('any replica reaches a cluster, wherever its tunnel ends', { skip }, async () => {
@@ -274,10 +275,11 @@ test('only a replica may open a link, and with its own certificate', { skip }, a
 
 /** The ids of both replicas, once both are in the directory. */
 async function replicaIds({ hub }: TestHub): Promise<string[]> {
-  for (const signal = soon(); ; await systemClock.sleep(20, signal)) {
+  const members = await until(async () => {
     const { entries } = await hub.plane.store.list({ prefix: '/replicas/members/' })
-    if (entries.length === 2) return entries.map(({ key }) => key.split('/').at(-1) ?? '')
-  }
+    return entries.length === 2 && entries
+  }, soon())
+  return members.map(({ key }) => key.split('/').at(-1) ?? '')
 }
 
 async function upgradeStatus(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { connect } from 'node:tls'
+import { systemClock } from '@skerry/base'
 import { createHttpsTransport, fixedCredentials, readBody } from '@skerry/client'
 import { createUserToken } from '../../cmd/client/user-tokens.ts'
 import { untilAudited, type AuditedLine } from '../../testing/scenes/audited-lines.ts'
@@ -91,11 +92,14 @@ test("which of a user's credentials was used is written down, so that it can be 
     const user = { name: 'rita', groups: [], ttlMs }
     const { id, token } = await createUserToken(fleet.admin, user, Date.now(), soon())
     ids.push(id)
-    using transport = createHttpsTransport({
-      server: fleet.url,
-      certificateAuthority: fleet.caPem,
-      credentials: fixedCredentials({ bearerToken: token }),
-    })
+    using transport = createHttpsTransport(
+      {
+        server: fleet.url,
+        certificateAuthority: fleet.caPem,
+        credentials: fixedCredentials({ bearerToken: token }),
+      },
+      { clock: systemClock },
+    )
     const { status, body } = await transport.send({ method: 'GET', path, headers: {} }, soon())
     await readBody(body)
     assert.equal(status, 403)

@@ -15,6 +15,7 @@ import {
   hubMetricNames,
   type ClusterState,
 } from '@skerry/gateway'
+import { until } from '@skerry/testing'
 import { describeCluster, readCluster } from '../../cmd/client/cluster-describe.ts'
 import { statePrinter } from '../../cmd/client/cluster-list.ts'
 import { readState, readStates } from '../../cmd/client/cluster-states.ts'
@@ -59,7 +60,7 @@ function untilState(
   return until(async () => {
     const state = await readState(fleet.admin, 'edge', soon())
     return isWanted(state) ? state : undefined
-  })
+  }, soon())
 }
 
 interface Answer {
@@ -87,15 +88,6 @@ async function ask(
       .on('error', reject)
       .end()
   })
-}
-
-async function until<T>(what: () => Promise<T | undefined>): Promise<T> {
-  const signal = soon()
-  for (;;) {
-    const found = await what()
-    if (found !== undefined) return found
-    await systemClock.sleep(20, signal)
-  }
 }
 
 test('what an operator asks of a cluster is told: how it is, since when, by whom, how much', async () => {
@@ -262,7 +254,7 @@ test('the list comes as a table, wide, as JSON, YAML and names, and goes on whil
         scope,
       ),
   ]).catch((error: unknown) => assert.ok(stop.signal.aborted, String(error)))
-  await until(async () => (seen.length > 0 ? true : undefined))
+  await until(() => seen.length > 0, soon())
   await all.agent[Symbol.asyncDispose]()
   await twice.promise
   stop.abort()

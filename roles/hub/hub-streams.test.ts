@@ -8,10 +8,10 @@ import { connect as connectTcp, type AddressInfo } from 'node:net'
 import { Readable, type Duplex } from 'node:stream'
 import { test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
-import { systemClock } from '@skerry/base'
 import { resources } from '@skerry/client'
 import { clusterResource } from '@skerry/fleet-kinds'
 import type { TunnelHeaders } from '@skerry/tunnel'
+import { until } from '@skerry/testing'
 import { startTestAgent, startTestHub, type TestHub } from '../../testing/scenes/test-fleet.ts'
 
 /** Stands in for an API server with unusual answers: it sends the requested bytes. */
@@ -238,11 +238,10 @@ test('a client that vanishes from its session is missed: the hub asks for it whe
   await once(socket, 'data')
   const limit = AbortSignal.timeout(20_000)
   // While bytes are in flight, the kernel waits for those.
-  let seconds = await silenceOf(port, tcp.localPort ?? 0)
-  while (seconds === undefined || seconds > 15) {
-    await systemClock.sleep(20, limit)
-    seconds = await silenceOf(port, tcp.localPort ?? 0)
-  }
+  await until(async () => {
+    const seconds = await silenceOf(port, tcp.localPort ?? 0)
+    return seconds !== undefined && seconds <= 15
+  }, limit)
   const closed = once(socket, 'close')
   socket.resume().end()
   await closed

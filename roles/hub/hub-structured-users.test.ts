@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { systemClock } from '@skerry/base'
 import {
   createHttpsTransport,
   fixedCredentials,
@@ -50,7 +51,7 @@ async function tokenOf(issuer: TestIssuer, claims: Record<string, unknown>): Pro
   issuer.setPerson({ sub: '4711', ...claims })
   const { url: issuerUrl, clientId, ca: authorityPem } = issuer
   const client = { issuerUrl, clientId, scopes: [], authorityPem }
-  const opened = await openOidcIssuer(client, soon())
+  const opened = await openOidcIssuer(client, { clock: systemClock }, soon())
   const visits: Promise<number>[] = []
   const { idToken } = await opened.logInByBrowser(0, (url) => void visits.push(issuer.visit(url)))
   await Promise.all(visits)
@@ -59,11 +60,14 @@ async function tokenOf(issuer: TestIssuer, claims: Record<string, unknown>): Pro
 
 /** Resolves with the user that the cluster recognizes, or the reason for the refusal. */
 async function whoAtEdge({ url, caPem }: TestHub, bearerToken: string): Promise<unknown> {
-  using transport = createHttpsTransport({
-    server: `${url}/clusters/edge`,
-    certificateAuthority: caPem,
-    credentials: fixedCredentials({ bearerToken }),
-  })
+  using transport = createHttpsTransport(
+    {
+      server: `${url}/clusters/edge`,
+      certificateAuthority: caPem,
+      credentials: fixedCredentials({ bearerToken }),
+    },
+    { clock: systemClock },
+  )
   const { status, body } = await transport.send(
     {
       method: 'POST',

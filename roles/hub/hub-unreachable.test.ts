@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { connect as connectHttp2 } from 'node:http2'
 import { request as httpsRequest, type RequestOptions } from 'node:https'
 import { test } from 'node:test'
-import { systemClock } from '@skerry/base'
 import { clusterResource } from '@skerry/fleet-kinds'
+import { until } from '@skerry/testing'
 import {
   startTestAgent,
   startTestEdge,
@@ -176,7 +176,7 @@ test('whichever way a request comes, an unreachable cluster answers at once, why
     await using agent = await startTestAgent(fleet, { name: 'edge', api: edge.api })
     await agent.connected()
   }
-  while (fleet.hub.connections.own.sessions('edge').length > 0) await systemClock.sleep(10, soon())
+  await until(() => fleet.hub.connections.own.sessions('edge').length === 0, soon())
   const gone = {
     retryAfter: /^2$/,
     why: /^Cannot reach cluster "edge": the agent stops, not connected since 20\d\d-[\dT:.-]+Z/,

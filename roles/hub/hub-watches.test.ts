@@ -15,7 +15,7 @@ import {
   type Transport,
   type WatchEvent,
 } from '@skerry/client'
-import { startTestEtcd, unpackClients, whyNoEtcd, type TestApiServer } from '@skerry/testing'
+import { startTestEtcd, unpackClients, whyNoEtcd, type TestApiServer, until } from '@skerry/testing'
 import { WebSocket } from 'ws'
 import {
   startTestAgent,
@@ -116,7 +116,7 @@ test('an informer hears of each change once, and of no break', async () => {
   for (const name of ['a', 'b', 'c']) {
     await cut(fleet, agent)
     await make(edge, name)
-    while (!informer.get({ namespace: 'default', name })) await systemClock.sleep(5, soon())
+    await until(() => informer.get({ namespace: 'default', name }), soon())
   }
   stop.abort(new Error('seen enough'))
   await assert.rejects(running)
@@ -126,8 +126,7 @@ test('an informer hears of each change once, and of no break', async () => {
 
 /** Resolves once these have been seen, in this order and nothing between. */
 async function untilSeen(seen: readonly string[], names: readonly string[]): Promise<void> {
-  const signal = soon()
-  while (seen.length < names.length) await systemClock.sleep(5, signal)
+  await until(() => seen.length >= names.length, soon())
   assert.deepEqual(seen, names)
 }
 
@@ -260,9 +259,7 @@ test('a watch by way of another replica goes on when that one stops', { skip }, 
   // A link between replicas that was refused once waits for up to half a minute.
   const signal = AbortSignal.timeout(60_000)
   const version = { method: 'GET', path: '/version', headers: {} } as const
-  while ((await transport.send(version, signal)).status !== 200) {
-    await systemClock.sleep(100, signal)
-  }
+  await until(async () => (await transport.send(version, signal)).status === 200, signal)
   const { metadata } = await configMaps.list({ namespace: 'default' }, signal)
   const request = { namespace: 'default', resourceVersion: metadata.resourceVersion ?? '' }
   const names = added(configMaps.watch(request, signal))

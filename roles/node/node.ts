@@ -153,7 +153,7 @@ async function prepareRuntime(
 }
 
 function clusterOf(identity: NodeIdentity, { clock, log }: RoleContext): Cluster {
-  const transport = createHttpsTransport(identity.transport)
+  const transport = createHttpsTransport(identity.transport, { clock })
   return createCluster(transport, { clock, log, userAgent: `skerry-node/${version}` })
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { systemClock } from '@skerry/base'
 import { createHttpsTransport, readBody } from '@skerry/client'
 import { startTestEdge } from '../../testing/scenes/test-fleet.ts'
 import { ensureAgentObjects } from './agent-objects.ts'
@@ -10,7 +11,7 @@ const role = { group: 'rbac.authorization.k8s.io', resource: 'clusterroles' }
 
 /** Returns the user that the cluster recognizes by the agent's credentials, without the agent in between. */
 async function actAs({ api }: Edge, user: string, group: string): Promise<string> {
-  using transport = createHttpsTransport(api)
+  using transport = createHttpsTransport(api, { clock: systemClock })
   const { status, body } = await transport.send(
     {
       method: 'POST',

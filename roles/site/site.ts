@@ -66,7 +66,7 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
   await openDataDirectory(options.dataDir)
   const parts = siteParts(options)
   const role = { parts, open: openSite }
-  await using plane = await startControlPlane(planeOptions(options), role, context)
+  await using plane = await startControlPlane(planeOptions(options, context), role, context)
   const tasks = await tasksOf(parts, plane.opened)
   const { address } = plane.server
   const path = join(options.dataDir, 'admin.kubeconfig')
@@ -79,7 +79,7 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
   await runAll(context.signal, [plane.upkeep, ...tasks])
 }
 
-function planeOptions(options: SiteOptions): ControlPlaneOptions {
+function planeOptions(options: SiteOptions, context: RoleContext): ControlPlaneOptions {
   const { listening, store, access, served, frontProxy } = options
   return {
     directory: options.dataDir,
@@ -95,10 +95,13 @@ function planeOptions(options: SiteOptions): ControlPlaneOptions {
     nodes: {
       serviceCidr: options.network.serviceCidr,
       dial: (pki) =>
-        createDirectDial(() => ({
-          ...pki().kubeletClient,
-          kubeletAuthorityPem: pki().authority.certificatePem,
-        })),
+        createDirectDial(
+          () => ({
+            ...pki().kubeletClient,
+            kubeletAuthorityPem: pki().authority.certificatePem,
+          }),
+          context,
+        ),
     },
   }
 }

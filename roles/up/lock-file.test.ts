@@ -5,8 +5,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ExpectedError } from '@skerry/base'
+import { until } from '@skerry/testing'
 import { lockHolder, takeLock } from './lock-file.ts'
 
 async function scratchLock(context: {
@@ -21,10 +21,6 @@ const statOf = (pid: number): Promise<string[]> =>
   readFile(`/proc/${pid}/stat`, 'utf8').then((text) =>
     text.slice(text.lastIndexOf(')') + 2).split(' '),
   )
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await nextTurn()
-}
 
 test('a lock is refused while its process lives, and free when it is given back', async (context) => {
   const path = await scratchLock(context)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { until } from '@skerry/testing'
 import { createProgress } from './progress.ts'
 
 function recorder(isTerminal: boolean): {
@@ -32,7 +33,7 @@ test('what is redrawn on a terminal never wraps', async () => {
   const { written, output } = recorder(true)
   await createProgress(output).step('Node', async (tell) => {
     tell('x'.repeat(200))
-    while (written.length < 2) await new Promise((resolve) => setImmediate(resolve))
+    await until(() => written.length >= 2)
   })
   const drawn = written.slice(0, -1).map((text) => text.slice('\r\u001B[2K'.length))
   assert.ok(drawn.length > 0 && drawn.every((text) => text.length < 40))

@@ -8,6 +8,7 @@ import {
 import { once } from 'node:events'
 import { constants } from 'node:os'
 import { promisify } from 'node:util'
+import { until } from '../until.ts'
 
 const execute = promisify(execFile)
 
@@ -230,12 +231,11 @@ async function destroyHost(host: HostState): Promise<void> {
  * have their own network namespace, but their shim has our mount namespace.
  */
 async function killAll(host: HostState): Promise<void> {
-  for (let round = 0; round < 5; round++) {
+  await until(async () => {
     const pids = await pidsOf(host)
-    if (pids.length === 0) return
     for (const pid of pids) tryKill(pid)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
+    return pids.length === 0
+  })
 }
 
 async function pidsOf(host: HostState): Promise<number[]> {

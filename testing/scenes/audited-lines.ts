@@ -1,7 +1,7 @@
 /** Reads a hub's audit log, for tests. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { systemClock } from '@skerry/base'
+import { until } from '../until.ts'
 
 interface AuditedHub {
   /** The hub's directory. */
@@ -27,17 +27,16 @@ export async function auditedLines({ directory }: AuditedHub): Promise<string[]>
   return text.split('\n').slice(0, -1)
 }
 
-/** Resolves with the matching lines once there are enough. Rejects with the signal's reason. */
-export async function untilAudited(
+/** Resolves with the matching lines once there are enough. Rejects once the signal aborts. */
+export function untilAudited(
   hub: AuditedHub,
   { count, isWanted }: { count: number; isWanted: (line: AuditedLine) => boolean },
   signal: AbortSignal,
 ): Promise<AuditedLine[]> {
-  for (;;) {
+  return until(async () => {
     // The hub writes lines of this type.
     const lines = (await auditedLines(hub)).map((line) => JSON.parse(line) as AuditedLine)
     const found = lines.filter(isWanted)
-    if (found.length >= count) return found
-    await systemClock.sleep(10, signal)
-  }
+    return found.length >= count && found
+  }, signal)
 }

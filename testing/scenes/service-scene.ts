@@ -22,6 +22,7 @@ import {
   type TestHub,
   type TestHubOptions,
 } from './test-fleet.ts'
+import { until } from '../until.ts'
 
 export const shopper: Subject = Object.freeze({ commonName: 'sven' })
 const pods = Object.freeze({ group: '', resource: 'pods' })
@@ -248,13 +249,12 @@ function edgeObjects(objects: Objects): EdgeObjects {
   }
 }
 
-async function auditLines(hub: TestHub, path: string, count: number): Promise<AuditLine[]> {
-  for (;;) {
+function auditLines(hub: TestHub, path: string, count: number): Promise<AuditLine[]> {
+  return until(async () => {
     const lines = (await auditedLines(hub)).map((line): AuditLine => JSON.parse(line))
     const own = lines.filter(({ uri }) => uri.startsWith(path))
-    if (own.length >= count) return own
-    await new Promise((resolve) => setImmediate(resolve))
-  }
+    return own.length >= count && own
+  })
 }
 
 async function closed(server: Server): Promise<void> {

@@ -144,11 +144,14 @@ export async function startTestHub({
     credentialsOf,
     async as(subject, path = '') {
       const credentials = fixedCredentials(await credentialsOf(subject))
-      return createHttpsTransport({
-        server: `${url}${path}`,
-        certificateAuthority: caPem,
-        credentials,
-      })
+      return createHttpsTransport(
+        {
+          server: `${url}${path}`,
+          certificateAuthority: caPem,
+          credentials,
+        },
+        deps,
+      )
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }

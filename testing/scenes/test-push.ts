@@ -1,16 +1,11 @@
 /** Clusters in push mode for tests, registered as `karmadactl join` does it. */
-import type { KubeObject, Secret } from '@skerry/api'
-import {
-  createCluster,
-  readBody,
-  resources,
-  type Cluster as Api,
-  type TypedResource,
-} from '@skerry/client'
+import type { Secret } from '@skerry/api'
+import { createCluster, readBody, resources, type Cluster as Api } from '@skerry/client'
 import { clusterResource, type Cluster, type ClusterSpec } from '@skerry/fleet-kinds'
 import { propagationPolicyResource, resourceBindingResource } from '@skerry/karmada-kinds'
 import type { TestApiServer } from '../test-api-server.ts'
 import type { TestHub } from './test-fleet.ts'
+import { untilObject } from '../until-object.ts'
 
 const signal = AbortSignal.timeout(120_000)
 export const space = { namespace: 'karmada-cluster' }
@@ -94,35 +89,6 @@ export async function joinCluster(
   }
 }
 
-/**
- * Waits until the object of this name is as wanted; it is undefined once it is gone. Rejects with its last
- * state.
- */
-export async function until<T extends KubeObject>(
-  api: Api,
-  resource: TypedResource<T>,
-  key: { namespace?: string; name: string },
-  isWanted: (object: T | undefined) => boolean,
-): Promise<void> {
-  const { name, ...request } = key
-  const { items, metadata } = await api.resource(resource).list(request, signal)
-  let last = items.find((each) => each.metadata.name === name)
-  if (isWanted(last)) return
-  const { resourceVersion = '' } = metadata
-  const events = api.resource(resource).watch({ ...request, resourceVersion }, signal)
-  try {
-    for await (const event of events) {
-      if (event.type === 'BOOKMARK' || event.object.metadata.name !== name) continue
-      last = event.type === 'DELETED' ? undefined : event.object
-      if (isWanted(last)) return
-    }
-  } catch (cause) {
-    const text = `${resource.resource} "${name}" is not as wanted: ${JSON.stringify(last)}`
-    throw new Error(text, { cause })
-  }
-  throw new Error(`The watch of ${resource.resource} "${name}" has ended`)
-}
-
 export function readyOf(cluster: Cluster | undefined) {
   return cluster?.status?.conditions?.find(({ type }) => type === 'Ready')
 }
@@ -155,15 +121,24 @@ export async function placeAtShop(
   }
   await admin.resource(propagationPolicyResource).create(policy, signal)
   const binding = { ...made, name: `${made.name}-configmap` }
-  await until(admin, resourceBindingResource, binding, (each) =>
-    (each?.status?.aggregatedStatus ?? []).some(
-      ({ clusterName, applied }) => clusterName === 'shop' && applied === true,
-    ),
+  await untilObject(
+    admin,
+    { resource: resourceBindingResource, key: binding },
+    (each) =>
+      (each?.status?.aggregatedStatus ?? []).some(
+        ({ clusterName, applied }) => clusterName === 'shop' && applied === true,
+      ),
+    signal,
   )
 }
 
 /** Waits for the right to impersonate users, which follows a moment after the cluster is ready. */
 export async function untilReachable(edge: Api): Promise<void> {
   const name = 'skerry-hub-impersonator'
-  await until(edge, resources.clusterRoleBindings, { name }, (binding) => binding !== undefined)
+  await untilObject(
+    edge,
+    { resource: resources.clusterRoleBindings, key: { name } },
+    (binding) => binding !== undefined,
+    signal,
+  )
 }

@@ -1,5 +1,5 @@
 /** A hub and an edge cluster whose nodes are in groups, with the agent between them, for tests. */
-import type { AnyObject, CustomResourceDefinition, KubeObject } from '@skerry/api'
+import type { AnyObject, CustomResourceDefinition } from '@skerry/api'
 import type { Objects } from '@skerry/apiserver'
 import { linkedSignal } from '@skerry/base'
 import {
@@ -7,8 +7,6 @@ import {
   resources,
   type Cluster as Api,
   type HttpsTransportConfig,
-  type ObjectKey,
-  type TypedResource,
 } from '@skerry/client'
 import { runControllers } from '@skerry/controllers'
 import { executionNamespace, type VirtualCluster } from '@skerry/fleet-kinds'
@@ -20,6 +18,7 @@ import {
   type TestAgent,
   type TestHub,
 } from './test-fleet.ts'
+import { untilObject } from '../until-object.ts'
 
 export interface VirtualScene extends AsyncDisposable {
   readonly fleet: TestHub
@@ -95,25 +94,6 @@ function runNamespaces(cluster: Api, { context }: TestHub, signal: AbortSignal):
 }
 
 const crdKey = { name: 'virtualclustersets.edge.skerry.io' }
-
-/** Waits until the object is as wanted; undefined stands for one that does not exist. */
-export async function untilObject<T extends KubeObject>(
-  api: Api,
-  { resource, key }: { resource: TypedResource<T>; key: ObjectKey },
-  isWanted: (object: T | undefined) => boolean,
-  signal: AbortSignal,
-): Promise<T | undefined> {
-  const request = { fieldSelector: `metadata.name=${key.name}`, namespace: key.namespace ?? '' }
-  const { items, metadata } = await api.resource(resource).list(request, signal)
-  if (isWanted(items[0])) return items[0]
-  const watched = { ...request, resourceVersion: metadata.resourceVersion ?? '' }
-  for await (const event of api.resource(resource).watch(watched, signal)) {
-    if (event.type === 'BOOKMARK') continue
-    const found = event.type === 'DELETED' ? undefined : event.object
-    if (isWanted(found)) return found
-  }
-  throw new Error(`Cannot wait for ${key.name}: the watch has ended`)
-}
 
 /** A ready node of four processors. */
 export async function addNode(

@@ -46,7 +46,7 @@ export async function startOurServer(): Promise<OurServer> {
     revision: () => api.store.revision(),
     async schedule(story, extenderUrl) {
       const document = configurationOf(story, extenderUrl)
-      const configuration = document && (await parseSchedulerConfiguration(document))
+      const configuration = document && (await parseSchedulerConfiguration(document, deps))
       const informers = createInformerSet(cluster, deps)
       const parts = { ...deps, cluster, informers, host: 'here' }
       const scope = linkedSignal(new AbortController().signal)

@@ -42,7 +42,7 @@ export async function startPlacementUpstream(directory: string): Promise<Placeme
   const bin = await buildKarmada(['karmada-scheduler'])
   const upstream = stack.use(await startUpstream({ bin: upstreamBin, directory }))
   const kubeconfig = await loadKubeconfig(upstream.kubeconfigPath, {}, { ...deps, environment: {} })
-  const api = createCluster(stack.use(createHttpsTransport(kubeconfig.transport)), deps)
+  const api = createCluster(stack.use(createHttpsTransport(kubeconfig.transport, deps)), deps)
   await serveKinds(api, AbortSignal.timeout(worldMs))
   const flags = {
     kubeconfig: upstream.kubeconfigPath,

@@ -72,7 +72,7 @@ export async function playPullWorks(): Promise<void> {
     {},
     { ...deps, environment: {} },
   )
-  const hub = createCluster(stack.use(createHttpsTransport(transport)), deps)
+  const hub = createCluster(stack.use(createHttpsTransport(transport, deps)), deps)
   const site = stack.use(await startTestApiServer())
   const local = createCluster(site.transport, deps)
   const observer = new EdgeObserver({ ...deps, local })

@@ -42,7 +42,7 @@ export async function startStoryKarmada(): Promise<StoryKarmada> {
   const started = { upstreamBin, bin, directory, bindAddress: '127.0.0.1', withSearch: false }
   const { kubeconfigPath, url } = stack.use(await startKarmada(started))
   const { transport } = await loadKubeconfig(kubeconfigPath, {}, { ...deps, environment: {} })
-  const hub = createCluster(stack.use(createHttpsTransport(transport)), deps)
+  const hub = createCluster(stack.use(createHttpsTransport(transport, deps)), deps)
   const owned = stack.move()
   return {
     hub,

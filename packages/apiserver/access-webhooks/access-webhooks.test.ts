@@ -8,6 +8,7 @@ import {
   startTestWebhook,
   type TestWebhook,
   type WebhookReply,
+  until,
 } from '@skerry/testing'
 import type { Attributes, Authorizer } from '../contract/access.ts'
 import { readAuthorizationConfig } from './authorization-config.ts'
@@ -39,7 +40,10 @@ const rbac: Authorizer = {
 
 function transportTo(hook: TestWebhook) {
   const certificateAuthority = Buffer.from(hook.caBundle, 'base64').toString()
-  return createHttpsTransport({ server: `${hook.url}/ask`, certificateAuthority })
+  return createHttpsTransport(
+    { server: `${hook.url}/ask`, certificateAuthority },
+    { clock: systemClock },
+  )
 }
 
 const configOf = (webhook: object = {}, authorizers: readonly object[] = []): string =>
@@ -167,10 +171,10 @@ test('a webhook that is away for a moment is asked again; who cannot be judged i
   })
   const transport = server.transportAs(user)
   const first = callApi(transport, { path: '/api/v1/namespaces' })
-  while (hook.requests.length < 2) {
+  await until(async () => {
     await clock.advance(100)
-    await new Promise((resolve) => setImmediate(resolve))
-  }
+    return hook.requests.length >= 2
+  })
   assert.equal((await first).status, 200)
   const second = await callApi(transport, { path: '/api/v1/nodes' })
   assert.equal(second.status, 500)

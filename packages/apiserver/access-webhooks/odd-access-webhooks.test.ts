@@ -37,7 +37,7 @@ before(async () => {
   const tls = await webhookCertificate()
   peer = await startRawPeer(says(''), { tls })
   const server = `https://127.0.0.1:${peer.port}/ask`
-  transport = createHttpsTransport({ server, certificateAuthority: tls.ca })
+  transport = createHttpsTransport({ server, certificateAuthority: tls.ca }, { clock: systemClock })
 })
 
 after(() => {

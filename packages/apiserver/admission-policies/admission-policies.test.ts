@@ -2,7 +2,13 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import type { JsonObject } from '@skerry/api'
-import { callApi, startTestApiServer, type ApiReply, type TestApiServer } from '@skerry/testing'
+import {
+  callApi,
+  startTestApiServer,
+  type ApiReply,
+  type TestApiServer,
+  until,
+} from '@skerry/testing'
 
 const group = '/apis/admissionregistration.k8s.io/v1'
 const apiVersion = 'admissionregistration.k8s.io/v1'
@@ -167,11 +173,10 @@ test('the status of a policy says which expressions do not fit what it matches',
       ],
     },
   })
-  let status: JsonObject = {}
-  while (status['observedGeneration'] === undefined) {
-    status = (await callApi(api.transport, { path: `${path}/typed` })).body.status
-    await new Promise((resolve) => setImmediate(resolve))
-  }
+  const status = await until(async () => {
+    const { body } = await callApi(api.transport, { path: `${path}/typed` })
+    return body.status.observedGeneration !== undefined && body.status
+  })
   assert.deepEqual(status, {
     observedGeneration: 1,
     typeChecking: {

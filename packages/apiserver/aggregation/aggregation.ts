@@ -57,8 +57,9 @@ export function createAggregation(
   if (!deps.registry.kinds.findStored(apiServices)) return undefined
   const calls: ExtensionCallDeps = {
     objects: deps.objects,
+    clock: deps.clock,
     random: deps.random,
-    dial: options.dial ?? directDial(options.identity),
+    dial: options.dial ?? createDirectDial(options.identity, deps),
     identity: options.identity,
   }
   const { localApis = [] } = deps
@@ -99,10 +100,6 @@ export function createAggregation(
         ...localApis.flatMap(({ run }) => (run ? [(scope: AbortSignal) => run(scope)] : [])),
       ]),
   }
-}
-
-function directDial(identity: ExtensionCallDeps['identity']): Pick<BackendDial, 'dialAddress'> {
-  return createDirectDial(identity)
 }
 
 interface TableEntry {

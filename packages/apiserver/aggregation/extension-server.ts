@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import { connect as connectTls } from 'node:tls'
 import { StatusError, type APIService } from '@skerry/api'
-import { withTimeout, type Random } from '@skerry/base'
+import { withTimeout, type Clock, type Random } from '@skerry/base'
 import type { UserInfo } from '../contract/access.ts'
 import type { Objects } from '../contract/objects.ts'
 import type { BackendDial } from '../subresources/backend/backend-dial.ts'
@@ -30,6 +30,7 @@ export interface ExtensionServer {
 
 export interface ExtensionCallDeps {
   readonly objects: Objects
+  readonly clock: Pick<Clock, 'setTimer'>
   readonly random: Random
   readonly dial: Pick<BackendDial, 'dialAddress'>
   /** Shown to extension servers; asked at each connection, as certificates are renewed. */
@@ -94,6 +95,7 @@ export function toExtension(
     },
     ...(body ? { body } : {}),
     dial: (signal) => dialExtension(server, endpoint, deps, signal),
+    clock: deps.clock,
   }
 }
 
@@ -151,7 +153,7 @@ async function dialExtension(
   const { namespace, name } = server.service
   const message = 'net/http: TLS handshake timeout'
   return withTimeout(
-    { ms: aggregationLimits.handshakeTimeoutMs, message },
+    { ms: aggregationLimits.handshakeTimeoutMs, message, clock: deps.clock },
     signal,
     (scope) =>
       new Promise((resolve, reject) => {

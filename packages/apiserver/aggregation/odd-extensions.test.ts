@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
-import { seededRandom, silentLogger, simulatedClock, systemRandom } from '@skerry/base'
+import { systemClock, seededRandom, silentLogger, simulatedClock, systemRandom } from '@skerry/base'
 import {
   oddJsonAnswers,
   says,
@@ -40,6 +40,7 @@ before(async () => {
   const identity = { certificatePem: tls.cert, privateKeyPem: tls.key }
   calls = {
     objects,
+    clock: systemClock,
     random: systemRandom,
     identity: () => identity,
     dial: {

@@ -28,7 +28,7 @@ export async function readExtension(
   const { path, accept, etag = '', bytesMax } = request
   const ms = aggregationLimits.checkTimeoutMs
   const message = `context deadline exceeded (no answer in ${ms} ms)`
-  return withTimeout({ ms, message }, signal, async (scope) => {
+  return withTimeout({ ms, message, clock: deps.clock }, signal, async (scope) => {
     const headers = { accept, ...(etag === '' ? {} : { 'if-none-match': etag }) }
     const call = { method: 'GET', path, headers, user: aggregatorUser }
     const answer = await callExtension(server, call, deps, scope)

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, readdir, rm, stat, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { silentLogger } from '@skerry/base'
+import { systemClock, silentLogger } from '@skerry/base'
 import { openAuditLog } from './audit-log.ts'
 
 test('lines stay in order over files of limited size, and old files go', async () => {
@@ -12,7 +12,7 @@ test('lines stay in order over files of limited size, and old files go', async (
     const path = join(directory, 'audit.log')
     const options = { fileBytesMax: 20, filesMax: 3 }
     for (let round = 0; round < 6; round++) {
-      await using log = await openAuditLog(path, options, silentLogger)
+      await using log = await openAuditLog(path, options, { log: silentLogger, clock: systemClock })
       log.write(`first of ${round}\n`)
       log.write(`second of ${round}\n`)
     }
@@ -34,7 +34,11 @@ test('lines that a slow disk cannot take are counted, not kept', async () => {
   try {
     const path = join(directory, 'audit.log')
     {
-      await using log = await openAuditLog(path, { waitingBytesMax: 10 }, silentLogger)
+      await using log = await openAuditLog(
+        path,
+        { waitingBytesMax: 10 },
+        { log: silentLogger, clock: systemClock },
+      )
       for (let number = 0; number < 5; number++) log.write(`line ${number}\n`)
     }
     const text = await readFile(path, 'utf8')
@@ -50,12 +54,12 @@ test('old files are removed when nobody has written them for long enough', async
     const path = join(directory, 'audit.log')
     const options = { fileBytesMax: 1, filesMax: 5, fileAgeMsMax: 86_400_000 }
     for (let round = 0; round < 3; round++) {
-      await using log = await openAuditLog(path, options, silentLogger)
+      await using log = await openAuditLog(path, options, { log: silentLogger, clock: systemClock })
       log.write(`${round}\n`)
     }
     const daysAgo = Date.now() / 1000 - 2 * 86_400
     await utimes(`${path}.2`, daysAgo, daysAgo)
-    await using log = await openAuditLog(path, options, silentLogger)
+    await using log = await openAuditLog(path, options, { log: silentLogger, clock: systemClock })
     assert.deepEqual((await readdir(directory)).toSorted(), [
       'audit.log',
       'audit.log.1',

@@ -1,5 +1,5 @@
 import { open, rename, rm, stat, type FileHandle } from 'node:fs/promises'
-import { asError, systemClock, type Clock, type Logger } from '@skerry/base'
+import { asError, type Clock, type Logger } from '@skerry/base'
 import { apiServerBounds } from '../contract/limits-table.ts'
 
 export interface AuditLogOptions {
@@ -32,14 +32,13 @@ export interface AuditLog extends AsyncDisposable {
 export async function openAuditLog(
   path: string,
   options: Partial<AuditLogOptions>,
-  log: Logger,
-  clock: Clock = systemClock,
+  deps: { readonly log: Logger; readonly clock: Clock },
 ): Promise<AuditLog> {
   const all = { ...auditLogDefaults, ...options }
-  await removeOldFiles(path, all, clock)
+  await removeOldFiles(path, all, deps.clock)
   const file = await open(path, 'a', 0o600)
   const { size } = await file.stat()
-  return new RotatingLog({ path, file, size }, all, { log, clock })
+  return new RotatingLog({ path, file, size }, all, deps)
 }
 
 async function removeOldFiles(

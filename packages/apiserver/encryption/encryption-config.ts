@@ -1,5 +1,5 @@
 import { parseDurationMs } from '@skerry/api'
-import { silentLogger, systemClock, type Clock, type Logger } from '@skerry/base'
+import type { Clock, Logger } from '@skerry/base'
 import { configError, parseConfig, type ConfigOf } from '../config-file/config-shape.ts'
 import { createAesCbc, createAesGcm, type NamedKey } from './transformers/aes-transformers.ts'
 import {
@@ -61,7 +61,7 @@ interface PlanRule {
 /** Reads upstream's apiserver.config.k8s.io/v1 EncryptionConfiguration. Throws ExpectedError. */
 export async function readEncryptionConfig(
   text: string,
-  deps: EncryptionDeps = { clock: systemClock, log: silentLogger },
+  deps: EncryptionDeps,
 ): Promise<EncryptionPlan> {
   const config = parseConfig(text, {
     kind,

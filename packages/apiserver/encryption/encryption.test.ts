@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { systemClock, silentLogger } from '@skerry/base'
 import { callApi, startTestApiServer, type TestApiServer } from '@skerry/testing'
 import { createAesCbc, createAesGcm } from './transformers/aes-transformers.ts'
 import { createEncryptedStore, type EncryptedStore } from './encrypted-store.ts'
@@ -61,7 +62,10 @@ test('rules are found by resource, group and wildcard, the first that matches', 
     [['*.*'], 'example.com/things', true],
   ]
   for (const [resources, storage, isCovered] of rules) {
-    const plan = await readEncryptionConfig(config(resources, gcm('k', 1)))
+    const plan = await readEncryptionConfig(config(resources, gcm('k', 1)), {
+      clock: systemClock,
+      log: silentLogger,
+    })
     assert.equal(plan.chainFor(storage) !== undefined, isCovered, `${resources.join()} ${storage}`)
   }
 })
@@ -79,7 +83,10 @@ test('a configuration with a mistake is refused with its place', async () => {
     [config(['secrets'], { kms: { name: 'x' } }), /kms.apiVersion: Unsupported value: "v1"/],
   ]
   for (const [text, message] of bad) {
-    await assert.rejects(readEncryptionConfig(text), (error: Error) => message.test(error.message))
+    await assert.rejects(
+      readEncryptionConfig(text, { clock: systemClock, log: silentLogger }),
+      (error: Error) => message.test(error.message),
+    )
   }
 })
 
@@ -95,7 +102,7 @@ async function withServer(
   text: string,
   run: (server: TestApiServer, store: EncryptedStore) => Promise<void>,
 ): Promise<void> {
-  const plan = await readEncryptionConfig(text)
+  const plan = await readEncryptionConfig(text, { clock: systemClock, log: silentLogger })
   const seen: EncryptedStore[] = []
   await using server = await startTestApiServer({
     encrypted(store) {
@@ -120,7 +127,10 @@ test('secrets are encrypted where they are stored, and a replace moves them to t
     await call({ method: 'POST', path: secrets, body })
     assert.match(await storedText(server, 'a'), /^\{"apiVersion/)
     store.setPlan(
-      await readEncryptionConfig(config(['secrets'], gcm('new', 2), gcm('old', 1), identity)),
+      await readEncryptionConfig(config(['secrets'], gcm('new', 2), gcm('old', 1), identity), {
+        clock: systemClock,
+        log: silentLogger,
+      }),
     )
     const read = await call({ path: `${secrets}/a` })
     const same = await call({ method: 'PUT', path: `${secrets}/a`, body: read.body })
@@ -157,7 +167,12 @@ test('an object that no key opens is an error by name, ends nothing, and comes b
     assert.equal((await call({ method: 'DELETE', path: `${secrets}/lost` })).status, 500)
     const dry = `${secrets}/lost?dryRun=All&${ignoring}`
     assert.equal((await call({ method: 'DELETE', path: dry })).status, 422)
-    store.setPlan(await readEncryptionConfig(config(['secrets'], gcm('new', 2), gcm('old', 1))))
+    store.setPlan(
+      await readEncryptionConfig(config(['secrets'], gcm('new', 2), gcm('old', 1)), {
+        clock: systemClock,
+        log: silentLogger,
+      }),
+    )
     await server.server.retryUnreadable()
     assert.equal((await call({ path: `${secrets}/lost` })).status, 200)
     assert.equal((await call({ path: secrets })).body.items.length, 2)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { seededRandom, simulatedClock } from '@skerry/base'
+import { systemClock, seededRandom, simulatedClock } from '@skerry/base'
 import { createHttpsTransport, fixedCredentials } from '@skerry/client'
-import { callApi, startTestApiServer } from '@skerry/testing'
+import { callApi, startTestApiServer, until } from '@skerry/testing'
 import { parseRequestInfo } from '../contract/request-info.ts'
 import { schemaMatches } from './flow-schemas.ts'
 import { seatsOf, writeWork } from './flow-control.ts'
@@ -188,13 +188,19 @@ test('over the socket, a client that asks without end keeps nobody else from an 
   const limits = { readsInFlightMax: 6, writesInFlightMax: 6 }
   await using server = await startTestApiServer({ withAccess: true, hasFlowControl: true, limits })
   const { ca, cert, key } = server.credentials
-  const polite = createHttpsTransport({ server: server.url, certificateAuthority: ca })
-  const greedy = createHttpsTransport({
-    server: server.url,
-    certificateAuthority: ca,
-    credentials: fixedCredentials({ certificate: cert, key }),
-    headers: { 'impersonate-user': 'greedy', 'impersonate-group': ['system:authenticated'] },
-  })
+  const polite = createHttpsTransport(
+    { server: server.url, certificateAuthority: ca },
+    { clock: systemClock },
+  )
+  const greedy = createHttpsTransport(
+    {
+      server: server.url,
+      certificateAuthority: ca,
+      credentials: fixedCredentials({ certificate: cert, key }),
+      headers: { 'impersonate-user': 'greedy', 'impersonate-group': ['system:authenticated'] },
+    },
+    { clock: systemClock },
+  )
   const stop = new AbortController()
   let answered = 0
   const flood = Array.from({ length: 40 }, async () => {
@@ -204,7 +210,7 @@ test('over the socket, a client that asks without end keeps nobody else from an 
       answered += 1
     }
   })
-  while (answered < 40) await new Promise((resolve) => setImmediate(resolve))
+  await until(() => answered >= 40)
   for (let count = 0; count < 5; count += 1) {
     assert.equal((await callApi(polite, { path: '/version' })).status, 200)
   }

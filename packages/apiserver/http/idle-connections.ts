@@ -1,5 +1,6 @@
 import type { Http2SecureServer, ServerHttp2Session } from 'node:http2'
 import { TLSSocket } from 'node:tls'
+import { whenSilent } from '@skerry/base'
 
 /** Closes a session without streams after this time. Watches may be silent for long: one that has them is not idle. */
 export function closeWhenIdle(session: ServerHttp2Session, idleMs: number): void {
@@ -8,7 +9,7 @@ export function closeWhenIdle(session: ServerHttp2Session, idleMs: number): void
     open += 1
     stream.once('close', () => (open -= 1))
   })
-  session.setTimeout(idleMs, () => {
+  whenSilent(session, idleMs, () => {
     if (open === 0) session.close()
   })
 }

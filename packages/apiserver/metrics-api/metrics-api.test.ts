@@ -2,10 +2,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import http from 'node:http'
 import net, { type AddressInfo } from 'node:net'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { test } from 'node:test'
 import { silentLogger, simulatedClock } from '@skerry/base'
-import { callApi, startTestApiServer, type TestApiServer } from '@skerry/testing'
+import { callApi, startTestApiServer, type TestApiServer, until } from '@skerry/testing'
 import { ensureMetricsApiService } from './ensure-metrics-api-service.ts'
 import { createMetricsApi } from './metrics-api.ts'
 import { parseScrape, type UsagePoint } from './parse-scrape.ts'
@@ -135,14 +134,12 @@ test('nodes and pods tell what they use, until a metrics-server takes over', asy
     callApi(server.transport, { path: `${root}${path}`, headers: { accept } })
   assert.equal((await get('/nodes')).status, 404)
   await ensureMetricsApiService(server.objects, true)
-  const deadline = AbortSignal.timeout(5_000)
-  let nodes = await get('/nodes')
-  while (nodes.body.items.length === 0 && !deadline.aborted) {
+  // The kubelet answers over a socket.
+  const nodes = await until(async () => {
     await clock.advance(15_000)
-    // The kubelet answers over a socket.
-    await nextTurn()
-    nodes = await get('/nodes')
-  }
+    const answer = await get('/nodes')
+    return answer.body.items.length > 0 && answer
+  })
   const [node] = nodes.body.items
   assert.deepEqual(
     [node.metadata.name, node.metadata.labels, node.usage, node.window],

@@ -75,7 +75,9 @@ async function scrapeOne(name: string, deps: ScrapeDeps, signal: AbortSignal): P
   const ms = metricsLimits.scrapeTimeoutMs
   const message = `Cannot read figures of node ${JSON.stringify(name)}: no answer in ${ms} ms`
   try {
-    const text = await withTimeout({ ms, message }, signal, (scope) => read(name, deps, scope))
+    const text = await withTimeout({ ms, message, clock: deps.clock }, signal, (scope) =>
+      read(name, deps, scope),
+    )
     const { containersPerNodeMax } = metricsLimits
     deps.history.add(name, parseScrape(text, deps.clock.now(), containersPerNodeMax))
   } catch (error) {
@@ -89,7 +91,7 @@ async function scrapeOne(name: string, deps: ScrapeDeps, signal: AbortSignal): P
 
 async function read(
   name: string,
-  { objects, dial }: ScrapeDeps,
+  { objects, dial, clock }: ScrapeDeps,
   signal: AbortSignal,
 ): Promise<string> {
   const target = kubeletTarget(objects, name)
@@ -100,6 +102,7 @@ async function read(
       host: `${target.host}:${target.port}`,
       headers: { accept: 'text/plain' },
       dial: (scope) => dial.dialNode(target, scope),
+      clock,
     },
     signal,
   )

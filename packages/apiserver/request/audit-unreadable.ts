@@ -11,7 +11,7 @@ import { apiServerBounds } from '../contract/limits-table.ts'
 export interface UnreadableDeps {
   readonly access: { readonly authenticators: readonly Authenticator[] }
   readonly audit: AuditSink
-  readonly clock: Pick<Clock, 'now'>
+  readonly clock: Pick<Clock, 'now' | 'setTimer'>
   readonly random: Random
 }
 
@@ -27,9 +27,10 @@ export function auditUnreadable(
   const { access, audit, clock, random } = deps
   return async ({ peer, status, why }) => {
     const startedAtMs = clock.now()
-    const signal = AbortSignal.timeout(identifyMs)
+    const late = new AbortController()
+    using _timer = clock.setTimer(identifyMs, () => late.abort())
     // A bad certificate names nobody.
-    const caller = await identify(nothingFrom(peer, signal), access, () => undefined).catch(
+    const caller = await identify(nothingFrom(peer, late.signal), access, () => undefined).catch(
       () => undefined,
     )
     audit({

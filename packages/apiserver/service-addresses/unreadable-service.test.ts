@@ -1,6 +1,7 @@
 /** A service whose stored bytes cannot be read keeps what it has until it is deleted, and then it is free at once. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { systemClock, silentLogger } from '@skerry/base'
 import { callApi, startTestApiServer } from '@skerry/testing'
 import { createEncryptedStore, type EncryptedStore } from '../encryption/encrypted-store.ts'
 import { readEncryptionConfig } from '../encryption/encryption-config.ts'
@@ -19,6 +20,7 @@ async function startServer() {
     const config = { kind: 'EncryptionConfiguration', apiVersion: 'apiserver.config.k8s.io/v1' }
     return readEncryptionConfig(
       JSON.stringify({ ...config, resources: [{ resources: ['services'], providers }] }),
+      { clock: systemClock, log: silentLogger },
     )
   }
   const plan = await planWith('key')

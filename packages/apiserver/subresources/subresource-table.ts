@@ -3,7 +3,12 @@ import type { SubresourceHandler } from '../contract/subresource.ts'
 import type { BackendDial } from './backend/backend-dial.ts'
 import { createLogHandler } from './backend/pod-log.ts'
 import { createPodStreamHandler } from './backend/pod-stream.ts'
-import { createNodeProxy, createPodProxy, createServiceProxy } from './backend/proxy.ts'
+import {
+  createNodeProxy,
+  createPodProxy,
+  createServiceProxy,
+  type ProxyDeps,
+} from './backend/proxy.ts'
 import { createBindingHandler } from './binding.ts'
 import { createEvictionHandler } from './eviction.ts'
 import { createTokenHandler, type TokenSubresourceOptions } from './service-account-token.ts'
@@ -28,16 +33,18 @@ export function createSubresourceTable(
     'pods/binding': createBindingHandler(clock),
     'pods/eviction': createEvictionHandler(clock),
     'serviceaccounts/token': createTokenHandler(tokens, clock),
-    ...(dial
-      ? {
-          'pods/log': createLogHandler(dial),
-          'pods/exec': createPodStreamHandler(dial, 'exec'),
-          'pods/attach': createPodStreamHandler(dial, 'attach'),
-          'pods/portforward': createPodStreamHandler(dial, 'portforward'),
-          'pods/proxy': createPodProxy({ dial, random }),
-          'nodes/proxy': createNodeProxy({ dial, random }),
-          'services/proxy': createServiceProxy({ dial, random }),
-        }
-      : {}),
+    ...(dial ? podSubresources({ dial, clock, random }) : {}),
   })
+}
+
+function podSubresources(deps: ProxyDeps): Readonly<Record<string, SubresourceHandler>> {
+  return {
+    'pods/log': createLogHandler(deps),
+    'pods/exec': createPodStreamHandler(deps, 'exec'),
+    'pods/attach': createPodStreamHandler(deps, 'attach'),
+    'pods/portforward': createPodStreamHandler(deps, 'portforward'),
+    'pods/proxy': createPodProxy(deps),
+    'nodes/proxy': createNodeProxy(deps),
+    'services/proxy': createServiceProxy(deps),
+  }
 }

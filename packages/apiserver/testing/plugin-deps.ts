@@ -1,4 +1,4 @@
-import { seededRandom } from '@skerry/base'
+import { systemClock, seededRandom } from '@skerry/base'
 import type { PluginDeps } from '../webhooks/plugin-deps.ts'
 import { createRbacAuthorizer } from '../authz/rbac-authorizer.ts'
 import { createRuleResolver } from '../authz/rule-resolver.ts'
@@ -16,6 +16,6 @@ export function pluginDeps(objects: Objects): PluginDeps {
     authorizer: createRbacAuthorizer(rules),
     clock: stillClock(testStartMs),
     random: seededRandom(1),
-    webhooks: createWebhookClient({ objects, random: seededRandom(1) }),
+    webhooks: createWebhookClient({ objects, clock: systemClock, random: seededRandom(1) }),
   }
 }

@@ -1,5 +1,12 @@
 import { Client, credentials, Metadata } from '@grpc/grpc-js'
-import type { SpanAttribute, SpanData, SpanExporter, SpanKind, TraceContext } from '@skerry/base'
+import {
+  grpcDeadline,
+  type SpanAttribute,
+  type SpanData,
+  type SpanExporter,
+  type SpanKind,
+  type TraceContext,
+} from '@skerry/base'
 import { loadExportMethod, type OtlpAnswer } from './otlp-schema-table.ts'
 import { apiServerBounds } from '../contract/limits-table.ts'
 
@@ -41,7 +48,7 @@ export function createOtlpExporter(endpoint: string, resource: OtlpResource): Sp
           responseDeserialize,
           request,
           new Metadata({ waitForReady: true }),
-          { deadline: Date.now() + callMs },
+          { deadline: grpcDeadline(callMs) },
           onAnswer,
         )
         const onAbort = (): void => call.cancel()

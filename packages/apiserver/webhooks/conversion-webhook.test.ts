@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { AnyObject, CustomResourceDefinition, JsonObject } from '@skerry/api'
-import { seededRandom } from '@skerry/base'
+import { systemClock, seededRandom } from '@skerry/base'
 import {
   startTestWebhook,
   type JsonReply,
@@ -51,7 +51,7 @@ function answer(body: unknown, response: JsonObject): WebhookReply {
 
 async function convert(hook: TestWebhook, objects: readonly AnyObject[]): Promise<AnyObject[]> {
   const random = seededRandom(1)
-  const client = createWebhookClient({ objects: new ObjectTable(), random })
+  const client = createWebhookClient({ objects: new ObjectTable(), clock: systemClock, random })
   const wanted = { apiVersion: 'test.dev/v2', signal }
   return convertByWebhook(definition(hook), objects, wanted, { client, random })
 }

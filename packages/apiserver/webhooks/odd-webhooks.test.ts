@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Duplex } from 'node:stream'
 import { after, before, test } from 'node:test'
-import { seededRandom } from '@skerry/base'
+import { systemClock, seededRandom } from '@skerry/base'
 import { createHttpsTransport, fixedCredentials, type HttpsTransport } from '@skerry/client'
 import {
   callApi,
@@ -38,7 +38,10 @@ before(async () => {
   const { ca, cert, key } = server.credentials
   const credentials = fixedCredentials({ certificate: cert, key })
   // Use a socket: the in-process transport would hide answers that cannot be written to one.
-  transport = createHttpsTransport({ server: server.url, certificateAuthority: ca, credentials })
+  transport = createHttpsTransport(
+    { server: server.url, certificateAuthority: ca, credentials },
+    { clock: systemClock },
+  )
   const clientConfig = (path: string) => ({
     url: `https://127.0.0.1:${peer.port}/${path}`,
     caBundle: Buffer.from(tls.ca).toString('base64'),

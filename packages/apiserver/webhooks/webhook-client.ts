@@ -1,12 +1,12 @@
 import { Agent, request as httpsRequest } from 'node:https'
 import type { Duplex } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls'
 import {
+  messageOf,
   abortReason,
   askPeer,
   linkedSignal,
-  messageOf,
+  type Clock,
   type HeaderRecord,
   type Random,
   type TraceHeaders,
@@ -27,6 +27,7 @@ import {
 
 export interface WebhookClientDeps {
   readonly objects: Objects
+  readonly clock: Pick<Clock, 'setTimer' | 'sleep'>
   readonly random: Random
   /** How pods are reached; absent where there is only the machine's own network. */
   readonly dial?: Pick<BackendDial, 'dialAddress'>
@@ -75,7 +76,9 @@ export function createWebhookClient(deps: WebhookClientDeps): WebhookClient {
         return { target, agent: agentOf(target, address.caBundle) }
       })
       const query = `?timeout=${Math.max(1, Math.ceil(timeoutMs / 1000))}s`
-      return answerValue(await exchange({ target, agent, query, body, timeoutMs, trace }, signal))
+      return answerValue(
+        await exchange({ target, agent, query, body, timeoutMs, trace, clock: deps.clock }, signal),
+      )
     },
   }
 }
@@ -158,6 +161,7 @@ interface Sent {
   readonly body: string
   readonly timeoutMs: number
   readonly trace: Partial<TraceHeaders>
+  readonly clock: WebhookClientDeps['clock']
 }
 
 interface Answer {
@@ -171,14 +175,14 @@ interface Answer {
 async function exchange(sent: Sent, signal: AbortSignal): Promise<Answer> {
   using scope = linkedSignal(signal)
   const deadline = new Error('context deadline exceeded')
-  const timer = setTimeout(() => scope.abort(deadline), sent.timeoutMs)
+  using _timer = sent.clock.setTimer(sent.timeoutMs, () => scope.abort(deadline))
   try {
     for (let retriesLeft: number = webhookLimits.retriesMax; ;) {
       const answer = await attempt(sent, scope.signal)
       const waitMs = retryMsOf(answer)
       if (waitMs === undefined || retriesLeft === 0) return answer
       retriesLeft -= 1
-      await sleep(waitMs, undefined, { signal: scope.signal })
+      await sent.clock.sleep(waitMs, scope.signal)
     }
   } catch (error) {
     if (signal.aborted) throw abortReason(signal)
@@ -187,8 +191,6 @@ async function exchange(sent: Sent, signal: AbortSignal): Promise<Answer> {
     const port = target.url.port === '' ? 443 : Number(target.url.port)
     const why = connectionErrorText(cause, { host: target.serverName, port })
     throw new Error(`Post ${JSON.stringify(urlText(target, query))}: ${why}`, { cause })
-  } finally {
-    clearTimeout(timer)
   }
 }
 

@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream'
 import { test } from 'node:test'
 import { issueServingCertificate } from '@skerry/bootstrap'
 import { createAuthority, type Authority } from '@skerry/pki'
-import { startTestProxy, type TestProxyOptions } from '@skerry/testing'
+import { startTestProxy, type TestProxyOptions, until } from '@skerry/testing'
 import { systemClock } from '../clock.ts'
 import { simulatedClock } from '../simulated-clock.ts'
 import { ConnectError, hostAndPort } from './connect.ts'
@@ -177,10 +177,7 @@ test('a proxy that takes connections and says nothing is given up', async () => 
   const connect = connectByProxy({ url: proxy.url }, tcp, { answerMs: 15_000, clock })
   const asking = connect({ host: 'hub.example', port: 443 }, never)
   const ends = assert.rejects(asking, /Cannot pass proxy .*: it did not answer in 15000 ms/)
-  const asked = async (): Promise<void> => {
-    while (proxy.asked.length === 0) await new Promise(setImmediate)
-  }
-  await asked()
+  await until(() => proxy.asked.length > 0)
   await clock.advance(15_000)
   await ends
 })

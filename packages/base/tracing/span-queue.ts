@@ -107,7 +107,9 @@ export class SpanQueue implements AsyncDisposable {
     const batch = this.#waiting.splice(0, batchMax)
     const message = `Cannot export spans: not taken in ${ms} ms`
     try {
-      await withTimeout({ ms, message }, signal, (scope) => this.#exporter.export(batch, scope))
+      await withTimeout({ ms, message, clock: this.#deps.clock }, signal, (scope) =>
+        this.#exporter.export(batch, scope),
+      )
       this.#counts.inc({ result: 'exported' }, batch.length)
       this.#isFailing = false
     } catch (error) {

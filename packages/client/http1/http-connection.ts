@@ -1,5 +1,5 @@
 import { Readable, type Duplex } from 'node:stream'
-import { abortReason } from '@skerry/base'
+import { abortReason, type Clock, type Timer } from '@skerry/base'
 import { BadAnswerError, type AnswerHead, type AnswerHeaders } from './answer-head.ts'
 import { AnswerParser } from './answer-parser.ts'
 import { requestHead, type HttpRequest, type RequestHead } from './request-head.ts'
@@ -27,6 +27,7 @@ export interface AnswerLimit {
   readonly answerMs: number
   /** What a request fails with that is not answered in time. */
   readonly late: () => Error
+  readonly clock: Pick<Clock, 'monotonicMs' | 'setTimer'>
 }
 
 export interface ConnectionEvents {
@@ -61,8 +62,10 @@ export class HttpConnection {
   readonly #limit: AnswerLimit
   readonly #events: ConnectionEvents
   #exchange: Exchange | undefined
-  /** One for all its requests, begun anew by each. */
-  #timer: NodeJS.Timeout | undefined
+  /** One timer serves all requests: a request only moves the deadline. */
+  #timer: Timer | undefined
+  /** The deadline of the last request; monotonic. */
+  #answerByMs = 0
   #isClosed = false
   #hasBytes = false
 
@@ -124,7 +127,7 @@ export class HttpConnection {
   close(error?: Error): void {
     if (this.#isClosed) return
     this.#isClosed = true
-    clearTimeout(this.#timer)
+    this.#timer?.[Symbol.dispose]()
     this.socket.destroy()
     const exchange = this.#exchange
     if (exchange) this.#fail(exchange, error ?? new Error('the connection was closed'))
@@ -155,11 +158,23 @@ export class HttpConnection {
   }
 
   #limitAnswer(): void {
-    if (this.#timer) return void this.#timer.refresh()
-    this.#timer = setTimeout(() => {
-      const exchange = this.#exchange
-      if (exchange?.isSent && exchange.isBounded && !exchange.head) this.close(this.#limit.late())
-    }, this.#limit.answerMs).unref()
+    const { clock, answerMs } = this.#limit
+    this.#answerByMs = clock.monotonicMs() + answerMs
+    this.#timer ??= this.#lookIn(answerMs)
+  }
+
+  #lookIn(ms: number): Timer {
+    return this.#limit.clock.setTimer(ms, () => this.#onTimer(), { isBackground: true })
+  }
+
+  /** A later request may have moved the deadline: then the timer is set again. */
+  #onTimer(): void {
+    this.#timer = undefined
+    const exchange = this.#exchange
+    if (!exchange?.isSent || !exchange.isBounded || exchange.head) return
+    const leftMs = this.#answerByMs - this.#limit.clock.monotonicMs()
+    if (leftMs > 0) this.#timer = this.#lookIn(leftMs)
+    else this.close(this.#limit.late())
   }
 
   #read(chunk: Buffer): void {

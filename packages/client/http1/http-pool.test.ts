@@ -5,10 +5,11 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { seededRandom } from '@skerry/base'
+import { seededRandom, simulatedClock, systemClock } from '@skerry/base'
+import { until } from '@skerry/testing'
 import { BadAnswerError } from './answer-head.ts'
 import type { HttpAnswer, HttpAsk } from './http-connection.ts'
-import { HttpPool } from './http-pool.ts'
+import { HttpPool, type HttpPoolOptions } from './http-pool.ts'
 
 const get: HttpAsk = { method: 'GET', path: '/', headers: { host: 'a' }, isBounded: true }
 
@@ -44,7 +45,7 @@ async function scripted(onRequest: (socket: Socket, text: string, count: number)
   }
 }
 
-function poolOf(port: number, limits: { answerMs?: number; socketsMax?: number } = {}): HttpPool {
+function poolOf(port: number, limits: Partial<HttpPoolOptions> = {}): HttpPool {
   return new HttpPool({
     async open() {
       const socket = connect(port, '127.0.0.1')
@@ -56,6 +57,7 @@ function poolOf(port: number, limits: { answerMs?: number; socketsMax?: number }
     idleSocketMs: 60_000,
     answerMs: 60_000,
     late: () => new Error('late'),
+    clock: systemClock,
     ...limits,
   })
 }
@@ -261,8 +263,8 @@ test('a request waits while all connections are in use', async () => {
   gone.abort(new Error('gone'))
   await assert.rejects(third, /gone/)
   for (const [index, one] of asked.entries()) {
-    while (held.length <= index) await new Promise((resolve) => setImmediate(resolve))
-    held[index]?.write(`HTTP/1.1 200 OK\r\n${length(String(index))}`)
+    const socket = await until(() => held[index])
+    socket.write(`HTTP/1.1 200 OK\r\n${length(String(index))}`)
     assert.equal(await textOf(await one), String(index))
   }
   assert.equal(server.connections(), 1)
@@ -309,10 +311,48 @@ test('a server waits for its reader, and learns that nobody reads', async () => 
   using pool = poolOf(server.port)
   const { body } = await pool.ask(get, patience())
   assert.ok(body instanceof Readable)
-  while (body.readableLength === 0 || !isFull) {
-    await new Promise((resolve) => setImmediate(resolve))
-  }
+  await until(() => body.readableLength > 0 && isFull)
   assert.ok(body.readableLength <= 1_048_576, `${body.readableLength} bytes are held`)
   body.destroy()
   await ended.promise
+})
+
+test('a request has its whole time to be answered, however long its connection was used before', async () => {
+  const clock = simulatedClock()
+  const held = Promise.withResolvers<void>()
+  let asked = 0
+  await using server = await scripted((socket) => {
+    asked += 1
+    if (asked === 1) socket.write(`HTTP/1.1 200 OK\r\n${length('one')}`)
+    else held.resolve()
+  })
+  using pool = poolOf(server.port, { clock, answerMs: 60_000, idleSocketMs: 600_000 })
+  assert.equal(await textOf(await pool.ask(get, patience())), 'one')
+  await clock.advance(40_000)
+  let isOver = false
+  const second = pool.ask(get, patience()).finally(() => (isOver = true))
+  const late = assert.rejects(second, { message: 'late' })
+  await held.promise
+  await clock.advance(59_000)
+  assert.deepEqual([isOver, server.connections()], [false, 1])
+  await clock.advance(1_000)
+  await late
+})
+
+test('a connection that nobody uses any more is closed', async () => {
+  const clock = simulatedClock()
+  const closed = Promise.withResolvers<void>()
+  await using server = await scripted((socket) => {
+    socket.once('close', () => closed.resolve())
+    socket.write(`HTTP/1.1 200 OK\r\n${length('one')}`)
+  })
+  using pool = poolOf(server.port, { clock, idleSocketMs: 55_000 })
+  await textOf(await pool.ask(get, patience()))
+  await clock.advance(50_000)
+  await textOf(await pool.ask(get, patience()))
+  assert.equal(server.connections(), 1)
+  await clock.advance(55_000)
+  await closed.promise
+  await textOf(await pool.ask(get, patience()))
+  assert.equal(server.connections(), 2)
 })

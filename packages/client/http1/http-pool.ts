@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import { abortReason } from '@skerry/base'
+import { abortReason, type Timer } from '@skerry/base'
 import {
   HttpConnection,
   UnansweredError,
@@ -33,7 +33,7 @@ export class HttpPool implements Disposable {
   readonly #waiting = new Set<Waiting>()
   #opening = 0
   #isRetired = false
-  #sweeper: NodeJS.Timeout | undefined
+  #sweeper: Timer | undefined
 
   constructor(options: HttpPoolOptions) {
     this.#options = options
@@ -61,7 +61,8 @@ export class HttpPool implements Disposable {
   retire(): void {
     this.#isRetired = true
     for (const connection of this.#idle.splice(0)) connection.close()
-    clearInterval(this.#sweeper)
+    this.#sweeper?.[Symbol.dispose]()
+    this.#sweeper = undefined
   }
 
   [Symbol.dispose](): void {
@@ -125,8 +126,8 @@ export class HttpPool implements Disposable {
     const isTooMany = this.#idle.length >= this.#options.idleSocketsMax
     if (this.#isRetired || isTooMany || this.#idleMs(connection) <= 0) return connection.close()
     this.#idle.push(connection)
-    this.#since.set(connection, performance.now())
-    this.#sweeper ??= setInterval(() => this.#sweep(), sweepMs).unref()
+    this.#since.set(connection, this.#options.clock.monotonicMs())
+    this.#sweeper ??= this.#sweepLater()
     this.#wakeOne()
   }
 
@@ -142,16 +143,19 @@ export class HttpPool implements Disposable {
     return Math.min(this.#options.idleSocketMs, idleMs - serverMarginMs)
   }
 
+  #sweepLater(): Timer {
+    const { clock } = this.#options
+    return clock.setTimer(sweepMs, () => this.#sweep(), { isBackground: true })
+  }
+
   #sweep(): void {
-    const nowMs = performance.now()
+    const nowMs = this.#options.clock.monotonicMs()
     const old = this.#idle.filter((connection) => {
       const sinceMs = this.#since.get(connection) ?? 0
       return nowMs - sinceMs + sweepMs > this.#idleMs(connection)
     })
     for (const connection of old) connection.close()
-    if (this.#all.size > 0) return
-    clearInterval(this.#sweeper)
-    this.#sweeper = undefined
+    this.#sweeper = this.#all.size > 0 ? this.#sweepLater() : undefined
   }
 }
 

@@ -1,10 +1,11 @@
 import { request } from 'node:https'
-import { askPeer, fieldsOfRecord, type PeerReply } from '@skerry/base'
+import { askPeer, fieldsOfRecord, linkedSignal, type Clock, type PeerReply } from '@skerry/base'
 import { clientBounds } from '../client-limits.ts'
 
 export interface IssuerFetchOptions {
   /** PEM; absent: the authorities of the system. */
   readonly authorityPem: string | undefined
+  readonly clock: Pick<Clock, 'setTimer'>
   readonly signal: AbortSignal
 }
 
@@ -22,10 +23,11 @@ interface AskOptions {
  * What `fetch` does, as far as a client of an issuer needs it, with an authority of its own. Follows no
  * redirects: a token goes where it was meant to go. Rejects for what is not TLS, too long or too late.
  */
-export function issuerFetch({ authorityPem, signal }: IssuerFetchOptions) {
+export function issuerFetch({ authorityPem, clock, signal }: IssuerFetchOptions) {
   return async (url: string, options: AskOptions = {}): Promise<Response> => {
-    const signals = [signal, AbortSignal.timeout(answerMsMax), options.signal]
-    const scope = AbortSignal.any(signals.filter((each) => each !== undefined))
+    using late = linkedSignal(signal)
+    using _timer = clock.setTimer(answerMsMax, () => late.abort(lateError(url)))
+    const scope = options.signal ? AbortSignal.any([late.signal, options.signal]) : late.signal
     const { method = 'GET', headers, body } = options
     const ask = {
       method,
@@ -45,6 +47,10 @@ export function issuerFetch({ authorityPem, signal }: IssuerFetchOptions) {
       throw scope.aborted ? scope.reason : error
     }
   }
+}
+
+function lateError(url: string): Error {
+  return new Error(`${new URL(url).host} did not answer in ${answerMsMax} ms`)
 }
 
 function textOf(body: unknown): string {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { ExpectedError, seededRandom } from '@skerry/base'
+import { systemClock, ExpectedError, seededRandom } from '@skerry/base'
 import {
   oddJsonAnswers,
   says,
@@ -93,7 +93,11 @@ async function told(work: () => Promise<unknown>): Promise<Told> {
 }
 
 const openIssuer = () =>
-  openOidcIssuer({ issuerUrl: url(), clientId: 'skerry', scopes: [], authorityPem: ca }, signal)
+  openOidcIssuer(
+    { issuerUrl: url(), clientId: 'skerry', scopes: [], authorityPem: ca },
+    { clock: systemClock },
+    signal,
+  )
 
 const asked: Readonly<Record<string, () => Promise<unknown>>> = {
   '/.well-known/openid-configuration': async () => {

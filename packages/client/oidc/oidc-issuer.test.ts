@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { get } from 'node:http'
 import { test } from 'node:test'
-import { ExpectedError } from '@skerry/base'
+import { systemClock, ExpectedError } from '@skerry/base'
 import { startTestIssuer, type TestIssuer, type TestIssuerOptions } from '@skerry/testing'
 import { openLoopbackListener } from './loopback-listener.ts'
 import { LoginEndedError, openOidcIssuer, type OidcTokens } from './oidc-issuer.ts'
@@ -17,7 +17,7 @@ const clientOf = ({ url, ca, clientId }: TestIssuer) => ({
 
 /** By a browser that does as it is told. */
 async function logIn(issuer: TestIssuer): Promise<OidcTokens> {
-  const opened = await openOidcIssuer(clientOf(issuer), soon())
+  const opened = await openOidcIssuer(clientOf(issuer), { clock: systemClock }, soon())
   const visits: Promise<number>[] = []
   try {
     return await opened.logInByBrowser(0, (url) => void visits.push(issuer.visit(url)))
@@ -45,7 +45,7 @@ test('a person logs in by a browser, with PKCE, a state and a nonce that are new
 
 test('a person logs in by a code on another device', async () => {
   await using issuer = await startTestIssuer()
-  const opened = await openOidcIssuer(clientOf(issuer), soon())
+  const opened = await openOidcIssuer(clientOf(issuer), { clock: systemClock }, soon())
   const tokens = await opened.logInByDevice(({ url, code }) => {
     assert.deepEqual([url, code], [`${issuer.url}/activate`, 'WDJB-MJHT'])
     issuer.setPerson({ sub: 'rita' })
@@ -72,7 +72,10 @@ test('what an issuer gets wrong is not believed', async () => {
   }
   await using untrusted = await startTestIssuer()
   const client = { ...clientOf(untrusted), authorityPem: undefined }
-  await assert.rejects(openOidcIssuer(client, soon()), /Cannot find issuer .*certificate/)
+  await assert.rejects(
+    openOidcIssuer(client, { clock: systemClock }, soon()),
+    /Cannot find issuer .*certificate/,
+  )
   await assert.rejects(logIn(untrusted), /Cannot log in at .*access_denied/)
 })
 
@@ -80,7 +83,7 @@ test('a refresh gives new tokens for the same person, until the issuer ends it',
   await using issuer = await startTestIssuer()
   issuer.setPerson({ sub: 'rita' })
   const { refreshToken = '', subject } = await logIn(issuer)
-  const opened = await openOidcIssuer(clientOf(issuer), soon())
+  const opened = await openOidcIssuer(clientOf(issuer), { clock: systemClock }, soon())
   const next = await opened.refresh({ refreshToken, subject })
   assert.equal(next.subject, 'rita')
   assert.notEqual(next.refreshToken, refreshToken)
@@ -96,7 +99,7 @@ test('a refresh gives new tokens for the same person, until the issuer ends it',
 
 test('an issuer without devices, or one that is away, says so', async () => {
   const issuer = await startTestIssuer({ hasDevices: false })
-  const opened = await openOidcIssuer(clientOf(issuer), soon())
+  const opened = await openOidcIssuer(clientOf(issuer), { clock: systemClock }, soon())
   await assert.rejects(
     opened.logInByDevice(() => undefined),
     /no devices without a browser; leave out --device/,

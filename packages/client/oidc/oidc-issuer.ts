@@ -1,4 +1,4 @@
-import { ExpectedError, abortReason, exitCodes } from '@skerry/base'
+import { ExpectedError, abortReason, exitCodes, type Clock } from '@skerry/base'
 import type { Configuration } from 'openid-client'
 import { issuerFetch } from './issuer-fetch.ts'
 import { openLoopbackListener } from './loopback-listener.ts'
@@ -51,10 +51,14 @@ export class LoginEndedError extends Error {
 }
 
 /** Finds the issuer's endpoints. The signal ends everything that is asked of it. Throws ExpectedError. */
-export async function openOidcIssuer(client: OidcClient, signal: AbortSignal): Promise<OidcIssuer> {
+export async function openOidcIssuer(
+  client: OidcClient,
+  { clock }: { readonly clock: Pick<Clock, 'setTimer'> },
+  signal: AbortSignal,
+): Promise<OidcIssuer> {
   // Large, and of use to those alone who log in.
   const openid = await import('openid-client')
-  const fetch = issuerFetch({ authorityPem: client.authorityPem, signal })
+  const fetch = issuerFetch({ authorityPem: client.authorityPem, clock, signal })
   const act = <T>(what: string, work: () => Promise<T>): Promise<T> =>
     explained(what, client, work, signal)
   const config = await act('Cannot find issuer', () => {

@@ -26,5 +26,5 @@ export function allowedServices(
   { local, clock, random, log, ownAddresses, memberNamespaceOf }: AllowedServicesDeps,
 ): Wrapper<TunnelHandler> {
   const finder = createServiceFinder(allowed, { local, clock, ownAddresses })
-  return (api) => withServices(api, { finder, memberNamespaceOf, random, log })
+  return (api) => withServices(api, { finder, memberNamespaceOf, clock, random, log })
 }

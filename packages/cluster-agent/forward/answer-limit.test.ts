@@ -3,25 +3,30 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { silentLogger } from '@skerry/base'
+import { silentLogger, simulatedClock } from '@skerry/base'
 import { readBody } from '@skerry/client'
 import { isBoundedInTime } from './answer-limit.ts'
-import { createApiForwarder } from './api-forwarder.ts'
+import { apiForwarderDefaults, createApiForwarder } from './api-forwarder.ts'
 
 test('an API server that takes a request and says nothing is told as such', async () => {
-  const server = createServer(() => undefined)
+  const clock = simulatedClock()
+  const asked = Promise.withResolvers<void>()
+  const server = createServer(() => asked.resolve())
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   // A listening TCP server has an address of this shape.
   const { port } = server.address() as AddressInfo
   const api = { server: `http://127.0.0.1:${port}` }
-  using forwarder = createApiForwarder({ api, limits: { answerMs: 50 } }, silentLogger)
+  using forwarder = createApiForwarder({ api }, { clock, log: silentLogger })
   const headers = { 'impersonate-user': 'olga' }
   const request = { method: 'GET', path: '/api/v1/pods', headers }
-  const answer = await forwarder.onRequest(request, new AbortController().signal)
+  const answering = forwarder.onRequest(request, new AbortController().signal)
+  await asked.promise
+  await clock.advance(apiForwarderDefaults.answerMs)
+  const answer = await answering
   const { reason, message } = JSON.parse(String(await readBody(answer.body)))
   assert.deepEqual([answer.status, reason], [504, 'Timeout'])
-  assert.match(message, /agent is there, its API server has not answered in 0.05 s/)
+  assert.match(message, /agent is there, its API server has not answered in 65 s/)
   server.closeAllConnections()
   server.close()
   await once(server, 'close')

@@ -2,7 +2,7 @@ import type * as http from 'node:http'
 import { connect as connectTcp, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { connect as connectTls, createSecureContext, type ConnectionOptions } from 'node:tls'
-import { abortReason } from '@skerry/base'
+import { abortReason, type Clock } from '@skerry/base'
 import {
   connectingAgent,
   openByWay,
@@ -17,6 +17,7 @@ export interface ApiServerPlace {
   readonly api: HttpsTransportConfig
   readonly base: URL
   readonly limits: { readonly connectMs: number }
+  readonly clock: Clock
   /** Aborts when no more connections are needed. */
   readonly signal: AbortSignal
 }
@@ -80,7 +81,7 @@ export function agentByWay(
 }
 
 function wayOf(
-  { api, base }: ApiServerPlace,
+  { api, base, clock }: ApiServerPlace,
   { certificate: cert, key }: ClientCredentials,
 ): Omit<ConnectingAgentOptions, 'sockets'> | undefined {
   const { connect, certificateAuthority: ca, serverName, isTlsVerifySkipped } = api
@@ -92,7 +93,7 @@ function wayOf(
     ...(cert ? { cert } : {}),
     ...(key ? { key } : {}),
   }
-  return { connect, base, tls }
+  return { connect, base, tls, clock }
 }
 
 function addressOf(base: URL): { host: string; port: number; isPlain: boolean } {
@@ -108,15 +109,15 @@ function serverNameOf(host: string): { servername?: string } {
 
 function connected(
   socket: Socket,
-  { limits: { connectMs }, base }: ApiServerPlace,
+  { limits: { connectMs }, base, clock }: ApiServerPlace,
   signal: AbortSignal,
 ): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const late = (): void => void socket.destroy(new Error(`no connection in ${connectMs} ms`))
     const onAbort = (): void => void socket.destroy(abortReason(signal))
-    const timer = setTimeout(late, connectMs)
+    const timer = clock.setTimer(connectMs, late)
     const settle = (): void => {
-      clearTimeout(timer)
+      timer[Symbol.dispose]()
       signal.removeEventListener('abort', onAbort)
     }
     if (signal.aborted) onAbort()

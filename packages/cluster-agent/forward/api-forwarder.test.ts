@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { test } from 'node:test'
-import { silentLogger } from '@skerry/base'
+import { systemClock, silentLogger } from '@skerry/base'
 import { createApiForwarder } from './api-forwarder.ts'
 
 /** An API server that knows one token. */
@@ -46,7 +46,10 @@ test('an agent whose credentials its cluster refuses asks for others before the 
         if (refused.bearerToken === 'last') bearerToken = 'next'
       },
     })
-    using forwarder = createApiForwarder({ api: { server: server.url, credentials } }, silentLogger)
+    using forwarder = createApiForwarder(
+      { api: { server: server.url, credentials } },
+      { clock: systemClock, log: silentLogger },
+    )
     const ask = async (): Promise<number> => {
       const asked = { method: 'GET', path: '/api', headers }
       const upgrading = { ...headers, connection: 'Upgrade', upgrade: 'SPDY/3.1' }

@@ -2,6 +2,7 @@ import * as http from 'node:http'
 import * as https from 'node:https'
 import { StatusError } from '@skerry/api'
 import {
+  asError,
   abortReason,
   checkPeerHead,
   checkPeerSwitch,
@@ -9,7 +10,7 @@ import {
   fieldsOfRecord,
   PeerAnswerError,
   peerHeadOf,
-  asError,
+  type Clock,
   type Logger,
 } from '@skerry/base'
 import {
@@ -69,19 +70,28 @@ export const apiForwarderDefaults: Readonly<ApiForwarderLimits> = Object.freeze(
   idleSocketMs: 55_000,
 })
 
+export interface ApiForwarderDeps {
+  readonly clock: Clock
+  readonly log: Logger
+}
+
 export interface ApiForwarder extends TunnelHandler, Disposable {}
 
 /**
  * Forwards requests from the tunnel to the local API server, as the user that the hub names. Nobody gets the
  * agent's own rights: a request that impersonates no user is refused.
  */
-export function createApiForwarder(options: ApiForwarderOptions, log: Logger): ApiForwarder {
+export function createApiForwarder(
+  options: ApiForwarderOptions,
+  { clock, log }: ApiForwarderDeps,
+): ApiForwarder {
   const { api, policy = {}, asker = 'its agent' } = options
   const stop = new AbortController()
   const server: Server = {
     api,
     base: new URL(api.server),
     limits: { ...apiForwarderDefaults, ...options.limits },
+    clock,
     signal: stop.signal,
     pool: undefined,
   }
@@ -163,6 +173,7 @@ interface Server {
   readonly api: HttpsTransportConfig
   readonly base: URL
   readonly limits: ApiForwarderLimits
+  readonly clock: Clock
   /** Aborts when the forwarder is disposed. */
   readonly signal: AbortSignal
   /** The pool is kept for the certificate with which its connections were opened. */
@@ -196,9 +207,10 @@ function poolFor(server: Server, credentials: ClientCredentials): HttpPool {
   if (server.pool && server.pool.certificate === certificate) return server.pool.connections
   // Requests in progress keep the certificate with which they began.
   server.pool?.connections.retire()
-  const { limits } = server
+  const { limits, clock } = server
   const connections = new HttpPool({
     ...limits,
+    clock,
     open: openKept(server, credentials),
     late: () => notAnswered(limits.answerMs),
   })
@@ -230,7 +242,7 @@ async function startUpgrade(
     if (statusCode === 401) api.credentials?.onRefused?.(credentials)
   })
   endWith(outgoing, signal)
-  limitConnectTime(outgoing, server.limits.connectMs)
+  limitConnectTime(outgoing, server)
   return outgoing
 }
 
@@ -266,15 +278,18 @@ function mutable(headers: AnswerHeaders): http.OutgoingHttpHeaders {
   return out
 }
 
-function limitConnectTime(outgoing: http.ClientRequest, connectMs: number): void {
+function limitConnectTime(
+  outgoing: http.ClientRequest,
+  { limits: { connectMs }, clock }: Server,
+): void {
   outgoing.once('socket', (socket) => {
     if (!socket.connecting) return
     const late = (): void => {
       outgoing.destroy(new Error(`no connection in ${connectMs} ms`))
     }
-    const timer = setTimeout(late, connectMs)
-    socket.once('connect', () => clearTimeout(timer))
-    socket.once('close', () => clearTimeout(timer))
+    const timer = clock.setTimer(connectMs, late)
+    socket.once('connect', () => timer[Symbol.dispose]())
+    socket.once('close', () => timer[Symbol.dispose]())
   })
 }
 

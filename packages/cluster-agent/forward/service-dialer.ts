@@ -2,7 +2,14 @@ import { connect as connectTcp, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { StatusError } from '@skerry/api'
-import { abortReason, asError, withTimeout, type Logger, type Random } from '@skerry/base'
+import {
+  asError,
+  abortReason,
+  withTimeout,
+  type Clock,
+  type Logger,
+  type Random,
+} from '@skerry/base'
 import type { TunnelHandler, TunnelRequest, TunnelUpgraded } from '@skerry/tunnel'
 import { serviceText } from '@skerry/fleet-kinds'
 import {
@@ -30,6 +37,7 @@ export interface ServiceDialerDeps {
   readonly finder: ServiceFinder
   /** If omitted, the agent has no virtual clusters. */
   readonly memberNamespaceOf?: MemberNamespaceOf | undefined
+  readonly clock: Clock
   readonly random: Random
   readonly log: Logger
 }
@@ -121,7 +129,7 @@ async function dialInBounds(
 
 async function dialService(
   asked: ServiceConnect,
-  { finder, random }: Dialer,
+  { finder, clock, random }: Dialer,
   signal: AbortSignal,
 ): Promise<Dialled> {
   const found = await finder.find(asked.service, signal)
@@ -129,7 +137,7 @@ async function dialService(
   let fault: unknown
   for (const address of addresses) {
     try {
-      return await dialAddress(address, { ...asked, found }, signal)
+      return await dialAddress(address, { ...asked, found, clock }, signal)
     } catch (error) {
       fault = error
       signal.throwIfAborted()
@@ -141,12 +149,12 @@ async function dialService(
 /** Dials an address. Each end may close its half first. */
 function dialAddress(
   address: { host: string; port: number },
-  { found, ...asked }: ServiceConnect & { found: FoundService },
+  { found, clock, ...asked }: ServiceConnect & { found: FoundService; clock: Clock },
   signal: AbortSignal,
 ): Promise<Dialled> {
   const { connectMs: ms } = servicesLimits
   const message = `${address.host} port ${address.port}: no answer in ${ms} ms`
-  return withTimeout({ ms, message }, signal, async (scope) => {
+  return withTimeout({ ms, message, clock }, signal, async (scope) => {
     const tcp = connectTcp({ ...address, allowHalfOpen: true, noDelay: true, keepAlive: true })
     await opened(tcp, 'connect', scope)
     // Until the stream is joined to the tunnel, nothing else listens for errors.

@@ -57,7 +57,7 @@ export function createServiceFinder(
       const covering = allowances.filter((each) => coversPort(each, names))
       if (covering.length === 0) throw notAllowed(service)
       const isAnywhere = covering.some((each) => each.isAnywhere === true)
-      const wanted = { service, object, port, isAnywhere }
+      const wanted = { service, object, port, isAnywhere, clock }
       const read = (): Promise<Endpoints> => readEndpoints(local, wanted, signal)
       const found = await addressesOf(wanted, () => endpoints.get(memoryKey(wanted), read), signal)
       const places = await knownNodes(nodes, () => readNodes(local, signal), found)
@@ -188,10 +188,11 @@ interface Wanted {
   readonly port: ServicePort
   /** True if the allowance has the prefix `anywhere=`. */
   readonly isAnywhere: boolean
+  readonly clock: Clock
 }
 
 async function addressesOf(
-  { service, object, port, isAnywhere }: Wanted,
+  { service, object, port, isAnywhere, clock }: Wanted,
   endpoints: () => Promise<Endpoints>,
   signal: AbortSignal,
 ): Promise<readonly Address[]> {
@@ -207,7 +208,7 @@ async function addressesOf(
       ? podEndpoints(object, port, found.pods)
       : readyAddresses(found.slices, port)
   }
-  const hosts = await resolved(object.spec?.externalName ?? '', signal)
+  const hosts = await resolved(object.spec?.externalName ?? '', clock, signal)
   return hosts.map((host) => ({ host, port: port.port }))
 }
 
@@ -228,11 +229,12 @@ function readyAddresses(
 }
 
 /** Resolves a name once, and dials the result, so that a name that changes in between changes nothing. */
-async function resolved(name: string, signal: AbortSignal): Promise<string[]> {
+async function resolved(name: string, clock: Clock, signal: AbortSignal): Promise<string[]> {
   if (isIP(name) !== 0) return [name]
   const message = `no answer for the name ${name} in ${servicesLimits.connectMs} ms`
   try {
-    const found = await withTimeout({ ms: servicesLimits.connectMs, message }, signal, (scope) =>
+    const { connectMs: ms } = servicesLimits
+    const found = await withTimeout({ ms, message, clock }, signal, (scope) =>
       Promise.race([lookup(name, { all: true }), aborted(scope)]),
     )
     return found.map(({ address }) => address)

@@ -57,9 +57,9 @@ export async function partFrom(
   signal: AbortSignal,
 ): Promise<void> {
   const message = `Cannot part from the cluster: no answer in ${partingMs} ms`
-  using transport = createHttpsTransport(memberApi(target, target.token, clock))
+  using transport = createHttpsTransport(memberApi(target, target.token, clock), { clock })
   const member = createCluster(transport, { clock, log, userAgent: 'skerry-hub' })
-  await withTimeout({ ms: partingMs, message }, signal, (scope) =>
+  await withTimeout({ ms: partingMs, message, clock }, signal, (scope) =>
     forbidImpersonator(member, scope),
   )
 }
@@ -69,7 +69,7 @@ async function pushOnce(
   { hub, interpreter, timing, clock, random, log }: PushDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  using transport = createHttpsTransport(memberApi(target, target.token, clock))
+  using transport = createHttpsTransport(memberApi(target, target.token, clock), { clock })
   const parts = { clock, random, log }
   const local = createCluster(transport, { clock, log, userAgent: 'skerry-hub' })
   const observer = new EdgeObserver({ ...parts, local })

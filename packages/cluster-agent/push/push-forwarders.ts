@@ -32,7 +32,7 @@ export class PushForwarders implements Disposable {
     const { clock, log } = this.#deps
     const api = memberApi(target, impersonator.token, clock)
     const asker = 'the token of spec.impersonatorSecretRef'
-    const forwarder = createApiForwarder({ api, asker }, log.child({ cluster }))
+    const forwarder = createApiForwarder({ api, asker }, { clock, log: log.child({ cluster }) })
     this.#open.set(cluster, { version, forwarder })
     return forwarder
   }

@@ -373,11 +373,8 @@ class ClusterReporter {
   /** The hub may be gone without a word. */
   #inTime<T>(signal: AbortSignal, work: (scope: AbortSignal) => Promise<T>): Promise<T> {
     const ms = this.#timing.requestMs
-    return withTimeout(
-      { ms, message: `Cannot report cluster: no answer in ${ms} ms` },
-      signal,
-      work,
-    )
+    const message = `Cannot report cluster: no answer in ${ms} ms`
+    return withTimeout({ ms, message, clock: this.#deps.clock }, signal, work)
   }
 }
 

@@ -177,7 +177,7 @@ export class EdgeObserver {
   #inTime<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const ms = this.#timing.requestMs
     const message = `Cannot report cluster: no answer in ${ms} ms`
-    return withTimeout({ ms, message }, this.#stop.signal, ask)
+    return withTimeout({ ms, message, clock: this.#deps.clock }, this.#stop.signal, ask)
   }
 }
 

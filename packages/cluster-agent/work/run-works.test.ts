@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { builtinKinds } from '@skerry/kinds'
-import type { AnyObject, ConfigMap, Deployment, KubeObject } from '@skerry/api'
+import type { AnyObject, ConfigMap, Deployment } from '@skerry/api'
 import { runAll, linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
-import {
-  createCluster,
-  resources,
-  type Cluster as Api,
-  type ObjectKey,
-  type TypedResource,
-} from '@skerry/client'
-import { startTestApiServer } from '@skerry/testing'
+import { createCluster, resources, type Cluster as Api } from '@skerry/client'
+import { startTestApiServer, untilObject } from '@skerry/testing'
 import { clusterResource, executionNamespace, clusterKind } from '@skerry/fleet-kinds'
 import { karmadaKinds, workResource, type Work, type WorkSpec } from '@skerry/karmada-kinds'
 import { runWorks } from './run-works.ts'
@@ -94,25 +88,6 @@ function work(manifest: AnyObject, spec: Partial<WorkSpec> = {}): Work {
 
 const workKey = { namespace, name: 'settings' }
 
-/** Waits until the object is as wanted; undefined stands for one that does not exist. */
-async function until<T extends KubeObject>(
-  api: Api,
-  resource: TypedResource<T>,
-  key: ObjectKey,
-  isWanted: (object: T | undefined) => boolean,
-): Promise<T | undefined> {
-  const request = { fieldSelector: `metadata.name=${key.name}`, namespace: key.namespace ?? '' }
-  const { items, metadata } = await api.resource(resource).list(request, signal)
-  if (isWanted(items[0])) return items[0]
-  const watched = { ...request, resourceVersion: metadata.resourceVersion ?? '' }
-  for await (const event of api.resource(resource).watch(watched, signal)) {
-    if (event.type === 'BOOKMARK') continue
-    const found = event.type === 'DELETED' ? undefined : event.object
-    if (isWanted(found)) return found
-  }
-  throw new Error(`Cannot wait for ${key.name}: the watch has ended`)
-}
-
 function condition(object: Work | undefined, type = 'Applied'): string {
   const found = object?.status?.conditions?.find((each) => each.type === type)
   return found ? `${found.status} ${found.reason}` : ''
@@ -121,17 +96,22 @@ function condition(object: Work | undefined, type = 'Applied'): string {
 type Scene = Awaited<ReturnType<typeof startScene>>
 
 function untilApplied({ hub }: Scene, wanted = 'True AppliedSuccessful', generation = 1) {
-  return until(hub, workResource, workKey, (object) => {
-    return condition(object) === wanted && object?.metadata.generation === generation
-  })
+  return untilObject(
+    hub,
+    { resource: workResource, key: workKey },
+    (object) => {
+      return condition(object) === wanted && object?.metadata.generation === generation
+    },
+    signal,
+  )
 }
 
 function untilColour({ edge }: Scene, wanted: string | undefined): Promise<ConfigMap | undefined> {
-  return until(
+  return untilObject(
     edge,
-    resources.configMaps,
-    settings,
+    { resource: resources.configMaps, key: settings },
     (object) => object?.data?.['colour'] === wanted,
+    signal,
   )
 }
 
@@ -158,7 +138,12 @@ test('what a Work carries is made in the cluster, and follows it', async () => {
     ['here', undefined],
   )
   await scene.works.delete(workKey, signal)
-  await until(scene.hub, workResource, workKey, (object) => object === undefined)
+  await untilObject(
+    scene.hub,
+    { resource: workResource, key: workKey },
+    (object) => object === undefined,
+    signal,
+  )
   await assert.rejects(scene.configMaps.get(settings, signal), { reason: 'NotFound' })
   assert.deepEqual(made.metadata.finalizers, ['karmada.io/execution-controller'])
 })
@@ -172,9 +157,14 @@ test('what is changed or deleted at the cluster comes back', async () => {
   const back = await untilColour(scene, 'green')
   assert.deepEqual(back?.data, { colour: 'green' })
   await scene.configMaps.delete(settings, signal)
-  await until(scene.edge, resources.configMaps, settings, (object) => {
-    return object !== undefined && object.metadata.uid !== back?.metadata.uid
-  })
+  await untilObject(
+    scene.edge,
+    { resource: resources.configMaps, key: settings },
+    (object) => {
+      return object !== undefined && object.metadata.uid !== back?.metadata.uid
+    },
+    signal,
+  )
 })
 
 test('what a site has applied of what is left to it stays, until the site lets it go', async () => {
@@ -193,11 +183,11 @@ test('what a site has applied of what is left to it stays, until the site lets i
   await applyAtSite({ colour: 'grey', size: '9' })
   const { spec } = work(left('red', '2'))
   await scene.works.patch({ ...workKey, type: 'merge', patch: { spec } }, signal)
-  const kept = await until(
+  const kept = await untilObject(
     scene.edge,
-    resources.configMaps,
-    settings,
+    { resource: resources.configMaps, key: settings },
     (object) => object?.data?.['size'] === '2',
+    signal,
   )
   assert.equal(kept?.data?.['colour'], 'grey')
   await applyAtSite({})
@@ -239,7 +229,12 @@ test('an object that a Work could not have is not deleted with it', async () => 
   await scene.works.create(work(configMap('green')), signal)
   await untilApplied(scene, 'False AppliedFailed')
   await scene.works.delete(workKey, signal)
-  await until(scene.hub, workResource, workKey, (object) => object === undefined)
+  await untilObject(
+    scene.hub,
+    { resource: workResource, key: workKey },
+    (object) => object === undefined,
+    signal,
+  )
   assert.deepEqual((await scene.configMaps.get(settings, signal)).data, { colour: 'own' })
 })
 
@@ -249,7 +244,12 @@ test('an object that is preserved stays, and is the own one of its cluster', asy
   await scene.works.create(preserving, signal)
   await untilApplied(scene)
   await scene.works.delete(workKey, signal)
-  await until(scene.hub, workResource, workKey, (object) => object === undefined)
+  await untilObject(
+    scene.hub,
+    { resource: workResource, key: workKey },
+    (object) => object === undefined,
+    signal,
+  )
   const { metadata, data } = await scene.configMaps.get(settings, signal)
   assert.deepEqual(
     [metadata.labels, metadata.annotations, data],
@@ -260,9 +260,14 @@ test('an object that is preserved stays, and is the own one of its cluster', asy
 test('a Work that is suspended changes nothing until it goes on', async () => {
   await using scene = await startScene()
   await scene.works.create(work(configMap('green'), { suspendDispatching: true }), signal)
-  await until(scene.hub, workResource, workKey, (object) => {
-    return condition(object, 'Dispatching') === 'False SuspendDispatching'
-  })
+  await untilObject(
+    scene.hub,
+    { resource: workResource, key: workKey },
+    (object) => {
+      return condition(object, 'Dispatching') === 'False SuspendDispatching'
+    },
+    signal,
+  )
   await assert.rejects(scene.configMaps.get(settings, signal), { reason: 'NotFound' })
   const patch = { spec: { suspendDispatching: false } }
   await scene.works.patch({ ...workKey, type: 'merge', patch }, signal)
@@ -277,9 +282,14 @@ test('while its cluster is not ready a Work waits', async () => {
   await using scene = await startScene()
   await setReady(scene.hub, 'False')
   await scene.works.create(work(configMap('green')), signal)
-  await until(scene.hub, workResource, workKey, (object) => {
-    return condition(object, 'Dispatching') === 'True Dispatching'
-  })
+  await untilObject(
+    scene.hub,
+    { resource: workResource, key: workKey },
+    (object) => {
+      return condition(object, 'Dispatching') === 'True Dispatching'
+    },
+    signal,
+  )
   assert.equal(condition(await scene.works.get(workKey, signal)), '')
   await setReady(scene.hub, 'True')
   await untilApplied(scene)
@@ -316,9 +326,14 @@ test('how an object is comes back: its status, its health, and of which template
     name: 'web',
   }
   const untilHealth = async (wanted: string) => {
-    const found = await until(scene.hub, workResource, workKey, (object) => {
-      return object?.status?.manifestStatuses?.[0]?.health === wanted
-    })
+    const found = await untilObject(
+      scene.hub,
+      { resource: workResource, key: workKey },
+      (object) => {
+        return object?.status?.manifestStatuses?.[0]?.health === wanted
+      },
+      signal,
+    )
     return found?.status?.manifestStatuses
   }
   assert.deepEqual(await untilHealth('Unhealthy'), [
@@ -353,7 +368,12 @@ test('a kind that the cluster does not have is told, and the Work can be deleted
     /\(0\/1\): no matches for kind "Valve" in version "example\.com\/v1"$/,
   )
   await scene.works.delete(workKey, signal)
-  await until(scene.hub, workResource, workKey, (object) => object === undefined)
+  await untilObject(
+    scene.hub,
+    { resource: workResource, key: workKey },
+    (object) => object === undefined,
+    signal,
+  )
 })
 
 test('an object that can be nowhere is told, and the Work can be deleted', async () => {
@@ -366,5 +386,10 @@ test('an object that can be nowhere is told, and the Work can be deleted', async
     /Cannot place Node "settings": objects of its kind have no namespace$/,
   )
   await scene.works.delete(workKey, signal)
-  await until(scene.hub, workResource, workKey, (object) => object === undefined)
+  await untilObject(
+    scene.hub,
+    { resource: workResource, key: workKey },
+    (object) => object === undefined,
+    signal,
+  )
 })

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { test } from 'node:test'
 import { linkedSignal, silentLogger, simulatedClock, systemClock, systemRandom } from '@skerry/base'
 import { createCluster, createEventSink } from '@skerry/client'
 import { createInformerSet, runController } from '@skerry/controller-runtime'
-import { callApi, startTestApiServer, type JsonReply, type TestApiServer } from '@skerry/testing'
+import {
+  callApi,
+  startTestApiServer,
+  type JsonReply,
+  type TestApiServer,
+  until,
+} from '@skerry/testing'
 import { horizontalPodAutoscalerController } from './horizontal-pod-autoscaler-controller.ts'
 
 const selector = { matchLabels: { app: 'web' } }
@@ -139,15 +144,13 @@ async function statusWith(
   { server, clock }: Awaited<ReturnType<typeof startWorld>>,
   reason: string,
 ): Promise<JsonReply> {
-  const deadline = AbortSignal.timeout(10_000)
-  for (;;) {
+  return until(async () => {
     const { body } = await callApi(server.transport, { path: `${autoscalers}/web` })
     const conditions: { reason: string }[] = body.status.conditions ?? []
     if (conditions.some((condition) => condition.reason === reason)) return body.status
-    assert.ok(!deadline.aborted, JSON.stringify(body.status))
     await clock.advance(15_000)
-    await nextTurn()
-  }
+    return undefined
+  })
 }
 
 function conditionOf(status: JsonReply, type: string): string {

@@ -15,8 +15,8 @@ import {
   createInformerSet,
   type BackgroundController,
   type ControllerDefinition,
-  type InformerSet,
 } from '@skerry/controller-runtime'
+import { untilSeen } from '@skerry/testing'
 import { runControllers } from '../run-controllers.ts'
 
 /** How a test's node treats a pod; `stuck` leaves it pending. */
@@ -43,8 +43,6 @@ export interface WorldOptions {
   /** Of the controllers. Default: the system's. */
   clock?: Clock
 }
-
-const patienceMs = 10_000
 
 /** Some controllers on an API server, and a node that only sets pod status. */
 export function startControllerWorld(options: WorldOptions): ControllerWorld {
@@ -80,7 +78,11 @@ export function startControllerWorld(options: WorldOptions): ControllerWorld {
     cluster,
     signal: scope.signal,
     client: (resource) => cluster.resource(resource),
-    eventually: (resource, see) => eventually(informers, { resource, see }, scope.signal),
+    async eventually(resource, see) {
+      const informer = informers.informer(resource)
+      await informer.whenSynced(scope.signal)
+      return untilSeen(informer, see)
+    },
     [Symbol.asyncDispose]: () => scopes.disposeAsync(),
   }
 }
@@ -91,26 +93,6 @@ async function quiet(running: Promise<unknown>, signal: AbortSignal): Promise<vo
   } catch (error) {
     if (!signal.aborted) throw error
   }
-}
-
-async function eventually<T extends KubeObject, R>(
-  informers: InformerSet,
-  { resource, see }: { resource: TypedResource<T>; see: (objects: readonly T[]) => R | undefined },
-  signal: AbortSignal,
-): Promise<R> {
-  const informer = informers.informer(resource)
-  await informer.whenSynced(signal)
-  const seen = Promise.withResolvers<R>()
-  const look = (): void => {
-    const result = see(informer.list())
-    if (result !== undefined) seen.resolve(result)
-  }
-  using _subscription = informer.onChange(look)
-  using _timer = systemClock.setTimer(patienceMs, () =>
-    seen.reject(new Error(`Not seen in time: ${JSON.stringify(informer.list(), undefined, 1)}`)),
-  )
-  look()
-  return await seen.promise
 }
 
 interface NodeParts {

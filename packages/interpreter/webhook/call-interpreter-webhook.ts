@@ -1,5 +1,5 @@
 import { Agent, request as httpsRequest } from 'node:https'
-import { askPeer } from '@skerry/base'
+import { askPeer, linkedSignal, type Clock } from '@skerry/base'
 import type { WebhookFields } from './webhook-configuration.ts'
 
 /** Bounds of calls to interpreters' webhooks. */
@@ -25,7 +25,25 @@ export type CallWebhook = (
  * Posts JSON over HTTPS, trusting only the webhook's own authority if it names one. Follows no redirects.
  * Rejects with an Error that states why there is no answer, or with the signal's reason.
  */
-export const callInterpreterWebhook: CallWebhook = async (webhook, body, signal) => {
+export function createWebhookCaller({ clock }: WebhookCallerDeps): CallWebhook {
+  const agents = new WebhookAgents()
+  return async (webhook, body, signal) => callWebhook(webhook, { body, agents, clock }, signal)
+}
+
+export interface WebhookCallerDeps {
+  readonly clock: Pick<Clock, 'setTimer'>
+}
+
+interface Call extends WebhookCallerDeps {
+  readonly body: string
+  readonly agents: WebhookAgents
+}
+
+async function callWebhook(
+  webhook: WebhookFields,
+  { body, agents, clock }: Call,
+  signal: AbortSignal,
+): Promise<unknown> {
   const url = addressOf(webhook)
   const { timeoutSeconds, clientConfig } = webhook
   const { timeoutMsDefault, timeoutMsMax } = interpreterWebhookLimits
@@ -33,16 +51,16 @@ export const callInterpreterWebhook: CallWebhook = async (webhook, body, signal)
     timeoutSeconds === undefined ? timeoutMsDefault : timeoutSeconds * 1000,
     timeoutMsMax,
   )
-  const deadline = AbortSignal.timeout(timeoutMs)
+  const late = new Error(`no answer within ${timeoutMs} ms`)
+  using scope = linkedSignal(signal)
+  using _timer = clock.setTimer(timeoutMs, () => scope.abort(late))
   try {
-    const text = await exchange(
-      { url, agent: agentOf(clientConfig.caBundle), body },
-      AbortSignal.any([signal, deadline]),
-    )
+    const agent = agents.of(clientConfig.caBundle)
+    const text = await exchange({ url, agent, body }, scope.signal)
     return JSON.parse(text)
   } catch (error) {
     signal.throwIfAborted()
-    if (deadline.aborted) throw new Error(`no answer within ${timeoutMs} ms`, { cause: error })
+    scope.signal.throwIfAborted()
     if (error instanceof SyntaxError) throw new Error('its answer is no JSON', { cause: error })
     throw error
   }
@@ -60,19 +78,22 @@ function addressOf({ clientConfig: { url: text, service } }: WebhookFields): URL
   return url
 }
 
-/** The agents by authority, the least recently used first. */
-const agents = new Map<string, Agent>()
+/** Keeps connections by the authority that they trust, and drops those of the least recently used one. */
+class WebhookAgents {
+  /** The agents in the order of use. */
+  readonly #agents = new Map<string, Agent>()
 
-function agentOf(caBundle = ''): Agent {
-  const agent = agents.get(caBundle) ?? agentFor(caBundle)
-  agents.delete(caBundle)
-  agents.set(caBundle, agent)
-  const [oldest] = agents
-  if (agents.size > interpreterWebhookLimits.agentsMax && oldest) {
-    agents.delete(oldest[0])
-    oldest[1].destroy()
+  of(caBundle = ''): Agent {
+    const agent = this.#agents.get(caBundle) ?? agentFor(caBundle)
+    this.#agents.delete(caBundle)
+    this.#agents.set(caBundle, agent)
+    const [oldest] = this.#agents
+    if (this.#agents.size > interpreterWebhookLimits.agentsMax && oldest) {
+      this.#agents.delete(oldest[0])
+      oldest[1].destroy()
+    }
+    return agent
   }
-  return agent
 }
 
 function agentFor(caBundle: string): Agent {

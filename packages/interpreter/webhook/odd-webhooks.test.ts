@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { AnyObject } from '@skerry/api'
-import { seededRandom } from '@skerry/base'
+import { systemClock, seededRandom } from '@skerry/base'
 import {
   oddJsonAnswers,
   says,
@@ -12,7 +12,7 @@ import {
   type RawPeer,
   type Told,
 } from '@skerry/testing'
-import { callInterpreterWebhook } from './call-interpreter-webhook.ts'
+import { createWebhookCaller } from './call-interpreter-webhook.ts'
 import { InterpreterWebhooks } from './interpreter-webhooks.ts'
 import { InterpreterWebhookError, WebhookInterpreter } from './webhook-interpreter.ts'
 
@@ -71,7 +71,7 @@ before(async () => {
         webhooks: [{ ...webhook, timeoutSeconds }],
       },
     ])
-    return new WebhookInterpreter(() => webhooks, callInterpreterWebhook)
+    return new WebhookInterpreter(() => webhooks, createWebhookCaller({ clock: systemClock }))
   }
   patient = interpreterWith(10)
   impatient = interpreterWith(0.2)

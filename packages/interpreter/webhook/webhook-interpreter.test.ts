@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { systemClock } from '@skerry/base'
 import { isJsonObject, type AnyObject } from '@skerry/api'
 import { startTestWebhook, type TestWebhook, type WebhookReply } from '@skerry/testing'
-import { callInterpreterWebhook } from './call-interpreter-webhook.ts'
+import { createWebhookCaller } from './call-interpreter-webhook.ts'
 import { InterpreterWebhooks } from './interpreter-webhooks.ts'
 import type { WebhookConfiguration, WebhookFields } from './webhook-configuration.ts'
 import { InterpreterWebhookError, WebhookInterpreter } from './webhook-interpreter.ts'
@@ -41,7 +42,7 @@ function configuration(fields: Partial<WebhookFields>, name = 'valves'): Webhook
 
 function taught(...configurations: WebhookConfiguration[]): WebhookInterpreter {
   const webhooks = new InterpreterWebhooks(configurations)
-  return new WebhookInterpreter(() => webhooks, callInterpreterWebhook)
+  return new WebhookInterpreter(() => webhooks, createWebhookCaller({ clock: systemClock }))
 }
 
 function taughtBy({ url, caBundle }: TestWebhook, fields: Partial<WebhookFields> = {}) {

@@ -1,6 +1,6 @@
 import { Client, credentials, Metadata, status, type ServiceError } from '@grpc/grpc-js'
 import { fromJSON, type MethodDefinition, type PackageDefinition } from '@grpc/proto-loader'
-import { abortReason } from '@skerry/base'
+import { abortReason, grpcDeadline } from '@skerry/base'
 import { RuntimeError, type RuntimeErrorCode } from './container-runtime.ts'
 import type { EnumTable, MessageTable, ServiceTable } from './cri-schema-table.ts'
 
@@ -92,7 +92,7 @@ export class GrpcChannel implements Disposable {
         method.responseDeserialize,
         request,
         toMetadata(options.metadata),
-        options.timeoutMs > 0 ? { deadline: Date.now() + options.timeoutMs } : {},
+        options.timeoutMs > 0 ? { deadline: grpcDeadline(options.timeoutMs) } : {},
         (error, answer) => {
           signal.removeEventListener('abort', onAbort)
           if (answer) return resolve(answer)

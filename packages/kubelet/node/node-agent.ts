@@ -97,13 +97,15 @@ export class NodeAgent {
   ): Promise<void> {
     const backoff = createBackoff({ initialMs: 200, maxMs: 7_000 }, this.#deps.random)
     const { requestTimeoutMs: ms } = nodeAgentDefaults
+    const message = `Cannot ${what}: no answer`
+    const { clock } = this.#deps
     for (;;) {
       try {
-        return await withTimeout({ ms, message: `Cannot ${what}: no answer` }, signal, work)
+        return await withTimeout({ ms, message, clock }, signal, work)
       } catch (error) {
         signal.throwIfAborted()
         this.#deps.log.debug('Node request failed', { what, error: asError(error) })
-        await this.#deps.clock.sleep(backoff.nextMs(), signal)
+        await clock.sleep(backoff.nextMs(), signal)
       }
     }
   }

@@ -43,6 +43,7 @@ export async function runHook(
         podIp,
         timeoutMs: httpHookTimeoutMs,
         userAgent: 'kube-lifecycle/1.36',
+        clock: deps.clock,
       },
       signal,
     )

@@ -1,6 +1,6 @@
 import * as http from 'node:http'
 import * as https from 'node:https'
-import { abortReason, answerTo, linkedSignal, messageOf } from '@skerry/base'
+import { abortReason, answerTo, linkedSignal, messageOf, type Clock } from '@skerry/base'
 import type { Container, EphemeralContainer, HTTPGetAction, IntOrString } from '@skerry/api'
 import { kubeletBounds } from '../limits-table.ts'
 
@@ -10,6 +10,7 @@ export interface HttpTarget {
   podIp: string
   timeoutMs: number
   userAgent: string
+  clock: Pick<Clock, 'setTimer'>
 }
 
 export interface HttpAnswer {
@@ -40,15 +41,15 @@ export async function httpGet(target: HttpTarget, signal: AbortSignal): Promise<
 
 async function getOnce(
   url: URL,
-  { action, timeoutMs, userAgent }: HttpTarget,
+  { action, timeoutMs, userAgent, clock }: HttpTarget,
   signal: AbortSignal,
 ): Promise<HttpAnswer & { location?: string }> {
   const headers: Record<string, string> = { 'user-agent': userAgent, accept: '*/*' }
   for (const { name, value } of action.httpHeaders ?? []) headers[name.toLowerCase()] = value
-  const scope = linkedSignal(signal)
+  using scope = linkedSignal(signal)
   const options = { headers, agent: false, signal: scope.signal, rejectUnauthorized: false }
   const late = new Error('context deadline exceeded (Client.Timeout exceeded)')
-  const timer = setTimeout(() => scope.abort(late), timeoutMs)
+  using _timer = clock.setTimer(timeoutMs, () => scope.abort(late))
   try {
     const request = (url.protocol === 'https:' ? https : http).get(url, options)
     const response = await answerTo(request, `the container at ${url.host}`)
@@ -60,9 +61,6 @@ async function getOnce(
   } catch (error) {
     const cause = scope.signal.aborted ? abortReason(scope.signal) : error
     throw new Error(`Get "${url.href}": ${messageOf(cause)}`, { cause })
-  } finally {
-    clearTimeout(timer)
-    scope[Symbol.dispose]()
   }
 }
 

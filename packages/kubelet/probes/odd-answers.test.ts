@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { test } from 'node:test'
-import { seededRandom } from '@skerry/base'
+import { systemClock, seededRandom } from '@skerry/base'
 import {
   collectUncaught,
   oddFrame,
@@ -64,6 +64,7 @@ test(`an odd answer to an HTTP probe fails that probe only, and in time (seed ${
     container: { name: 'main' },
     podIp: '127.0.0.1',
     userAgent: 'test',
+    clock: systemClock,
   }
   const probe = async (timeoutMs: number): Promise<string> => {
     const { status, body } = await httpGet({ ...target, timeoutMs }, soon())

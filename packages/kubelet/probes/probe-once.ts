@@ -72,13 +72,13 @@ async function probeExec(
 }
 
 async function probeHttp(
-  { probe, target, timeoutMs }: ProbeCall,
+  { probe, target, context: { clock }, timeoutMs }: ProbeCall,
   signal: AbortSignal,
 ): Promise<ProbeOutcome> {
   if (!probe.httpGet) return success
   const { container, podIp } = target
   const { status } = await httpGet(
-    { action: probe.httpGet, container, podIp, timeoutMs, userAgent: 'kube-probe/1.36' },
+    { action: probe.httpGet, container, podIp, timeoutMs, userAgent: 'kube-probe/1.36', clock },
     signal,
   )
   if (status >= 200 && status < 400) return success
@@ -86,7 +86,7 @@ async function probeHttp(
 }
 
 function probeTcp(
-  { probe, target, timeoutMs }: ProbeCall,
+  { probe, target, context: { clock }, timeoutMs }: ProbeCall,
   signal: AbortSignal,
 ): Promise<ProbeOutcome> {
   const host = probe.tcpSocket?.host || target.podIp
@@ -94,13 +94,13 @@ function probeTcp(
   return new Promise((resolve) => {
     const socket = connect({ host, port, signal })
     const finish = (outcome: ProbeOutcome): void => {
-      clearTimeout(timer)
+      timer[Symbol.dispose]()
       socket.destroy()
       resolve(outcome)
     }
-    const timer = setTimeout(() => {
+    const timer = clock.setTimer(timeoutMs, () => {
       finish(failure(`dial tcp ${host}:${port}: i/o timeout`))
-    }, timeoutMs)
+    })
     socket.once('connect', () => finish(success))
     socket.once('error', (error) => {
       finish(failure(`dial tcp ${host}:${port}: ${error.message}`))

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import { test } from 'node:test'
+import { systemClock } from '@skerry/base'
 import { httpGet, portNumber } from './http-get.ts'
 import { countOutcome, initialCount, type ProbeKind } from './prober.ts'
 
@@ -67,6 +68,7 @@ test('HTTP probes follow redirects on the same host only, and give up in time', 
         podIp: '127.0.0.1',
         timeoutMs,
         userAgent: 'test',
+        clock: systemClock,
       },
       new AbortController().signal,
     )

@@ -212,12 +212,12 @@ async function syncImages(config: ResolvedConfig, signal: AbortSignal): Promise<
   if (config.imageDirectory !== '') await syncFilesystem(config.imageDirectory, signal)
 }
 
-async function stopPods({ runtime, log }: KubeletDeps, pods: PodDirectory): Promise<void> {
+async function stopPods({ runtime, clock, log }: KubeletDeps, pods: PodDirectory): Promise<void> {
   log.info('Ending all pods')
   const known = pods.list()
   const message = 'Cannot end all pods: some took too long'
   const forever = new AbortController().signal
-  await withTimeout({ ms: stopPodsMs, message }, forever, (scope) =>
+  await withTimeout({ ms: stopPodsMs, message, clock }, forever, (scope) =>
     stopAllPods(runtime, known, scope),
   )
 }

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
+import type { Clock } from '@skerry/base'
 import type { RawData, WebSocket } from 'ws'
 import { SpdyParser, SpdyWriter, type SpdyFrame } from './spdy-frames.ts'
 import { kubeletBounds } from '../limits-table.ts'
@@ -32,7 +32,7 @@ interface Stream {
 export async function joinChannels(
   webSocket: WebSocket,
   backend: Socket,
-  options: { streams: SessionStreams; rest: Buffer },
+  options: { streams: SessionStreams; rest: Buffer; clock: Pick<Clock, 'setTimer'> },
 ): Promise<void> {
   const streams = streamsOf(options.streams)
   const writer = new SpdyWriter()
@@ -49,7 +49,7 @@ export async function joinChannels(
     }
     if (open.size === 0) break
   }
-  await closed(webSocket)
+  await closed(webSocket, options.clock)
 }
 
 function streamsOf({ stdin, stdout, stderr, tty }: SessionStreams): Stream[] {
@@ -124,15 +124,12 @@ async function deliver(
 }
 
 /** Resolves once the client has read everything that was sent. */
-async function closed(webSocket: WebSocket): Promise<void> {
+async function closed(webSocket: WebSocket, clock: Pick<Clock, 'setTimer'>): Promise<void> {
   if (webSocket.readyState === webSocket.CLOSED) return
-  const late = new AbortController()
-  const grace = delay(closeGraceMs, undefined, { signal: late.signal, ref: false })
-  const done = new Promise<void>((resolve) => webSocket.once('close', () => resolve()))
+  const { promise: done, resolve } = Promise.withResolvers<void>()
+  using _grace = clock.setTimer(closeGraceMs, resolve, { isBackground: true })
+  webSocket.once('close', () => resolve())
   webSocket.close(1000)
-  await Promise.race([done, grace])
-  // The rest of the wait ends with the reason given here.
-  grace.catch(() => undefined)
-  late.abort()
+  await done
   webSocket.terminate()
 }

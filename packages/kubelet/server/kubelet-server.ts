@@ -255,7 +255,7 @@ async function upgrade(client: Upgrade, { deps, signal }: Scope): Promise<void> 
     const asked = { method, path: url.pathname, isSession: true }
     await deps.callers.requireAllowed(client.socket, asked, signal)
     const session = { url: await sessionUrl(url, deps, signal), streams: streamsOf(url) }
-    await joinSession(client, session)
+    await joinSession(client, session, deps)
   } catch (error) {
     if (client.socket.destroyed) return
     const status =

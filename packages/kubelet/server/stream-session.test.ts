@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net'
 import { test } from 'node:test'
+import { systemClock } from '@skerry/base'
 import { isStatusError } from '@skerry/api'
 import { joinSession } from './stream-session.ts'
 
@@ -35,10 +36,13 @@ async function open(
   node.on('upgrade', (request, socket, head) => {
     socket.on('error', () => undefined)
     const url = `http://127.0.0.1:${portOf(runtime)}/exec/token`
-    joinSession({ request, socket, head }, { url, streams }).then(joined.resolve, (error) => {
-      socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')
-      joined.resolve(error)
-    })
+    joinSession({ request, socket, head }, { url, streams }, { clock: systemClock }).then(
+      joined.resolve,
+      (error) => {
+        socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')
+        joined.resolve(error)
+      },
+    )
   })
   await Promise.all([runtime, node].map((one) => once(one.listen(0, '127.0.0.1'), 'listening')))
   const client = connect(portOf(node), '127.0.0.1')

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { StatusError } from '@skerry/api'
-import { acceptHandshake, HandshakeError } from '@skerry/base'
+import { acceptHandshake, HandshakeError, whenSilent, type Clock } from '@skerry/base'
 import type { WebSocket, WebSocketServer as Server } from 'ws'
 import type { SessionStreams } from './channel-session.ts'
 import { kubeletBounds } from '../limits-table.ts'
@@ -28,14 +28,17 @@ export interface ClientUpgrade {
  */
 export async function joinSession(
   client: ClientUpgrade,
-  { url, streams }: { url: string; streams: SessionStreams },
+  session: { readonly url: string; readonly streams: SessionStreams },
+  { clock }: { readonly clock: Pick<Clock, 'setTimer'> },
 ): Promise<void> {
+  const { url, streams } = session
   const protocols = protocolsOf(client.request)
-  if (protocols.includes(tunnelledPortForward)) return joinTunnelled(client, url)
+  if (protocols.includes(tunnelledPortForward)) return joinTunnelled(client, url, clock)
   const isWebSocket = client.request.headers.upgrade?.toLowerCase() === 'websocket'
-  if (isWebSocket && protocols.includes(newestChannels)) return joinTranslated(client, url, streams)
+  if (isWebSocket && protocols.includes(newestChannels))
+    return joinTranslated(client, { url, streams, clock })
   const target = new URL(url)
-  await using backend = await connectTo(target)
+  await using backend = await connectTo(target, clock)
   backend.write(requestHead(client.request, target, isWebSocket ? protocols : []))
   if (client.head.length > 0) backend.write(client.head)
   await joinBoth(client.socket, backend)
@@ -79,20 +82,20 @@ const forwardedHeaders = new Set([
   'content-length',
 ])
 
-function connectTo(target: URL): Promise<Socket & AsyncDisposable> {
+function connectTo(target: URL, clock: Pick<Clock, 'setTimer'>): Promise<Socket & AsyncDisposable> {
   return new Promise((resolve, reject) => {
     const socket = connect({
       host: target.hostname,
       port: Number(target.port),
       allowHalfOpen: true,
     })
-    const timer = setTimeout(
-      () => socket.destroy(new Error('Cannot reach the runtime: no answer')),
-      connectMs,
+    const timer = clock.setTimer(connectMs, () =>
+      socket.destroy(new Error('Cannot reach the runtime: no answer')),
     )
     socket.once('error', reject)
+    socket.once('close', () => timer[Symbol.dispose]())
     socket.once('connect', () => {
-      clearTimeout(timer)
+      timer[Symbol.dispose]()
       socket.setNoDelay(true)
       resolve(socket)
     })
@@ -111,8 +114,12 @@ async function joinBoth(one: Duplex, other: Duplex): Promise<void> {
 }
 
 /** Joins SPDY inside WebSocket messages on the client's side with plain SPDY towards the runtime. */
-async function joinTunnelled(client: ClientUpgrade, url: string): Promise<void> {
-  const backend = await connectTo(new URL(url))
+async function joinTunnelled(
+  client: ClientUpgrade,
+  url: string,
+  clock: Pick<Clock, 'setTimer'>,
+): Promise<void> {
+  const backend = await connectTo(new URL(url), clock)
   // Not `await using`: disposal of a broken socket rejects, and its error would hide the reason.
   try {
     const rest = await upgradeToSpdy(backend, url, {
@@ -134,10 +141,9 @@ async function joinTunnelled(client: ClientUpgrade, url: string): Promise<void> 
 /** Joins channels on the client's side with streams towards the runtime. */
 async function joinTranslated(
   client: ClientUpgrade,
-  url: string,
-  streams: SessionStreams,
+  { url, streams, clock }: { url: string; streams: SessionStreams; clock: Pick<Clock, 'setTimer'> },
 ): Promise<void> {
-  const backend = await connectTo(new URL(url))
+  const backend = await connectTo(new URL(url), clock)
   try {
     const rest = await upgradeToSpdy(backend, url, {
       protocol: 'v4.channel.k8s.io',
@@ -146,7 +152,7 @@ async function joinTranslated(
     const library = await import('ws')
     const { joinChannels } = await import('./channel-session.ts')
     const webSocket = await acceptWebSocket(client, library, newestChannels)
-    await joinChannels(webSocket, backend, { streams, rest })
+    await joinChannels(webSocket, backend, { streams, rest, clock })
   } finally {
     backend.destroy()
   }
@@ -175,7 +181,7 @@ async function upgradeToSpdy(
   const left = (): void => giveUp('the client has left')
   const late = (): void => giveUp('the runtime does not answer')
   client.once('close', left)
-  backend.setTimeout(connectMs, late)
+  using _silence = whenSilent(backend, connectMs, late)
   try {
     if (client.destroyed) throw unopened('the client has left')
     backend.write(`${upgrade.join('\r\n')}\r\n\r\n`)
@@ -183,7 +189,6 @@ async function upgradeToSpdy(
   } catch (error) {
     throw fault ?? error
   } finally {
-    backend.setTimeout(0, late)
     client.off('close', left)
   }
 }

@@ -218,7 +218,7 @@ export class NodeStore implements NodeObjects, AsyncDisposable {
     const ms = nodeStoreDefaults.lookupTimeoutMs
     const message = 'objects that the pod names were not found out in time'
     try {
-      await withTimeout({ ms, message }, signal, async (scope) => {
+      await withTimeout({ ms, message, clock: this.#deps.clock }, signal, async (scope) => {
         await this.#references.whenKnown(references, scope)
         // A claim names a volume, which is known only once the claim is.
         await this.#references.whenKnown(this.#hold(pod), scope)
@@ -296,12 +296,13 @@ export class NodeStore implements NodeObjects, AsyncDisposable {
 
   /** Reads services. Without the API the last list is used: services' variables are a convenience. */
   async #readServices(namespace: string, signal: AbortSignal): Promise<void> {
-    const nowMs = this.#deps.clock.monotonicMs()
+    const { clock } = this.#deps
+    const nowMs = clock.monotonicMs()
     const known = this.#services.get(namespace)
     if (known && nowMs - known.readAtMs < nodeStoreDefaults.servicesMaxAgeMs) return
     try {
       const client = this.#deps.cluster.resource(resources.services)
-      const { items } = await withTimeout(impatience, signal, (scope) =>
+      const { items } = await withTimeout({ ...impatience, clock }, signal, (scope) =>
         client.list({ namespace }, scope),
       )
       this.#services.set(namespace, { services: items, readAtMs: nowMs })

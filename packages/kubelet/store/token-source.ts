@@ -35,12 +35,13 @@ export class TokenSource {
   async token(request: TokenRequest, signal: AbortSignal): Promise<ServiceAccountToken> {
     const key = `${request.pod.metadata.uid}/${request.audience}/${request.expirationSeconds}`
     const known = this.#tokens.get(key)
-    const nowMs = this.#deps.clock.now()
+    const { clock } = this.#deps
+    const nowMs = clock.now()
     // A token from the future was issued by a fast clock, and servers refuse it until then.
     if (known && known.issuedAtMs <= nowMs && refreshTime(known) > nowMs) return known
     try {
       const message = 'no answer from the API in time'
-      const token = await withTimeout({ ms: requestTimeoutMs, message }, signal, (scope) =>
+      const token = await withTimeout({ ms: requestTimeoutMs, message, clock }, signal, (scope) =>
         this.#request(request, scope),
       )
       this.#tokens.set(key, token)

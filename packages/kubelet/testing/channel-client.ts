@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import { systemClock } from '@skerry/base'
 import { WebSocket } from 'ws'
 import { joinSession } from '../server/stream-session.ts'
 
@@ -11,7 +12,10 @@ export async function overChannels(
   const server = createServer()
   const joined = Promise.withResolvers<void>()
   server.on('upgrade', (request, socket, head) => {
-    joinSession({ request, socket, head }, session).then(joined.resolve, joined.reject)
+    joinSession({ request, socket, head }, session, { clock: systemClock }).then(
+      joined.resolve,
+      joined.reject,
+    )
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const address = server.address()

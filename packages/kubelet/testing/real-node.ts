@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { createMetrics, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import type { Pod } from '@skerry/api'
 import { createCluster, resources, type Cluster, type Transport } from '@skerry/client'
-import { startTestApiServer, type TestApiServer } from '@skerry/testing'
+import { startTestApiServer, type TestApiServer, until } from '@skerry/testing'
 import { endForgottenShims } from '../containerd/end-node-processes.ts'
 import {
   superviseContainerd,
@@ -112,7 +112,7 @@ export class RealNode implements AsyncDisposable {
     const node = new RealNode(directory, parts, await startTestApiServer())
     node.startAgent()
     try {
-      await node.until('the node is ready', () => node.isReady())
+      await until(() => node.isReady())
       return node
     } catch (error) {
       await node[Symbol.asyncDispose]()
@@ -232,16 +232,6 @@ export class RealNode implements AsyncDisposable {
     const request = { containerId: id, cmd, timeoutSeconds: 10 }
     const { stdout } = await this.runtime.execSync(request, never)
     return Buffer.from(stdout).toString('utf8')
-  }
-
-  /** Checks 300 times, ten times a second, and for no longer than a minute if the checks themselves take long. */
-  async until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-    const endMs = systemClock.monotonicMs() + 60_000
-    for (let tries = 0; tries < 300 && systemClock.monotonicMs() < endMs; tries++) {
-      if (await isSo()) return
-      await systemClock.sleep(100, never)
-    }
-    throw new Error(`Never came to be: ${what}`)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -13,7 +13,11 @@ import {
   type Work,
 } from '@skerry/karmada-kinds'
 import { clusterResource, type Cluster } from '@skerry/fleet-kinds'
-import { localInterpreterOf, type LuaClock, type ResourceInterpreter } from '@skerry/interpreter'
+import {
+  localInterpreterOf,
+  type InterpreterClock,
+  type ResourceInterpreter,
+} from '@skerry/interpreter'
 import { bindingScopeOf } from '../propagation/binding-scope.ts'
 import { planSites, type SitesPlan } from '../propagation/plan-sites.ts'
 import { explainObject } from './explain-object.ts'
@@ -29,7 +33,7 @@ export interface ExplainedRef {
 
 export interface ExplainDeps {
   readonly hub: Api
-  readonly clock: LuaClock
+  readonly clock: InterpreterClock
 }
 
 /**

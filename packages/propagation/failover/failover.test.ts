@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { systemClock } from '@skerry/base'
 import {
   clusterTaintPolicyResource,
   resourceBindingResource,
   type ResourceBinding,
 } from '@skerry/karmada-kinds'
 import { clusterResource, type Cluster } from '@skerry/fleet-kinds'
+import { untilObject } from '@skerry/testing'
 import {
   addCluster,
   bindingOf,
@@ -16,7 +16,7 @@ import {
   signal,
   startScene,
   targetsOf,
-  until,
+  untilBinding,
   web,
   type Scene,
 } from '../placement/testing/placement-scene.ts'
@@ -36,9 +36,13 @@ async function setReady({ hub }: Scene, name: string, status: string): Promise<v
 }
 
 async function taintsUntil({ hub }: Scene, name: string, wanted: string): Promise<void> {
-  while (taintKeys(await hub.resource(clusterResource).get({ name }, signal)) !== wanted) {
-    await systemClock.sleep(20, signal)
-  }
+  const place = { resource: clusterResource, key: { name } }
+  await untilObject(
+    hub,
+    place,
+    (found) => found !== undefined && taintKeys(found) === wanted,
+    signal,
+  )
 }
 
 function taintKeys({ spec }: Cluster): string {
@@ -73,7 +77,7 @@ async function placeUntilRefused(scene: Scene): Promise<ResourceBinding> {
   const bindings = scene.hub.resource(resourceBindingResource)
   for (;;) {
     await bindings.create(bindingOf({ placement: {} }), signal)
-    const seen = await until(scene, ({ status }) => status?.conditions !== undefined)
+    const seen = await untilBinding(scene, ({ status }) => status?.conditions !== undefined)
     if (seen.status?.conditions?.[0]?.reason === 'NoClusterFit') return seen
     await bindings.delete(web, signal)
   }
@@ -87,7 +91,7 @@ test('a cluster that is not heard of takes nothing new, until it is', async () =
   const refused = await placeUntilRefused(scene)
   assert.match(refused.status?.conditions?.[0]?.message ?? '', /untolerated taint/)
   await setReady(scene, 'shore', 'True')
-  assert.equal(targetsOf(await until(scene, isPlaced)), 'shore:4')
+  assert.equal(targetsOf(await untilBinding(scene, isPlaced)), 'shore:4')
 })
 
 test('a policy taints a cluster by its conditions', async () => {
@@ -108,11 +112,12 @@ test('a policy taints a cluster by its conditions', async () => {
   )
   await setReady(scene, 'shore', 'False')
   const notReady = 'cluster.karmada.io/not-ready:NoSchedule'
-  for (;;) {
-    const keys = taintKeys(await scene.hub.resource(clusterResource).get({ name: 'shore' }, signal))
-    if (keys.includes('storm:NoExecute') && keys.includes(notReady)) return
-    await systemClock.sleep(20, signal)
+  const place = { resource: clusterResource, key: { name: 'shore' } }
+  const isTainted = (cluster: Cluster | undefined): boolean => {
+    const keys = cluster ? taintKeys(cluster) : ''
+    return keys.includes('storm:NoExecute') && keys.includes(notReady)
   }
+  await untilObject(scene.hub, place, isTainted, signal)
 })
 
 test('what does not tolerate a storm moves on, and its copy goes once the new one is healthy', async () => {
@@ -120,15 +125,15 @@ test('what does not tolerate a storm moves on, and its copy goes once the new on
   for (const name of ['reef', 'shore']) await addCluster(scene, name)
   const bindings = scene.hub.resource(resourceBindingResource)
   await bindings.create(bindingOf(divided), signal)
-  assert.equal(targetsOf(await until(scene, isPlaced)), 'reef:2 shore:2')
+  assert.equal(targetsOf(await untilBinding(scene, isPlaced)), 'reef:2 shore:2')
   await taint(scene, 'reef', '2026-01-01T00:00:00Z')
-  const moved = await until(scene, (each) => targetsOf(each) === 'shore:4')
+  const moved = await untilBinding(scene, (each) => targetsOf(each) === 'shore:4')
   assert.equal(tasksOf(moved), 'reef')
   const [task] = moved.spec.gracefulEvictionTasks ?? []
   assert.equal(task?.purgeMode, 'Gracefully')
   assert.equal(task.replicas, 2)
   await reportHealth(scene, { shore: 'Healthy', reef: 'Healthy' })
-  await until(scene, (each) => tasksOf(each) === '')
+  await untilBinding(scene, (each) => tasksOf(each) === '')
 })
 
 test('a taint that evicts has its time, and a cluster in one zone is found among zones', async () => {
@@ -145,11 +150,11 @@ test('where failover is off, nothing moves', async () => {
   for (const name of ['reef', 'shore']) await addCluster(scene, name)
   const bindings = scene.hub.resource(resourceBindingResource)
   await bindings.create(bindingOf(divided), signal)
-  await until(scene, isPlaced)
+  await untilBinding(scene, isPlaced)
   await taint(scene, 'reef', '2026-01-01T00:00:00Z')
   // Clusters that have replicas get their share of new ones, too.
   await bindings.patch({ ...web, type: 'merge', patch: { spec: { replicas: 6 } } }, signal)
-  const grown = await until(scene, (each) => targetsOf(each) !== 'reef:2 shore:2')
+  const grown = await untilBinding(scene, (each) => targetsOf(each) !== 'reef:2 shore:2')
   assert.equal(targetsOf(grown), 'reef:3 shore:3')
   assert.equal(tasksOf(grown), '')
 })
@@ -167,9 +172,9 @@ test('an application that is ill in one cluster leaves it, with the state that i
     bindingOf({ ...divided, propagateDeps: true, failover: { application } }),
     signal,
   )
-  await until(scene, isPlaced)
+  await untilBinding(scene, isPlaced)
   await reportHealth(scene, { reef: 'Unhealthy', shore: 'Healthy' })
-  const moved = await until(scene, (each) => targetsOf(each) === 'shore:4')
+  const moved = await untilBinding(scene, (each) => targetsOf(each) === 'shore:4')
   const [task] = moved.spec.gracefulEvictionTasks ?? []
   assert.equal(task?.fromCluster, 'reef')
   assert.equal(task.reason, 'ApplicationFailure')

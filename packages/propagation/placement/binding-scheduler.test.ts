@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { systemClock } from '@skerry/base'
 import { resources } from '@skerry/client'
 import {
   clusterResourceBindingResource,
@@ -8,6 +7,7 @@ import {
   type ResourceBinding,
 } from '@skerry/karmada-kinds'
 import { clusterResource } from '@skerry/fleet-kinds'
+import { until } from '@skerry/testing'
 import { placementAnnotation } from './needs-placement.ts'
 import {
   addCluster,
@@ -18,7 +18,7 @@ import {
   signal,
   startScene,
   targetsOf,
-  until,
+  untilBinding,
   web,
   type Scene,
 } from './testing/placement-scene.ts'
@@ -37,7 +37,7 @@ test('a binding goes where its placement says, and the binding and its object sa
   for (const name of ['reef', 'shore']) await addCluster(scene, name)
   const bindings = scene.hub.resource(resourceBindingResource)
   await bindings.create(bindingOf({ placement: everywhere }), signal)
-  const placed = await until(scene, isPlaced)
+  const placed = await untilBinding(scene, isPlaced)
   assert.equal(targetsOf(placed), 'reef:4 shore:4')
   const [condition] = placed.status?.conditions ?? []
   assert.equal(condition?.reason, 'Success')
@@ -47,11 +47,10 @@ test('a binding goes where its placement says, and the binding and its object sa
 })
 
 async function untilEvent({ hub }: Scene, kind: string, message: string): Promise<void> {
-  for (;;) {
+  await until(async () => {
     const { items } = await hub.resource(resources.events).list({ namespace }, signal)
-    if (items.some((each) => each.involvedObject.kind === kind && each.message === message)) return
-    await systemClock.sleep(20, signal)
-  }
+    return items.some((each) => each.involvedObject.kind === kind && each.message === message)
+  }, signal)
 }
 
 test('replicas that are divided stay where they are, and only new ones are given out', async () => {
@@ -59,11 +58,11 @@ test('replicas that are divided stay where they are, and only new ones are given
   for (const name of ['reef', 'shore']) await addCluster(scene, name)
   const bindings = scene.hub.resource(resourceBindingResource)
   await bindings.create(bindingOf({ placement: divided }), signal)
-  assert.equal(targetsOf(await until(scene, isPlaced)), 'reef:2 shore:2')
+  assert.equal(targetsOf(await untilBinding(scene, isPlaced)), 'reef:2 shore:2')
   await addCluster(scene, 'deep')
   const patch = { spec: { replicas: 7 } }
   await bindings.patch({ ...web, type: 'merge', patch }, signal)
-  const grown = await until(scene, (each) => isPlaced(each) && sum(each) === 7)
+  const grown = await untilBinding(scene, (each) => isPlaced(each) && sum(each) === 7)
   assert.equal(targetsOf(grown), 'deep:1 reef:3 shore:3')
 })
 
@@ -76,14 +75,14 @@ test('what fits nowhere says why, and goes out as soon as a cluster fits', async
   await addCluster(scene, 'shore', { taints: [{ key: 'storm', effect: 'NoSchedule' }] })
   const bindings = scene.hub.resource(resourceBindingResource)
   await bindings.create(bindingOf({ placement: everywhere }), signal)
-  const refused = await until(scene, ({ status }) => status?.conditions !== undefined)
+  const refused = await untilBinding(scene, ({ status }) => status?.conditions !== undefined)
   const [condition] = refused.status?.conditions ?? []
   assert.equal(condition?.reason, 'NoClusterFit')
   const reason = '1 cluster(s) had untolerated taint {storm:NoSchedule}'
   assert.equal(condition?.message, `0/1 clusters are available: ${reason}.`)
   const patch = { spec: { taints: null } }
   await scene.hub.resource(clusterResource).patch({ name: 'shore', type: 'merge', patch }, signal)
-  assert.equal(targetsOf(await until(scene, isPlaced)), 'shore:4')
+  assert.equal(targetsOf(await untilBinding(scene, isPlaced)), 'shore:4')
 })
 
 test('a cluster that leaves the fleet gives its replicas to the others', async () => {
@@ -91,9 +90,9 @@ test('a cluster that leaves the fleet gives its replicas to the others', async (
   for (const name of ['reef', 'shore']) await addCluster(scene, name)
   const bindings = scene.hub.resource(resourceBindingResource)
   await bindings.create(bindingOf({ placement: divided }), signal)
-  await until(scene, isPlaced)
+  await untilBinding(scene, isPlaced)
   await scene.hub.resource(clusterResource).delete({ name: 'reef' }, signal)
-  const moved = await until(scene, (each) => targetsOf(each) !== 'reef:2 shore:2')
+  const moved = await untilBinding(scene, (each) => targetsOf(each) !== 'reef:2 shore:2')
   assert.equal(targetsOf(moved), 'shore:4')
 })
 
@@ -109,12 +108,12 @@ test('another scheduler’s bindings, and those that are held back, are left alo
   // This one is created last and placed last, so everything before it is done.
   const last = { namespace, name: 'last' }
   await bindings.create({ ...bindingOf({ placement: everywhere }), metadata: last }, signal)
-  while (targetsOf(await bindings.get(last, signal)) === '') await systemClock.sleep(20, signal)
+  await untilBinding(scene, (each) => targetsOf(each) !== '', last)
   assert.equal(targetsOf(await bindings.get(metadata, signal)), '')
   assert.equal(targetsOf(await bindings.get(web, signal)), '')
   const patch = { spec: { suspension: null } }
   await bindings.patch({ ...web, type: 'merge', patch }, signal)
-  assert.equal(targetsOf(await until(scene, isPlaced)), 'shore:4')
+  assert.equal(targetsOf(await untilBinding(scene, isPlaced)), 'shore:4')
 })
 
 test('what waits is placed by its priority', async () => {
@@ -129,8 +128,8 @@ test('what waits is placed by its priority', async () => {
     const first = { ...alone, resource, schedulePriority: { priority: 100 } }
     await bindings.create({ ...bindingOf(first), metadata: urgent }, signal)
   })
-  assert.equal(targetsOf(await until(scene, isPlaced, urgent)), 'shore:4')
-  const refused = await until(scene, ({ status }) => status?.conditions !== undefined)
+  assert.equal(targetsOf(await untilBinding(scene, isPlaced, urgent)), 'shore:4')
+  const refused = await untilBinding(scene, ({ status }) => status?.conditions !== undefined)
   assert.equal(refused.status?.conditions?.[0]?.reason, 'NoClusterFit')
 })
 
@@ -159,7 +158,7 @@ test('what others say of a binding while it is placed is not lost', async () => 
   await addCluster(scene, 'shore')
   const bindings = scene.hub.resource(resourceBindingResource)
   await bindings.create(bindingOf({ placement: divided }), signal)
-  const placed = await until(scene, isPlaced)
+  const placed = await untilBinding(scene, isPlaced)
   const types = placed.status?.conditions?.map(({ type, status }) => `${type} ${status}`)
   assert.deepEqual(types?.toSorted(), ['FullyApplied True', 'Scheduled True'])
 })
@@ -173,7 +172,7 @@ test('a binding that was placed, and does not say so, says it in the end', async
     const metadata = { ...made.metadata, annotations }
     await before.hub.resource(resourceBindingResource).create({ ...made, metadata }, signal)
   })
-  const placed = await until(scene, ({ status }) => status?.lastScheduledTime !== undefined)
+  const placed = await untilBinding(scene, ({ status }) => status?.lastScheduledTime !== undefined)
   assert.deepEqual(placed.spec.clusters, clusters)
   assert.equal(placed.status?.conditions?.[0]?.reason, 'Success')
 })
@@ -186,11 +185,11 @@ test('objects without a namespace are placed, too', async () => {
   const name = 'all-deployment'
   const spec = { resource, placement: everywhere }
   await bindings.create({ ...clusterBinding, metadata: { name }, spec }, signal)
-  for (;;) {
+  const placed = await until(async () => {
     const binding = await bindings.get({ name }, signal)
-    if (isPlaced(binding)) return assert.equal(targetsOf(binding), 'shore:0')
-    await systemClock.sleep(20, signal)
-  }
+    return isPlaced(binding) && binding
+  }, signal)
+  assert.equal(targetsOf(placed), 'shore:0')
 })
 
 const clusterBinding = {

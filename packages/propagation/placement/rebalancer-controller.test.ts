@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isStatusError } from '@skerry/api'
-import { systemClock } from '@skerry/base'
 import {
   resourceBindingResource,
   workloadRebalancerResource,
   type RebalancedWorkload,
   type WorkloadRebalancer,
 } from '@skerry/karmada-kinds'
+import { until, untilObject } from '@skerry/testing'
 import {
   addCluster,
   bindingOf,
@@ -16,7 +15,7 @@ import {
   signal,
   startScene,
   targetsOf,
-  until,
+  untilBinding,
   web,
   type Scene,
 } from './testing/placement-scene.ts'
@@ -46,11 +45,10 @@ async function rebalance(
 }
 
 async function untilFinished({ hub }: Scene): Promise<WorkloadRebalancer> {
-  for (;;) {
+  return until(async () => {
     const found = await hub.resource(workloadRebalancerResource).get({ name: 'now' }, signal)
-    if (found.status?.finishTime !== undefined) return found
-    await systemClock.sleep(20, signal)
-  }
+    return found.status?.finishTime !== undefined && found
+  }, signal)
 }
 
 test('replicas are divided anew when that is asked for, and what is not there is told', async () => {
@@ -58,7 +56,7 @@ test('replicas are divided anew when that is asked for, and what is not there is
   await addCluster(scene, 'reef')
   const bindings = scene.hub.resource(resourceBindingResource)
   await bindings.create(bindingOf({ placement: { replicaScheduling: weighted } }), signal)
-  assert.equal(targetsOf(await until(scene, isPlaced)), 'reef:4')
+  assert.equal(targetsOf(await untilBinding(scene, isPlaced)), 'reef:4')
   await addCluster(scene, 'shore')
   // Times are whole seconds, and a request must be later than the last placement.
   const status = { lastScheduledTime: '2026-01-01T00:00:00Z' }
@@ -66,7 +64,7 @@ test('replicas are divided anew when that is asked for, and what is not there is
   const other = { ...kind, namespace, name: 'other' }
   await rebalance(scene, [other, { ...kind, namespace, name: 'web' }])
   assert.equal(
-    targetsOf(await until(scene, (each) => targetsOf(each) !== 'reef:4')),
+    targetsOf(await untilBinding(scene, (each) => targetsOf(each) !== 'reef:4')),
     'reef:2 shore:2',
   )
   const { status: told } = await untilFinished(scene)
@@ -79,13 +77,7 @@ test('replicas are divided anew when that is asked for, and what is not there is
 test('a wish that is met goes after its time', async () => {
   await using scene = await startScene()
   await rebalance(scene, [{ ...kind, namespace, name: 'web' }], 0)
-  for (;;) {
-    try {
-      await scene.hub.resource(workloadRebalancerResource).get({ name: 'now' }, signal)
-    } catch (error) {
-      if (isStatusError(error, 'NotFound')) return
-      throw error
-    }
-    await systemClock.sleep(20, signal)
-  }
+  const resource = workloadRebalancerResource
+  const place = { resource, key: { name: 'now' } }
+  await untilObject(scene.hub, place, (found) => found === undefined, signal)
 })

@@ -27,7 +27,7 @@ export interface TemplateRef extends TemplateKind {
 export interface TemplatesDeps {
   readonly cluster: Cluster
   readonly informers: InformerSet
-  readonly clock: Pick<Clock, 'monotonicMs'>
+  readonly clock: Pick<Clock, 'monotonicMs' | 'setTimer'>
 }
 
 interface WatchedKind {
@@ -95,7 +95,8 @@ export class Templates {
     if (resource === undefined) return this.#watched.has(kindText(kind))
     const { informer } = this.#watched.get(kindText(kind)) ?? this.#follow(kind, resource)
     const message = `Cannot read all objects of kind "${kind.kind}" in ${syncMs} ms`
-    await withTimeout({ ms: syncMs, message }, signal, (scope) => informer.whenSynced(scope))
+    const { clock } = this.#deps
+    await withTimeout({ ms: syncMs, message, clock }, signal, (scope) => informer.whenSynced(scope))
     return true
   }
 

@@ -10,7 +10,7 @@ import {
   type Packet,
   type Question,
 } from 'dns-packet'
-import { ExpectedError, asError, exitCodes, type Logger } from '@skerry/base'
+import { asError, ExpectedError, exitCodes, whenSilent, type Logger } from '@skerry/base'
 import type { Forwarder } from './forwarder.ts'
 import { openDatagrams } from './open-datagrams.ts'
 import type { Zone } from './zone.ts'
@@ -137,7 +137,7 @@ function explainListen(error: unknown, { address, port }: DnsServerConfig): unkn
 /** RFC 7766: messages with a two-byte length before each. */
 function serveConnection(socket: TcpSocket, respond: Respond, log: Logger): void {
   let buffered = Buffer.alloc(0)
-  socket.setTimeout(connectionIdleMs, () => socket.destroy())
+  whenSilent(socket, connectionIdleMs, () => socket.destroy())
   socket.on('error', () => socket.destroy())
   socket.on('data', (chunk: Buffer) => {
     buffered = Buffer.concat([buffered, chunk])

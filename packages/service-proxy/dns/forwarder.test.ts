@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { createSocket } from 'node:dgram'
 import { test } from 'node:test'
+import { systemClock } from '@skerry/base'
 import { createForwarder } from './forwarder.ts'
+
+const deps = { clock: systemClock }
 
 async function resolver(
   ...answers: ((query: Buffer) => Buffer)[]
@@ -20,7 +23,7 @@ test('the answer comes back as the resolver gave it', async () => {
   using server = await resolver((asked) =>
     Buffer.concat([asked.subarray(0, 2), Buffer.from('answer')]),
   )
-  const answer = await createForwarder(['127.0.0.1'], server.port).forward(query, false)
+  const answer = await createForwarder(['127.0.0.1'], deps, server.port).forward(query, false)
   assert.equal(answer.subarray(2).toString(), 'answer')
 })
 
@@ -30,13 +33,13 @@ test('an answer too short to have an id is no answer, and harms nobody', async (
     () => Buffer.from([0x12]),
     (asked) => Buffer.concat([asked.subarray(0, 2), Buffer.from('answer')]),
   )
-  const answer = await createForwarder(['127.0.0.1'], server.port).forward(query, false)
+  const answer = await createForwarder(['127.0.0.1'], deps, server.port).forward(query, false)
   assert.equal(answer.subarray(2).toString(), 'answer')
 })
 
 test('a resolver that cannot be reached is passed over for the next', async () => {
   using server = await resolver((asked) => asked)
-  const answer = await createForwarder(['255.255.255.255', '127.0.0.1'], server.port).forward(
+  const answer = await createForwarder(['255.255.255.255', '127.0.0.1'], deps, server.port).forward(
     query,
     false,
   )
@@ -44,6 +47,6 @@ test('a resolver that cannot be reached is passed over for the next', async () =
 })
 
 test('with no resolver, or none in reach, the query fails and nothing else does', async () => {
-  await assert.rejects(createForwarder([]).forward(query, false), /no resolvers/)
-  await assert.rejects(createForwarder(['255.255.255.255']).forward(query, false))
+  await assert.rejects(createForwarder([], deps).forward(query, false), /no resolvers/)
+  await assert.rejects(createForwarder(['255.255.255.255'], deps).forward(query, false))
 })

@@ -1,3 +1,4 @@
+import { whenSilent, type Clock } from '@skerry/base'
 import { createSocket } from 'node:dgram'
 import { connect } from 'node:net'
 import { readFile } from 'node:fs/promises'
@@ -12,13 +13,18 @@ export interface Forwarder {
 const { answerMsMax, resolversMax, idBytes } = serviceProxyBounds.forwarder
 
 /** `resolvers` are IPv4 addresses, asked in order. Never our own address: a loop would eat the node. */
-export function createForwarder(resolvers: readonly string[], port = 53): Forwarder {
+export function createForwarder(
+  resolvers: readonly string[],
+  { clock }: { readonly clock: Pick<Clock, 'setTimer'> },
+  port = 53,
+): Forwarder {
   return {
     async forward(query, isTcp) {
       let lastError: unknown = new Error('Cannot resolve: this node has no resolvers')
       for (const resolver of resolvers.slice(0, resolversMax)) {
         try {
-          return await (isTcp ? askByTcp(query, resolver, port) : askByUdp(query, resolver, port))
+          const asked = { resolver, port, clock }
+          return await (isTcp ? askByTcp(query, asked) : askByUdp(query, asked))
         } catch (error) {
           lastError = error
         }
@@ -45,18 +51,24 @@ export async function nodeResolvers(
   })
 }
 
-function askByUdp(query: Buffer, resolver: string, port: number): Promise<Buffer> {
+interface Resolver {
+  readonly resolver: string
+  readonly port: number
+  readonly clock: Pick<Clock, 'setTimer'>
+}
+
+function askByUdp(query: Buffer, { resolver, port, clock }: Resolver): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const socket = createSocket('udp4')
     let isOpen = true
     const finish = (act: () => void): void => {
       if (!isOpen) return
       isOpen = false
-      clearTimeout(timer)
+      timer[Symbol.dispose]()
       socket.close()
       act()
     }
-    const timer = setTimeout(() => finish(() => reject(silent(resolver))), answerMsMax)
+    const timer = clock.setTimer(answerMsMax, () => finish(() => reject(silent(resolver))))
     socket.on('error', (error) => finish(() => reject(error)))
     socket.on('message', (answer, from) => {
       // Only the resolver asked, with the id asked: anything else is a guess by a third party.
@@ -72,11 +84,11 @@ function askByUdp(query: Buffer, resolver: string, port: number): Promise<Buffer
   })
 }
 
-function askByTcp(query: Buffer, resolver: string, port: number): Promise<Buffer> {
+function askByTcp(query: Buffer, { resolver, port }: Resolver): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: resolver, port })
     let received = Buffer.alloc(0)
-    socket.setTimeout(answerMsMax, () => socket.destroy(silent(resolver)))
+    whenSilent(socket, answerMsMax, () => socket.destroy(silent(resolver)))
     socket.once('error', reject)
     socket.once('close', () => reject(silent(resolver)))
     socket.once('connect', () => {

@@ -3,8 +3,11 @@
  * it is told to, by lines of JSON on its standard input and output. It ends when its input does.
  */
 import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
+// The package's door would load much more into each pod.
+import { until } from '../../../testing/until.ts'
 
 export type Protocol = 'tcp' | 'udp'
 
@@ -21,7 +24,6 @@ export interface PodAnswer {
   heard: string
 }
 
-const again = 100
 const opened = new Map<number, Socket>()
 
 const lines = createInterface({ input: process.stdin })
@@ -99,17 +101,17 @@ function heardOn(socket: Socket, withinMs: number): Promise<string> {
 
 async function callByUdp({ address, port, withinMs }: Place): Promise<string> {
   const socket = createSocket('udp4')
-  const heard = await new Promise<string>((resolve) => {
-    const ask = (): void => socket.send('?')
-    socket.on('message', (data) => resolve(String(data)))
-    socket.on('error', () => resolve(''))
-    socket.connect(port, address, () => {
-      ask()
-      const timer = setInterval(ask, again)
-      socket.once('close', () => clearInterval(timer))
-    })
-    AbortSignal.timeout(withinMs).addEventListener('abort', () => resolve(''))
-  })
+  let heard: string | undefined
+  socket.on('message', (data) => (heard ??= String(data)))
+  socket.on('error', () => (heard ??= ''))
+  socket.connect(port, address)
+  await once(socket, 'connect').catch(() => undefined)
+  // A datagram may be lost: it is sent again until something is heard.
+  const ask = (): boolean => {
+    if (heard === undefined) socket.send('?')
+    return heard !== undefined
+  }
+  await until(ask, AbortSignal.timeout(withinMs)).catch(() => undefined)
   socket.close()
-  return heard
+  return heard ?? ''
 }

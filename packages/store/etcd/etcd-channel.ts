@@ -10,7 +10,7 @@ import {
   type ClientDuplexStream,
   type ServiceError,
 } from '@grpc/grpc-js'
-import { abortReason, type Clock } from '@skerry/base'
+import { abortReason, grpcDeadline, type Clock } from '@skerry/base'
 import { StoreClosedError, StoreUnavailableError } from '../store-errors.ts'
 import { loadEtcdMethods, type EtcdMethodName } from './etcd-schema-table.ts'
 
@@ -136,7 +136,7 @@ export class EtcdChannel implements Disposable {
         responseDeserialize,
         request,
         new Metadata(),
-        { deadline: Date.now() + etcdCallDefaults.callMs },
+        { deadline: grpcDeadline(etcdCallDefaults.callMs) },
         (error, answer) => {
           signal.removeEventListener('abort', onAbort)
           if (answer) return resolve(answer)
@@ -164,7 +164,7 @@ export class EtcdChannel implements Disposable {
     signal.throwIfAborted()
     const current = this.#clients[this.#current]
     if (current && isReady(current)) return current
-    const deadline = Date.now() + etcdCallDefaults.findMs
+    const deadline = grpcDeadline(etcdCallDefaults.findMs)
     const found = this.#clients.map((client) => waitForReady(client, deadline))
     try {
       const client = await Promise.any(found)

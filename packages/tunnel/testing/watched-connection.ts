@@ -9,6 +9,7 @@ import { connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { createInterface } from 'node:readline'
 import { simulatedClock } from '@skerry/base'
+import { until } from '@skerry/testing'
 import { addressTowards } from '../agent/address-towards.ts'
 import { endWithAddress } from '../agent/lost-address.ts'
 
@@ -35,7 +36,7 @@ const tell = (line: string): void => void process.stdout.write(`${line}\n`)
 tell('open')
 for await (const line of createInterface(process.stdin)) {
   if (line === 'down' || line === 'up') {
-    while (isUp() !== (line === 'up')) await turn()
+    await until(() => isUp() === (line === 'up'))
     tell(line)
   } else if (line === 'look') {
     await clock.advance(2_000)

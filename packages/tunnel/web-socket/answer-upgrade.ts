@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { allowSilence } from '@skerry/base'
 import { acceptKey } from './accept-key.ts'
 
 /** The key is 16 bytes in base64. */
@@ -26,7 +27,7 @@ export function answerUpgrade(
   headers: Readonly<Record<string, string>>,
 ): void {
   if (socket instanceof Socket) {
-    socket.setTimeout(0)
+    allowSilence(socket)
     socket.setNoDelay(true)
   }
   if (head.length > 0) socket.unshift(head)

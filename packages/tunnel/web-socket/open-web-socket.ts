@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { request as askFor, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { abortReason } from '@skerry/base'
+import { abortReason, allowSilence } from '@skerry/base'
 import { TunnelDialError } from './tunnel-dial-error.ts'
 import { acceptKey } from './accept-key.ts'
 import type { Masks } from './web-socket-endpoint.ts'
@@ -64,7 +64,7 @@ export function openWebSocket(
 function requestOf({ url, protocol, headers }: OpenWebSocketOptions, socket: Duplex, key: string) {
   const { host, pathname, search } = new URL(url)
   if (socket instanceof Socket) {
-    socket.setTimeout(0)
+    allowSilence(socket)
     socket.setNoDelay(true)
   }
   return {

@@ -1,22 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { builtinKinds } from '@skerry/kinds'
-import {
-  isStatusError,
-  type AnyObject,
-  type ConfigMap,
-  type KubeObject,
-  type Namespace,
-} from '@skerry/api'
+import { isStatusError, type AnyObject, type ConfigMap, type Namespace } from '@skerry/api'
 import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
-import {
-  createCluster,
-  resources,
-  type Cluster as Api,
-  type ObjectKey,
-  type TypedResource,
-} from '@skerry/client'
-import { callApi, startTestApiServer } from '@skerry/testing'
+import { createCluster, resources, type Cluster as Api } from '@skerry/client'
+import { callApi, startTestApiServer, untilObject } from '@skerry/testing'
 import { runWorks } from '@skerry/cluster-agent'
 import {
   clusterResource,
@@ -102,24 +90,9 @@ async function register(hub: Api): Promise<void> {
   await client.patchStatus({ ...metadata, type: 'merge', patch: { status } }, signal)
 }
 
-async function until<T extends KubeObject>(
-  api: Api,
-  { resource, key }: { resource: TypedResource<T>; key: ObjectKey },
-  isWanted: (object: T | undefined) => boolean,
-): Promise<void> {
-  const request = { fieldSelector: `metadata.name=${key.name}`, namespace: key.namespace ?? '' }
-  const { items, metadata } = await api.resource(resource).list(request, signal)
-  if (isWanted(items[0])) return
-  const watched = { ...request, resourceVersion: metadata.resourceVersion ?? '' }
-  for await (const event of api.resource(resource).watch(watched, signal)) {
-    if (event.type === 'BOOKMARK') continue
-    if (isWanted(event.type === 'DELETED' ? undefined : event.object)) return
-  }
-}
-
 function untilNamespace(local: Api, name: string, isWanted: (found: Namespace) => boolean) {
   const namespace = { resource: resources.namespaces, key: { name } }
-  return until(local, namespace, (found) => found !== undefined && isWanted(found))
+  return untilObject(local, namespace, (found) => found !== undefined && isWanted(found), signal)
 }
 
 const isGoing = ({ metadata }: Namespace): boolean => metadata.deletionTimestamp !== undefined
@@ -144,7 +117,7 @@ async function send({ hub, local }: Scene, name: string): Promise<void> {
     signal,
   )
   const key = { namespace: 'shop-east', name }
-  await until(local, { resource: resources.configMaps, key }, Boolean)
+  await untilObject(local, { resource: resources.configMaps, key }, Boolean, signal)
 }
 
 type Scene = Awaited<ReturnType<typeof startScene>>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AnyObject, CustomResourceDefinition, KubeObject } from '@skerry/api'
+import type { AnyObject, CustomResourceDefinition } from '@skerry/api'
 import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import {
   createCluster,
@@ -10,7 +10,7 @@ import {
   type TypedResource,
 } from '@skerry/client'
 import { createInformerSet, runController } from '@skerry/controller-runtime'
-import { startTestApiServer } from '@skerry/testing'
+import { startTestApiServer, untilObject } from '@skerry/testing'
 import {
   conditionOf,
   virtualClusterCrds,
@@ -26,28 +26,16 @@ const deps = { clock: systemClock, random: systemRandom, log: silentLogger, user
 const signal = AbortSignal.timeout(60_000)
 const definitions = resources.customResourceDefinitions
 
-/** Waits until the object is as wanted; undefined stands for one that does not exist. */
-async function until<T extends KubeObject>(
-  api: Api,
-  resource: TypedResource<T>,
-  name: string,
-  isWanted: (object: T | undefined) => boolean,
-): Promise<void> {
-  const request = { fieldSelector: `metadata.name=${name}` }
-  const { items, metadata } = await api.resource(resource).list(request, signal)
-  if (isWanted(items[0])) return
-  const watched = { ...request, resourceVersion: metadata.resourceVersion ?? '' }
-  for await (const event of api.resource(resource).watch(watched, signal)) {
-    if (event.type === 'BOOKMARK') continue
-    if (isWanted(event.type === 'DELETED' ? undefined : event.object)) return
-  }
-}
-
 async function define(api: Api, definition: AnyObject): Promise<void> {
   const { name = '' } = definition.metadata
   const request = { name, type: 'apply', patch: definition, fieldManager: 'test' } as const
   await api.resource(definitions).patch(request, signal)
-  await until(api, definitions, name, (found) => isEstablished(found))
+  await untilObject(
+    api,
+    { resource: definitions, key: { name } },
+    (found) => isEstablished(found),
+    signal,
+  )
 }
 
 function isEstablished(found: CustomResourceDefinition | undefined): boolean {
@@ -136,20 +124,34 @@ test('groups of another system become virtual clusters once it is there, and go 
   await using scene = await startWithPools({ gracePeriodSeconds: 0 })
   const { api } = scene
   await using _following = follow(api)
-  await until(api, virtualClusterSetResource, 'pools', (found) =>
-    /has no kind nodepools.apps.openyurt.io/.test(
-      conditionOf(found?.status?.conditions, 'SourceFound')?.message ?? '',
-    ),
+  await untilObject(
+    api,
+    { resource: virtualClusterSetResource, key: { name: 'pools' } },
+    (found) =>
+      /has no kind nodepools.apps.openyurt.io/.test(
+        conditionOf(found?.status?.conditions, 'SourceFound')?.message ?? '',
+      ),
+    signal,
   )
   await define(api, nodePools)
   await api.resource(poolResource).create(pool('east'), signal)
-  await until(api, virtualClusterResource, 'east', (found) => found !== undefined)
+  await untilObject(
+    api,
+    { resource: virtualClusterResource, key: { name: 'east' } },
+    (found) => found !== undefined,
+    signal,
+  )
   const { spec } = await api.resource(virtualClusterResource).get({ name: 'east' }, signal)
   assert.deepEqual(spec, {
     nodeSelector: { matchLabels: { 'apps.openyurt.io/nodepool': 'east' } },
   })
   await api.resource(poolResource).delete({ name: 'east' }, signal)
-  await until(api, virtualClusterResource, 'east', (found) => found === undefined)
+  await untilObject(
+    api,
+    { resource: virtualClusterResource, key: { name: 'east' } },
+    (found) => found === undefined,
+    signal,
+  )
 })
 
 test('a virtual cluster outlives its group for a while, and goes even if the agent was away', async () => {
@@ -161,23 +163,46 @@ test('a virtual cluster outlives its group for a while, and goes even if the age
   await pools.create(pool('east'), signal)
   {
     await using _following = follow(api)
-    await until(api, virtualClusterResource, 'east', (found) => found !== undefined)
+    await untilObject(
+      api,
+      { resource: virtualClusterResource, key: { name: 'east' } },
+      (found) => found !== undefined,
+      signal,
+    )
     const { metadata } = await virtualClusters.get({ name: 'east' }, signal)
     await pools.delete({ name: 'east' }, signal)
-    await until(api, virtualClusterSetResource, 'pools', (found) =>
-      /^group "east" is gone: .* goes at /.test(found?.status?.problems?.[0] ?? ''),
+    await untilObject(
+      api,
+      { resource: virtualClusterSetResource, key: { name: 'pools' } },
+      (found) => /^group "east" is gone: .* goes at /.test(found?.status?.problems?.[0] ?? ''),
+      signal,
     )
     assert.ok(goneSince(await virtualClusters.get({ name: 'east' }, signal)))
     await pools.create(pool('east'), signal)
-    await until(api, virtualClusterSetResource, 'pools', (found) => !found?.status?.problems)
+    await untilObject(
+      api,
+      { resource: virtualClusterSetResource, key: { name: 'pools' } },
+      (found) => !found?.status?.problems,
+      signal,
+    )
     const back = await virtualClusters.get({ name: 'east' }, signal)
     assert.deepEqual([back.metadata.uid, goneSince(back)], [metadata.uid, undefined])
     await pools.delete({ name: 'east' }, signal)
-    await until(api, virtualClusterResource, 'east', (found) => goneSince(found) !== undefined)
+    await untilObject(
+      api,
+      { resource: virtualClusterResource, key: { name: 'east' } },
+      (found) => goneSince(found) !== undefined,
+      signal,
+    )
   }
   const annotations = { [goneSinceAnnotation]: '2026-01-01T00:00:00Z' }
   const patch = { metadata: { annotations } }
   await virtualClusters.patch({ name: 'east', type: 'merge', patch }, signal)
   await using _following = follow(api)
-  await until(api, virtualClusterResource, 'east', (found) => found === undefined)
+  await untilObject(
+    api,
+    { resource: virtualClusterResource, key: { name: 'east' } },
+    (found) => found === undefined,
+    signal,
+  )
 })

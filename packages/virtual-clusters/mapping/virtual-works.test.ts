@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { builtinKinds } from '@skerry/kinds'
-import type { AnyObject, ConfigMap, KubeObject } from '@skerry/api'
+import type { AnyObject, ConfigMap } from '@skerry/api'
 import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
-import {
-  createCluster,
-  resources,
-  type Cluster as Api,
-  type ObjectKey,
-  type TypedResource,
-} from '@skerry/client'
-import { startTestApiServer } from '@skerry/testing'
+import { createCluster, resources, type Cluster as Api, type TypedResource } from '@skerry/client'
+import { startTestApiServer, untilObject } from '@skerry/testing'
 import { MappingRefusal } from '@skerry/cluster-agent'
 import { clusterKind, clusterResource, executionNamespace, groupLabel } from '@skerry/fleet-kinds'
 import { karmadaKinds, workResource, type Work } from '@skerry/karmada-kinds'
@@ -96,34 +90,19 @@ function workOf(cluster: string) {
 
 type Scene = Awaited<ReturnType<typeof startScene>>
 
-/** Waits until the object is as wanted; undefined stands for one that does not exist. */
-async function until<T extends KubeObject>(
-  api: Api,
-  resource: TypedResource<T>,
-  key: ObjectKey,
-  isWanted: (object: T | undefined) => boolean,
-): Promise<T | undefined> {
-  const { name, namespace = '' } = key
-  const request = { fieldSelector: `metadata.name=${name}`, namespace }
-  const { items, metadata } = await api.resource(resource).list(request, signal)
-  if (isWanted(items[0])) return items[0]
-  const watched = { ...request, resourceVersion: metadata.resourceVersion ?? '' }
-  for await (const event of api.resource(resource).watch(watched, signal)) {
-    if (event.type === 'BOOKMARK') continue
-    const found = event.type === 'DELETED' ? undefined : event.object
-    if (isWanted(found)) return found
-  }
-  throw new Error(`Cannot wait for ${name}: the watch has ended`)
-}
-
 /** Waits until the Work reports that for its present version; resolves with the message. */
 async function untilApplied({ hub }: Scene, cluster: string, wanted: boolean): Promise<string> {
   const status = wanted ? 'True' : 'False'
   const applied = (work: Work | undefined) =>
     work?.status?.conditions?.find(({ type }) => type === 'Applied')
-  const found = await until(hub, workResource, workOf(cluster), (work) => {
-    return applied(work)?.status === status
-  })
+  const found = await untilObject(
+    hub,
+    { resource: workResource, key: workOf(cluster) },
+    (work) => {
+      return applied(work)?.status === status
+    },
+    signal,
+  )
   return applied(found)?.message ?? ''
 }
 
@@ -138,9 +117,14 @@ function priorityClass(description: string): AnyObject {
 }
 
 function untilDescription({ edge }: Scene, wanted: string | undefined) {
-  return until(edge, priorityClasses, { name: 'till' }, (object) => {
-    return wanted === undefined ? object === undefined : object?.['description'] === wanted
-  })
+  return untilObject(
+    edge,
+    { resource: priorityClasses, key: { name: 'till' } },
+    (object) => {
+      return wanted === undefined ? object === undefined : object?.['description'] === wanted
+    },
+    signal,
+  )
 }
 
 const deployment: AnyObject = {
@@ -165,22 +149,27 @@ test('one manifest for two virtual clusters becomes two objects, each on nodes o
     const key = { namespace: `shop-${cluster}`, name: 'web' }
     const { spec } = await scene.edge.resource(resources.deployments).get(key, signal)
     assert.deepEqual(spec?.template.spec?.nodeSelector, { [groupLabel]: cluster })
-    const work = await until(scene.hub, workResource, workOf(cluster), (object) => {
-      return object?.status?.manifestStatuses !== undefined
-    })
+    const work = await untilObject(
+      scene.hub,
+      { resource: workResource, key: workOf(cluster) },
+      (object) => {
+        return object?.status?.manifestStatuses !== undefined
+      },
+      signal,
+    )
     const [status] = work?.status?.manifestStatuses ?? []
     assert.equal(status?.identifier.namespace, 'shop', 'the hub is told of what it has sent')
   }
   const own = scene.edge.resource(resources.deployments)
   assert.deepEqual((await own.list({ namespace: 'shop' }, signal)).items, [])
   await scene.hub.resource(workResource).delete(workOf('east'), signal)
-  await until(
+  await untilObject(
     scene.edge,
-    resources.deployments,
-    { namespace: 'shop-east', name: 'web' },
+    { resource: resources.deployments, key: { namespace: 'shop-east', name: 'web' } },
     (object) => {
       return object === undefined
     },
+    signal,
   )
   await own.get({ namespace: 'shop-west', name: 'web' }, signal)
 })
@@ -194,7 +183,12 @@ test('what cannot be in a virtual cluster is told, and its Work can be deleted',
     /^Failed to apply all manifests \(0\/1\): Cannot have Node "node-7" in a virtual cluster: /,
   )
   await scene.hub.resource(workResource).delete(workOf('east'), signal)
-  await until(scene.hub, workResource, workOf('east'), (object) => object === undefined)
+  await untilObject(
+    scene.hub,
+    { resource: workResource, key: workOf('east') },
+    (object) => object === undefined,
+    signal,
+  )
 })
 
 test('what would reach the machine of a node is told at the hub, and is not there', async () => {
@@ -235,7 +229,12 @@ test("what is refused its namespace is not made, and the edge cluster's own is n
   })
   assert.match(await untilApplied(scene, 'east', false), /the namespace is not of this one$/)
   await scene.hub.resource(workResource).delete(workOf('east'), signal)
-  await until(scene.hub, workResource, workOf('east'), (object) => object === undefined)
+  await untilObject(
+    scene.hub,
+    { resource: workResource, key: workOf('east') },
+    (object) => object === undefined,
+    signal,
+  )
   const key = { namespace: 'shop-east', name: 'web' }
   const { data } = await scene.edge.resource(resources.configMaps).get(key, signal)
   assert.deepEqual(data, { colour: 'own' })
@@ -254,7 +253,12 @@ test('what two virtual clusters share changes with both, and goes with the last'
   await untilDescription(scene, 'second')
   for (const cluster of clusters) await untilApplied(scene, cluster, true)
   await scene.hub.resource(workResource).delete(workOf('west'), signal)
-  await until(scene.hub, workResource, workOf('west'), (object) => object === undefined)
+  await untilObject(
+    scene.hub,
+    { resource: workResource, key: workOf('west') },
+    (object) => object === undefined,
+    signal,
+  )
   await untilDescription(scene, 'second')
   await scene.hub.resource(workResource).delete(workOf('east'), signal)
   await untilDescription(scene, undefined)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { builtinKinds } from '@skerry/kinds'
 import type { Kind } from '@skerry/api'
-import { silentLogger } from '@skerry/base'
+import { silentLogger, systemClock } from '@skerry/base'
 import { fixedCredentials, readBody, readLines } from '@skerry/client'
 import { createApiForwarder } from '@skerry/cluster-agent'
 import { groupLabel } from '@skerry/fleet-kinds'
@@ -209,7 +209,7 @@ test('an agent answers for its own virtual clusters, and one that knows of none 
   const { ca, cert, key } = scene.edge.credentials
   const credentials = fixedCredentials({ certificate: cert, key })
   const api = { server: scene.edge.url, certificateAuthority: ca, credentials }
-  using whole = createApiForwarder({ api }, silentLogger)
+  using whole = createApiForwarder({ api }, { clock: systemClock, log: silentLogger })
   const headers = { 'impersonate-user': 'root', 'impersonate-group': 'system:masters' }
   const request = { method: 'GET', path: '/api/v1/namespaces', headers }
   const signal = AbortSignal.timeout(20_000)

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import type { Clock } from '@skerry/base'
 import { runScheduler, type SchedulerConfiguration } from '@skerry/scheduler'
 import { elsewhere, type SitePart } from '../site-part.ts'
 
@@ -15,7 +16,7 @@ export function scheduler({ isDisabled, configFile }: SchedulerOptions): SitePar
   return {
     async tasks({ cluster, informers, events, context: { clock, random, log } }) {
       const deps = { cluster, informers, events, clock, random, log, host: hostname() }
-      const scheduling = await configurationOf(configFile)
+      const scheduling = await configurationOf(configFile, clock)
       return [(scope) => runScheduler({ ...deps, ...scheduling }, scope)]
     },
   }
@@ -24,6 +25,7 @@ export function scheduler({ isDisabled, configFile }: SchedulerOptions): SitePar
 /** Read and checked before anything runs; what reads it is imported only when there is one. */
 async function configurationOf(
   path: string | undefined,
+  clock: Clock,
 ): Promise<{ configuration?: SchedulerConfiguration }> {
   if (path === undefined) return {}
   const [{ readFile }, { parse }, { parseSchedulerConfiguration }] = await Promise.all([
@@ -32,5 +34,5 @@ async function configurationOf(
     import('@skerry/scheduler'),
   ])
   const document: unknown = parse(await readFile(path, 'utf8'))
-  return { configuration: await parseSchedulerConfiguration(document) }
+  return { configuration: await parseSchedulerConfiguration(document, { clock }) }
 }

@@ -23,7 +23,7 @@ export function createIssuerKeys(options: IssuerKeysOptions, clock: Clock): JWTV
   let fetching: Promise<void> | undefined
   let fetchedMs = -Infinity
   const refresh = async (): Promise<void> => {
-    fetching ??= fetchKeys(options)
+    fetching ??= fetchKeys(options, clock)
       .then((keys) => void (current = createLocalJWKSet(keys)))
       .finally(() => {
         fetchedMs = clock.monotonicMs()
@@ -59,11 +59,12 @@ function notInitialized({ issuerUrl }: IssuerKeysOptions, cause?: unknown): Toke
   )
 }
 
-async function fetchKeys(options: IssuerKeysOptions): Promise<JSONWebKeySet> {
+async function fetchKeys(options: IssuerKeysOptions, clock: Clock): Promise<JSONWebKeySet> {
   const { issuerUrl, authorityPem } = options
   const discoveryUrl =
     options.discoveryUrl ?? `${issuerUrl.replace(/\/$/, '')}/.well-known/openid-configuration`
-  const { issuer, jwks_uri: keysUrl } = await fetchJson(discoveryUrl, authorityPem)
+  const from = { authorityPem, clock }
+  const { issuer, jwks_uri: keysUrl } = await fetchJson(discoveryUrl, from)
   if (issuer !== issuerUrl) {
     throw new TokenError(
       `oidc: issuer did not match the issuer returned by provider, expected ${JSON.stringify(issuerUrl)} got ${JSON.stringify(issuer)}`,
@@ -72,16 +73,20 @@ async function fetchKeys(options: IssuerKeysOptions): Promise<JSONWebKeySet> {
   if (typeof keysUrl !== 'string' || !keysUrl.startsWith('https://')) {
     throw new TokenError('oidc: provider did not return JWKS URL')
   }
-  const { keys } = await fetchJson(keysUrl, authorityPem)
+  const { keys } = await fetchJson(keysUrl, from)
   if (!Array.isArray(keys)) throw new TokenError('oidc: the key set has no keys')
   // jose checks each key when it is used.
   return { keys } as JSONWebKeySet
 }
 
-async function fetchJson(url: string, ca: string | undefined): Promise<Record<string, unknown>> {
-  const late = AbortSignal.timeout(requestTimeoutMs)
+async function fetchJson(
+  url: string,
+  { authorityPem: ca, clock }: { authorityPem: string | undefined; clock: Clock },
+): Promise<Record<string, unknown>> {
+  const late = new AbortController()
+  using _timer = clock.setTimer(requestTimeoutMs, () => late.abort())
   // Requests are too rare for kept-alive connections.
-  const options = { agent: false, ...(ca ? { ca } : {}), signal: late } as const
+  const options = { agent: false, ...(ca ? { ca } : {}), signal: late.signal } as const
   try {
     const { status, bytes } = await askPeer({
       peer: `the issuer at ${url}`,
@@ -92,7 +97,7 @@ async function fetchJson(url: string, ca: string | undefined): Promise<Record<st
     return jsonRecord(bytes.toString('utf8'))
   } catch (error) {
     if (error instanceof TokenError) throw error
-    const why = late.aborted ? '' : `: ${messageOf(error)}`
+    const why = late.signal.aborted ? '' : `: ${messageOf(error)}`
     throw new TokenError(`oidc: ${url} did not answer${why}`, { cause: error })
   }
 }

@@ -1,4 +1,5 @@
 import { Client, credentials } from '@grpc/grpc-js'
+import { grpcDeadline } from '@skerry/base'
 import { readMessage, textOf, writeMessage, type Annotations } from './kms-messages.ts'
 
 export interface KmsStatus {
@@ -37,7 +38,7 @@ export function openKmsPlugin(endpoint: string, timeoutMs: number): KmsPlugin {
         (bytes: Buffer) => bytes,
         (bytes: Buffer) => bytes,
         request,
-        { deadline: Date.now() + timeoutMs, waitForReady: true } as object,
+        { deadline: grpcDeadline(timeoutMs), waitForReady: true } as object,
         (error, answer) => (error ? reject(error) : resolve(answer ?? Buffer.alloc(0))),
       )
     })

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js'
-import { silentLogger, simulatedClock } from '@skerry/base'
+import { systemClock, silentLogger, simulatedClock } from '@skerry/base'
 import { callApi, startTestApiServer } from '@skerry/testing'
 import { createEncryptedStore, type EncryptedStore } from '../encrypted-store.ts'
 import { readEncryptionConfig } from '../encryption-config.ts'
@@ -173,7 +173,10 @@ test('mistakes in the configuration of a plugin are refused with their place', a
     [{ ...good, cachesize: 5 }, /kms\.cachesize: cachesize is not supported in v2/],
   ]
   for (const [kms, message] of bad) {
-    await assert.rejects(readEncryptionConfig(configOf(kms)), message)
+    await assert.rejects(
+      readEncryptionConfig(configOf(kms), { clock: systemClock, log: silentLogger }),
+      message,
+    )
   }
 })
 

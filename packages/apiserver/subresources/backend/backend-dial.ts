@@ -1,7 +1,7 @@
 import { connect as connectTcp, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { checkServerIdentity, connect as connectTls } from 'node:tls'
-import { withTimeout } from '@skerry/base'
+import { withTimeout, type Clock } from '@skerry/base'
 import { connectLimits } from './connect-limits-table.ts'
 
 /** Where a node's kubelet listens. */
@@ -28,6 +28,12 @@ export interface BackendDial {
   dialAddress(target: AddressTarget, signal: AbortSignal): Promise<Duplex>
 }
 
+/** The way to nodes and pods, and the clock that bounds its use. */
+export interface NodeAccess {
+  readonly dial: BackendDial
+  readonly clock: Pick<Clock, 'setTimer'>
+}
+
 export interface DirectDialOptions {
   /** Shown to kubelets; PEM. */
   readonly certificatePem: string
@@ -36,11 +42,18 @@ export interface DirectDialOptions {
   readonly kubeletAuthorityPem?: string
 }
 
+export interface DirectDialDeps {
+  readonly clock: Pick<Clock, 'setTimer'>
+}
+
 /** Straight over the network. The identity is asked for at each dial: certificates are renewed. */
-export function createDirectDial(identity: () => DirectDialOptions): BackendDial {
+export function createDirectDial(
+  identity: () => DirectDialOptions,
+  deps: DirectDialDeps,
+): BackendDial {
   return {
     dialNode: ({ nodeName, host, port }, signal) =>
-      dial({ host, port }, signal, (socket) => {
+      dial({ host, port, ...deps }, signal, (socket) => {
         const { certificatePem: cert, privateKeyPem: key, kubeletAuthorityPem: ca } = identity()
         return connectTls({
           socket,
@@ -54,7 +67,7 @@ export function createDirectDial(identity: () => DirectDialOptions): BackendDial
         })
       }),
     dialAddress: ({ host, port, isTls }, signal) =>
-      dial({ host, port }, signal, isTls ? anyServer(host) : undefined),
+      dial({ host, port, ...deps }, signal, isTls ? anyServer(host) : undefined),
   }
 }
 
@@ -87,12 +100,13 @@ function serverNameOf(host: string): { servername?: string } {
 }
 
 async function dial(
-  address: { host: string; port: number },
+  { clock, ...address }: DirectDialDeps & { host: string; port: number },
   signal: AbortSignal,
   secure?: (socket: Socket) => Duplex,
 ): Promise<Duplex> {
-  const message = `dial tcp ${address.host}:${address.port}: no answer in ${connectLimits.dialTimeoutMs} ms`
-  return withTimeout({ ms: connectLimits.dialTimeoutMs, message }, signal, async (scope) => {
+  const { dialTimeoutMs: ms } = connectLimits
+  const message = `dial tcp ${address.host}:${address.port}: no answer in ${ms} ms`
+  return withTimeout({ ms, message, clock }, signal, async (scope) => {
     const socket = connectTcp({ ...address, allowHalfOpen: true, noDelay: true })
     // Idle sessions are normal; a peer that vanished is found by TCP itself.
     socket.setKeepAlive(true, connectLimits.keepAliveMs)

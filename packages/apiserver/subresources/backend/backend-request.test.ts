@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { duplexPair, type Duplex } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { test } from 'node:test'
+import { systemClock } from '@skerry/base'
 import { brokenBodies, collectUncaught } from '@skerry/testing'
 import { sendToBackend, type BackendRequest } from './backend-request.ts'
 
@@ -12,7 +13,15 @@ const never = new AbortController().signal
 async function askBroken(request: Partial<BackendRequest>): Promise<Duplex> {
   const [own, backend] = duplexPair()
   const asked = sendToBackend(
-    { method: 'GET', path: '/', host: 'web', headers: {}, dial: async () => own, ...request },
+    {
+      method: 'GET',
+      path: '/',
+      host: 'web',
+      headers: {},
+      dial: async () => own,
+      clock: systemClock,
+      ...request,
+    },
     never,
   )
   const refused = assert.rejects(asked, { name: 'StatusError' })
@@ -58,6 +67,7 @@ async function refusalOf(
       host: 'web',
       headers: {},
       dial: async () => own,
+      clock: systemClock,
       ...(body ? { body } : {}),
     },
     signal,

@@ -2,7 +2,7 @@ import { request as httpRequest, type ClientRequest, type IncomingMessage } from
 import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { StatusError } from '@skerry/api'
-import { abortReason, asError, messageOf } from '@skerry/base'
+import { messageOf, asError, abortReason, type Clock } from '@skerry/base'
 import { connectLimits } from './connect-limits-table.ts'
 
 /** One request to a kubelet, pod or service. */
@@ -15,6 +15,8 @@ export interface BackendRequest {
   readonly headers: Readonly<Record<string, string | string[]>>
   readonly body?: AsyncIterable<Uint8Array>
   readonly dial: (signal: AbortSignal) => Promise<Duplex>
+  /** Bounds the time until the answer begins. */
+  readonly clock: Pick<Clock, 'setTimer'>
 }
 
 /** What the backend said first: an ordinary answer, or that it switched protocols. */
@@ -46,7 +48,7 @@ export async function sendToBackend(
     }),
   )
   const unsent = Promise.withResolvers<never>()
-  const answer = answerOf(outgoing, unsent.promise)
+  const answer = answerOf(outgoing, unsent.promise, request.clock)
   const fail = (error: unknown): void => {
     // A request that is destroyed before it has its socket says nothing of it.
     unsent.reject(asError(error))
@@ -95,13 +97,17 @@ export function backendError(cause: unknown): StatusError {
 }
 
 /** Rejects with what keeps the request from being sent, too, as long as there is no answer. */
-function answerOf(outgoing: ClientRequest, unsent: Promise<never>): Promise<BackendAnswer> {
+function answerOf(
+  outgoing: ClientRequest,
+  unsent: Promise<never>,
+  clock: BackendRequest['clock'],
+): Promise<BackendAnswer> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      const waited = connectLimits.answerHeadTimeoutMs
-      outgoing.destroy(new Error(`no answer from the backend in ${waited} ms`))
-    }, connectLimits.answerHeadTimeoutMs)
-    const settle = (): void => clearTimeout(timer)
+    const { answerHeadTimeoutMs: waitedMs } = connectLimits
+    const timer = clock.setTimer(waitedMs, () => {
+      outgoing.destroy(new Error(`no answer from the backend in ${waitedMs} ms`))
+    })
+    const settle = (): void => timer[Symbol.dispose]()
     outgoing.once('response', (response) => {
       settle()
       // The connection is for this request alone, and half-open ones do not end by themselves.

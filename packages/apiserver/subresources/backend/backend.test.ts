@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
-import { seededRandom } from '@skerry/base'
+import { systemClock, seededRandom } from '@skerry/base'
 import { createAuthority, generateKeyPair, signCertificate } from '@skerry/pki'
 import { ObjectTable } from '../../testing/object-table.ts'
 import { subresourceRequest, type SubresourceParts } from '../../testing/subresource-request.ts'
@@ -77,10 +77,13 @@ async function newKubelet(onUpgrade?: (socket: Duplex, head: Buffer) => void) {
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const client = await issue('kube-apiserver-kubelet-client', 'clientAuth')
-  const dial = createDirectDial(() => ({
-    ...client,
-    kubeletAuthorityPem: authority.certificatePem,
-  }))
+  const dial = createDirectDial(
+    () => ({
+      ...client,
+      kubeletAuthorityPem: authority.certificatePem,
+    }),
+    { clock: systemClock },
+  )
   return {
     port,
     seen,
@@ -136,7 +139,7 @@ async function readStream(handler: SubresourceHandler, parts: SubresourceParts):
 test('logs come from the node with the options that were asked', async () => {
   using kubelet = await newKubelet()
   const query = 'follow=true&tailLines=5&timestamps=false&pretty=true'
-  const log = await readStream(createLogHandler(kubelet.dial), {
+  const log = await readStream(createLogHandler({ dial: kubelet.dial, clock: systemClock }), {
     objects: site(kubelet.port),
     name: 'web',
     query,
@@ -184,9 +187,12 @@ test('logs that there are not are refused in the words of upstream or of the kub
   const objects = site(kubelet.port)
   for (const [name, query, error] of logRefusals) {
     const request = subresourceRequest({ objects, name, query })
-    await assert.rejects(createLogHandler(kubelet.dial).serve(request), error)
+    await assert.rejects(
+      createLogHandler({ dial: kubelet.dial, clock: systemClock }).serve(request),
+      error,
+    )
   }
-  const pending = await createLogHandler(kubelet.dial).serve(
+  const pending = await createLogHandler({ dial: kubelet.dial, clock: systemClock }).serve(
     subresourceRequest({ objects, name: 'pending' }),
   )
   assert.equal(pending.status, 204)
@@ -200,12 +206,12 @@ test('a kubelet that cannot be reached, or is not of our authority, is an error 
     dialNode: async () => Promise.reject(new Error('connect ECONNREFUSED 127.0.0.1:1')),
   }
   const request = subresourceRequest({ objects: site(stranger.port), name: 'web' })
-  await assert.rejects(createLogHandler(refused).serve(request), {
+  await assert.rejects(createLogHandler({ dial: refused, clock: systemClock }).serve(request), {
     code: 500,
     message: 'error dialing backend: connect ECONNREFUSED 127.0.0.1:1',
   })
   await assert.rejects(
-    createLogHandler(kubelet.dial).serve(request),
+    createLogHandler({ dial: kubelet.dial, clock: systemClock }).serve(request),
     /error dialing backend: .*certificate/,
   )
 })
@@ -248,7 +254,7 @@ test('a session passes bytes both ways, and each side may finish first', async (
   })
   using ends = await newClient()
   const { client, socket } = ends
-  const handler = createPodStreamHandler(kubelet.dial, 'exec')
+  const handler = createPodStreamHandler({ dial: kubelet.dial, clock: systemClock }, 'exec')
   const done = handler.upgrade?.(
     subresourceRequest({
       objects: site(kubelet.port),
@@ -276,7 +282,7 @@ test('a session ends when the request is aborted, and when the kubelet goes away
     socket.on('error', () => undefined)
     kubeletSide = socket
   })
-  const handler = createPodStreamHandler(kubelet.dial, 'portforward')
+  const handler = createPodStreamHandler({ dial: kubelet.dial, clock: systemClock }, 'portforward')
   for (const cut of ['abort', 'kubelet'] as const) {
     using ends = await newClient()
     const scope = new AbortController()
@@ -315,7 +321,7 @@ test('a session that is refused gets an ordinary answer on its socket', async ()
   ]
   for (const [name, query, answer] of cases) {
     using ends = await newClient()
-    await createPodStreamHandler(kubelet.dial, 'exec').upgrade?.(
+    await createPodStreamHandler({ dial: kubelet.dial, clock: systemClock }, 'exec').upgrade?.(
       subresourceRequest({ objects: site(kubelet.port), name, query, headers: upgradeHeaders }),
       { socket: ends.socket, head: new Uint8Array() },
     )
@@ -326,10 +332,13 @@ test('a session that is refused gets an ordinary answer on its socket', async ()
     name: 'web',
     query: 'command=sh&stdout=1',
   })
-  await assert.rejects(createPodStreamHandler(kubelet.dial, 'exec').serve(plain), {
-    code: 400,
-    message: 'Upgrade request required',
-  })
+  await assert.rejects(
+    createPodStreamHandler({ dial: kubelet.dial, clock: systemClock }, 'exec').serve(plain),
+    {
+      code: 400,
+      message: 'Upgrade request required',
+    },
+  )
 })
 
 test('proxies pass method, path, query and body on, and credentials never', async () => {
@@ -363,7 +372,7 @@ test('proxies pass method, path, query and body on, and credentials never', asyn
       return net.connect(port, '127.0.0.1')
     },
   }
-  const deps = { dial, random: seededRandom(1) }
+  const deps = { dial, clock: systemClock, random: seededRandom(1) }
   const headers = { authorization: 'Bearer secret', 'content-type': 'text/plain' }
   const parts = { objects, restOfPath: '/a/b', query: 'x=1', headers }
   await readStream(createPodProxy(deps), { ...parts, name: 'ip' })
@@ -396,7 +405,7 @@ test('proxies refuse what is not theirs to reach', async () => {
       status: { podIP: '127.0.0.1' },
     })
     .put(wellKnown.endpoints, { metadata: { name: 'empty', namespace: 'shop' } })
-  const deps = { dial: kubelet.dial, random: seededRandom(1) }
+  const deps = { dial: kubelet.dial, clock: systemClock, random: seededRandom(1) }
   const attempt = (handler: SubresourceHandler, name: string) =>
     handler.serve(subresourceRequest({ objects, name }))
   await assert.rejects(attempt(createPodProxy(deps), 'local'), { message: 'address not allowed' })
@@ -467,7 +476,7 @@ test('services/proxy dials nothing of another namespace, whatever is in the endp
       throw new Error('Cannot dial: there is nothing here')
     },
   }
-  const services = createServiceProxy({ dial, random: seededRandom(1) })
+  const services = createServiceProxy({ dial, clock: systemClock, random: seededRandom(1) })
   const attempt = async (ip: string, port: number) => {
     objects.put(wellKnown.endpoints, {
       metadata: { name: 'led', namespace: 'shop' },

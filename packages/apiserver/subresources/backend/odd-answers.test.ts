@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect as connectTcp, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
-import { systemRandom } from '@skerry/base'
+import { systemClock, systemRandom } from '@skerry/base'
 import {
   askToUpgrade,
   askTwice,
@@ -87,6 +87,7 @@ function extensionRoute({ cert, key }: { cert: string; key: string }): Route {
       true,
       {
         objects: server.objects,
+        clock: systemClock,
         random: systemRandom,
         dial: { dialAddress: () => dial(secure) },
         identity: () => ({ certificatePem: cert, privateKeyPem: key }),

@@ -9,14 +9,14 @@ import { canonicalTime, timeErrorText } from '@skerry/bodies'
 import { invalidObject } from '../../contract/status-answers.ts'
 import type { SubresourceAnswer, SubresourceHandler } from '../../contract/subresource.ts'
 import { wellKnown } from '../../contract/well-known-resources.ts'
-import type { BackendDial } from './backend-dial.ts'
+import type { NodeAccess } from './backend-dial.ts'
 import { readErrorText, sendToBackend } from './backend-request.ts'
 import { sendOverSocket } from './log-socket.ts'
 import { kubeletTarget } from './kubelet-target.ts'
 import { chooseContainer, findPod } from './pod-container.ts'
 
 /** pods/log: what a container wrote, from its node, as it comes. */
-export function createLogHandler(dial: BackendDial): SubresourceHandler {
+export function createLogHandler({ dial, clock }: NodeAccess): SubresourceHandler {
   const handler: SubresourceHandler = {
     upgrade: (request, client) =>
       sendOverSocket(request.headers, client, () => handler.serve(request)),
@@ -33,6 +33,7 @@ export function createLogHandler(dial: BackendDial): SubresourceHandler {
           host: `${target.host}:${target.port}`,
           headers: {},
           dial: (scope) => dial.dialNode(target, scope),
+          clock,
         },
         signal,
       )

@@ -1,6 +1,6 @@
 import { StatusError } from '@skerry/api'
 import type { SubresourceHandler, SubresourceRequest } from '../../contract/subresource.ts'
-import type { BackendDial } from './backend-dial.ts'
+import type { NodeAccess } from './backend-dial.ts'
 import type { BackendRequest } from './backend-request.ts'
 import { forwardedHeaders } from './forwarded-headers.ts'
 import { kubeletTarget } from './kubelet-target.ts'
@@ -13,7 +13,7 @@ type KubeletPath = (request: SubresourceRequest) => string
 
 /** pods/exec, attach and portforward: sessions that the API server passes through unread. */
 export function createPodStreamHandler(
-  dial: BackendDial,
+  access: NodeAccess,
   subresource: 'exec' | 'attach' | 'portforward',
 ): SubresourceHandler {
   const pathOf = subresource === 'portforward' ? portForwardPath : containerPath(subresource)
@@ -21,7 +21,7 @@ export function createPodStreamHandler(
     async serve(request) {
       await request.requireVerb('create')
       // Names, container and node are refused first, as they would be with an upgrade.
-      toBackend(request, pathOf, dial)
+      toBackend(request, pathOf, access)
       throw new StatusError('BadRequest', 'Upgrade request required')
     },
     async upgrade(request, client) {
@@ -29,7 +29,7 @@ export function createPodStreamHandler(
       try {
         // A WebSocket comes as a GET: whoever may only look must not open a session with it.
         await request.requireVerb('create')
-        backend = toBackend(request, pathOf, dial)
+        backend = toBackend(request, pathOf, access)
         await request.admit(undefined)
       } catch (error) {
         return writeRefusal(client, error)
@@ -42,7 +42,7 @@ export function createPodStreamHandler(
 function toBackend(
   request: SubresourceRequest,
   pathOf: KubeletPath,
-  dial: BackendDial,
+  { dial, clock }: NodeAccess,
 ): BackendRequest {
   // The node comes before what is asked of it: a client that names no command learns first that
   // nobody could run one.
@@ -54,6 +54,7 @@ function toBackend(
     host: `${target.host}:${target.port}`,
     headers: forwardedHeaders(request.headers),
     dial: (scope) => dial.dialNode(target, scope),
+    clock,
   }
 }
 

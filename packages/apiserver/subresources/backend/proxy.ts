@@ -5,7 +5,7 @@ import type {
   SubresourceHandler,
   SubresourceRequest,
 } from '../../contract/subresource.ts'
-import type { BackendDial } from './backend-dial.ts'
+import type { NodeAccess } from './backend-dial.ts'
 import { sendToBackend, type BackendRequest } from './backend-request.ts'
 import { forwardedHeaders } from './forwarded-headers.ts'
 import { kubeletTarget } from './kubelet-target.ts'
@@ -28,30 +28,29 @@ interface Place extends Pick<BackendRequest, 'host' | 'dial'> {
   readonly hasSessions?: boolean
 }
 
-export interface ProxyDeps {
-  readonly dial: BackendDial
+export interface ProxyDeps extends NodeAccess {
   readonly random: Random
 }
 
 /** pods/proxy: any HTTP request to a pod. */
-export function createPodProxy({ dial }: ProxyDeps): SubresourceHandler {
-  return createProxy('pod', ({ objects, namespace }, name) => {
+export function createPodProxy({ dial, clock }: ProxyDeps): SubresourceHandler {
+  return createProxy('pod', clock, ({ objects, namespace }, name) => {
     const target = podTarget(objects, namespace, name)
     return { host: hostOf(target), dial: (scope) => dial.dialAddress(target, scope) }
   })
 }
 
 /** services/proxy: any HTTP request to one of a service's pods. */
-export function createServiceProxy({ dial, random }: ProxyDeps): SubresourceHandler {
-  return createProxy('service', ({ objects, namespace }, name) => {
+export function createServiceProxy({ dial, clock, random }: ProxyDeps): SubresourceHandler {
+  return createProxy('service', clock, ({ objects, namespace }, name) => {
     const target = serviceTarget(objects, namespace, name, random)
     return { host: hostOf(target), dial: (scope) => dial.dialAddress(target, scope) }
   })
 }
 
 /** nodes/proxy: any HTTP request to a kubelet, or to another port of its node. */
-export function createNodeProxy({ dial }: ProxyDeps): SubresourceHandler {
-  return createProxy('node', ({ objects }, { scheme, name, port }) => {
+export function createNodeProxy({ dial, clock }: ProxyDeps): SubresourceHandler {
+  return createProxy('node', clock, ({ objects }, { scheme, name, port }) => {
     const kubelet = kubeletTarget(objects, name)
     const asked = port === '' ? kubelet.port : portNumber(port)
     if (asked === kubelet.port) {
@@ -64,7 +63,7 @@ export function createNodeProxy({ dial }: ProxyDeps): SubresourceHandler {
   })
 }
 
-function createProxy(word: string, route: Route): SubresourceHandler {
+function createProxy(word: string, clock: NodeAccess['clock'], route: Route): SubresourceHandler {
   const toBackend = (request: SubresourceRequest): BackendRequest & Place => {
     const name = parseProxyName(request.name)
     if (!name) {
@@ -76,6 +75,7 @@ function createProxy(word: string, route: Route): SubresourceHandler {
       method: request.method,
       path: `${request.restOfPath || '/'}${query === '' ? '' : `?${query}`}`,
       headers: forwardedHeaders(request.headers),
+      clock,
     }
   }
   return {

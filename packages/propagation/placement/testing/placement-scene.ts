@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { builtinKinds } from '@skerry/kinds'
 import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import { createCluster, createEventSink, type Cluster as Api, type Transport } from '@skerry/client'
@@ -6,7 +7,7 @@ import {
   runController,
   type ControllerDefinition,
 } from '@skerry/controller-runtime'
-import { startTestApiServer } from '@skerry/testing'
+import { startTestApiServer, untilObject } from '@skerry/testing'
 import { clusterKind, clusterResource, type ClusterSpec } from '@skerry/fleet-kinds'
 import {
   karmadaKinds,
@@ -86,7 +87,11 @@ export async function addCluster(
   spec: Partial<ClusterSpec> = {},
 ): Promise<void> {
   await makeCluster(scene, name, spec)
-  await until(scene, (each) => (each.spec.clusters ?? []).some((one) => one.name === name), lookout)
+  await untilBinding(
+    scene,
+    (each) => (each.spec.clusters ?? []).some((one) => one.name === name),
+    lookout,
+  )
 }
 
 /** The same, whether a scheduler runs or not. */
@@ -130,17 +135,20 @@ function deploymentOf(name: string) {
   return { apiVersion: 'apps/v1', kind: 'Deployment', namespace, name }
 }
 
-export async function until(
+export async function untilBinding(
   { hub }: Scene,
   isWanted: (binding: ResourceBinding) => boolean,
   key = web,
 ): Promise<ResourceBinding> {
-  const bindings = hub.resource(resourceBindingResource)
-  for (;;) {
-    const binding = await bindings.get(key, signal)
-    if (isWanted(binding)) return binding
-    await systemClock.sleep(20, signal)
-  }
+  const place = { resource: resourceBindingResource, key }
+  const found = await untilObject(
+    hub,
+    place,
+    (each) => each !== undefined && isWanted(each),
+    signal,
+  )
+  assert.ok(found)
+  return found
 }
 
 /** Formats `reef:4 shore:4`. */

@@ -9,7 +9,7 @@ import {
   type TypedResource,
 } from '@skerry/client'
 import { createInformerSet } from '@skerry/controller-runtime'
-import { startTestApiServer } from '@skerry/testing'
+import { startTestApiServer, untilObject } from '@skerry/testing'
 import { runWorks } from '@skerry/cluster-agent'
 import { clusterKind, clusterResource, executionNamespace } from '@skerry/fleet-kinds'
 import { karmadaKinds, type TenantRules } from '@skerry/karmada-kinds'
@@ -96,7 +96,7 @@ export async function startFleetScene(
       await meanwhile()
       controllers = startHub(hub, rules, signal)
     },
-    until: (where, isWanted) => until(where, isWanted, signal),
+    until: ({ api, ...where }, isWanted) => untilObject(api, where, isWanted, signal),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }
@@ -153,27 +153,6 @@ async function register(
   const resourceSummary = { allocatable: { pods: '100', cpu: '100', memory: '100Gi' } }
   const patch = { status: { conditions: [condition], apiEnablements, resourceSummary } }
   await clusters.patchStatus({ name, type: 'merge', patch }, signal)
-}
-
-async function until<T extends KubeObject>(
-  { api, resource, key }: { api: Api; resource: TypedResource<T>; key: ObjectKey },
-  isWanted: (object: T | undefined) => boolean,
-  signal: AbortSignal,
-): Promise<T | undefined> {
-  const { namespace } = key
-  const request = {
-    fieldSelector: `metadata.name=${key.name}`,
-    ...(namespace ? { namespace } : {}),
-  }
-  const { items, metadata } = await api.resource(resource).list(request, signal)
-  if (isWanted(items[0])) return items[0]
-  const watched = { ...request, resourceVersion: metadata.resourceVersion ?? '' }
-  for await (const event of api.resource(resource).watch(watched, signal)) {
-    if (event.type === 'BOOKMARK') continue
-    const found = event.type === 'DELETED' ? undefined : event.object
-    if (isWanted(found)) return found
-  }
-  throw new Error(`Cannot wait for ${key.name}: the watch has ended`)
 }
 
 /** Returns `default/web`, with one container. */

@@ -78,7 +78,7 @@ export async function startViewScene(
     certificateAuthority: ca,
     credentials: fixedCredentials({ certificate: cert, key }),
   }
-  const transport = stack.use(createHttpsTransport(api))
+  const transport = stack.use(createHttpsTransport(api, { clock: systemClock }))
   const local = createCluster(through(transport), { ...deps, userAgent: 'test' })
   const views = createVirtualViews({ local, ...(policy ? { policy } : {}), ...deps })
   for (const name of virtualClusters) views.set(viewOf(name))
@@ -90,7 +90,10 @@ export async function startViewScene(
     stop.abort(new Error('the test is over'))
     await running
   })
-  const forwarder = createApiForwarder({ api, ...(policy ? { policy } : {}) }, silentLogger)
+  const forwarder = createApiForwarder(
+    { api, ...(policy ? { policy } : {}) },
+    { clock: systemClock, log: silentLogger },
+  )
   const handler = views.handler(stack.use(forwarder))
   const open: ViewScene['open'] = async (cluster, path, call = {}, signal) => {
     const { method = 'GET', as = root, body, headers = {} } = call
