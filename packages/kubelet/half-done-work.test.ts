@@ -288,7 +288,7 @@ function testInNamespaces(): void {
     await node.until('they are back', async () =>
       existsSync(join(node.directory, 'kubelet', 'store', 'pods')),
     )
-    // Meanwhile a pod that was taken for nobody's would have ended.
+    // A pod that the node took for nobody's would have ended by then.
     await scene.serve('later')
     await scene.healed(web)
     await scene.end('later')
