@@ -150,7 +150,7 @@ async function outcome(
     .filter((line) => line.includes(tapText(shownAs)))
   if (isOver) return 'failed'
   if (lines.some((line) => /^\s*not ok /.test(line))) {
-    // A process of its own says in what it prints which of its tests have failed.
+    // The output of a process of its own names the tests that failed in it.
     const isShown = shownAs === proof || stdout.replaceAll('’', "'").includes(`✖ ${proof}`)
     return isShown ? 'failed' : 'failed for another proof'
   }

@@ -284,7 +284,7 @@ function testInNamespaces(): void {
     await rm(join(node.directory, 'kubelet', 'store'), { recursive: true })
     node.startAgent({ looksFirst: true })
     await until(async () => existsSync(join(node.directory, 'kubelet', 'store', 'pods')))
-    // Meanwhile a pod that was taken for nobody's would have ended.
+    // A pod that the node took for nobody's would have ended by then.
     await scene.serve('later')
     await scene.healed(web)
     await scene.end('later')

@@ -324,7 +324,7 @@ test('a replica may be killed: requests go on at once, and a watch resumes', { s
   await untilReachable(fleet, fleet.url, 'edge')
   using through = await clusterAt(fleet, fleet.url, '/clusters/edge')
   using doomed = await clusterAt(fleet, other.url, '')
-  // By way of the replica that dies, and at that replica itself.
+  // One watch passes through the replica that dies, the other ends there.
   const [goesOn, resumed] = [
     await watchMaps(through.cluster, through.cluster),
     await watchMaps(doomed.cluster, fleet.admin, { firstBreaks: true }),
@@ -347,7 +347,7 @@ test('a replica may be killed: requests go on at once, and a watch resumes', { s
   assert.deepEqual(await resumed.seen, ['before', 'after'])
 })
 
-/** Until a replica knows of so many tunnels of a cluster, wherever they end. */
+/** Waits until a replica knows this many tunnels of a cluster, wherever they end. */
 async function untilTunnels(fleet: TestHub, name: string, count: number): Promise<void> {
   for (const signal = soon(); ; signal.throwIfAborted()) {
     const { text } = await statusOf(fleet, fleet.url, `${tunnelPrefix}${name}`)

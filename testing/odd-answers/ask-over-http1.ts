@@ -42,7 +42,7 @@ export async function askToUpgrade(
   return untilClosed(socket)
 }
 
-/** A server that has lost a request answers never. */
+/** A server that has lost a request never answers it. */
 const answerMsMax = 60_000
 
 async function untilClosed(socket: ReturnType<typeof connect>): Promise<Buffer> {

@@ -220,8 +220,8 @@ export const mutants: readonly Mutant[] = [
     proof: 'clocks that are years off',
     test: 'dev/e2e/clocks.test.ts',
     msMax: 420_000,
-    file: 'packages/bootstrap/certificate-lifetimes.ts',
-    find: 'return notBeforeMs <= nowMs && nowMs < notAfterMs',
-    replace: 'return nowMs < notAfterMs',
+    file: 'packages/bootstrap/time-floor.ts',
+    find: '`${known}: it is behind; set the clock`',
+    replace: '`${known}: it is ahead; set the clock`',
   },
 ]

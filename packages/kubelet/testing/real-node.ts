@@ -150,7 +150,7 @@ export class RealNode implements AsyncDisposable {
     return this.api.resource(resources.pods).get({ namespace: 'default', name }, never)
   }
 
-  /** `looksFirst`: the API is away until the agent has seen what runs. */
+  /** With `looksFirst`, the API answers only once the agent has seen what runs. */
   startAgent({ looksFirst = false } = {}): void {
     const stop = new AbortController()
     const { cluster, runtime } = looksFirst
@@ -250,7 +250,7 @@ export class RealNode implements AsyncDisposable {
   }
 }
 
-/** After so many lists the agent has acted on the first one. */
+/** After this many lists the agent has acted on the first one. */
 const looksWanted = 3
 
 function watched(inner: ContainerRuntime): { runtime: ContainerRuntime; looked: Promise<void> } {
