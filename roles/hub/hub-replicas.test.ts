@@ -322,7 +322,7 @@ test('a replica may be killed: requests go on at once, and a watch resumes', { s
   await untilReachable(fleet, fleet.url, 'edge')
   using through = await clusterAt(fleet, fleet.url, '/clusters/edge')
   using doomed = await clusterAt(fleet, other.url, '')
-  // By way of the replica that dies, and at that replica itself.
+  // One client goes by way of the replica that dies, the other one to that replica itself.
   const [goesOn, resumed] = [
     await watchMaps(through.cluster, through.cluster),
     await watchMaps(doomed.cluster, fleet.admin, { firstBreaks: true }),
