@@ -175,7 +175,8 @@ export const mutants: readonly Mutant[] = [
     proof: 'a request that waits for a webhook leaves its room to those that the webhook sends',
     test: 'packages/apiserver/http/request-bodies.test.ts',
     file: 'packages/apiserver/http/request-bodies.ts',
-    find: 'const isAway = !running.isPaused && nowMs - running.stepMs >= awayMs',
-    replace: 'const isAway = running.isPaused && nowMs - running.stepMs >= awayMs',
+    find: 'const isAway = !running.isPaused && nowMs - running.stepMs >= this.#limits.largeBodyAwayMs',
+    replace:
+      'const isAway = running.isPaused && nowMs - running.stepMs >= this.#limits.largeBodyAwayMs',
   },
 ]

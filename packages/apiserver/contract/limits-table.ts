@@ -14,6 +14,8 @@ export interface ApiServerLimits {
   /** Bounds the large bodies in progress, with the stored objects that they change. A larger one is worked on alone. */
   readonly largeBytesAtOnceMax: number
   readonly largeBodyRestMsMax: number
+  /** A request whose step lasts this long waits for somebody else, e.g. a webhook, which may need a turn, too. */
+  readonly largeBodyAwayMs: number
   /** For a request that is neither a watch nor another long-running one. */
   readonly requestTimeoutMs: number
   /** A longer text is read in a thread of its own: the worst of this length holds the event loop for 20 ms. */
@@ -99,6 +101,7 @@ export const apiServerLimits: ApiServerLimits = Object.freeze({
   largeBodiesAtOnceMax: 4,
   largeBytesAtOnceMax: 2 * 1024 * 1024,
   largeBodyRestMsMax: 10_000,
+  largeBodyAwayMs: 1_000,
   requestTimeoutMs: 60_000,
   yamlHereCharactersMax: 2_048,
   yamlMs: 5_000,

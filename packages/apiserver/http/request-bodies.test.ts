@@ -12,6 +12,7 @@ const limits = {
   largeBodiesAtOnceMax: 2,
   largeBytesAtOnceMax: 400,
   largeBodyRestMsMax: 10_000,
+  largeBodyAwayMs: 1_000,
 }
 
 const bounded = (user: string) => ({ user, isBounded: true })

@@ -12,6 +12,7 @@ export type RequestBodyLimits = Pick<
   | 'largeBodiesAtOnceMax'
   | 'largeBytesAtOnceMax'
   | 'largeBodyRestMsMax'
+  | 'largeBodyAwayMs'
 >
 
 export interface BodyOwner {
@@ -35,9 +36,6 @@ interface Work {
   /** The time at which its last step began, in monotonic milliseconds. */
   stepMs: number
 }
-
-/** A request whose step lasts this long waits for somebody else, e.g. a webhook, which may need a turn, too. */
-const awayMs = 1_000
 
 /**
  * Bounds what the bodies of requests hold in memory, and how much of the server large ones take: decoding,
@@ -177,7 +175,8 @@ export class RequestBodies implements Disposable {
       if (this.#running.size >= this.#limits.largeBodiesAtOnceMax) return
       if (this.#running.has(waiting.user) || this.#restUntilMs.has(waiting.user)) continue
       // Smaller requests do not overtake it, or it could wait for ever.
-      if (!this.#hasRoomFor(waiting.work, nowMs)) return this.#lookAgain(awayMs)
+      if (!this.#hasRoomFor(waiting.work, nowMs))
+        return this.#lookAgain(this.#limits.largeBodyAwayMs)
       this.#waiting = this.#waiting.filter((each) => each !== waiting)
       waiting.start()
     }
@@ -190,7 +189,7 @@ export class RequestBodies implements Disposable {
   #hasRoomFor(work: Work, nowMs: number): boolean {
     let bytes = 0
     for (const running of this.#running.values()) {
-      const isAway = !running.isPaused && nowMs - running.stepMs >= awayMs
+      const isAway = !running.isPaused && nowMs - running.stepMs >= this.#limits.largeBodyAwayMs
       if (!isAway) bytes += running.bytes
     }
     return bytes === 0 || bytes + work.bytes <= this.#limits.largeBytesAtOnceMax
