@@ -21,7 +21,7 @@ export async function logInAt(
   signal: AbortSignal,
 ): Promise<OidcTokens> {
   using scope = linkedSignal(signal)
-  const late = `Cannot log in at ${client.issuerUrl}: nobody has done so in ${personMsMax / 60_000} minutes; try again`
+  const late = `Cannot log in at ${client.issuerUrl}: no login was completed within ${personMsMax / 60_000} minutes; try again`
   const timer = setTimeout(
     () => scope.abort(new ExpectedError(late, exitCodes.failure)),
     personMsMax,

@@ -176,7 +176,8 @@ function reportServing(
   { log }: Pick<RoleContext, 'log'>,
 ): void {
   if (ownAddresses.length === 0) {
-    const reason = 'this machine has no IPv4 address but loopback; restart the site when it has one'
+    const reason =
+      'this machine has no IPv4 address except loopback; restart the site when it has one'
     log.info('Service kubernetes has no endpoint', { reason })
   }
   log.info('Site serves', { address, version })
