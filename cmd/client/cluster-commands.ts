@@ -26,7 +26,7 @@ export async function revokeCluster(
   const tokens = await shutOut(cluster, { name, nowMs }, signal)
   if (known === undefined && tokens === 0) {
     throw new ExpectedError(
-      `Cannot revoke the agent of "${name}": the hub has no such cluster and no token for it (certificates of that name are void all the same); "skerry cluster list" shows the names`,
+      `Cannot revoke the agent of "${name}": the hub has no such cluster and no token for it (certificates of that name are still revoked); "skerry cluster list" shows the names`,
       exitCodes.usage,
     )
   }

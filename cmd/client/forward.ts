@@ -51,7 +51,7 @@ export async function runForward(
   signal: AbortSignal,
 ): Promise<void> {
   const { cluster, address } = options
-  if (checkDnsLabel(cluster).length > 0) throw unusable(`"${cluster}" is no name of a cluster`)
+  if (checkDnsLabel(cluster).length > 0) throw unusable(`"${cluster}" is not a name of a cluster`)
   const wanted = options.services.map(parseForward)
   const hub = await findHub(options)
   await requireRight(hub, cluster, signal)
@@ -120,7 +120,7 @@ async function findHub(options: ForwardOptions): Promise<HubConnection> {
     const { connect } = await wayOfKubeconfig(found, deps)
     return { ...found, server: origin, connect }
   }
-  throw unusable(`${found.server} is no hub; pass --context with one that leads to the hub`)
+  throw unusable(`${found.server} is no hub; pass --context with a context of the hub`)
 }
 
 /**

@@ -109,7 +109,7 @@ function serverOf(
   if (hostNames !== true) return `${origin}/clusters/${cluster}`
   if (clusterDomain === undefined) {
     throw new ExpectedError(
-      'Cannot write kubeconfig: this hub has no names for clusters; leave out --host-names, or start it with --cluster-domain',
+      'Cannot write kubeconfig: this hub has no names for clusters; omit --host-names, or start it with --cluster-domain',
       exitCodes.usage,
     )
   }
@@ -180,7 +180,7 @@ function parseAnswer(text: string, hub: string): ReachableClusters {
   // Names become part of addresses, so an invalid one ends here.
   if (isList) return value as ReachableClusters
   throw new ExpectedError(
-    `Cannot ask hub ${hub}: its answer is no list of clusters`,
+    `Cannot ask hub ${hub}: its answer is not a list of clusters`,
     exitCodes.failure,
   )
 }

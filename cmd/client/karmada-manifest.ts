@@ -39,5 +39,7 @@ export async function revokeKarmadaAccess(options: KarmadaManifestOptions): Prom
   await deleteKarmadaAccess(hub.cluster, name, AbortSignal.timeout(askMs))
   if (output === 'json') console.log(JSON.stringify({ cluster: name, revoked: true }))
   else
-    console.log(`Revoked Karmada's way to ${name}; "skerry cluster karmada-manifest" opens it anew`)
+    console.log(
+      `Revoked Karmada's way to ${name}; "skerry cluster karmada-manifest" opens it again`,
+    )
 }

@@ -22,7 +22,7 @@ export async function logInAt(
   signal: AbortSignal,
 ): Promise<OidcTokens> {
   using scope = linkedSignal(signal)
-  const late = `Cannot log in at ${client.issuerUrl}: nobody has done so in ${personMsMax / 60_000} minutes; try again`
+  const late = `Cannot log in at ${client.issuerUrl}: no login was completed within ${personMsMax / 60_000} minutes; try again`
   using _timer = clock.setTimer(personMsMax, () =>
     scope.abort(new ExpectedError(late, exitCodes.failure)),
   )

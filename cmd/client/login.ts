@@ -111,7 +111,7 @@ async function chooseClient(options: AtHub, signal: AbortSignal): Promise<OidcCl
 
 function requireTls(issuer: string): string {
   if (URL.canParse(issuer) && new URL(issuer).protocol === 'https:') return issuer
-  throw wrong(`--issuer "${issuer}" is no https:// address`)
+  throw wrong(`--issuer "${issuer}" is not an https:// address`)
 }
 
 async function askOffers({ hub, caFile }: AtHub, signal: AbortSignal): Promise<LoginOffer[]> {

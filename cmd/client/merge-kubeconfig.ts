@@ -22,7 +22,7 @@ export interface OwnEntries {
 export function mergeKubeconfig(existing: unknown, own: OwnEntries, path: string): JsonObject {
   const config: JsonObject = isJsonObject(existing) ? existing : {}
   if (existing !== undefined && existing !== null && !isJsonObject(existing)) {
-    throw unusable(path, 'it is no kubeconfig; name another --output-file')
+    throw unusable(path, 'it is not a kubeconfig; pass another --output-file')
   }
   const contexts = entriesOf(config, 'contexts', path)
   const isOurs = (entry: JsonObject): boolean =>
@@ -60,7 +60,7 @@ export function mergeKubeconfig(existing: unknown, own: OwnEntries, path: string
 function entriesOf(config: JsonObject, field: string, path: string): JsonObject[] {
   const list = config[field] ?? []
   if (Array.isArray(list) && list.every(isJsonObject)) return list
-  throw unusable(path, `its ${field} are no list of named entries`)
+  throw unusable(path, `its ${field} are not a list of named entries`)
 }
 
 function unusable(path: string, why: string): ExpectedError {

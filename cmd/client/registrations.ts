@@ -68,7 +68,7 @@ function chosen(found: readonly Registration[], options: DecisionOptions): Regis
     )
   }
   throw new ExpectedError(
-    `Cannot ${verb} the agent of ${name}: say which with --request: ${seen.join(', ')}`,
+    `Cannot ${verb} the agent of ${name}: choose one with --request: ${seen.join(', ')}`,
     exitCodes.usage,
   )
 }

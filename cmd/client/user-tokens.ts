@@ -140,6 +140,6 @@ export async function removeUserTokens(
 function toTtlMs(text: string): number {
   const ms = parseDurationMs(text) ?? 0
   if (ms > 0) return ms
-  const message = `Cannot add user: --ttl "${text}" is no time to come; write e.g. 12h or 720h`
+  const message = `Cannot add user: --ttl "${text}" is not a positive duration; use e.g. 12h or 720h`
   throw new ExpectedError(message, exitCodes.usage)
 }

@@ -114,7 +114,7 @@ interface BenchFlags {
 function addBench(program: Command, developer: Developer | undefined): void {
   program
     .command('bench')
-    .description('Measure this program beside its peers, in turns, on this machine')
+    .description('Measure this program and its peers in turns on this machine')
     .argument(
       '<name>',
       'main (start, memory, pods), store (durable writes), apiserver (beside upstream), tunnel (beside other tunnels), hub-reconnect (all agents come back), fleet (beside Karmada), hostile (what others wait), virtual-clusters or idle-connections',
@@ -125,7 +125,9 @@ function addBench(program: Command, developer: Developer | undefined): void {
       "kube-apiserver, etcd and the others, as dev/hack/upstream builds them (apiserver's peer)",
       'node_modules/.cache/upstream/v1.36.3/bin',
     )
-    .option('--only <peer,...>', 'beside these only (tunnel)', (text) => text.split(','))
+    .option('--only <peer,...>', 'compare only with these peers (tunnel)', (text) =>
+      text.split(','),
+    )
     .option(
       '--loads <load,...>',
       'these only (tunnel: on loopback; fleet: fleet, agent, 5000-nodes, virtual; hostile: its attacks)',

@@ -11,7 +11,7 @@ interface ExplainFlags extends ChosenHub {
 export function addExplainCommand(program: Command): void {
   withHubFlags(program.command('explain'))
     .description(
-      'Why an object of the hub goes to these clusters and not to others, and what holds it up',
+      'Explain why an object of the hub is placed on these clusters and not on others, and what delays it',
     )
     .argument('<kind/name>', 'e.g. deployment/web, or deployments.apps/web')
     .option('-n, --namespace <name>', 'of the object', 'default')

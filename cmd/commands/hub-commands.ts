@@ -107,7 +107,7 @@ function addHub(program: Command): void {
     )
     .option(
       '--allow-any-override',
-      'OverridePolicies may change what an object is, what it grants and what it limits',
+      "let OverridePolicies change an object's identity, the rights it grants and the limits it sets",
     )
     .option(
       '--allow-foreign-dependencies',
@@ -115,7 +115,7 @@ function addHub(program: Command): void {
     )
     .option(
       '--replica-key-file <path>',
-      "copy of another replica's pki/replica.key; only for the first start beside others",
+      "copy of another replica's pki/replica.key; needed only for the first start next to other replicas",
     )
     .option(
       '--advertise-address <ip>',
@@ -194,7 +194,7 @@ function addAgent(program: Command): void {
     .option('--data-dir <path>', 'where its identity is kept', join(dataDirectoryDefault, 'agent'))
     .option(
       '--identity-secret <namespace/name>',
-      'Secret of the cluster that keeps the identity when the data directory goes',
+      'Secret of the cluster that keeps the identity if the data directory is lost',
     )
     .option('--apply-works', 'apply the Works that the hub has for this cluster')
     .option('--virtual-clusters', 'groups of its nodes are clusters of their own on the hub')

@@ -26,13 +26,13 @@ export function addLeave(cluster: Command): void {
   withWayOptions(role(cluster.command('leave')))
     .description('At a cluster whose agent is stopped: take it off its hub, or out of Karmada')
     .argument('<name>', 'of the cluster, there')
-    .option('--hub <url>', 'as its agent was told')
-    .option('--karmada <url>', 'as its agent was told')
+    .option('--hub <url>', 'the value that its agent uses')
+    .option('--karmada <url>', 'the value that its agent uses')
     .option('--data-dir <path>', `of its agent (default: ${join(dataDirectoryDefault, 'agent')})`)
     .option('--identity-secret <namespace/name>', 'Secret of the cluster that has its identity')
     .option('--kubeconfig <path>', 'how to reach the cluster (default: the pod it runs in)')
     .option('--context <name>', 'context of the kubeconfig (default: its current one)')
-    .option('--keep-objects', 'what Works have made stays, and is nobody’s')
+    .option('--keep-objects', 'keep the objects that Works created, without an owner')
     .addHelpText(
       'after',
       example(

@@ -41,12 +41,12 @@ function addJoinCommand(cluster: Command): void {
     )
     .option('--apply-works', 'the agent applies the Works that the hub has for the cluster')
     .option('--virtual-clusters', 'the agent may register groups of its nodes as clusters')
-    .option('--proxy <url>', 'the agent comes by this HTTP proxy, e.g. http://proxy.example:3128')
+    .option('--proxy <url>', 'HTTP proxy that the agent uses, e.g. http://proxy.example:3128')
     .option(
       '--proxy-credentials',
-      'which wants a login: in the file proxy-credentials, or the Secret skerry-agent-proxy',
+      'the proxy requires a login: in the file proxy-credentials, or the Secret skerry-agent-proxy',
     )
-    .option('--inspected-tls', 'the agent goes past a box that opens TLS')
+    .option('--inspected-tls', "the agent's connection passes a box that opens TLS")
     .addHelpText(
       'after',
       example(

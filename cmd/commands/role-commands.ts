@@ -54,7 +54,7 @@ function addSite(program: Command): void {
     .option('--scheduler-config <file>', 'KubeSchedulerConfiguration: profiles, plugins, backoff')
     .option(
       '--disable-metrics-api',
-      'do not serve metrics.k8s.io: a metrics-server does, or nobody',
+      'do not serve metrics.k8s.io, e.g. because a metrics-server does',
     )
     .addOption(frontProxyOption('client-ca-file <path>', 'authority of front proxies, PEM'))
     .addOption(frontProxyOption('allowed-names <names>', 'their common names', toList))

@@ -23,7 +23,7 @@ export function addTokenCommands(program: Command): void {
       'the site whose nodes they will be',
       `${dataDirectoryDefault}/site`,
     )
-    .option('--server <url>', 'address that the new node dials (default: what cluster-info says)')
+    .option('--server <url>', 'address that the new node dials (default: that of cluster-info)')
     .option('--ttl <duration>', 'how long it is good, e.g. 30m, 24h', toLife, '24h')
     .option('--print-join-command', 'print the whole command for the new machine')
     .option('-o, --output <format>', 'json', toJson)

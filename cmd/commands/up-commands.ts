@@ -45,7 +45,7 @@ function addUp(program: Command): void {
     .option('--cluster-cidr <range>', 'addresses of pods', '10.42.0.0/16')
     .option('--service-cidr <range>', 'addresses of services', '10.43.0.0/16')
     .option('-d, --detach', 'leave it running and return when it is ready')
-    .option('--no-install', 'say which system packages are missing instead of installing them')
+    .option('--no-install', 'report missing system packages instead of installing them')
     .option('--log-level <level>', 'error, info or debug', toLogLevel, 'info')
     .addHelpText(
       'after',

@@ -10,7 +10,7 @@ interface UserFlags {
 
 /** Adds the commands for users of a hub who log in with one of its tokens. */
 export function addUserCommands(program: Command): void {
-  const user = program.command('user').description('Users of the hub who come with a token')
+  const user = program.command('user').description('Users of the hub who authenticate with a token')
   addAdd(user)
   onHub(user.command('list'))
     .description('Every token: whose, with which groups, until when')
@@ -33,7 +33,7 @@ export function addUserCommands(program: Command): void {
 function addAdd(user: Command): void {
   onHub(user.command('add'))
     .description('Make a token for a user, and print it once: the hub keeps a hash of it')
-    .argument('<name>', 'who the bearer is; a second token for the same name is another way in')
+    .argument('<name>', 'user name of the bearer; a user may have several tokens')
     .option('--group <name>', 'a group that they are in (repeatable)', collect, [])
     .option('--ttl <duration>', 'how long it is good, e.g. 12h, 720h (default: until removed)')
     .addHelpText('after', example('skerry user add olga --group operators --ttl 720h'))

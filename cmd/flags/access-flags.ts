@@ -5,7 +5,7 @@ export function withAccessOptions(command: Command): Command {
   return command
     .option(
       '--encryption-provider-config <file>',
-      'EncryptionConfiguration (default: one with a key of its own, in pki/)',
+      'EncryptionConfiguration (default: one with a generated key, in pki/)',
     )
     .option(
       '--new-encryption-key',
@@ -21,7 +21,7 @@ export function withAccessOptions(command: Command): Command {
     .option('--authentication-token-webhook-version <version>', 'v1 or v1beta1', 'v1beta1')
     .option(
       '--authorization-config <file>',
-      'AuthorizationConfiguration: who decides, in which order (default: Node, RBAC)',
+      'AuthorizationConfiguration: the authorizers in their order (default: Node, RBAC)',
     )
     .option('--oidc-issuer-url <url>', 'users of this OpenID Connect issuer')
     .option('--oidc-client-id <id>', 'the audience that its tokens must have')

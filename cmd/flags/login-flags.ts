@@ -5,9 +5,9 @@ export function withLoginOptions(command: Command): Command {
   return command
     .option(
       '--login-client-id <id>',
-      'tell "skerry login" to use this public client, an audience of a configured issuer',
+      'public client for "skerry login", an audience of a configured issuer',
     )
-    .option('--login-scope <scope>', 'and to ask for this scope (repeatable)', collect, [])
+    .option('--login-scope <scope>', 'scope that "skerry login" requests (repeatable)', collect, [])
     .option(
       '--renew-user-certificates',
       "users' certificates of this hub's authority renew themselves (default: they end)",

@@ -17,7 +17,7 @@ export function withPolicyOptions(command: Command): Command {
       collect,
       [],
     )
-    .option('--deny-group <name>', 'act for nobody in this group (repeatable)', collect, [])
+    .option('--deny-group <name>', 'do not act for users in this group (repeatable)', collect, [])
 }
 
 export function policyOf({ allowUser, allowGroup, denyGroup }: PolicyFlags): ImpersonationPolicy {

@@ -12,7 +12,7 @@ export function withRegistrationOptions(command: Command): Command {
   return command
     .option(
       '--require-acceptance',
-      'no agent registers until "skerry cluster accept" names it, whatever its token says',
+      'no agent registers until "skerry cluster accept" accepts it, whatever its token allows',
     )
     .option(
       '--re-enrolment-grace <duration>',

@@ -102,7 +102,7 @@ export async function requireBinaries(directory: string): Promise<void> {
   for (const name of ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler']) {
     await access(join(directory, name)).catch((error: unknown) => {
       throw new ExpectedError(
-        `Cannot measure beside upstream: ${join(directory, name)} is missing; build it with dev/hack/upstream, or say --upstream`,
+        `Cannot compare with upstream: ${join(directory, name)} is missing; build it with dev/hack/upstream, or pass --upstream`,
         exitCodes.usage,
         { cause: error },
       )
@@ -209,7 +209,8 @@ async function untilReady(client: RawClient): Promise<void> {
       () => 0,
     )
     if (status === 200) return
-    if (performance.now() > endMs) throw new Error(`Cannot measure: /readyz still says ${status}`)
+    if (performance.now() > endMs)
+      throw new Error(`Cannot measure: /readyz still answers ${status}`)
     await sleep(readyPollMs)
   }
 }

@@ -155,7 +155,7 @@ async function peersOf(only: readonly string[] | undefined): Promise<string[]> {
   const unknown = only?.find((name) => !known.includes(name))
   if (unknown !== undefined) {
     throw new ExpectedError(
-      `Cannot measure beside ${unknown}: there are ${known.join(', ')}`,
+      `Cannot compare with ${unknown}: there are ${known.join(', ')}`,
       exitCodes.usage,
     )
   }

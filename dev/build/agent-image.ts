@@ -51,7 +51,7 @@ async function sharedLibraries(executable: string): Promise<string[]> {
     ;({ stdout } = await promisify(execFile)('ldd', [executable]))
   } catch (cause) {
     throw new ExpectedError(
-      `Cannot build image: ldd does not tell the libraries of ${executable}; install libc-bin`,
+      `Cannot build image: ldd does not list the libraries of ${executable}; install libc-bin`,
       exitCodes.missingDependency,
       { cause },
     )

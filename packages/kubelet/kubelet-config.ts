@@ -68,7 +68,7 @@ export function resolveConfig(config: KubeletConfig): ResolvedConfig {
   const resolved = { ...kubeletDefaults, ...config }
   if (!/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(resolved.nodeName)) {
     throw new ExpectedError(
-      `Cannot start node: "${resolved.nodeName}" is no node name; use lower-case letters, digits, - and .`,
+      `Cannot start node: "${resolved.nodeName}" is not a node name; use lower-case letters, digits, - and .`,
       exitCodes.usage,
     )
   }

@@ -31,7 +31,9 @@ export async function karmadaOf(
   }
   if (hub !== undefined) return undefined
   if (flags.allowService.length > 0 || inspectedTls === true) {
-    throw usage('Karmada has no tunnel, so --allow-service and --inspected-tls mean nothing there')
+    throw usage(
+      'Karmada has no tunnel, so --allow-service and --inspected-tls have no effect there',
+    )
   }
   if (server !== undefined) {
     const url = URL.canParse(server) ? new URL(server) : undefined

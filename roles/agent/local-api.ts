@@ -20,7 +20,7 @@ export async function findLocalApi(options: {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = process.env
   if (host === undefined) {
     throw new ExpectedError(
-      'Cannot find the cluster: this is no pod; pass --kubeconfig',
+      'Cannot find the cluster: this is not a pod; pass --kubeconfig',
       exitCodes.usage,
     )
   }

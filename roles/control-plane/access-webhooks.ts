@@ -68,7 +68,7 @@ async function openTokenWebhook(
   if (path === undefined) return undefined
   const cacheMs = parseDurationMs(ttl)
   if (cacheMs === undefined || cacheMs < 0) {
-    throw wrongUse(`--authentication-token-webhook-cache-ttl ${ttl} is no duration`)
+    throw wrongUse(`--authentication-token-webhook-cache-ttl ${ttl} is not a duration`)
   }
   if (version !== 'v1' && version !== 'v1beta1') {
     throw wrongUse(`--authentication-token-webhook-version is v1 or v1beta1, not ${version}`)

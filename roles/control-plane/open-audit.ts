@@ -69,7 +69,7 @@ async function openWebhook(
   if (path === undefined) return undefined
   const batchMs = parseDurationMs(wait)
   if (batchMs === undefined || batchMs < 0) {
-    throw wrongUse(`--audit-webhook-batch-max-wait ${wait} is no duration`)
+    throw wrongUse(`--audit-webhook-batch-max-wait ${wait} is not a duration`)
   }
   const { clock, random, log, metrics } = context
   const lost = metrics.counter('apiserver_audit_error_total', 'Audit events that were lost.', [

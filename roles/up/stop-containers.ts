@@ -33,9 +33,9 @@ export async function stopContainers(
   await containerd.stop()
   const [first] = failures
   if (first === undefined) return
-  const message = first instanceof Error ? first.message : 'for a reason of its own'
+  const message = first instanceof Error ? first.message : 'for an unknown reason'
   throw new ExpectedError(
-    `Cannot end ${failures.length} pods: ${message}; run "skerry reset --yes", which goes on without them`,
+    `Cannot end ${failures.length} pods: ${message}; run "skerry reset --yes", which continues without them`,
     exitCodes.failure,
     { cause: first },
   )

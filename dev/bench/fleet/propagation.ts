@@ -92,7 +92,7 @@ async function reportEverywhere(client: RawClient, { name, sites }: Asked): Prom
 async function until(isDone: () => boolean, what: string): Promise<void> {
   const endMs = performance.now() + msMax
   while (!isDone()) {
-    if (performance.now() > endMs) throw new Error(`Cannot measure: waited in vain for ${what}`)
+    if (performance.now() > endMs) throw new Error(`Cannot measure: timed out waiting for ${what}`)
     await sleep(10)
   }
 }

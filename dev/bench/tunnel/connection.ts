@@ -142,7 +142,8 @@ async function askConnect(socket: Socket, target: string): Promise<void> {
   const [answer] = await once(socket, 'data')
   const text = String(answer)
   // The target speaks only after the client's first TLS message: nothing follows the head.
-  if (!/^HTTP\/1\.[01] 200/.test(text)) throw new Error(`Cannot connect: proxy says ${text}`)
+  if (!/^HTTP\/1\.[01] 200/.test(text))
+    throw new Error(`Cannot connect: the proxy answered ${text}`)
   socket.pause()
 }
 

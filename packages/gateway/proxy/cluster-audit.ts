@@ -111,7 +111,7 @@ function lineOf(record: AuditRecord, passage: Passage | undefined): string {
   const { info, user, impersonator } = record
   const cluster = passage?.cluster ?? clusterAskedFor(info)
   const { unreadable } = record
-  const cause = unreadable === undefined ? passage?.cause : `this is no HTTP: ${unreadable}`
+  const cause = unreadable === undefined ? passage?.cause : `the bytes are not HTTP: ${unreadable}`
   const line = {
     time: new Date(record.startedAtMs).toISOString(),
     auditID: record.auditId,

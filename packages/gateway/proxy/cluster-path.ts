@@ -34,7 +34,7 @@ function parse(target: string): ClusterTarget {
   const [cluster = '', ...parts] = path
     .slice(isAggregated ? aggregatedPrefix.length : clustersPrefix.length)
     .split('/')
-  if (checkDnsLabel(cluster).length > 0) throw refused(`"${cluster}" is no cluster name`)
+  if (checkDnsLabel(cluster).length > 0) throw refused(`"${cluster}" is not a cluster name`)
   if (isAggregated && parts.shift() !== 'proxy') throw refused('proxy does not follow the name')
   for (const [index, part] of parts.entries()) checkPart(part, index === parts.length - 1)
   return { cluster, target: `/${parts.join('/')}${query}` }

@@ -24,7 +24,7 @@ export async function passUpgrade(
     let bytes = 0
     for await (const piece of body) {
       bytes += piece.length
-      if (bytes > length) throw new Error('the answer is longer than it says')
+      if (bytes > length) throw new Error('the answer is longer than its content-length')
       transfer.bytesOut += piece.length
       yield piece
     }

@@ -45,7 +45,7 @@ export function replicaRoute(deps: ReplicaRouteDeps): Route {
       const id = replicaOfUser(user)
       const replica = id === undefined ? undefined : await directory.find(id)
       if (!replica || certificateHashOf(request) !== replica.certificateHash) {
-        const text = `Cannot open link: "${user.name}" is no replica of this hub`
+        const text = `Cannot open link: "${user.name}" is not a replica of this hub`
         throw new StatusError('Forbidden', text)
       }
       const { message } = request

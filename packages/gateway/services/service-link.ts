@@ -148,7 +148,7 @@ async function refusalOf(
 }
 
 function parsed(text: string): { reason: string; message: string } {
-  const unclear = { reason: '', message: 'the agent did not say why' }
+  const unclear = { reason: '', message: 'the agent gave no reason' }
   try {
     const value: unknown = JSON.parse(text)
     if (!isJsonObject(value)) return unclear

@@ -34,7 +34,7 @@ export function parseServiceTarget(target: string): ServiceTarget {
   const [, , cluster = '', word, namespace = '', named = '', ...rest] = path.split('/')
   if (!path.startsWith(clustersPrefix) || word !== 'services')
     throw refused('it is spelled in a way that hides the service')
-  if (checkDnsLabel(cluster).length > 0) throw refused(`"${cluster}" is no cluster name`)
+  if (checkDnsLabel(cluster).length > 0) throw refused(`"${cluster}" is not a cluster name`)
   const { isTls, name, port } = splitName(decoded(named))
   const service = edgeServiceOf({ namespace: decoded(namespace), name, port })
   if (service === undefined)

@@ -195,7 +195,7 @@ export class PodSet implements PodDirectory, AsyncDisposable {
     const name = labels[runtimeLabels.podName]
     const namespace = labels[runtimeLabels.podNamespace]
     if (name === undefined || namespace === undefined) return
-    this.#context.log.info('Ending a pod that nobody knows', { namespace, pod: name, uid })
+    this.#context.log.info('Ending an unknown pod', { namespace, pod: name, uid })
     const pod: Pod = {
       apiVersion: 'v1',
       kind: 'Pod',

@@ -120,7 +120,7 @@ function parse(text: string): ReEnrolment {
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    throw new StatusError('BadRequest', 'Cannot re-enrol: the request is no JSON', { cause })
+    throw new StatusError('BadRequest', 'Cannot re-enrol: the request is not JSON', { cause })
   }
   const { certificate, request, signature } = { ...(isObject(value) ? value : {}) }
   if (

@@ -85,7 +85,7 @@ function checkIdentity(
   const ended = new Date(notAfterMs).toISOString()
   throw refused(
     cluster,
-    `the certificate expired at ${ended}, and this hub takes such for ${graceMs / 3_600_000} h more; register anew with "skerry cluster join-command ${cluster}"`,
+    `the certificate expired at ${ended}, and this hub takes such for ${graceMs / 3_600_000} h more; register again with "skerry cluster join-command ${cluster}"`,
   )
 }
 

@@ -80,7 +80,7 @@ function missingOverrides(policy: PropagationPolicy, { overridePolicies }: Claim
 
 function whyClaimed(claimant: PropagationPolicy, matching: readonly PropagationPolicy[]): string {
   if (!matching.includes(claimant)) {
-    return 'it has claimed the object, and selects it no more: what it placed stays'
+    return 'it has claimed the object and no longer selects it: what it placed stays'
   }
   if (matching.length === 1) return 'it alone selects the object'
   return matching[0] === claimant

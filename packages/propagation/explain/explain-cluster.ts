@@ -103,7 +103,8 @@ function appliedOf({ metadata, status }: Work): Standing {
   if (applied === undefined || isOld) return told('Waiting', 'Its agent has not told of it yet.')
   if (applied.status !== 'True') return told('Failed', applied.message)
   const statuses = status?.manifestStatuses ?? []
-  if (statuses.length === 0) return told('Waiting', 'It is applied; how it is has not been told.')
+  if (statuses.length === 0)
+    return told('Waiting', 'It is applied; its status has not been reported yet.')
   const isHealthy = statuses.every(({ health }) => health === 'Healthy')
   return isHealthy
     ? { standing: 'Healthy', why: [] }

@@ -249,7 +249,7 @@ class HubSession implements TunnelSession {
       )
     }
     if (this.#streams.isBusy) {
-      throw new TunnelBusyError('Cannot send request: the tunnel takes no more right now')
+      throw new TunnelBusyError('Cannot send request: the tunnel accepts no more requests now')
     }
     const head = requestHead(request, protocol, this.#limits)
     const isWhole = request.body === undefined && protocol === undefined

@@ -86,7 +86,7 @@ export function applyMask(bytes: Buffer, mask: Buffer, at = 0): void {
 function longLength(bytes: Buffer, offset: number, lengthBytes: number): number {
   if (lengthBytes === 2) return bytes.readUInt16BE(offset)
   const length = bytes.readBigUInt64BE(offset)
-  if (length > BigInt(Number.MAX_SAFE_INTEGER)) throw faultOf('a frame has no possible length')
+  if (length > BigInt(Number.MAX_SAFE_INTEGER)) throw faultOf('a frame has an impossible length')
   return Number(length)
 }
 

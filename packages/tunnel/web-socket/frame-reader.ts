@@ -83,7 +83,9 @@ export class FrameReader {
     }
     if (opcode > opcodes.binary) throw faultOf(`a frame of unknown kind ${opcode}`)
     if ((opcode === opcodes.continuation) !== this.#isWithinMessage) {
-      throw faultOf(this.#isWithinMessage ? 'a message within another' : 'no message goes on')
+      throw faultOf(
+        this.#isWithinMessage ? 'a message starts within another' : 'no message is continued',
+      )
     }
     if (!this.#isWithinMessage) this.#messageBytes = 0
     this.#isWithinMessage = true

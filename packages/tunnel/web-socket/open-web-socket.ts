@@ -89,7 +89,8 @@ function faultOf({ headers }: IncomingMessage, protocol: string, key: string): s
     return 'the answer is not to what was asked'
   if (headers['sec-websocket-protocol'] !== protocol)
     return `the other end does not speak ${protocol}`
-  if (headers['sec-websocket-extensions'] !== undefined) return 'it takes extensions nobody offered'
+  if (headers['sec-websocket-extensions'] !== undefined)
+    return 'it selects extensions that were not offered'
   return undefined
 }
 

@@ -210,7 +210,7 @@ class EmptyNamespaces {
     const preconditions = { uid, resourceVersion }
     const namespaces = this.#deps.local.resource(resources.namespaces)
     const taken = await unlessChanged(namespaces.delete({ name, preconditions }, signal))
-    if (taken) log.info('Namespace is empty and goes', { namespace: name })
+    if (taken) log.info('Deleted empty namespace', { namespace: name })
     return { requeueAfterMs: this.#timing.closedMs }
   }
 

@@ -145,7 +145,7 @@ class FollowedSources {
     const crd = context.informer(resources.customResourceDefinitions).get({ name })
     const version = crd && storedVersion(crd)
     if (version === undefined) {
-      return { isAbsent: true, message: `This cluster has no kind ${name}; what there is stays.` }
+      return { isAbsent: true, message: `This cluster has no kind ${name}; existing objects stay.` }
     }
     const informer = context.informer(this.#resourceOf(source, version, context))
     if (!informer.hasSynced()) return { message: `Objects of ${name} are being read.` }

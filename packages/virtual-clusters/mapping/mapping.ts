@@ -117,7 +117,7 @@ function refusing(sent: AnyObject, map: (manifest: AnyObject) => AnyObject): Any
 function wellFormed({ labels, annotations, ...metadata }: ObjectMeta): ObjectMeta {
   for (const text of [metadata.name, metadata.namespace]) {
     if (text === undefined || typeof text === 'string') continue
-    throw new MappingRefusal('its name and namespace are no texts')
+    throw new MappingRefusal('its name and namespace are not strings')
   }
   return {
     ...metadata,
@@ -131,7 +131,7 @@ function isTextMap(texts: unknown): boolean {
   if (isJsonObject(texts) && Object.values(texts).every((text) => typeof text === 'string')) {
     return true
   }
-  throw new MappingRefusal('its labels or annotations are no map of texts')
+  throw new MappingRefusal('its labels or annotations are not a map of strings')
 }
 
 function placed(manifest: AnyObject, names: MemberNames): AnyObject {
@@ -171,7 +171,7 @@ function refuseKind(manifest: AnyObject, options: MappingOptions): void {
     clusterScopes[groupKind] !== undefined || options.sharedKinds?.includes(groupKind)
   if (!isAllowed) {
     throw new MappingRefusal(
-      'it has no namespace, and would be there for every virtual cluster: install it in the edge cluster itself',
+      'it has no namespace and would exist for every virtual cluster: install it in the edge cluster itself',
     )
   }
   if (groupKind !== clusterBinding || options.allowsClusterRights === true) return

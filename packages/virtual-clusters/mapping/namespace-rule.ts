@@ -31,7 +31,7 @@ export function createNamespaceRule({
 }: NamespaceRuleOptions): NamespaceRule {
   const { before, after, isNamespaceFirst } = parsePattern(pattern)
   if (!label.test(clusterName)) {
-    throw new RangeError(`Cannot map namespaces of cluster "${clusterName}": it is no DNS label`)
+    throw new RangeError(`Cannot map namespaces of cluster "${clusterName}": it is not a DNS label`)
   }
   return {
     toMember(namespace) {
@@ -73,7 +73,7 @@ function refuseReserved(namespace: string): void {
     )
   }
   if (!label.test(namespace) || namespace.length > namespaceCharsMax) {
-    throw new MappingRefusal(`namespace "${namespace}" is no DNS label of at most 63 characters`)
+    throw new MappingRefusal(`namespace "${namespace}" is not a DNS label of at most 63 characters`)
   }
 }
 

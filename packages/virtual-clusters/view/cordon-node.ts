@@ -31,7 +31,7 @@ export async function cordonNode(asked: Asked, signal: AbortSignal): Promise<Tun
     throw readOnly(info, clusterName)
   }
   if (!equalJson(fixedOf(node), fixedOf(wanted))) {
-    const why = `virtual cluster "${clusterName}" may only cordon its nodes; what else they are is for the edge cluster's operator to say`
+    const why = `virtual cluster "${clusterName}" may only cordon its nodes; only the edge cluster's operator may change them otherwise`
     throw new StatusError('Forbidden', `nodes "${info.name}" is forbidden: ${why}`)
   }
   const unschedulable = fieldAt(wanted, 'spec', 'unschedulable') ?? null

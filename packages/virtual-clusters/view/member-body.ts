@@ -100,7 +100,7 @@ function metadataOf({ metadata }: JsonObject): Record<string, unknown> {
   if (typeof metadata === 'object' && !Array.isArray(metadata)) return { ...metadata }
   throw new StatusError(
     'BadRequest',
-    'Cannot pass object to a virtual cluster: its metadata is no object',
+    'Cannot pass object to a virtual cluster: its metadata is not an object',
   )
 }
 

@@ -112,6 +112,6 @@ function shownListMeta(metadata: unknown, { pageToken }: Sight): unknown {
 
 function notUnderstood(): StatusError {
   const text =
-    'Cannot show answer in a virtual cluster: the edge cluster answered with something that is no object, list or Table'
+    'Cannot show answer in a virtual cluster: the edge cluster answered with something that is not an object, list or Table'
   return new StatusError('InternalError', text)
 }

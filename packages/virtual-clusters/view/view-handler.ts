@@ -178,7 +178,7 @@ function refusalOf(error: unknown, { headers }: TunnelRequest, log: Logger): Tun
 }
 
 export function noCluster(cluster: string): StatusError {
-  const text = `Cannot reach virtual cluster "${cluster}": the agent has no group of nodes of that name; look at the VirtualClusters of the edge cluster`
+  const text = `Cannot reach virtual cluster "${cluster}": the agent has no group of nodes of that name; see the VirtualClusters of the edge cluster`
   return new StatusError('ServiceUnavailable', text)
 }
 

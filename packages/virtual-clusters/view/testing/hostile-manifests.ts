@@ -237,7 +237,7 @@ export function foreignIn(value: unknown): string[] {
 
 function plainOf(groupKind: string): { of: ServedKind; plain: JsonObject } {
   const found = plainContents[groupKind]
-  if (!found) throw new Error(`Cannot write ${groupKind}: say in plainContents what it needs`)
+  if (!found) throw new Error(`Cannot write ${groupKind}: add what it needs to plainContents`)
   const [version, resource, plain] = found
   const group = groupKind.slice(0, groupKind.indexOf('/'))
   const apiVersion = group === '' ? version : `${group}/${version}`
