@@ -175,6 +175,7 @@ export class FakeRuntime implements ContainerRuntime {
   }
 
   async removePodSandbox(id: string): Promise<void> {
+    if (!this.#sandboxes.has(id)) return this.#answer()
     await this.stopPodSandbox(id)
     this.#sandboxes.delete(id)
     for (const [key, { podSandboxId }] of this.#containers) {
@@ -204,6 +205,7 @@ export class FakeRuntime implements ContainerRuntime {
     config: ContainerConfig
   }): Promise<string> {
     this.#answer()
+    this.#sandbox(request.podSandboxId)
     const id = this.#id('c')
     this.#containers.set(id, {
       ...request,
@@ -220,6 +222,9 @@ export class FakeRuntime implements ContainerRuntime {
   async startContainer(id: string): Promise<void> {
     this.#answer()
     const container = this.#container(id)
+    if (container.state !== 'CONTAINER_CREATED') {
+      throw new RuntimeError('Unknown', `container ${id} is in state ${container.state}`)
+    }
     container.state = 'CONTAINER_RUNNING'
     container.startedAt = this.#nowNs()
     const name = nameOf(container)

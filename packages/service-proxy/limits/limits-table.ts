@@ -26,6 +26,10 @@ export const serviceProxyBounds = Object.freeze({
     /** How often what others may have changed is put right. */
     checkMs: 10_000,
   }),
+  nftTable: Object.freeze({
+    /** The elements of one command; longer commands only make errors harder to read. */
+    elementsPerCommandMax: 500,
+  }),
   nft: Object.freeze({
     /** More than a table without its elements ever has. */
     outputBytesMax: 4 * 1024 * 1024,

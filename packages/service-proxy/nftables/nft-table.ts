@@ -1,3 +1,5 @@
+import { serviceProxyBounds } from '../limits/limits-table.ts'
+
 /**
  * One nftables table as data, and the script that turns one state of it into another. A change of
  * one endpoint costs a few elements, not the table; affinity sets keep what the kernel learnt.
@@ -40,8 +42,7 @@ export function renderDelta(old: NftTable, next: NftTable): string {
   return lines.length === 0 ? '' : lines.join('\n') + '\n'
 }
 
-/** Elements in one command; longer commands only make errors harder to read. */
-const elementsPerCommandMax = 500
+const { elementsPerCommandMax } = serviceProxyBounds.nftTable
 
 function deltaLines(old: NftTable, next: NftTable): string[] {
   const lines: string[] = []
