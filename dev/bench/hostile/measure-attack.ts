@@ -11,8 +11,8 @@ import { memoryOf, processorMs } from '../role-process.ts'
 
 const attackMs = 2_000
 /** On a busy machine an attack goes on for as long again, a few times, until the server has had so much processor time. */
-const attackProcessorMs = 1_000
-const attackRoundsMax = 4
+const attackProcessorMs = 2_000
+const attackRoundsMax = 8
 /** The attacker prepares its body in this time. */
 const prepareMs = 1_000
 /** The honest users' own address: handshakes from one address take turns, and the attackers have another. */
