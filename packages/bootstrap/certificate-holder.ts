@@ -178,7 +178,7 @@ async function renewForever(
     notBeforeMs = clock.monotonicMs() + againMs
     const period = validityOf(renewal.held.newest.certificatePem)
     if (isWithin(period, clock.now())) continue
-    log.error('Certificate is out of its dates: set this clock, or that of whoever issues it', {
+    log.error('Certificate is not valid now: correct the clock of this machine or of the issuer', {
       path: renewal.paths.certificatePath,
       now: new Date(clock.now()).toISOString(),
       begins: new Date(period.notBeforeMs).toISOString(),

@@ -142,7 +142,7 @@ class Floor implements TimeFloor {
       )
     } catch (error) {
       // The disk may be full; the next turn saves the time.
-      log.info('Time not written down', { path, why: messageOf(error) })
+      log.info('Time not saved', { path, why: messageOf(error) })
     }
   }
 

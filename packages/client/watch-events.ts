@@ -89,6 +89,6 @@ function toWatchEvent<T extends KubeObject>(line: unknown): WatchEvent<T> {
     case 'DELETED':
       return { type, object: readObject<T>(object) }
     default:
-      throw new Error('Cannot read watch: an event of no known type')
+      throw new Error('Cannot read watch: an event has an unknown type')
   }
 }

@@ -35,7 +35,7 @@ export class LuaFrame {
 
 function expected(local: LuaLocal | undefined): LuaLocal {
   // The parser resolves a name only to an earlier declaration.
-  if (local === undefined) throw new LuaError('a local is used before it is there')
+  if (local === undefined) throw new LuaError('a local is used before its declaration')
   return local
 }
 

@@ -87,7 +87,7 @@ function convert(value: LuaValue, conversion: Conversion, { path, depth }: Place
   }
   if (typeof value === 'number') {
     if (Number.isFinite(value)) return value
-    throw new LuaError(`${shown(path)} is no number that JSON has`)
+    throw new LuaError(`${shown(path)} is not a number that JSON can represent`)
   }
   if (value === undefined || typeof value === 'boolean') return value
   if (!(value instanceof LuaTable)) throw new LuaError(`${shown(path)} is a ${typeOf(value)}`)

@@ -43,6 +43,6 @@ function withinStack<Result>(act: () => Result): Result {
     return act()
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    throw new LuaLimitError('it was nested too deep', { cause: error })
+    throw new LuaLimitError('it was nested too deeply', { cause: error })
   }
 }

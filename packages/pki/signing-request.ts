@@ -39,7 +39,7 @@ export interface SigningRequestProof {
 /** Throws TypeError if the bytes are not exactly one PKCS#10 request. */
 export function readSigningRequestProof(der: Uint8Array): SigningRequestProof {
   try {
-    if (sequenceBytes(der) !== der.length) throw new TypeError('it does not end where it says')
+    if (sequenceBytes(der) !== der.length) throw new TypeError('its declared length is wrong')
     const request = new x509.Pkcs10CertificateRequest(new Uint8Array(der))
     const publicKeyDer = new Uint8Array(request.publicKey.rawData)
     return { publicKeyDer, isSigned: () => request.verify() }

@@ -198,7 +198,7 @@ function checkCopy(path: string, shownPath: string): RowName[] {
     using database = openDatabase(path)
     pragma(database, 'locking_mode = EXCLUSIVE')
     if (pragma(database, 'application_id') !== applicationId) {
-      throw new ExpectedError(`Cannot use ${shownPath}: it is no store`, exitCodes.dataDirectory)
+      throw new ExpectedError(`Cannot use ${shownPath}: it is not a store`, exitCodes.dataDirectory)
     }
     const version = readSchemaVersion(database)
     if (version > schemaVersion) {

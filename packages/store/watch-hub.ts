@@ -131,7 +131,7 @@ class Subscription implements Disposable {
     const { watcherEventsMax, watcherBytesMax } = this.#bounds
     if (this.#waitingEvents > watcherEventsMax || this.#waitingBytes > watcherBytesMax) {
       const waiting = `${this.#waitingEvents} events with ${this.#waitingBytes} bytes`
-      return this.fail(new SlowWatcherError(`Cannot watch on: ${waiting} wait to be read`))
+      return this.fail(new SlowWatcherError(`Cannot go on watching: ${waiting} are unread`))
     }
     this.#batches.push(fresh)
     this.#wake?.()

@@ -73,7 +73,7 @@ async function noteUse(
       return true
     })
   } catch (error) {
-    log.error('Use of a token in a secret not noted', {
+    log.error('Use of a token in a secret not recorded', {
       secret: `${namespace}/${name}`,
       error: asError(error),
     })

@@ -130,7 +130,7 @@ export class WatchCache {
       } catch (error) {
         if (signal.aborted) return
         if (!(error instanceof CompactedError) && !(error instanceof SlowWatcherError)) throw error
-        log.info('Watch cache lists anew', { error })
+        log.info('Watch cache lists again', { error })
       }
       if (signal.aborted) return
       await this.load()

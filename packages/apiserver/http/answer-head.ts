@@ -22,7 +22,7 @@ export function answerHead(
   log: Logger,
 ): AnswerHead {
   const isFinal = Number.isInteger(status) && status >= 200 && status <= 599
-  if (!isFinal) log.error('Answer had no status of HTTP', { status })
+  if (!isFinal) log.error('Answer had an invalid HTTP status', { status })
   return { status: isFinal ? status : 500, headers: writableHeaders(headers, log) }
 }
 

@@ -201,7 +201,9 @@ export class HandshakeTurns {
       this.#late?.[Symbol.dispose]()
       this.#late = undefined
       if (this.#dropped === 0) return
-      this.#deps.log.info('All connections are greeted again', { dropped: this.#dropped })
+      this.#deps.log.info('TLS handshakes keep up with the connections again', {
+        dropped: this.#dropped,
+      })
       this.#dropped = 0
     } else if (this.#late === undefined) {
       const sinceMs = Math.min(sinceOf(this.#urgent), sinceOf(this.#patient))
@@ -224,7 +226,7 @@ export class HandshakeTurns {
     const oldest = lane.shift()
     if (oldest === undefined) return
     if (this.#dropped === 0) {
-      const text = 'More connections come than can be greeted, some are closed'
+      const text = 'Too many connections wait for their TLS handshake, closing some'
       this.#deps.log.info(text, { waiting: this.#waitingCount })
     }
     this.#dropped += 1

@@ -56,7 +56,9 @@ export function createLastingRequests(
         await clock.sleep(everyMs * secondLookShare, signal)
         for (const request of await refusedOf(refused.filter((each) => open.has(each)))) {
           open.delete(request)
-          log.info('Request ended, its client may not have it any more', { path: request.path })
+          log.info('Request ended, its client is no longer allowed to make it', {
+            path: request.path,
+          })
           request.end()
         }
       }

@@ -105,7 +105,7 @@ export class SpanQueue implements AsyncDisposable {
   async #exportNext(signal: AbortSignal): Promise<void> {
     const { batchMax, exportMs: ms } = this.#limits
     const batch = this.#waiting.splice(0, batchMax)
-    const message = `Cannot export spans: not taken in ${ms} ms`
+    const message = `Cannot export spans: not accepted within ${ms} ms`
     try {
       await withTimeout({ ms, message, clock: this.#deps.clock }, signal, (scope) =>
         this.#exporter.export(batch, scope),
@@ -115,7 +115,7 @@ export class SpanQueue implements AsyncDisposable {
     } catch (error) {
       this.#counts.inc({ result: 'dropped' }, batch.length)
       const cause = asError(error)
-      if (!this.#isFailing) this.#deps.log.info('Spans are not taken', { error: cause })
+      if (!this.#isFailing) this.#deps.log.info('Spans are not accepted', { error: cause })
       this.#isFailing = true
     }
   }

@@ -80,7 +80,7 @@ function framingOf(headers: AnswerHeaders, isNew: boolean): AnswerHead['body'] {
   const coding = headers['transfer-encoding']
   const length = headers['content-length']
   if (coding !== undefined) {
-    if (length !== undefined) throw new BadAnswerError('a length and pieces')
+    if (length !== undefined) throw new BadAnswerError('both content-length and transfer-encoding')
     const isChunked = typeof coding === 'string' && coding.toLowerCase() === 'chunked'
     if (!isChunked || !isNew) throw new BadAnswerError('bad transfer-encoding')
     return 'chunked'

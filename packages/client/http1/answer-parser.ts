@@ -80,7 +80,7 @@ export class AnswerParser {
   #step(bytes: Buffer): Buffer | undefined {
     switch (this.#state) {
       case 'idle':
-        throw new BadAnswerError('bytes that nobody asked for')
+        throw new BadAnswerError('unexpected bytes after the answer')
       case 'head':
         return this.#readHead(bytes)
       case 'length':
@@ -118,8 +118,9 @@ export class AnswerParser {
   /** Skips an interim answer, e.g. 103. */
   #skip({ status }: AnswerHead, rest: Buffer): Buffer {
     this.#interim += 1
-    if (status === 101) throw new BadAnswerError('it switches protocols unasked')
-    if (this.#interim > clientLimits.interimAnswersMax) throw new BadAnswerError('too many of 1xx')
+    if (status === 101) throw new BadAnswerError('it switched protocols without being asked')
+    if (this.#interim > clientLimits.interimAnswersMax)
+      throw new BadAnswerError('too many 1xx answers')
     return rest
   }
 
@@ -139,7 +140,7 @@ export class AnswerParser {
     if (line === undefined) return undefined
     // A chunk extension may follow the size. Nobody uses them, and readers interpret them
     // differently.
-    if (!/^[\da-f]{1,12}$/i.test(line)) throw new BadAnswerError('bad size of a piece')
+    if (!/^[\da-f]{1,12}$/i.test(line)) throw new BadAnswerError('bad chunk size')
     this.#leftBytes = Number.parseInt(line, 16)
     this.#state = this.#leftBytes === 0 ? 'trailers' : 'piece'
     return bytes.subarray(line.length + lineEnd.length)
@@ -147,7 +148,7 @@ export class AnswerParser {
 
   #readPieceEnd(bytes: Buffer): Buffer | undefined {
     const isWrong = bytes[0] !== 0x0d || (bytes.length > 1 && bytes[1] !== 0x0a)
-    if (isWrong) throw new BadAnswerError('a piece is longer than it says')
+    if (isWrong) throw new BadAnswerError('a chunk is longer than its size')
     if (bytes.length < lineEnd.length) return undefined
     this.#state = 'size'
     return bytes.subarray(lineEnd.length)
@@ -180,6 +181,7 @@ function stateOf({ body }: AnswerHead): State {
 /** Returns undefined until the line is complete. */
 function lineOf(bytes: Buffer, bytesMax: number): string | undefined {
   const at = bytes.indexOf(lineEnd)
-  if (at > bytesMax || (at < 0 && bytes.length > bytesMax)) throw new BadAnswerError('a long line')
+  if (at > bytesMax || (at < 0 && bytes.length > bytesMax))
+    throw new BadAnswerError('a line is too long')
   return at < 0 ? undefined : bytes.toString('latin1', 0, at)
 }

@@ -68,7 +68,7 @@ export class HttpPool implements Disposable {
 
   [Symbol.dispose](): void {
     this.retire()
-    for (const connection of this.#all) connection.close(new Error('the way is closed'))
+    for (const connection of this.#all) connection.close(new Error('the connection pool is closed'))
   }
 
   async #take(signal: AbortSignal): Promise<HttpConnection> {

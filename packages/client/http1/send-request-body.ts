@@ -70,11 +70,11 @@ function write(socket: Duplex, chunk: Uint8Array, isPiece: boolean): boolean {
 }
 
 function tooLong(lengthBytes: number): Error {
-  return new Error(`the request has more than the ${lengthBytes} bytes that it names`)
+  return new Error(`the request has more than the ${lengthBytes} bytes that it declares`)
 }
 
 function tooShort(lengthBytes: number): Error {
-  return new Error(`the request has fewer than the ${lengthBytes} bytes that it names`)
+  return new Error(`the request has fewer than the ${lengthBytes} bytes that it declares`)
 }
 
 function ignore(): void {}

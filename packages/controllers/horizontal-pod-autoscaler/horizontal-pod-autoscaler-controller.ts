@@ -139,7 +139,7 @@ async function autoscale(turn: Turn, signal: AbortSignal): Promise<void> {
     await reportFailure({ turn, target, conditions, metrics, message: failure }, signal)
     return
   }
-  if (failure !== '') context.log.info('Some metrics say nothing', { key, failure })
+  if (failure !== '') context.log.info('Some metrics have no value', { key, failure })
   const plan = planWithMetrics(input, { desired, metric })
   const whole = { ...plan, conditions: [...conditions, ...plan.conditions] }
   await carryOut({ turn, target, plan: whole, metrics }, signal)

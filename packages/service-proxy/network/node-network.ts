@@ -62,7 +62,7 @@ export async function keepNodeNetwork(
     } catch (error) {
       signal.throwIfAborted()
       health.set(healthPart, messageOf(error))
-      log.error('Node network not put right', { error: asError(error) })
+      log.error('Node network not corrected', { error: asError(error) })
     }
   }
 }

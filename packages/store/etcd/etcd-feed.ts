@@ -128,7 +128,7 @@ export class EtcdFeed implements AsyncDisposable {
         return this.#hub.close(gap)
       } catch (error) {
         const cause = asError(error)
-        this.#deps.log.info('Watch on etcd cannot begin anew, trying again', { error: cause })
+        this.#deps.log.info('Watch on etcd cannot be restarted, trying again', { error: cause })
         await this.#deps.clock.sleep(1_000, signal).catch(() => undefined)
       }
     }

@@ -22,7 +22,7 @@ export class EtcdKeys {
 
   keyOf(key: string): Buffer {
     if (!key.startsWith('/')) {
-      throw new RangeError(`Cannot use key ${key}: in etcd each begins with a slash`)
+      throw new RangeError(`Cannot use key ${key}: keys in etcd begin with a slash`)
     }
     return Buffer.from(`${this.#root}${key}`)
   }

@@ -52,7 +52,7 @@ export async function* watchEtcd(
       if (signal.aborted) throw abortReason(signal)
       if (error instanceof CompactedError || error instanceof StoreClosedError) throw error
       const cause = asError(error)
-      log.info('Watch on etcd broke, goes on', { error: cause, afterRevision })
+      log.info('Watch on etcd broke, continuing it', { error: cause, afterRevision })
     }
     channel.turnAway()
     await clock.sleep(backoff.nextMs(), signal)
