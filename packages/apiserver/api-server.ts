@@ -56,9 +56,9 @@ export interface ApiServerOptions<S extends Serving = Serving> {
   /** Default: 0, any free port. */
   readonly port?: number
   readonly limits?: Partial<ApiServerLimits>
-  /** Called once, when all objects are in memory and before anything is served. */
+  /** Called once, after all objects are in memory and before anything is served. */
   readonly serving: (server: LoadedServer) => S
-  /** Fields of GET /version beside the defaults. */
+  /** Additional fields of GET /version. */
   readonly version?: Readonly<Record<string, string>>
   /**
    * The proxies whose connections begin with a PROXY header with the client's address. If omitted,
@@ -92,19 +92,19 @@ export interface ApiServerOptions<S extends Serving = Serving> {
   readonly aggregation?: AggregationOptions
 }
 
-/** Everything in a server that is made of its own objects. */
+/** The parts of a server that are built from its own objects. */
 export interface Serving {
   readonly access: Access
-  /** Further path prefixes; authentication and authorization are done when they are called. */
+  /** Additional path prefixes. A route is called after authentication and authorization. */
   readonly routes?: readonly Route[]
   /** Group versions that this process serves in addition to the registry's. */
   readonly localApis?: readonly LocalApi[]
-  /** The target that a request means, e.g. by the host name it was sent to. May refuse with a StatusError. */
+  /** Returns the target that a request means, e.g. by its host name. May refuse with a StatusError. */
   readonly retarget?: ((request: ApiRequest) => string) | undefined
   readonly audit?: AuditSink | undefined
 }
 
-/** A server that has its objects. Its `address`, `transport` and `take` work once it serves. */
+/** A server that has loaded its objects. Its `address`, `transport` and `take` work once it serves. */
 export type LoadedServer = Pick<ApiServer, 'objects' | 'address' | 'transport' | 'take'>
 
 export interface ApiServerDeps {
@@ -120,9 +120,9 @@ export interface ApiServerDeps {
 }
 
 export interface ApiServer<S extends Serving = Serving> extends AsyncDisposable {
-  /** The value that `serving` of the options has returned. */
+  /** The value that the option `serving` returned. */
   readonly serving: S
-  /** Resolves when the port is open. */
+  /** Resolves once the port is open. */
   listen(): Promise<void>
   /** Serves a connection from this address that did not come through the port. It starts with TLS. */
   take(connection: Duplex, address: string): void
@@ -144,7 +144,10 @@ export interface ApiServer<S extends Serving = Serving> extends AsyncDisposable 
   retryUnreadable(): Promise<void>
 }
 
-/** Resolves when all objects are in memory and the API can be called; `listen` opens it to others. */
+/**
+ * Resolves once all objects are in memory and the API can be called in this process; `listen` opens
+ * the port.
+ */
 export async function createApiServer<S extends Serving>(
   options: ApiServerOptions<S>,
   deps: ApiServerDeps,

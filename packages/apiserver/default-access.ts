@@ -57,7 +57,7 @@ export interface DefaultAccessOptions {
   readonly webhookIdentity?: WebhookClientDeps['identity']
   /** Admission plugins in addition to those that are on by default. */
   readonly enabledPlugins?: readonly string[]
-  /** What the parts of this server add to the usual checks. */
+  /** The checks of this server's parts in addition to the usual ones. */
   readonly extra?: readonly ExtraAccess[]
 }
 
