@@ -1,10 +1,10 @@
-/** A bootstrap token: `<id>.<secret>`, six and sixteen characters of a-z0-9. The id is no secret. */
+/** A bootstrap token: `<id>.<secret>`, six and sixteen characters of a-z0-9. The id is not secret. */
 export interface BootstrapToken {
   readonly id: string
   readonly secret: string
 }
 
-/** Type and namespace of the Secrets that hold bootstrap tokens. */
+/** The type and namespace of the Secrets that hold bootstrap tokens. */
 export const bootstrapSecretType = 'bootstrap.kubernetes.io/token'
 export const bootstrapNamespace = 'kube-system'
 

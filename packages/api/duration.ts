@@ -1,4 +1,4 @@
-/** Go's duration text ("1h30m", "2.5s", "100ms"), as metav1.Duration carries. */
+/** The units of Go's duration text ("1h30m", "2.5s", "100ms"), as in metav1.Duration. */
 const msOfUnit: Readonly<Record<string, number>> = Object.freeze({
   ns: 1e-6,
   us: 1e-3,
@@ -10,7 +10,7 @@ const msOfUnit: Readonly<Record<string, number>> = Object.freeze({
   h: 3_600_000,
 })
 
-/** Milliseconds, possibly with a fraction; undefined when the text is no duration. */
+/** Returns milliseconds, possibly with a fraction, or undefined if the text is not a duration. */
 export function parseDurationMs(text: string): number | undefined {
   const match = /^([+-]?)((?:[0-9]*\.?[0-9]+|[0-9]+\.)(?:ns|us|µs|μs|ms|s|m|h))+$/.exec(text)
   if (!match) return /^[+-]?0$/.test(text) ? 0 : undefined
@@ -21,7 +21,7 @@ export function parseDurationMs(text: string): number | undefined {
   return match[1] === '-' ? -ms : ms
 }
 
-/** As Go prints it: 90000 is `1m30s`, 1500 is `1.5s`, 0 is `0s`. */
+/** Formats a duration as Go does: 90000 is `1m30s`, 1500 is `1.5s`, 0 is `0s`. */
 export function formatDurationMs(ms: number): string {
   if (ms === 0) return '0s'
   const sign = ms < 0 ? '-' : ''

@@ -1,8 +1,8 @@
 import type { StatusCause } from './status-error.ts'
 
 /**
- * field.Error of upstream as status causes: the reason, the message and the field that clients
- * print and tests match on. Paths look like `spec.containers[0].name`.
+ * Upstream's field.Error as status causes: the reason, the message and the field that clients print
+ * and tests match on. Paths look like `spec.containers[0].name`.
  */
 export type FieldErrorReason = keyof typeof wordsOfReason
 
@@ -62,18 +62,18 @@ export function fieldTooMany(field: string, actual: number, itemsMax: number): S
   return withValue('FieldValueTooMany', field, actual, `must have at most ${items(itemsMax)}`)
 }
 
-/** As a value is printed in such a message: strings quoted, all else as JSON. */
+/** Formats a value for such a message: strings quoted, everything else as JSON. */
 export function printFieldValue(value: unknown): string {
   if (typeof value === 'string') return quoteGo(value)
   return (JSON.stringify(value) ?? 'null').replaceAll(/[<>&\u2028\u2029]/g, escaped)
 }
 
-/** Go's JSON is safe to stand in HTML. */
+/** Go escapes JSON so that it can be part of HTML. */
 function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
-/** Go's strconv.Quote: not JSON's escapes, but `\x00` and `\u00a0`. */
+/** Implements Go's strconv.Quote, whose escapes are `\x00` and `\u00a0`, not JSON's. */
 export function quoteGo(text: string): string {
   if (/^[\x20-\x21\x23-\x5b\x5d-\x7e]*$/.test(text)) return `"${text}"`
   let out = '"'

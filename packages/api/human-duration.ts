@@ -5,8 +5,9 @@ const dayMs = 24 * hourMs
 const yearMs = 365 * dayMs
 
 /**
- * A duration as kubectl shows it: at most two units, the smaller one only while it matters, e.g.
- * 119s, 5m30s, 7h12m, 3d4h, 2y35d. A little in the future counts as now, as clocks differ.
+ * Formats a duration as kubectl does: at most two units, the smaller one only while it matters,
+ * e.g. 119s, 5m30s, 7h12m, 3d4h, 2y35d. A time slightly in the future counts as now, because clocks
+ * differ.
  */
 export function humanDuration(ms: number): string {
   const seconds = Math.trunc(ms / secondMs)
@@ -23,7 +24,7 @@ export function humanDuration(ms: number): string {
   return `${Math.floor(ms / yearMs)}y`
 }
 
-/** How long ago an RFC 3339 time was; `<unknown>` when there is none. */
+/** Formats how long ago an RFC 3339 time was, or `<unknown>` if there is none. */
 export function ageOf(time: string | null | undefined, nowMs: number): string {
   if (time === null || time === undefined || time === '') return '<unknown>'
   return humanDuration(nowMs - Date.parse(time))

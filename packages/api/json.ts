@@ -1,11 +1,11 @@
-/** A JSON object whose members are not known to the compiler. */
+/** A JSON object whose members the compiler does not know. */
 export type JsonObject = Record<string, unknown>
 
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Assigns an own member, also for the one name that plain assignment would take for the prototype. */
+/** Assigns an own member, even with the one name that plain assignment would treat as the prototype. */
 export function setMember(target: JsonObject, key: string, value: unknown): void {
   if (key !== '__proto__') {
     target[key] = value
@@ -19,15 +19,15 @@ export function setMember(target: JsonObject, key: string, value: unknown): void
   })
 }
 
-/** An own member; undefined for what objects inherit. */
+/** Returns an own member, or undefined for inherited ones. */
 export function memberOf(target: Readonly<JsonObject>, key: string): unknown {
   return Object.hasOwn(target, key) ? target[key] : undefined
 }
 
-/** Containers in containers; a recursion below this is safe on any stack, however it was called. */
+/** The nesting of containers up to which a recursion is safe on any stack, however it was called. */
 export const recursionMax = 200
 
-/** A deep copy of JSON; faster than structuredClone, which also keeps what JSON has not. */
+/** Copies JSON deeply. Faster than structuredClone, which also keeps values other than JSON. */
 export function cloneJson<T>(value: T): T
 export function cloneJson(value: unknown): unknown {
   return cloneAt(value, 0)
@@ -35,7 +35,7 @@ export function cloneJson(value: unknown): unknown {
 
 function cloneAt(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value
-  // The engine reads JSON without recursion.
+  // The engine parses JSON without recursion.
   if (depth > recursionMax) return JSON.parse(encodeDeep(value))
   if (Array.isArray(value)) return value.map((item) => cloneAt(item, depth + 1))
   const copy: JsonObject = {}
@@ -45,7 +45,10 @@ function cloneAt(value: unknown, depth: number): unknown {
   return copy
 }
 
-/** Whether the text of a JSON value is certainly longer than so many bytes; looks no further than it must. */
+/**
+ * Returns true if the JSON text of a value is certainly longer than this many bytes. Looks no
+ * further than necessary.
+ */
 export function isLongerAsJson(value: unknown, bytesMax: number): boolean {
   let bytes = 0
   const containers: object[] = []
@@ -67,17 +70,17 @@ export function isLongerAsJson(value: unknown, bytesMax: number): boolean {
       bytes += key.length + 4
       count(member)
     }
-    // No comma stands before the first.
+    // There is no comma before the first member.
     bytes -= 1
   }
   return bytes > bytesMax
 }
 
-/** Deep equality of JSON; an undefined member is an absent one, and key order does not count. */
+/** Compares JSON deeply. An undefined member equals an omitted one, and key order does not count. */
 export function equalJson(a: unknown, b: unknown): boolean {
   const deeper: unknown[] = []
   if (!equalAt(a, b, { depth: 0, deeper })) return false
-  // What lies too deep for one recursion is compared by the next: pairs, one after the other.
+  // Values too deep for one recursion are compared by the next: pairs, one after the other.
   while (deeper.length > 0) {
     const right = deeper.pop()
     if (!equalAt(deeper.pop(), right, { depth: 0, deeper })) return false
@@ -87,7 +90,7 @@ export function equalJson(a: unknown, b: unknown): boolean {
 
 interface Comparing {
   readonly depth: number
-  /** Left and right of each pair that is still to be compared. */
+  /** The left and right values of each pair that must still be compared. */
   readonly deeper: unknown[]
 }
 
@@ -122,14 +125,14 @@ function equalObjects(a: JsonObject, b: JsonObject, below: Comparing): boolean {
 
 interface OpenContainer {
   readonly end: ']' | '}'
-  /** What is before each member, and the member. */
+  /** The text before each member, and the member. */
   readonly members: readonly (readonly [prefix: string, member: unknown])[]
   next: number
 }
 
 /**
- * What JSON.stringify writes, without recursion: the engine does without it only for objects that are
- * laid out simply, and nobody can see whether they are.
+ * Writes the same text as JSON.stringify, without recursion. The engine avoids recursion only for
+ * objects with a simple layout, which cannot be detected.
  */
 export function encodeDeep(root: unknown): string {
   const parts: string[] = []

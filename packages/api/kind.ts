@@ -4,52 +4,58 @@ import type { StatusCause } from './status-error.ts'
 
 /**
  * A kind is data: the apiserver's one generic registry serves every record of this shape, built-in
- * or made from a CRD at run time. Nothing anywhere switches on a kind's name.
+ * or created from a CRD at run time. No code switches on a kind's name.
  */
 export interface Kind extends GroupVersionKind {
-  /** Plural, lower case; the path segment. */
+  /** The plural in lower case; the path segment. */
   readonly resource: string
   readonly singular: string
   readonly listKind: string
   readonly isNamespaced: boolean
   readonly shortNames: readonly string[]
   readonly categories: readonly string[]
-  /** What discovery announces and the server allows, e.g. create, delete, deletecollection, get, list, patch, update, watch. */
+  /**
+   * The verbs that discovery announces and the server allows, e.g. create, delete,
+   * deletecollection, get, list, patch, update, watch.
+   */
   readonly verbs: readonly string[]
   readonly subresources: readonly Subresource[]
-  /** Where the object's type is found: `schemas[schemaName]`. */
+  /** The name of the object's type: `schemas[schemaName]`. */
   readonly schemaName: string
   readonly schemas: SchemaSet
-  /** The version objects of this group and kind are stored in; others convert from and to it. */
+  /** The version in which objects of this group and kind are stored; others convert from and to it. */
   readonly storageVersion: string
   /**
-   * Only where objects are stored under another group: events of events.k8s.io and of the core
+   * Set only if objects are stored under another group: events of events.k8s.io and of the core
    * group are the same objects.
    */
   readonly storageGroup?: string
-  /** Announced in place of what follows from the storage version: upstream stores another one. */
+  /** Announced instead of the hash of the storage version if upstream stores another version. */
   readonly storageVersionHash?: string
-  /** True where DELETE answers with the object that was deleted; others answer with a Status. */
+  /** True if DELETE answers with the deleted object; other kinds answer with a Status. */
   readonly returnsDeletedObject?: boolean
-  /** True for kinds made from a CRD. */
+  /** True for kinds created from a CRD. */
   readonly isCustom?: boolean
-  /** Sent as a warning with every answer; present only for versions that should not be used. */
+  /** Sent as a warning with every answer; set only for versions that should not be used. */
   readonly deprecation?: string
-  /** Field selectors allowed beside metadata.name and metadata.namespace, e.g. spec.nodeName. */
+  /**
+   * The field selectors that are allowed in addition to metadata.name and metadata.namespace, e.g.
+   * spec.nodeName.
+   */
   readonly selectableFields: readonly string[]
   readonly columns: readonly Column[]
   readonly strategy: Strategy
 }
 
 export interface Subresource {
-  /** status, scale, eviction, log, … */
+  /** The name: status, scale, eviction, log, … */
   readonly name: string
-  /** What the subresource takes and gives, e.g. autoscaling/v1 Scale. */
+  /** The kind of the subresource's bodies and answers, e.g. autoscaling/v1 Scale. */
   readonly kind: GroupVersionKind
-  /** The type of its bodies in the kind's schemas; absent where it has none, e.g. exec. */
+  /** The type of its bodies in the kind's schemas. Omitted if there is none, e.g. for exec. */
   readonly schemaName?: string
   readonly verbs: readonly string[]
-  /** Only for scale of kinds that have it: JSON paths with a leading dot. */
+  /** For scale only: JSON paths with a leading dot. */
   readonly scale?: {
     readonly specReplicasPath: string
     readonly statusReplicasPath: string
@@ -57,52 +63,52 @@ export interface Subresource {
   }
 }
 
-/** One column of `kubectl get` (metav1.TableColumnDefinition) and how a cell is made. */
+/** One column of `kubectl get` (metav1.TableColumnDefinition) and the function for its cells. */
 export interface Column {
   readonly name: string
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
   readonly format: string
   readonly description: string
-  /** 0: always shown; 1: only with -o wide. */
+  /** 0 means always shown, 1 only with -o wide. */
   readonly priority: number
-  /** Pure. `nowMs` is for ages. Returns what JSON carries in `cells`. */
+  /** A pure function. `nowMs` is for ages. Returns the JSON value in `cells`. */
   readonly cell: (object: AnyObject, nowMs: number) => string | number | boolean | null
 }
 
 export interface StrategyContext {
-  /** Wall clock, milliseconds since the Unix epoch. */
+  /** Wall clock time, in milliseconds since the Unix epoch. */
   readonly nowMs: number
   readonly newUid: () => string
-  /** For what can be seen only before the object is prepared; absent where nobody listens. */
+  /** Reports what is visible only before the object is prepared. Omitted if there is no recipient. */
   readonly warn?: (text: string) => void
   readonly user: string
-  /** Of the user; absent means none. Only a CertificateSigningRequest keeps them. */
+  /** The user's uid, if any. Only a CertificateSigningRequest stores these fields. */
   readonly userUid?: string
   readonly userGroups?: readonly string[]
   readonly userExtra?: Readonly<Record<string, readonly string[]>>
 }
 
 /**
- * The hooks of a kind, all pure; they may change `next` in place (it is a private copy).
+ * The hooks of a kind, all pure. They may change `next` in place, because it is a private copy.
  * Order on create: prepareForCreate, defaults, validate. On update: keep what the verb may not
  * change, prepareForUpdate, defaults, validateUpdate. On status: prepareForStatusUpdate,
  * validateStatusUpdate. Causes carry upstream's reason, message and field.
  */
 export interface Strategy {
-  /** Brings in what the hooks need and only some clusters do; awaited before each write. */
+  /** Loads modules that the hooks need and only some clusters use; awaited before each write. */
   readonly load?: () => Promise<void>
   /** Upstream's SetDefaults_* for this version. Idempotent. Runs on every decode. */
   readonly defaults?: (object: AnyObject) => void
-  /** Defaults that are the time of the request, which is its writer's to own. Idempotent. */
+  /** Sets defaults that are the time of the request, whose writer owns them. Idempotent. */
   readonly setTimes?: (object: AnyObject, nowMs: number) => void
   /**
-   * In place of the check against the schema, for kinds whose schema is a CRD's: prunes unknown
-   * fields and returns them in upstream's words. Throws StatusError when a type is wrong.
+   * Replaces the check against the schema, for kinds whose schema is a CRD's: prunes unknown fields
+   * and returns them in upstream's words. Throws StatusError if a type is wrong.
    */
   readonly onDecode?: (object: AnyObject) => string[]
-  /** Brings an object that was stored under an older schema up to date, each time it is read. */
+  /** Updates an object that was stored under an older schema, each time it is read. */
   readonly onRead?: (object: AnyObject, storedApiVersion: string) => void
-  /** Clears what the client may not set (status, …). */
+  /** Clears the fields that the client may not set (status, …). */
   readonly prepareForCreate?: (next: AnyObject, context: StrategyContext) => void
   readonly prepareForUpdate?: (next: AnyObject, old: AnyObject, context: StrategyContext) => void
   readonly prepareForStatusUpdate?: (
@@ -113,38 +119,45 @@ export interface Strategy {
   readonly validate?: (object: AnyObject) => StatusCause[]
   readonly validateUpdate?: UpdateValidation
   /**
-   * Of an update, what is wrong with the new object alone; for kinds where that is told before what has
-   * changed. `validate` starts with the same.
+   * Validates the new object of an update alone, for kinds that report these errors before those of
+   * changes. `validate` starts with the same errors.
    */
   readonly validateForm?: (next: AnyObject) => StatusCause[]
   readonly validateStatusUpdate?: UpdateValidation
   readonly warnings?: (next: AnyObject, old?: AnyObject) => string[]
   /**
    * Updates by a subresource that is a part of the object (approval, ephemeralcontainers, finalize,
-   * resize, …), by its name; what the part may not change was put back before. Without an entry
-   * the object is validated as on create.
+   * resize, …), by its name. Fields that the part may not change were restored before. Without an
+   * entry the object is validated as on create.
    */
   readonly parts?: Readonly<Record<string, PartUpdate>>
-  /** False for kinds that upstream does not give a generation (ConfigMap, Secret, …). Default: true when the schema has a spec. */
+  /**
+   * False for kinds to which upstream gives no generation (ConfigMap, Secret, …). Default: true if
+   * the schema has a spec.
+   */
   readonly hasGeneration?: boolean
-  /** A list or map that is sent empty where there was none is a new generation. */
+  /** True if a list or map that is newly sent empty increases the generation. */
   readonly countsSentEmpty?: boolean
-  /** A create on PUT to a missing name, as Lease and a few others allow. */
+  /** True if a PUT to a missing name creates, as for Lease and a few others. */
   readonly allowCreateOnUpdate?: boolean
-  /** An update without resourceVersion, as most kinds allow. Default true. */
+  /** True if an update may omit resourceVersion, as for most kinds. Default: true. */
   readonly allowUnconditionalUpdate?: boolean
-  /** Seconds to set as grace when the client asks none; 0: delete at once. Only pods use it. */
+  /** Returns the grace period in seconds, given the client's request; 0 deletes at once. Only pods use it. */
   readonly gracefulDeletion?: (object: AnyObject, askedSeconds: number | undefined) => number
   /** The name rule: dns-subdomain (default), dns-label, dns-1035-label, path-segment, config-key. */
   readonly nameRule?: NameRule
   /**
-   * What to do when nobody says: most kinds Background, batch/v1 Job: orphan by history. Of a kind
-   * that owns nothing, whatever anybody says: `none`.
+   * The propagation if the client requests nothing else: Background for most kinds, orphan for
+   * batch/v1 Job, for historical reasons. A kind with `none` owns nothing, and the client's request
+   * is ignored.
    */
   readonly defaultGarbageCollection?: 'orphan' | 'background' | 'none'
 }
 
-/** `warn` takes what the client is told though the update goes on, or beside what refuses it. */
+/**
+ * Validates an update. `warn` takes messages for the client that do not refuse the update, or that
+ * accompany its refusal.
+ */
 export type UpdateValidation = (
   next: AnyObject,
   old: AnyObject,

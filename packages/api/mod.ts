@@ -1,7 +1,7 @@
 /**
- * api: Kubernetes' vocabulary. Types of objects, what a kind and a schema are, names, labels, quantities and Status.
- * Pure: no I/O and no node: imports. The kinds themselves are in the package kinds.
- * Start reading at kind.ts (what a kind is), then schema.ts.
+ * api: Kubernetes' vocabulary. The types of objects, kinds and schemas; names, labels, quantities and
+ * Status. Pure: no I/O and no node: imports. The kinds themselves are in the package kinds.
+ * Start reading at kind.ts (the definition of a kind), then schema.ts.
  */
 export type * from './object.ts'
 export type * from './generated/types.ts'

@@ -2,8 +2,8 @@ import type { NameRule } from './kind.ts'
 
 /**
  * The name rules of Kubernetes (RFC 1123, RFC 1035, label keys and values, path segments). Each
- * check returns what is wrong in upstream's words, since clients show them; empty means valid.
- * None of the patterns can backtrack for long: lengths are bounded by what was read.
+ * check returns the errors in upstream's words, because clients show them; no errors mean valid. No
+ * pattern can backtrack for long, because the length of the input is limited.
  */
 const labelFormat = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
 const subdomainFormat = `${labelFormat}(\\.${labelFormat})*`
@@ -41,7 +41,7 @@ export function checkDns1035Label(value: string): string[] {
   return [...found, mismatch(rule, dns1035Format, ['my-name', 'abc-123'])]
 }
 
-/** Label keys, annotation keys, finalizers, taint keys: an optional DNS prefix, a slash, a name. */
+/** Checks label keys, annotation keys, finalizers and taint keys: an optional DNS prefix, a slash, a name. */
 export function checkQualifiedName(value: string): string[] {
   const rule =
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
@@ -67,13 +67,13 @@ export function checkLabelValue(value: string): string[] {
   return [...found, mismatch(rule, valueFormat, ['MyValue', 'my_value', '12345'])]
 }
 
-/** May the name be one segment of a URL path? */
+/** Checks that the name can be one segment of a URL path. */
 export function checkPathSegment(value: string): string[] {
   if (value === '.' || value === '..') return [`may not be '${value}'`]
   return checkPathSegmentPrefix(value)
 }
 
-/** Keys of a ConfigMap's or Secret's data, which become file names. */
+/** Checks keys of a ConfigMap's or Secret's data, which become file names. */
 export function checkConfigKey(value: string): string[] {
   const found = tooLong(value, lengthsMax.subdomain, 'characters')
   if (!configKeyPattern.test(value)) {
@@ -83,7 +83,7 @@ export function checkConfigKey(value: string): string[] {
   return [...found, ...checkParentDirectory(value)]
 }
 
-/** The reason of a metav1.Condition. */
+/** Checks the reason of a metav1.Condition. */
 export function checkConditionReason(value: string): string[] {
   if (/^[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?$/.test(value)) return []
   const rule =
@@ -100,7 +100,7 @@ export function checkEnvName(value: string): string[] {
   ]
 }
 
-/** IANA service names, as container and service ports carry. */
+/** Checks IANA service names, as in container and service ports. */
 export function checkPortName(value: string): string[] {
   const found = tooLong(value, 15, 'characters')
   if (!/^[-a-z0-9]+$/.test(value)) {
@@ -127,7 +127,7 @@ export function checkName(value: string, rule: NameRule, isPrefix = false): stri
   if (!isPrefix) return checkOfRule[rule](value)
   if (rule === 'path-segment') return checkPathSegmentPrefix(value)
   if (rule === 'config-key') return checkConfigKey(value)
-  // A trailing dash is fine in a prefix; upstream masks it together with the character before.
+  // A trailing dash is allowed in a prefix; upstream masks it together with the character before.
   const masked = value.length > 1 && value.endsWith('-') ? `${value.slice(0, -2)}a` : value
   return checkOfRule[rule](masked)
 }
@@ -158,7 +158,7 @@ function checkParentDirectory(value: string): string[] {
 
 const utf8 = new TextEncoder()
 
-/** Length in UTF-8 bytes; upstream's limits all count bytes, whatever their message says. */
+/** Returns the length in UTF-8 bytes. Upstream's limits all count bytes, whatever their message says. */
 export function byteLength(text: string): number {
   return /^\p{ASCII}*$/u.test(text) ? text.length : utf8.encode(text).length
 }

@@ -1,12 +1,12 @@
 import type { NodeSelectorRequirement, NodeSelectorTerm, PodSpec } from './generated/types.ts'
 
-/** What a node selector looks at. */
+/** The fields of a node that selectors read. */
 export interface SelectableNode {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** The node selector and the required node affinity of a pod. */
+/** Matches the node selector and the required node affinity of a pod. */
 export function matchesNodeAffinity(spec: PodSpec | undefined, node: SelectableNode): boolean {
   const selector = Object.entries(spec?.nodeSelector ?? {})
   if (!selector.every(([key, value]) => node.labels[key] === value)) return false
@@ -14,7 +14,7 @@ export function matchesNodeAffinity(spec: PodSpec | undefined, node: SelectableN
   return required === undefined || matchesNodeSelectorTerms(required.nodeSelectorTerms, node)
 }
 
-/** core/v1 NodeSelector: terms are OR-ed. */
+/** Matches core/v1 NodeSelector: terms are OR-ed. */
 export function matchesNodeSelectorTerms(
   terms: readonly NodeSelectorTerm[],
   node: SelectableNode,
@@ -22,7 +22,7 @@ export function matchesNodeSelectorTerms(
   return terms.some((term) => matchesNodeSelectorTerm(term, node))
 }
 
-/** Requirements are AND-ed; a term without any matches nothing. */
+/** Requirements are AND-ed. A term without any matches nothing. */
 export function matchesNodeSelectorTerm(
   { matchExpressions = [], matchFields = [] }: NodeSelectorTerm,
   { name, labels }: SelectableNode,
@@ -34,7 +34,10 @@ export function matchesNodeSelectorTerm(
   )
 }
 
-/** Whether this value of the label that it names does; undefined: the node has no such label. */
+/**
+ * Returns true if the value of the required label matches. `value` is undefined if the node has no
+ * such label.
+ */
 export function meetsRequirement(
   { operator, values = [] }: NodeSelectorRequirement,
   value: string | undefined,
@@ -57,7 +60,7 @@ export function meetsRequirement(
   }
 }
 
-/** NaN, which is neither more nor less, unless both are whole numbers. */
+/** Returns NaN, which is neither more nor less, unless both are whole numbers. */
 function compare(value: string | undefined, bound: string | undefined): number {
   const whole = /^[+-]?\d+$/
   if (!whole.test(value ?? '') || !whole.test(bound ?? '')) return NaN

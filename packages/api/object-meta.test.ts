@@ -5,7 +5,7 @@ import { validateObjectMeta, validateObjectMetaUpdate } from './object-meta.ts'
 
 const valid: ObjectMeta = { name: 'a', namespace: 'b' }
 
-/** Messages as Kubernetes 1.36 answers them for a ConfigMap. */
+/** The answers of Kubernetes 1.36 for a ConfigMap. */
 const refused: { meta: ObjectMeta; field: string; message: RegExp | string }[] = [
   {
     meta: { namespace: 'b' },

@@ -22,7 +22,7 @@ export const objectMetaLimits = Object.freeze({
   subresourceBytesMax: 256,
 })
 
-/** For a create, after a name was generated. Empty: valid. */
+/** Validates metadata for a create, after a name was generated. Returns no causes if valid. */
 export function validateObjectMeta(
   meta: ObjectMeta,
   rule: NameRule,
@@ -35,7 +35,7 @@ export function validateObjectMeta(
   ]
 }
 
-/** All but the names. Empty: valid. */
+/** Validates everything except the names. Returns no causes if valid. */
 export function validateMetaForm(meta: ObjectMeta): StatusCause[] {
   return [
     ...((meta.generation ?? 0) < 0
@@ -49,7 +49,10 @@ export function validateMetaForm(meta: ObjectMeta): StatusCause[] {
   ]
 }
 
-/** For an update: what may not change, and what the client may write. Empty: valid. */
+/**
+ * Validates metadata for an update: what may not change, and what the client may write. Returns no
+ * causes if valid.
+ */
 export function validateObjectMetaUpdate(next: ObjectMeta, old: ObjectMeta): StatusCause[] {
   const found = old.deletionTimestamp === undefined ? [] : validateNoNewFinalizers(next, old)
   if (!next.resourceVersion) {
@@ -109,7 +112,7 @@ export function validateAnnotations(
   return found
 }
 
-/** The fieldManager parameter and the manager of a managedFields entry. */
+/** Validates the fieldManager parameter, or the manager of a managedFields entry. */
 export function validateManagerName(manager: string, field: string): StatusCause[] {
   const found: StatusCause[] = []
   if (byteLength(manager) > objectMetaLimits.fieldManagerBytesMax) {
@@ -171,7 +174,7 @@ function validateOwnerReferences(references: readonly OwnerReference[]): StatusC
   return found
 }
 
-/** With its fields in the order of upstream's type. */
+/** Orders the fields as in upstream's type. */
 function shownOwner(reference: OwnerReference): object {
   const { apiVersion, kind, name, uid, controller, blockOwnerDeletion } = reference
   return { apiVersion, kind, name, uid, controller, blockOwnerDeletion }
@@ -212,7 +215,7 @@ const standardFinalizers: ReadonlySet<string> = new Set([
   'orphan',
 ])
 
-/** What most kinds of upstream's own ask beside: whose finalizer it is must be told. */
+/** Checks what most of upstream's own kinds require in addition: a finalizer must name its owner. */
 export function validateOwnFinalizers({ finalizers = [] }: ObjectMeta): StatusCause[] {
   const detail = 'name is neither a standard finalizer name nor is it fully qualified'
   return finalizers.flatMap((name, at) =>

@@ -44,14 +44,14 @@ export interface ObjectMeta {
   managedFields?: ManagedFieldsEntry[]
 }
 
-/** The least that every object has once it was decoded. */
+/** The fields that every decoded object has at least. */
 export interface KubeObject {
   apiVersion: string
   kind: string
   metadata: ObjectMeta
 }
 
-/** An object whose other fields are not known to the compiler. */
+/** An object whose other fields the compiler does not know. */
 export interface AnyObject extends KubeObject {
   [field: string]: unknown
 }
@@ -70,7 +70,7 @@ export interface KubeList<T> {
 }
 
 export interface GroupResource {
-  /** Empty for the core group. */
+  /** The group; empty for the core group. */
   group: string
   /** Plural, lower case. */
   resource: string

@@ -5,7 +5,10 @@ import type { Pod } from './generated/types.ts'
 import { podReferenceFields, podReferences, referenceOfStaticPod } from './pod-references.ts'
 import type { Schema, SchemaSet } from './schema.ts'
 
-/** Every text in a type of the schema, `[]` for the elements of a list; types in themselves once. */
+/**
+ * Returns the path of every text in a type of the schema, with `[]` for the elements of a list;
+ * recursive types once.
+ */
 function textsOf(types: SchemaSet, type: string): string[] {
   const walk = (schema: Schema, path: string, seen: readonly string[]): string[] => {
     if (schema.ref !== undefined) {
@@ -25,7 +28,7 @@ function textsOf(types: SchemaSet, type: string): string[] {
   return walk({ ref: type }, '', []).map((path) => path.slice(1))
 }
 
-/** Names in a pod that are of no object: its own parts, and things outside the API. */
+/** Names in a pod that do not refer to objects: its own parts, and things outside the API. */
 const names = [
   /^spec\.(volumes|(initC|c|ephemeralC)ontainers|resourceClaims|schedulingGates)\[\]\.name$/,
   /^spec\.(initC|c|ephemeralC)ontainers\[\]\.(ports|env|volumeMounts|volumeDevices)\[\]\.name$/,
@@ -44,16 +47,16 @@ const names = [
   /^status\.(initC|c|ephemeralC)ontainerStatuses\[\]\./,
   /^status\.extendedResourceClaimStatus\.requestMappings\[\]\.\w+Name$/,
   /^status\.(nominatedNodeName|resourceClaimStatuses\[\]\.name)$/,
-  // Behind a gate that is off; the node itself writes it.
+  // This is behind a gate that is off; the node itself writes it.
   /^status\.nodeAllocatableResourceClaimStatuses\[\]\.resourceClaimName$/,
 ]
 
-/** Names of objects that are found by more than the field itself. */
+/** Names of objects that are determined by more than the field itself. */
 const derived = ['status.resourceClaimStatuses[].resourceClaimName']
 
 test('each text of a pod that may name an object is in the list, or is known to name none', () => {
   const text = readFileSync(new URL('../kinds/generated/schema.json', import.meta.url), 'utf8')
-  // The generator writes nothing but schemas into it.
+  // The generator writes only schemas into it.
   const types = JSON.parse(text) as SchemaSet
   const pod = textsOf(types, 'io.k8s.api.core.v1.Pod')
   const fields = pod.filter((path) => /^(spec|status)\./.test(path))
@@ -106,7 +109,7 @@ const podOf = (spec: object, status: object = {}): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name: 'web', namespace: 'shop' },
-  // Tests write the parts of a spec that they are about.
+  // Tests write only the parts of a spec that they test.
   spec: { containers: [], ...spec } as NonNullable<Pod['spec']>,
   status,
 })

@@ -18,7 +18,7 @@ export type PodReferenceResource =
   | 'secrets'
   | 'serviceaccounts'
 
-/** The sort of field that the reference stands in; of a volume the sort of volume. */
+/** The type of field that contains the reference; for a volume, the type of volume. */
 export type PodReferenceVia =
   | 'pod'
   | 'imagePullSecrets'
@@ -48,19 +48,19 @@ type VolumeVia =
 /** An object that a pod refers to. */
 export interface PodReference {
   readonly resource: PodReferenceResource
-  /** Empty where the pod leaves the name out, or where a signer or a selector chooses the object. */
+  /** The object's name. It is empty if the pod omits it, or a signer or a selector chooses the object. */
   readonly name: string
   /** The pod's namespace; empty for cluster-scoped resources. */
   readonly namespace: string
-  /** Where it stands, e.g. `spec.volumes[2].projected.sources[0].secret.name`. */
+  /** The path of the reference, e.g. `spec.volumes[2].projected.sources[0].secret.name`. */
   readonly path: string
   readonly via: PodReferenceVia
 }
 
 /**
- * Every object that a pod refers to: the one list for the node authorizer, admission, controllers and
- * the kubelet. Objects behind those (the volume of a claim, its secrets) are not in it. A reference that
- * is there without a name is listed with an empty one.
+ * Lists every object that a pod refers to. This is the one list for the node authorizer, admission,
+ * controllers and the kubelet. It does not contain objects that those refer to (the volume of a
+ * claim, its secrets). A reference without a name is listed with an empty one.
  */
 export function podReferences(pod: Pod): PodReference[] {
   const namespace = pod.metadata.namespace ?? ''
@@ -74,9 +74,10 @@ export function podReferences(pod: Pod): PodReference[] {
 }
 
 /**
- * Returns what a static pod or its mirror refers to although it may refer to nothing that the API keeps,
- * as a phrase for a message: a node could read whatever a pod of its own making names. Order and phrases
- * are those of NodeRestriction and the kubelet of Kubernetes 1.36.
+ * Returns the forbidden reference of a static pod or its mirror as a phrase for a message, because
+ * a static pod must not refer to objects of the API: a node could read anything that a pod of its
+ * own making names. Order and phrases are those of NodeRestriction and the kubelet of Kubernetes
+ * 1.36.
  */
 export function referenceOfStaticPod(pod: Pod): string | undefined {
   const found = podReferences(pod)
@@ -92,7 +93,7 @@ export function referenceOfStaticPod(pod: Pod): string | undefined {
   return `${resource}${volumePhrases[via] ?? ''}`
 }
 
-/** Sorts of volume that upstream names beside the resource they lead to. */
+/** Types of volume that upstream names together with the resource they refer to. */
 const volumePhrases: Readonly<Partial<Record<PodReferenceVia, string>>> = Object.freeze({
   azureFile: ' (via azureFile volumes)',
   configMap: ' (via configmap volumes)',
@@ -107,7 +108,7 @@ type Found = Omit<PodReference, 'namespace'>
 interface ReferenceField {
   readonly resource: PodReferenceResource
   readonly via: PodReferenceVia
-  /** Where the name stands; `[]` stands for each element of a list. */
+  /** The path of the name; `[]` stands for each element of a list. */
   readonly path: string
   /** True for a field of a larger object, which refers to nothing if the field is omitted. */
   readonly isOptional: boolean
@@ -115,7 +116,7 @@ interface ReferenceField {
 
 const projected = 'spec.volumes[].projected.sources[]'
 
-/** A test holds these against every text in the schema of a pod. */
+/** A test compares these with every text in the schema of a pod. */
 export const podReferenceFields: readonly ReferenceField[] = Object.freeze([
   optional('nodes', 'pod', 'spec.nodeName'),
   optional('serviceaccounts', 'pod', 'spec.serviceAccountName'),
@@ -149,7 +150,7 @@ export const podReferenceFields: readonly ReferenceField[] = Object.freeze([
   required('secrets', 'projected', `${projected}.secret.name`),
   required('configmaps', 'projected', `${projected}.configMap.name`),
   required('clustertrustbundles', 'projected', `${projected}.clusterTrustBundle.name`),
-  // The node makes a request whose name nobody knows beforehand.
+  // The node creates a request whose name is not known beforehand.
   required('podcertificaterequests', 'projected', `${projected}.podCertificate.name`),
 ])
 
@@ -192,7 +193,10 @@ function fieldsOfContainers(list: string): ReferenceField[] {
   ]
 }
 
-/** The fields by their places, so that only what a pod has is looked at: nodes ask for many pods. */
+/**
+ * Indexes the fields by place, so that only existing fields of a pod are examined: nodes ask for
+ * many pods.
+ */
 interface Place {
   readonly fields: { readonly key: string; readonly field: ReferenceField }[]
   readonly members: Map<string, Place>
@@ -286,7 +290,7 @@ function textOf(object: JsonObject, field: string): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** A projected token is one of the pod's own service account. */
+/** A projected token belongs to the pod's own service account. */
 function tokenAccounts(pod: Pod): Found[] {
   const name = pod.spec?.serviceAccountName ?? ''
   return objectsAt(pod, tokenSteps).map(({ path }) => ({
@@ -297,7 +301,7 @@ function tokenAccounts(pod: Pod): Found[] {
   }))
 }
 
-/** Claims that were made from templates for the pod; the status names them. */
+/** Lists claims that were created from templates for the pod; the status names them. */
 function generatedClaims(pod: Pod): Found[] {
   if (pod.status?.resourceClaimStatuses === undefined) return []
   const entries = objectsAt(pod, ['spec', 'resourceClaims[]'])

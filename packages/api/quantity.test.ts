@@ -14,7 +14,7 @@ import {
   subtractQuantities,
 } from './quantity.ts'
 
-/** What Kubernetes 1.36 answers in a ResourceQuota's spec.hard. */
+/** The answers of Kubernetes 1.36 in a ResourceQuota's spec.hard. */
 const canonical: Record<string, string> = {
   '0': '0',
   '0Mi': '0',

@@ -1,6 +1,7 @@
 /**
- * resource.Quantity: a fixed-point number with nine decimal places, exact in bigint. Text that is
- * already close to canonical is kept as written, as upstream does, so that bytes round-trip.
+ * The format of a resource.Quantity: a fixed-point number with nine decimal places, exact in
+ * bigint. A text that is already nearly canonical is kept as written, as upstream does, so that
+ * bytes round-trip.
  */
 export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent'
 
@@ -8,18 +9,18 @@ export interface Quantity {
   /** The value times 10^9. */
   readonly nanos: bigint
   readonly format: QuantityFormat
-  /** What formatQuantity returns, when parsing found the text good enough to keep. */
+  /** The text that formatQuantity returns, if the original was good enough to keep. */
   readonly text?: string
 }
 
-/** The text is no quantity. The message is upstream's, for clients that show it. */
+/** Reports that the text is not a quantity. The message is upstream's, for clients that show it. */
 export class QuantityError extends RangeError {
   override name = 'QuantityError'
 }
 
 const one = 1_000_000_000n
 const binaryMax = (2n ** 63n - 1n) * one
-/** Beyond this no quantity makes sense, and the bigint would grow without bound. */
+/** The limit of the exponent: larger quantities are meaningless, and the bigint would grow without bound. */
 const exponentMax = 400
 const textLengthMax = 1024
 
@@ -46,7 +47,7 @@ const binaryExponents: Readonly<Record<string, number>> = Object.freeze({
 
 interface Parts {
   isNegative: boolean
-  /** Without leading zeros, at least one digit. */
+  /** The digits without leading zeros, at least one. */
   whole: string
   fraction: string
   suffix: string
@@ -71,7 +72,7 @@ export function parseQuantity(text: string): Quantity {
   return { nanos: sign * nanos, format, ...kept }
 }
 
-/** Canonical: no fraction, the largest suffix that loses nothing. */
+/** Formats a quantity canonically: no fraction, and the largest suffix that loses nothing. */
 export function formatQuantity(quantity: Quantity): string {
   const { nanos } = quantity
   if (quantity.text !== undefined) return quantity.text
@@ -81,12 +82,12 @@ export function formatQuantity(quantity: Quantity): string {
   return formatDecimal(nanos, quantity.format === 'DecimalExponent')
 }
 
-/** The text that upstream would send back for this text. Throws QuantityError. */
+/** Returns the text that upstream would send back for this text. Throws QuantityError. */
 export function canonicalQuantity(text: string): string {
   return formatQuantity(parseQuantity(text))
 }
 
-/** Keeps the format of the first, unless that is zero. */
+/** Keeps the format of the first quantity, unless that is zero. */
 export function addQuantities(first: Quantity, second: Quantity): Quantity {
   const format = first.nanos === 0n ? second.format : first.format
   return { nanos: first.nanos + second.nanos, format }
@@ -102,12 +103,12 @@ export function compareQuantities(first: Quantity, second: Quantity): -1 | 0 | 1
   return first.nanos < second.nanos ? -1 : 1
 }
 
-/** A quantity from a whole number of units. */
+/** Creates a quantity from a whole number of units. */
 export function quantityOf(value: number | bigint, format: QuantityFormat = 'DecimalSI'): Quantity {
   return { nanos: BigInt(value) * one, format }
 }
 
-/** A quantity from thousandths, as CPU is counted. */
+/** Creates a quantity from thousandths, as CPU is counted. */
 export function quantityOfMilli(
   milli: number | bigint,
   format: QuantityFormat = 'DecimalSI',
@@ -115,17 +116,20 @@ export function quantityOfMilli(
   return { nanos: BigInt(milli) * 1_000_000n, format }
 }
 
-/** Thousandths, rounded away from zero. Above 2^53 the nearest number. Throws QuantityError on bad text. */
+/**
+ * Returns thousandths, rounded away from zero. Above 2^53 it is the nearest number. Throws
+ * QuantityError for a bad text.
+ */
 export function quantityToMilli(quantity: Quantity | string): number {
   return scaled(quantity, 1_000_000n)
 }
 
-/** Whole units (bytes, pods, …), rounded away from zero. Above 2^53 the nearest number. */
+/** Returns whole units (bytes, pods, …), rounded away from zero. Above 2^53 it is the nearest number. */
 export function quantityToNumber(quantity: Quantity | string): number {
   return scaled(quantity, one)
 }
 
-/** The nearest floating-point number, fractions included. */
+/** Returns the nearest floating-point number, fractions included. */
 export function quantityToFloat(quantity: Quantity | string): number {
   const { nanos } = typeof quantity === 'string' ? parseQuantity(quantity) : quantity
   return Number(nanos / one) + Number(nanos % one) / 1e9
@@ -136,7 +140,7 @@ const wrongFormat =
 
 function splitQuantity(text: string): Parts {
   if (text === '' || text.length > textLengthMax) throw new QuantityError(wrongFormat)
-  // Upstream's scanner takes a missing number for zero ("Mi", "-"), so every part is optional.
+  // Upstream's scanner reads a missing number as zero ("Mi", "-"), so every part is optional.
   const match = /^([+-]?)0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)$/.exec(text)
   if (!match) throw new QuantityError(wrongFormat)
   return {
@@ -160,8 +164,8 @@ function suffixOf(suffix: string): { exponent: number; format: QuantityFormat } 
 }
 
 /**
- * Upstream keeps text that its fast path takes for canonical, though it may not be ("1.500",
- * "+1"); what a client wrote then comes back unchanged, and managers do not fight over it.
+ * Upstream keeps a text that its fast path considers canonical, though it may not be ("1.500",
+ * "+1"). A client's text then comes back unchanged, and managers do not fight over it.
  */
 function isKept(
   parts: Parts,
@@ -206,7 +210,7 @@ function scaled(quantity: Quantity | string, unit: bigint): number {
   return Number(nanos < 0n ? -divideUp(-nanos, unit) : divideUp(nanos, unit))
 }
 
-/** Of a non-negative number: small requests must not round to nothing. */
+/** Divides a non-negative number and rounds up, because small requests must not become nothing. */
 function divideUp(value: bigint, by: bigint): bigint {
   return (value + by - 1n) / by
 }

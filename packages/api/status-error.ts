@@ -75,7 +75,10 @@ export const codeOfReason: Readonly<Record<StatusReason, number>> = Object.freez
   ServiceUnavailable: 503,
 })
 
-/** True for an HTTP status that an error may carry. A Status from another server may hold any number. */
+/**
+ * Returns true for an HTTP status that an error may have. A Status from another server may contain
+ * any number.
+ */
 export function isErrorCode(code: unknown): code is number {
   return typeof code === 'number' && Number.isInteger(code) && code >= 400 && code <= 599
 }
@@ -117,13 +120,16 @@ export interface StatusErrorOptions extends ErrorOptions {
   details?: StatusDetails
   /** Overrides the code that belongs to the reason. */
   code?: number
-  /** Where an inconsistent list may go on. */
+  /** Where an inconsistent list may continue. */
   continueToken?: string
-  /** Of the answer, beside those that every error has. */
+  /** Headers in addition to those of every error answer. */
   headers?: Readonly<Record<string, string>>
 }
 
-/** The one error that crosses API edges: thrown by the server's code, rebuilt from the body by the client. */
+/**
+ * The one error that crosses API edges: the server's code throws it, and the client rebuilds it
+ * from the body.
+ */
 export class StatusError extends Error {
   override name = 'StatusError'
   readonly reason: StatusReason
@@ -155,7 +161,7 @@ export class StatusError extends Error {
   }
 }
 
-/** True for a StatusError of that reason. Never match on a message instead. */
+/** Returns true for a StatusError with that reason. Never compare a message instead. */
 export function isStatusError(error: unknown, reason: StatusReason): error is StatusError {
   return error instanceof StatusError && error.reason === reason
 }

@@ -1,6 +1,9 @@
 import type { Taint, Toleration } from './generated/types.ts'
 
-/** core/v1 Toleration: an empty key with Exists tolerates everything, an empty effect every effect. */
+/**
+ * Checks a core/v1 Toleration: an empty key with Exists tolerates everything, an empty effect every
+ * effect.
+ */
 export function toleratesTaint(toleration: Toleration, taint: Taint): boolean {
   if (toleration.effect && toleration.effect !== taint.effect) return false
   if (toleration.key && toleration.key !== taint.key) return false

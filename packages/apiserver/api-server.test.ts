@@ -442,7 +442,7 @@ test('a watch ends after its timeout with a last bookmark', async () => {
 function watched(path: string, { transport }: TestApiServer = server) {
   const stop = new AbortController()
   const events = watchApi(transport, path, stop.signal)
-  // The request goes out now; what is read later was kept by the server.
+  // The request is sent now; the server has buffered what is read later.
   const first = events.next()
   let isFirst = true
   const next = () => {

@@ -51,90 +51,103 @@ import {
 export interface ApiServerOptions<S extends Serving = Serving> {
   readonly kinds: readonly Kind[]
   readonly tls: TlsFiles
-  /** Where `listen` binds. Default 127.0.0.1. */
+  /** The address that `listen` binds. Default: 127.0.0.1. */
   readonly address?: string
-  /** Default 0: any free port. */
+  /** Default: 0, any free port. */
   readonly port?: number
   readonly limits?: Partial<ApiServerLimits>
-  /** Called once, when all objects are in memory and before anything is served. */
+  /** Called once, after all objects are in memory and before anything is served. */
   readonly serving: (server: LoadedServer) => S
-  /** Fields of GET /version beside the defaults. */
+  /** Additional fields of GET /version. */
   readonly version?: Readonly<Record<string, string>>
-  /** Whose connections begin with a PROXY header that says where they come from; absent: nobody's do. */
+  /**
+   * The proxies whose connections begin with a PROXY header with the client's address. If omitted,
+   * there are none.
+   */
   readonly proxies?: TrustedProxies | undefined
-  /** Checks beside those that every server has, by name. */
+  /** Health checks in addition to those that every server has, by name. */
   readonly healthChecks?: HealthChecks | undefined
   /** Writes audit.k8s.io Events. */
   readonly auditTrail?: AuditTrail | undefined
-  /** Absent: nothing is traced. */
+  /** If omitted, nothing is traced. */
   readonly tracing?: RequestTracing | undefined
-  /** True: FlowSchemas and PriorityLevelConfigurations decide who waits. Default: a bound in flight. */
+  /**
+   * If true, FlowSchemas and PriorityLevelConfigurations decide which requests wait. Default: a
+   * limit of requests in flight.
+   */
   readonly hasFlowControl?: boolean
   /**
-   * How often it is asked whether open watches and sessions may go on: one whose client lost its right
-   * ends within that time. Absent: never, as upstream.
+   * The interval at which the rights of open watches and sessions are checked again; a client that
+   * lost its right is disconnected within that time. If omitted, they are never checked again, as
+   * upstream.
    */
   readonly accessCheckMs?: number | undefined
-  /** False: nobody writes which expressions of policies do not fit their types. Default true. */
+  /** If false, policy statuses do not list expressions that do not fit their types. Default: true. */
   readonly checksPolicyTypes?: boolean
-  /** Gives services addresses; absent: they get none, as on a hub. */
+  /** Gives services addresses. If omitted, they get none, as on a hub. */
   readonly services?: ServiceAddressOptions
-  /** Of which parts of the control plane a ComponentStatus says that they are not healthy, and why. */
+  /** Returns the unhealthy parts of the control plane and why, for ComponentStatus. */
   readonly componentFaults?: ComponentFaults | undefined
-  /** Absent: APIServices are objects like any other, and no other server is asked. */
+  /** If omitted, APIServices are ordinary objects, and no other server is asked. */
   readonly aggregation?: AggregationOptions
 }
 
-/** Everything in a server that is made of its own objects. */
+/** The parts of a server that are built from its own objects. */
 export interface Serving {
   readonly access: Access
-  /** Further path prefixes; authentication and authorization are done when they are called. */
+  /** Additional path prefixes. A route is called after authentication and authorization. */
   readonly routes?: readonly Route[]
   /** Group versions that this process serves in addition to the registry's. */
   readonly localApis?: readonly LocalApi[]
-  /** The target that a request means, e.g. by the host name it was sent to. May refuse with a StatusError. */
+  /** Returns the target that a request means, e.g. by its host name. May refuse with a StatusError. */
   readonly retarget?: ((request: ApiRequest) => string) | undefined
   readonly audit?: AuditSink | undefined
 }
 
-/** A server that has its objects. Its `address`, `transport` and `take` work once it serves. */
+/** A server that has loaded its objects. Its `address`, `transport` and `take` work once it serves. */
 export type LoadedServer = Pick<ApiServer, 'objects' | 'address' | 'transport' | 'take'>
 
 export interface ApiServerDeps {
   readonly store: Store
-  /** Of a store that encrypts: whether a write of the same value would be kept in another way. */
+  /** For a store that encrypts: resolves to true if the same value would now be stored differently. */
   readonly isStale?: (key: string) => Promise<boolean>
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
   readonly metrics: Metrics
-  /** Receives the number of bytes that pass in buffers which nobody keeps, e.g. pieces of lists. */
+  /** Receives the number of bytes in each buffer that is dropped after use, e.g. a piece of a list. */
   readonly onBytes?: ((bytes: number) => void) | undefined
 }
 
 export interface ApiServer<S extends Serving = Serving> extends AsyncDisposable {
-  /** The value that `serving` of the options has returned. */
+  /** The value that the option `serving` returned. */
   readonly serving: S
-  /** Resolves when the port is open. */
+  /** Resolves once the port is open. */
   listen(): Promise<void>
-  /** Serves a connection that came another way than by the port, from this address: TLS begins in it. */
+  /** Serves a connection from this address that did not come through the port. It starts with TLS. */
   take(connection: Duplex, address: string): void
-  /** `https://host:port`; empty before `listen`. */
+  /** `https://host:port`, or an empty text before `listen`. */
   readonly address: string
   readonly objects: Objects
-  /** The API for callers in this process, as that user: the same checks, no socket. */
+  /**
+   * Returns a transport for callers in this process, which act as this user. The checks are the
+   * same, without a socket.
+   */
   transport(user: UserInfo): Transport
-  /** The bytes that wait in memory for readers of answers. */
+  /** The number of bytes in memory that clients have not read yet. */
   unreadBytes(): number
-  /** Renewed certificates, for connections that open from now on. */
+  /** Uses renewed certificates for new connections. */
   setTls(tls: TlsFiles): void
-  /** Rejects when the server can no longer do its work, e.g. the store is gone. */
+  /** Rejects if the server can no longer do its work, e.g. because the store is gone. */
   readonly failed: Promise<never>
-  /** Looks again at what could not be decrypted; call it when there are other keys. */
+  /** Tries again to read values that could not be decrypted. Call it when the keys have changed. */
   retryUnreadable(): Promise<void>
 }
 
-/** Resolves when all objects are in memory and the API can be called; `listen` opens it to others. */
+/**
+ * Resolves once all objects are in memory and the API can be called in this process; `listen` opens
+ * the port.
+ */
 export async function createApiServer<S extends Serving>(
   options: ApiServerOptions<S>,
   deps: ApiServerDeps,
@@ -317,7 +330,7 @@ function customKindsOf(
   return createCustomKinds({ ...parts, ...(converterOf ? { converterOf } : {}) })
 }
 
-/** What keeps the cache and what is made of its objects up to date. */
+/** Returns the tasks that keep the cache, and everything derived from its objects, up to date. */
 function registryTasks({ cache }: HandlerDeps, customKinds: CustomKinds): Task[] {
   return [
     (scope) => cache.run(scope),
@@ -326,7 +339,7 @@ function registryTasks({ cache }: HandlerDeps, customKinds: CustomKinds): Task[]
   ]
 }
 
-/** Only where policies are served, and evaluated. */
+/** Returns tasks only if policies are served and evaluated. */
 function policyStatusTasks(
   { kinds, cache, admission }: HandlerDeps,
   objects: Objects,

@@ -25,7 +25,7 @@ const signal = new AbortController().signal
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
 const issuer = 'https://kubernetes.default.svc.cluster.local'
 
-/** The real server with everything that decides by default, and a namespace with its account. */
+/** Starts the real server with all default authorizers, and a namespace with its account. */
 async function startServer(dial?: BackendDial) {
   const { privateKeyPem } = await generateKeyPair()
   const serviceAccounts = { issuer, signingKeyPem: privateKeyPem }
@@ -168,7 +168,10 @@ test('an eviction spends the budget and deletes the pod with its grace', async (
   await assert.rejects(pods.get(key, signal), { code: 404 })
 })
 
-/** Stands for a node's kubelet: a log in two pieces, and a session that answers when the client has finished. */
+/**
+ * Starts a server in place of a node's kubelet: a log in two pieces, and a session that answers
+ * when the client has finished.
+ */
 async function startKubelet() {
   const server = http.createServer((_request, response) => {
     response.write('one\n')

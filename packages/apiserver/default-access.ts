@@ -36,33 +36,36 @@ import { createWebhookClient, type WebhookClientDeps } from './webhooks/webhook-
 
 export interface DefaultAccessOptions {
   readonly serviceAccounts: ServiceAccountOptions
-  /** False: requests without credentials are refused. Default true, as upstream. */
+  /** If false, requests without credentials are refused. Default: true, as upstream. */
   readonly isAnonymousAllowed?: boolean
-  /** Text of kube-apiserver's token file. */
+  /** The text of kube-apiserver's token file. */
   readonly tokenFile?: string
-  /** Users of OpenID Connect issuers, and to which paths callers without credentials get. */
+  /** The users of OpenID Connect issuers, and the paths that are open to anonymous callers. */
   readonly configuredUsers?: ConfiguredUsers
-  /** Asked after every other sort of token. */
+  /** Asked after every other token authenticator. */
   readonly tokenWebhook?: TokenAuthenticator
-  /** Who decides in place of the node authorizer and RBAC; what `extra` adds is asked after it. */
+  /** Replaces the node authorizer and RBAC. The authorizers of `extra` are asked after it. */
   readonly configuredAuthorizers?: ConfiguredAuthorizers
-  /** Front proxies that may tell for whom they ask; absent: only certificates and tokens name users. */
+  /**
+   * The front proxies that may name the users they ask for. If omitted, only certificates and
+   * tokens name users.
+   */
   readonly requestHeader?: RequestHeaderOptions
-  /** How nodes and pods are reached; absent where there are none. */
+  /** Connects to nodes and pods. Omitted if there are none. */
   readonly dial?: BackendDial
-  /** Shown to webhooks; asked for at each connection. Default: nothing is shown, as upstream. */
+  /** The client certificate for webhooks, read for each connection. Default: none, as upstream. */
   readonly webhookIdentity?: WebhookClientDeps['identity']
   /** Admission plugins in addition to those that are on by default. */
   readonly enabledPlugins?: readonly string[]
-  /** What the parts of this server add to the usual checks. */
+  /** The checks of this server's parts in addition to the usual ones. */
   readonly extra?: readonly ExtraAccess[]
 }
 
 export interface ServiceAccountOptions {
-  /** `iss` of the tokens, and their audience when they ask for none. */
+  /** The `iss` of the tokens, and their audience if they request none. */
   readonly issuer: string
   readonly signingKeyPem: string
-  /** Keys of former times whose tokens are still good; PEM. */
+  /** PEM of former keys whose tokens are still valid. */
   readonly formerKeyPems?: readonly string[]
 }
 
@@ -72,7 +75,7 @@ export interface DefaultAccessDeps {
   readonly log: Logger
 }
 
-/** Who may do what, as upstream decides it by default: one place that puts all the parts together. */
+/** Combines authentication, authorization and admission as upstream does by default. */
 export function createDefaultAccess(
   options: DefaultAccessOptions,
   deps: DefaultAccessDeps,
@@ -181,7 +184,7 @@ function authenticatorFor(
   })
 }
 
-/** The paths where others find the keys that our service account tokens verify with. */
+/** Returns the routes where others find the keys that verify our service account tokens. */
 export function issuerRoutes(options: ServiceAccountOptions, keySetUrl: string): Route[] {
   const keyPems = verificationKeys(options)
   const documents = issuerDocuments({ issuer: options.issuer, keyPems, keySetUrl })

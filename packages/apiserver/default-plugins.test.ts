@@ -24,7 +24,7 @@ interface Attempt {
   warnings?: string[]
 }
 
-/** Runs all default plugins as the registry does: all that change, then all that only look. */
+/** Runs all default plugins as the registry does: all mutating ones, then all validating ones. */
 async function attempt(objects: ObjectTable, tried: Attempt): Promise<AnyObject> {
   const [path = '', subresource = ''] = tried.target.split(':')
   const [group = '', resource = ''] = path.includes('/') ? path.split('/') : ['', path]

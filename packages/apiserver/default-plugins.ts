@@ -40,9 +40,9 @@ import { createMutatingWebhooks } from './webhooks/mutating-webhooks.ts'
 import { createValidatingWebhooks } from './webhooks/validating-webhooks.ts'
 
 /**
- * The plugins that are on by default, in upstream's order, which matters: a later one sees what an
- * earlier one changed. Policies and webhooks come after what this server decides by itself, and
- * ResourceQuota stays last so that nothing is counted that another plugin refuses.
+ * The plugins that are on by default, in upstream's order, which matters because a later one sees
+ * the changes of earlier ones. Policies and webhooks come after this server's own decisions, and
+ * ResourceQuota comes last, so that nothing is counted that another plugin refuses.
  */
 const defaultPlugins: readonly ((deps: PluginDeps) => AdmissionPlugin)[] = [
   ({ rules, authorizer }) => createEscalationCheck(rules, authorizer),
@@ -81,7 +81,7 @@ const defaultPlugins: readonly ((deps: PluginDeps) => AdmissionPlugin)[] = [
 const optionalPlugins: Readonly<Record<string, (deps: PluginDeps) => AdmissionPlugin>> =
   Object.freeze({ DenyServiceExternalIPs: createDenyServiceExternalIps })
 
-/** Names of plugins that an operator may switch on in addition to those that are always on. */
+/** The names of plugins that an operator may enable in addition to those that are always on. */
 export const optionalPluginNames: readonly string[] = Object.freeze(Object.keys(optionalPlugins))
 
 /** `enabled` names plugins in addition to those that are on by default. */

@@ -7,25 +7,25 @@ import type { FurtherRules } from './authz/rules-review.ts'
 
 /** The additions of one part of a server to the usual checks. */
 export interface ExtraAccess {
-  /** Asked after the usual ones. */
+  /** Asked after the usual authorizers. */
   readonly authorizers?: readonly Authorizer[]
-  /** Returns the rights that those authorizers give a user who asks for them. If omitted, none. */
+  /** Returns the rights that those authorizers give a user who asks for them. If omitted, there are none. */
   readonly furtherRules?: FurtherRules
-  /** Authenticators of tokens that only this server knows; asked before those of issuers. */
+  /** Authenticators of tokens that only this server knows, asked before those of issuers. */
   readonly tokens?: readonly TokenAuthenticator[]
-  /** After the default plugins; some of them must ask who may do what. */
+  /** Returns plugins that run after the default ones; some of them need the authorizer. */
   readonly admission?: (authorizer: Authorizer) => readonly AdmissionPlugin[]
   /** May refuse certificates that the authority has signed. */
   readonly certificates?: (usual: Authenticator) => Authenticator
-  /** May say more of a caller who has been authenticated. */
+  /** May add to the identity of authenticated users. */
   readonly callers?: (usual: Authenticator) => Authenticator
-  /** May let some act as others where RBAC does not. */
+  /** May let users impersonate others where RBAC does not. */
   readonly impersonation?: (usual: Impersonation, authorizer: Authorizer) => Impersonation
-  /** Kinds of this server alone that are answered and not stored; keyed `resource.group`. */
+  /** Kinds of this server alone that are answered and not stored, keyed `resource.group`. */
   readonly reviews?: Readonly<Record<string, ReviewHandler>>
 }
 
-/** Joins the additions of several parts, in their order: the first one is asked first. */
+/** Joins the additions of several parts in their order; the first part is asked first. */
 export function joinedAccess(parts: readonly ExtraAccess[]): Required<ExtraAccess> {
   return {
     authorizers: parts.flatMap(({ authorizers = [] }) => authorizers),

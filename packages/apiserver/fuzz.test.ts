@@ -32,7 +32,7 @@ import { parseRequestInfo } from './contract/request-info.ts'
 import { decodeProtobuf } from './protobuf/decode-object.ts'
 import { parseContinue } from './registry/continue-token.ts'
 
-/** Each decoder is given mutations of its examples; only errors meant for clients may come out. */
+/** Each decoder gets mutations of its examples. Only errors meant for clients may result. */
 const decoders: Readonly<Record<string, (bytes: Buffer) => unknown>> = {
   json: (bytes) => decodeBody(bytes, 'application/json', { isStrict: true }),
   yaml: (bytes) => decodeBody(bytes, 'application/yaml', { isStrict: true }),
@@ -61,7 +61,7 @@ const decoders: Readonly<Record<string, (bytes: Buffer) => unknown>> = {
 
 const roundsPerDecoder = 400
 const seed = 20_261_121
-/** One input may not hold the process; a hundred times what the slowest takes. */
+/** One input may not occupy the process: the limit is a hundred times the slowest one's time. */
 const slowMs = 1_000
 
 const pod = (await builtinKinds()).find(({ kind }) => kind === 'Pod')
@@ -121,7 +121,7 @@ async function survives(
   assert.ok(performance.now() - startMs < slowMs, `slow: ${input.toString('base64')}`)
 }
 
-/** A quantity is refused by whoever reads the field it stands in. */
+/** The reader of a field refuses a bad quantity in it. */
 const allowedErrors: Readonly<Record<string, (error: unknown) => boolean>> = {
   quantity: (error) => error instanceof RangeError || error instanceof TypeError,
   cel: (error) =>
@@ -130,7 +130,10 @@ const allowedErrors: Readonly<Record<string, (error: unknown) => boolean>> = {
     error instanceof CelCostError,
 }
 
-/** One to four changes: a bit, a byte, a cut, a doubled part, a part of itself somewhere else. */
+/**
+ * Makes one to four changes: a flipped bit, a changed byte, a cut, a doubled part, or a part copied
+ * elsewhere.
+ */
 function mutated(example: Buffer, random: Random): Buffer {
   let bytes = Buffer.from(example)
   const changes = 1 + Math.floor(random.next() * 4)

@@ -9,7 +9,8 @@ import { startTestApiServer, type TestApiServer, until } from '@skerry/testing'
 let server: TestApiServer
 
 before(async () => {
-  // What a text is answered does not hang on how busy the machine is: see yaml-reader.test.ts for its time.
+  // The answer does not depend on how busy the machine is; yaml-reader.test.ts tests the time
+  // limit.
   server = await startTestApiServer({ limits: { yamlMs: 30_000 } })
   assert.equal((await send({ body: object('kept') })).status, 201)
 })
@@ -49,7 +50,7 @@ function object(name: string): string {
   return JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } })
 }
 
-/** The text around one byte sequence that is no text. */
+/** Returns a text around one byte sequence that is not valid text. */
 function around(before: string, bytes: readonly number[], afterwards: string): Uint8Array {
   return Buffer.concat([Buffer.from(before), Buffer.from(bytes), Buffer.from(afterwards)])
 }
@@ -233,7 +234,7 @@ test('a name reaches no other object, whatever is in it', async () => {
   }
 })
 
-/** A kind whose spec takes anything, and one whose spec is a map of typed objects. */
+/** One kind whose spec accepts anything, and one whose spec is a map of typed objects. */
 async function defineThings(): Promise<void> {
   const count = { type: 'array', items: { type: 'integer' } }
   const entry = { type: 'object', properties: { count } }

@@ -1,9 +1,11 @@
 /**
- * apiserver: Kubernetes' API over HTTP on any Store. HTTP → authn → authz → admission → registry
+ * apiserver: serves Kubernetes' API over HTTP on any Store. HTTP → authn → authz → admission → registry
  * → store, and back through the watch cache. It runs no controller.
- * Start reading at api-server.ts, which puts the parts together, then request/pipeline.ts and request/dispatch.ts (who
- * asks, may they, which handler), handlers/resource-handler.ts (one function for each verb) and registry/create.ts.
- * contract/ has what the rooms tell each other: requests, answers, attributes, admission, limits. It imports no room.
+ * Start reading at api-server.ts, which assembles the parts, then request/pipeline.ts and
+ * request/dispatch.ts (authentication, authorization, the choice of handler),
+ * handlers/resource-handler.ts (one function for each verb) and registry/create.ts.
+ * contract/ has the types that the other folders exchange: requests, answers, attributes, admission,
+ * limits. It imports no other folder.
  */
 export { createOtlpTracing } from './tracing/open-tracing.ts'
 export { readTracingConfig } from './tracing/tracing-config.ts'

@@ -1,13 +1,16 @@
 import { asError } from './as-error.ts'
 import type { Clock } from './clock.ts'
 
-/** A signal that follows its parent and can be aborted on its own; dispose it to let go of the parent. */
+/**
+ * Creates a signal that follows its parent and can be aborted on its own. Dispose it to release the
+ * parent.
+ */
 export interface LinkedSignal extends Disposable {
   readonly signal: AbortSignal
   abort(reason: unknown): void
 }
 
-/** Unlike AbortSignal.any, releases its listener when disposed: parents here live for weeks. */
+/** Unlike AbortSignal.any, it releases its listener when disposed: parents here live for weeks. */
 export function linkedSignal(parent: AbortSignal): LinkedSignal {
   const controller = new AbortController()
   const onAbort = (): void => controller.abort(parent.reason)
@@ -20,20 +23,23 @@ export function linkedSignal(parent: AbortSignal): LinkedSignal {
   }
 }
 
-/** Calls once when the signal aborts; at once where it has, as a listener of its own would never hear. */
+/**
+ * Calls back once when the signal aborts, or at once if it has; a plain listener would then never
+ * be called.
+ */
 export function whenAborted(signal: AbortSignal, onAbort: () => void): void {
   if (signal.aborted) onAbort()
   else signal.addEventListener('abort', onAbort, { once: true })
 }
 
-/** The reason as an Error, whatever was passed to abort(). */
+/** Returns the reason as an Error, whatever was passed to abort(). */
 export function abortReason(signal: AbortSignal): Error {
   return asError(signal.reason)
 }
 
 export interface TimeoutOptions {
   ms: number
-  /** Becomes the error's message, e.g. `Cannot dial hub: no answer in 10000 ms`. */
+  /** The error's message, e.g. `Cannot dial hub: no answer in 10000 ms`. */
   message: string
   clock: Pick<Clock, 'setTimer'>
 }
@@ -50,7 +56,7 @@ export async function withTimeout<T>(
   return await work(scope.signal)
 }
 
-/** The answer; rejects with the signal's reason when that comes first. */
+/** Resolves with the answer, or rejects with the signal's reason if that comes first. */
 export async function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>()
   const onAbort = (): void => aborted.reject(abortReason(signal))

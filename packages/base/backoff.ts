@@ -2,19 +2,19 @@ import type { Random } from './random.ts'
 
 export interface BackoffOptions {
   initialMs: number
-  /** Never waits longer than this, before jitter. */
+  /** The longest delay, before jitter. */
   maxMs: number
-  /** Growth per failure, above 1. */
+  /** The growth per failure, above 1. */
   factor: number
   /** Adds up to this share of the delay, 0..1, so that many clients do not return together. */
   jitter: number
 }
 
-/** Rate-limits retries; never counts them out, because offline is a normal state. */
+/** Limits the rate of retries, but never their number, because offline is a normal state. */
 export interface Backoff {
-  /** The delay before the next try, in milliseconds; grows with each call. */
+  /** Returns the delay before the next try, in milliseconds. It grows with each call. */
   nextMs(): number
-  /** After a success: start from `initialMs` again. */
+  /** Call this after a success: starts from `initialMs` again. */
   reset(): void
 }
 

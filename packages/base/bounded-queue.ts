@@ -1,9 +1,9 @@
-/** Thrown by push when the queue holds `itemsMax`; the caller decides what is dropped. */
+/** Thrown by push if the queue already holds `itemsMax`. The caller decides what to drop. */
 export class QueueFullError extends Error {
   override name = 'QueueFullError'
 }
 
-/** First in, first out, one reader; never grows past its bound. */
+/** A first-in, first-out queue with one reader that never grows past its limit. */
 export class BoundedQueue<T> implements AsyncIterable<T> {
   #items: T[] = []
   #wake: (() => void) | undefined
@@ -28,7 +28,7 @@ export class BoundedQueue<T> implements AsyncIterable<T> {
     this.#wake?.()
   }
 
-  /** What is queued is still delivered; then iteration ends. */
+  /** Ends the iteration once queued items are delivered. */
   close(): void {
     this.#isClosed = true
     this.#wake?.()

@@ -1,6 +1,7 @@
 /**
- * True for an error of the engine that only a mistake in this program causes, as reading a field of undefined. Trying
- * again does not help, and a person must act. RangeErrors do not count: functions throw them about input, too.
+ * Returns true if only a mistake in this program causes such an error of the engine, e.g. reading a
+ * field of undefined. A retry does not help; a person must act. RangeErrors do not count, because
+ * functions also throw them for invalid input.
  */
 export function isBrokenInvariant(error: unknown): error is Error {
   return error instanceof TypeError || error instanceof ReferenceError

@@ -1,13 +1,16 @@
 /**
- * Time as a seam: every wait and every timestamp comes from here, so that a test can move a day
- * in a millisecond and a simulation can replay a crash.
+ * The source of time, injected in tests: every wait and every timestamp uses it, so that a test can
+ * move a day in a millisecond and a simulation can replay a crash.
  */
 export interface Clock {
-  /** Wall clock, milliseconds since the Unix epoch. May jump; use only for timestamps people see. */
+  /**
+   * Returns the wall clock time, in milliseconds since the Unix epoch. It may jump, so use it only
+   * for timestamps that people see.
+   */
   now(): number
-  /** Monotonic milliseconds; use for durations and deadlines. */
+  /** Returns monotonic milliseconds, for durations and deadlines. */
   monotonicMs(): number
-  /** Resolves after `ms` (0 or more). Rejects with the signal's reason when it aborts first. */
+  /** Resolves after `ms` (0 or more). Rejects with the signal's reason if it aborts first. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
   /** Calls `onTimer` once after `ms`. Disposing the timer before that cancels it. */
   setTimer(ms: number, onTimer: () => void, options?: TimerOptions): Timer

@@ -1,13 +1,13 @@
 import { ExpectedError, exitCodes } from './expected-error.ts'
 
 const codes: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT'])
-/** SQLITE_FULL of sqlite3.h. */
+/** The value of SQLITE_FULL in sqlite3.h. */
 const sqliteFull = 13
 const depthMax = 8
 
 /**
- * Reports whether an error says that no space, or no quota, is left on a disk, in the words of the system or of
- * SQLite. Also looks at what caused the error, and at the error that hid behind a failed disposal.
+ * Returns true if an error means that a disk, or a quota, is full, as reported by the system or by
+ * SQLite. Checks the error's causes as well, and the error that a failed disposal suppressed.
  */
 export function isDiskFull(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || depth > depthMax) return false
@@ -20,7 +20,10 @@ export function isDiskFull(error: unknown, depth = 0): boolean {
   )
 }
 
-/** Returns one line with what to do. The action names the path: `restore to /var/lib/skerry/site/store.db`. */
+/**
+ * Returns one line that says what to do. The action names the path: `restore to
+ * /var/lib/skerry/site/store.db`.
+ */
 export function diskFullError(action: string, cause: unknown): ExpectedError {
   return new ExpectedError(
     `Cannot ${action}: no space, or no quota, is left on the disk; free some and do it again`,

@@ -1,4 +1,4 @@
-/** Exit codes of the program; scripts rely on them, so they never change meaning. */
+/** The program's exit codes. Scripts rely on them, so their meaning never changes. */
 export const exitCodes = Object.freeze({
   failure: 1,
   usage: 2,
@@ -9,16 +9,17 @@ export const exitCodes = Object.freeze({
   diskFull: 7,
   alreadyRunning: 8,
   unreachable: 9,
-  /** A certificate, an authority or the clock is off. */
+  /** A certificate, an authority or the clock is wrong. */
   certificates: 10,
-  /** As a shell says of a program that SIGPIPE ended. */
+  /** The shell's code for a program that SIGPIPE ended. */
   brokenPipe: 141,
 })
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
 /**
- * Something a person can put right. Shown as one line without a stack; the message says what was
- * wrong, where, and what to do: `Cannot listen on 127.0.0.1:6443: the port is taken; pass --port`.
+ * Reports a problem that a person can solve. It is shown as one line without a stack. The message
+ * says what is wrong, where, and what to do: `Cannot listen on 127.0.0.1:6443: the port is taken;
+ * pass --port`.
  */
 export class ExpectedError extends Error {
   override name = 'ExpectedError'

@@ -1,8 +1,11 @@
 import type { Clock } from './clock.ts'
 
-/** All loops of a process together keep what it serves waiting for so long. */
+/** All loops of a process together may block the event loop for this long. */
 const turnMsMax = 10
-/** Then they rest for as long, or until a pass of the event loop finds nothing to serve, which is a shorter one. */
+/**
+ * They then rest for as long, or until a pass of the event loop has nothing to serve, which is a
+ * shorter one.
+ */
 const restMsMax = 10
 const idlePassMs = 0.05
 
@@ -10,7 +13,7 @@ type Time = Pick<Clock, 'monotonicMs'>
 
 interface Turn {
   readonly sinceMs: number
-  /** By one step; see ownTurn. */
+  /** True once one step has taken the turn; see ownTurn. */
   isTaken?: boolean
   rest?: Promise<void>
 }
@@ -18,10 +21,11 @@ interface Turn {
 const turns = new WeakMap<Time, Turn>()
 
 /**
- * For loops whose steps wait for nothing but promises of this process: thousands of steps would be one turn of
- * the event loop, and no connection is served before its end. To be called after each step. Undefined: go on; else
- * wait for it, as this turn has gone on for 10 ms by the clock: what others are served then has half of the time, as a
- * pass of the event loop accepts one connection only.
+ * Lets loops yield whose steps only wait for promises of this process: thousands of steps would be
+ * one turn of the event loop, and no connection is served before its end. Call it after each step.
+ * Returns undefined if the loop may go on. Otherwise, once the turn has lasted 10 ms by the clock,
+ * returns a promise to await: other work then gets half of the time, since a pass of the event loop
+ * accepts only one connection.
  */
 export function giveWay(clock: Time): Promise<void> | undefined {
   const nowMs = clock.monotonicMs()
@@ -32,8 +36,8 @@ export function giveWay(clock: Time): Promise<void> | undefined {
 }
 
 /**
- * Before a step that alone may take longer than a turn: resolves in a turn that is this step's alone, and is followed by
- * a rest however many such steps wait.
+ * Call this before a step that alone may take longer than a turn. Resolves in a turn that this step
+ * has to itself. A rest follows, however many such steps wait.
  */
 export async function ownTurn(clock: Time): Promise<void> {
   for (;;) {

@@ -1,12 +1,12 @@
 import { pino } from 'pino'
 
 /**
- * error = a person must act; info = state changed; debug = the rest. There is no warn: whoever
- * would write one has not decided whether a person must act.
+ * The levels: error means that a person must act, info that a state changed, debug is the rest.
+ * There is no warn, because its author would not have decided whether a person must act.
  */
 export type LogLevel = 'error' | 'info' | 'debug'
 
-/** Values are scalars by type: an object could carry a secret into the log unseen. */
+/** Values are scalars by type, because an object could carry a secret into the log unseen. */
 export type LogFields = Readonly<
   Record<string, string | number | boolean | null | undefined | Error>
 >
@@ -15,17 +15,20 @@ export interface Logger {
   error(message: string, fields?: LogFields): void
   info(message: string, fields?: LogFields): void
   debug(message: string, fields?: LogFields): void
-  /** A logger that adds these fields to each line. */
+  /** Returns a logger that adds these fields to each line. */
   child(fields: LogFields): Logger
 }
 
 export interface LoggerOptions {
   level: LogLevel
-  /** One JSON object a line goes here; process.stderr in a program. */
+  /** Receives one JSON object per line; process.stderr in a program. */
   destination: { write(line: string): void }
 }
 
-/** Messages are constant text; what varies goes into fields, so that lines can be counted and searched. */
+/**
+ * Creates a logger. Messages are constant texts, and variable parts go into fields, so that lines
+ * can be counted and searched.
+ */
 export function createLogger(options: LoggerOptions): Logger {
   const root = pino(
     {
@@ -46,7 +49,7 @@ type PinoLike = Pick<ReturnType<typeof pino>, 'error' | 'info' | 'debug' | 'isLe
 }
 
 function wrap(target: PinoLike): Logger {
-  // Every request has lines for debug: where nobody reads them their fields are not even copied.
+  // Every request has debug lines; while that level is off, their fields are not even copied.
   const isDebug = target.isLevelEnabled('debug')
   return {
     error: (message, fields) => target.error(plain(fields), message),
@@ -66,7 +69,10 @@ function plain(fields: LogFields = {}): Record<string, unknown> {
   return out
 }
 
-/** The message chain with causes, without the stack: a stack is for debug and crash output. */
+/**
+ * Returns the messages of the error and its causes, without the stack, which is for debug and crash
+ * output.
+ */
 function describe(error: Error): string {
   const cause = error.cause instanceof Error ? `: ${describe(error.cause)}` : ''
   return `${error.message}${cause}`

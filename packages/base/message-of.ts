@@ -1,4 +1,4 @@
-/** What was thrown, in its own words; anything may be. */
+/** Returns the message of any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

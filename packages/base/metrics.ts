@@ -4,11 +4,11 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 export interface Metrics {
   counter(name: string, help: string, labels?: readonly string[]): Counter
   gauge(name: string, help: string, labels?: readonly string[]): Gauge
-  /** Buckets in the unit that the name ends in. */
+  /** The buckets, in the unit at the end of the name. */
   histogram(name: string, help: string, options?: HistogramShape): Histogram
-  /** Asks for the values at each scrape: for what is kept elsewhere, or would change too often. */
+  /** Reads the values at each scrape, for values that are kept elsewhere or change too often. */
   observed(shape: ObservedShape, read: () => Iterable<ObservedValue>): void
-  /** Prometheus text exposition format. */
+  /** Returns the metrics in Prometheus' text exposition format. */
   text(): Promise<string>
 }
 

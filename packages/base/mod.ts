@@ -1,7 +1,7 @@
 /**
- * base: what every package may stand on. Clock, random, log, metrics, backoff, structured
- * concurrency, bounded queues, and ways out: connections by TCP, proxies and TLS. It knows no Kubernetes
- * word, and does no I/O except writing logs and opening those connections.
+ * base: the foundation of every package. Clock, random, log, metrics, backoff, structured
+ * concurrency, bounded queues, and outbound connections over TCP, proxies and TLS. It knows no
+ * Kubernetes term, and does no I/O except writing logs and opening those connections.
  * Start reading at clock.ts (why time is injected) and run-all.ts (why no promise floats).
  */
 export { systemClock, type Clock, type Timer } from './clock.ts'

@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto'
 
-/** Randomness as a seam. Never used for keys or tokens in tests that replay; always `systemRandom` in production. */
+/**
+ * The source of randomness, injected in tests. Production always uses `systemRandom`; a seeded
+ * source must never make keys or tokens.
+ */
 export interface Random {
-  /** Uniform in [0, 1). */
+  /** Returns a uniform number in [0, 1). */
   next(): number
-  /** `count` random bytes, count at most 65,536. */
+  /** Returns `count` random bytes; at most 65,536. */
   bytes(count: number): Uint8Array
 }
 
@@ -12,7 +15,7 @@ const pool = { bytes: new Uint8Array(0), used: 0 }
 const poolBytes = 8_192
 const pooledMax = 256
 
-/** Small counts come from a pool: asking the system for each costs more than most of their uses. */
+/** Takes small counts from a pool: asking the system for each costs more than most of their uses. */
 function takeBytes(count: number): Uint8Array {
   if (count > pooledMax) return new Uint8Array(randomBytes(count))
   if (pool.used + count > pool.bytes.length) {
@@ -20,7 +23,7 @@ function takeBytes(count: number): Uint8Array {
     pool.used = 0
   }
   const taken = pool.bytes.slice(pool.used, pool.used + count)
-  // What was handed out is nobody else's to read.
+  // Bytes that were handed out must not stay readable in the pool.
   pool.bytes.fill(0, pool.used, pool.used + count)
   pool.used += count
   return taken
@@ -31,7 +34,7 @@ export const systemRandom: Random = Object.freeze({
   bytes: takeBytes,
 })
 
-/** Deterministic (mulberry32). The same seed gives the same sequence; not for secrets. */
+/** Creates a deterministic source (mulberry32). The same seed gives the same sequence. Not for secrets. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0
   const next = (): number => {

@@ -4,9 +4,9 @@ import { messageOf } from './message-of.ts'
 export type Task = (scope: AbortSignal) => Promise<unknown>
 
 /**
- * Runs the tasks together and waits for all of them. The first failure aborts the others' scope;
- * that first failure is what is thrown, and later ones that are not mere echoes of the abort are
- * kept in an AggregateError. When `signal` aborts and the tasks end by it, resolves quietly.
+ * Runs the tasks together and waits for all of them. The first failure aborts the others' scope and
+ * is thrown; later ones, except mere consequences of the abort, are kept in an AggregateError. If
+ * `signal` aborts and the tasks end because of it, resolves.
  */
 export async function runAll(signal: AbortSignal, tasks: readonly Task[]): Promise<void> {
   using scope = linkedSignal(signal)

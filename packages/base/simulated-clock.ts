@@ -1,9 +1,9 @@
 import type { Clock, Timer } from './clock.ts'
 
 export interface SimulatedClock extends Clock {
-  /** Moves time and fires what is due, in order; lets promises settle between two timers. */
+  /** Moves time and fires due timers in order. Lets promises settle between two timers. */
   advance(ms: number): Promise<void>
-  /** Sets the wall clock by this much, as a person or NTP does; no timer is due sooner for it. */
+  /** Changes the wall clock by this much, as a person or NTP does. Timers do not move. */
   jump(ms: number): void
 }
 
@@ -12,7 +12,7 @@ interface Pending {
   readonly onTimer: () => void
 }
 
-/** Time stands still until `advance`. Starts at `epochMs`; monotonic time starts at 0. */
+/** Creates a clock that stands still until `advance`. It starts at `epochMs`; monotonic time starts at 0. */
 export function simulatedClock(epochMs = 1_700_000_000_000): SimulatedClock {
   let nowMs = 0
   let jumpedMs = 0
@@ -30,7 +30,7 @@ export function simulatedClock(epochMs = 1_700_000_000_000): SimulatedClock {
     jump: (ms) => void (jumpedMs += ms),
     async advance(ms) {
       const untilMs = nowMs + ms
-      // What was just started sets its timers first.
+      // Work that has just started sets its timers first.
       await settle()
       for (;;) {
         const next = earliest(pending)
@@ -67,7 +67,10 @@ function earliest(pending: ReadonlySet<Pending>): Pending | undefined {
   return first
 }
 
-/** One turn of the event loop, so that what a timer started goes on before the next one fires. */
+/**
+ * Waits for one turn of the event loop, so that work triggered by a timer continues before the next
+ * one fires.
+ */
 function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

@@ -4,7 +4,7 @@ import { simulatedClock, sleepUnlessClockIsSet } from './mod.ts'
 
 const minuteMs = 60_000
 
-/** For how long it sleeps when the clock is set by so much after ten seconds. */
+/** Returns how long it sleeps if the clock is set by this much after ten seconds. */
 async function sleptMs(jumpMs: number): Promise<number> {
   const clock = simulatedClock()
   let endMs = Infinity

@@ -1,13 +1,13 @@
 import type { Clock } from './clock.ts'
 
-/** How soon it is noticed that the clock was set. */
+/** The interval at which a change of the clock is detected. */
 const lookMs = 5_000
-/** NTP slews by less than this in that time, and nobody minds a clock that is set by less. */
+/** NTP slews by less than this in that time, and a smaller change does not matter. */
 const setMsMin = 1_000
 
 /**
- * Resolves after `ms`, or within some seconds when the wall clock is set, or the machine wakes from its sleep: whoever
- * waits to judge dates by the clock judges them again. Rejects with the signal's reason.
+ * Resolves after `ms`, or within some seconds if the wall clock is set or the machine wakes from
+ * sleep, so that callers that wait for a date check it again. Rejects with the signal's reason.
  */
 export async function sleepUnlessClockIsSet(
   clock: Clock,

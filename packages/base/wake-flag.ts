@@ -1,9 +1,9 @@
-/** A flag that one waiter sleeps on; raising it many times before it is read wakes once. */
+/** Creates a flag for one waiter; raising it several times before it is read wakes once. */
 export interface WakeFlag {
   raise: () => void
-  /** Takes the flag down: the waiter is about to look at everything that was raised until now. */
+  /** Lowers the flag, because the waiter is about to handle everything raised so far. */
   lower(): void
-  /** Resolves when the flag is up and takes it down; rejects with the signal's reason. */
+  /** Resolves when the flag is raised, and lowers it. Rejects with the signal's reason. */
   wait(signal: AbortSignal): Promise<void>
 }
 

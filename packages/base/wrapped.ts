@@ -1,7 +1,7 @@
-/** Stands in front of something of the same type: it may change what goes in and what comes out. */
+/** Returns a value of the same type that calls the inner one and may change its input and output. */
 export type Wrapper<T> = (inner: T) => T
 
-/** Puts the wrappers around the core in their order: the last one sees a call first. */
+/** Wraps the core in each wrapper in order, so the last wrapper receives a call first. */
 export function wrapped<T>(core: T, wrappers: readonly Wrapper<T>[]): T {
   return wrappers.reduce((inner, wrap) => wrap(inner), core)
 }

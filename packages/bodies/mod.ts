@@ -1,6 +1,7 @@
 /**
- * bodies: reads what requests carry: JSON and YAML, JSON patches, merge patches and server-side apply, and writes
- * objects in one canonical form. Pure: no I/O and no node: imports. It knows schemas, and no kind by name.
+ * bodies: reads the bodies of requests (JSON and YAML, JSON patches, merge patches and server-side
+ * apply), and writes objects in one canonical form. Pure: no I/O and no node: imports. It knows
+ * schemas, and no kind by name.
  * Start reading at encoding/body.ts, then patch/apply/apply-server-side.ts.
  */
 export {

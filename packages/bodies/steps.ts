@@ -1,6 +1,6 @@
 /**
- * Work on one object in steps that each take a part of the time. A server that runs it for one client serves others
- * between them; whoever has nobody to serve runs it to its end.
+ * Work on one object, in steps that each take a part of the time. A server that runs it for one
+ * client serves others between the steps; other callers use runSteps to run it to its end.
  */
 export type Steps<T> = Generator<undefined, T>
 

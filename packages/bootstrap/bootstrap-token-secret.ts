@@ -11,10 +11,10 @@ const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789'
 /** The largest multiple of the alphabet's size in a byte; bytes above it would favour some letters. */
 const fairBelow = 256 - (256 % alphabet.length)
 
-/** The group whose members may ask for node certificates and get them approved. */
+/** The group whose members may request node certificates, which are approved automatically. */
 const nodeTokenGroup = 'system:bootstrappers:kubeadm:default-node-token'
 
-/** A new token; its secret has 82 bits. */
+/** Creates a new token. Its secret has 82 bits. */
 export function newBootstrapToken(random: Random): BootstrapToken {
   return { id: randomText(6, random), secret: randomText(16, random) }
 }
@@ -25,13 +25,13 @@ export function bootstrapTokenText({ id, secret }: BootstrapToken): string {
 
 export interface BootstrapTokenOptions {
   readonly token: BootstrapToken
-  /** Absent: it never expires. */
+  /** The expiry. If omitted, the token never expires. */
   readonly expiresAtMs?: number
   readonly description?: string
   readonly groups?: readonly string[]
 }
 
-/** The Secret in which the API server finds the token, good for authentication and signing. */
+/** Builds the Secret in which the API server finds the token, valid for authentication and signing. */
 export function bootstrapTokenSecret(options: BootstrapTokenOptions): Secret {
   const { token, expiresAtMs, description, groups = [nodeTokenGroup] } = options
   const fields = {

@@ -25,15 +25,18 @@ interface Scene extends AsyncDisposable {
   readonly machine: SimulatedClock
   readonly issuer: SimulatedClock
   readonly authority: Authority
-  /** A start: reads what is there and renews until `stop`. */
+  /** Starts a holder, which reads existing files and renews until `stop`. */
   start(): Promise<{ holder: CertificateHolder; stop: () => Promise<void> }>
-  /** Both clocks go on. */
+  /** Advances both clocks. */
   advance(ms: number): Promise<void>
-  /** How many certificates were issued. */
+  /** Returns how many certificates were issued. */
   readonly issued: () => number
 }
 
-/** An issuer that answers who comes with a certificate that is good by its own clock; the first is a token's. */
+/**
+ * Creates an issuer that serves clients whose certificate is valid by its own clock; the first one
+ * needs a token.
+ */
 async function scene(reckons: boolean): Promise<Scene> {
   const directory = await mkdtemp(join(tmpdir(), 'skerry-holder-'))
   const machine = simulatedClock(rightMs)
@@ -94,7 +97,7 @@ async function settled(): Promise<void> {
   for (let turn = 0; turn < 400; turn += 1) await nextTurn()
 }
 
-/** It is let in when the certificate that it shows is good by the issuer's clock. */
+/** Returns true if the certificate that it shows is valid by the issuer's clock. */
 function isLetIn({ holder }: { holder: CertificateHolder }, { issuer }: Scene): boolean {
   return isWithin(validityOf(holder.current.certificatePem), issuer.now())
 }
@@ -120,7 +123,7 @@ for (const [name, offsetMs] of offsets) {
       for (const clock of clocks) it[clock].jump(-offsetMs)
       await it.advance(hourMs)
       await until(() => isLetIn(running, it))
-      // Neither here nor there does a jump become a storm of requests.
+      // A jump must not cause a storm of requests on either side.
       assert.ok(it.issued() <= 8, `${it.issued()} certificates`)
       await running.stop()
     })
@@ -145,7 +148,7 @@ for (const [name, offsetMs] of offsets) {
     it.issuer.jump(offsetMs)
     it.machine.jump(offsetMs)
     const running = await it.start()
-    // The authority's own end is nobody's certificate's middle.
+    // Only before the authority's own end is a certificate valid.
     if (offsetMs < 9 * yearMs) assert.ok(isLetIn(running, it))
     it.issuer.jump(-offsetMs)
     it.machine.jump(-offsetMs)

@@ -11,40 +11,50 @@ import {
 } from './key-pair-files.ts'
 import type { RequestDeps } from './request-certificate.ts'
 
-/** Gets a new certificate from wherever it comes from. */
+/** Gets a new certificate from any source. */
 export type CertificateSource = (signal: AbortSignal) => Promise<CertificateAndKey>
 
 export interface CertificateHome extends KeyPairPaths {
-  /** False for a certificate that is there and no use any more; absent: every one is good. */
+  /** Returns false for an existing certificate that is useless. If omitted, every one is good. */
   readonly isGood?: (certificatePem: string) => boolean
-  /** The source issues another pair whenever it is asked, so a damaged one counts as missing. Default: refused. */
+  /**
+   * If true, the source can always issue another pair, so a damaged one counts as missing. Default:
+   * a damaged one is refused.
+   */
   readonly isReplaceable?: true
 }
 
-/** One certificate that lives on disk and is renewed while the program runs. */
+/** Holds one certificate that is stored on disk and renewed while the program runs. */
 export interface CertificateHolder {
-  /** The one to use now; changes with each renewal. */
+  /** The certificate to use now. It changes with each renewal. */
   readonly current: CertificateAndKey
-  /** For transports: asked before each request. */
+  /** For transports, which call this before each request. */
   credentials(signal: AbortSignal): Promise<ClientCredentials>
-  /** Called when another certificate is to be used, e.g. to give a server its new one. */
+  /** Calls the listener with the certificate to use from now on, e.g. to give a server its new one. */
   onRenewed(listener: (renewed: CertificateAndKey) => void): Disposable
-  /** Renews for ever, in good time and with patience: being offline is normal. Ends with the signal. */
+  /** Renews forever, early and patiently, because being offline is normal. Ends with the signal. */
   run(signal: AbortSignal): Promise<void>
 }
 
 const retryDefaults = Object.freeze({ initialMs: 5000, maxMs: 600_000, factor: 2, jitter: 0.5 })
 
-/** How often the certificates are judged by the clock; also when that is set, on a box without battery. */
+/**
+ * How often the certificates' dates are checked; also after the clock was set, e.g. on a machine
+ * without a battery.
+ */
 const lookMs = 60_000
-/** Where the clocks of this machine and the issuer differ, another certificate is not asked for sooner. */
+/**
+ * If the clocks of this machine and the issuer differ, no further certificate is requested before
+ * this time.
+ */
 const againMs = 3_600_000
 
 /**
- * Reads the certificate from its files, or gets one where none is there that is good. One that is out of its dates
- * stays in use until there is another: the machine may be offline, and its peer decides what the old one is worth.
- * The one before is kept: where somebody's clock was ahead at a renewal, it is good when the new one has not begun.
- * Throws ExpectedError for a damaged pair that is not replaceable, and for a directory in the place of a file.
+ * Reads the certificate from its files, or gets one if there is no good one. A certificate outside
+ * its dates stays in use until there is another: the machine may be offline, and its peer decides
+ * whether to accept the old one. The previous certificate is kept: if a clock was ahead at a
+ * renewal, the previous one is valid before the new one is. Throws ExpectedError for a damaged pair
+ * that is not replaceable, and for a directory in place of a file.
  */
 export async function holdCertificate(
   paths: CertificateHome,
@@ -111,14 +121,17 @@ interface Held {
   previous: CertificateAndKey | undefined
 }
 
-/** The newest, unless it is out of its dates by this machine's clock and the one before is not. */
+/**
+ * Returns the newest certificate, unless this machine's clock is outside its dates and within those
+ * of the previous one.
+ */
 function inUse({ newest, previous }: Held, nowMs: number): CertificateAndKey {
   const isGood = (each: CertificateAndKey): boolean =>
     isWithin(validityOf(each.certificatePem), nowMs)
   return previous && !isGood(newest) && isGood(previous) ? previous : newest
 }
 
-/** The pair that a holder of these files would use now; undefined: none is there. */
+/** Returns the pair that a holder of these files would use now, or undefined if there is none. */
 export async function readCertificateInUse(
   paths: KeyPairPaths,
   nowMs: number,
@@ -128,8 +141,8 @@ export async function readCertificateInUse(
 }
 
 /**
- * A damaged pair is worth nothing, and is replaced with the next renewal. A directory in its place would keep each
- * renewal from being written, so it is refused at once.
+ * A damaged pair is ignored and replaced with the next renewal. A directory in its place would
+ * prevent every renewal from being written, so it is refused at once.
  */
 async function readPrevious(
   paths: KeyPairPaths,
@@ -139,7 +152,7 @@ async function readPrevious(
   return isKept ? pair : undefined
 }
 
-/** agent.crt was agent.previous.crt before. */
+/** agent.crt was agent.previous.crt before its renewal. */
 function previousOf({ certificatePath, keyPath }: KeyPairPaths): KeyPairPaths {
   const before = (path: string): string => path.replace(/(\.[^./]+)$/, '.previous$1')
   return { certificatePath: before(certificatePath), keyPath: before(keyPath) }
@@ -148,7 +161,7 @@ function previousOf({ certificatePath, keyPath }: KeyPairPaths): KeyPairPaths {
 interface Renewal {
   readonly held: Held
   readonly renew: (signal: AbortSignal) => Promise<void>
-  /** Tells the listeners when another of the two certificates is to be used. */
+  /** Notifies the listeners when the other of the two certificates becomes the one to use. */
   readonly tell: () => void
   readonly paths: KeyPairPaths
 }
@@ -165,7 +178,7 @@ async function renewForever(
     notBeforeMs = clock.monotonicMs() + againMs
     const period = validityOf(renewal.held.newest.certificatePem)
     if (isWithin(period, clock.now())) continue
-    log.error('Certificate is out of its dates: set this clock, or that of whoever issues it', {
+    log.error('Certificate is not valid now: correct the clock of this machine or of the issuer', {
       path: renewal.paths.certificatePath,
       now: new Date(clock.now()).toISOString(),
       begins: new Date(period.notBeforeMs).toISOString(),
@@ -174,7 +187,7 @@ async function renewForever(
   }
 }
 
-/** Looks each minute, and when the clock is set. */
+/** Checks each minute, and when the clock is set. */
 async function untilDue(
   { held, tell }: Renewal,
   { notBeforeMs, draw }: { notBeforeMs: number; draw: number },
@@ -188,7 +201,7 @@ async function untilDue(
   }
 }
 
-/** Until there is another, or the clock was set and the one that is there is good after all. */
+/** Tries until there is another certificate, or the clock was set and the present one is good after all. */
 async function renewUntilFresh(
   { held, renew, tell, paths }: Renewal,
   { clock, random, log }: RequestDeps,

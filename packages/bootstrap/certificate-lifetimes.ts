@@ -1,19 +1,20 @@
 const dayMs = 86_400_000
 
-/** How long what we issue is valid, and how far clocks may disagree. */
+/** The lifetimes of certificates we issue, and the tolerated difference between clocks. */
 export const certificateLifetimes = Object.freeze({
   authorityMs: 3650 * dayMs,
   leafMs: 365 * dayMs,
-  /** Certificates begin this much in the past, for machines whose clocks are behind. */
+  /** Certificates are backdated by this much, for machines whose clocks are behind. */
   skewMs: 5 * 60_000,
   /**
-   * Authorities begin here whenever they are made, so that no clock is too early for them: the beginning
-   * of a root protects nobody, and a box without a battery starts at this very second.
+   * The beginning of all authorities, whenever they are created, so that no clock is too early for
+   * them. The beginning of a root protects nobody, and a machine without a battery starts at
+   * exactly this second.
    */
   authorityNotBeforeMs: 0,
-  /** An authority with less than this left is named in the log, with what to do. */
+  /** An authority with less than this left is logged, with what to do. */
   authorityLeftMs: 365 * dayMs,
-  /** No machine that runs this version runs before this: an authority lasts its full life from here on. */
+  /** No machine runs this version before this time, so an authority lasts its full lifetime from here on. */
   versionMs: Date.UTC(2026, 10, 1),
 })
 
@@ -23,34 +24,37 @@ export interface ValidityPeriod {
 }
 
 /**
- * When to renew: somewhere between 70 and 90 % of the certificate's life, drawn anew for each, so
- * that a thousand nodes of one day do not come back together. `draw` is uniform in [0, 1).
+ * Returns when to renew: between 70 and 90 % of the certificate's lifetime. `draw`, uniform in [0,
+ * 1), differs for each renewal, so that a thousand nodes of one day do not renew together.
  */
 export function renewAtMs({ notBeforeMs, notAfterMs }: ValidityPeriod, draw: number): number {
   return notBeforeMs + (notAfterMs - notBeforeMs) * (0.7 + 0.2 * draw)
 }
 
-/** Judged at both ends: a clock that was ahead leaves certificates that have not begun. */
+/** Checks both ends, because a clock that was ahead leaves certificates that are not valid yet. */
 export function isWithin({ notBeforeMs, notAfterMs }: ValidityPeriod, nowMs: number): boolean {
   return notBeforeMs <= nowMs && nowMs < notAfterMs
 }
 
-/** Good now, and for a while yet. */
+/** Returns true if the certificate is valid now, and will be for a while. */
 export function isFresh(period: ValidityPeriod, nowMs: number, draw = 0): boolean {
   return isWithin(period, nowMs) && nowMs < renewAtMs(period, draw)
 }
 
-/** What an issuer knows of the time. */
+/** An issuer's sources of time. */
 export interface IssuerTime {
-  /** What the clock says, milliseconds since the Unix epoch. */
+  /** Returns the clock's time, in milliseconds since the Unix epoch. */
   now(): number
-  /** What the time should be by what this machine knew before; see time-floor.ts. Default: as the clock says. */
+  /**
+   * Returns the time reckoned from what this machine knew before; see time-floor.ts. Default: the
+   * clock's time.
+   */
   reckonedMs?(): number
 }
 
 /**
- * From when to when a certificate is good that is issued now. Where the clock is not what it should be,
- * the certificate is good by both: whichever is right, nobody is locked out.
+ * Returns the validity period of a certificate issued now. If the clock differs from the reckoned
+ * time, the certificate is valid by both, so that nobody is locked out whichever is right.
  */
 export function periodFrom(time: IssuerTime, lifetimeMs: number): ValidityPeriod {
   const nowMs = time.now()

@@ -18,7 +18,7 @@ const options = (directory: string) => ({
   ipAddresses: ['127.0.0.1'],
 })
 
-/** Every certificate is in order at that moment, and none ends before it begins. */
+/** Checks that every certificate is valid at that moment, and none ends before it begins. */
 function assertUsable(pki: ClusterPki, nowMs: number): void {
   const pairs = [
     [pki.serving, pki.authority],

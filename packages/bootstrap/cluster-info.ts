@@ -3,18 +3,18 @@ import type { BootstrapToken, ConfigMap } from '@skerry/api'
 import { formatKubeconfig, parseKubeconfig } from '@skerry/client'
 import { detachedSignature } from '@skerry/pki'
 
-/** Where anyone may read how to reach the cluster: no secret, but signed with each token. */
+/** Where anyone may read how to reach the cluster. It is not secret, but signed with each token. */
 export const clusterInfoKey = Object.freeze({ namespace: 'kube-public', name: 'cluster-info' })
 const signaturePrefix = 'jws-kubeconfig-'
 
-/** What a new machine needs to know of a cluster before it trusts it. */
+/** The data that a new machine needs about a cluster before it trusts it. */
 export interface ClusterInfo {
   readonly server: string
   /** PEM, one or more certificates. */
   readonly authorityPem: string
 }
 
-/** The ConfigMap as kubeadm makes it, signed with each of the tokens. */
+/** Builds the ConfigMap as kubeadm does, signed with each of the tokens. */
 export function clusterInfoConfigMap(
   info: ClusterInfo,
   tokens: readonly BootstrapToken[],
@@ -30,7 +30,7 @@ export function clusterInfoConfigMap(
   )
 }
 
-/** Puts in the signatures of these tokens, and takes out those of others. Changes a copy. */
+/** Returns a copy with the signatures of these tokens, and without others. */
 export function signClusterInfo(
   configMap: ConfigMap,
   tokens: readonly BootstrapToken[],
@@ -46,7 +46,7 @@ export function signClusterInfo(
   return { ...configMap, data: Object.fromEntries([...kept, ...signatures]) }
 }
 
-/** Why the ConfigMap cannot be believed by a bearer of this token; undefined when it can. */
+/** Returns why a holder of this token cannot trust the ConfigMap, or undefined if it can. */
 export function clusterInfoProblem(
   configMap: ConfigMap,
   token: BootstrapToken,
@@ -59,7 +59,7 @@ export function clusterInfoProblem(
   return isSame ? undefined : 'forged'
 }
 
-/** Undefined when the ConfigMap does not say where the cluster is. */
+/** Returns undefined if the ConfigMap does not name the cluster's address. */
 export function readClusterInfo(configMap: ConfigMap): ClusterInfo | undefined {
   const config = parseKubeconfig(configMap.data?.kubeconfig ?? '', 'cluster-info')
   const cluster = config.clusters?.[0]?.cluster

@@ -33,36 +33,37 @@ import { publicMode, readFileIfPresent, secretMode, writeFileDurably } from './s
 /** The keys and certificates of one control plane, under kubeadm's file names. */
 export interface ClusterPki {
   readonly authority: Authority
-  /** What the API server shows its clients. */
+  /** The API server's serving certificate. */
   readonly serving: CertificateAndKey
-  /** Who the API server is to kubelets. */
+  /** The API server's client certificate for kubelets. */
   readonly kubeletClient: CertificateAndKey
-  /** Member of system:masters. */
+  /** The client certificate of a member of system:masters. */
   readonly admin: CertificateAndKey
-  /** Signs front proxies' certificates: those that may tell for whom they ask. */
+  /** Signs the certificates of front proxies, which may name the users they ask for. */
   readonly frontProxyAuthority: Authority
-  /** Who the API server is to the API servers behind it. */
+  /** The API server's client certificate for extension API servers. */
   readonly frontProxyClient: CertificateAndKey
-  /** Signs and verifies service account tokens; PEM. */
+  /** The key that signs and verifies service account tokens; PEM. */
   readonly serviceAccountKeyPem: string
   readonly serviceAccountPublicKeyPem: string
 }
 
 export interface ClusterPkiOptions {
   readonly directory: string
-  /** Common name of a new authority; e.g. the cluster's name. */
+  /** The common name of a new authority, e.g. the cluster's name. */
   readonly authorityName: string
   /** Names and addresses that clients use for the API server. */
   readonly dnsNames: readonly string[]
   readonly ipAddresses: readonly string[]
-  /** True: every certificate but the authorities' is issued again, however good or damaged it is. */
+  /** If true, every certificate except the authorities' is issued again, however good or damaged it is. */
   readonly renewsAll?: boolean
 }
 
 /**
- * Reads the directory and makes what is missing. Leaves what is there, except certificates that
- * have not begun, are past most of their life, outlive their authority, are of another one, or lack a
- * name that is asked now: those are issued again. An authority that has not begun begins earlier.
+ * Reads the directory and creates what is missing. Existing files stay, except certificates that
+ * are not valid yet, are past most of their life, outlive their authority, belong to another one,
+ * or lack a requested name: those are issued again. An authority that is not valid yet gets an
+ * earlier beginning.
  */
 export async function ensureClusterPki(
   options: ClusterPkiOptions,
@@ -74,7 +75,7 @@ export async function ensureClusterPki(
     time,
   )
   const scope: Scope = { directory, authority, time, renewsAll: options.renewsAll === true }
-  // Never the same as the clients' authority: any of its certificates could be anybody.
+  // This must never be the clients' authority, whose certificates could then name any user.
   const frontProxyAuthority = await ensureAuthority(
     { ...pathsOf(directory, 'front-proxy-ca'), commonName: 'front-proxy-ca' },
     time,
@@ -113,7 +114,7 @@ export interface AuthorityOptions extends KeyPairPaths {
   readonly commonName: string
 }
 
-/** The authority at those paths, made if neither file is there. */
+/** Returns the authority at those paths. Creates it if neither file exists. */
 export async function ensureAuthority(
   options: AuthorityOptions,
   time: IssuerTime,
@@ -131,7 +132,7 @@ export async function ensureAuthority(
   return authority
 }
 
-/** Throws ExpectedError for an authority whose key is of another sort than we sign with. */
+/** Throws ExpectedError for an authority whose key type we do not sign with. */
 function signing({ keyPath }: KeyPairPaths, authority: CertificateAndKey): CertificateAndKey {
   if (isSigningKey(authority.privateKeyPem)) return authority
   throw new ExpectedError(
@@ -142,7 +143,7 @@ function signing({ keyPath }: KeyPairPaths, authority: CertificateAndKey): Certi
 
 const usedKeys = 'an RSA key of at least 2048 bits or an EC key of P-256, P-384 or P-521'
 
-/** One that was made while the clock was ahead, by a version that let authorities begin with their making. */
+/** Redates an authority that an older version created while the clock was ahead. */
 async function begun(
   paths: KeyPairPaths,
   authority: CertificateAndKey,
@@ -158,7 +159,7 @@ async function begun(
   return earlier
 }
 
-/** What a person must know of an authority's end; undefined: nothing yet. */
+/** Returns a warning about an authority's end, or undefined if that is far off. */
 export function authorityFault(certificatePem: string, nowMs: number): string | undefined {
   const { commonName, notAfterMs } = readCertificate(certificatePem)
   if (notAfterMs - nowMs > certificateLifetimes.authorityLeftMs) return undefined
@@ -197,7 +198,7 @@ async function ensureLeaf(
     const certificate = readCertificate(found.certificatePem)
     const isOurs = isIssuedBy(found.certificatePem, authority.certificatePem)
     const isGood = isOurs && leaf.isGood(certificate) && certificate.notAfterMs <= issuer.notAfterMs
-    // Where the authority itself has ended, by the clock, another one would be worth no more.
+    // If the authority itself has expired by the clock, another certificate would not be better.
     if (isGood && (isFresh(certificate, time.now()) || !isWithin(issuer, time.now()))) return found
   }
   const issued = await issueBy(leaf, { name, issuer })
@@ -233,7 +234,7 @@ function isServing(
   )
 }
 
-/** One spelling per address: IPv6 has many. */
+/** Returns one spelling per address: IPv6 has many. */
 function canonicalAddress(address: string): string {
   return address.includes(':') ? new URL(`http://[${address}]`).hostname : address
 }
@@ -248,7 +249,7 @@ async function ensureServiceAccountKey(directory: string): Promise<string> {
   return privateKeyPem
 }
 
-/** Throws ExpectedError for a file that holds no private key, or one that signs no tokens. */
+/** Throws ExpectedError for a file without a private key, or with one that cannot sign tokens. */
 function checkedKey(path: string, privateKeyPem: string): string {
   const refusal = (fault: string, options?: ErrorOptions): ExpectedError =>
     new ExpectedError(

@@ -25,11 +25,11 @@ export interface DiscoverOptions {
   /** `https://host:port`, as the operator gave it. */
   readonly server: string
   readonly token: BootstrapToken
-  /** `sha256:<hex>` over the keys of authorities that may be believed; at least one. */
+  /** `sha256:<hex>` over the keys of trusted authorities; at least one. */
   readonly authorityHashes: readonly string[]
-  /** The command that makes such a token there, for who has none that is good; absent: that of a site. */
+  /** The command that creates such a token there, for error messages. If omitted, that of a site. */
   readonly tokenCommand?: string
-  /** The way there; absent: TCP. */
+  /** Connects to the server. If omitted, over TCP. */
   readonly connect?: Connect
 }
 
@@ -41,9 +41,9 @@ export interface DiscoverDeps {
 const siteTokenCommand = 'skerry token create --print-join-command'
 
 /**
- * Finds out whom to trust: reads cluster-info from a server that is not trusted yet, checks that it
- * was signed with our token and names a pinned authority, then reads it again over a connection
- * that this authority vouches for. Throws ExpectedError with what to do.
+ * Determines the authority to trust: reads cluster-info from a server that is not trusted yet,
+ * checks that it was signed with our token and names a pinned authority, then reads it again over a
+ * connection verified by this authority. Throws ExpectedError with what to do.
  */
 export async function discoverCluster(
   options: DiscoverOptions,
@@ -72,7 +72,7 @@ export async function discoverCluster(
   if (clusterInfoProblem(again, token) !== undefined) {
     throw refused(server, 'it says something else to those who know it')
   }
-  // The address that we came by works from here; the one in cluster-info need not.
+  // This address works from here; the one in cluster-info may not.
   return { server, authorityPem: pinned.join('') }
 }
 

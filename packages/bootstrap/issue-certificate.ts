@@ -1,7 +1,7 @@
 import { generateKeyPair, signCertificate, type Authority, type Subject } from '@skerry/pki'
 import { certificateLifetimes, periodFrom, type IssuerTime } from './certificate-lifetimes.ts'
 
-/** A certificate and the key it is for, both PEM. */
+/** A certificate and its key, both PEM. */
 export interface CertificateAndKey {
   readonly certificatePem: string
   readonly privateKeyPem: string
@@ -14,7 +14,7 @@ export interface ServingCertificateOptions {
   readonly lifetimeMs?: number
 }
 
-/** For a server that clients find under these names and addresses. */
+/** Issues a certificate for a server that clients find under these names and addresses. */
 export async function issueServingCertificate(
   authority: Authority,
   options: ServingCertificateOptions,
@@ -33,7 +33,10 @@ export interface ClientCertificateOptions {
   readonly lifetimeMs?: number
 }
 
-/** For a client, whose user is the common name and whose groups are the organizations. */
+/**
+ * Issues a certificate for a client, whose user is the common name and whose groups are the
+ * organizations.
+ */
 export async function issueClientCertificate(
   authority: Authority,
   { subject, lifetimeMs }: ClientCertificateOptions,

@@ -32,7 +32,7 @@ import { clusterInfoProblem, readClusterInfo } from './cluster-info.ts'
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
 const dayMs = 86_400_000
 
-/** A server that knows a token, and whoever signs what is asked with it. */
+/** Starts a server that knows a token, and controllers that sign requests made with it. */
 async function startSite() {
   await using stack = new AsyncDisposableStack()
   const { privateKeyPem } = await generateKeyPair()

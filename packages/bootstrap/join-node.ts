@@ -22,26 +22,26 @@ import type { CertificateAndKey } from './issue-certificate.ts'
 
 export interface JoinNodeOptions {
   readonly nodeName: string
-  /** Where the identity is kept; a node that has one joins without token or network. */
+  /** Where the identity is stored. A node that has one joins without token or network. */
   readonly directory: string
   readonly server: string
-  /** Needed the first time only. */
+  /** Needed only the first time. */
   readonly token?: BootstrapToken
   readonly authorityHashes?: readonly string[]
 }
 
-/** Who this machine is to the cluster, and whom it trusts. */
+/** This machine's identity in the cluster, and the authority it trusts. */
 export interface NodeIdentity {
   readonly info: ClusterInfo
-  /** system:node:<name>, for calls to the API server. */
+  /** The certificate of system:node:<name>, for calls to the API server. */
   readonly client: CertificateHolder
-  /** For a transport to the API server, always with the newest certificate. */
+  /** The configuration of a transport to the API server, always with the newest certificate. */
   readonly transport: HttpsTransportConfig
 }
 
 /**
- * Gives a machine its identity: trust from token and hash, then a client certificate by request.
- * What it has from before is used without asking anybody.
+ * Gives a machine its identity: an authority to trust from token and hash, then a client
+ * certificate by request. Uses what exists from before without any request.
  */
 export async function joinNode(
   options: JoinNodeOptions,
@@ -55,8 +55,8 @@ export async function joinNode(
     keyPath: join(directory, 'kubelet-client.key'),
   }
   const base = { server: info.server, certificateAuthority: info.authorityPem }
-  // The first certificate is asked for with the token, each later one with the one before; one that
-  // expired while the machine was away, or begins later, is replaced with a new token.
+  // The first certificate is requested with the token, each later one with the one before. One that
+  // expired while the machine was away, or is not valid yet, is replaced with a new token.
   const held: { client?: CertificateHolder } = {}
   const credentials = async (scope: AbortSignal): Promise<ClientCredentials> =>
     held.client && !(options.token && isOutOfDates(held.client.current, deps.clock.now()))
@@ -76,12 +76,12 @@ export async function joinNode(
 export interface ServingOptions {
   readonly nodeName: string
   readonly directory: string
-  /** What the API server and people call this machine. */
+  /** The names of this machine for the API server and users. */
   readonly dnsNames: readonly string[]
   readonly ipAddresses: readonly string[]
 }
 
-/** The certificate that the kubelet shows to those who call it; asked for as the node itself. */
+/** Holds the kubelet's serving certificate, which is requested as the node itself. */
 export async function holdServingCertificate(
   identity: NodeIdentity,
   options: ServingOptions,
@@ -92,7 +92,7 @@ export async function holdServingCertificate(
   const paths = {
     certificatePath: join(directory, 'kubelet-serving.crt'),
     keyPath: join(directory, 'kubelet-serving.key'),
-    // A machine that came to another address is called by that one.
+    // A machine that got another address is reached at that one.
     isGood: (pem: string) => carriesNames(pem, { dnsNames, ipAddresses }),
     isReplaceable: true as const,
   }
@@ -112,7 +112,7 @@ export async function holdServingCertificate(
   )
 }
 
-/** The authority is written once it was checked; from then on neither token nor hash is needed. */
+/** Stores the authority once it is verified; neither token nor hash is needed from then on. */
 async function ensureTrust(
   options: JoinNodeOptions,
   deps: RequestDeps,
@@ -128,7 +128,7 @@ async function ensureTrust(
       exitCodes.usage,
     )
   }
-  // Imported only when joining: what reads kubeconfigs takes 4 MB that a running node keeps free.
+  // Imported only when joining: the kubeconfig parser takes 4 MB that a running node saves.
   const { discoverCluster } = await import('./discover-cluster.ts')
   const info = await discoverCluster({ server, token, authorityHashes }, deps, signal)
   await writeFileDurably(path, info.authorityPem, publicMode)

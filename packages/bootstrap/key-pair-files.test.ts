@@ -12,7 +12,10 @@ import {
   type CertificateAndKey,
 } from './mod.ts'
 
-/** Replaces a pair, and dies at the given rename as at a power cut: nothing else changes what a reader finds. */
+/**
+ * Replaces a pair, and dies at the given rename as at a power cut: only renames change what a
+ * reader finds.
+ */
 const writer = `
   import { promises } from 'node:fs'
   import { syncBuiltinESMExports } from 'node:module'
@@ -32,7 +35,7 @@ async function pairOf(commonName: string): Promise<CertificateAndKey> {
   return createAuthority({ subject: { commonName }, notBeforeMs: 0, notAfterMs: 1e12 })
 }
 
-/** Undefined: the write came to its end. */
+/** Returns the signal, or null if the write was completed. */
 function writeUntil(
   step: number,
   paths: { certificatePath: string; keyPath: string },
@@ -73,7 +76,7 @@ for (const isFirst of [true, false]) {
         assert.deepEqual(seen, found)
         const expected = [after.certificatePem, isFirst ? undefined : before.certificatePem]
         assert.ok(expected.includes(found?.certificatePem), `step ${step}`)
-        // Others read the two files, too.
+        // Other users read the two files, too.
         if (found) assert.equal(await readFile(paths.keyPath, 'utf8'), found.privateKeyPem)
         await writeCertificateAndKey(paths, before)
         assert.deepEqual(await readCertificateAndKey(paths), before)

@@ -5,17 +5,18 @@ import { publicKeyOf } from '@skerry/pki'
 import type { CertificateAndKey } from './issue-certificate.ts'
 import { publicMode, readFileIfPresent, secretMode, writeFileDurably } from './secure-file.ts'
 
-/** Where one certificate and its key lie. */
+/** The paths of one certificate and its key. */
 export interface KeyPairPaths {
   readonly certificatePath: string
   readonly keyPath: string
-  /** Others trust this very key, so nobody is told to remove it. */
+  /** If true, others trust this very key, so no message advises removing it. */
   readonly isIrreplaceable?: true
 }
 
 /**
- * Replaces the pair so that a power cut at any moment leaves one that can be read, the old or the new. The key waits
- * beside the old one until its certificate is there: renaming the certificate is the moment of change.
+ * Replaces the pair so that a power cut at any moment leaves a readable one, the old or the new.
+ * The new key is stored next to the old one until its certificate exists: renaming the certificate
+ * is the moment of change.
  */
 export async function writeCertificateAndKey(
   paths: KeyPairPaths,
@@ -26,17 +27,17 @@ export async function writeCertificateAndKey(
   await moveWaitingKey(paths)
 }
 
-/** Content of the two files: a pair, damage, or neither. */
+/** The content of the two files: a pair, damage, or neither. */
 export interface InspectedPair {
   readonly pair?: CertificateAndKey
-  /** Says why the files are of no use, and what a person can do. */
+  /** Explains why the files are unusable, and what a person can do. */
   readonly damage?: ExpectedError
 }
 
 /**
- * For the process that writes the pair, too: finishes what a power cut interrupted. Undefined when there is no
- * certificate: neither file was made, or a power cut left a key without one. Throws ExpectedError for files that are
- * damaged.
+ * For the process that also writes the pair: finishes what a power cut interrupted. Returns
+ * undefined if there is no certificate: neither file was created, or a power cut left a key without
+ * one. Throws ExpectedError for damaged files.
  */
 export async function readCertificateAndKey(
   paths: KeyPairPaths,
@@ -45,8 +46,8 @@ export async function readCertificateAndKey(
 }
 
 /**
- * The same, for a caller who can get another pair. Throws ExpectedError for a directory in the place of a file: no
- * other file could be written there.
+ * Does the same for a caller that can get another pair. Throws ExpectedError for a directory in
+ * place of a file, because no file could be written there.
  */
 export async function inspectCertificateAndKey(paths: KeyPairPaths): Promise<InspectedPair> {
   const { isKeyWaiting, ...inspected } = await readWholePair(paths)
@@ -54,7 +55,7 @@ export async function inspectCertificateAndKey(paths: KeyPairPaths): Promise<Ins
   return inspected
 }
 
-/** For other processes: reads the same, and changes nothing. */
+/** For other processes: reads the same and changes nothing. */
 export async function peekCertificateAndKey(
   paths: KeyPairPaths,
 ): Promise<CertificateAndKey | undefined> {
@@ -66,7 +67,7 @@ function pairOf({ pair, damage }: InspectedPair): CertificateAndKey | undefined 
   return pair
 }
 
-/** A pair that another process replaces meanwhile is read again, as long as it changes. */
+/** Reads again, as long as the pair changes, if another process replaces it meanwhile. */
 async function readWholePair(
   paths: KeyPairPaths,
 ): Promise<InspectedPair & { readonly isKeyWaiting?: true }> {
@@ -105,7 +106,7 @@ function isSamePair(found: FoundPair, before: FoundPair | undefined): boolean {
   )
 }
 
-/** Where a key is until its certificate is written. */
+/** Returns where a key is stored until its certificate is written. */
 function waitingKeyOf({ keyPath }: KeyPairPaths): string {
   return `${keyPath}.next`
 }
@@ -114,7 +115,7 @@ async function moveWaitingKey(paths: KeyPairPaths): Promise<void> {
   try {
     await rename(waitingKeyOf(paths), paths.keyPath)
   } catch (error) {
-    // It is there already.
+    // The key was moved already.
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
   }
 }
@@ -128,7 +129,7 @@ function isPair(
     const ofCertificate = new X509Certificate(certificatePem).publicKey
     return ofCertificate.equals(createPublicKey(publicKeyOf(privateKeyPem)))
   } catch {
-    // faultOf says which of the two cannot be read.
+    // faultOf reports which of the two cannot be read.
     return false
   }
 }

@@ -4,8 +4,9 @@ import { decodePem } from '@skerry/pki'
 import { readFileIfPresent } from './secure-file.ts'
 
 /**
- * Whom this machine trusts from an earlier start; undefined: nobody yet. Throws ExpectedError for a file without a
- * certificate: no peer could be checked by it.
+ * Returns the authority that this machine trusts from an earlier start, or undefined if there is
+ * none yet. Throws ExpectedError for a file without a certificate, because it could not verify any
+ * peer.
  */
 export async function readKnownAuthority(
   path: string,
@@ -25,7 +26,7 @@ function holdsCertificates(text: string): boolean {
     for (const block of blocks) void new X509Certificate(block)
     return blocks.length > 0
   } catch {
-    // Which byte is wrong helps nobody.
+    // The position of the wrong byte would not help.
     return false
   }
 }

@@ -1,7 +1,7 @@
 /**
- * bootstrap: how a control plane comes to its keys and a machine to its identity. Certificate
- * authority and files, bootstrap tokens, cluster-info, joining by token and CA hash, renewal. It
- * starts no process and decides nothing about the cluster's objects.
+ * bootstrap: gives a control plane its keys and a machine its identity. Certificate authority and
+ * files, bootstrap tokens, cluster-info, joining by token and CA hash, renewal. It starts no process
+ * and decides nothing about the cluster's objects.
  * Start reading at cluster-pki.ts (the control plane's side), then join-node.ts (the node's).
  */
 export { readKnownAuthority } from './known-authority.ts'

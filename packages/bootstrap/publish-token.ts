@@ -17,10 +17,10 @@ import {
   type ClusterInfo,
 } from './cluster-info.ts'
 
-/** Another may write cluster-info at the same moment. */
+/** Another process may write cluster-info at the same moment. */
 const triesMax = 10
 
-/** Makes the token known to the cluster and signs cluster-info with it, so that machines can join. */
+/** Adds the token to the cluster and signs cluster-info with it, so that machines can join. */
 export async function publishBootstrapToken(
   cluster: Cluster,
   options: BootstrapTokenOptions & { readonly info: ClusterInfo },
@@ -31,7 +31,7 @@ export async function publishBootstrapToken(
   await refreshClusterInfo(cluster, options.info, deps, signal)
 }
 
-/** Writes cluster-info as it should be now: these addresses, signed with every token that is good. */
+/** Writes the wanted cluster-info: these addresses, signed with every valid token. */
 async function refreshClusterInfo(
   cluster: Cluster,
   info: ClusterInfo,

@@ -12,17 +12,17 @@ import { createSigningRequest, generateKeyPair, type Subject } from '@skerry/pki
 import type { CertificateAndKey } from './issue-certificate.ts'
 
 export interface CertificateRequestOptions {
-  /** Start of the request's name; e.g. csr-. */
+  /** The start of the request's name, e.g. csr-. */
   readonly generateName: string
   readonly signerName: string
   readonly usages: readonly string[]
   readonly subject: Subject
-  /** PEM; absent: a fresh one. */
+  /** PEM. If omitted, a new key. */
   readonly privateKeyPem?: string
   readonly dnsNames?: readonly string[]
   readonly ipAddresses?: readonly string[]
   readonly lifetimeSeconds?: number
-  /** Of the request object, for whoever decides. */
+  /** Annotations of the request object, for the approver. */
   readonly annotations?: Readonly<Record<string, string>>
   /** Called with the request each time it is found undecided. */
   readonly onPending?: (request: CertificateSigningRequest) => void
@@ -37,8 +37,8 @@ export interface RequestDeps {
 const waitDefaults = Object.freeze({ initialMs: 200, maxMs: 10_000, factor: 1.5, jitter: 0.3 })
 
 /**
- * Asks the cluster for a certificate, and waits for as long as approval takes.
- * Throws ExpectedError when the request is denied or fails.
+ * Requests a certificate from the cluster, and waits as long as the approval takes. Throws
+ * ExpectedError if the request is denied or fails.
  */
 export async function requestCertificate(
   cluster: Cluster,
@@ -79,7 +79,7 @@ function toObject(options: CertificateRequestOptions, pem: string): CertificateS
   }
 }
 
-/** Undefined while it is not decided. */
+/** Returns undefined while the request is undecided. */
 function certificateOf({ metadata, status }: CertificateSigningRequest): string | undefined {
   const bad = (status?.conditions ?? []).find(({ type }) => type === 'Denied' || type === 'Failed')
   if (bad) {

@@ -3,13 +3,13 @@ import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { ExpectedError, exitCodes } from '@skerry/base'
 
-/** For keys and tokens: only the owner. */
+/** For keys and tokens, which only the owner may read. */
 export const secretMode = 0o600
 export const publicMode = 0o644
 
 /**
- * Puts `text` at `path` so that a reader, or a machine that loses power, sees the old content or
- * the new, never half. The directory is made if it is missing, for its owner alone.
+ * Writes `text` to `path` so that a reader, or a machine that loses power, sees either the old
+ * content or the new, never a part. Creates a missing directory for its owner alone.
  */
 export async function writeFileDurably(path: string, text: string, mode: number): Promise<void> {
   const directory = dirname(path)
@@ -17,7 +17,7 @@ export async function writeFileDurably(path: string, text: string, mode: number)
   const temporary = join(directory, `.${basename(path)}.${randomBytes(6).toString('hex')}`)
   try {
     await using file = await open(temporary, 'wx', mode)
-    // The umask may have taken rights away.
+    // The umask may have removed permissions.
     await file.chmod(mode)
     await file.writeFile(text)
     await file.sync()
@@ -31,8 +31,8 @@ export async function writeFileDurably(path: string, text: string, mode: number)
 }
 
 /**
- * Makes the directory, for its owner alone, unless it is there. Throws ExpectedError where a file has the place of
- * it or of a directory above.
+ * Creates the directory, for its owner alone, unless it exists. Throws ExpectedError if a file has
+ * its place or that of a directory above.
  */
 export async function ensureDirectory(path: string): Promise<void> {
   try {
@@ -48,14 +48,17 @@ export async function ensureDirectory(path: string): Promise<void> {
   }
 }
 
-/** What is in the place of a file that cannot be read, and what a person removes. */
+/** Describes the thing in place of an unreadable file, and names what to remove. */
 const inPlaceOfFile: Readonly<Record<string, readonly [found: string, removed: string]>> =
   Object.freeze({
     EISDIR: ['a directory is in its place', 'the directory'],
     ELOOP: ['its symbolic link leads in a circle', 'the link'],
   })
 
-/** Undefined when there is no such file. Throws ExpectedError for a directory and for a circle of links. */
+/**
+ * Returns undefined if there is no such file. Throws ExpectedError for a directory and for a circle
+ * of links.
+ */
 export async function readFileIfPresent(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8')

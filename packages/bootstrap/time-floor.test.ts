@@ -22,7 +22,7 @@ interface Scene extends AsyncDisposable {
   readonly path: string
   readonly faults: string[]
   open(): Promise<TimeFloor>
-  /** Opens, runs for that long, and stops. */
+  /** Opens the time floor, runs it for that long, and stops. */
   run(ms: number): Promise<number>
 }
 

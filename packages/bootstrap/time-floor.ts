@@ -7,43 +7,44 @@ const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 
 const timeFloorDefaults = Object.freeze({
-  /** A clock that is set by less than this is followed at once. */
+  /** A change of the clock below this is followed at once. */
   agreeMs: 10 * minuteMs,
-  /** A clock that disagrees for this long, while the machine runs, is believed. */
+  /** A clock that disagrees for this long, while the machine runs, is trusted. */
   believeMs: 7 * dayMs,
   /** A machine may have been off for this long before its clock is suspected to be ahead. */
   offMs: 180 * dayMs,
-  /** How often the time is written down. */
+  /** The interval at which the time is saved. */
   saveMs: hourMs,
-  /** How often the clock is looked at; also when it is set. */
+  /** The interval at which the clock is checked; also after it was set. */
   lookMs: minuteMs,
 })
 
 /**
- * The latest time that this machine knew, kept beside the store. It goes on with the time that passes, not
- * with the clock: after a jump it says what the clock should say. It decides nothing by itself: a clock
- * may be right after a year in a depot. Certificates are made good by both, and a person is told.
+ * Tracks the latest time that this machine knew, stored next to the store. It advances with elapsed
+ * time, not with the clock, so that after a jump it tells what the clock should show. It decides
+ * nothing by itself, because a clock may be right after a year in a depot. Certificates are made
+ * valid by both, and a person is warned.
  */
 export interface TimeFloor extends IssuerTime, AsyncDisposable {
   reckonedMs(): number
-  /** Follows the clock, writes the time down now and then, and says what is off. Ends with the signal. */
+  /** Follows the clock, saves the time now and then, and logs what is wrong. Ends with the signal. */
   run(signal: AbortSignal): Promise<never>
 }
 
 interface FloorState {
   readonly reckonedMs: number
-  /** For how long, while this machine ran, the clock has said something else. */
+  /** How long, while this machine ran, the clock has shown another time. */
   readonly doubtMs: number
 }
 
 export interface TimeFloorOptions {
-  /** Where the time is written down. */
+  /** The file that stores the time. */
   readonly path: string
-  /** A time that is known otherwise, for the first start. Default: what this version knows. */
+  /** A time known from elsewhere, for the first start. Default: the one this version knows. */
   readonly earliestMs?: number
 }
 
-/** Reads the file; one that is missing or damaged is made again: it is only what a person is told by. */
+/** Reads the file. A missing or damaged one is created again, because it only serves to warn a person. */
 export async function openTimeFloor(
   { path, earliestMs = 0 }: TimeFloorOptions,
   { clock, log }: { clock: Clock; log: Logger },
@@ -57,13 +58,13 @@ export async function openTimeFloor(
   return floor
 }
 
-/** Without a file: the clock, unless it is before what is known for sure, or long after it. */
+/** Without a file, returns the clock's time, unless it is before a known time, or long after it. */
 function firstReckoning(nowMs: number, earliestMs: number): number {
   const knownMs = Math.max(earliestMs, certificateLifetimes.versionMs)
   return nowMs >= knownMs && nowMs < knownMs + timeFloorDefaults.offMs ? nowMs : knownMs
 }
 
-/** Undefined where there is none, or none that can be read. */
+/** Returns undefined if the file is missing or unreadable. */
 export async function readFloor(path: string): Promise<FloorState | undefined> {
   const text = (await readFileIfPresent(path).catch(() => undefined)) ?? ''
   const match = /^\{"reckoned":"([^"]+)","doubtMs":(\d+)\}\s*$/.exec(text)
@@ -71,7 +72,7 @@ export async function readFloor(path: string): Promise<FloorState | undefined> {
   return match && !Number.isNaN(reckonedMs) ? { reckonedMs, doubtMs: Number(match[2]) } : undefined
 }
 
-/** What is wrong with the clock, in words for a person; undefined: nothing that is worth a line. */
+/** Describes the clock's error to a person, or returns undefined if none is worth reporting. */
 export function clockFault(nowMs: number, reckonedMs: number): string | undefined {
   const { agreeMs, offMs } = timeFloorDefaults
   const text = (ms: number): string => new Date(ms).toISOString().slice(0, 19)
@@ -86,7 +87,7 @@ class Floor implements TimeFloor {
   readonly #deps: { path: string; clock: Clock; log: Logger }
   #state: FloorState
   #atMs: number
-  /** Which way the clock was off when that was last said; undefined: it was right. */
+  /** How the clock was wrong when that was last reported; undefined if it was right. */
   #toldWay: 'behind' | 'ahead' | undefined
 
   constructor(state: FloorState, deps: { path: string; clock: Clock; log: Logger }) {
@@ -115,7 +116,7 @@ class Floor implements TimeFloor {
     }
   }
 
-  /** Goes on with the time; follows a clock that agrees, or has said the same for long enough. */
+  /** Advances the time. Follows a clock that agrees, or has shown the same for long enough. */
   look(): void {
     const { agreeMs, believeMs } = timeFloorDefaults
     const elapsedMs = this.#elapsedMs()
@@ -140,8 +141,8 @@ class Floor implements TimeFloor {
         secretMode,
       )
     } catch (error) {
-      // A full disk: the time is written down at the next turn.
-      log.info('Time not written down', { path, why: messageOf(error) })
+      // The disk may be full; the next turn saves the time.
+      log.info('Time not saved', { path, why: messageOf(error) })
     }
   }
 

@@ -18,24 +18,24 @@ import { equalTypes } from './check/unify.ts'
 import { valueOfJson } from './values/json-values.ts'
 
 const evaluationLimits = Object.freeze({
-  /** The cost of one evaluation, when its caller says nothing. */
+  /** The cost limit of one evaluation if its caller sets none. */
   costMax: 1_000_000,
 })
 
 export interface EnvironmentOptions {
   readonly variables: Readonly<Record<string, CelType>>
-  /** Of `objectType(name)`. */
+  /** The types of `objectType(name)`. */
   readonly types?: Readonly<Record<string, ObjectType>>
   readonly libraries?: readonly CelLibrary[]
-  /** Literals of lists and maps may mix types, as the language has it and Kubernetes does not. */
+  /** If true, list and map literals may mix types, which the language allows and Kubernetes does not. */
   readonly hasMixedLiterals?: boolean
 }
 
 export interface CelEnvironment {
-  /** The environment and more variables, types and libraries. */
+  /** Returns the environment with more variables, types and libraries. */
   extend(options: Partial<EnvironmentOptions>): CelEnvironment
   /**
-   * Parses and checks. `expected` are the result types that are allowed, any of them. Throws
+   * Parses and checks an expression. Its result must have one of the `expected` types. Throws
    * CelCompileError.
    */
   compile(text: string, options?: CompileOptions): CelProgram
@@ -48,17 +48,17 @@ export interface CompileOptions {
 export interface CelProgram {
   readonly text: string
   readonly resultType: CelType
-  /** Names of the variables that the expression uses. */
+  /** The names of the variables that the expression uses. */
   readonly variables: ReadonlySet<string>
-  /** Throws CelRuntimeError, or CelCostError past `costLimit` (1,000,000 when not said). */
+  /** Throws CelRuntimeError, or CelCostError above `costLimit`. Default: 1,000,000. */
   evaluate(bindings: Bindings, options?: EvaluateOptions): Evaluation
-  /** What an evaluation costs at least and at most, by the bounds that types carry. */
+  /** Returns the least and the largest cost of an evaluation, by the bounds that types carry. */
   estimateCost(sizes?: SizesOf): Range
 }
 
 /**
- * By variable. Plain JSON is read by the variable's type; a CelValue is taken as it is; a function
- * is called when the variable is first read, once in an evaluation.
+ * Values by variable. Plain JSON is read by the variable's type; a CelValue is used as it is; a
+ * function is called when the variable is first read, once per evaluation.
  */
 export type Bindings = Readonly<Record<string, unknown>>
 
@@ -71,10 +71,10 @@ export interface Evaluation {
   readonly cost: number
 }
 
-/** Sizes that types do not carry, by path: `['object', 'spec', '@items']`. */
+/** Returns sizes that types do not carry, by path: `['object', 'spec', '@items']`. */
 export type SizesOf = (path: readonly string[]) => Range | undefined
 
-/** An environment with the standard functions and those of `libraries`. */
+/** Creates an environment with the standard functions and those of `libraries`. */
 export function createEnvironment(options: EnvironmentOptions): CelEnvironment {
   return environmentOf(extended(standard, options))
 }

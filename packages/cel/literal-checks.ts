@@ -14,7 +14,7 @@ const checks: Readonly<
   matches: { at: -1, what: 'matches', parse: patternOf },
 })
 
-/** Literals of which one sees that no call can take them. Throws CelCompileError. */
+/** Refuses literals that no call can accept. Throws CelCompileError. */
 export function checkLiterals(text: string, { overloads, types, mixed }: Checked): void {
   const problems: Problem[] = [...mixed]
   for (const expr of overloads.keys()) {

@@ -1,8 +1,8 @@
 /**
- * cel: the Common Expression Language. An environment says which variables and functions there are;
- * it compiles a text into a program, which is evaluated under a cost limit. Nothing here waits or
- * touches anything outside, and no expression runs longer than its cost allows. It knows no
- * Kubernetes word: what Kubernetes adds is a library of packages/kinds/cel.
+ * cel: the Common Expression Language. An environment declares variables and functions. It compiles a
+ * text into a program, which is evaluated under a cost limit. Nothing here waits or has side effects,
+ * and no expression runs longer than its cost allows. It knows no Kubernetes term: Kubernetes'
+ * extensions are a library of packages/kinds/cel.
  * Start reading at environment.ts.
  */
 export {

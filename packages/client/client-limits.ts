@@ -1,38 +1,47 @@
-/** Every bound of this package and its default, in one place. */
+/** The limits of this package and their defaults. */
 export const clientLimits = Object.freeze({
-  /** Objects asked per page of a list. */
+  /** The number of objects requested per page of a list. */
   pageObjectsMax: 500,
-  /** A whole answer that is kept in memory, e.g. one page of a list. */
+  /** The size of a whole answer that is kept in memory, e.g. one page of a list. */
   bodyBytesMax: 256 * 1024 * 1024,
-  /** The most objects in one list or informer. */
+  /** The number of objects in one list or informer. */
   listObjectsMax: 500_000,
-  /** The most pages in one list. Pages may be nearly empty if the server filters them. */
+  /** The number of pages in one list. Pages may be nearly empty if the server filters them. */
   listPagesMax: 10_000,
-  /** One event of a watch: an object is at most about 3 MiB, escaped and with its last-applied copy. */
+  /**
+   * The size of one watch event: an object has at most about 3 MiB, escaped and with its
+   * last-applied copy.
+   */
   watchLineBytesMax: 16 * 1024 * 1024,
-  /** The server ends a watch after a time in [watchSecondsMin, 2 * watchSecondsMin), as client-go asks. */
+  /**
+   * The server ends a watch after a time in [watchSecondsMin, 2 * watchSecondsMin), as client-go
+   * requests.
+   */
   watchSecondsMin: 300,
-  /** Added to the asked watch time before the client calls a silent watch dead. */
+  /** Added to the requested watch time before the client considers a silent watch dead. */
   watchGraceMs: 30_000,
-  /** From sending a request to the head of its answer. Upstream's server gives up after 60 s. */
+  /** The time from sending a request to the head of its answer. Upstream's server gives up after 60 s. */
   answerHeadTimeoutMs: 65_000,
   connectTimeoutMs: 10_000,
-  /** The same by a way of the caller's: proxies and further handshakes take round trips, of 600 ms at worst. */
+  /**
+   * The same for a connection opened by the caller: proxies and further handshakes take round trips
+   * of up to 600 ms.
+   */
   wayTimeoutMs: 30_000,
-  /** Kept-alive sockets that nobody uses are closed before the server's 90 s do it. */
+  /** Unused kept-alive sockets are closed before the server does it after 90 s. */
   idleSocketMs: 60_000,
   keepAliveProbeMs: 15_000,
-  /** Each watch holds one socket. */
+  /** The number of sockets. Each watch holds one. */
   socketsMax: 256,
   freeSocketsMax: 8,
-  /** Of an answer's head, and of the trailers after it. */
+  /** The size of an answer's head, and of the trailers after it. */
   answerHeadBytesMax: 16_384,
-  /** The size of a piece of an answer, in hexadecimal. */
+  /** The length of the line with a chunk's size, in hexadecimal. */
   chunkLineBytesMax: 64,
-  /** Answers of 1xx before the answer. */
+  /** The number of 1xx answers before the final one. */
   interimAnswersMax: 16,
   execPluginTimeoutMs: 60_000,
-  /** A plugin whose answer a server refuses is not started again before. */
+  /** The time before a plugin is started again after a server refused its answer. */
   execPluginAgainMs: 10_000,
   execPluginOutputBytesMax: 1024 * 1024,
   /** A token file is read again when the copy in memory is older, as client-go does. */
@@ -40,26 +49,33 @@ export const clientLimits = Object.freeze({
 })
 
 /**
- * Bounds of the client that no caller sets, by the file that keeps them: `eventRecorder` is event-recorder.ts.
+ * The limits of the client that callers cannot set, by the file that enforces them: `eventRecorder` is for
+ * event-recorder.ts.
  */
 export const clientBounds = Object.freeze({
   eventRecorder: Object.freeze({
-    /** Tries of one event while the server does not answer; then it is dropped, as upstream does. */
+    /**
+     * The number of tries of one event while the server does not answer. It is then dropped, as
+     * upstream does.
+     */
     triesMax: 3,
     retryMs: 2_000,
   }),
   eventSeriesSink: Object.freeze({
-    /** Tries of one event while the server does not answer; then it is dropped. Upstream's figures. */
+    /**
+     * The number of tries of one event while the server does not answer. It is then dropped. Upstream's
+     * figures.
+     */
     triesMax: 12,
     retryMs: 10_000,
   }),
   httpPool: Object.freeze({
     serverMarginMs: 1_000,
-    /** One look at all of them costs less than a timer for each request. */
+    /** One check of all connections costs less than a timer for each request. */
     sweepMs: 1_000,
   }),
   informer: Object.freeze({
-    /** A watch that lived shorter than this did not work: the next one waits. */
+    /** A shorter watch counts as failed, and the next one waits. */
     watchMsMin: 1_000,
   }),
   issuerFetch: Object.freeze({
@@ -68,7 +84,7 @@ export const clientBounds = Object.freeze({
     answerMsMax: 30_000,
   }),
   loopbackListener: Object.freeze({
-    /** An answer of an issuer in an address, and no more. */
+    /** Enough for an issuer's answer in an address. */
     headerBytesMax: 32 * 1024,
   }),
   oidcIssuer: Object.freeze({

@@ -14,34 +14,40 @@ import type { Transport, TransportRequest, TransportResponse } from './transport
 export interface ClusterDeps {
   log: Logger
   clock: Clock
-  /** `skerry/<version> (<component>)`; the server names field managers after its first word. */
+  /**
+   * `skerry/<version> (<component>)`. The server derives the field manager from the part before the
+   * slash.
+   */
   userAgent: string
 }
 
-/** What a metadata-only client reads. */
+/** The objects that a metadata-only client reads. */
 export interface PartialObject extends KubeObject {
   metadata: ObjectMeta
 }
 
-/** A resource and the type of its objects; resources-table.ts has the built-in ones. */
+/** A resource and the type of its objects. resources-table.ts lists the built-in ones. */
 export interface TypedResource<T extends KubeObject> extends ResourceRef {
-  /** Never set; carries the type. */
+  /** Never set; it only carries the type. */
   readonly object?: T
 }
 
-/** The same resource, with objects of any shape: manifests. */
+/** Returns the same resource with objects of any shape, for manifests. */
 export function anyObjects(resource: ResourceRef): TypedResource<AnyObject> {
   return resource
 }
 
-/** One Kubernetes API, wherever it is. */
+/** Accesses one Kubernetes API, wherever it is. */
 export interface Cluster {
   resource<T extends KubeObject>(resource: TypedResource<T>): ResourceClient<T>
-  /** Reads metadata alone where the server can send it so: little memory for kinds nobody looks into. */
+  /**
+   * Reads metadata alone if the server can send it so. This saves memory for kinds whose content is
+   * not needed.
+   */
   metadata(resource: ResourceRef): ResourceClient<PartialObject>
-  /** Everything the server serves now, in one or two requests. */
+  /** Returns everything that the server serves now, in one or two requests. */
   discover(signal: AbortSignal): Promise<Discovery>
-  /** Any request; resolves for every status. The user agent is added. */
+  /** Sends any request and resolves for every status. The user agent is added. */
   raw(request: TransportRequest, signal: AbortSignal): Promise<TransportResponse>
 }
 

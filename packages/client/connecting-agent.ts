@@ -14,19 +14,19 @@ import { clientLimits } from './client-limits.ts'
 export interface ConnectingAgentOptions {
   connect: Connect
   base: URL
-  /** Of kept-alive sockets. */
+  /** The options of kept-alive sockets. */
   sockets: http.AgentOptions
   tls: ConnectionChecks
   clock: Pick<Clock, 'setTimer'>
 }
 
-/** For https: whom to trust there, and who asks. */
+/** For https: the trusted authorities and the client's credentials. */
 export interface ConnectionChecks extends Omit<SecureOptions, 'host'> {
-  /** Instead of the URL's host. */
+  /** Replaces the URL's host in the check. */
   serverName?: string
 }
 
-/** An Agent whose connections are opened by a way of the caller's, e.g. through a proxy. */
+/** Creates an Agent whose connections the caller opens, e.g. through a proxy. */
 export function connectingAgent(
   { connect, base, sockets, tls, clock }: ConnectingAgentOptions,
   signal: AbortSignal,
@@ -35,7 +35,7 @@ export function connectingAgent(
   agent.createConnection = (_options, onCreated) => {
     openByWay({ connect, base, tls, clock }, signal).then(
       (socket) => onCreated?.(null, socket),
-      // The types want a stream beside the error; Node looks at the error first.
+      // The types require a stream next to the error; Node checks the error first.
       (error: Error) => onCreated?.(error, undefined as never),
     )
     return undefined
@@ -43,7 +43,10 @@ export function connectingAgent(
   return agent
 }
 
-/** A connection by a way of the caller's, with TLS inside it for https. Rejects with why there is none. */
+/**
+ * Opens a connection with the caller's function, with TLS inside it for https. Rejects with the
+ * reason for a failure.
+ */
 export function openByWay(
   { connect, base, tls, clock }: Omit<ConnectingAgentOptions, 'sockets'>,
   signal: AbortSignal,

@@ -2,17 +2,20 @@ import { readFile } from 'node:fs/promises'
 import type { Clock } from '@skerry/base'
 import { clientLimits } from './client-limits.ts'
 
-/** Who the client is. Certificate and key are PEM. */
+/** The client's credentials. The certificate and key are PEM. */
 export interface ClientCredentials {
   readonly bearerToken?: string
   readonly certificate?: string
   readonly key?: string
 }
 
-/** Asked before each request; answers from memory while what it has is fresh. */
+/** Called before each request. Answers from memory while its credentials are fresh. */
 export interface CredentialSource {
   (signal: AbortSignal): Promise<ClientCredentials>
-  /** The server has answered 401 to these: what is kept of them is asked for anew. Absent: nothing else would come. */
+  /**
+   * Called when the server has answered 401 to these credentials; cached ones are then fetched
+   * again. Omitted if there are no others.
+   */
   readonly onRefused?: (refused: ClientCredentials) => void
 }
 
@@ -20,7 +23,7 @@ export function fixedCredentials(credentials: ClientCredentials): CredentialSour
   return () => Promise.resolve(credentials)
 }
 
-/** A token that somebody else rotates in a file, as the kubelet does for pods. */
+/** Reads a token from a file in which another program rotates it, as the kubelet does for pods. */
 export function tokenFileCredentials(path: string, clock: Clock): CredentialSource {
   let cached: { bearerToken: string; readAtMs: number } | undefined
   return async (signal) => {

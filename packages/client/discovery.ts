@@ -6,24 +6,27 @@ export interface DiscoveredResource extends ResourceRef {
   kind: string
   verbs: readonly string[]
   subresources: readonly string[]
-  /** Those that carry an object of another kind, as `scale` and `eviction`; `status` carries the object itself. */
+  /**
+   * Subresources with an object of another kind, such as `scale` and `eviction`; `status` has the
+   * object itself.
+   */
   foreignSubresources: readonly string[]
   shortNames: readonly string[]
   categories: readonly string[]
-  /** The version that its group prefers. */
+  /** True for the version that the group prefers. */
   isPreferred: boolean
 }
 
 export interface Discovery {
   readonly resources: readonly DiscoveredResource[]
   /**
-   * Group versions whose server did not answer (an aggregated API that is down). Who acts on the
-   * absence of a resource must look here first.
+   * Group versions whose server did not answer (an aggregated API that is down). Callers that act
+   * on the absence of a resource must check this first.
    */
   readonly stale: readonly { group: string; version: string }[]
 }
 
-/** apidiscovery.k8s.io/v2 APIGroupDiscoveryList, the fields used here. */
+/** The used fields of APIGroupDiscoveryList (apidiscovery.k8s.io/v2). */
 interface GroupDiscoveryList {
   kind?: string
   items?: {
@@ -72,7 +75,7 @@ export async function discover(caller: Caller, signal: AbortSignal): Promise<Dis
   }
 }
 
-/** Absent when the server has no such root; Karmada's aggregated servers have no /api. */
+/** Resolves to undefined if the server has no such root; Karmada's aggregated servers have no /api. */
 async function readRoot(
   caller: Caller,
   path: string,
@@ -116,7 +119,7 @@ function fromAggregated(list: GroupDiscoveryList): Discovery {
   return { resources, stale }
 }
 
-/** A kind that is left out is the resource's, and so is a group. */
+/** An omitted kind is the resource's, and so is an omitted group. */
 function isOtherKind(
   own: ResponseKind | undefined,
   other: ResponseKind | undefined,
@@ -126,7 +129,7 @@ function isOtherKind(
   return other.kind !== own?.kind || (other.group || group) !== (own.group || group)
 }
 
-/** Servers before 1.26 and small API servers know only these. */
+/** Servers before 1.26 and small API servers only have these. */
 interface LegacyRoot {
   versions?: string[]
   groups?: {
@@ -172,7 +175,7 @@ async function readLegacy(
   for (const { path, ...groupVersion } of [...core, ...named]) {
     try {
       const list = await caller.call({ method: 'GET', path }, signal)
-      // An APIResourceList: what every server answers on a group version's path.
+      // Every server answers an APIResourceList on a group version's path.
       resources.push(...fromLegacy(list as LegacyResourceList, groupVersion))
     } catch (error) {
       if (signal.aborted) throw error

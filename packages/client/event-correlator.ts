@@ -1,31 +1,31 @@
 /**
- * Keeps a chatty controller from filling the store with events: what repeats is counted on one
- * event, what varies only in its message is combined, and each object has a budget. The numbers are
- * those of Kubernetes' own components, so that their readers see what they are used to.
+ * Keeps a chatty controller from filling the store with events: repeated events are counted on one
+ * event, events that differ only in their message are combined, and each object has a budget. The
+ * numbers are those of Kubernetes' own components, so that readers find what they are used to.
  */
 export const eventLimits = Object.freeze({
-  /** Objects and messages that are remembered. */
+  /** The number of objects and messages that are cached. */
   entriesMax: 4096,
-  /** Distinct messages of one reason about one object before they are combined. */
+  /** The number of distinct messages of one reason about one object before they are combined. */
   distinctMessagesMax: 10,
-  /** Combining forgets after this much silence. */
+  /** Combining ends after this much silence. */
   combineMs: 600_000,
-  /** Events about one object at once, and how fast the budget comes back. */
+  /** The number of events about one object at once, and how fast the budget is refilled. */
   burst: 25,
   refillMs: 300_000,
-  /** Events that wait to be sent. */
+  /** The number of events that wait to be sent. */
   queueMax: 1000,
 })
 
 export interface EventFacts {
-  /** Identifies the object: kind, namespace, name, uid and version. */
+  /** Identifies the object by kind, namespace, name, uid and version. */
   objectKey: string
   type: string
   reason: string
   message: string
 }
 
-/** What was sent for the same facts before. */
+/** An earlier event with the same facts. */
 export interface SentEvent {
   name: string
   count: number
@@ -39,7 +39,7 @@ export type Verdict =
       /** The message, or the combined one. */
       readonly message: string
       readonly factsKey: string
-      /** Count this one up instead of creating another. */
+      /** The event to count up instead of creating another. */
       readonly earlier: SentEvent | undefined
     }
 
@@ -64,7 +64,7 @@ export class EventCorrelator {
     return { send: true, message, factsKey: key, earlier: this.#sent.get(key) }
   }
 
-  /** After the server took the event; the next like it is counted on this one. */
+  /** Records an event that the server accepted, on which the next one like it is counted. */
   onSent(factsKey: string, sent: SentEvent): void {
     this.#sent.set(factsKey, sent)
   }

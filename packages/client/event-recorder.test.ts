@@ -13,7 +13,7 @@ const web = {
   metadata: { name: 'web', namespace: 'a', uid: 'u' },
 }
 
-/** What the server got for these texts, one line each. */
+/** Returns the requests that the server received for these texts, one line each. */
 async function record(texts: readonly EventText[]): Promise<string[]> {
   const clock = simulatedClock()
   const stored = new Map<string, Event>()

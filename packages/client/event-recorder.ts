@@ -7,29 +7,29 @@ import { clientBounds } from './client-limits.ts'
 
 export interface EventText {
   type: 'Normal' | 'Warning'
-  /** CamelCase, for machines. */
+  /** The machine-readable reason, in CamelCase. */
   reason: string
-  /** For people. */
+  /** The human-readable message. */
   message: string
-  /** What was done, or tried, when the reason came up. CamelCase. */
+  /** The action taken or tried that led to the reason, in CamelCase. */
   action?: string
   /** A part of the object, e.g. spec.containers{web}. */
   fieldPath?: string
 }
 
 export interface EventSourceOptions {
-  /** Who reports, e.g. deployment-controller. */
+  /** The reporting component, e.g. deployment-controller. */
   component: string
-  /** The node it runs on; kubelet only. */
+  /** The node that it runs on; kubelet only. */
   host?: string
 }
 
 export interface EventRecorder {
-  /** Never waits and never fails: an event that finds the queue full is dropped and logged. */
+  /** Never waits and never fails. If the queue is full, the event is dropped and logged. */
   event(object: KubeObject, text: EventText): void
 }
 
-/** Sends what recorders record, one at a time. */
+/** Sends recorded events, one at a time. */
 export interface EventSink {
   recorder(source: EventSourceOptions): EventRecorder
   /** Ends when the signal aborts. */
@@ -177,13 +177,13 @@ function eventObject(
     message: facts.message,
     lastTimestamp: facts.lastTimestamp,
     source: { ...source },
-    // One that stands for several says it in its source only, as upstream's does.
+    // A combined event names its reporter in its source only, as upstream's does.
     reportingComponent: facts.message === text.message ? source.component : '',
     reportingInstance: facts.message === text.message ? (source.host ?? '') : '',
   }
 }
 
-/** Wall time in nanoseconds, in hexadecimal as upstream names events, and never the same twice. */
+/** Returns wall time in nanoseconds, in hexadecimal as upstream names events, and never the same twice. */
 export function uniqueEventSuffixes(): (nowMs: number) => string {
   let last = 0n
   return (nowMs) => {

@@ -14,7 +14,7 @@ const pod = {
   metadata: { name: 'web', namespace: 'a', uid: 'u', resourceVersion: '7' },
 }
 
-/** A sink whose server keeps events by name, and what it got, one line each. */
+/** Starts a sink whose server stores events by name, and lists its requests, one line each. */
 async function startWorld() {
   const clock = simulatedClock()
   const stored = new Map<string, EventsV1Event>()

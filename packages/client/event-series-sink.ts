@@ -23,20 +23,20 @@ import { clientBounds } from './client-limits.ts'
 
 export interface EventNote {
   type: 'Normal' | 'Warning'
-  /** CamelCase, for machines. */
+  /** The machine-readable reason, in CamelCase. */
   reason: string
-  /** What was done, or tried, when the reason came up. CamelCase. */
+  /** The action taken or tried that led to the reason, in CamelCase. */
   action: string
-  /** For people; the server takes 1024 bytes. */
+  /** The human-readable text; the server accepts 1024 bytes. */
   note: string
 }
 
 export interface EventSeriesRecorder {
-  /** Never waits and never fails: an event that finds the queue full is dropped and logged. */
+  /** Never waits and never fails. If the queue is full, the event is dropped and logged. */
   event(regarding: KubeObject, note: EventNote): void
 }
 
-/** Writes what its recorders record to events.k8s.io/v1, one at a time. */
+/** Writes recorded events to events.k8s.io/v1, one at a time. */
 export interface EventSeriesSink {
   recorder(source: { controller: string; host: string }): EventSeriesRecorder
   /** Ends when the signal aborts. */
@@ -173,7 +173,8 @@ async function writeWithRetry(
       return await writeOnce(cluster, write, signal)
     } catch (error) {
       if (signal.aborted) throw abortReason(signal)
-      // A series whose event was not there a moment ago is there now: it can be written again.
+      // The series' event was missing a moment ago and exists now, so the series can be written
+      // again.
       const isRetried = write.isSeries && isStatusError(error, 'AlreadyExists')
       if (error instanceof StatusError && error.code < 500 && !isRetried) {
         return deps.log.debug('Event refused', { reason, error })

@@ -1,15 +1,15 @@
 import type { EventsV1Event } from '@skerry/api'
 import { eventLimits } from './event-correlator.ts'
 
-/** Figures of upstream's recorder for events.k8s.io/v1. */
+/** The figures of upstream's recorder for events.k8s.io/v1. */
 export const eventSeriesLimits = Object.freeze({
-  /** A series that nothing was added to for so long is over, and what happened once is forgotten. */
+  /** A series that has not grown for this long is over, and a single event is forgotten. */
   quietMs: 6 * 60_000,
-  /** Events that go on are written so often, with how many there were; the server keeps them then. */
+  /** Continuing events are written at this interval, with their count, so that the server keeps them. */
   refreshMs: 30 * 60_000,
 })
 
-/** What is to be written: a new event, or the series of one that was written before. */
+/** The object to write: a new event, or the series of an event that was written before. */
 export interface EventWrite {
   readonly event: EventsV1Event
   readonly isSeries: boolean
@@ -21,13 +21,13 @@ interface Known {
 }
 
 /**
- * Events of which the same is told again and again, as KEP-383 has it: the first and the second are written,
- * the others are counted and written now and then. What is told may differ only in its note.
+ * Combines repeated events as KEP-383 describes: the first and the second are written, further ones
+ * are counted and written now and then. Repeated events may differ only in their note.
  */
 export class EventSeries {
   readonly #known = new Map<string, Known>()
 
-  /** Undefined: it is only counted. */
+  /** Returns undefined if the event is only counted. */
   add(event: EventsV1Event, nowMs: number): EventWrite | undefined {
     const key = seriesKey(event)
     const known = this.#known.get(key)
@@ -43,14 +43,14 @@ export class EventSeries {
     return isSecond ? { event: known.event, isSeries: true } : undefined
   }
 
-  /** Every series, to be written again. */
+  /** Returns every series, to be written again. */
   ongoing(): EventWrite[] {
     return [...this.#known.values()].flatMap(({ event }) =>
       event.series === undefined ? [] : [{ event, isSeries: true }],
     )
   }
 
-  /** Forgets what is over, and gives the series among it, to be written a last time. */
+  /** Forgets events that are over. Returns the series among them, to be written a last time. */
   finish(nowMs: number): EventWrite[] {
     const over = [...this.#known].filter(
       ([, { lastMs }]) => nowMs - lastMs > eventSeriesLimits.quietMs,
@@ -74,7 +74,7 @@ function seriesKey(event: EventsV1Event): string {
   return JSON.stringify([...facts, event.regarding])
 }
 
-/** With six digits after the point, as upstream's MicroTime. */
+/** Formats a time with six digits after the point, as upstream's MicroTime. */
 export function microTime(nowMs: number): string {
   return `${new Date(nowMs).toISOString().slice(0, -1)}000Z`
 }

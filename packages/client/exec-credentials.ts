@@ -3,7 +3,7 @@ import { unlessAborted, type Clock } from '@skerry/base'
 import { clientLimits } from './client-limits.ts'
 import type { ClientCredentials, CredentialSource } from './credentials.ts'
 
-/** users[].user.exec of a kubeconfig. */
+/** The settings in users[].user.exec of a kubeconfig. */
 export interface ExecPlugin {
   apiVersion: string
   command: string
@@ -14,19 +14,19 @@ export interface ExecPlugin {
 
 export interface ExecDeps {
   clock: Clock
-  /** What the plugin inherits; PATH must be in it for a command without a slash. */
+  /** The plugin's environment. It must contain PATH for a command without a slash. */
   environment: Readonly<Record<string, string | undefined>>
 }
 
 interface Answer {
   credentials: ClientCredentials
-  /** Wall clock; absent: good until a server refuses it. */
+  /** Wall clock time. If undefined, valid until a server refuses the credentials. */
   expiresAtMs: number | undefined
-  /** Monotonic. */
+  /** Monotonic time. */
   givenAtMs: number
 }
 
-/** One start of the plugin, for all who need its answer meanwhile. */
+/** One run of the plugin, shared by all callers that need its answer meanwhile. */
 interface Run {
   readonly answer: Promise<Answer>
   readonly stop: AbortController
@@ -34,8 +34,8 @@ interface Run {
 }
 
 /**
- * Runs the plugin when there is no answer yet, the last one expired, or a server refused it. Never through a
- * shell. Who leaves takes it from nobody else: it is stopped when the last one has left.
+ * Runs the plugin if there is no answer yet, the last one expired, or a server refused it. Never
+ * uses a shell. The plugin is stopped only when the last waiting caller has left.
  */
 export function execCredentials(plugin: ExecPlugin, deps: ExecDeps): CredentialSource {
   let answer: Answer | undefined
@@ -72,7 +72,7 @@ export function execCredentials(plugin: ExecPlugin, deps: ExecDeps): CredentialS
   return Object.assign(source, { onRefused })
 }
 
-/** What else is refused was not the plugin's, or comes of an answer before. */
+/** Any other refused credentials were not the plugin's, or came from an earlier answer. */
 function isPartOf(given: ClientCredentials, refused: ClientCredentials): boolean {
   return (
     (given.bearerToken === undefined || given.bearerToken === refused.bearerToken) &&
@@ -111,7 +111,7 @@ function pluginError(plugin: ExecPlugin, cause: Error): Error {
   })
 }
 
-/** The output may be secret, so that no error message quotes it. */
+/** The output may be secret, so no error message quotes it. */
 function parseAnswer(plugin: ExecPlugin, output: string): Omit<Answer, 'givenAtMs'> {
   let status: unknown
   try {

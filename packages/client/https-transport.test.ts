@@ -161,7 +161,7 @@ test('a way that leads nowhere is the error of the request', async () => {
 test('a connection that was closed before TLS is told apart: nothing of the request was sent', async () => {
   for (const end of ['destroy', 'resetAndDestroy', 'end'] as const) {
     const server = createTcpServer((socket) => {
-      // The client's end of TLS comes first, as it comes to a server that is too busy to greet it.
+      // The client's end of TLS comes first, as for a server that is too busy to answer it.
       socket.once('data', () => socket[end]())
     })
     server.listen(0, '127.0.0.1')

@@ -20,20 +20,23 @@ import type { ClientCredentials, CredentialSource } from './credentials.ts'
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts'
 
 export interface HttpsTransportConfig {
-  /** Base URL; a path such as /clusters/a is put before every request's path. http: is plain text. */
+  /** The base URL. Its path, such as /clusters/a, is put before every request's path. http: is plain text. */
   server: string
-  /** PEM. Absent: the certificates that Node trusts. */
+  /** PEM. If omitted, the certificates that Node trusts. */
   certificateAuthority?: string
-  /** Checked in the server's certificate, and sent as SNI, instead of the URL's host. */
+  /** Replaces the URL's host in SNI and in the check of the server's certificate. */
   serverName?: string
   isTlsVerifySkipped?: boolean
-  /** An HTTP proxy that is asked to CONNECT. */
+  /** An HTTP proxy that supports CONNECT. */
   proxyUrl?: string
-  /** Opens the connections; absent: TCP, or the proxy. */
+  /** Opens the connections. If omitted, they use TCP or the proxy. */
   connect?: Connect
-  /** Asked before each request, so that rotated certificates and tokens take effect. */
+  /** Called before each request, so that rotated certificates and tokens take effect. */
   credentials?: CredentialSource
-  /** Added to each request, e.g. impersonate-user. Lower-case names; several values, several lines. */
+  /**
+   * Added to each request, e.g. impersonate-user. Names are in lower case; several values become
+   * several lines.
+   */
   headers?: Readonly<Record<string, string | readonly string[]>>
   answerHeadTimeoutMs?: number
 }
@@ -46,9 +49,9 @@ export interface HttpsTransportDeps {
 export interface HttpsTransport extends Transport, Disposable {}
 
 /**
- * HTTP/1.1 with kept-alive sockets, one socket for each request under way. Each watch owns a
- * socket, so a slow one never fills a window that others share, and dead peers are found by TCP
- * keep-alive in about 25 s. Dispose it to close all sockets.
+ * Creates a transport over HTTP/1.1 with kept-alive sockets, one for each request under way. Each
+ * watch owns a socket, so a slow one never fills a window that others share, and TCP keep-alive
+ * detects dead peers in about 25 s. Dispose it to close all sockets.
  */
 export function createHttpsTransport(
   config: HttpsTransportConfig,
@@ -66,7 +69,8 @@ export function createHttpsTransport(
         if (answer.status === 401) config.credentials?.onRefused?.(credentials)
         return answer
       } catch (error) {
-        // The server closed an idle socket while we took it; reading again is safe, writing is not.
+        // The server closed an idle socket just as it was taken. Repeating a read is safe, a write
+        // is not.
         const { method, isRepeatable = method === 'GET' } = request
         if (!(error instanceof StaleSocketError) || !isRepeatable) throw error
         return sendOnce(target, { request, credentials }, signal)
@@ -79,7 +83,10 @@ export function createHttpsTransport(
   }
 }
 
-/** The server closed the connection before TLS was there: nothing of the request has reached it. */
+/**
+ * Reports that the server closed the connection before TLS was established, so no part of the
+ * request has reached it.
+ */
 export class NotConnectedError extends Error {
   override name = 'NotConnectedError'
 }
@@ -102,7 +109,7 @@ interface Outgoing {
   credentials: ClientCredentials
 }
 
-/** Sockets belong to the certificate they were opened with; a new certificate gets new sockets. */
+/** Sockets belong to the certificate they were opened with. A new certificate gets new sockets. */
 class AgentOfCertificate {
   #agent: http.Agent | undefined
   #certificate: string | undefined
@@ -127,7 +134,7 @@ class AgentOfCertificate {
   }
 }
 
-/** Requests under way on the old certificate end by themselves; only idle sockets go at once. */
+/** Requests under way on the old certificate end by themselves, so only idle sockets are closed. */
 function closeFreeSockets(agent: http.Agent | undefined): void {
   if (!agent) return
   agent.maxFreeSockets = 0
@@ -177,7 +184,10 @@ function checksOf(
   }
 }
 
-/** The TLS side of a connection to the server, for whoever opens sockets of its own (tunnels). */
+/**
+ * Returns the TLS options of a connection to the server, for callers that open their own sockets
+ * (tunnels).
+ */
 export function tlsOptions(
   config: HttpsTransportConfig,
   credentials: ClientCredentials,
@@ -253,7 +263,7 @@ async function sendOnce(
 
 function isClosedEarly({ socket }: http.ClientRequest, error: unknown): boolean {
   const isClosed = error instanceof Error && 'code' in error && error.code === 'ECONNRESET'
-  // Known to Node, though not to its types; it stays true where TLS never came.
+  // Node has this field, though its types do not. It stays true if TLS was never established.
   return isClosed && socket instanceof TLSSocket && Reflect.get(socket, 'secureConnecting') === true
 }
 

@@ -1,6 +1,6 @@
 import { isStatusError } from '@skerry/api'
 
-/** Undefined where the server has no such object; rejects with every other error. */
+/** Resolves to undefined if the server has no such object. Rejects with every other error. */
 export async function ifThere<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked

@@ -22,7 +22,7 @@ function list(version: number, ...items: ConfigMap[]): ScriptedAnswer {
 
 interface Story extends AsyncDisposable {
   clock: SimulatedClock
-  /** Paths, but those that the server does not know. */
+  /** The paths, except those that the server does not know. */
   asked: readonly string[]
   informer: Informer<ConfigMap>
   changes: string[]
@@ -34,8 +34,8 @@ const unknownOption: ScriptedAnswer = {
 }
 
 /**
- * Runs an informer; lists answer in turn, watches are the given bodies in turn. Without lists it is
- * a server that sends the objects in the watch.
+ * Runs an informer. Lists are answered in turn, and watches get the given bodies in turn. Without
+ * lists the server sends the objects in the watch.
  */
 function start(
   lists: (ScriptedAnswer | Error)[] | undefined,
@@ -136,7 +136,7 @@ for (const [what, event] of Object.entries(oddEvents)) {
     watches[0].event(...event)
     await story.clock.advance(0)
     const asked = story.asked.length
-    // The informer must neither ask in a hot loop nor stop asking.
+    // The informer must neither send requests in a hot loop nor stop sending them.
     await story.clock.advance(100)
     assert.ok(story.asked.length <= asked + 1)
     await story.clock.advance(3_700_000)

@@ -24,10 +24,10 @@ import { compareResourceVersions } from './resource-version.ts'
 import type { WatchEvent } from './watch-events.ts'
 
 export interface InformerOptions<T extends KubeObject> extends Selectors {
-  /** Absent: all namespaces. */
+  /** If omitted, all namespaces. */
   namespace?: string
   indexes?: IndexFunctions<T>
-  /** What is kept of each object. Default: all but managedFields. */
+  /** Returns the part of each object to keep. Default: everything except managedFields. */
   transform?: (object: T) => T
 }
 
@@ -38,32 +38,32 @@ export interface InformerDeps {
 }
 
 /**
- * A copy of one resource's objects that follows the server. Objects are frozen. Away from the
- * server it keeps answering from what it has; `lastContactMs` says how old that may be.
+ * A copy of one resource's objects that follows the server. Objects are frozen. While the server is
+ * unreachable it keeps answering from its copy; `lastContactMs` returns its age.
  */
 export interface Informer<T extends KubeObject> {
   readonly resource: ResourceRef
   get(key: ObjectKey): T | undefined
-  /** Every object, or those of one namespace. */
+  /** Lists all objects, or those of one namespace. */
   list(namespace?: string): readonly T[]
   byIndex(index: string, value: string): readonly T[]
-  /** May come later than the start; the same name must always mean the same function. */
+  /** May be called after the start. The same name must always mean the same function. */
   addIndex(name: string, of: IndexFunction<T>): void
-  /** True once everything that existed at the start was seen. Never turns false again. */
+  /** Returns true once everything that existed at the start was seen. Never becomes false again. */
   hasSynced(): boolean
   whenSynced(signal: AbortSignal): Promise<void>
-  /** Monotonic time of the server's last word; undefined before the first. */
+  /** Returns the monotonic time of the last contact with the server, or undefined before the first. */
   lastContactMs(): number | undefined
-  /** Called for each change, and at once for what is already here. Must not throw. */
+  /** Called for each change, and at once for existing objects. Must not throw. */
   onChange(listener: (change: Change<T>) => void): Disposable
   /**
-   * Takes in what the server answered to a write of this process, if the watch has not brought it
-   * yet: so that a reader here never misses its own writes.
+   * Records the server's answer to a write of this process if the watch has not delivered it yet,
+   * so that a reader here always sees its own writes.
    */
   recordWrite(object: T): void
-  /** The same for a delete that removed the object at once; `object` is the server's answer. */
+  /** Does the same for a delete that removed the object at once; `object` is the server's answer. */
   recordDelete(object: KubeObject): void
-  /** Lists and watches until the signal aborts; rejects with its reason. */
+  /** Lists and watches until the signal aborts. Rejects with its reason. */
   run(signal: AbortSignal): Promise<never>
 }
 
@@ -88,10 +88,13 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
   readonly #synced = Promise.withResolvers<void>()
   #hasSynced = false
   #lastContactMs: number | undefined
-  /** Everything up to this version is in the cache; undefined: list before watching. */
+  /** The cache contains everything up to this version. If undefined, list before watching. */
   #version: string | undefined
   #isPaged = true
-  /** Until the server refuses it: objects come one by one, before the events of the same watch. */
+  /**
+   * True until the server refuses it: existing objects come one by one, before the events of the
+   * same watch.
+   */
   #usesWatchList = true
 
   constructor(client: ResourceClient<T>, options: InformerOptions<T>, deps: InformerDeps) {
@@ -146,7 +149,8 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
   }
 
   recordWrite(object: T): void {
-    // A version that the watch has passed is in the cache already, or the object is gone since.
+    // A version that the watch has passed is in the cache already, or the object has been deleted
+    // since.
     if (!this.#hasSynced || !this.#isAhead(object.metadata.resourceVersion)) return
     this.#emit(this.#cache.put(this.#kept(object)))
   }
@@ -195,7 +199,7 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
       this.#deps.log.debug('Watch expired', { resource })
       return
     }
-    // The server rejects this version, e.g. one from an odd bookmark: list again.
+    // The server rejects this version, e.g. one from an odd bookmark, so list again.
     if (isRefusal(error)) this.#version = undefined
     this.#deps.log.debug('Watch failed', {
       resource,
@@ -203,7 +207,7 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
     })
   }
 
-  /** Keeps one page in memory at a time: what the pages do not name is gone from the server. */
+  /** Keeps one page in memory at a time. Objects that the pages do not contain are gone from the server. */
   async #listAll(signal: AbortSignal): Promise<void> {
     const gone = new Set(this.#cache.keys())
     const request = { ...this.#scope(), ...(this.#isPaged ? {} : { pageObjectsMax: 0 }) }
@@ -218,7 +222,7 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
         }
       }
     } catch (error) {
-      // Changes come faster than pages can be read: next time ask for everything at once.
+      // Changes come faster than pages can be read, so next time ask for everything at once.
       if (isStatusError(error, 'Expired') || isStatusError(error, 'Gone')) this.#isPaged = false
       throw error
     }
@@ -226,7 +230,7 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
     this.#onAll(gone, version)
   }
 
-  /** Everything of this version is in the cache, and `gone` is what the server did not name. */
+  /** Runs when the cache contains everything of this version. `gone` lists what the server did not send. */
   #onAll(gone: ReadonlySet<string>, version: string): void {
     for (const key of gone) this.#removeIfOlder(key, version)
     this.#onSeen(version)
@@ -234,7 +238,7 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
     this.#synced.resolve()
   }
 
-  /** An object of the same name may have been deleted and made anew while no watch was open. */
+  /** An object of the same name may have been deleted and created again while no watch was open. */
   #replace(object: T): void {
     const known = this.#cache.get(keyOfObject(object))
     if (known && known.metadata.uid !== object.metadata.uid) {
@@ -258,7 +262,8 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
       ...(isWhole ? { sendInitialEvents: true } : { resourceVersion: this.#version ?? '' }),
       timeoutSeconds,
     }
-    // The objects that are there come first, in no order of versions: none of theirs may be resumed from.
+    // Existing objects come first, not ordered by version, so the watch cannot be resumed from any
+    // of theirs.
     let gone = isWhole ? new Set(this.#cache.keys()) : undefined
     for await (const event of this.#client.watch(request, signal)) {
       this.#onContact()
@@ -272,7 +277,7 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
         this.#onAll(gone, event.resourceVersion)
         gone = undefined
       }
-      // From a server in this process thousands come without a pause.
+      // A server in this process can deliver thousands without a pause.
       const turn = giveWay(this.#deps.clock)
       if (turn) await turn
     }
@@ -325,7 +330,7 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
   }
 }
 
-/** Of servers that do not know WatchList, or have it switched off. */
+/** Returns true for the error of servers without WatchList, or with it switched off. */
 function isRefusal(error: unknown): boolean {
   return isStatusError(error, 'Invalid') || isStatusError(error, 'BadRequest')
 }

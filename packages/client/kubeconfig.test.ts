@@ -74,7 +74,7 @@ test('an exec plugin gets its arguments as they are and its answer is kept while
   assert.equal((await stat(calls)).size, 2)
 })
 
-/** A plugin that gives the next token each time; and how often it was started. */
+/** Creates a plugin that returns the next token each time, and counts its starts. */
 async function countingPlugin(home: string) {
   const calls = join(home, 'calls')
   const script =

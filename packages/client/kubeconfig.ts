@@ -8,7 +8,7 @@ import { execCredentials, type ExecPlugin } from './exec-credentials.ts'
 import type { HttpsTransportConfig } from './https-transport.ts'
 
 const namedCluster = z.object({
-  // Go's clients leave an empty one out, as Karmada's cluster-info does.
+  // Go's clients omit an empty one, as Karmada's cluster-info does.
   name: z._default(z.string(), ''),
   cluster: z.object({
     server: z.string(),
@@ -63,12 +63,12 @@ const kubeconfigSchema = z.object({
   'current-context': z.optional(z.string()),
 })
 
-/** clientcmd v1.Config, in its own field names; fields that are unknown here are not kept. */
+/** clientcmd v1.Config, with its own field names; unknown fields are dropped. */
 export type Kubeconfig = z.infer<typeof kubeconfigSchema>
 
 export interface KubeconfigDeps {
   clock: Clock
-  /** Inherited by exec plugins. */
+  /** The environment that exec plugins inherit. */
   environment: Readonly<Record<string, string | undefined>>
 }
 
@@ -78,7 +78,7 @@ export interface KubeconfigTarget {
   namespace: string
 }
 
-/** Parses one file's text. ExpectedError names `source` and what is wrong in it. */
+/** Parses one file's text. Its ExpectedError names `source` and the error. */
 export function parseKubeconfig(text: string, source: string): Kubeconfig {
   let document: unknown
   try {
@@ -93,7 +93,7 @@ export function parseKubeconfig(text: string, source: string): Kubeconfig {
   throw unusable(source, `${where}${issue?.message ?? 'it is no kubeconfig'}`, parsed.error)
 }
 
-/** Reads the file and resolves one context of it; relative paths in it start at its directory. */
+/** Reads the file and resolves one of its contexts. Relative paths in it start at its directory. */
 export async function loadKubeconfig(
   path: string,
   options: { context?: string },
@@ -127,7 +127,7 @@ export async function loadKubeconfig(
   }
 }
 
-/** Replaces the file at once, readable by its owner alone: it holds keys. */
+/** Replaces the file atomically, readable by its owner alone, because it holds keys. */
 export async function writeKubeconfig(path: string, config: Kubeconfig): Promise<void> {
   const next = `${path}.new`
   await writeFile(next, formatKubeconfig(config), { mode: 0o600 })
@@ -140,7 +140,7 @@ export function formatKubeconfig(config: Kubeconfig): string {
 
 type User = NonNullable<z.infer<typeof namedUser>['user']>
 
-/** The first of: exec plugin, token file, token; a certificate comes along with any of them. */
+/** Uses the first of: exec plugin, token file, token. A certificate is added to any of them. */
 async function credentialsOf(
   user: User,
   inFile: (file: string) => string,
@@ -168,7 +168,7 @@ function withFixed(
   return Object.assign(merged, onRefused ? { onRefused } : {})
 }
 
-/** A command with a slash is a file, relative to the kubeconfig; one without is looked up in PATH. */
+/** A command with a slash is a file, relative to the kubeconfig; one without a slash is looked up in PATH. */
 function execPluginOf(
   exec: z.infer<typeof execPlugin>,
   inFile: (file: string) => string,

@@ -1,7 +1,7 @@
 /**
- * client: one Cluster. REST calls on typed resources, kubeconfig, watch, the informer cache, the
- * event recorder, and logging in at an OpenID Connect issuer. It does not decide anything; retries belong to callers, except an informer's,
- * which must go on.
+ * client: accesses one Cluster. REST calls on typed resources, kubeconfig, watch, the informer cache,
+ * the event recorder, and logging in at an OpenID Connect issuer. It decides nothing. Retries are up to
+ * the caller, except that an informer retries by itself.
  * Start reading at transport.ts (the seam), then cluster.ts and informer.ts.
  */
 export type { Transport, TransportRequest, TransportResponse } from './transport.ts'

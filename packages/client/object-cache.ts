@@ -3,7 +3,7 @@ import { checkListLength } from './read-object.ts'
 import type { ObjectKey } from './request-path.ts'
 import { compareResourceVersions } from './resource-version.ts'
 
-/** `namespace/name`, or the name alone for cluster-scoped objects: one string, for maps and queues. */
+/** Returns `namespace/name`, or the name alone for cluster-scoped objects: one text, for maps and queues. */
 export function keyText(key: ObjectKey): string {
   return key.namespace ? `${key.namespace}/${key.name}` : key.name
 }
@@ -19,7 +19,7 @@ export function parseKey(text: string): ObjectKey {
   return { namespace: text.slice(0, slash), name: text.slice(slash + 1) }
 }
 
-/** Values under which an object is found; several or none. */
+/** Returns the values under which an object is found; several or none. */
 export type IndexFunction<T> = (object: T) => readonly string[]
 export type IndexFunctions<T> = Readonly<Record<string, IndexFunction<T>>>
 
@@ -30,12 +30,15 @@ export type Change<T> =
 
 const byNamespace = 'namespace'
 
-/** Objects by key and by index. Holds no history, except deletes whose watch event is still to come. */
+/**
+ * Stores objects by key and by index. Holds no history, except deletes whose watch event is still
+ * to come.
+ */
 export class ObjectCache<T extends KubeObject> {
   readonly #objects = new Map<string, T>()
   readonly #functions = new Map<string, IndexFunction<T>>()
   readonly #indexes = new Map<string, Map<string, Map<string, T>>>()
-  /** uid → resource version of a delete that this process made. */
+  /** Maps the uid to the resource version of a delete by this process. */
   readonly #deletes = new Map<string, string>()
 
   constructor(functions: IndexFunctions<T>) {
@@ -43,7 +46,7 @@ export class ObjectCache<T extends KubeObject> {
     for (const [name, of] of Object.entries(functions)) this.addIndex(name, of)
   }
 
-  /** Indexes what is here too; the same name must always mean the same function. */
+  /** Indexes existing objects, too. The same name must always mean the same function. */
   addIndex(name: string, of: IndexFunction<T>): void {
     if (this.#functions.has(name)) return
     this.#functions.set(name, of)
@@ -76,13 +79,14 @@ export class ObjectCache<T extends KubeObject> {
     return [...(index.get(value)?.values() ?? [])]
   }
 
-  /** Undefined when what is here is as new, or when this process has deleted the object since. */
+  /** Returns undefined if the cached object is as new, or if this process has deleted the object since. */
   put(object: T): Change<T> | undefined {
     const key = keyOfObject(object)
     const old = this.#objects.get(key)
     if (this.#isDeleted(object) || (old && !isNewer(object, old))) return undefined
     if (!old) checkListLength(this.#objects.size + 1)
-    // Compute all index values before any change: an index function may throw on a malformed object.
+    // All index values are computed before any change, because an index function may throw for a
+    // malformed object.
     const values = [...this.#functions].map(([name, of]) => [name, of(object)] as const)
     if (old) this.#removeFromIndexes(key, old)
     this.#objects.set(key, object)
@@ -101,13 +105,13 @@ export class ObjectCache<T extends KubeObject> {
     return { type: 'deleted', object: old }
   }
 
-  /** Late events about this object, up to its deletion, change nothing from now on. */
+  /** Late events about this object, up to its deletion, have no effect from now on. */
   expectDelete(object: KubeObject): void {
     const { uid, resourceVersion } = object.metadata
     if (uid && resourceVersion) this.#deletes.set(uid, resourceVersion)
   }
 
-  /** Everything up to this version was seen: deletes up to it are not to come any more. */
+  /** Forgets deletes up to this version, because their events have been seen. */
   forgetDeletes(seenVersion: string): void {
     for (const [uid, version] of this.#deletes) {
       if ((compareResourceVersions(version, seenVersion) ?? 0) <= 0) this.#deletes.delete(uid)
@@ -142,7 +146,7 @@ function addTo<T>(
   }
 }
 
-/** Versions that cannot be compared count as newer when they differ: the server's word is the last. */
+/** Versions that cannot be compared count as newer if they differ: the server's last message wins. */
 function isNewer(object: KubeObject, old: KubeObject): boolean {
   const { resourceVersion = '' } = object.metadata
   const known = old.metadata.resourceVersion ?? ''

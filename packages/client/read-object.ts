@@ -8,7 +8,7 @@ import { clientLimits } from './client-limits.ts'
 export function readObject<T extends KubeObject>(value: unknown): T {
   if (!isJsonObject(value)) throw fault('it is no object')
   readMetadata(value['metadata'])
-  // The server answers with the type that the path names: T is what the caller says this path holds.
+  // The server answers with the type that the path names; the caller guarantees that it is T.
   return value as unknown as T
 }
 

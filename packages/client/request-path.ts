@@ -6,7 +6,7 @@ export interface ResourceRef extends GroupVersionResource {
 }
 
 export interface ObjectKey {
-  /** Absent for cluster-scoped resources. */
+  /** Omitted for cluster-scoped resources. */
   namespace?: string
   name: string
 }
@@ -14,12 +14,12 @@ export interface ObjectKey {
 /** Values that are undefined, false or an empty string are left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
-/** `/api/v1` or `/apis/<group>/<version>`. */
+/** Returns `/api/v1` or `/apis/<group>/<version>`. */
 function groupVersionPath(group: string, version: string): string {
   return group === '' ? `/api/${version}` : `/apis/${group}/${version}`
 }
 
-/** Without a namespace, a namespaced resource's path reaches across all of them. */
+/** Without a namespace, a namespaced resource's path covers all of them. */
 export function collectionPath(resource: ResourceRef, namespace?: string): string {
   const root = groupVersionPath(resource.group, resource.version)
   if (!namespace) return `${root}/${resource.resource}`

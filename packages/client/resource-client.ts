@@ -11,7 +11,7 @@ import {
 import { checkListLength, readList, readObject } from './read-object.ts'
 import { watchEvents, type WatchEvent, type WatchRequest } from './watch-events.ts'
 
-/** How a resource client reaches the server; cluster.ts makes it. */
+/** Connects a resource client to the server; cluster.ts creates it. */
 export interface Caller {
   readonly clock: Pick<Clock, 'setTimer'>
   call(request: CallRequest, signal: AbortSignal): Promise<unknown>
@@ -33,11 +33,11 @@ export interface Selectors {
 }
 
 export interface ListRequest extends Selectors {
-  /** Absent: all namespaces. */
+  /** If omitted, all namespaces. */
   namespace?: string
   resourceVersion?: string
   resourceVersionMatch?: 'Exact' | 'NotOlderThan'
-  /** Objects per page; default 500. */
+  /** The number of objects per page. Default: 500. */
   pageObjectsMax?: number
 }
 
@@ -56,9 +56,9 @@ const patchContentTypes = Object.freeze({
 
 export interface PatchRequest extends ObjectKey, WriteOptions {
   type: keyof typeof patchContentTypes
-  /** What the patch says; an array of operations for json, else a (partial) object. */
+  /** The content of the patch: an array of operations for json, otherwise a (partial) object. */
   patch: unknown
-  /** Only for apply: take fields over from other managers. */
+  /** For apply only: take fields over from other managers. */
   force?: boolean
   subresource?: string
 }
@@ -76,22 +76,25 @@ export interface SubresourceRequest extends ObjectKey, WriteOptions {
 }
 
 /**
- * The verbs of one resource. Every answer that is not 2xx rejects with the StatusError it carries;
- * no answer at all rejects with the transport's error. Nothing here retries.
+ * The verbs of one resource. An answer other than 2xx rejects with its StatusError; no answer at
+ * all rejects with the transport's error. Nothing here retries.
  */
 export interface ResourceClient<T extends KubeObject> {
   readonly resource: ResourceRef
   get(key: ObjectKey, signal: AbortSignal): Promise<T>
-  /** All objects, read page by page; starts over without pages when the continue token expires. */
+  /** Returns all objects, read page by page. Starts over without pages if the continue token expires. */
   list(request: ListRequest, signal: AbortSignal): Promise<KubeList<T>>
-  /** One page at a time, for callers that keep little of each. Rejects with Expired in mid-list. */
+  /**
+   * Returns one page at a time, for callers that keep little of each. Rejects with Expired in the
+   * middle of a list.
+   */
   pages(request: ListRequest, signal: AbortSignal): AsyncIterable<KubeList<T>>
   create(object: T, signal: AbortSignal, options?: WriteOptions): Promise<T>
   update(object: T, signal: AbortSignal, options?: WriteOptions): Promise<T>
   updateStatus(object: T, signal: AbortSignal, options?: WriteOptions): Promise<T>
   patch(request: PatchRequest, signal: AbortSignal): Promise<T>
   patchStatus(request: PatchRequest, signal: AbortSignal): Promise<T>
-  /** The object as it was or is now, or a Status: whatever the server answered. */
+  /** Resolves to the server's answer: the object as it was or is now, or a Status. */
   delete(key: ObjectKey & DeleteOptions, signal: AbortSignal): Promise<AnyObject>
   deleteCollection(request: ListRequest & DeleteOptions, signal: AbortSignal): Promise<void>
   getSubresource(request: SubresourceRequest, signal: AbortSignal): Promise<AnyObject>
@@ -103,12 +106,12 @@ export interface ResourceClient<T extends KubeObject> {
     request: SubresourceRequest & { body: unknown },
     signal: AbortSignal,
   ): Promise<AnyObject>
-  /** Ends when the server ends it (by time), rejects with its ERROR event's StatusError. */
+  /** Ends when the server ends it (by time). Rejects with the StatusError of its ERROR event. */
   watch(request: WatchRequest, signal: AbortSignal): AsyncIterable<WatchEvent<T>>
 }
 
 export interface ResourceClientOptions {
-  /** Ask for metadata alone (PartialObjectMetadata); reads only. */
+  /** Requests metadata only (PartialObjectMetadata); for reads only. */
   isMetadataOnly?: boolean
 }
 
@@ -188,7 +191,7 @@ function keyOf(object: KubeObject): ObjectKey {
   return { name, ...(namespace ? { namespace } : {}) }
 }
 
-/** A server that cannot make partial objects answers with whole ones, which hold the metadata too. */
+/** A server that cannot make partial objects sends whole ones, which contain the metadata, too. */
 function acceptOf(isPartial: boolean, shape: 'one' | 'list'): { accept?: string } {
   if (!isPartial) return {}
   const kind = shape === 'one' ? 'PartialObjectMetadata' : 'PartialObjectMetadataList'
@@ -275,7 +278,7 @@ async function* readPages<T extends KubeObject>(
   } while (next)
 }
 
-/** Servers leave kind and apiVersion out of a typed list's items; here every object says what it is. */
+/** Servers omit kind and apiVersion from a typed list's items; here every object has them. */
 function withItemKinds<T extends KubeObject>(page: KubeList<T>): KubeList<T> {
   const kind = page.kind.replace(/List$/, '')
   const items = page.items.map((item) =>
@@ -299,7 +302,7 @@ async function readAll<T extends KubeObject>(
     if (!all || !(isStatusError(error, 'Expired') || isStatusError(error, 'Gone'))) throw error
     return readAll(pages, { ...request, pageObjectsMax: 0 }, signal)
   }
-  // A server answers at least one page; the remaining count spoke of the first one only.
+  // A server answers at least one page. The remaining count only applied to the first one.
   if (!all) throw new Error('Cannot list: the server sent no page')
   return { ...all, metadata: { resourceVersion: all.metadata.resourceVersion ?? '' } }
 }

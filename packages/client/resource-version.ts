@@ -1,6 +1,7 @@
 /**
- * Resource versions of one resource are numbers in text, comparable since Kubernetes 1.35 (KEP-5504).
- * Negative: `first` is older. Undefined when either is not such a number.
+ * Compares two resource versions of one resource, which are decimal numbers and comparable since
+ * Kubernetes 1.35 (KEP-5504). Returns a negative number if `first` is older, and undefined if
+ * either is not such a number.
  */
 export function compareResourceVersions(first: string, second: string): number | undefined {
   if (!isNumber(first) || !isNumber(second)) return undefined

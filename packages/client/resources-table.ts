@@ -67,7 +67,7 @@ import type {
 } from '@skerry/api'
 import type { TypedResource } from './cluster.ts'
 
-/** A built-in resource: what a client needs to address it, and its kind for owner references. */
+/** A built-in resource: the data that a client needs to address it, and its kind for owner references. */
 export interface KnownResource<T extends KubeObject> extends TypedResource<T> {
   readonly kind: string
 }

@@ -9,7 +9,7 @@ import {
 import { clientLimits } from './client-limits.ts'
 import type { TransportResponse } from './transport.ts'
 
-/** The whole body, at most `bytesMax`. */
+/** Reads the whole body, at most `bytesMax`. */
 export async function readBody(
   body: AsyncIterable<Uint8Array>,
   bytesMax: number = clientLimits.bodyBytesMax,
@@ -24,7 +24,7 @@ export async function readBody(
   return Buffer.concat(chunks, bytes)
 }
 
-/** Parses a good answer; throws the StatusError that a bad one carries. */
+/** Parses a successful answer. Throws the StatusError of any other. */
 export async function readAnswer(response: TransportResponse): Promise<unknown> {
   const bytes = await readBody(response.body)
   if (response.status >= 200 && response.status < 300) return parseAnswer(bytes, response)
@@ -41,7 +41,7 @@ function parseAnswer(bytes: Buffer, { status, headers }: TransportResponse): unk
   }
 }
 
-/** Lines without their newline; a last line without one is delivered too. */
+/** Yields lines without their newline, including a last line without one. */
 export async function* readLines(
   body: AsyncIterable<Uint8Array>,
   bytesMax: number = clientLimits.watchLineBytesMax,
@@ -71,7 +71,7 @@ function textOf(parts: readonly Uint8Array[]): string {
   )
 }
 
-/** The error that a non-2xx answer means; proxies answer in plain text, so a Status is not certain. */
+/** Returns the error of a non-2xx answer; proxies answer in plain text, so there may be no Status. */
 export function statusErrorOf(
   response: Pick<TransportResponse, 'status' | 'headers'>,
   text: string,

@@ -1,7 +1,7 @@
 /**
  * The API transport seam: one request, one answer, whose body may never end (watch, logs).
- * Implementations: HTTPS to any cluster (https-transport.ts), and the apiserver's own handler
- * called directly when both live in one process.
+ * Implementations: HTTPS to any cluster (https-transport.ts), and the apiserver's own handler,
+ * called directly if both are in one process.
  */
 export interface TransportRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -18,11 +18,11 @@ export interface TransportResponse {
   status: number
   /** Lower-case names. */
   headers: Readonly<Record<string, string>>
-  /** Ends when the server ends the body; throws the signal's reason when aborted. */
+  /** Ends when the server ends the body. Throws the signal's reason if aborted. */
   body: AsyncIterable<Uint8Array>
 }
 
 export interface Transport {
-  /** Rejects when no answer came (connection refused, cut, aborted). Any status resolves. */
+  /** Rejects if no answer came (connection refused, cut, aborted). Resolves for any status. */
   send(request: TransportRequest, signal: AbortSignal): Promise<TransportResponse>
 }

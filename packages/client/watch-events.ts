@@ -7,13 +7,16 @@ import { readObject } from './read-object.ts'
 import { readLines, statusErrorFrom } from './response-body.ts'
 
 export interface WatchRequest extends Selectors {
-  /** Absent: all namespaces. */
+  /** If omitted, all namespaces. */
   namespace?: string
-  /** Events after this one. Absent: first an ADDED for each object that exists. */
+  /** Events after this version. If omitted, the watch begins with an ADDED for each existing object. */
   resourceVersion?: string
-  /** Asks for the objects that exist as ADDED events, ended by a bookmark (WatchList). */
+  /** Requests the existing objects as ADDED events, ended by a bookmark (WatchList). */
   sendInitialEvents?: boolean
-  /** The server ends the watch after this time; default between 300 and 600, by chance of the caller. */
+  /**
+   * The server ends the watch after this time. Default: 300; informers choose at random between 300
+   * and 600.
+   */
   timeoutSeconds?: number
 }
 
@@ -86,6 +89,6 @@ function toWatchEvent<T extends KubeObject>(line: unknown): WatchEvent<T> {
     case 'DELETED':
       return { type, object: readObject<T>(object) }
     default:
-      throw new Error('Cannot read watch: an event of no known type')
+      throw new Error('Cannot read watch: an event has an unknown type')
   }
 }

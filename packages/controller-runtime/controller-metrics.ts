@@ -4,7 +4,7 @@ export interface Reconciled {
   controller: string
   outcome: string
   seconds: number
-  /** Keys that wait in the queue afterwards. */
+  /** The number of keys that wait in the queue afterwards. */
   waiting: number
 }
 
@@ -12,7 +12,7 @@ export interface ControllerMetrics {
   onReconciled(reconciled: Reconciled): void
 }
 
-/** Names as controller-runtime's, so that known dashboards read them. */
+/** Uses controller-runtime's names, so that existing dashboards work. */
 export function createControllerMetrics(metrics: Metrics): ControllerMetrics {
   const total = metrics.counter(
     'controller_runtime_reconcile_total',

@@ -24,13 +24,13 @@ import { TerminalError } from './terminal-error.ts'
 
 const namespace = 'default'
 
-/** Watches of this transport deliver nothing until they are let go. */
+/** Watches of this transport deliver nothing until they are released. */
 function heldWatches(target: Transport): Transport & { release(): void } {
   const released = Promise.withResolvers<void>()
   return {
     release: released.resolve,
     async send(request, signal) {
-      // The objects are to come, and come by list from a server that does not send them in the watch.
+      // The objects must come by list, from a server that does not send them in the watch.
       if (request.path.includes('sendInitialEvents')) return refusal
       const answer = await target.send(request, signal)
       if (!request.path.includes('watch=true')) return answer
@@ -72,7 +72,7 @@ test('a controller whose watch lags behind does not create twice what it has cre
   const cluster = createCluster(transport, { ...deps, userAgent: 'test' })
   const informers = createInformerSet(cluster, deps)
   const looks = new BoundedQueue<number>(100)
-  /** Wants three config maps with generated names, counting those that its cache shows. */
+  /** Creates config maps with generated names until its cache shows three. */
   const definition: ControllerDefinition = {
     name: 'three-config-maps',
     watches: [watch(resources.configMaps, { keysOf: () => ['all'] })],
@@ -188,7 +188,7 @@ interface Line {
 }
 
 function linesOf(lines: Line[]): Logger {
-  // Each line is one object that createLogger has written.
+  // Each line is one object that createLogger wrote.
   const write = (line: string): void => void lines.push(JSON.parse(line) as Line)
   return createLogger({ level: 'debug', destination: { write } })
 }
@@ -209,7 +209,7 @@ test('an object whose error is terminal is looked at again when it changes, and 
     }
     const configMaps = cluster.resource(resources.configMaps)
     await untilSeen('default/bad')
-    // A retry of an ordinary error would come 5 ms later, and again and again before ten writes are seen.
+    // An ordinary error would be retried after 5 ms, so several retries would come before the tenth write is seen.
     for (let write = 0; write < 10; write += 1) {
       const patch = { data: { write: String(write) } }
       await configMaps.patch({ namespace, name: 'good', type: 'merge', patch }, signal)
@@ -240,7 +240,7 @@ test('a mistake of the program is an error line with its place, and its key is t
     tries += 1
     if (tries > 2) return Promise.resolve(again.resolve())
     if (tries > 1) return Promise.reject(new Error('the server is away'))
-    // What a program does that takes for granted what the API does not promise.
+    // This imitates a program that relies on a field which the API does not promise.
     const nothing: Partial<ConfigMap> = {}
     return Promise.resolve().then(() => void (nothing as ConfigMap).metadata.name)
   }

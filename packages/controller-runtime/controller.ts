@@ -24,27 +24,27 @@ import type { ControllerMetrics } from './controller-metrics.ts'
 import { TerminalError } from './terminal-error.ts'
 import { WorkQueue, type WorkQueueOptions } from './work-queue.ts'
 
-/** What a reconciler reads the world with, and changes it with. */
+/** The reconciler's access to the cluster. */
 export interface ControllerContext {
   readonly cluster: Cluster
-  /** Shared by all controllers of the process; objects are frozen. */
+  /** Shared by all controllers of the process. Objects are frozen. */
   informer<T extends KubeObject>(resource: TypedResource<T>): Informer<T>
-  /** What it writes is in the informer when the promise resolves. */
+  /** Writes objects. When the promise resolves, the informer contains the result. */
   client<T extends KubeObject>(resource: TypedResource<T>): ResourceClient<T>
   readonly events: EventRecorder
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
-  /** Looks at the key later, beside what the result of reconcile asks. */
+  /** Reconciles the key later, in addition to a requeue by reconcile's result. */
   requeueAfter(key: string, ms: number): void
 }
 
 export interface ReconcileResult {
-  /** Look again after this time, even if nothing changes. */
+  /** The time after which to reconcile again, even if nothing changes. */
   requeueAfterMs?: number
 }
 
-/** One resource whose changes matter; made by `watch`. */
+/** One resource whose changes matter, created by `watch`. */
 export interface Watch {
   readonly resource: TypedResource<KubeObject>
   /** Starts to turn changes into keys. */
@@ -52,25 +52,28 @@ export interface Watch {
 }
 
 export interface WatchOptions<T extends KubeObject> {
-  /** The keys to look at after this change; none when it does not matter. */
+  /** Returns the keys to reconcile after this change; none if it does not matter. */
   keysOf: (change: Change<T>, context: ControllerContext) => readonly string[]
   indexes?: IndexFunctions<T>
-  /** Look this much later than the change, so that many changes become one look. */
+  /** The delay after a change, so that many changes are reconciled once. */
   delayMs?: number
 }
 
 export interface ControllerDefinition {
-  /** As in Kubernetes, e.g. replicaset-controller. */
+  /** The name as in Kubernetes, e.g. replicaset-controller. */
   readonly name: string
-  /** Whom its events come from, where upstream calls it otherwise; default: its name. */
+  /** The source of its events if upstream uses another name. Default: the controller's name. */
   readonly eventComponent?: string
   readonly watches: readonly Watch[]
-  /** Keys looked at at the same time; default 5. */
+  /** The number of keys reconciled at the same time. Default: 5. */
   readonly workers?: number
   readonly queue?: Partial<Omit<WorkQueueOptions, 'priorityOf'>>
-  /** Keys with more are looked at first; absent: in the order in which they came. */
+  /** Returns a key's priority; the highest comes first. If omitted, keys are handled in order of arrival. */
   readonly priorityOf?: (key: string, context: ControllerContext) => number
-  /** Gets only a key and reads the world. Rejects to be called again after a backoff, or with TerminalError to be not. */
+  /**
+   * Gets only a key and reads the cluster's state. If it rejects, it is called again after a backoff,
+   * except for a TerminalError.
+   */
   readonly reconcile: (
     key: string,
     context: ControllerContext,
@@ -78,10 +81,10 @@ export interface ControllerDefinition {
   ) => Promise<ReconcileResult | void>
 }
 
-/** A controller with a loop of its own, for what does not fit one queue of keys. */
+/** A controller with its own loop, for work that does not fit one queue of keys. */
 export interface BackgroundController {
   readonly name: string
-  /** Until the signal aborts; rejects with its reason. */
+  /** Runs until the signal aborts. Rejects with its reason. */
   readonly run: (deps: ControllerDeps, signal: AbortSignal) => Promise<void>
 }
 
@@ -96,7 +99,7 @@ export interface ControllerDeps {
 }
 
 const workersDefault = 5
-/** How soon it is noticed that the wall clock was set, and by how much at least. */
+/** The interval at which a change of the wall clock is detected, and the smallest one that counts. */
 const clockLookMs = 60_000
 const clockSetMsMin = 1_000
 
@@ -120,8 +123,9 @@ export function watch<T extends KubeObject>(
 }
 
 /**
- * Runs one controller until the signal aborts: changes become keys, each key is reconciled by one
- * worker at a time, once all the informers it reads have synced. Rejects with the signal's reason.
+ * Runs one controller until the signal aborts. Changes become keys, and one worker at a time
+ * reconciles each key, once all the informers it reads have synced. Rejects with the signal's
+ * reason.
  */
 export async function runController(
   definition: ControllerDefinition,
@@ -160,7 +164,10 @@ export async function runController(
   throw abortReason(signal)
 }
 
-/** Delays last by the monotonic clock, and many are for a time of the wall clock: of a schedule or a deadline. */
+/**
+ * Reconciles delayed keys at once if the wall clock is set. Delays run on the monotonic clock, but
+ * many stand for a wall clock time, of a schedule or a deadline.
+ */
 async function lookAgainWhenClockIsSet(
   queue: WorkQueue,
   clock: Clock,
@@ -206,7 +213,7 @@ async function runWorker(worker: Worker, signal: AbortSignal): Promise<void> {
     } finally {
       worker.queue.done(key)
     }
-    // What finds nothing to do waits for nothing, and there may be thousands of keys.
+    // A reconcile with nothing to do waits for nothing, and there may be thousands of keys.
     await giveWay(worker.context.clock)
   }
 }
@@ -243,7 +250,10 @@ function logFailure(log: Logger, key: string, error: unknown): void {
   } else log.info('Reconcile failed', { key, error: cause })
 }
 
-/** The world moved on: another look sees it, or finds the namespace gone. Nothing for a person to do. */
+/**
+ * Returns true for errors of an outdated view: another look sees the new state, or finds the
+ * namespace gone. Nobody needs to act.
+ */
 function isPassing(error: unknown): boolean {
   if (isStatusError(error, 'Conflict')) return true
   const causes = error instanceof StatusError ? error.details?.causes : undefined

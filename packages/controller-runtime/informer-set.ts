@@ -17,21 +17,24 @@ export interface InformerSetDeps {
 }
 
 /**
- * The informers of one process: one list and watch for each resource, shared by all who read it.
- * Writes through `client` are in the informer when they resolve, so that nobody who reads here
- * after writing there sees the world as it was before.
+ * The informers of one process: one list and watch for each resource, shared by all readers. A
+ * write through `client` is in the informer when it resolves, so that no reader here sees the state
+ * from before its own writes.
  */
 export interface InformerSet {
-  /** All namespaces, and all objects but of a selected() resource. Asked for the first time while running, it starts then. */
+  /**
+   * Returns the informer of all namespaces and all objects, except for a selected() resource. If
+   * first called while running, it starts then.
+   */
   informer<T extends KubeObject>(resource: TypedResource<T>): Informer<T>
-  /** The informer that somebody asked for already; metadata is all that its type tells. */
+  /** Returns an existing informer; only the metadata of its objects is typed. */
   existing(resource: ResourceRef): Informer<KubeObject> | undefined
   /**
-   * Writes go to the server and into the informer, where there is one for the resource. `as` asks in
-   * another name than the one in which the informers read.
+   * Returns a client whose writes go to the server and into the informer, if the resource has one.
+   * `as` sends requests as another user than the informers'.
    */
   client<T extends KubeObject>(resource: TypedResource<T>, as?: Cluster): ResourceClient<T>
-  /** Every informer that was asked for so far has synced. */
+  /** Resolves when every informer requested so far has synced. */
   whenSynced(signal: AbortSignal): Promise<void>
   /** Resolves when the signal aborts and all informers have ended. */
   run(signal: AbortSignal): Promise<void>
@@ -57,7 +60,7 @@ class SharedInformers implements InformerSet {
   informer<T extends KubeObject>(resource: TypedResource<T>): Informer<T> {
     const key = nameOf(resource)
     const known = this.#informers.get(key)
-    // The entry was made below for the same resource, and a resource has one type of objects.
+    // The entry was created below for the same resource, and a resource has one type of objects.
     if (known) return known as unknown as Informer<T>
     const informer = createInformer(
       this.#cluster.resource(resource),
@@ -122,7 +125,7 @@ function nameOf(resource: ResourceRef): string {
   return `${resource.group}/${resource.version}/${namespace}/${resource.resource}${suffix}`
 }
 
-/** Status and other subresource writes answer with the whole object as well: all are recorded. */
+/** Writes of the status and other subresources also return the whole object, so all are recorded. */
 function recordingClient<T extends KubeObject>(
   client: ResourceClient<T>,
   informer: () => Informer<T> | undefined,
@@ -146,7 +149,7 @@ function recordingClient<T extends KubeObject>(
       const answer = await client.delete(request, signal)
       const known = informer()?.get(request)
       if (known && answer.metadata.uid === known.metadata.uid) {
-        // Same uid as what the informer of this resource holds, so it is such an object.
+        // It has the same uid as the object in this resource's informer, so it has that type.
         recordDeletion(answer as unknown as T, informer())
       }
       return answer
@@ -154,7 +157,7 @@ function recordingClient<T extends KubeObject>(
   }
 }
 
-/** An object with a grace period or finalizers is still there and only marked; else it is gone. */
+/** An object with a grace period or finalizers still exists and is only marked; any other is gone. */
 function recordDeletion<T extends KubeObject>(answer: T, informer: Informer<T> | undefined): void {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = answer.metadata
   const isStillThere =

@@ -15,10 +15,10 @@ import { runAsLeader } from './leader-election.ts'
 
 const lease = { namespace: 'kube-system', name: 'test' }
 
-/** A candidate's way to the server, which a test can cut. */
+/** A candidate's connection to the server, which a test can cut. */
 interface Line extends Transport {
   isCut: boolean
-  /** What is written gets there; its answer does not come back. */
+  /** True if writes arrive but their answers do not come back. */
   losesAnswers: boolean
   underWay: number
 }
@@ -89,7 +89,7 @@ function stand(identity: string, clock: SimulatedClock, target: Transport): Cand
   }
 }
 
-/** Moves time in small steps, and between two steps lets every request come to its end. */
+/** Moves time in small steps, and lets every request finish between two steps. */
 async function pass(
   { clock, candidates }: { clock: SimulatedClock; candidates: readonly Candidate[] },
   ms: number,
@@ -170,7 +170,8 @@ test('a wall clock that jumps takes the lead from nobody and gives it to nobody'
   const clock = simulatedClock()
   await using first = stand('first', clock, api.transport)
   assert.ok(await pass({ clock, candidates: [first] }, 5_000, () => first.leads()))
-  // The other one is on another machine, whose clock is right: its monotonic time is the same here.
+  // The other candidate is on another machine, whose clock is right; its monotonic time is the same
+  // here.
   await using second = stand('second', { ...clock, now: () => 1_700_000_000_000 }, api.transport)
   const world = { clock, candidates: [first, second] }
   for (const days of [-3_650, 1, 730, 4_015, -4_015]) {

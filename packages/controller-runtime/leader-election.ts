@@ -15,9 +15,9 @@ export interface LeaderElectionOptions {
   name: string
   /** Unique among the candidates, e.g. `<host>_<uuid>`. */
   identity: string
-  /** Others wait this long after the last renewal that they saw. */
+  /** How long others wait after the last renewal that they saw. */
   leaseDurationMs: number
-  /** A leader that could not renew for this long stops its work. Below leaseDurationMs. */
+  /** A leader that could not renew for this long stops its work. Less than leaseDurationMs. */
   renewDeadlineMs: number
   retryPeriodMs: number
 }
@@ -36,15 +36,16 @@ export interface LeaderElectionDeps {
   log: Logger
 }
 
-/** The lease could not be renewed in time; somebody else may lead by now. */
+/** Reports that the lease could not be renewed in time; another process may lead by now. */
 class LeaseLostError extends Error {
   override name = 'LeaseLostError'
 }
 
 /**
- * Runs `task` while this process holds the Lease; its scope aborts when the lease is lost, and the
- * candidate then stands again. Expiry is judged by how long this clock saw no renewal, so clocks of
- * candidates need not agree. Ends when the signal aborts (the lease is then given up) or the task fails.
+ * Runs `task` while this process holds the Lease. Its scope aborts when the lease is lost, and the
+ * candidate then competes again. Expiry is judged by how long this clock saw no renewal, so the
+ * candidates' clocks need not agree. Ends when the signal aborts (the lease is then released) or
+ * the task fails.
  */
 export async function runAsLeader(
   options: Pick<LeaderElectionOptions, 'namespace' | 'name' | 'identity'> &
@@ -88,7 +89,7 @@ async function lead(
 class Candidate {
   readonly #options: LeaderElectionOptions
   readonly #deps: LeaderElectionDeps
-  /** The record as last read, and when this clock first saw it so. */
+  /** The record as last read, and when this clock first saw it. */
   #observed: { lease: Lease; atMs: number } | undefined
 
   constructor(options: LeaderElectionOptions, deps: LeaderElectionDeps) {
@@ -116,7 +117,7 @@ class Candidate {
     }
   }
 
-  /** Lets the next candidate in at once. Failing is fine: then it waits for the lease to expire. */
+  /** Lets the next candidate take over at once. A failure only makes it wait for the lease to expire. */
   async release(): Promise<void> {
     const late = new AbortController()
     const { signal } = late
@@ -129,7 +130,10 @@ class Candidate {
     }
   }
 
-  /** False: a renewal of ours was written meanwhile, though nobody waited for its answer any more. */
+  /**
+   * Resolves to false if a renewal of ours was written meanwhile, though nobody waited for its
+   * answer any more.
+   */
   async #tryRelease(signal: AbortSignal): Promise<boolean> {
     const held = await this.#read(signal)
     if (held?.spec?.holderIdentity !== this.#options.identity) return true
@@ -150,7 +154,10 @@ class Candidate {
     }
   }
 
-  /** True when the lease is ours afterwards. False: somebody holds it, or the server is away. */
+  /**
+   * Resolves to true if the lease is ours afterwards, and to false if another process holds it or
+   * the server is unreachable.
+   */
   async #tryHold(signal: AbortSignal): Promise<boolean> {
     using scope = linkedSignal(signal)
     using _timer = this.#deps.clock.setTimer(this.#options.renewDeadlineMs, () =>

@@ -1,5 +1,5 @@
 /**
- * controller-runtime: what every controller stands on. A work queue, shared informers whose readers
+ * controller-runtime: the foundation of every controller. A work queue, shared informers whose readers
  * see their own writes, the reconcile loop, owner references, and leader election. It knows no kind.
  * Start reading at controller.ts, then informer-set.ts.
  */

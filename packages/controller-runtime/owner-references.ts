@@ -6,7 +6,7 @@ import {
 } from '@skerry/api'
 import type { ObjectKey, ResourceClient } from '@skerry/client'
 
-/** The one owner that manages this object. */
+/** Returns the one owner that manages this object. */
 export function controllerOf(object: KubeObject): OwnerReference | undefined {
   return object.metadata.ownerReferences?.find((reference) => reference.controller === true)
 }
@@ -15,7 +15,7 @@ export function isControlledBy(object: KubeObject, owner: KubeObject): boolean {
   return controllerOf(object)?.uid === owner.metadata.uid
 }
 
-/** Index of what an owner controls, by the owner's uid; what nobody controls is under `orphansOf`. */
+/** Indexes objects by the uid of their controller. Objects without one are under `orphansOf`. */
 export function controllerUidIndex(object: KubeObject): readonly string[] {
   return [controllerOf(object)?.uid ?? orphansOf(object.metadata.namespace)]
 }
@@ -32,15 +32,15 @@ export function controllerReference(owner: KubeObject): OwnerReference {
 }
 
 export interface ClaimPlan<T> {
-  /** Mine already. */
+  /** Objects that the owner already has. */
   readonly claimed: readonly T[]
-  /** Nobody's, and my selector matches. */
+  /** Objects without an owner that its selector matches. */
   readonly adopt: readonly T[]
-  /** Mine, but my selector does not match any more. */
+  /** Objects that the owner has but its selector no longer matches. */
   readonly release: readonly T[]
 }
 
-/** What an owner keeps, takes and lets go; an owner in deletion only keeps. */
+/** Plans which objects an owner keeps, adopts and releases. An owner being deleted only keeps. */
 export function planClaim<T extends KubeObject>(
   owner: KubeObject,
   selector: LabelSelector,
@@ -71,7 +71,7 @@ export interface Claim<T extends KubeObject, O extends KubeObject> {
   plan: ClaimPlan<T>
 }
 
-/** Carries the plan out; answers what is the owner's afterwards. */
+/** Executes the plan. Returns the objects that the owner has afterwards. */
 export async function claimObjects<T extends KubeObject, O extends KubeObject>(
   { owner, owners, objects, plan }: Claim<T, O>,
   signal: AbortSignal,
@@ -88,7 +88,7 @@ export async function claimObjects<T extends KubeObject, O extends KubeObject>(
   return mine
 }
 
-/** The cache may be behind: an owner that is being deleted must not take anything. */
+/** The cache may be outdated, and an owner that is being deleted must not adopt anything. */
 async function ensureAlive<O extends KubeObject>(
   owner: O,
   owners: Pick<ResourceClient<O>, 'get'>,
@@ -124,7 +124,10 @@ function nameOf(object: KubeObject): ObjectKey {
   return { name, ...(namespace ? { namespace } : {}) }
 }
 
-/** Gone (NotFound) or replaced by another of the same name (Invalid: the uid differs). */
+/**
+ * Ignores that the object is gone (NotFound) or replaced by another of the same name (Invalid: the
+ * uid differs).
+ */
 async function tolerateGone<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer

@@ -1,18 +1,18 @@
 import type { KubeObject } from '@skerry/api'
 import type { Selectors, TypedResource } from '@skerry/client'
 
-/** What of a resource is kept in memory. */
+/** Selects the objects of a resource to keep in memory. */
 export interface Selection extends Selectors {
-  /** Absent: all namespaces. */
+  /** If omitted, all namespaces. */
   namespace?: string
 }
 
-/** Those objects of a resource that a selection chooses: they have an informer of their own. */
+/** The objects of a resource that a selection chooses. They have their own informer. */
 export interface SelectedResource<T extends KubeObject> extends TypedResource<T> {
   readonly selectors: Selection
 }
 
-/** For a resource whose other objects need not be in memory. The same constant for all who read it. */
+/** For a resource whose other objects need not be in memory. All readers must use the same constant. */
 export function selected<T extends KubeObject>(
   resource: TypedResource<T>,
   selectors: Selection,
@@ -21,6 +21,6 @@ export function selected<T extends KubeObject>(
 }
 
 export function selectorsOf(resource: TypedResource<KubeObject>): Selection {
-  // Nobody but selected() makes a resource with this member.
+  // Only selected() creates a resource with this member.
   return 'selectors' in resource ? (resource as SelectedResource<KubeObject>).selectors : {}
 }

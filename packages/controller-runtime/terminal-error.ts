@@ -1,6 +1,6 @@
 /**
- * Thrown by a reconciler that cannot succeed until a person changes the object: the key is not looked at again before a
- * watch shows a change. Every other error is tried again after a backoff.
+ * A reconciler throws this if it cannot succeed until a person changes the object. The key is not
+ * handled again until a watch shows a change. After any other error, it is retried after a backoff.
  */
 export class TerminalError extends Error {
   override name = 'TerminalError'

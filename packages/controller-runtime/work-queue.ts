@@ -1,13 +1,16 @@
 import { abortReason, type Clock, type Random, type Timer } from '@skerry/base'
 
 export interface WorkQueueOptions {
-  /** First delay of a key that fails; doubles with each failure in a row. */
+  /** The first delay of a failing key, which doubles with each failure in a row. */
   baseDelayMs: number
   maxDelayMs: number
-  /** Retries of all keys together: a token bucket of this rate and size. */
+  /** Limits the retries of all keys together: a token bucket of this rate and size. */
   retriesPerSecond: number
   retriesBurst: number
-  /** Of the keys that are ready the one with the most comes first, and of several the oldest; absent: all are alike. */
+  /**
+   * Returns a key's priority. The ready key with the highest comes first, and of equal ones the
+   * oldest. If omitted, all are equal.
+   */
   priorityOf?: (key: string) => number
 }
 
@@ -20,9 +23,9 @@ const workQueueDefaults: Readonly<WorkQueueOptions> = Object.freeze({
 })
 
 /**
- * Keys to look at. A key is here once, however often it was added, and no two takers hold it at
- * the same time: added while it is held, it comes again after `done`. So it needs no other bound
- * than the number of objects.
+ * A queue of keys to reconcile. Each key is in it once, however often it was added, and only one
+ * worker holds it at a time: if it is added while held, it comes again after `done`. The number of
+ * objects is therefore limit enough.
  */
 export class WorkQueue {
   readonly #ready = new Set<string>()
@@ -45,12 +48,12 @@ export class WorkQueue {
     this.#tokensAtMs = deps.clock.monotonicMs()
   }
 
-  /** Keys that could be taken now. */
+  /** The number of keys that could be taken now. */
   get length(): number {
     return this.#ready.size
   }
 
-  /** True when nothing is ready, held or due later. */
+  /** True if nothing is ready, held or due later. */
   get isIdle(): boolean {
     return this.#ready.size + this.#held.size + this.#timers.size === 0
   }
@@ -64,7 +67,7 @@ export class WorkQueue {
     this.#waiting.shift()?.()
   }
 
-  /** Of several delays of one key, the shortest counts. */
+  /** If one key has several delays, the shortest counts. */
   addAfter(key: string, delayMs: number): void {
     if (delayMs <= 0) return this.add(key)
     const atMs = this.#clock.monotonicMs() + delayMs
@@ -78,14 +81,20 @@ export class WorkQueue {
     this.#timers.set(key, { atMs, timer })
   }
 
-  /** What is due later is due now: it was reckoned by a wall clock that has been set since. */
+  /**
+   * Makes all delayed keys due now, because their delays were computed by a wall clock that has
+   * been set since.
+   */
   addDelayed(): void {
     const keys = [...this.#timers.keys()]
     this.close()
     for (const key of keys) this.add(key)
   }
 
-  /** After a failure. Later with each failure of this key in a row, and never all keys at once. */
+  /**
+   * Adds a key after a failure. The delay grows with each failure of this key in a row, and never
+   * do all keys come at once.
+   */
   retry(key: string): void {
     const failures = this.#failures.get(key) ?? 0
     this.#failures.set(key, failures + 1)
@@ -95,7 +104,7 @@ export class WorkQueue {
     this.addAfter(key, Math.max(ownMs, this.#takeTokenMs()))
   }
 
-  /** After a success: the next failure of this key is its first. */
+  /** Call this after a success: the next failure of this key counts as its first. */
   forget(key: string): void {
     this.#failures.delete(key)
   }
@@ -104,7 +113,7 @@ export class WorkQueue {
     return this.#failures.get(key) ?? 0
   }
 
-  /** The key stays held until `done`. Rejects with the signal's reason. */
+  /** Takes a key, which stays held until `done`. Rejects with the signal's reason. */
   async take(signal: AbortSignal): Promise<string> {
     for (;;) {
       signal.throwIfAborted()
@@ -123,7 +132,7 @@ export class WorkQueue {
     if (this.#again.delete(key)) this.add(key)
   }
 
-  /** Drops what is due later; for the end of a run. */
+  /** Drops delayed keys, at the end of a run. */
   close(): void {
     for (const { timer } of this.#timers.values()) timer[Symbol.dispose]()
     this.#timers.clear()
@@ -156,7 +165,7 @@ export class WorkQueue {
     })
   }
 
-  /** Takes one token, if need be one of the future; answers how long until it is due. */
+  /** Takes one token, if necessary a future one. Returns the time until it is due. */
   #takeTokenMs(): number {
     const nowMs = this.#clock.monotonicMs()
     const { retriesPerSecond, retriesBurst } = this.#options

@@ -45,8 +45,8 @@ import {
 } from './volumes/volume-protection.ts'
 
 /**
- * Every controller that needs no configuration, named as kube-controller-manager's --controllers
- * flag names it. Those that need some are made by the factories of mod.ts.
+ * Every controller without a configuration, under the name in kube-controller-manager's
+ * --controllers flag. The factories of mod.ts create the others.
  */
 export const controllers: Readonly<Record<string, ControllerDefinition | BackgroundController>> =
   Object.freeze({

@@ -1,7 +1,7 @@
 /**
- * controllers: those of kube-controller-manager, one folder each. In every folder a plan decides
- * and touches nothing, and a controller reads the world, asks the plan, and carries it out.
- * They know the API alone, through client; they also run against upstream Kubernetes.
+ * controllers: those of kube-controller-manager, one folder each. In every folder a pure plan decides,
+ * and a controller reads the cluster's state, calls the plan, and executes it.
+ * They use only the API, through client, so they also run against upstream Kubernetes.
  * Start reading at controllers-table.ts, then replicaset/.
  */
 export { runControllers } from './run-controllers.ts'

@@ -17,22 +17,23 @@ export interface RunControllersDeps {
   random: Random
   log: Logger
   metrics?: ControllerMetrics
-  /** Shared with others of the process, who then run it; absent: made and run here. */
+  /** Shared with other parts of the process, which then run it. If omitted, it is created and run here. */
   informers?: InformerSet
-  /** As with informers. */
+  /** The same for events. */
   events?: EventSink
-  /** Run beside the named ones: controllers that were made with a configuration. */
+  /** Controllers created with a configuration, which run in addition to the named ones. */
   configured?: readonly (ControllerDefinition | BackgroundController)[]
 }
 
-/** The names that `all` means. */
+/** Returns the names that `all` stands for. */
 function controllerNames(): readonly string[] {
   return Object.keys(controllers)
 }
 
 /**
- * Runs these controllers until the signal aborts; one that fails for good (a bug: they retry what
- * the world does to them) stops the others and is thrown. RangeError for an unknown name.
+ * Runs these controllers until the signal aborts. Controllers retry every outside failure, so one
+ * that throws has a bug; it stops the others and its error is thrown. Throws RangeError for an
+ * unknown name.
  */
 export async function runControllers(
   names: 'all' | readonly string[],

@@ -11,7 +11,7 @@ const yearMs = 365 * dayMs
 const rightMs = Date.UTC(2026, 10, 23, 8, 0, 30)
 const namespace = 'default'
 
-/** Goes on by seconds, with the controllers' requests between them, until there is something to see. */
+/** Advances by seconds, with the controllers' requests between them, until there is a result. */
 async function advanceUntil<R>(
   clock: SimulatedClock,
   see: () => Promise<R | undefined>,
@@ -58,7 +58,7 @@ test('a cron job is on time when a clock is right again that was years behind, a
     controllers: ['cronjob-controller'],
     clock,
   })
-  // Made by the clock of the API server, so that its next time is counted from the controller's.
+  // The API server's clock created it, so its next time is counted from the controller's clock.
   await world.client(resources.cronJobs).create(daily, world.signal)
   await world.eventually(resources.cronJobs, ([found]) =>
     found?.status?.lastScheduleTime?.startsWith('2016-11-25T') ? true : undefined,
@@ -72,7 +72,7 @@ test('a cron job is on time when a clock is right again that was years behind, a
       },
       5 * 60_000,
     )
-  // Four minutes before nine: by the clock that was behind it waits for an hour.
+  // Four minutes before nine; by the clock that was behind it would wait for an hour.
   clock.jump(10 * yearMs + 56 * 60_000)
   assert.deepEqual((await untilScheduled(2)).toSorted(), [
     '2026-11-22T09:00:00+00:00',

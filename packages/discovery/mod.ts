@@ -1,6 +1,6 @@
 /**
- * discovery: writes the documents by which clients learn what a server serves: groups, resources and OpenAPI. Pure: no
- * I/O and no node: imports. It is given the kinds, and knows none by name.
+ * discovery: writes the documents by which clients learn what a server serves: groups, resources and
+ * OpenAPI. Pure: no I/O and no node: imports. Callers pass the kinds; it knows none by name.
  * Start reading at groups/discovery.ts, then openapi/definitions.ts.
  */
 export {

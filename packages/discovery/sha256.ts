@@ -1,6 +1,6 @@
 /**
- * SHA-256 (FIPS 180-4) of a text's UTF-8 bytes. For short keys and document versions only: this
- * package may import neither node:crypto nor wait for Web Crypto's promises.
+ * Computes SHA-256 (FIPS 180-4) of a text's UTF-8 bytes. For short keys and document versions only:
+ * this package may neither import node:crypto nor wait for Web Crypto's promises.
  */
 export function sha256(text: string): Uint8Array {
   const state = Uint32Array.from(initialState)

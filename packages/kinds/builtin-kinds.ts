@@ -6,9 +6,9 @@ import { selectableFields } from './selectable-field-table.ts'
 import { strategies } from './strategy-table.ts'
 
 export interface BuiltinKindsOptions {
-  /** Those that a server with these switches has, in place of the stable ones. */
+  /** Selects the kinds of a server with these switches, in place of the stable ones. */
   readonly switches?: KindSwitches
-  /** Adds the beta versions, which upstream's servers have off by default. Default false. */
+  /** Adds the beta versions, which upstream's servers have off by default. Default: false. */
   readonly includeBeta?: boolean
 }
 
@@ -40,7 +40,7 @@ interface SubresourceFact {
   schemaName?: string
 }
 
-/** Kinds with a scale subresource keep their replicas alike. */
+/** Kinds with a scale subresource have their replicas in the same fields. */
 const builtinScale = Object.freeze({
   specReplicasPath: '.spec.replicas',
   statusReplicasPath: '.status.replicas',
@@ -49,7 +49,7 @@ const builtinScale = Object.freeze({
 
 const deviceKinds = ['DeviceClass', 'ResourceClaim', 'ResourceClaimTemplate', 'ResourceSlice']
 
-/** Keyed `group/Kind`, or `group/version/Kind` where a newer version is the better one. */
+/** Keyed `group/Kind`, or `group/version/Kind` if a newer version is the better one. */
 const deprecations: Readonly<Record<string, string>> = Object.freeze({
   '/ComponentStatus': 'v1 ComponentStatus is deprecated in v1.19+',
   '/Endpoints': 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
@@ -61,7 +61,7 @@ const deprecations: Readonly<Record<string, string>> = Object.freeze({
     'storage.k8s.io/v1beta1 VolumeAttributesClass is deprecated in v1.34+, unavailable in v1.37+; use storage.k8s.io/v1 VolumeAttributesClass',
 })
 
-/** Upstream names no other version in the warnings of these. */
+/** Upstream's deprecation warnings of these name no other version. */
 function endOfBeta(
   apiVersion: string,
   kinds: readonly string[],
@@ -80,9 +80,9 @@ let stableKinds: Promise<readonly Kind[]> | undefined
 let allKinds: Promise<readonly Kind[]> | undefined
 
 /**
- * Every kind that Kubernetes 1.36 has built in, in discovery's order: core first, then group by
- * group with the preferred version first. The facts are loaded at the first call and shared by all
- * (1 MB of heap), so that programs that serve no API do not pay for them.
+ * Returns every kind that Kubernetes 1.36 has built in, in discovery's order: core first, then
+ * group by group with the preferred version first. The facts are loaded at the first call and
+ * shared by all callers (1 MB of heap), so that programs that serve no API do not pay for them.
  */
 export function builtinKinds(options: BuiltinKindsOptions = {}): Promise<readonly Kind[]> {
   if (options.switches) return loadSwitchedKinds(options.switches)

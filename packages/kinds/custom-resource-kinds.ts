@@ -13,7 +13,7 @@ import type {
 } from '@skerry/api'
 import { schemaFromCrd } from './schema/crd-schema.ts'
 
-/** In the order that upstream's discovery gives them. */
+/** The verbs in the order of upstream's discovery. */
 const verbs = Object.freeze([
   'delete',
   'deletecollection',
@@ -40,8 +40,8 @@ const sharedDefinitions = [
 const scaleSchemaName = 'io.k8s.api.autoscaling.v1.Scale'
 
 /**
- * One kind for each version of a CRD that is served. `builtinSchemas` are those of built-in kinds:
- * documents about custom resources refer to some of them (Scale, DeleteOptions, Status, …).
+ * Returns one kind for each served version of a CRD. `builtinSchemas` are those of built-in kinds,
+ * because documents about custom resources refer to some of them (Scale, DeleteOptions, Status, …).
  */
 export function kindsOfCustomResource(
   crd: CustomResourceDefinition,
@@ -60,7 +60,7 @@ export function kindsOfCustomResource(
     .map((version) => kindOfVersion(crd, version, { shared, storage: storage ?? version }))
 }
 
-/** `com.example.stable.v1.CronTab`, as upstream names the definition in OpenAPI. */
+/** Returns `com.example.stable.v1.CronTab`, as upstream names the definition in OpenAPI. */
 function customSchemaName(group: string, version: string, kind: string): string {
   return [...group.split('.').toReversed(), version, kind].join('.')
 }
@@ -138,7 +138,7 @@ function subresourcesOf(
 
 const strategyWithoutStatus: Strategy = Object.freeze({ hasGeneration: true })
 
-/** With a status subresource the status is written only there, and all else only beside it. */
+/** With a status subresource, only that writes the status, and nothing else. */
 const strategyWithStatus: Strategy = Object.freeze({
   hasGeneration: true,
   prepareForCreate: (next: AnyObject) => {
@@ -163,7 +163,7 @@ function isIdentity(field: string): boolean {
   return field === 'apiVersion' || field === 'kind' || field === 'metadata'
 }
 
-/** These definitions and all that they refer to. */
+/** Returns these definitions and all that they refer to. */
 function closureOf(names: readonly string[], schemas: SchemaSet): SchemaSet {
   const found: Record<string, Schema> = {}
   const visit = (schema: Schema) => {

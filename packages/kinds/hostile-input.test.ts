@@ -77,7 +77,7 @@ function asPod(object: JsonObject): AnyObject {
   return { ...object, apiVersion: 'v1', kind: 'Pod', metadata }
 }
 
-/** Whatever a client sends, it gets an answer: a result or a StatusError, never a crash. */
+/** Any input gets an answer: a result or a StatusError, never a crash. */
 function answers(work: () => unknown): void {
   try {
     work()

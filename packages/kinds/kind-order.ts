@@ -1,8 +1,8 @@
 import type { Kind } from '@skerry/api'
 
 /**
- * The order in which discovery lists kinds: built-in ones as they come, then custom ones by group,
- * by version with the most stable and newest first, and by resource.
+ * Sorts kinds for discovery: built-in ones in their order, then custom ones by group, by version
+ * with the most stable and newest first, and by resource.
  */
 export function discoveryOrder(builtin: readonly Kind[], custom: readonly Kind[]): Kind[] {
   const sorted = custom.toSorted(
@@ -15,8 +15,8 @@ export function discoveryOrder(builtin: readonly Kind[], custom: readonly Kind[]
 }
 
 /**
- * Orders versions as Kubernetes does: v10 before v2 before v1beta2 before v1alpha1, and what does
- * not look like a version last, by text.
+ * Orders versions as Kubernetes does: v10 before v2 before v1beta2 before v1alpha1, and other texts
+ * last, alphabetically.
  */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [rankOf(a), rankOf(b)]

@@ -1,21 +1,24 @@
 import type { GroupVersionResource } from '@skerry/api'
 
-/** Which built-in kinds a server has; what nobody names stays as upstream has it: stable versions. */
+/**
+ * The settings that decide which built-in kinds a server has. Kinds that are not mentioned are as
+ * upstream: stable versions are on.
+ */
 export interface KindSwitches {
   /** kube-apiserver's --runtime-config: `api/beta` or `<group>/<version>[/<resource>]` to true or false. */
   readonly runtimeConfig?: Readonly<Record<string, string>>
-  /** Names of upstream's feature gates; only those that kinds hang on are known. */
+  /** Names of upstream's feature gates. Only those on which kinds depend are known. */
   readonly featureGates?: Readonly<Record<string, string>>
 }
 
-/** Beta kinds that need more than their version: upstream's gate for each is off. */
+/** Beta kinds that need more than their version, because upstream's gate for each is off. */
 const gates: Readonly<Record<string, readonly string[]>> = Object.freeze({
   ClusterTrustBundle: ['certificates.k8s.io/clustertrustbundles'],
   PodCertificateRequest: ['certificates.k8s.io/podcertificaterequests'],
   StorageVersionMigrator: ['storagemigration.k8s.io/storageversionmigrations'],
 })
 
-/** Later ones hold over earlier ones. */
+/** Later entries override earlier ones. */
 const levels: readonly (readonly [key: string, has: (version: string) => boolean])[] = [
   ['api/all', () => true],
   ['api/ga', (version) => /^v\d+$/.test(version)],
@@ -23,9 +26,9 @@ const levels: readonly (readonly [key: string, has: (version: string) => boolean
 ]
 
 /**
- * Says of each kind whether it is served. Throws RangeError for keys and values that
- * kube-apiserver refuses, for what is not built in, and for the core group, which nothing can do
- * without.
+ * Returns a function that decides which kinds are served. Throws RangeError for keys and values
+ * that kube-apiserver refuses, for kinds that are not built in, and for the core group, which is
+ * indispensable.
  */
 export function kindFilter(
   { runtimeConfig = {}, featureGates = {} }: KindSwitches,
@@ -42,7 +45,7 @@ export function kindFilter(
   }
 }
 
-/** `a=b,c=d` and `a` alone, which is the same as `a=`. */
+/** Parses `a=b,c=d`; `a` alone is the same as `a=`. */
 export function parseSwitches(text: string): Record<string, string> {
   const entries = text
     .split(',')
@@ -110,7 +113,7 @@ function exactBoolean(key: string, value: string): boolean {
   throw new RangeError(`Cannot use ${key}=${value}: the value is true or false`)
 }
 
-/** As Go reads them; nothing is true. */
+/** Reads a boolean as Go does; an empty text is true. */
 function booleanOf(key: string, value: string): boolean {
   if (['', '1', 't', 'T', 'true', 'TRUE', 'True'].includes(value)) return true
   if (['0', 'f', 'F', 'false', 'FALSE', 'False'].includes(value)) return false

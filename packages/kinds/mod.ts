@@ -1,8 +1,9 @@
 /**
- * kinds: every kind that Kubernetes serves, as data: strategies (defaults, validation, what an update may change),
- * columns, and the rules of custom resources. Pure: no I/O and no node: imports. It stores nothing and answers no
- * request.
- * Start reading at builtin-kinds.ts, then strategy-table.ts; custom-resource-kinds.ts makes kinds of definitions.
+ * kinds: every kind that Kubernetes serves, as data: strategies (defaults, validation, rules of
+ * updates), columns, and the rules of custom resources. Pure: no I/O and no node: imports. It stores
+ * nothing and answers no request.
+ * Start reading at builtin-kinds.ts, then strategy-table.ts; custom-resource-kinds.ts makes kinds from
+ * CRDs.
  */
 export { strategies } from './strategy-table.ts'
 export {

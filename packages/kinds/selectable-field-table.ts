@@ -2,7 +2,7 @@ import type { Kind, AnyObject, Schema, SchemaSet } from '@skerry/api'
 
 const regarding = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath']
 
-/** Field selectors beside metadata.name and metadata.namespace, keyed `group/Kind`. */
+/** Field selectors in addition to metadata.name and metadata.namespace, keyed `group/Kind`. */
 export const selectableFields: Readonly<Record<string, readonly string[]>> = Object.freeze({
   '/Pod': [
     'spec.nodeName',
@@ -41,23 +41,23 @@ export const selectableFields: Readonly<Record<string, readonly string[]>> = Obj
   'resource.k8s.io/ResourceSlice': ['spec.nodeName', 'spec.driver'],
 })
 
-/** Fields whose value is not what lies at their path. */
+/** Fields whose value is not the one at their path. */
 const computedFields: Readonly<Record<string, (object: AnyObject) => unknown>> = Object.freeze({
   '/Pod spec.host': (pod) => at(pod, 'spec.nodeName'),
   '/Pod status.podIP': (pod) => firstPodIp(pod),
-  // Accepted, and then matches only the empty value: no pod carries a field of that name.
+  // The field is accepted, and then matches only the empty value: no pod has a field of that name.
   '/Pod status.podIPs': () => '',
   '/Event source': (event) => at(event, 'source.component') || event['reportingComponent'],
   'batch/Job status.successful': (job) => at(job, 'status.succeeded') ?? 0,
 })
 
-/** The value that a field selector compares, e.g. `spec.nodeName`; '' where the object has none. */
+/** Returns the value that a field selector compares, e.g. `spec.nodeName`; '' if the object has none. */
 export function selectableFieldValue(kind: Kind, field: string, object: AnyObject): string {
   const computed = computedFields[`${kind.group}/${kind.kind} ${field}`]
   const value = computed ? computed(object) : at(object, field)
   if (typeof value === 'string') return value
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  // A Go field always has a value; what a custom resource lacks has none.
+  // A Go field always has a value; a missing field of a custom resource has none.
   return kind.isCustom ? '' : zeroOf(schemaAt(kind.schemas, kind.schemaName, field))
 }
 
@@ -84,7 +84,7 @@ function at(object: unknown, path: string): unknown {
   let value = object
   for (const name of path.split('.')) {
     if (typeof value !== 'object' || value === null) return undefined
-    // Any JSON object or array can be read by a string key; a missing one gives undefined.
+    // Any JSON object or array can be read by a string key; a missing one yields undefined.
     value = (value as Record<string, unknown>)[name]
   }
   return value

@@ -73,9 +73,9 @@ import { podSpecs, withoutDisabledPodFields } from './strategies/core/disabled-p
 import { validatedInVersion } from './strategies/validated-in-version.ts'
 
 /**
- * The hooks of the built-in kinds, keyed `group/Kind`; core kinds as `/Pod`; a version that has hooks
- * of its own as `group/version/Kind`. Kinds that are only
- * asked and never stored (reviews, Binding, …) have none.
+ * The hooks of the built-in kinds, keyed `group/Kind`; core kinds as `/Pod`; a version with its own
+ * hooks as `group/version/Kind`. Kinds that are answered and never stored (reviews, Binding, …)
+ * have none.
  */
 export const strategies: Readonly<Record<string, Strategy>> = Object.freeze({
   '/ConfigMap': configMapStrategy,

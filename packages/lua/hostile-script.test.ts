@@ -10,7 +10,7 @@ const words =
     ' ',
   )
 
-/** A script may be wrong, fail, or take too much; nothing else happens. */
+/** A script may be invalid, fail, or exceed its limits; nothing else happens. */
 function play(text: string): void {
   try {
     const script = readLuaScript(`local x, y = 1, {2, a = 3}\n${text}\nfunction f(o) return o end`)

@@ -10,7 +10,7 @@ import {
   type LuaValue,
 } from './lua-value.ts'
 
-/** What a library function was given; each throws a LuaError on what it cannot take. */
+/** The arguments of a library function. Each accessor throws a LuaError if the value has the wrong type. */
 export class LuaArguments {
   readonly run: LuaRun
   readonly values: readonly LuaValue[]
@@ -43,7 +43,7 @@ export class LuaArguments {
     throw this.#expected(index, 'function')
   }
 
-  /** A number counts as a text. */
+  /** Accepts numbers as texts. */
   text(index: number): string {
     const value = this.values[index]
     if (typeof value === 'string') return value
@@ -59,7 +59,7 @@ export class LuaArguments {
     throw this.#expected(index, 'number')
   }
 
-  /** Cut to a whole one, as positions are. */
+  /** Truncates to a whole number, as for positions. */
   whole(index: number, otherwise?: number): number {
     if (otherwise !== undefined && this.values[index] === undefined) return otherwise
     const whole = Math.trunc(this.number(index))
@@ -89,7 +89,7 @@ function isList(value: LuaValue | readonly LuaValue[]): value is readonly LuaVal
   return Array.isArray(value)
 }
 
-/** A table of functions. */
+/** Creates a table of functions. */
 export function libraryTable(
   functions: Readonly<Record<string, LuaLibraryFunction>>,
   run: LuaRun,

@@ -10,10 +10,10 @@ import {
   type LuaValue,
 } from './lua-value.ts'
 
-/** More arguments than that are no list anybody writes. */
+/** No real list is longer than this. */
 const unpackMax = 10_000
 
-/** Longer texts stand for no number, in any base: the largest one in base 2 has 1,024 digits. */
+/** Longer texts are not numbers in any base: the largest number in base 2 has 1,024 digits. */
 const digitsMax = 2_000
 
 export const baseFunctions: Readonly<Record<string, LuaLibraryFunction>> = Object.freeze({
@@ -50,7 +50,7 @@ export const baseFunctions: Readonly<Record<string, LuaLibraryFunction>> = Objec
     const handler = args.function(1)
     return tried(args, 2, (value) => handler.body([value], args.run))
   },
-  // Where it could be read is no script's business.
+  // Scripts cannot write to any output.
   print: () => [],
   select(args: LuaArguments) {
     if (args.values[0] === '#') return args.count - 1
@@ -66,7 +66,7 @@ export const baseFunctions: Readonly<Record<string, LuaLibraryFunction>> = Objec
   ...refusals(),
 })
 
-/** As in Karmada these are there, and say that they do nothing. */
+/** These functions exist and refuse to run, as in Karmada. */
 function refusals(): Record<string, LuaLibraryFunction> {
   const names = [
     'collectgarbage',
@@ -90,7 +90,7 @@ function refusals(): Record<string, LuaLibraryFunction> {
   return Object.fromEntries(names.map((name) => [name, refuse(name)]))
 }
 
-/** A text is given the line that it is raised in, unless its level is 0. */
+/** Prefixes a text with the line that raises it, unless its level is 0. */
 function raise(args: LuaArguments): never {
   const value = args.values[0]
   if (typeof value === 'string' && args.whole(1, 1) > 0) throw args.run.error(value)
@@ -115,7 +115,7 @@ function tried(
     run.leave()
     return [true, ...results]
   } catch (error) {
-    // Anything else, a limit for one, is no matter of the script.
+    // Other errors, such as limits, are not passed to the script.
     if (!(error instanceof LuaError)) throw error
     run.returnTo(depth)
     return [false, ...onError(error.value)]
@@ -134,7 +134,7 @@ function toNumber(args: LuaArguments): LuaValue {
   return isInBase(text, base) ? Number.parseInt(text, base) : undefined
 }
 
-/** Digits and small letters, one at least; by their codes, as there may be thousands. */
+/** Accepts digits and lower-case letters, at least one. Compares codes, because there may be thousands. */
 function isInBase(text: string, base: number): boolean {
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at)

@@ -10,7 +10,7 @@ import { statementSteps, stepsOf } from './lua-weight.ts'
 /** A script that is ready to run. Running it defines its functions as globals. */
 export type LuaProgram = (run: LuaRun) => readonly LuaValue[]
 
-/** What a statement says of those after it: undefined: go on; a list: the function is done. */
+/** The outcome of a statement. With undefined, execution goes on; with a list, the function returns it. */
 type Outcome = undefined | 'break' | readonly LuaValue[]
 type Execute = (frame: LuaFrame) => Outcome
 

@@ -1,4 +1,4 @@
-/** Proves that a library function costs a script more steps the more it does, in units rather than in time. */
+/** Proves that a library function costs more steps the more work it does, in units instead of time. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '@skerry/base'
@@ -18,10 +18,10 @@ const os = osFunctions({ now: () => 0 })
 const surroundings = { globals: { os }, modules: { kube: kubeFunctions } }
 const libraries = new LuaLibraries(surroundings)
 
-/** `prepare` makes the values that the function is given, of a size `n`; its cost does not count. */
+/** `prepare` creates the function's arguments, of a size `n`; its cost does not count. */
 interface Cost {
   readonly prepare?: string
-  /** A part of the call with a cost of its own, which does not count either. */
+  /** A part of the call with its own cost, which does not count either. */
   readonly given?: string
   readonly call: string
 }
@@ -34,7 +34,7 @@ const gone =
 const list = 'local t = {} for i = 1, n / 10 do t[i] = i end'
 const digits = 'local s = (" "):rep(390) .. "1" local t = {} for i = 1, n / 10 do t[i] = s end'
 
-/** Those whose work grows with what they are given. */
+/** Functions whose work grows with their arguments. */
 const growing: Readonly<Record<string, readonly Cost[]>> = {
   ipairs: [{ prepare: row, call: 'for _ in ipairs(t) do end' }],
   next: [
@@ -137,7 +137,7 @@ const growing: Readonly<Record<string, readonly Cost[]>> = {
   'a table': [{ call: 'local t = {} for i = 1, n do t[i] = {} end' }],
 }
 
-/** Those that do the same whatever they are given, and why. */
+/** Functions whose work does not depend on their arguments, and why. */
 const constant: Readonly<Record<string, string>> = {
   assert: 'gives back its arguments, which the call has paid for',
   error: 'a text is not copied; pcall pays for the error',
@@ -290,7 +290,7 @@ test('what takes the engine long is charged as much, whatever it is given', () =
   const fails = (depth: number): string =>
     `(function() local function g(k) if k == 0 then error("a") end return 1 + g(k - 1) end pcall(g, ${depth}) end)()`
   const calls = (depth: number): string => fails(depth).replace('error("a")', 'return 1')
-  // The dear one, what is much like it and cheap, and how much more it costs at least.
+  // An expensive call, a similar cheap one, and the least difference of their costs.
   const table: readonly (readonly [dear: string, cheap: string, more: number])[] = [
     ['math.fmod(1e308, 3)', 'math.fmod(5, 3)', 20],
     ['math.mod(1e308, 3)', 'math.abs(3)', 20],
@@ -303,7 +303,7 @@ test('what takes the engine long is charged as much, whatever it is given', () =
   for (const [dear, cheap, more] of table) {
     assert.ok(cost(dear) - cost(cheap) >= more, `${dear}: ${cost(dear)}, ${cheap}: ${cost(cheap)}`)
   }
-  // An error goes through each call that it ends.
+  // An error passes through each call that it ends.
   assert.ok(cost(fails(150)) - cost(calls(150)) >= cost(fails(1)) - cost(calls(1)) + 1_000)
   assert.ok(cost('math.fmod(math.huge, 3)') < 10)
 })
@@ -347,7 +347,7 @@ test('a result that is shared in many places costs as much as what is written of
 })
 
 test('a text that is almost a number is read once, however long it is', () => {
-  // Were each digit tried in two places, this would take minutes.
+  // If each digit were tried in two places, this would take minutes.
   const digits = '1'.repeat(1_000_000)
   for (const text of [`${digits}x`, `1.${digits}x`, `.${digits}e${digits}x`, `${digits}e`]) {
     assert.equal(decimalIn(text), undefined)
@@ -357,7 +357,7 @@ test('a text that is almost a number is read once, however long it is', () => {
 
 test('a call ends by the clock as well', () => {
   let ms = 0
-  // Each look takes long, whatever the steps say.
+  // Each look takes long, whatever the steps.
   const timer = { monotonicMs: () => (ms += 100) }
   const slow = new LuaLibraries({ ...surroundings, timer })
   for (const body of ['while true do end', 'for i = 1, 1000 do print() end']) {
@@ -428,7 +428,7 @@ test('hostile scripts end within what a call may use', () => {
       assert.ok(error instanceof LuaLimitError || error instanceof LuaError, shown)
       return true
     })
-    // Work that would go beyond the limit is not begun.
+    // Work that would exceed the limit is not begun.
     assert.ok(run.used <= luaLimits.stepsMax + luaLimits.bytesMax / 32, shown)
   }
 })

@@ -12,14 +12,14 @@ import type { LuaCall, LuaExpression, LuaField, LuaPlace, LuaProto } from './lua
 import { elementBytes, LuaTable } from './lua-table.ts'
 import { isTrue, LuaFunction, type LuaValue } from './lua-value.ts'
 
-/** An expression that is ready to be evaluated in a call of its function. */
+/** Evaluates an expression in a call of its function. */
 export type Evaluate = (frame: LuaFrame) => LuaValue
-/** One that may have several values, or none. */
+/** Evaluates an expression with any number of values. */
 type EvaluateAll = (frame: LuaFrame) => readonly LuaValue[]
-/** What runs a function's body; its first result ends the function. */
+/** Compiles a function's body. Its first result ends the function. */
 export type CompileBody = (proto: LuaProto) => (frame: LuaFrame) => readonly LuaValue[]
 
-/** Makes functions of the expressions of a tree: that is done once for a script, not in each call. */
+/** Compiles the expressions of a tree to functions, once for a script instead of in each call. */
 export class LuaEvaluators {
   readonly #compileBody: CompileBody
 
@@ -27,7 +27,7 @@ export class LuaEvaluators {
     this.#compileBody = compileBody
   }
 
-  /** Its first value. */
+  /** Returns the first value only. */
   one(expression: LuaExpression): Evaluate {
     switch (expression.type) {
       case 'constant': {
@@ -119,7 +119,7 @@ export class LuaEvaluators {
     }
   }
 
-  /** Of several expressions each has one value, but the last has all of its own. */
+  /** Each of several expressions has one value, except that the last has all of its values. */
   all(expressions: readonly LuaExpression[]): EvaluateAll {
     const last = expressions.at(-1)
     if (last === undefined) return () => []
@@ -184,7 +184,7 @@ export class LuaEvaluators {
     }
   }
 
-  /** What puts a value there. The object and the key are evaluated before any value is put. */
+  /** Returns a function that assigns. The object and the key are evaluated before any assignment. */
   target(place: LuaPlace): (frame: LuaFrame) => (value: LuaValue) => void {
     switch (place.type) {
       case 'local': {

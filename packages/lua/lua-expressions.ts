@@ -12,7 +12,7 @@ import { numberOf } from './lua-value.ts'
 
 interface Priority {
   readonly left: number
-  /** Lower than left: it groups to the right. */
+  /** A right priority below the left one groups to the right. */
   readonly right: number
 }
 
@@ -36,7 +36,7 @@ const priorities: Readonly<Record<LuaBinaryOperator | 'and' | 'or', Priority>> =
 })
 const unaryPriority = 8
 
-/** Each is a level of the tree, and a few calls when it is evaluated. */
+/** Each operator is a level of the tree, and a few calls in evaluation. */
 const chainMax = 500
 
 export function readExpressions(reader: LuaReader): LuaExpression[] {
@@ -102,7 +102,7 @@ function readSimple(reader: LuaReader): LuaExpression {
   return readSuffixed(reader)
 }
 
-/** A name or an expression in parentheses, and what is called and looked up on it. */
+/** Reads a name or an expression in parentheses, with its calls and lookups. */
 export function readSuffixed(reader: LuaReader): LuaExpression {
   let found = readPrimary(reader)
   for (let count = 0; ; count += 1) {
@@ -180,11 +180,11 @@ function readField(reader: LuaReader): LuaField {
 
 export interface FunctionHead {
   readonly name: string
-  /** Of `function object:method()`, which has the object as its first parameter. */
+  /** True for `function object:method()`, whose first parameter is the object. */
   readonly isMethod?: boolean
 }
 
-/** From its parameters to its end. */
+/** Reads a function from its parameters to its end. */
 export function readFunction(
   reader: LuaReader,
   { name, isMethod = false }: FunctionHead,
@@ -208,7 +208,7 @@ export function readFunction(
   }
 }
 
-/** Adds to the names; true when it ends with `...`. */
+/** Adds to the names. Returns true if the list ends with `...`. */
 function readParameters(reader: LuaReader, names: string[]): boolean {
   reader.expect('(')
   if (reader.accept(')')) return false

@@ -5,11 +5,11 @@ const directive = /%([-+ #0]*)(\d{0,2})(?:\.(\d{0,2}))?(.?)/gs
 
 interface Directive {
   readonly flags: string
-  /** Undefined: as many as it takes. */
+  /** The precision; undefined means as many digits as necessary. */
   readonly precision: number | undefined
 }
 
-/** `string.format`, as in C; `%q` writes a text as a script would. */
+/** Implements `string.format`, as in C. `%q` writes a text as a script would. */
 export function formatLua(args: LuaArguments): string {
   let index = 0
   const template = args.text(0)
@@ -98,11 +98,11 @@ function twoDigits(text: string): string {
   return text.replace(/e([+-])(\d)$/, 'e$10$2')
 }
 
-/** The shorter of both ways to write it, without zeros at its end. */
+/** Returns the shorter of both notations, without trailing zeros. */
 function general(args: LuaArguments, index: number, { flags, precision = 6 }: Directive): string {
   const value = args.number(index)
   const digits = Math.max(1, precision)
-  // They are written twice, and searched for zeros.
+  // The digits are written twice, and searched for zeros.
   args.run.step(digits)
   const power = value === 0 ? 0 : Number(value.toExponential(digits - 1).split('e')[1])
   const isShort = power < -4 || power >= digits

@@ -1,7 +1,7 @@
 import type { LuaRun } from './lua-run.ts'
 import { LuaError, type LuaValue } from './lua-value.ts'
 
-/** A local, which functions within its own may share. */
+/** A local variable, which inner functions may share. */
 export interface LuaLocal {
   value: LuaValue
 }
@@ -19,7 +19,7 @@ export class LuaFrame {
     this.varargs = varargs
   }
 
-  /** A fresh one each time: a loop's functions do not share what each turn has. */
+  /** Each declaration creates a new local, so that closures in a loop do not share variables. */
   declare(slot: number, value: LuaValue): void {
     this.locals[slot] = { value }
   }
@@ -34,8 +34,8 @@ export class LuaFrame {
 }
 
 function expected(local: LuaLocal | undefined): LuaLocal {
-  // The reader resolves a name to what is declared before it.
-  if (local === undefined) throw new LuaError('a local is used before it is there')
+  // The parser resolves a name only to an earlier declaration.
+  if (local === undefined) throw new LuaError('a local is used before its declaration')
   return local
 }
 

@@ -1,24 +1,25 @@
 import type { LuaRun } from './lua-run.ts'
 import { LuaError, type LuaValue } from './lua-value.ts'
 
-/** Fewer places than that are not worth making room in. */
+/** With fewer places, compacting is not worthwhile. */
 const placesMin = 16
 
 /**
- * The elements of a table that do not lie in its row, each at its own place, in the order that they came.
- * One that is set to nil keeps its place until another key comes, so that a walk goes on from it.
+ * The elements of a table outside its row, each at its own place, in the order of insertion. An
+ * element that is set to nil keeps its place until another key is added, so that a traversal can
+ * continue from it.
  */
 export class LuaHash {
   #places = new Map<LuaValue, number>()
   #keys: LuaValue[] = []
   #values: LuaValue[] = []
-  /** No element stands before this place. */
+  /** No element is before this place. */
   #first = 0
   #size = 0
-  /** Where the newest walk stands: it goes on from there also when that element is removed. */
+  /** The position of the newest traversal, which continues from there even if that element is removed. */
   #walked: LuaValue
 
-  /** How many elements there are. */
+  /** The number of elements. */
   get size(): number {
     return this.#size
   }
@@ -32,7 +33,7 @@ export class LuaHash {
     return copy
   }
 
-  /** Whether the key has a place, with or without a value. */
+  /** Returns true if the key has a place, with or without a value. */
   has(key: LuaValue): boolean {
     return this.#places.has(key)
   }
@@ -42,7 +43,7 @@ export class LuaHash {
     return place === undefined ? undefined : this.#values[place]
   }
 
-  /** True where a new place was made. */
+  /** Returns true if a new place was created. */
   set(key: LuaValue, value: LuaValue): boolean {
     const place = this.#places.get(key)
     if (place !== undefined) {
@@ -52,7 +53,8 @@ export class LuaHash {
       return false
     }
     if (value === undefined) return false
-    // At least half of the places were made and left since the last time: each pays for itself.
+    // At least half of the places were created and vacated since the last time, so each pays for
+    // itself.
     if (this.#keys.length >= placesMin && this.#keys.length > 2 * this.#size) this.#compact()
     this.#places.set(key, this.#keys.length)
     this.#keys.push(key)
@@ -61,7 +63,7 @@ export class LuaHash {
     return true
   }
 
-  /** With its place: the key has gone over to the row. */
+  /** Removes the key with its place, because it was moved to the row. */
   remove(key: LuaValue): void {
     const place = this.#places.get(key)
     if (place === undefined) return
@@ -69,7 +71,7 @@ export class LuaHash {
     this.#places.delete(key)
   }
 
-  /** The key of the next element; of the first one where there is none before it. */
+  /** Returns the key of the next element, or of the first one if there is none before it. */
   next(after: LuaValue, run: LuaRun): LuaValue {
     const from = after === undefined ? this.#first : this.#placeOf(after) + 1
     for (let place = from; place < this.#keys.length; place += 1) {

@@ -3,7 +3,7 @@ import { luaLimits, type LuaRun } from './lua-run.ts'
 import { elementBytes, LuaTable } from './lua-table.ts'
 import { LuaError, LuaLimitError, toBytes, toText, typeOf, type LuaValue } from './lua-value.ts'
 
-/** What a script sees of a JSON value: null is nil, and so not there. */
+/** Converts a JSON value for a script: null becomes nil, so the key is missing. */
 export function luaOf(value: unknown, run: LuaRun, depth = 0): LuaValue {
   checkDepth(depth)
   switch (typeof value) {
@@ -35,9 +35,10 @@ function checkDepth(depth: number): void {
 }
 
 /**
- * The JSON of what a script gives back. An empty table may be an object or an array: it is what
- * stood at its place in one of the references, and where none had anything it is left out, as Karmada
- * does. Throws a LuaError on what has no JSON: functions, NaN, and tables with keys of both kinds.
+ * Converts a script's result to JSON. An empty table may be an object or an array: it becomes what
+ * one of the references has at its place, and is omitted if none has anything there, as in Karmada.
+ * Throws a LuaError for values without a JSON form: functions, NaN, and tables with keys of both
+ * types.
  */
 export function jsonOf(value: LuaValue, references: readonly unknown[], run: LuaRun): unknown {
   const shapes = { objects: new Set<string>(), arrays: new Set<string>() }
@@ -46,7 +47,7 @@ export function jsonOf(value: LuaValue, references: readonly unknown[], run: Lua
 }
 
 interface Shapes {
-  /** Paths of empty ones, without the indexes of arrays. */
+  /** The paths of empty tables, without the indexes of arrays. */
   readonly objects: Set<string>
   readonly arrays: Set<string>
 }
@@ -86,7 +87,7 @@ function convert(value: LuaValue, conversion: Conversion, { path, depth }: Place
   }
   if (typeof value === 'number') {
     if (Number.isFinite(value)) return value
-    throw new LuaError(`${shown(path)} is no number that JSON has`)
+    throw new LuaError(`${shown(path)} is not a number that JSON can represent`)
   }
   if (value === undefined || typeof value === 'boolean') return value
   if (!(value instanceof LuaTable)) throw new LuaError(`${shown(path)} is a ${typeOf(value)}`)
@@ -131,6 +132,6 @@ function objectOf(table: LuaTable, conversion: Conversion, { path, depth }: Plac
     const value = convert(table.get(key), conversion, place)
     if (value !== undefined) entries.push([name, value])
   }
-  // Not by assignment: a key may be `__proto__`.
+  // Object.fromEntries is used instead of assignment, because a key may be `__proto__`.
   return Object.fromEntries(entries)
 }

@@ -2,12 +2,12 @@ import { LuaError, numberOf } from './lua-value.ts'
 
 export interface LuaToken {
   readonly kind: 'name' | 'number' | 'text' | 'symbol' | 'word' | 'end'
-  /** Of a text: what it says, without its quotes. */
+  /** The token's text; for a literal text, its content without quotes. */
   readonly text: string
   readonly line: number
 }
 
-/** The words that are no names (Lua 5.1, section 2.1). */
+/** The reserved words (Lua 5.1, section 2.1). */
 const words: ReadonlySet<string> = new Set(
   'and break do else elseif end false for function if in local nil not or repeat return then true until while'.split(
     ' ',
@@ -98,7 +98,7 @@ class Lexer {
     return text
   }
 
-  /** `[[...]]` or `[==[...]==]`; a line end right after it does not count. */
+  /** Reads `[[...]]` or `[==[...]==]`; a line end right after the bracket is skipped. */
   #longText(): string | undefined {
     longBracket.lastIndex = this.#at
     const opened = longBracket.exec(this.#script)

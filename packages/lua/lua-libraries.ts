@@ -8,17 +8,17 @@ import { elementBytes, LuaTable } from './lua-table.ts'
 
 type Functions = Readonly<Record<string, Readonly<Record<string, LuaLibraryFunction>>>>
 
-/** What scripts find beside Lua's own, by name. */
+/** The libraries of scripts in addition to Lua's own, by name. */
 export interface LuaSurroundings {
-  /** There from the start. */
+  /** Libraries that are defined from the start. */
   readonly globals?: Functions
-  /** By `require`. */
+  /** Libraries that `require` loads. */
   readonly modules?: Functions
   /** If omitted, the time of a call is not limited. */
   readonly timer?: LuaTimer
 }
 
-/** The libraries, made once; each run has tables of its own, which its script may change. */
+/** Creates the libraries once. Each run has its own tables, which its script may change. */
 export class LuaLibraries {
   readonly #base: LuaTable
   readonly #tables: ReadonlyMap<string, LuaTable>
@@ -44,7 +44,7 @@ export class LuaLibraries {
     this.#base.set('require', libraryFunction('require', requireOf(modules, run)), run)
   }
 
-  /** Before any script has run. */
+  /** Starts a run before any script has run in it. */
   startRun(): LuaRun {
     const globals = this.#base.copy()
     const run = new LuaRun(globals, this.#timer)

@@ -16,7 +16,7 @@ function ofAll(choose: (first: number, second: number) => number): LuaLibraryFun
   }
 }
 
-/** The engine takes a remainder bit by bit; so many of them count as a step. */
+/** The engine computes a remainder bit by bit; this many bits count as a step. */
 const bitsPerStep = 48
 
 function remainder(args: LuaArguments): number {
@@ -26,7 +26,7 @@ function remainder(args: LuaArguments): number {
   return first % second
 }
 
-/** Without chance: an interpreter that answers one object in two ways is no interpreter. */
+/** There is no random function, because an interpreter must always give the same answer for an object. */
 export const mathFunctions: Readonly<Record<string, LuaLibraryFunction>> = Object.freeze({
   abs: each(Math.abs),
   acos: each(Math.acos),

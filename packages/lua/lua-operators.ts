@@ -6,7 +6,7 @@ import { LuaFunction, numberOf, numberText, typeOf, type LuaValue } from './lua-
 
 export type LuaOperation = (left: LuaValue, right: LuaValue, at: LuaPoint) => LuaValue
 
-/** Where in which run. */
+/** The line and the run of an operation. */
 export interface LuaPoint {
   readonly run: LuaRun
   readonly line: number
@@ -45,12 +45,12 @@ function isSame(left: LuaValue, right: LuaValue, { run }: LuaPoint): boolean {
   return left === right
 }
 
-/** Looking at a long text takes time each time that it is done. */
+/** Each pass over a long text takes time. */
 function readThrough({ length }: string, run: LuaRun): void {
   if (length > 64) run.step(length >> 6)
 }
 
-/** By bytes, as texts are kept. */
+/** Compares bytes, because texts are stored as such. */
 function comparison(
   compare: (left: number | string, right: number | string) => boolean,
 ): LuaOperation {

@@ -3,7 +3,7 @@ import type { LuaArguments, LuaLibraryFunction } from './lua-arguments.ts'
 import { luaOf } from './lua-json.ts'
 import type { LuaTable } from './lua-table.ts'
 
-/** The time of day, always in UTC, and nothing else of a system. */
+/** Provides the time of day, always in UTC, and nothing else of the system. */
 export function osFunctions(
   clock: Pick<Clock, 'now'>,
 ): Readonly<Record<string, LuaLibraryFunction>> {
@@ -66,7 +66,7 @@ function dayOfYear(date: Date): number {
 const days = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
 const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
 
-/** Like C's strftime, as far as anybody writes times of Kubernetes with it; other letters stay. */
+/** Works like C's strftime, as far as scripts format Kubernetes times with it; other letters stay. */
 const parts: Readonly<Record<string, (date: Date) => string>> = Object.freeze({
   a: (date: Date) => (days[date.getUTCDay()] ?? '').slice(0, 3),
   A: (date: Date) => days[date.getUTCDay()] ?? '',
@@ -88,7 +88,7 @@ const parts: Readonly<Record<string, (date: Date) => string>> = Object.freeze({
   '%': () => '%',
 })
 
-/** Steps for each part of a date. */
+/** The steps for each part of a date. */
 const partSteps = 8
 
 function twoDigits(value: number): string {
@@ -97,7 +97,7 @@ function twoDigits(value: number): string {
 
 function formatDate({ run }: LuaArguments, format: string, date: Date): string {
   run.spend(format.length)
-  // Each two characters may be a call.
+  // Every two characters may be a call.
   run.step(format.length)
   return format.replaceAll(/%(.)/gs, (whole, letter: string) => {
     const part = Object.hasOwn(parts, letter) ? parts[letter] : undefined

@@ -4,7 +4,7 @@ import { LuaReader } from './lua-reader.ts'
 import { LuaScope } from './lua-scope.ts'
 import type { LuaBlock, LuaExpression, LuaPlace, LuaProto, LuaStatement } from './lua-syntax.ts'
 
-/** Reads a script as a function without parameters. Throws a LuaError that names the line. */
+/** Parses a script as a function without parameters. Throws a LuaError that names the line. */
 export function parseLua(script: string): LuaProto {
   const scope = new LuaScope(undefined, true)
   const reader = new LuaReader(tokensOf(script), scope, readBlock)
@@ -16,7 +16,7 @@ export function parseLua(script: string): LuaProto {
 
 const blockEnds: ReadonlySet<string> = new Set(['end', 'else', 'elseif', 'until'])
 
-/** Whoever opened the block's scope closes it. */
+/** Reads a block. The caller that opened its scope closes it. */
 function readBlock(reader: LuaReader): LuaBlock {
   const statements: LuaStatement[] = []
   for (;;) {
@@ -25,7 +25,7 @@ function readBlock(reader: LuaReader): LuaBlock {
     const statement = reader.nested(() => readStatement(reader))
     reader.accept(';')
     statements.push(statement)
-    // Both are the last of their block.
+    // Both are the last statement of their block.
     if (statement.type === 'return' || statement.type === 'break') return statements
   }
 }
@@ -170,7 +170,7 @@ function readLocal(reader: LuaReader): LuaStatement {
   const names = [reader.expectName()]
   while (reader.accept(',')) names.push(reader.expectName())
   const values = reader.accept('=') ? readExpressions(reader) : []
-  // Only now: what is on the right means the names from before.
+  // The names are declared last, because the values on the right refer to earlier ones.
   return { type: 'local-statement', slots: names.map((each) => reader.scope.declare(each)), values }
 }
 

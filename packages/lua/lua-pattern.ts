@@ -4,16 +4,16 @@ import type { LuaValue } from './lua-value.ts'
 
 interface Capture {
   readonly start: number
-  /** Still open: undefined. */
+  /** The end of the capture, or undefined while it is open. */
   readonly end: number | undefined
-  /** Of `()`: where it stands is what it captures. */
+  /** True for `()`, which captures its position. */
   readonly isPosition: boolean
 }
 
 export interface LuaMatch {
   readonly start: number
   readonly end: number
-  /** At least one: the whole match where the pattern captures nothing. */
+  /** At least one capture: the whole match if the pattern captures nothing. */
   readonly captures: readonly LuaValue[]
 }
 
@@ -21,8 +21,8 @@ const capturesMax = 32
 const recursionMax = 200
 
 /**
- * The first match at or after a position (section 5.4.1 of the manual); undefined when there is none.
- * Throws a LuaError on a malformed pattern. Each comparison is a step of the run.
+ * Finds the first match at or after a position (section 5.4.1 of the manual). Returns undefined if
+ * there is none. Throws a LuaError for a malformed pattern. Each comparison is a step of the run.
  */
 export function findPattern(
   { text, pattern }: { text: string; pattern: string },
@@ -66,7 +66,7 @@ class Matcher {
     })
   }
 
-  /** Where the match of the rest of the pattern ends. */
+  /** Returns the end of the match of the rest of the pattern. */
   match(at: number, rule: number): number | undefined {
     this.#depth += 1
     if (this.#depth > recursionMax) throw this.#run.error('pattern too complex')
@@ -100,7 +100,7 @@ class Matcher {
     }
   }
 
-  /** `%b()`, and `%1`, which stands for what was captured. */
+  /** Handles `%b()`, and `%1`, which matches an earlier capture. */
   #special(at: number, rule: number): [at: number, rule: number] | 'none' | undefined {
     const kind = this.#pattern[rule + 1] ?? ''
     if (kind === 'b') {
@@ -173,7 +173,7 @@ class Matcher {
     return undefined
   }
 
-  /** Behind one character, class or set. */
+  /** Returns the position after one character, class or set. */
   #ruleEnd(rule: number): number {
     const char = this.#pattern[rule]
     if (char === '%') {
@@ -185,7 +185,7 @@ class Matcher {
     if (char !== '[') return rule + 1
     let at = rule + 1
     if (this.#pattern[at] === '^') at += 1
-    // A bracket that comes first is one of the set.
+    // A bracket that comes first belongs to the set.
     for (let isFirst = true; isFirst || this.#pattern[at] !== ']'; isFirst = false) {
       if (this.#pattern[at] === undefined) {
         throw this.#run.error("malformed pattern (missing ']')")
@@ -242,7 +242,7 @@ const classes: Readonly<Record<string, RegExp>> = Object.freeze({
   z: /\0/,
 })
 
-/** The class in capitals is all but the class; any other character stands for itself. */
+/** An upper-case class is the complement of the class; any other character stands for itself. */
 function isOfClass(char: string, name: string): boolean {
   const found = classes[name.toLowerCase()]
   if (found === undefined) return char === name

@@ -3,10 +3,10 @@ import type { LuaScope } from './lua-scope.ts'
 import type { LuaBlock } from './lua-syntax.ts'
 import { LuaError } from './lua-value.ts'
 
-/** Deeper than anybody writes; each level is a few calls of the reader itself. */
+/** Real scripts do not nest deeper. Each level takes a few calls of the parser itself. */
 const nestingMax = 150
 
-/** Goes over the tokens of a script, and knows in which function it is. */
+/** Reads the tokens of a script, and tracks the function it is in. */
 export class LuaReader {
   readonly #tokens: readonly LuaToken[]
   /** Reads the statements up to the word that ends them. */
@@ -31,7 +31,7 @@ export class LuaReader {
     return token
   }
 
-  /** The one after that; the last one stays. */
+  /** Returns the token after that; the last one stays. */
   get following(): LuaToken {
     return this.#tokens[this.#at + 1] ?? this.token
   }

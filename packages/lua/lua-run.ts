@@ -2,54 +2,54 @@ import type { Clock } from '@skerry/base'
 import type { LuaTable } from './lua-table.ts'
 import { LuaError, LuaLimitError } from './lua-value.ts'
 
-/** What one call of a script may use. */
+/** The limits of one call of a script. */
 export const luaLimits = Object.freeze({
-  /** Statements, calls, and what library functions touch: at most some tens of milliseconds. */
+  /** The number of statements, calls and library operations: at most some tens of milliseconds. */
   stepsMax: 1_000_000,
-  /** All texts and tables that are made, also those that are thrown away. */
+  /** The size of all created texts and tables, including discarded ones. */
   bytesMax: 32 * 1024 * 1024,
-  /** Karmada's. Stops what costs more than its steps say; a machine that is busy takes some of it. */
+  /** Karmada's limit. It stops work that costs more than its steps; a busy machine uses up some of it. */
   timeMaxMs: 1_000,
   callDepthMax: 200,
   scriptBytesMax: 256 * 1024,
-  /** Of tables within tables in what a script is given and gives back. */
+  /** The nesting of tables in a script's arguments and results. */
   valueDepthMax: 100,
 })
 
 /**
- * One step stands for this much work of a library function in the engine: so many characters that
- * are only passed over or copied, or so many that are each looked at by a pattern of the engine.
+ * The work of a library function in the engine that counts as one step: the number of characters
+ * that are only skipped or copied, or that a pattern of the engine examines.
  */
 const charsCopied = 64
 const charsMatched = 8
-/** The cost of an error that a script catches: the engine records where it was raised. */
+/** The cost of an error that a script catches, because the engine records where it was raised. */
 const errorSteps = 50
-/** And what it costs for each call that it leaves. */
+/** The additional cost for each call that the error leaves. */
 const leftCallSteps = 8
-/** The clock is asked after so many steps, and after so many calls. */
+/** The clock is read after this many steps, and after this many calls. */
 const stepsPerLook = 2_000
 const callsPerLook = 16
-/** Bytes that count as a step where both are added up. */
+/** The number of bytes that count as a step where both are added up. */
 const bytesPerStep = 32
 
 export type LuaTimer = Pick<Clock, 'monotonicMs'>
 
-/** One call of a script: what it has used, and what its functions share. */
+/** One call of a script: its used resources, and the state that its functions share. */
 export class LuaRun {
   readonly globals: LuaTable
-  /** Where texts find their methods; undefined until the libraries are there. */
+  /** The methods of texts; undefined until the libraries are loaded. */
   textMethods: LuaTable | undefined
   #steps = 0
   #bytes = 0
   #depth = 0
-  /** Of the script, where the newest call stands. */
+  /** The script's line of the newest call. */
   line = 0
   readonly #timer: LuaTimer | undefined
   readonly #startMs: number
   #nextLook = stepsPerLook
   #calls = 0
 
-  /** Without a timer its time is not limited. */
+  /** Without a timer the time is not limited. */
   constructor(globals: LuaTable, timer?: LuaTimer) {
     this.globals = globals
     this.#timer = timer
@@ -60,12 +60,12 @@ export class LuaRun {
     return this.#steps
   }
 
-  /** Steps and bytes, in steps: grows with the work that was done. */
+  /** Steps and bytes, in steps. It grows with the work done. */
   get used(): number {
     return this.#steps + Math.ceil(this.#bytes / bytesPerStep)
   }
 
-  /** Before they are done. */
+  /** Call this before the steps are done. */
   step(count = 1): void {
     const steps = this.#steps + count
     if (steps > luaLimits.stepsMax) {
@@ -83,17 +83,17 @@ export class LuaRun {
     }
   }
 
-  /** Before so many characters are copied or compared. */
+  /** Call this before characters are copied or compared. */
   copy(length: number): void {
     this.step(Math.ceil(length / charsCopied))
   }
 
-  /** Before a pattern of the engine goes over so many characters. */
+  /** Call this before a pattern of the engine reads characters. */
   match(length: number): void {
     this.step(Math.ceil(length / charsMatched))
   }
 
-  /** Before they are made. */
+  /** Call this before the bytes are allocated. */
   spend(bytes: number): void {
     const made = this.#bytes + bytes
     if (made > luaLimits.bytesMax) {
@@ -102,7 +102,7 @@ export class LuaRun {
     this.#bytes = made
   }
 
-  /** Around each call. */
+  /** Call this at the start of each call. */
   enter(): void {
     this.step()
     this.#calls += 1
@@ -117,17 +117,17 @@ export class LuaRun {
     this.#depth -= 1
   }
 
-  /** What a library function raises. */
+  /** Creates the error of a library function. */
   error(what: string): LuaError {
     return new LuaError(`line ${this.line}: ${what}`)
   }
 
-  /** For `pcall`, which goes on where calls were cut short. */
+  /** The call depth, for `pcall`, which continues after calls were aborted. */
   get depth(): number {
     return this.#depth
   }
 
-  /** After an error that the script has caught. */
+  /** Restores the depth after an error that the script has caught. */
   returnTo(depth: number): void {
     const left = this.#depth - depth
     this.#depth = depth

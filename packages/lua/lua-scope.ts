@@ -2,7 +2,7 @@ import type { LuaPlace, LuaProto } from './lua-syntax.ts'
 
 type Capture = LuaProto['captures'][number]
 
-/** The names that one function knows while it is read. */
+/** The names visible in one function while it is parsed. */
 export class LuaScope {
   readonly hasVarargs: boolean
   readonly captures: Capture[] = []
@@ -29,7 +29,7 @@ export class LuaScope {
     this.#blocks.pop()
   }
 
-  /** A new local, which hides others of its name from now on. */
+  /** Declares a new local, which hides others of its name from now on. */
   declare(name: string): number {
     const slot = this.#slotCount
     this.#slotCount += 1
@@ -52,7 +52,7 @@ export class LuaScope {
     return undefined
   }
 
-  /** What stands for the name around this function does not change while this one is read. */
+  /** The meaning of the name in the enclosing function does not change while this one is parsed. */
   #capture(name: string): number | undefined {
     const known = this.#captured.get(name)
     if (known !== undefined) return known

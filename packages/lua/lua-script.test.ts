@@ -4,7 +4,7 @@ import { jsonOf, luaOf } from './lua-json.ts'
 import { readLuaScript } from './lua-script.ts'
 import { LuaError, LuaLimitError, toText } from './lua-value.ts'
 
-/** What an expression, or the body of a function, gives. */
+/** Returns the values of an expression, or of a function's body. */
 function valuesOf(body: string, ...args: unknown[]): unknown[] {
   const text = /\breturn\b/.test(body) ? body : `return ${body}`
   const script = readLuaScript(`function f(a, b, c)\n${text}\nend`)

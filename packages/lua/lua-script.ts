@@ -4,12 +4,12 @@ import { callValue } from './lua-operators.ts'
 import { luaLimits, type LuaRun } from './lua-run.ts'
 import { LuaError, LuaFunction, LuaLimitError, toBytes, type LuaValue } from './lua-value.ts'
 
-/** A script in Lua 5.1, read once and called often. Each call starts from nothing. */
+/** A Lua 5.1 script, parsed once and called often. Each call starts with fresh state. */
 export interface LuaScript {
   /**
-   * Calls one of its functions. `use` gets what it gives back, while the call's limits still hold. Throws
-   * a LuaError that says what the script did wrong and in which line, and a LuaLimitError when it took
-   * more than `luaLimits` allow. `run` is one that has been started and not used; if omitted, a new one.
+   * Calls one of the script's functions. `use` gets its results while the call's limits still
+   * apply. Throws a LuaError that names the script's error and its line, and a LuaLimitError if the
+   * call exceeded `luaLimits`. `run` is one that was started and not used; if omitted, a new one.
    */
   call<Result>(
     name: string,
@@ -19,7 +19,7 @@ export interface LuaScript {
   ): Result
 }
 
-/** Throws a LuaError on a script that is no Lua. */
+/** Throws a LuaError if the script is not valid Lua. */
 export function readLuaScript(text: string, libraries = new LuaLibraries()): LuaScript {
   const bytes = toBytes(text)
   if (bytes.length > luaLimits.scriptBytesMax) {
@@ -37,12 +37,12 @@ export function readLuaScript(text: string, libraries = new LuaLibraries()): Lua
   }
 }
 
-/** Deep recursion of a script is one of its limits, wherever the engine's own stack ends. */
+/** Deep recursion counts as one of the script's limits, wherever the engine's own stack ends. */
 function withinStack<Result>(act: () => Result): Result {
   try {
     return act()
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    throw new LuaLimitError('it was nested too deep', { cause: error })
+    throw new LuaLimitError('it was nested too deeply', { cause: error })
   }
 }

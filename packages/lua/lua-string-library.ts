@@ -48,7 +48,7 @@ export const stringFunctions: Readonly<Record<string, LuaLibraryFunction>> = Obj
   upper: (args: LuaArguments) => cased(args, /[a-z]+/g, (letters) => letters.toUpperCase()),
 })
 
-/** Letters may stand alone, each of which is a call then. */
+/** Letters may be isolated, and then each is a call. */
 function cased(args: LuaArguments, letters: RegExp, by: (letters: string) => string): string {
   const text = args.text(0)
   args.run.step(text.length)
@@ -133,13 +133,16 @@ function gsub(args: LuaArguments): readonly LuaValue[] {
   return [made(args, pieces.join('')), count]
 }
 
-/** A text, a table that is asked for the first capture, or a function; nil and false leave what was there. */
+/**
+ * Replaces by a text, by a table's value for the first capture, or by a function; nil and false
+ * keep the original.
+ */
 function replacementOf(args: LuaArguments, { captures }: LuaMatch, whole: string): string {
   const { run } = args
   const by = args.values[2]
   if (!(by instanceof LuaTable) && !(by instanceof LuaFunction)) {
     const template = args.text(2)
-    // Each of its characters may be a call.
+    // Each character may be a call.
     run.step(template.length)
     return template.replaceAll(/%(.)/gs, (_, char: string) => {
       if (char === '0') return whole

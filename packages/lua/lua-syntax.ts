@@ -1,4 +1,4 @@
-/** The syntax tree of Lua 5.1; names are resolved: a local one says where it lies. */
+/** The syntax tree of Lua 5.1 with resolved names: a local one has its slot. */
 export type LuaExpression =
   | { readonly type: 'constant'; readonly value: undefined | boolean | number | string }
   | { readonly type: 'varargs' }
@@ -35,10 +35,10 @@ export type LuaBinaryOperator =
   | '>'
   | '>='
 
-/** What can be assigned to. */
+/** The possible targets of an assignment. */
 export type LuaPlace =
   | { readonly type: 'local'; readonly slot: number }
-  /** A local of a function around this one. */
+  /** A local of an enclosing function. */
   | { readonly type: 'captured'; readonly index: number }
   | { readonly type: 'global'; readonly name: string }
   | {
@@ -51,14 +51,14 @@ export type LuaPlace =
 export interface LuaCall {
   readonly type: 'call'
   readonly callee: LuaExpression
-  /** Of `object:method()`: the object is the first argument. */
+  /** The method of `object:method()`, whose first argument is the object. */
   readonly method?: string
   readonly args: readonly LuaExpression[]
   readonly line: number
 }
 
 export interface LuaField {
-  /** Absent: the next one in the row. */
+  /** If omitted, the next index of the list. */
   readonly key?: LuaExpression
   readonly value: LuaExpression
 }
@@ -70,7 +70,7 @@ export type LuaStatement =
       readonly slots: readonly number[]
       readonly values: readonly LuaExpression[]
     }
-  /** Its body knows its own name. */
+  /** The body can refer to the function's own name. */
   | { readonly type: 'local-function'; readonly slot: number; readonly proto: LuaProto }
   | {
       readonly type: 'assign'
@@ -106,13 +106,13 @@ export type LuaStatement =
 
 export type LuaBlock = readonly LuaStatement[]
 
-/** A function as it is written. */
+/** A function in the source. */
 export interface LuaProto {
   readonly name: string
   readonly parameters: readonly number[]
   readonly hasVarargs: boolean
   readonly slotCount: number
-  /** What it takes of the function around it when it is made. */
+  /** The variables that it captures from the enclosing function when it is created. */
   readonly captures: readonly { readonly from: 'local' | 'captured'; readonly index: number }[]
   readonly body: LuaBlock
 }

@@ -57,7 +57,7 @@ function insert(args: LuaArguments): readonly LuaValue[] {
   return []
 }
 
-/** Merges: of equal elements the first stays first, and an order that contradicts itself ends, too. */
+/** Sorts by merging: of equal elements the first stays first, and an inconsistent order ends, too. */
 function sort(args: LuaArguments): readonly LuaValue[] {
   const { run } = args
   const table = args.table(0)
@@ -73,7 +73,7 @@ function sort(args: LuaArguments): readonly LuaValue[] {
     return isTrue(answer)
   }
   run.spend(16 * table.length)
-  // Holes are not compared, and yet gone over.
+  // Holes are not compared, but still traversed.
   run.step(table.length)
   table.replaceRow(
     table.row().toSorted((left, right) => (before(left, right) ? -1 : before(right, left) ? 1 : 0)),

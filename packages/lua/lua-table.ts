@@ -2,16 +2,16 @@ import { LuaHash } from './lua-hash.ts'
 import type { LuaRun } from './lua-run.ts'
 import { LuaError, type LuaValue } from './lua-value.ts'
 
-/** About what an element takes in memory. */
+/** The approximate memory of an element. */
 export const elementBytes = 40
 
-/** A table without metatables. Elements 1 to n lie in a row, which may have holes; others are hashed. */
+/** A table without metatables. Elements 1 to n are in a row, which may have holes; others are hashed. */
 export class LuaTable {
   readonly #row: LuaValue[]
   #hash = new LuaHash()
-  /** No element of the row stands before this index. */
+  /** No element of the row is before this index. */
   #rowFirst = 0
-  /** The longest that the row has been: keys up to here may have been in it. */
+  /** The largest length that the row has had: keys up to here may have been in it. */
   #rowMost: number
 
   constructor(row: LuaValue[] = []) {
@@ -20,14 +20,14 @@ export class LuaTable {
     this.#trim()
   }
 
-  /** One of its own, with the same elements. */
+  /** Returns a copy with the same elements. */
   copy(): LuaTable {
     const copy = new LuaTable([...this.#row])
     copy.#hash = this.#hash.copy()
     return copy
   }
 
-  /** The row's length: what stands behind it is nil. */
+  /** The row's length; elements beyond it are nil. */
   get length(): number {
     return this.#row.length
   }
@@ -78,7 +78,7 @@ export class LuaTable {
     while (this.#row.length > 0 && this.#row[this.#row.length - 1] === undefined) this.#row.pop()
   }
 
-  /** Later elements move. Positions from 1 to the length plus 1. */
+  /** Inserts an element and moves later ones. Positions go from 1 to the length plus 1. */
   insert(position: number, value: LuaValue, run: LuaRun): void {
     run.step(this.#row.length - position + 1)
     run.spend(elementBytes)
@@ -88,7 +88,7 @@ export class LuaTable {
     this.#trim()
   }
 
-  /** Later elements move. */
+  /** Removes an element and moves later ones. */
   remove(position: number, run: LuaRun): LuaValue {
     if (position < 1 || position > this.#row.length) return undefined
     run.step(this.#row.length - position + 1)
@@ -109,17 +109,17 @@ export class LuaTable {
     this.#trim()
   }
 
-  /** How many elements there are, holes of the row included. */
+  /** The number of elements, holes of the row included. */
   get size(): number {
     return this.#row.length + this.#hash.size
   }
 
-  /** Whether there is any element. */
+  /** True if there is no element. */
   get isEmpty(): boolean {
     return this.#row.length === 0 && this.#hash.size === 0
   }
 
-  /** The row first, then others in the order that they came. Each place that is passed is a step. */
+  /** Yields the row first, then others in the order of insertion. Each place passed is a step. */
   *keys(run: LuaRun): Generator<LuaValue, undefined> {
     for (let key = this.nextKey(undefined, run); key !== undefined; key = this.nextKey(key, run)) {
       yield key
@@ -128,9 +128,9 @@ export class LuaTable {
   }
 
   /**
-   * The key that comes after this one; undefined behind the last. An element that was removed while the
-   * table was walked still has its place. Each place that is passed is a step, and those before the
-   * first element are passed once.
+   * Returns the key after this one, or undefined after the last. An element that was removed during
+   * a traversal still has its place. Each place passed is a step, and those before the first
+   * element are passed once.
    */
   nextKey(after: LuaValue, run: LuaRun): LuaValue {
     run.step()
@@ -143,7 +143,7 @@ export class LuaTable {
     return this.#hash.next(index === undefined ? after : undefined, run)
   }
 
-  /** Undefined of a key that stands in the hash. */
+  /** Returns undefined for a key in the hash. */
   #indexAfter(key: LuaValue): number | undefined {
     if (typeof key !== 'number' || !Number.isInteger(key) || key < 1) return undefined
     return key <= this.#rowMost && !this.#hash.has(key) ? key : undefined

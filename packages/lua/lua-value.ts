@@ -2,8 +2,8 @@ import type { LuaRun } from './lua-run.ts'
 import type { LuaTable } from './lua-table.ts'
 
 /**
- * A value of Lua 5.1. Nil is undefined. A text is a string of bytes (each character below 256), as Lua's
- * are: `toBytes` and `toText` lead in and out.
+ * A value of Lua 5.1. Nil is undefined. A text is a string of bytes (each character below 256), as
+ * in Lua; `toBytes` and `toText` convert.
  */
 export type LuaValue = undefined | boolean | number | string | LuaTable | LuaFunction
 
@@ -19,10 +19,10 @@ export class LuaFunction {
   }
 }
 
-/** What a script has raised, or what is wrong with it; scripts may catch it. */
+/** Reports an error that a script raised, or an error in the script. Scripts may catch it. */
 export class LuaError extends Error {
   override name = 'LuaError'
-  /** What `pcall` gives to the script. */
+  /** The value that `pcall` returns to the script. */
   readonly value: LuaValue
 
   constructor(message: string, value: LuaValue = message) {
@@ -31,7 +31,7 @@ export class LuaError extends Error {
   }
 }
 
-/** A script has used more than it may. No script catches it. */
+/** Reports that a script exceeded a limit. Scripts cannot catch it. */
 export class LuaLimitError extends Error {
   override name = 'LuaLimitError'
 }
@@ -49,12 +49,12 @@ export function typeOf(value: LuaValue): string {
   }
 }
 
-/** All but nil and false. */
+/** Everything except nil and false is true. */
 export function isTrue(value: LuaValue): boolean {
   return value !== undefined && value !== false
 }
 
-/** As Karmada's Lua writes it: a whole number without a point, others as short as they can be. */
+/** Formats a number as Karmada's Lua does: a whole number without a point, others as short as possible. */
 export function numberText(value: number): string {
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'
@@ -64,19 +64,22 @@ export function numberText(value: number): string {
   return text.replace(/e([+-])(\d)$/, 'e$10$2')
 }
 
-/** Each digit has one place in it: with two, a text that is no number would be tried in all ways. */
+/**
+ * Each digit has one place in the pattern. With two, a text that does not match would be tried in
+ * all ways.
+ */
 const numberPattern = /^[ \t\n\v\f\r]*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)[ \t\n\v\f\r]*$/i
 const hexPattern = /^[ \t\n\v\f\r]*([+-]?)0x([0-9a-f]+)[ \t\n\v\f\r]*$/i
 
-/** The decimal number that a text is, without the space around it. Each character is looked at once. */
+/** Returns the decimal number in a text, without surrounding space. Each character is examined once. */
 export function decimalIn(text: string): string | undefined {
   return numberPattern.exec(text)?.[1]
 }
 
-/** Longer texts stand for no number: reading them over and over would take time. */
+/** Longer texts are not numbers, because parsing them repeatedly would take time. */
 const numberCharsMax = 400
 
-/** The number that a text or number stands for; undefined of anything else. */
+/** Returns the number that a text or number represents, or undefined for anything else. */
 export function numberOf(value: LuaValue): number | undefined {
   if (typeof value === 'number') return value
   if (typeof value !== 'string' || value.length > numberCharsMax) return undefined
@@ -88,7 +91,7 @@ export function numberOf(value: LuaValue): number | undefined {
   return hex[1] === '-' ? -size : size
 }
 
-/** What `tostring` shows. */
+/** Returns the text that `tostring` shows. */
 export function textOf(value: LuaValue): string {
   switch (typeof value) {
     case 'undefined':
@@ -100,12 +103,13 @@ export function textOf(value: LuaValue): string {
     case 'string':
       return value
     default:
-      // Without an address: what a script says may not hang on where its values lie.
+      // There is no address, because a script's result must not depend on where its values are in
+      // memory.
       return value instanceof LuaFunction ? `function: ${value.name}` : 'table'
   }
 }
 
-/** UTF-8, one character a byte. */
+/** Encodes as UTF-8, one character per byte. */
 export function toBytes(text: string): string {
   for (let at = 0; at < text.length; at += 1) {
     if (text.charCodeAt(at) > 127) return Buffer.from(text, 'utf8').toString('latin1')
@@ -113,7 +117,7 @@ export function toBytes(text: string): string {
   return text
 }
 
-/** The text that these bytes are in UTF-8; what is no UTF-8 is shown as U+FFFD. */
+/** Decodes UTF-8. Invalid bytes become U+FFFD. */
 export function toText(bytes: string): string {
   for (let at = 0; at < bytes.length; at += 1) {
     if (bytes.charCodeAt(at) > 127) return Buffer.from(bytes, 'latin1').toString('utf8')

@@ -1,11 +1,15 @@
 import type { LuaExpression, LuaStatement } from './lua-syntax.ts'
 
-/** Parts of a statement that count as a step: a longer one costs as much as several short ones. */
+/**
+ * The parts of a statement that count as a step, so that a longer one costs as much as several
+ * short ones.
+ */
 const partsPerStep = 8
 
 /**
- * How many steps a statement takes by itself, at least one: with what it evaluates, without the blocks in
- * it and what it evaluates in each turn of a loop. Known when the script is read.
+ * Returns how many steps a statement takes by itself, at least one: with the expressions it
+ * evaluates, without its inner blocks and without what each turn of a loop evaluates. Computed when
+ * the script is parsed.
  */
 export function statementSteps(statement: LuaStatement): number {
   switch (statement.type) {
@@ -38,7 +42,7 @@ export function stepsOf(expressions: readonly LuaExpression[], others = 0): numb
   return 1 + Math.floor(parts / partsPerStep)
 }
 
-/** A function in it counts as it is made, not as it runs. */
+/** A function in it counts as created, not as called. */
 function partsOf(expression: LuaExpression): number {
   switch (expression.type) {
     case 'constant':

@@ -1,6 +1,6 @@
 /**
- * lua: an interpreter of Lua 5.1 that runs scripts of strangers. Every step, byte and library call is charged to a budget, and a
- * script that spends its budget or its time ends with LuaLimitError.
+ * lua: an interpreter of Lua 5.1 for untrusted scripts. Every step, byte and library call is charged
+ * to a budget, and a script that exceeds its budget or its time ends with LuaLimitError.
  * Start reading at lua-script.ts.
  */
 export { LuaArguments, type LuaLibraryFunction } from './lua-arguments.ts'

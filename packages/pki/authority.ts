@@ -4,13 +4,13 @@ import { signingAlgorithmOf, toCryptoKeys } from './signing-key.ts'
 import { extendedUsages, keyUsageBits, type KeyUsage } from './usages.ts'
 import { x509 } from './x509-library.ts'
 
-/** Who a certificate speaks for. */
+/** The identity in a certificate. */
 export interface Subject {
   readonly commonName: string
   readonly organizations?: readonly string[]
 }
 
-/** A certificate with its private key, able to sign others. */
+/** A certificate with its private key that can sign others. */
 export interface Authority {
   readonly certificatePem: string
   readonly privateKeyPem: string
@@ -23,13 +23,16 @@ export interface CertificateProfile {
   readonly notBeforeMs: number
   readonly notAfterMs: number
   readonly keyUsages: readonly KeyUsage[]
-  /** Names of the table in usages.ts, or object identifiers. */
+  /** Names from the table in usages.ts, or object identifiers. */
   readonly extendedUsages: readonly string[]
   readonly dnsNames?: readonly string[]
   readonly ipAddresses?: readonly string[]
   readonly emails?: readonly string[]
   readonly uris?: readonly string[]
-  /** Hexadecimal, whole bytes, from 01 to 7f the first, 13 at most: how the serial number begins. Default: random. */
+  /**
+   * The start of the serial number, in hexadecimal: at most 13 whole bytes, the first from 01 to
+   * 7f. Default: random.
+   */
   readonly serialPrefix?: string | undefined
 }
 
@@ -39,15 +42,15 @@ export interface AuthorityOptions {
   readonly notAfterMs: number
 }
 
-/** A new self-signed root with a fresh ECDSA P-256 key. */
+/** Creates a self-signed root with a new ECDSA P-256 key. */
 export async function createAuthority(options: AuthorityOptions): Promise<Authority> {
   const { privateKeyPem } = await generateKeyPair()
   return selfSigned(privateKeyPem, toName(options.subject), options)
 }
 
 /**
- * The same authority with other dates: same key and same name, so that every certificate that it has
- * signed, and every hash that pins it, stays good.
+ * Returns the same authority with other dates. Its key and name stay the same, so that every
+ * certificate that it has signed, and every hash that pins it, remains valid.
  */
 export async function redateAuthority(
   { certificatePem, privateKeyPem }: Authority,
@@ -83,8 +86,8 @@ async function selfSigned(
 }
 
 /**
- * Signs one leaf certificate, which never outlives the authority. Returns PEM. Throws RangeError when the
- * certificate would end before it begins, e.g. because the authority has ended by then.
+ * Signs one leaf certificate, which never outlives the authority. Returns PEM. Throws RangeError if
+ * the certificate would end before it begins, e.g. because the authority has expired by then.
  */
 export async function signCertificate(
   authority: Authority,
@@ -125,7 +128,7 @@ function toName(subject: Subject): { [type: string]: string[] }[] {
   return [...organizations, { CN: [subject.commonName] }]
 }
 
-/** Empty when the profile names nothing: an empty extension is not valid. */
+/** Returns nothing if the profile has no names, because an empty extension is not valid. */
 function alternativeNames(
   profile: Pick<CertificateProfile, 'dnsNames' | 'ipAddresses' | 'emails' | 'uris'>,
 ): InstanceType<typeof x509.SubjectAlternativeNameExtension>[] {
@@ -155,7 +158,7 @@ function importPublicKey(publicKeyPem: string): webcrypto.CryptoKey {
   return key.toCryptoKey(signingAlgorithmOf(key), true, ['verify'])
 }
 
-/** 127 random bits: positive in DER, and never zero. With a prefix 20 bytes, as many as there may be. */
+/** Returns 127 random bits: positive in DER, and never zero. With a prefix it has 20 bytes, the maximum. */
 function newSerialNumber(prefix?: string): string {
   if (prefix !== undefined) return prefix + randomBytes(20 - prefix.length / 2).toString('hex')
   const bytes = randomBytes(16)

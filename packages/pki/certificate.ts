@@ -9,7 +9,7 @@ export interface AlternativeNames {
   readonly uris: readonly string[]
 }
 
-/** What is read from a certificate. */
+/** The fields read from a certificate. */
 export interface Certificate extends AlternativeNames {
   readonly commonName: string
   readonly organizations: readonly string[]
@@ -20,13 +20,16 @@ export interface Certificate extends AlternativeNames {
   readonly notAfterMs: number
   readonly isAuthority: boolean
   readonly keyUsages: readonly KeyUsage[]
-  /** By name where we know one, else the object identifier. Empty: the certificate does not say. */
+  /**
+   * Known names, otherwise object identifiers. The list is empty if the certificate has no such
+   * extension.
+   */
   readonly extendedUsages: readonly string[]
-  /** Hexadecimal SHA-256 over the whole certificate. */
+  /** The hexadecimal SHA-256 of the whole certificate. */
   readonly fingerprint: string
 }
 
-/** Reads PEM (its first certificate) or DER. Throws TypeError when it is neither. */
+/** Reads PEM (its first certificate) or DER. Throws TypeError if it is neither. */
 export function readCertificate(source: string | Uint8Array): Certificate {
   const certificate = parse(source)
   return {
@@ -55,7 +58,8 @@ export function subjectOf(name: InstanceType<typeof x509.Name>): {
 export function namesOf(
   extensions: readonly InstanceType<typeof x509.Extension>[],
 ): AlternativeNames {
-  // A copy into a plain array: the library's own kind of array makes more of itself.
+  // The names are copied into a plain array, because the library's own array type creates further
+  // ones.
   const names = [...extensions]
     .filter((extension) => extension instanceof x509.SubjectAlternativeNameExtension)
     .flatMap((extension) => extension.names.items)
@@ -78,7 +82,7 @@ function parse(source: string | Uint8Array): InstanceType<typeof x509.X509Certif
 }
 
 function readKeyUsages(bits: number): KeyUsage[] {
-  // Object.keys gives exactly the keys of this frozen table.
+  // Object.keys returns exactly the keys of this frozen table.
   const all = Object.keys(keyUsages) as KeyUsage[]
   return all.filter((usage) => (bits & keyUsages[usage]) !== 0)
 }

@@ -1,18 +1,21 @@
 import { X509Certificate } from 'node:crypto'
 import { extendedUsages } from './usages.ts'
 
-/** What a server asks of a client's certificate, once TLS has verified it. */
+/** The fields of a client's certificate that a server uses once TLS has verified it. */
 export interface ClientCertificate {
-  /** The last one, as x509.Name of Go has it; '' where there is none. */
+  /** The last common name, as in Go's x509.Name; '' if there is none. */
   readonly commonName: string
   readonly organizations: readonly string[]
   readonly notBeforeMs: number
   readonly notAfterMs: number
-  /** By name where we know one, else the object identifier. Empty: the certificate does not say. */
+  /**
+   * Known names, otherwise object identifiers. The list is empty if the certificate has no such
+   * extension.
+   */
   readonly extendedUsages: readonly string[]
   /** Lower-case hexadecimal. */
   readonly serialNumber: string
-  /** Hexadecimal SHA-256 over the whole certificate. */
+  /** The hexadecimal SHA-256 of the whole certificate. */
   readonly fingerprint: string
 }
 
@@ -20,9 +23,9 @@ export interface ClientCertificate {
 const known = new WeakMap<Uint8Array, ClientCertificate>()
 
 /**
- * The same as `readCertificate` says of these fields, by the engine's own parser and once for the same array: a
- * tenth of the time, which counts where thousands of clients come at once. Takes DER, which must not change
- * afterwards; throws TypeError when it is none.
+ * Returns the same values for these fields as `readCertificate`, but uses the engine's own parser,
+ * once for the same array. That takes a tenth of the time, which matters when thousands of clients
+ * come at once. Takes DER, which must not change afterwards. Throws TypeError if it is not DER.
  */
 export function readClientCertificate(der: Uint8Array): ClientCertificate {
   const seen = known.get(der)
@@ -35,7 +38,7 @@ export function readClientCertificate(der: Uint8Array): ClientCertificate {
 function read(der: Uint8Array): ClientCertificate {
   const certificate = parse(der)
   const { subject, ext_key_usage: usages = [] } = certificate.toLegacyObject()
-  // Absent where the subject is empty, though not in the types.
+  // This is undefined if the subject is empty, though not in the types.
   const fields: Partial<Record<string, string | string[]>> = { ...subject }
   return {
     commonName: listOf(fields['CN']).at(-1) ?? '',

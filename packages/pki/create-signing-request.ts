@@ -10,8 +10,8 @@ export interface SigningRequestOptions extends Partial<AlternativeNames> {
 }
 
 /**
- * A PKCS#10 request (RFC 2986) in PEM, signed with its own key. Written without the X.509 library:
- * a node makes two requests in its life and would hold 9 MB for it.
+ * Creates a PKCS#10 request (RFC 2986) in PEM, signed with its own key. It does not use the X.509
+ * library: a node makes two requests in its life and would hold 9 MB for it.
  */
 export function createSigningRequest(options: SigningRequestOptions): string {
   const key = createPrivateKey(options.privateKeyPem)
@@ -64,7 +64,7 @@ function subjectName({ organizations = [], commonName }: Subject): Buffer {
   )
 }
 
-/** The extensionRequest attribute with subjectAltName; nothing where no names are asked for. */
+/** Returns the extensionRequest attribute with subjectAltName, or nothing if no names are requested. */
 function extensionRequest(names: Partial<AlternativeNames>): Buffer[] {
   const general = [
     ...(names.emails ?? []).map((email) => derText(0x81, email)),
@@ -86,7 +86,7 @@ function extensionRequest(names: Partial<AlternativeNames>): Buffer[] {
 
 function addressBytes(address: string): Buffer {
   if (isIPv4(address)) return Buffer.from(address.split('.').map(Number))
-  // The URL parser expands what may be short and mixed into hexadecimal groups.
+  // The URL parser expands short and mixed forms to hexadecimal groups.
   const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::')
   const groups = (text: string): string[] => (text === '' ? [] : text.split(':'))
   const [before, after] = [groups(head), groups(tail ?? '')]

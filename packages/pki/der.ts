@@ -10,7 +10,7 @@ export const derTags = Object.freeze({
   set: 0x31,
 })
 
-/** One value: tag, length, and its parts one after another. */
+/** Encodes one value: tag, length, and its parts one after another. */
 export function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(parts)
   return Buffer.concat([Buffer.from([tag]), lengthOf(content.length), content])
@@ -24,14 +24,14 @@ export function derBits(bytes: Uint8Array): Buffer {
   return der(derTags.bitString, Buffer.from([0]), bytes)
 }
 
-/** Dotted, e.g. 2.5.4.3. */
+/** Encodes a dotted object identifier, e.g. 2.5.4.3. */
 export function derObjectIdentifier(dotted: string): Buffer {
   const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number)
   const bytes = [first * 40 + second, ...rest].flatMap(base128)
   return der(derTags.objectIdentifier, Buffer.from(bytes))
 }
 
-/** Seven bits a byte, the highest bit set on all but the last. */
+/** Encodes seven bits per byte, with the highest bit set on all except the last. */
 function base128(value: number): number[] {
   const bytes = [value & 0x7f]
   for (let rest = value >>> 7; rest > 0; rest >>>= 7) bytes.unshift((rest & 0x7f) | 0x80)

@@ -21,13 +21,13 @@ export async function generateKeyPair(): Promise<KeyPair> {
   return { privateKeyPem: privateKey, publicKeyPem: publicKey }
 }
 
-/** Throws when the text is no private key that this platform reads. */
+/** Throws if the text is not a private key that this platform reads. */
 export function publicKeyOf(privateKeyPem: string): string {
   const publicKey = createPublicKey(createPrivateKey(privateKeyPem))
   return publicKey.export({ type: 'spki', format: 'pem' }).toString()
 }
 
-/** The key id that Kubernetes puts into token headers: base64url of SHA-256 over the SPKI in DER. */
+/** Returns the key id that Kubernetes puts into token headers: base64url of SHA-256 over the SPKI in DER. */
 export function keyId(publicKeyPem: string): string {
   const der = createPublicKey(publicKeyPem).export({ type: 'spki', format: 'der' })
   return createHash('sha256').update(der).digest('base64url')

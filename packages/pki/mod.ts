@@ -1,7 +1,7 @@
 /**
- * pki: X.509 and keys. Makes and reads keys, certificates and signing requests; it knows no
- * Kubernetes word, reads no clock and touches no file.
- * Start reading at authority.ts (who signs), then certificate.ts (what is read back).
+ * pki: X.509 and keys. Creates and reads keys, certificates and signing requests. It knows no
+ * Kubernetes term, reads no clock and touches no file.
+ * Start reading at authority.ts (signing), then certificate.ts (reading).
  */
 export { generateKeyPair, keyId, publicKeyOf } from './key-pair.ts'
 export {

@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, type KeyObject, type webcrypto } fro
 
 type CryptoKey = webcrypto.CryptoKey
 
-/** How a key signs and is imported into WebCrypto. ECDSA (P-256, P-384, P-521) and RSA keys are known. */
+/** How a key signs and is imported into WebCrypto. ECDSA (P-256, P-384, P-521) and RSA keys are supported. */
 interface SigningAlgorithm {
   readonly algorithm: { name: string; namedCurve?: string; hash: string }
 }
@@ -22,14 +22,17 @@ export function signingAlgorithmOf(key: KeyObject): SigningAlgorithm['algorithm'
 
 const rsaBitsMin = 2_048
 
-/** False for a key that signs neither certificates nor tokens here: Ed25519, another curve, a short one of RSA. */
+/**
+ * Returns false for a key that cannot sign certificates or tokens here: Ed25519, another curve, a
+ * short RSA key.
+ */
 export function isSigningKey(privateKeyPem: string): boolean {
   const { asymmetricKeyType: type, asymmetricKeyDetails: details } = createPrivateKey(privateKeyPem)
   if (type === 'rsa') return (details?.modulusLength ?? 0) >= rsaBitsMin
   return type === 'ec' && Object.hasOwn(curves, details?.namedCurve ?? '')
 }
 
-/** Both halves for WebCrypto, from the private key alone. */
+/** Imports both halves into WebCrypto, from the private key alone. */
 export function toCryptoKeys(privateKeyPem: string): {
   privateKey: CryptoKey
   publicKey: CryptoKey

@@ -2,7 +2,7 @@ import { createPublicKey } from 'node:crypto'
 import { namesOf, subjectOf, type AlternativeNames } from './certificate.ts'
 import { x509 } from './x509-library.ts'
 
-/** What a PKCS#10 request asks for. */
+/** The content of a PKCS#10 request. */
 export interface SigningRequest extends AlternativeNames {
   readonly commonName: string
   readonly organizations: readonly string[]
@@ -10,7 +10,7 @@ export interface SigningRequest extends AlternativeNames {
   readonly publicKeyPem: string
 }
 
-/** Throws TypeError when the text is no PKCS#10 request or its signature is not by its own key. */
+/** Throws TypeError if the text is not a PKCS#10 request, or its own key did not sign it. */
 export async function readSigningRequest(pem: string): Promise<SigningRequest> {
   const request = parse(pem)
   if (!(await request.verify())) {
@@ -28,18 +28,18 @@ export async function readSigningRequest(pem: string): Promise<SigningRequest> {
   }
 }
 
-/** A request as its parts, whoever signed it. */
+/** The parts of a request, with its signature not verified yet. */
 export interface SigningRequestProof {
   /** SPKI in DER. */
   readonly publicKeyDer: Uint8Array
-  /** True when the request is signed by its own key. Throws where this platform cannot use that key. */
+  /** Resolves to true if the request's own key signed it. Throws if this platform cannot use that key. */
   readonly isSigned: () => Promise<boolean>
 }
 
-/** Throws TypeError when the bytes are no PKCS#10 request, or more than one. */
+/** Throws TypeError if the bytes are not exactly one PKCS#10 request. */
 export function readSigningRequestProof(der: Uint8Array): SigningRequestProof {
   try {
-    if (sequenceBytes(der) !== der.length) throw new TypeError('it does not end where it says')
+    if (sequenceBytes(der) !== der.length) throw new TypeError('its declared length is wrong')
     const request = new x509.Pkcs10CertificateRequest(new Uint8Array(der))
     const publicKeyDer = new Uint8Array(request.publicKey.rawData)
     return { publicKeyDer, isSigned: () => request.verify() }
@@ -48,7 +48,7 @@ export function readSigningRequestProof(der: Uint8Array): SigningRequestProof {
   }
 }
 
-/** How long the DER sequence says that it is, its head included; NaN where that is left open. */
+/** Returns the length of the DER sequence, including its head, or NaN if the length is indefinite. */
 function sequenceBytes(der: Uint8Array): number {
   const first = der[1] ?? Number.NaN
   if (first < 0x80) return first + 2

@@ -20,7 +20,7 @@ import { refuse, refuseForGood, type PlacementContext } from './framework/plugin
 import type { PodInfo } from './framework/pod-info.ts'
 import type { Profile } from './profile.ts'
 
-/** Stands among the plugins that refused a pod: then every event is worth another try. */
+/** Listed among the plugins that refused a pod; every event is then worth another try. */
 export const extenderRefusal = 'Extender'
 
 export interface Extenders {
@@ -28,7 +28,10 @@ export interface Extenders {
   readonly signal: AbortSignal
 }
 
-/** As planPlacement, with what extenders say. Rejects with ExtenderError where one must not fail. */
+/**
+ * Does the same as planPlacement, but asks the extenders. Rejects with ExtenderError if one fails
+ * that must not.
+ */
 export async function planWithExtenders(
   context: PlacementContext,
   profile: Profile,
@@ -40,7 +43,7 @@ export async function planWithExtenders(
   if ('isPlaced' in found) return found
   let feasible = await nodesLeft(context, found, asked)
   if (feasible.length === 0 && (options.nominatedNode ?? '') !== '') {
-    // The nominated node was the only one that was looked at.
+    // The nominated node was the only one that was checked.
     found = searchPlacement(context, profile, { ...options, nominatedNode: '' })
     if ('isPlaced' in found) return found
     feasible = await nodesLeft(context, found, asked)
@@ -51,7 +54,7 @@ export async function planWithExtenders(
   return { isPlaced: true, nodeName, nodesSeen: found.nodesSeen }
 }
 
-/** Nodes that every extender leaves; what they said of others is among the refusals. */
+/** Returns the nodes that every extender accepts. Its reasons against others are among the refusals. */
 async function nodesLeft(
   { pod }: PlacementContext,
   { feasible, refusals, refusedBy }: Search,
@@ -79,7 +82,7 @@ function nodeOf({ node }: NodeInfo): Node[] {
   return node === undefined ? [] : [node]
 }
 
-/** One that does not answer gives no score; upstream has it so for all of them. */
+/** An extender that does not answer gives no score, as upstream. */
 async function scoresOf(
   { pod }: PlacementContext,
   feasible: readonly NodeInfo[],
@@ -103,7 +106,7 @@ async function scoresOf(
   return totals
 }
 
-/** As planPreemption, with what extenders say. */
+/** Does the same as planPreemption, but asks the extenders. */
 export async function preemptWithExtenders(
   input: PreemptionInput,
   { extenders, signal }: Extenders,
@@ -140,7 +143,7 @@ function candidateOf(
   return { nodeName, victims, violations }
 }
 
-/** Undefined where it has nothing to say, or fails and may. */
+/** Returns undefined if the extender has no such verb, or fails and may be ignored. */
 async function unlessIgnorable<T>(
   { isIgnorable }: Extender,
   ask: () => Promise<T> | undefined,
@@ -153,7 +156,7 @@ async function unlessIgnorable<T>(
   }
 }
 
-/** Has the pod bound by the extender that does so; false where none does. */
+/** Has the pod bound by the extender for that. Returns false if there is none. */
 export async function bindByExtender(
   { pod }: PodInfo,
   nodeName: string,

@@ -13,9 +13,9 @@ interface Target {
 }
 
 /**
- * Reserves a volume for each waiting claim of this pod that one suits, and tells the volume
- * controller for which node to make the others. True when every claim is bound already, so that the
- * pod can be bound now.
+ * Reserves a volume for each waiting claim of this pod that has a suitable one, and records for the
+ * volume controller for which node to create the others. Resolves to true if every claim is bound
+ * already, so that the pod can be bound now.
  */
 export async function selectNodeForClaims(
   deps: { informers: InformerSet },
@@ -36,7 +36,7 @@ export async function selectNodeForClaims(
   return false
 }
 
-/** Nobody else gets the volume from now on. Rejects with Conflict when somebody was faster. */
+/** Reserves the volume for this claim alone. Rejects with Conflict if another writer was faster. */
 async function reserve(
   { informers }: { informers: InformerSet },
   { volume, claim }: { volume: PersistentVolume; claim: PersistentVolumeClaim },

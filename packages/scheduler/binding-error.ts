@@ -1,11 +1,14 @@
 import { StatusError } from '@skerry/api'
 
-/** What the API server said when a pod was to be bound; told to the pod as it is. */
+/** Reports the API server's error when a pod was to be bound. The pod's event shows it unchanged. */
 export class BindingError extends Error {
   override readonly name = 'BindingError'
 }
 
-/** Does a plugin's part of a binding. Rejects with BindingError, in upstream's words, where the server refuses. */
+/**
+ * Runs a plugin's part of a binding. Rejects with BindingError, in upstream's words, if the server
+ * refuses.
+ */
 export async function asPlugin<T>(
   { name, point }: { name: string; point: 'PreBind' | 'Bind' },
   act: () => Promise<T>,

@@ -3,9 +3,9 @@ import { NodeInfo } from './framework/node-info.ts'
 import { podInfoOf, type PodInfo } from './framework/pod-info.ts'
 
 /**
- * Nodes with the pods on them. A pod that was just bound is assumed on its node until the watch
- * says so, so that the next decision does not give its room away. Beside them the pods that are
- * nominated: preemption makes room for them on a node, which others must not take.
+ * Holds nodes with their pods. A pod that was just bound is assumed on its node until the watch
+ * confirms it, so that the next decision does not give its room away. It also holds nominated pods:
+ * preemption makes room for them on a node, which others must not take.
  */
 export class ClusterState {
   readonly #nodes = new Map<string, NodeInfo>()
@@ -14,7 +14,7 @@ export class ClusterState {
   readonly #nominees = new Map<string, { nodeName: string; pod: PodInfo }>()
   #sorted: NodeInfo[] | undefined
 
-  /** Only nodes whose object is known; in name order, so that a replay decides alike. */
+  /** Returns only nodes whose object is known, by name, so that a replay decides alike. */
   nodes(): readonly NodeInfo[] {
     this.#sorted ??= [...this.#nodes.values()]
       .filter((each) => each.node !== undefined)
@@ -41,7 +41,7 @@ export class ClusterState {
     if (info.pods.size === 0) this.#nodes.delete(name)
   }
 
-  /** A finished pod holds nothing any more; one that is assumed somewhere holds its place there. */
+  /** A finished pod holds nothing any more; an assumed one holds its place. */
   setPod(pod: Pod): void {
     const uid = pod.metadata.uid ?? ''
     const nodeName = pod.spec?.nodeName ?? ''
@@ -67,7 +67,7 @@ export class ClusterState {
     if (info?.node === undefined && info?.pods.size === 0) this.#nodes.delete(nodeName)
   }
 
-  /** An empty name takes the nomination back. */
+  /** An empty name revokes the nomination. */
   nominate(pod: PodInfo, nodeName: string): void {
     if (nodeName === '') this.#nominees.delete(pod.uid)
     else this.#nominees.set(pod.uid, { nodeName, pod })

@@ -1,7 +1,7 @@
 import { parseDurationMs } from '@skerry/api'
 import * as z from 'zod'
 
-/** The fields of kubescheduler.config.k8s.io/v1 that have an effect here. */
+/** The supported fields of kubescheduler.config.k8s.io/v1. */
 
 const pluginName = z.looseObject({ name: z.string(), weight: z.number().int().optional() })
 
@@ -12,7 +12,7 @@ const pluginSet = z.looseObject({
 
 export type PluginSet = z.infer<typeof pluginSet>
 
-/** Values come from whoever writes the file, and are given on as the API's own types. */
+/** The file's values have the API's own types. */
 const nodeSelectorRequirement = z.object({
   key: z.string(),
   operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt']),
@@ -130,7 +130,7 @@ const extender = z
         caData: z.string().optional(),
       })
       .optional(),
-    /** Milliseconds. */
+    /** Parses a duration to milliseconds. */
     httpTimeout: z
       .string()
       .transform((text) => parseDurationMs(text) || timeoutMsDefault)

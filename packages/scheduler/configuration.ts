@@ -4,11 +4,11 @@ import type { Extender } from './extender.ts'
 import type { Profile } from './profile.ts'
 import { queueDefaults } from './scheduling-queue.ts'
 
-/** What an operator may set, read and checked. */
+/** The scheduler's settings, parsed and validated. */
 export interface SchedulerConfiguration {
-  /** One at least; each has a schedulerName of its own. */
+  /** At least one profile, each with its own schedulerName. */
   readonly profiles: readonly Profile[]
-  /** Asked one after the other. */
+  /** The extenders are asked one after the other. */
   readonly extenders: readonly Extender[]
   readonly backoffInitialMs: number
   readonly backoffMaxMs: number
@@ -27,8 +27,9 @@ export interface ConfigurationDeps {
 }
 
 /**
- * Reads a KubeSchedulerConfiguration of kubescheduler.config.k8s.io/v1. Rejects with an ExpectedError
- * that names the field when something in it is wrong or not supported. Loaded when it is needed.
+ * Reads a KubeSchedulerConfiguration of kubescheduler.config.k8s.io/v1. Rejects with an
+ * ExpectedError that names the field if it is wrong or not supported. The parser is loaded only
+ * when needed.
  */
 export async function parseSchedulerConfiguration(
   document: unknown,

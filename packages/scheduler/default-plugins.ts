@@ -17,10 +17,10 @@ import { volumeBinding } from './plugins/volume-plugins.ts'
 import { volumeRestrictions } from './plugins/volume-restrictions.ts'
 import type { Profile } from './profile.ts'
 
-/** Pods whose spec.schedulerName is this are ours, unless a configuration says otherwise. */
+/** The default spec.schedulerName of our pods; a configuration may set others. */
 const schedulerName = 'default-scheduler'
 
-/** Upstream's default profile, in its order: the first refusal of a node is the one that is told. */
+/** Upstream's default profile, in its order: the first refusal of a node is the one reported. */
 export const defaultPlugins: readonly Plugin[] = Object.freeze([
   nodeUnschedulable,
   nodeName,

@@ -1,17 +1,17 @@
 import type { Node, Pod } from '@skerry/api'
 import type { PreemptionCandidate } from './plan-preemption.ts'
 
-/** What an extender said, or that it did not answer: told to the pod as it is. */
+/** Reports an extender's error, or that it did not answer. The pod's event shows it unchanged. */
 export class ExtenderError extends Error {
   override readonly name = 'ExtenderError'
 }
 
 export interface NodeVerdict {
-  /** Names of the nodes that are left, in the extender's order. */
+  /** The names of the accepted nodes, in the extender's order. */
   readonly nodes: readonly string[]
-  /** Why others are not, by node. */
+  /** The reasons against other nodes, by node. */
   readonly failed: Readonly<Record<string, string>>
-  /** As `failed`; the eviction of other pods could not change it. */
+  /** The same for nodes where evicting other pods would not help. */
   readonly unresolvable: Readonly<Record<string, string>>
 }
 
@@ -20,30 +20,30 @@ export interface ExtenderTarget {
   readonly nodeName: string
 }
 
-/** A server that has a say in where pods go. Its answers fail with ExtenderError. */
+/** A server that takes part in placing pods. Its calls reject with ExtenderError. */
 export interface Extender {
-  /** When it fails, the pod is placed without it. */
+  /** If true and the extender fails, the pod is placed without it. */
   readonly isIgnorable: boolean
-  /** Undefined where it was not configured for the verb. */
+  /** Undefined if not configured for the verb. */
   readonly filter?: (pod: Pod, nodes: readonly Node[], signal: AbortSignal) => Promise<NodeVerdict>
-  /** By node; already weighed, in the units of the plugins' scores. */
+  /** Returns scores by node, already weighted, in the units of the plugins' scores. */
   readonly prioritize?: (
     pod: Pod,
     nodes: readonly Node[],
     signal: AbortSignal,
   ) => Promise<ReadonlyMap<string, number>>
-  /** The candidates that are left, perhaps with other victims. */
+  /** Returns the accepted candidates, perhaps with other victims. */
   readonly preempt?: (
     pod: Pod,
     candidates: readonly PreemptionCandidate[],
     signal: AbortSignal,
   ) => Promise<readonly PreemptionVictims[]>
   readonly bind?: (target: ExtenderTarget, signal: AbortSignal) => Promise<void>
-  /** One that manages resources is asked for pods that want some of them only. */
+  /** An extender that manages resources is asked only for pods that request some of them. */
   isInterested(pod: Pod): boolean
 }
 
-/** Victims as an extender names them. */
+/** Victims in the extender's format. */
 export interface PreemptionVictims {
   readonly nodeName: string
   readonly uids: readonly string[]

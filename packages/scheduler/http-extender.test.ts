@@ -11,7 +11,7 @@ import { node, pod } from './testing/scheduling-world.ts'
 
 const hourMs = 3_600_000
 
-/** An extender over HTTPS that scores every node it is told of, and its authority. */
+/** Starts an extender over HTTPS that scores every node it receives, and returns its authority, too. */
 async function startExtender() {
   const dates = { notBeforeMs: Date.now() - hourMs, notAfterMs: Date.now() + hourMs }
   const authority = await createAuthority({ subject: { commonName: 'extenders' }, ...dates })

@@ -22,17 +22,17 @@ import {
 import type { PreemptionCandidate } from './plan-preemption.ts'
 import { scoreMax } from './framework/plugin.ts'
 
-/** The best score of an extender. */
+/** The largest score of an extender. */
 const extenderScoreMax = 10
 
 /**
- * Longer answers are rejected; upstream has no bound. An answer names each node of the question with a short text, or
- * repeats the whole node.
+ * The size of an answer. Longer ones are rejected; upstream has no limit. An answer names each node
+ * of the question with a short text, or repeats the whole node.
  */
 const answerBytesMin = 16 * 1024 * 1024
 const answerBytesPerByte = 4
 
-/** Fields are read in any case, as Go does. */
+/** Field names are matched in any case, as in Go. */
 const filterAnswer = z.looseObject({
   nodes: z
     .object({ items: z.array(z.object({ metadata: z.object({ name: z.string() }) })).nullish() })
@@ -56,8 +56,8 @@ const metaPod = z.looseObject({ uid: z.string() })
 const bindingAnswer = z.looseObject({ error: z.string().nullish() })
 
 /**
- * An extender that is asked over HTTP, as kube-scheduler asks it (kube-scheduler/extender/v1). Throws
- * ExpectedError when a file that it names cannot be read.
+ * Creates an extender that is called over HTTP, as kube-scheduler does
+ * (kube-scheduler/extender/v1). Throws ExpectedError if a file that it names cannot be read.
  */
 export function createHttpExtender(fields: ExtenderFields, deps: ConfigurationDeps): Extender {
   const post = poster(fields, deps)
@@ -227,7 +227,7 @@ function exchange(url: URL, options: RequestOptions, body: Buffer): Promise<Peer
   })
 }
 
-/** Without an authority of its own an extender over HTTPS is not verified, as upstream has it. */
+/** Without its own authority an HTTPS extender is not verified, as upstream. */
 function tlsOf({ tlsConfig = {}, enableHTTPS }: ExtenderFields): RequestOptions {
   const material = (data: string | undefined, file: string | undefined): Buffer | undefined => {
     if (data) return Buffer.from(data, 'base64')

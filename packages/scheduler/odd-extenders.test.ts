@@ -96,7 +96,7 @@ async function told(work: () => Promise<unknown>): Promise<Told> {
     return { value: await work() }
   } catch (error) {
     assert.ok(error instanceof ExtenderError, String(error))
-    // The extender's own error text is passed on as it is.
+    // The extender's own error text is passed on unchanged.
     const isOwn = error.cause === undefined && !error.message.startsWith('failed')
     return isOwn ? { value: error.message } : { error: error.message }
   }

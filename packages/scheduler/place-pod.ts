@@ -17,24 +17,24 @@ import { reportUnschedulable, writeNomination } from './report-unschedulable.ts'
 import type { SchedulerDeps } from './scheduler.ts'
 import type { SchedulingQueue } from './scheduling-queue.ts'
 
-/** What one try to place a pod works with. */
+/** The dependencies of one attempt to place a pod. */
 export interface PlacingDeps extends SchedulerDeps {
   state: ClusterState
   queue: SchedulingQueue
   profile: Profile
   extenders: readonly Extender[]
   recorder: EventSeriesRecorder
-  /** Where the next look at the nodes begins, and is told where it ended. */
+  /** The node where the next search begins; each search updates it. */
   rotation: { firstNode: number }
 }
 
-/** Of one pod. */
+/** The dependencies of one attempt for one pod. */
 export interface PodPlacing extends PlacingDeps {
-  /** Called when it is said where the pod goes; the rest may take its time. */
+  /** Called when the pod's node is decided; binding may take longer. */
   onDecided: () => void
 }
 
-/** Places the pod, or makes room for it, or says why neither is possible. Its decision is made at once. */
+/** Places the pod, or makes room for it, or reports why neither is possible. The decision is made at once. */
 export async function placePod(deps: PodPlacing, pod: Pod, signal: AbortSignal): Promise<void> {
   const context: PlacementContext = { pod: podInfoOf(pod), snapshot: snapshotOf(deps) }
   const { uid, key } = context.pod
@@ -69,7 +69,7 @@ export async function placePod(deps: PodPlacing, pod: Pod, signal: AbortSignal):
   }
 }
 
-/** The pod is told what an extender or the API server said, and tried again after a while. */
+/** Records an extender's or the API server's error on the pod, which is tried again after a while. */
 async function tellError(
   deps: PlacingDeps,
   pod: Pod,
@@ -131,14 +131,14 @@ async function bindTo(
     deps.queue.onEvent({ kind: 'pod-removed', pod })
     throw error
   }
-  // The claim's change wakes the pod; its annotation and the nomination keep it to this node.
+  // The claim's change wakes the pod; its annotation and the nomination keep it on this node.
   deps.state.removePod(uid)
   deps.state.nominate(context.pod, target.nodeName)
   await writeNomination(deps, context.pod.pod, target)
   deps.queue.giveBack(uid, new Set(['VolumeBinding']))
 }
 
-/** False: claims wait for their volumes. */
+/** Resolves to false if claims wait for their volumes. */
 async function prepareBinding(
   deps: PodPlacing,
   context: PlacementContext,
@@ -175,7 +175,7 @@ async function bind(deps: PlacingDeps, info: PodInfo, target: BindTarget): Promi
         pods.createSubresource({ namespace, name, subresource: 'binding', body }, signal),
       )
     } catch (error) {
-      // It was deleted meanwhile; its room is free.
+      // The pod was deleted meanwhile, and its room is free.
       if (!(error instanceof BindingError) || !isStatusError(error.cause, 'NotFound')) throw error
       deps.state.removePod(uid)
       deps.queue.onEvent({ kind: 'pod-removed', pod })
@@ -211,7 +211,7 @@ async function makeRoom(
   }
   if (placement.refusals.size === 0) return tell(placement.message, nominatedNode)
   const { deallocates, preempts } = deps.profile
-  // Upstream's words when claims were not even looked at; then it preempts nobody.
+  // Upstream reports this if claims were not even checked, and then preempts no pod.
   if (deallocates && placement.stage === 'before-claims') {
     return tell(`${placement.message} not found`, nominatedNode)
   }

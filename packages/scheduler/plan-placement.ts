@@ -9,26 +9,32 @@ export type Placement =
 
 export interface NoPlacement {
   readonly isPlaced: false
-  /** Without what preemption could do. */
+  /** The message without the result of preemption. */
   readonly message: string
-  /** By node; every node has one. */
+  /** The refusals by node; every node has one. */
   readonly refusals: ReadonlyMap<string, Refusal>
-  /** How far one came: refused as a whole before its claims for devices were looked at, or for them. */
+  /**
+   * Where placement failed: before the pod's claims for devices were checked, at the claims, or at
+   * the nodes.
+   */
   readonly stage: 'before-claims' | 'claims' | 'nodes'
-  /** Plugins that refused the pod on some node: only what helps one of them is worth another try. */
+  /**
+   * The plugins that refused the pod on some node. Only an event that helps one of them is worth
+   * another try.
+   */
   readonly refusedBy: ReadonlySet<string>
 }
 
 export interface PlacementOptions {
-  /** Tells equal nodes apart, 0..1. */
+  /** Breaks ties between equal nodes. Returns 0..1. */
   random: () => number
-  /** Where to begin among the nodes, so that in large clusters all get their turn. */
+  /** The node to begin with, so that all nodes of a large cluster get their turn. */
   firstNode?: number
-  /** The node that preemption has made room on for this pod. */
+  /** The node on which preemption has made room for this pod. */
   nominatedNode?: string
 }
 
-/** Decides where a pod goes; touches nothing. */
+/** Plans where a pod is placed. A pure function. */
 export function planPlacement(
   context: PlacementContext,
   profile: Profile,
@@ -41,7 +47,7 @@ export function planPlacement(
   return { isPlaced: true, nodeName, nodesSeen: found.nodesSeen }
 }
 
-/** The nodes that take the pod; a nominated one that does is the only one. */
+/** Returns the nodes that accept the pod. A nominated node that accepts it is the only one. */
 export function searchPlacement(
   context: PlacementContext,
   profile: Profile,
@@ -79,12 +85,12 @@ export function noPlacement(
 
 export interface Choice {
   readonly feasible: readonly NodeInfo[]
-  /** By node, beside what plugins give. */
+  /** Scores by node, in addition to those of plugins. */
   readonly extraScores?: ReadonlyMap<string, number>
   readonly random: () => number
 }
 
-/** The best of some nodes; any of those that are equal. */
+/** Returns the best of some nodes, or any of those that are equal. */
 export function chooseNode(
   context: PlacementContext,
   profile: Profile,
@@ -153,7 +159,7 @@ interface Found {
   readonly plugins: readonly string[]
 }
 
-/** Some pods name their nodes: the others need not be asked. */
+/** Some pods name their nodes, so the others need not be checked. */
 function narrow(
   context: PlacementContext,
   profile: Profile,
@@ -172,8 +178,8 @@ function narrow(
 }
 
 /**
- * Large clusters do not look at every node: enough that fit are enough. Upstream's figures: 100 at
- * least, and of more nodes a share that falls from 50 to 5 percent.
+ * Returns how many feasible nodes are enough, because large clusters do not check every node.
+ * Upstream's figures: at least 100, and of more nodes a share that falls from 50 to 5 percent.
  */
 function feasibleNodesWanted(nodes: number, percentage: number): number {
   const nodesMin = 100
@@ -202,7 +208,7 @@ function firstRefusal(filters: readonly NamedFilter[], node: NodeInfo): Found | 
   return undefined
 }
 
-/** Undefined: the node takes the pod, with and without the pods that are nominated to it. */
+/** Returns undefined if the node accepts the pod, both with and without the pods nominated to it. */
 export function refusalOn(
   context: PlacementContext,
   profile: Profile,
@@ -230,7 +236,7 @@ function refusedBesideNominees(
   return firstRefusal(filtersOf(view, profile), crowded)
 }
 
-/** The same world with another state of one node. */
+/** Returns the same snapshot with another state of one node. */
 export function withNode(snapshot: Snapshot, node: NodeInfo): Snapshot {
   return {
     ...snapshot,
@@ -269,7 +275,10 @@ function pickBest(
   return chosen.name
 }
 
-/** Upstream's wording, reasons counted and in order: people and tools search events for it. */
+/**
+ * Uses upstream's wording, with counted and sorted reasons, because people and tools search events
+ * for it.
+ */
 export function describeRefusals(refusals: ReadonlyMap<string, Refusal>, nodes: number): string {
   const counts = new Map<string, number>()
   for (const reason of [...refusals.values()].flatMap((refusal) => refusal.reasons)) {

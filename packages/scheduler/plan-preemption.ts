@@ -9,15 +9,15 @@ export type Preemption =
   | {
       readonly isPossible: true
       readonly nodeName: string
-      /** From the most to the least important. */
+      /** The victims, from the most to the least important. */
       readonly victims: readonly PodInfo[]
     }
   | {
       readonly isPossible: false
       readonly message: string
-      /** It could not be said; then nothing else is told, either. */
+      /** True if the result is unknown; then nothing else is reported, either. */
       readonly isError: boolean
-      /** The nomination that the pod has is of no use any more. */
+      /** True if the pod's nomination is useless now. */
       readonly dropsNomination: boolean
     }
 
@@ -26,21 +26,21 @@ export type NoPreemption = Extract<Preemption, { isPossible: false }>
 export interface PreemptionInput {
   context: PlacementContext
   profile: Profile
-  /** Why each node did not take the pod. */
+  /** Why each node refused the pod. */
   refusals: ReadonlyMap<string, Refusal>
   budgets: readonly PodDisruptionBudget[]
-  /** The node that this pod waits for already; empty: none. */
+  /** The node that this pod waits for already. It is empty if there is none. */
   nominatedNode: string
   random: () => number
 }
 
-/** Decides which pods of lower priority give way, and where; touches nothing. */
+/** Plans which pods of lower priority are evicted, and where. A pure function. */
 export function planPreemption(input: PreemptionInput): Preemption {
   const found = findPreemptions(input)
   return 'isPossible' in found ? found : choosePreemption(found)
 }
 
-/** All that may be done; none is chosen yet. */
+/** Returns all possible preemptions without choosing one. */
 export function findPreemptions(
   input: PreemptionInput,
 ): NoPreemption | readonly PreemptionCandidate[] {
@@ -101,13 +101,16 @@ export interface PreemptionCandidate {
   readonly violations: number
 }
 
-/** Upstream's figures: this many nodes are tried at most, or a tenth of all. */
+/**
+ * Upstream's figures: the search stops at this many candidates, or at a tenth of all nodes if that
+ * is more.
+ */
 const candidatesMin = 100
 
 function findCandidates(input: PreemptionInput): {
   candidates: PreemptionCandidate[]
   refusals: Map<string, Refusal>
-  /** Nodes that took the pod without any eviction. */
+  /** Nodes that accept the pod without any eviction. */
   needless: string[]
 } {
   const { context, random } = input
@@ -134,8 +137,8 @@ function findCandidates(input: PreemptionInput): {
 }
 
 /**
- * All pods of lower priority go, and then as many as possible stay, the most important first; those
- * whose budget would be violated are spared before the others.
+ * Removes all pods of lower priority, then puts back as many as possible, the most important first.
+ * Those whose budget would be violated are put back before the others.
  */
 function selectVictims(input: PreemptionInput, node: NodeInfo): PreemptionCandidate | Refusal {
   const { context, profile, budgets } = input
@@ -163,18 +166,18 @@ function selectVictims(input: PreemptionInput, node: NodeInfo): PreemptionCandid
   return { nodeName: node.name, victims: victims.toSorted(byImportance), violations }
 }
 
-/** Higher priority first, then the one that runs longer. */
+/** Sorts higher priority first, then the pod that has run longer. */
 function byImportance(a: PodInfo, b: PodInfo): number {
   return b.priority - a.priority || startMs(a) - startMs(b)
 }
 
-/** One that has not started counts as started now: it lost nothing yet. */
+/** A pod that has not started counts as started now, because it has nothing to lose yet. */
 function startMs({ pod }: PodInfo): number {
   const start = pod.status?.startTime
   return start === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(start)
 }
 
-/** Pods are taken in order, and each uses up one disruption of every budget that selects it. */
+/** Takes the pods in order. Each uses up one disruption of every budget that selects it. */
 function splitByBudgets(
   pods: readonly PodInfo[],
   budgets: readonly PodDisruptionBudget[],
@@ -206,17 +209,17 @@ function isBudgetFor(
   const { metadata, status } = entry.budget
   const labels = pod.metadata.labels ?? {}
   if (metadata.namespace !== namespace || Object.keys(labels).length === 0) return false
-  // One that was disrupted already is counted by the budget's own controller.
+  // The budget's own controller counts a pod that was already disrupted.
   return (
     entry.selector.matches(labels) && status?.disruptedPods?.[pod.metadata.name ?? ''] === undefined
   )
 }
 
-/** Each criterion leaves those that are best by it; the first of the rest wins. */
+/** Each criterion keeps the candidates that are best by it; the first of the rest wins. */
 const criteria: readonly ((candidate: PreemptionCandidate) => number)[] = [
   ({ violations }) => violations,
   ({ victims }) => victims[0]?.priority ?? 0,
-  // Shifted so that few victims of negative priority are cheaper than many.
+  // The shift makes few victims of negative priority cheaper than many.
   ({ victims }) => victims.reduce((sum, each) => sum + each.priority + 2 ** 31, 0),
   ({ victims }) => victims.length,
   ({ victims }) => -earliestStartMs(victims),
@@ -234,7 +237,7 @@ function pickCandidate(
   return left[0]
 }
 
-/** Of the most important victims. */
+/** Returns the earliest start of the most important victims. */
 function earliestStartMs(victims: readonly PodInfo[]): number {
   const highest = victims[0]?.priority
   return Math.min(...victims.filter((each) => each.priority === highest).map(startMs))

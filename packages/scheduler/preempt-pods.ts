@@ -12,7 +12,10 @@ export interface PreemptionTarget {
   victims: readonly PodInfo[]
 }
 
-/** Tells the victims why, and deletes them; pods of lower priority that waited there look elsewhere. */
+/**
+ * Records the reason on the victims, and deletes them. Pods of lower priority that waited there
+ * look elsewhere.
+ */
 export async function preemptPods(
   deps: PlacingDeps,
   target: PreemptionTarget,
@@ -43,7 +46,7 @@ async function evict(
     await pods.patchStatus({ type: 'strategic', namespace, name, patch }, signal)
     await pods.delete({ namespace, name, preconditions: { uid } }, signal)
   } catch (error) {
-    // It is gone already, or another pod has its name since: its room is free.
+    // The victim is gone already, or another pod has its name, so its room is free.
     if (isStatusError(error, 'NotFound') || isStatusError(error, 'Conflict')) return
     throw error
   }
@@ -55,7 +58,7 @@ async function evict(
   })
 }
 
-/** What is freed is for the more important pod; the others may fit elsewhere. */
+/** The freed room is for the more important pod; the others may fit elsewhere. */
 async function clearNominations(
   deps: PlacingDeps,
   { pod, nodeName }: PreemptionTarget,

@@ -4,7 +4,7 @@ import type { ClusterEvent } from './framework/cluster-event.ts'
 import type { Profile } from './profile.ts'
 import type { HelpJudge } from './scheduling-queue.ts'
 
-/** Asks the plugins that refused the pod. Nobody refused it when there was no node at all. */
+/** Asks the plugins that refused the pod. There are none if the cluster had no node. */
 export function helpJudge(profiles: ReadonlyMap<string, Profile>): HelpJudge {
   return (event: ClusterEvent, pod: Pod, refusedBy: ReadonlySet<string>): boolean => {
     if (refusedBy.has(extenderRefusal)) return true

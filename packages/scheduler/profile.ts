@@ -1,15 +1,15 @@
 import type { Plugin } from './framework/plugin.ts'
 
-/** How the pods of one schedulerName are placed. */
+/** Defines how the pods of one schedulerName are placed. */
 export interface Profile {
   readonly schedulerName: string
-  /** In the order in which nodes are asked; the first refusal of a node is the one that is told. */
+  /** The filters in the order in which nodes are checked; the first refusal of a node is the one reported. */
   readonly filters: readonly Plugin[]
   readonly scores: readonly { readonly plugin: Plugin; readonly weight: number }[]
-  /** Claims for devices are looked after: one that is of no use is given back. */
+  /** True if claims for devices are managed: one that is useless is deallocated. */
   readonly deallocates: boolean
-  /** Pods of lower priority may have to give way. */
+  /** True if pods of lower priority may be preempted. */
   readonly preempts: boolean
-  /** 0: as many as the size of the cluster suggests. */
+  /** 0 means as many as the size of the cluster suggests. */
   readonly percentageOfNodesToScore: number
 }

@@ -50,10 +50,10 @@ export function readConfiguration(
   }
 }
 
-/** Plugins that are part of the scheduler itself: none can be turned off alone, but preemption. */
+/** Plugins that are part of the scheduler itself. None can be disabled alone, except preemption. */
 const builtIn = new Set(['SchedulingGates', 'PrioritySort', 'DefaultPreemption', 'DefaultBinder'])
 
-/** Upstream's own that are not here; naming them does no harm. */
+/** Upstream's plugins that do not exist here. Naming them is allowed. */
 const absent = new Set(['GangScheduling'])
 
 const configurable: Readonly<Record<string, (args: unknown, path: string) => Plugin>> =
@@ -98,7 +98,7 @@ function spreadOf(args: unknown, path: string): Plugin {
 interface ProfilePlace {
   path: string
   percentage: number
-  /** Resources that extenders look after. */
+  /** The resources that extenders manage. */
   ignored: readonly string[]
 }
 
@@ -142,8 +142,8 @@ function checkName(plugins: ReadonlyMap<string, Plugin>, name: string, path: str
 }
 
 /**
- * The default plugins without those disabled, and those enabled again where they act. What is named for
- * a point comes first there, in its order.
+ * Returns the default plugins without disabled ones, and those enabled again at the points where
+ * they act. The plugins named for a point come first there, in the given order.
  */
 function selected(
   fields: ProfileFields,

@@ -4,18 +4,18 @@ import { resources } from '@skerry/client'
 import type { PlacingDeps } from './place-pod.ts'
 
 export interface Unschedulable {
-  /** Unschedulable: no node takes it. SchedulerError: no answer was found. */
+  /** Unschedulable means that no node accepts the pod; SchedulerError that the attempt failed. */
   reason: 'Unschedulable' | 'SchedulerError'
   message: string
-  /** The node on which room is being made; empty: none. */
+  /** The node on which room is being made. It is empty if there is none. */
   nominatedNode: string
   signal: AbortSignal
 }
 
-/** What the server takes of an event's note. */
+/** The server's limit of an event's note. */
 const noteBytesMax = 1024
 
-/** The event each time; condition and nomination only when they say something new. */
+/** Records an event each time; condition and nomination only if they change. */
 export async function reportUnschedulable(
   deps: PlacingDeps,
   pod: Pod,
@@ -56,17 +56,17 @@ export async function reportUnschedulable(
   }
 }
 
-/** The message, cut where it is too long for an event; never within a character. */
+/** Cuts the message if it is too long for an event, but never within a character. */
 export function noteOf(message: string): string {
   const bytes = Buffer.from(message)
   if (bytes.length <= noteBytesMax) return message
   const rest = ' ...'
   const kept = bytes.subarray(0, noteBytesMax - rest.length)
-  // A character that is not whole yet is kept back for more that never comes.
+  // The decoder keeps back an incomplete character at the end, and no more bytes follow.
   return `${new TextDecoder().decode(kept, { stream: true })}${rest}`
 }
 
-/** Tells others, e.g. an autoscaler, where the pod is about to go (KEP-5278). */
+/** Publishes where the pod is about to go, e.g. for an autoscaler (KEP-5278). */
 export async function writeNomination(
   deps: PlacingDeps,
   pod: Pod,

@@ -4,8 +4,8 @@ import type { PlacementContext } from './framework/plugin.ts'
 import { deviceClaimsOf, isReservedFor } from './plugins/dynamic-resources.ts'
 
 /**
- * Enters the pod among those that use its claims; without it a node does not start the pod. Rejects with
- * Conflict when somebody else has just changed a claim.
+ * Adds the pod to the users of its claims; otherwise a node does not start the pod. Rejects with
+ * Conflict if another writer has just changed a claim.
  */
 export async function reserveDevices(
   { informers }: { informers: InformerSet },

@@ -10,7 +10,7 @@ import { node } from './testing/scheduling-world.ts'
 
 const namespace = 'default'
 
-/** A scheduler on an API server, and nodes that let go of deleted pods at once. */
+/** Starts a scheduler on an API server, and nodes that release deleted pods at once. */
 async function startWorld() {
   const stack = new AsyncDisposableStack()
   const api = stack.use(await startTestApiServer({ withAccess: true }))
@@ -50,7 +50,7 @@ async function startWorld() {
   }
 }
 
-/** One node that is ready, and the account that pods run as. */
+/** Creates one ready node, and the account that pods run as. */
 async function prepare(cluster: Cluster, signal: AbortSignal): Promise<void> {
   const account = {
     apiVersion: 'v1',

@@ -11,16 +11,16 @@ import { watchCluster } from './watch-cluster.ts'
 export interface SchedulerDeps {
   cluster: Cluster
   informers: InformerSet
-  /** The machine's name; events say it. */
+  /** The machine's name, for events. */
   host: string
   clock: Clock
   random: Random
   log: Logger
-  /** Absent: one profile, as upstream's. */
+  /** If omitted, there is one profile, as upstream's. */
   configuration?: SchedulerConfiguration
 }
 
-/** Bindings on their way to the server at one time. */
+/** The number of bindings in progress at one time. */
 const bindingsMax = 32
 
 /** Places pods until the signal aborts. The caller runs the informer set. */
@@ -60,9 +60,9 @@ export async function runScheduler(deps: SchedulerDeps, signal: AbortSignal): Pr
 interface PlacingLoop {
   queue: SchedulingQueue
   ready: { wait(signal: AbortSignal): Promise<void> }
-  /** By schedulerName. */
+  /** The placing dependencies by schedulerName. */
   placing: ReadonlyMap<string, PlacingDeps>
-  /** Decisions wait for extenders: the next is not made before. */
+  /** True if decisions wait for extenders: the next one is not made before the previous. */
   isSlow: boolean
 }
 

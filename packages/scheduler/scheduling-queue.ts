@@ -4,20 +4,20 @@ import type { ClusterEvent } from './framework/cluster-event.ts'
 
 export interface QueuedPod {
   readonly pod: Pod
-  /** Tries that found no node. */
+  /** The number of tries that found no node. */
   readonly attempts: number
 }
 
-/** Whether the event is worth another try for a pod that these plugins refused. */
+/** Returns true if the event is worth another try for a pod that these plugins refused. */
 export type HelpJudge = (event: ClusterEvent, pod: Pod, plugins: ReadonlySet<string>) => boolean
 
 export const queueDefaults = Object.freeze({
-  /** Wait after the first try that found no node; doubles with each. Upstream's figures. */
+  /** The wait after the first try that found no node, which doubles with each. Upstream's figures. */
   backoffInitialMs: 1_000,
   backoffMaxMs: 10_000,
-  /** A pod nobody woke is tried again after this long, in case an event was missed. */
+  /** A pod that no event woke is tried again after this long, in case an event was missed. */
   unschedulableMsMax: 5 * 60_000,
-  /** Events remembered while a pod is being tried; with more, it is simply tried again. */
+  /** The number of events kept while a pod is being tried; with more, it is simply tried again. */
   eventsMax: 256,
 })
 
@@ -32,13 +32,13 @@ export interface QueueOptions {
 interface Entry {
   pod: Pod
   attempts: number
-  /** Order among equals. */
+  /** The order among equals. */
   arrival: number
-  /** `failed` waits after an error; `backoff` may be taken early when nothing else is to do. */
+  /** `failed` waits after an error; `backoff` may be taken early if there is nothing else to do. */
   state: 'active' | 'backoff' | 'failed' | 'unschedulable' | 'out'
   /** The plugins that refused it last. */
   refusedBy: ReadonlySet<string>
-  /** Seen while the pod was being tried: its refusal may be old. */
+  /** Events seen while the pod was being tried, which may make its refusal outdated. */
   events: ClusterEvent[]
   hasChanged: boolean
   backoffEndMs: number
@@ -59,7 +59,7 @@ export class SchedulingQueue {
     return this.#entries.size
   }
 
-  /** A new pod, or a new version of one that waits. */
+  /** Adds a new pod, or a new version of a waiting one. */
   put(pod: Pod, hasChanged: boolean): void {
     const uid = pod.metadata.uid ?? ''
     const known = this.#entries.get(uid)
@@ -82,8 +82,9 @@ export class SchedulingQueue {
   }
 
   /**
-   * The most important pod that is ready; highest priority first, then the one that came first.
-   * With nothing ready, one whose backoff is not over: waiting is to let others go first.
+   * Returns the most important ready pod: highest priority first, then the one that came first. If
+   * none is ready, returns one whose backoff is not over, because a backoff only serves to let
+   * others go first.
    */
   take(): QueuedPod | undefined {
     let best: Entry | undefined
@@ -99,7 +100,7 @@ export class SchedulingQueue {
     return { pod: best.pod, attempts: best.attempts }
   }
 
-  /** The try found no node: wait for the world to change, or a while. */
+  /** Records that the try found no node: the pod waits for a change, or for some time. */
   giveBack(uid: string, refusedBy: ReadonlySet<string>): void {
     const entry = this.#entries.get(uid)
     if (entry === undefined) return
@@ -113,7 +114,10 @@ export class SchedulingQueue {
     else this.#wait(entry, 'unschedulable', queueDefaults.unschedulableMsMax)
   }
 
-  /** The try failed for another reason (the server was away): again after the backoff. */
+  /**
+   * Records that the try failed for another reason (the server was unreachable): the pod is tried
+   * again after the backoff.
+   */
   retry(uid: string): void {
     const entry = this.#entries.get(uid)
     if (entry === undefined) return
@@ -121,7 +125,7 @@ export class SchedulingQueue {
     this.#backOff(entry, 'failed')
   }
 
-  /** Something changed: wakes the pods that it may let in. */
+  /** Wakes the pods that a change may make schedulable. */
   onEvent(event: ClusterEvent): void {
     for (const entry of this.#entries.values()) {
       if (entry.state === 'out') {
@@ -132,7 +136,7 @@ export class SchedulingQueue {
     }
   }
 
-  /** Looks at the pod again, whatever refused it. */
+  /** Tries the pod again, whatever refused it. */
   wake(uid: string): void {
     const entry = this.#entries.get(uid)
     if (entry?.state === 'out') entry.hasChanged = true
@@ -174,7 +178,7 @@ export class SchedulingQueue {
     entry.timer = undefined
   }
 
-  /** Lets go of all timers. */
+  /** Cancels all timers. */
   [Symbol.dispose](): void {
     for (const entry of this.#entries.values()) this.#stopTimer(entry)
     this.#entries.clear()
@@ -195,7 +199,7 @@ function newEntry(pod: Pod, arrival: number): Entry {
   }
 }
 
-/** Ready ones before those in backoff, then by priority, then by arrival. */
+/** Sorts ready pods before those in backoff, then by priority, then by arrival. */
 function comesBefore(a: Entry, b: Entry): boolean {
   if (a.state !== b.state) return a.state === 'active'
   const byPriority = (b.pod.spec?.priority ?? 0) - (a.pod.spec?.priority ?? 0)

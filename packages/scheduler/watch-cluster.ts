@@ -11,11 +11,11 @@ export interface WatchedParts {
   informers: InformerSet
   state: ClusterState
   queue: SchedulingQueue
-  /** The schedulerNames that are ours. */
+  /** The schedulerNames of our pods. */
   isOurName: (name: string) => boolean
 }
 
-/** Keeps state and queue true to the cluster until disposed. */
+/** Keeps state and queue in sync with the cluster until disposed. */
 export function watchCluster(parts: WatchedParts): Disposable {
   const { informers, queue } = parts
   const stack = new DisposableStack()
@@ -37,7 +37,7 @@ export function watchCluster(parts: WatchedParts): Disposable {
   )
   stack.use(informers.informer(resources.deviceClasses).onChange(tell('device-class')))
   stack.use(informers.informer(resources.namespaces).onChange(tell('namespace')))
-  // Read when a pod needs room; a change of a budget lets nobody in.
+  // Budgets are read when a pod needs room; changing one makes no pod schedulable.
   stack.use(informers.informer(resources.podDisruptionBudgets).onChange(() => undefined))
   return stack
 }
@@ -108,13 +108,13 @@ function onWaiting({ type, old, object: pod }: Change<Pod>, parts: WatchedParts)
   }
   const info = podInfoOf(pod)
   const named = pod.status?.nominatedNodeName ?? ''
-  // One that we have just chosen is not in the object yet; one that was taken away is.
+  // A nomination that was just chosen is not in the object yet; a removed one still is.
   const wasTaken = named === '' && (old?.status?.nominatedNodeName ?? '') !== ''
   state.nominate(info, wasTaken ? '' : named === '' ? state.nominationOf(uid) : named)
   queue.put(pod, type === 'updated' && (wasTaken || hasWishesChanged(old, pod)))
 }
 
-/** Pods that waited for the claim to be there may be tried now. */
+/** Pods that waited for the claim to exist may be tried now. */
 function onDeviceClaim({ object: claim }: Change<ResourceClaim>, parts: WatchedParts): void {
   const { informers, queue } = parts
   for (const pod of informers.informer(resources.pods).list()) {

@@ -1,8 +1,9 @@
 /**
  * service-proxy: the network of one node. nftables rules for services and NetworkPolicies, the
  * cluster's DNS, and routes to other nodes' pods. It knows pods only as endpoints and peers, and
- * runs no containers. Start reading at run-service-network.ts, then service-table.ts (the flat
- * layout) and policy/policy-plan.ts.
+ * runs no containers.
+ * Start reading at run-service-network.ts, then service-table.ts (the flat layout) and
+ * policy/policy-plan.ts.
  */
 export { runServiceNetwork } from './run-service-network.ts'
 export { clearNodeNetwork } from './network/node-network.ts'

@@ -34,11 +34,11 @@ export interface ServiceNetworkConfig {
   clusterCidr: string
   serviceCidr: string
   dnsAddress: string
-  /** cluster.local by default. */
+  /** Default: cluster.local. */
   clusterDomain: string
-  /** Where names outside the cluster are asked. */
+  /** The resolvers for names outside the cluster. */
   resolvers: readonly string[]
-  /** Addresses that machines of the cluster need and that no service takes, as the hub's. */
+  /** Addresses that machines of the cluster need and that no service may take, such as the hub's. */
   reservedAddresses: readonly string[]
 }
 
@@ -47,7 +47,7 @@ export interface ServiceNetworkDeps {
   nft: Nft
   snapshot: ServiceSnapshot
   policies: Pick<NetworkPolicies, 'run'>
-  /** Where a pod of this node is now; undefined for others and before it has an address. */
+  /** Returns the current address of a pod of this node, or undefined for other pods and before it has one. */
   podAddress: (podUid: string) => string | undefined
   clock: Clock
   random: Random
@@ -60,9 +60,9 @@ const { snapshotSettleMs, routesSettleMs, routesCheckMs, localPodsMs } =
   serviceProxyBounds.runServiceNetwork
 
 /**
- * Serves this node's service network until the signal aborts; rules, routes and the DNS address
- * stay behind, so that pods keep their services while this process restarts. Begins from the
- * snapshot: a node that comes up without its control plane still routes and resolves.
+ * Serves this node's service network until the signal aborts. Rules, routes and the DNS address
+ * remain, so that pods keep their services while this process restarts. Begins with the snapshot: a
+ * node that starts without its control plane still routes and resolves.
  */
 export async function runServiceNetwork(
   config: ServiceNetworkConfig,
@@ -113,7 +113,7 @@ export async function runServiceNetwork(
     },
     (scope) => {
       const onAddresses = (addresses: readonly string[]): void => {
-        // Nodes change with every heartbeat, their addresses seldom.
+        // Nodes change with every heartbeat, their addresses rarely.
         if (addresses.join() === nodeAddresses.join()) return
         nodeAddresses = addresses
         proxy.setNodeAddresses([config.nodeAddress, ...addresses])
@@ -129,7 +129,7 @@ function createProxy(config: ServiceNetworkConfig, deps: ServiceNetworkDeps): Se
   return createServiceProxy({ nodeName: config.nodeName, network: networkOf(config) }, deps)
 }
 
-/** Whose addresses are whose, as far as a node knows before it hears of others. */
+/** Returns the owners of addresses, as far as a node knows them before it hears of others. */
 export function networkOf(config: Omit<ServiceNetworkConfig, 'nodeName'>): ServiceNetwork {
   const { nodeAddress, clusterCidr, serviceCidr, dnsAddress, resolvers } = config
   return {
@@ -170,7 +170,7 @@ async function followServices(
     (scope) => services.run(scope),
     (scope) => slices.run(scope),
     async (scope) => {
-      // Before both are whole, a service without its endpoints would look refused.
+      // Until both are complete, a service without its endpoints would refuse connections.
       await Promise.all([services.whenSynced(scope), slices.whenSynced(scope)])
       onHeard()
       show(state())
@@ -186,7 +186,7 @@ async function followServices(
   ])
 }
 
-/** One call per turn of the event loop, however many changes it brought. */
+/** Calls back once per turn of the event loop, however many changes it brought. */
 function onChangeSoon(act: () => void): () => void {
   let isPlanned = false
   return () => {
@@ -234,7 +234,7 @@ async function followNodes(
   ])
 }
 
-/** Says each refusal once for as long as it lasts: nodes are planned again with every heartbeat. */
+/** Logs each refusal once for as long as it lasts, because nodes are planned again with every heartbeat. */
 function createRefusals(log: Logger): (refused: PodNetworkPlan['refused']) => void {
   let said = new Set<string>()
   return (refused) => {
@@ -291,7 +291,7 @@ async function planWithNeighbours(
   return planPodNetwork(nodes, options, (address) => neighbours.has(address))
 }
 
-/** Rules need no annotations and no history; a node with a thousand services keeps less. */
+/** Rules need no annotations and no history, so a node with a thousand services keeps less. */
 function slim<T extends { metadata: ObjectMeta }>(object: T): T {
   const { name, namespace, labels, uid, resourceVersion, creationTimestamp } = object.metadata
   const metadata = { name, namespace, labels, uid, resourceVersion, creationTimestamp }

@@ -4,7 +4,7 @@ import { simulatedClock } from '@skerry/base'
 import { runCompaction, type CompactionOptions } from './compaction.ts'
 
 const cases: readonly { what: string; options: CompactionOptions; expected: number[] }[] = [
-  // The revision is 10 more each second; a sample is taken each second.
+  // The revision grows by 10 each second; a sample is taken each second.
   { what: 'by age', options: { keepMs: 5_000 }, expected: [10, 20, 30] },
   {
     what: 'by count',

@@ -3,18 +3,18 @@ import { StoreUnavailableError } from './store-errors.ts'
 import { CompactedError, type Store } from './store.ts'
 
 export interface CompactionOptions {
-  /** How long history is kept; upstream's API server compacts every 5 minutes. */
+  /** How long history is kept. Upstream's API server compacts every 5 minutes. */
   keepMs: number
-  /** At most this many revisions are kept, however young; absent: no such bound. */
+  /** The number of revisions that are kept, however young. If omitted, only time limits them. */
   keepRevisions?: number
 }
 
 export const compactionDefaults: Readonly<CompactionOptions> = Object.freeze({ keepMs: 300_000 })
 
-/** Samples per `keepMs`: history is kept for up to one sample longer. */
+/** The number of samples per `keepMs`. History is kept for up to one sample longer. */
 const samplesPerKeep = 5
 
-/** Compacts the store forever; ends by throwing the signal's reason. */
+/** Compacts the store forever. Ends by throwing the signal's reason. */
 export async function runCompaction(
   store: Pick<Store, 'revision' | 'compact'>,
   options: CompactionOptions,
@@ -34,7 +34,7 @@ export async function runCompaction(
   }
 }
 
-/** Absent: the store's servers are away, and the next turn makes up for this one. */
+/** Returns undefined if the store's servers are unreachable; the next turn makes up for this one. */
 async function newestOf(store: Pick<Store, 'revision'>): Promise<number | undefined> {
   try {
     return await store.revision()
@@ -48,7 +48,8 @@ async function compactTo(store: Pick<Store, 'compact'>, revision: number): Promi
   try {
     await store.compact(revision)
   } catch (error) {
-    // Another server on the same store was faster, nothing was written since, or it is away.
+    // Another server on the same store was faster, nothing was written since, or the store is
+    // unreachable.
     if (error instanceof CompactedError || error instanceof StoreUnavailableError) return
     throw error
   }

@@ -29,7 +29,7 @@ test(`a killed process loses no acknowledged write (seed ${seed})`, async () => 
   }
 })
 
-/** Kills after so many acknowledgements: a point in the work and not in time. */
+/** Kills after a number of acknowledgements: a point in the work, not in time. */
 async function writeUntilKilled(args: string[], acks: number): Promise<[string, number][]> {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   const exited = once(child, 'exit')

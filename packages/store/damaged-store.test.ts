@@ -27,7 +27,7 @@ interface Scene extends AsyncDisposable {
   open(): Promise<SqliteStore>
 }
 
-/** A closed store in which each key was written twice. */
+/** Creates a closed store in which each key was written twice. */
 async function filledStore(): Promise<Scene> {
   const directory = await mkdtemp(join(tmpdir(), 'damaged-store-'))
   const path = join(directory, 'store.db')
@@ -59,7 +59,7 @@ async function flip(path: string, offset: number, mask = 0x01): Promise<void> {
   await file.write(Buffer.from([(byte[0] ?? 0) ^ mask]), 0, 1, offset)
 }
 
-/** Everywhere the text is: pages keep old copies in their free space. */
+/** Damages the text everywhere, because pages keep old copies in their free space. */
 async function flipAfter(path: string, text: string, distance: number): Promise<void> {
   const whole = await readFile(path)
   let at = whole.indexOf(text)
@@ -163,7 +163,7 @@ async function serveOrRefuse(it: Scene, seed: number): Promise<void> {
 test('a damaged index is rebuilt from rows that are intact', async () => {
   await using it = await filledStore()
   const whole = await readFile(it.path)
-  // The index stores its keys once more, without values.
+  // The index stores its keys again, without values.
   let at = whole.lastIndexOf('/k/42')
   while (whole.subarray(at - 40, at + 60).includes('value')) at = whole.lastIndexOf('/k/42', at - 1)
   await flip(it.path, at + 3)

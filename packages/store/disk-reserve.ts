@@ -5,17 +5,17 @@ import { storeBounds } from './store-limits.ts'
 const { reserveBytes, chunkBytes } = storeBounds.diskReserve
 
 /**
- * Space on the disk that only deletes may use once it is full. A delete needs some, as it is first written
- * down like any other change.
+ * Reserves space that only deletes may use once the disk is full. A delete needs some, because it
+ * is first written to the log like any other change.
  */
 export class DiskReserve {
   readonly #path: string
   #isHeld: boolean
 
-  /** Takes the space if there is room for it; else the store runs without a reserve until there is. */
+  /** Takes the space if there is room for it; otherwise the store runs without a reserve until there is. */
   constructor(storePath: string) {
     this.#path = `${storePath}.reserve`
-    // One that a killed process wrote by half is written again.
+    // A reserve that a killed process wrote partly is written again.
     this.#isHeld = sizeOf(this.#path) === reserveBytes
     if (!this.#isHeld) this.take()
   }
@@ -24,7 +24,7 @@ export class DiskReserve {
     return this.#isHeld
   }
 
-  /** False: it was given back before. */
+  /** Returns false if it was released before. */
   release(): boolean {
     if (!this.#isHeld) return false
     this.#isHeld = false
@@ -32,7 +32,7 @@ export class DiskReserve {
     return true
   }
 
-  /** Takes the space again if that leaves as much free. Never throws. */
+  /** Takes the space again if as much remains free. Never throws. */
   take(): boolean {
     if (this.#isHeld) return true
     try {
@@ -41,14 +41,17 @@ export class DiskReserve {
       writeBlocks(this.#path)
       this.#isHeld = true
     } catch {
-      // Somebody else took the room meanwhile: half a reserve is given back.
+      // Another program took the room meanwhile, so half a reserve is given back.
       rmSync(this.#path, { force: true })
     }
     return this.#isHeld
   }
 }
 
-/** Undefined for what is not there or cannot be followed, such as a link to itself: it is written again. */
+/**
+ * Returns undefined for a file that is missing or cannot be followed, such as a link to itself; it
+ * is written again.
+ */
 function sizeOf(path: string): number | undefined {
   try {
     return statSync(path).size
@@ -57,7 +60,10 @@ function sizeOf(path: string): number | undefined {
   }
 }
 
-/** Real blocks: a file with holes reserves nothing. Bytes that differ, so that none are shared or packed. */
+/**
+ * Writes real blocks, because a file with holes reserves nothing. The bytes differ, so that no
+ * blocks are shared or compressed.
+ */
 function writeBlocks(path: string): void {
   const file = openSync(path, 'w', 0o600)
   try {

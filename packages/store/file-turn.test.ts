@@ -9,14 +9,14 @@ import { systemClock, systemRandom } from '@skerry/base'
 import { takeFileTurn } from './file-turn.ts'
 
 const deps = { clock: systemClock, random: systemRandom }
-/** For one that gives up where it would have to wait. */
+/** The dependencies of a process that gives up instead of waiting. */
 const impatient = {
   ...deps,
   clock: { ...systemClock, sleep: () => Promise.reject(new Error('it has to wait')) },
 }
 const soon = (): AbortSignal => AbortSignal.timeout(30_000)
 
-/** Takes the turn, says so, and stays until it is killed. */
+/** A process that takes the turn, reports it, and stays until it is killed. */
 const holder = `
   import { systemClock, systemRandom } from '@skerry/base'
   import { takeFileTurn } from ${JSON.stringify(join(import.meta.dirname, 'file-turn.ts'))}

@@ -7,9 +7,10 @@ import { storeBounds } from './store-limits.ts'
 const { lookMs } = storeBounds.fileTurn
 
 /**
- * One process of this machine at a time goes on from here, until it disposes of the turn; the kernel
- * takes it back from one that was killed. File and directory are made if they are missing, and stay;
- * nothing else may open the file, as closing it there would end the turn. Rejects with the signal's reason.
+ * Lets one process of this machine at a time continue, until it disposes of the turn; the kernel
+ * takes it back from a killed one. File and directory are created if they are missing, and stay.
+ * Nothing else may open the file, because closing it there would end the turn. Rejects with the
+ * signal's reason.
  */
 export async function takeFileTurn(
   path: string,

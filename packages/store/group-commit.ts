@@ -4,7 +4,7 @@ import type { DiskReserve } from './disk-reserve.ts'
 import type { StoreEvent } from './store.ts'
 import type { StoreLimits } from './store-limits.ts'
 
-/** What a group has done so far; thrown away when the group rolls back. */
+/** The changes of a group so far. They are discarded if the group rolls back. */
 export interface Transaction {
   revision: number
   readonly events: StoreEvent[]
@@ -19,32 +19,32 @@ export type Operation<T> = (transaction: Transaction) => T
 interface Waiting {
   readonly bytes: number
   readonly mayUseReserve: boolean
-  /** Runs inside the transaction; what it returns tells the caller, once the group is durable. */
+  /** Runs inside the transaction. The returned function notifies the caller once the group is durable. */
   readonly run: (transaction: Transaction) => () => void
   readonly refuse: (error: unknown) => void
 }
 
 export interface GroupSize {
-  /** The bytes that the operation adds to the group. */
+  /** The number of bytes that the operation adds to the group. */
   readonly bytes: number
-  /** Default false. */
+  /** Default: false. */
   readonly mayUseReserve?: boolean
 }
 
 export interface GroupCommitDeps {
   database: Database
   limits: StoreLimits
-  /** Absent: a full disk refuses all that it has no room for. */
+  /** If omitted, a full disk refuses everything that does not fit. */
   reserve?: DiskReserve
-  /** The newest durable revision. */
+  /** Returns the newest durable revision. */
   revision: () => number
-  /** The group is durable; runs before its callers are told. */
+  /** Called when the group is durable, before its callers are notified. */
   onCommitted: (transaction: Transaction) => void
 }
 
 /**
- * Operations that meet in one turn of the event loop share one transaction and one fsync. Each is
- * applied in the order it came, and its promise settles only after COMMIT.
+ * Commits operations of one turn of the event loop in one transaction with one fsync. They are
+ * applied in order, and their promises settle only after COMMIT.
  */
 export class GroupCommit {
   #waiting: Waiting[] = []
@@ -57,7 +57,10 @@ export class GroupCommit {
     this.#deps = deps
   }
 
-  /** Operations that take from the store need the reserve of a full disk; others are refused while it is in use. */
+  /**
+   * While the reserve of a full disk is in use, only operations that shrink the store are accepted,
+   * because they need it.
+   */
   submit<T>(size: GroupSize, operation: Operation<T>): Promise<T> {
     const { bytes, mayUseReserve = false } = size
     if (this.#isClosed) return Promise.reject(new StoreClosedError())
@@ -77,7 +80,7 @@ export class GroupCommit {
     })
   }
 
-  /** Commits what waits and refuses what comes later. */
+  /** Commits waiting operations and refuses later ones. */
   close(): void {
     this.#isClosed = true
     while (this.#waiting.length > 0) this.#commit(this.#takeGroup())
@@ -117,14 +120,14 @@ export class GroupCommit {
       for (const settle of tell) settle()
     } catch (error) {
       const isFull = sqliteFault(error) === 'full'
-      // A full disk refuses only what does not fit: small writes and deletes may still pass.
+      // A full disk refuses only what does not fit: small writes and deletes may still succeed.
       if (isFull && group.length > 1) for (const one of group) this.#commit([one])
       else if (isFull && group[0]?.mayUseReserve && this.#release()) this.#commit(group)
       else for (const one of group) one.refuse(isFull ? fullError(error) : error)
     }
   }
 
-  /** True while no full disk has taken it, or if it could be taken back now. */
+  /** Returns true if the reserve is unused, or could be taken back now. */
   #hasReserve(): boolean {
     if (this.#isReserveUsed && this.#deps.reserve?.take()) this.#isReserveUsed = false
     return !this.#isReserveUsed
@@ -152,7 +155,7 @@ export class GroupCommit {
   }
 }
 
-/** Faults of the database spoil the whole transaction; refusals concern one operation. */
+/** A database fault spoils the whole transaction; a refusal concerns one operation. */
 function isDatabaseError(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error
 }

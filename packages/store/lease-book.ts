@@ -5,9 +5,9 @@ import { storeBounds } from './store-limits.ts'
 
 interface Lease {
   readonly ttlMs: number
-  /** Monotonic. */
+  /** Monotonic time. */
   deadlineMs: number
-  /** What a restart would start from. */
+  /** The remaining time that a restart would resume with. */
   savedRemainingMs: number
 }
 
@@ -15,16 +15,16 @@ export interface LeaseBookDeps {
   database: Database
   clock: Clock
   random: Random
-  /** Time is up: must end in `remove`, inside a transaction. */
+  /** Called when the time is over. It must call `remove`, inside a transaction. */
   onExpired: (leaseId: number) => void
 }
 
 const leaseIdMax = 2 ** 52
 
 /**
- * Leases with their deadlines. What is saved is the time that remains and no point in time: a
- * machine whose clock is wrong at boot must not drop every lease. Between two checkpoints a crash
- * can only lengthen a lease.
+ * Keeps leases and their deadlines. It saves the remaining time instead of a date: a machine whose
+ * clock is wrong at boot must not drop every lease. Between two checkpoints a crash can only
+ * lengthen a lease.
  */
 export class LeaseBook implements Disposable {
   readonly #leases = new Map<number, Lease>()
@@ -63,7 +63,7 @@ export class LeaseBook implements Disposable {
     }
   }
 
-  /** Inside a transaction; `start` follows once that is durable. */
+  /** Call this inside a transaction, and `start` once that is durable. */
   insert(leaseId: number, ttlMs: number): void {
     this.#insert.run(leaseId, ttlMs, ttlMs)
   }
@@ -74,7 +74,7 @@ export class LeaseBook implements Disposable {
     if (deadlineMs < this.#timerDeadlineMs) this.#arm()
   }
 
-  /** Throws LeaseNotFoundError for one that is unknown or out of time. */
+  /** Throws LeaseNotFoundError for an unknown or expired lease. */
   require(leaseId: number): { ttlMs: number } {
     return this.#alive(leaseId)
   }
@@ -84,14 +84,14 @@ export class LeaseBook implements Disposable {
     return lease !== undefined && lease.deadlineMs <= this.#deps.clock.monotonicMs()
   }
 
-  /** Starts the time anew; true when that must be saved, too. */
+  /** Restarts the time. Returns true if that must be saved, too. */
   renew(leaseId: number): boolean {
     const lease = this.#alive(leaseId)
     lease.deadlineMs = this.#deps.clock.monotonicMs() + lease.ttlMs
     return lease.savedRemainingMs < lease.ttlMs
   }
 
-  /** Inside a transaction. */
+  /** Call this inside a transaction. */
   save(leaseId: number): void {
     const lease = this.#leases.get(leaseId)
     if (lease === undefined) return
@@ -107,7 +107,7 @@ export class LeaseBook implements Disposable {
     })
   }
 
-  /** Inside a transaction; `forget` follows once that is durable. */
+  /** Call this inside a transaction, and `forget` once that is durable. */
   remove(leaseId: number): void {
     this.#delete.run(leaseId)
   }
@@ -119,7 +119,7 @@ export class LeaseBook implements Disposable {
   [Symbol.dispose](): void {
     this.#timer?.[Symbol.dispose]()
     this.#timer = undefined
-    // A lease whose commit ends as the store closes must not arm it again.
+    // A lease whose commit ends as the store closes must not arm the timer again.
     this.#timerDeadlineMs = -Infinity
   }
 

@@ -1,5 +1,5 @@
 /**
- * store: revisioned key-value log. Opaque bytes under keys; it knows nothing of Kubernetes objects.
+ * store: a revisioned key-value log. Values are opaque bytes; it knows nothing of Kubernetes objects.
  * Start reading at store.ts (the contract), then sqlite-store.ts (one server) and etcd/etcd-store.ts
  * (several).
  */

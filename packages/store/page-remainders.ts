@@ -1,4 +1,4 @@
-/** Where a list was cut: what follows `after` at that revision never changes. */
+/** Where a list was cut: the entries after `after` at that revision never change. */
 export interface PageCut {
   readonly prefix: string
   readonly revision: number
@@ -6,8 +6,8 @@ export interface PageCut {
 }
 
 /**
- * How many entries follow a cut, so that a list read in a hundred pages is counted once. Forgets
- * the oldest; a forgotten one is counted again.
+ * Caches how many entries follow a cut, so that a list read in a hundred pages is counted once.
+ * Drops the oldest; a dropped one is counted again.
  */
 export class PageRemainders {
   readonly #remainders = new Map<string, number>()

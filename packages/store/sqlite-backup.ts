@@ -30,7 +30,7 @@ interface RowName {
 export interface CopySource {
   readonly database: Database
   readonly log: SqliteLog
-  /** The newest durable revision. */
+  /** Returns the newest durable revision. */
   readonly revision: () => number
   readonly rowsPerSlice: number
 }
@@ -38,8 +38,9 @@ export interface CopySource {
 /**
  * Copies the store as of one revision, verifies and syncs the copy, and only then gives it its
  * name. The log only grows at its end, so slices of it make a consistent copy while writes go on;
- * the caller keeps compaction away meanwhile. (node:sqlite's backup() steps in another thread and
- * fails at random when this thread writes in between.) ExpectedError if the target's disk is full.
+ * the caller prevents compaction meanwhile. (node:sqlite's backup() runs in another thread and
+ * fails at random if this thread writes in between.) Throws ExpectedError if the target's disk is
+ * full.
  */
 export async function copyStore(
   source: CopySource,
@@ -85,7 +86,8 @@ async function copyRows(
     // The copy is synced as a whole at its end; until then it has no name.
     pragma(database, 'copy.journal_mode = OFF')
     pragma(database, 'copy.synchronous = OFF')
-    // Before the first wait, so that leases and marks belong to this revision, too.
+    // Leases and marks are copied before the first await, so that they belong to this revision,
+    // too.
     const revision = source.revision()
     database.exec('INSERT INTO copy.lease SELECT * FROM main.lease')
     database.exec('INSERT OR REPLACE INTO copy.meta SELECT * FROM main.meta')
@@ -106,24 +108,25 @@ async function copyRows(
 
 export interface RestoreOptions {
   /**
-   * How far the revision jumps. Clients may have seen revisions newer than the backup; the jump,
-   * with all history marked compacted, makes each of them list again instead of trusting a
-   * revision that now means something else. Default one thousand million, as etcd's guide advises.
+   * The jump of the revision. Clients may have seen revisions newer than the backup. The jump, with
+   * all history marked compacted, makes each of them list again instead of trusting a revision that
+   * now has another meaning. Default: one thousand million, as etcd's guide advises.
    */
   bumpRevision?: number
 }
 
 export interface RestoreResult {
   readonly revision: number
-  /** Where the store that was there before is kept; absent when there was none. */
+  /** Where the previous store is kept; omitted if there was none. */
   readonly replacedPath?: string
-  /** Keys whose value in the backup is damaged; the store reports them when they are read. */
+  /** Keys whose value in the backup is damaged. The store reports them when they are read. */
   readonly damagedKeys: readonly string[]
 }
 
 /**
- * Puts a backup in a store's place. Everything is checked before the old store is touched: the
- * backup's content, its version, and that no process has the target open. ExpectedError if the disk is full.
+ * Replaces a store with a backup. Everything is checked before the old store is touched: the
+ * backup's content, its version, and that no process has the target open. Throws ExpectedError if
+ * the disk is full.
  */
 export async function restoreSqliteStore(
   backupPath: string,
@@ -178,7 +181,7 @@ async function copyFileInto(fromPath: string, toPath: string): Promise<void> {
   await to.writeFile(from.readableWebStream())
 }
 
-/** A backup keeps a value that is damaged in the store as it is, and has no damage of its own. */
+/** A backup copies a damaged value of the store unchanged, and has no damage of its own. */
 function requireDamaged(log: SqliteLog, { key, revision }: RowName, targetPath: string): void {
   const { entry } = log.head(key, revision) ?? {}
   if (entry?.modRevision === revision && entry.isDamaged) return
@@ -187,15 +190,15 @@ function requireDamaged(log: SqliteLog, { key, revision }: RowName, targetPath: 
 }
 
 /**
- * Brings the file to this program's schema and names the damaged values in it. Throws an ExpectedError that
- * names the backup if it is not a whole store.
+ * Migrates the file to this program's schema and returns its damaged values. Throws an
+ * ExpectedError that names the backup if it is not a complete store.
  */
 function checkCopy(path: string, shownPath: string): RowName[] {
   try {
     using database = openDatabase(path)
     pragma(database, 'locking_mode = EXCLUSIVE')
     if (pragma(database, 'application_id') !== applicationId) {
-      throw new ExpectedError(`Cannot use ${shownPath}: it is no store`, exitCodes.dataDirectory)
+      throw new ExpectedError(`Cannot use ${shownPath}: it is not a store`, exitCodes.dataDirectory)
     }
     const version = readSchemaVersion(database)
     if (version > schemaVersion) {
@@ -228,7 +231,7 @@ function bump(path: string, bumpRevision: number): number {
   return revision
 }
 
-/** Keeps the old store beside the new one, so that a wrong restore can be undone. */
+/** Keeps the old store next to the new one, so that a wrong restore can be undone. */
 async function setAside(targetPath: string): Promise<string | undefined> {
   if (!(await exists(targetPath))) return undefined
   foldWal(targetPath)

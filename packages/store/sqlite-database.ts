@@ -1,7 +1,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 
 /**
- * The one module that names node:sqlite: a later Node renames DatabaseSync to Database, and only
+ * The only module that imports node:sqlite: a later Node renames DatabaseSync to Database, and only
  * this file changes then.
  */
 export type Database = DatabaseSync
@@ -13,12 +13,12 @@ export interface DatabaseOptions {
   isReadOnly?: boolean
 }
 
-/** Throws at once when another process holds the file; waiting would only hide the second starter. */
+/** Throws at once if another process holds the file; waiting would only hide the second process. */
 export function openDatabase(path: string, options: DatabaseOptions = {}): Database {
   return new DatabaseSync(path, { timeout: 0, readOnly: options.isReadOnly ?? false })
 }
 
-/** SQLite's primary result codes that the store tells apart (sqlite3.h). */
+/** The primary result codes of SQLite that the store distinguishes (sqlite3.h). */
 const codes = Object.freeze({
   busy: 5,
   readOnly: 8,
@@ -30,10 +30,10 @@ const codes = Object.freeze({
 })
 export type SqliteFault = keyof typeof codes
 
-/** What SQLite complained about; undefined for errors of another origin or of no interest. */
+/** Returns SQLite's fault, or undefined for errors of another origin or irrelevant ones. */
 export function sqliteFault(error: unknown): SqliteFault | undefined {
   if (!(error instanceof Error)) return undefined
-  // No integer of the store is above 2^53: a damaged record claims one.
+  // No integer of the store is above 2^53; only a damaged record has one.
   if ('code' in error && error.code === 'ERR_OUT_OF_RANGE') return 'corrupt'
   if (!('errcode' in error)) return undefined
   if (typeof error.errcode !== 'number') return undefined
@@ -46,7 +46,7 @@ export function pragma(database: Database, text: string): unknown {
   return row === undefined ? undefined : Object.values(row)[0]
 }
 
-/** All or nothing: what `work` wrote is durable when this returns and gone when it throws. */
+/** Runs `work` in a transaction: its writes are durable when this returns, and undone if it throws. */
 export function inTransaction<T>(database: Database, work: () => T): T {
   database.exec('BEGIN IMMEDIATE')
   try {
@@ -54,7 +54,7 @@ export function inTransaction<T>(database: Database, work: () => T): T {
     database.exec('COMMIT')
     return result
   } catch (error) {
-    // SQLite has rolled back by itself after some faults (disk full, I/O error).
+    // SQLite rolls back by itself after some faults (disk full, I/O error).
     if (database.isTransaction) database.exec('ROLLBACK')
     throw error
   }

@@ -11,7 +11,7 @@ import { checksumOf, isIntact } from './row-checksum.ts'
 import { readMeta } from './sqlite-schema.ts'
 import type { Entry, StoreEvent } from './store.ts'
 
-/** What a write needs to know of the key before it. */
+/** The state of a key before a write. */
 export interface Head {
   readonly entry: Entry
   readonly leaseId: number
@@ -21,7 +21,7 @@ export interface LogRow {
   readonly revision: number
   readonly key: string
   readonly createRevision: number
-  /** modRevision of the entry that this row supersedes; 0: none. */
+  /** The modRevision of the entry that this row supersedes; 0 if there was none. */
   readonly previousRevision: number
   readonly isDeleted: boolean
   readonly leaseId: number
@@ -31,20 +31,20 @@ export interface LogRow {
 export interface PageOptions {
   range: KeyRange
   revision: number
-  /** Exclusive. */
+  /** Continues after this key (exclusive). */
   after?: string
   limit: number
 }
 
 export interface HistoryOptions {
   range: KeyRange
-  /** Exclusive. */
+  /** The revision to start after (exclusive). */
   after: number
   to: number
   bytesMax: number
 }
 
-/** Newest row per key at a revision, in key order and from the index alone; deleted keys are left out. */
+/** The newest row per key at a revision, in key order and from the index alone, without deleted keys. */
 const newestPerKey = `
   SELECT key, max(revision) AS revision, is_deleted FROM log INDEXED BY log_key
   WHERE key >= :from AND key > :after AND (:until IS NULL OR key < :until) AND revision <= :revision
@@ -54,7 +54,8 @@ const sql = Object.freeze({
   newestRevision: 'SELECT max(revision) AS revision FROM log',
   head: `SELECT * FROM log
     WHERE key = ? AND revision <= ? ORDER BY revision DESC LIMIT 1`,
-  // CROSS JOIN keeps the order of the two; else SQLite may sort all before it takes the first.
+  // CROSS JOIN keeps the order of the two; otherwise SQLite may sort all rows before it takes the
+  // first.
   page: `SELECT newest.key AS indexed_key, log.*
     FROM (${newestPerKey}) AS newest CROSS JOIN log ON log.revision = newest.revision
     ORDER BY newest.key`,
@@ -64,7 +65,7 @@ const sql = Object.freeze({
     WHERE revision > :after AND revision <= :to AND key >= :from AND (:until IS NULL OR key < :until)
     ORDER BY revision`,
   byRevision: 'SELECT * FROM log WHERE revision = ?',
-  // A damaged row must not take another key's row with it, nor go itself as a delete that it is not.
+  // A damaged row must not delete another key's row, nor be deleted as a delete that it is not.
   scrub: `DELETE FROM log WHERE revision IN (
       SELECT before.revision FROM log AS now CROSS JOIN log AS before ON before.revision = now.previous_revision
         WHERE now.revision > :after AND now.revision <= :to
@@ -80,13 +81,13 @@ export type DamageListener = (key: string, revision: number) => void
 
 const noBytes = new Uint8Array(0)
 
-/** The log table's statements, prepared once. Synchronous; knows neither turns nor watchers. */
+/** Prepares the log table's statements once. Synchronous; knows neither turns nor watchers. */
 export class SqliteLog {
   readonly #statements: Readonly<Record<keyof typeof sql, Statement>>
   readonly #uncheckedMax: number
   readonly #onDamaged: DamageListener
 
-  /** `onDamaged` learns of each damaged value each time that it is read. */
+  /** Calls `onDamaged` with each damaged value, each time it is read. */
   constructor(database: Database, onDamaged: DamageListener = () => {}) {
     this.#onDamaged = onDamaged
     this.#uncheckedMax = readMeta(database, 'unchecked')
@@ -104,7 +105,7 @@ export class SqliteLog {
     }
   }
 
-  /** 0 for an empty log. */
+  /** Returns 0 for an empty log. */
   newestRevision(): number {
     return Number(this.#statements.newestRevision.get()?.['revision'] ?? 0)
   }
@@ -120,7 +121,7 @@ export class SqliteLog {
     return rows.map((row) => this.#entryOf(textOf(row, 'indexed_key'), row))
   }
 
-  /** Counts at most `limit` entries; `last` is the key it came to. */
+  /** Counts at most `limit` entries; `last` is the last counted key. */
   count(options: PageOptions): { count: number; last: string } {
     const row: Row = this.#statements.count.get({
       ...rangeParameters(options),
@@ -143,7 +144,10 @@ export class SqliteLog {
     )
   }
 
-  /** Events in order; stops before `to` when they have `bytesMax`, and says how far it came. */
+  /**
+   * Returns events in order. Stops before `to` once they have `bytesMax`, and returns the revision
+   * reached.
+   */
   history(options: HistoryOptions): { events: StoreEvent[]; revision: number } {
     const { range, after, to, bytesMax } = options
     const { from, until = null } = range
@@ -158,21 +162,21 @@ export class SqliteLog {
     return { events, revision: to }
   }
 
-  /** The revision that `rows` rows after `after` end at, at most `revisionMax`. */
+  /** Returns the revision at which `rows` rows after `after` end, at most `revisionMax`. */
   sliceEnd(after: number, rows: number, revisionMax: number): number {
     const row = this.#statements.sliceEnd.get(after, revisionMax, rows - 1)
     return row === undefined ? revisionMax : numberOf(row, 'revision')
   }
 
   /**
-   * Drops what revisions above `after` up to `to` superseded, and their deletes. Only right when
-   * everything up to `after` is scrubbed and nobody may read below `to` any more.
+   * Deletes entries that revisions above `after` up to `to` superseded, and their deletes. Only
+   * valid if everything up to `after` is scrubbed and nobody may read below `to` any more.
    */
   scrub(after: number, to: number): void {
     this.#statements.scrub.run({ after, to })
   }
 
-  /** Keys that were ever written under the lease; some may have moved on. */
+  /** Returns the keys that were ever written under the lease; some may have another one now. */
   leasedKeys(leaseId: number): string[] {
     return this.#statements.leased.all(leaseId).map((row) => textOf(row, 'key'))
   }
@@ -198,7 +202,7 @@ export class SqliteLog {
     if (row['is_deleted'] !== 1 || now.isDamaged) {
       return { type: 'put', ...now, ...(previous ? { previous } : {}) }
     }
-    // History that a watch may read still has what a delete took away.
+    // History that a watch may read still has the deleted value.
     const { value, isDamaged } = previous ?? { value: noBytes, isDamaged: true }
     return { type: 'delete', ...now, value, ...(isDamaged ? { isDamaged } : {}) }
   }

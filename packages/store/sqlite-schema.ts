@@ -44,12 +44,12 @@ const migrations: readonly string[] = [versionOne, versionTwo]
 
 export const schemaVersion = migrations.length
 
-/** 0 for a file that is empty or was cut off before its first commit. */
+/** Returns 0 for a file that is empty or was cut off before its first commit. */
 export function readSchemaVersion(database: Database): number {
   return Number(pragma(database, 'user_version'))
 }
 
-/** All steps in one transaction: a cut leaves the old version intact. */
+/** All steps are in one transaction, so an interruption leaves the old version intact. */
 export function migrate(database: Database, fromVersion: number): void {
   inTransaction(database, () => {
     for (const step of migrations.slice(fromVersion)) database.exec(step)

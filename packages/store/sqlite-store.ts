@@ -34,12 +34,12 @@ import { WatchHub } from './watch-hub.ts'
 import { checkWrite, planWrite } from './write-plan.ts'
 
 export interface SqliteStoreOptions {
-  /** Default always. */
+  /** Default: always. */
   check?: CheckPolicy
-  /** Writes that would grow the file above this get StoreFullError; absent: the disk decides. */
+  /** Writes that would grow the file above this throw StoreFullError. If omitted, the disk is the limit. */
   bytesMax?: number
   limits?: Partial<StoreLimits>
-  /** Default false. True: 8 MiB beside the file are kept for deletes on a full disk. */
+  /** If true, 8 MiB next to the file are reserved for deletes on a full disk. Default: false. */
   hasReserve?: boolean
 }
 
@@ -50,9 +50,9 @@ export interface SqliteStoreDeps {
 }
 
 /**
- * The embedded store: one file, one process, one writer. Calls into SQLite are synchronous, so a
- * turn of the event loop sees one moment of the store; what could take long is cut into slices.
- * Errors: ExpectedError when the file cannot be used, with what to do about it.
+ * Opens the embedded store: one file, one process, one writer. Calls into SQLite are synchronous,
+ * so a turn of the event loop sees one state of the store; long work is split into slices. Throws
+ * ExpectedError if the file cannot be used, with what to do about it.
  */
 export async function openSqliteStore(
   path: string,
@@ -166,7 +166,7 @@ export class SqliteStore implements Store {
 
   watch(options: WatchOptions, signal: AbortSignal): AsyncIterable<WatchBatch> {
     this.#assertOpen()
-    // "From now on" means from this call, also when the first read comes later.
+    // "From now on" means from this call, even if the first read comes later.
     const afterRevision = options.afterRevision || this.#revision
     return this.#batches({ ...options, afterRevision }, signal)
   }
@@ -212,7 +212,7 @@ export class SqliteStore implements Store {
   }
 
   /**
-   * A consistent, verified copy as of the revision it returns, made while writes go on. The target
+   * Makes a consistent, verified copy as of the returned revision while writes go on. The target
    * must not exist. Compactions wait for it.
    */
   async backup(
@@ -241,7 +241,7 @@ export class SqliteStore implements Store {
       writeMeta(this.#database, 'isOpen', 0)
       pragma(this.#database, 'wal_checkpoint(TRUNCATE)')
     } catch (error) {
-      // Nothing is lost: the log of changes stays beside the file, and the next open checks both.
+      // Nothing is lost: the write-ahead log stays next to the file, and the next open checks both.
       this.#deps.log.error('Store not closed cleanly', { error: asError(error) })
     } finally {
       this.#database.close()
@@ -298,12 +298,12 @@ export class SqliteStore implements Store {
 
   #afterUpkeep<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#upkeep.then(work)
-    // Its caller gets the failure; the next in line starts either way.
+    // The caller gets the failure; the next in line starts either way.
     this.#upkeep = result.then(nothing, nothing)
     return result
   }
 
-  /** In slices, each a transaction of its own, so that writes pass in between. */
+  /** Works in slices, each in its own transaction, so that writes get through in between. */
   async #scrub(): Promise<void> {
     let scrubbed = readMeta(this.#database, 'scrubbed')
     while (scrubbed < this.#compacted) {
@@ -318,7 +318,10 @@ export class SqliteStore implements Store {
     }
   }
 
-  /** Entries after `last`: known from the page before, which was cut at `cut`, or counted. */
+  /**
+   * Returns the number of entries after `last`: known from the previous page, which was cut at
+   * `cut`, or counted.
+   */
   async #remaining(cut: PageCut, taken: number, last: string): Promise<number> {
     const known = this.#remainders.get(cut)
     const next = { ...cut, after: last }
@@ -385,7 +388,7 @@ export class SqliteStore implements Store {
     }
   }
 
-  /** 0 stands for now. */
+  /** Resolves 0 to the newest revision. */
   #readableRevision(asked: number): number {
     this.#assertOpen()
     if (asked === 0) return this.#revision
@@ -399,7 +402,7 @@ export class SqliteStore implements Store {
   }
 }
 
-/** Operations that make the store smaller, or keep what is in it, go on while the disk is full. */
+/** Operations that shrink the store, or preserve its content, continue while the disk is full. */
 const freeing = Object.freeze({ bytes: 0, mayUseReserve: true })
 
 function nothing(): void {}

@@ -5,16 +5,19 @@ import type { Store, StoreEvent, WatchBatch, Write } from './store.ts'
 import { LeaseNotFoundError } from './store-errors.ts'
 
 export interface ContractSubject extends AsyncDisposable {
-  /** Empty, with no other user while the test runs. */
+  /** An empty store, with no other user while the test runs. */
   readonly store: Store
-  /** Lets `ms` pass for leases and progress; an engine with a clock of its own waits really. */
+  /** Lets `ms` pass for leases and progress. An engine with its own clock really waits. */
   advance(ms: number): Promise<void>
 }
 
-/** Opens a fresh, empty store per test. Engines share one server by using a key prefix of their own. */
+/** Opens a new, empty store for each test. Engines that share one server use separate key prefixes. */
 export type OpenSubject = () => Promise<ContractSubject>
 
-/** What every engine must do. Revisions are compared to each other, never to absolute numbers. */
+/**
+ * Tests the behaviour required of every engine. Revisions are compared to each other, never to
+ * absolute numbers.
+ */
 export function storeContract(name: string, open: OpenSubject): void {
   describe(`store contract: ${name}`, () => {
     writeTests(open)
@@ -249,7 +252,7 @@ function watchEndTests(open: OpenSubject): void {
     await put(store, '/n/old', 'x')
     const all = take(store, { prefix: '/n/', after: 0 }, 2)
     const some = take(store, { prefix: '/n/b/', after: 0 }, 1)
-    // An engine behind a network needs the watches to be there before the writes.
+    // An engine behind a network needs the watches to exist before the writes.
     await subject.advance(0)
     await put(store, '/n/a/1', 'x')
     await put(store, '/n/b/1', 'x')
@@ -353,7 +356,7 @@ async function listed(store: Store, revision: number): Promise<string[]> {
   return entries.map((entry) => `${entry.key}=${text(entry.value)}`)
 }
 
-/** The first `count` events of a watch. */
+/** Returns the first `count` events of a watch. */
 async function take(
   store: Store,
   options: { prefix: string; after: number },

@@ -1,16 +1,19 @@
-/** No space left, on the disk or within `bytesMax`. Nothing was written; compact or free space. */
+/**
+ * Reports that no space is left, on the disk or within `bytesMax`. Nothing was written. Compact or
+ * free space.
+ */
 export class StoreFullError extends Error {
   override name = 'StoreFullError'
-  /** The system's word for it, so that whoever looks for a full disk need not know of stores. */
+  /** The system's error code, so that code that detects a full disk need not know about stores. */
   readonly code = 'ENOSPC'
 }
 
-/** Too many writes wait already. Nothing was written; try again later. */
+/** Reports that too many writes wait already. Nothing was written. Try again later. */
 export class StoreBusyError extends Error {
   override name = 'StoreBusyError'
 }
 
-/** Used after it was closed. */
+/** Reports use after the store was closed. */
 export class StoreClosedError extends Error {
   override name = 'StoreClosedError'
   constructor() {
@@ -18,7 +21,7 @@ export class StoreClosedError extends Error {
   }
 }
 
-/** The lease does not exist, expired, or was revoked. */
+/** Reports that the lease does not exist, expired, or was revoked. */
 export class LeaseNotFoundError extends Error {
   override name = 'LeaseNotFoundError'
   readonly leaseId: number
@@ -28,15 +31,15 @@ export class LeaseNotFoundError extends Error {
   }
 }
 
-/** The value is above `valueBytesMax`; the same write will never succeed. */
+/** Reports that the value is above `valueBytesMax`. The same write will never succeed. */
 export class ValueTooLargeError extends RangeError {
   override name = 'ValueTooLargeError'
 }
 
-/** No server of the store answered in time. */
+/** Reports that no server of the store answered in time. */
 export class StoreUnavailableError extends Error {
   override name = 'StoreUnavailableError'
-  /** True: the request left, and may have been carried out or not. */
+  /** True if the request was sent and may have been carried out or not. */
   readonly isSent: boolean
   constructor(message: string, options: ErrorOptions & { isSent: boolean }) {
     super(message, options)

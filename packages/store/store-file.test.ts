@@ -78,7 +78,7 @@ test('a closed store refuses, and what waited was committed', async () => {
   const next = watching[Symbol.asyncIterator]().next()
   await store[Symbol.asyncDispose]()
   assert.equal((await waiting).isApplied, true)
-  // The write reaches the watcher or the end does, but the wait ends.
+  // Either the write reaches the watcher or the end does, but the wait ends.
   await next.catch((error: unknown) => assert.ok(error instanceof StoreClosedError))
   await assert.rejects(store.get('/a'), StoreClosedError)
   await assert.rejects(store.write({ key: '/a' }), StoreClosedError)

@@ -13,12 +13,12 @@ import {
 } from './sqlite-schema.ts'
 import { storeBounds } from './store-limits.ts'
 
-/** When the whole file is checked at open; afterCrash: only if the last close was not clean. */
+/** When to check the whole file at open. `afterCrash`: only if the last close was not clean. */
 export type CheckPolicy = 'afterCrash' | 'always' | 'never'
 
 export interface StoreFileOptions {
   check: CheckPolicy
-  /** Writes that would grow the file above this are refused; absent: the disk decides. */
+  /** Writes that would grow the file above this are refused. If omitted, the disk is the limit. */
   bytesMax?: number
   walPagesMax: number
 }
@@ -27,8 +27,8 @@ const pageBytes = 4_096
 const { cacheKibibytes } = storeBounds.storeFile
 
 /**
- * Opens or creates the file, takes its lock, brings it to this program's schema and checks it.
- * Every way to fail that a person can put right is an ExpectedError that names the file.
+ * Opens or creates the file, locks it, migrates it to this program's schema and checks it. Every
+ * failure that a person can correct is an ExpectedError that names the file.
  */
 export async function openStoreFile(
   path: string,
@@ -43,7 +43,7 @@ export async function openStoreFile(
     upgrade(database, path, log)
     checkContent(database, path, options.check, log)
     configure(database, options)
-    // Cleared by a clean close: what finds it set checks the file.
+    // A clean close clears this mark; an open that finds it set checks the file.
     writeMeta(database, 'isOpen', 1)
     return database
   } catch (error) {
@@ -60,7 +60,8 @@ async function prepareFile(path: string): Promise<void> {
       const text = `Cannot open store ${path}: the file is missing but its ${path}-wal is there`
       throw new ExpectedError(`${text}; restore a backup`, exitCodes.dataDirectory)
     }
-    // Only this user: the store holds Secrets. SQLite gives its -wal the same mode.
+    // Only this user may read the file, because the store holds Secrets. SQLite gives its -wal the
+    // same mode.
     await using file = await open(path, 'wx', 0o600)
     await file.sync()
     await using directory = await open(dirname(path), 'r')
@@ -86,7 +87,7 @@ export async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** The kernel drops this lock with the process, so a killed one never blocks the next. */
+/** The kernel releases this lock with the process, so a killed one never blocks the next. */
 function takeLock(database: Database, path: string): void {
   pragma(database, 'locking_mode = EXCLUSIVE')
   database.exec('BEGIN IMMEDIATE')
@@ -123,8 +124,9 @@ function checkContent(database: Database, path: string, policy: CheckPolicy, log
 }
 
 /**
- * Reads the whole file: some 0.1 s for 100 MB. Rebuilds damaged indexes if every row is provably intact, and
- * throws ExpectedError for other damage, except inside values: each read checks those.
+ * Reads the whole file, in about 0.1 s for 100 MB. Rebuilds damaged indexes if every row is
+ * provably intact. Throws ExpectedError for other damage, except inside values, which each read
+ * checks.
  */
 export function verifyContent(database: Database, path: string): { isReindexed: boolean } {
   const result = pragma(database, 'integrity_check(1)')

@@ -1,37 +1,37 @@
-/** Every bound of the embedded store, in one place. */
+/** The limits of the embedded store. */
 export interface StoreLimits {
-  /** Size of one value; etcd's default request limit. */
+  /** The size of one value; etcd's default request limit. */
   valueBytesMax: number
   keyBytesMax: number
-  /** Writes that wait for a commit; more are refused with StoreBusyError. */
+  /** The number of writes that wait for a commit. Further ones are refused with StoreBusyError. */
   writesWaitingMax: number
-  /** Writes that share one transaction. */
+  /** The number of writes that share one transaction. */
   groupWritesMax: number
   /** A group closes once its values reach this size. */
   groupBytesMax: number
-  /** Events that wait for one watcher; more end it with SlowWatcherError. */
+  /** The number of events that wait for one watcher. More end it with SlowWatcherError. */
   watcherEventsMax: number
-  /** Bytes of the values in those events. */
+  /** The size of the values in those events. */
   watcherBytesMax: number
   watchersMax: number
   leasesMax: number
-  /** Entries read between two turns of the event loop. */
+  /** The number of entries read between two turns of the event loop. */
   listSliceEntries: number
-  /** Entries counted between two turns of the event loop. */
+  /** The number of entries counted between two turns of the event loop. */
   countSliceEntries: number
-  /** Lists read page by page whose remainder is remembered. */
+  /** The number of lists read page by page whose remainder is cached. */
   pagedListsMax: number
-  /** Revisions replayed between two turns of the event loop. */
+  /** The number of revisions replayed between two turns of the event loop. */
   replaySliceRevisions: number
-  /** Revisions scrubbed in one transaction of a compaction. */
+  /** The number of revisions scrubbed in one transaction of a compaction. */
   compactionSliceRevisions: number
-  /** Rows copied between two turns of the event loop in a backup. */
+  /** The number of rows that a backup copies between two turns of the event loop. */
   backupSliceRows: number
-  /** How often the remaining time of leases is written down. */
+  /** The interval at which the remaining time of leases is saved. */
   leaseCheckpointMs: number
-  /** Damaged values that are each named in the log. */
+  /** The number of damaged values that are each named in the log. */
   damageReportsMax: number
-  /** The log of changes is folded into the main file when it has this many pages. */
+  /** The write-ahead log is merged into the main file when it has this many pages. */
   walPagesMax: number
 }
 
@@ -69,7 +69,8 @@ export function validateLimits(overrides: Partial<StoreLimits>): StoreLimits {
 }
 
 /**
- * Bounds of the store that no caller sets, by the file that keeps them: `diskReserve` is disk-reserve.ts.
+ * The limits of the store that callers cannot set, by the file that enforces them: `diskReserve` is for
+ * disk-reserve.ts.
  */
 export const storeBounds = Object.freeze({
   diskReserve: Object.freeze({
@@ -77,19 +78,19 @@ export const storeBounds = Object.freeze({
     chunkBytes: 1_048_576,
   }),
   etcdFeed: Object.freeze({
-    /** How long a change that somebody knows of may take to arrive before etcd is asked how far it is. */
+    /** How long a known change may take to arrive before etcd is asked for its progress. */
     lateMs: 50,
   }),
   etcdStore: Object.freeze({
-    /** etcd's own bound, 1.5 MiB, is for a whole request: the rest is for the key and its frame. */
+    /** etcd's own limit, 1.5 MiB, applies to a whole request; the rest is for the key and its frame. */
     valueBytesMax: 1_572_864 - 16_384,
   }),
   fileTurn: Object.freeze({
-    /** How often somebody who waits looks again, on average. */
+    /** The average interval at which a waiting process looks again. */
     lookMs: 50,
   }),
   leaseBook: Object.freeze({
-    /** When the removal of an expired lease failed (disk full), it is tried again this much later. */
+    /** The delay before the removal of an expired lease is tried again, e.g. after the disk was full. */
     retryMs: 1_000,
   }),
   storeFile: Object.freeze({

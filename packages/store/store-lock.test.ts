@@ -30,7 +30,7 @@ async function openStore() {
 
 type Opened = Awaited<ReturnType<typeof openStore>>
 
-/** In small steps, so that what happens in the store between two of them is done. */
+/** Advances in small steps, so that the store's work between two of them is done. */
 async function pass(ms: number, { clock, store }: Opened): Promise<void> {
   for (let passedMs = 0; passedMs < ms; passedMs += 1_000) {
     await clock.advance(1_000)

@@ -3,15 +3,15 @@ import { LeaseNotFoundError } from './store-errors.ts'
 import type { Store } from './store.ts'
 
 export const storeLockDefaults = Object.freeze({
-  /** A holder that died is waited for this long. */
+  /** How long a dead holder is waited for. */
   ttlSeconds: 15,
-  /** How often a living holder says so. */
+  /** The interval at which a living holder renews the lock. */
   renewMs: 5_000,
 })
 
 /**
- * Waits until nobody else of those on this store holds the lock, then holds it until disposed. The
- * lock of a process that died goes with its lease. Rejects with the signal's reason.
+ * Waits until no other process on this store holds the lock, then holds it until disposed. The lock
+ * of a dead process expires with its lease. Rejects with the signal's reason.
  */
 export async function takeStoreLock(
   store: Store,
@@ -42,7 +42,7 @@ async function revoke(store: Store, leaseId: number): Promise<void> {
   try {
     await store.revokeLease(leaseId)
   } catch (error) {
-    // It expired meanwhile: just as well.
+    // It expired meanwhile, with the same result.
     if (!(error instanceof LeaseNotFoundError)) throw error
   }
 }
@@ -63,7 +63,7 @@ function heldLock(store: Store, leaseId: number, clock: Clock): AsyncDisposable 
   let timer: Timer | undefined
   const renewLater = (): void => {
     timer = clock.setTimer(storeLockDefaults.renewMs, () => {
-      // A renewal that fails is tried again at the next turn; the lease lasts for three of them.
+      // A failed renewal is tried again at the next turn; the lease lasts for three of them.
       void store.keepLeaseAlive(leaseId).then(ignored, ignored)
       renewLater()
     })

@@ -1,16 +1,16 @@
 /**
  * The contract of a store: a revisioned key-value log, in etcd's words. SQLite is the embedded
  * engine, etcd the distributed one; both pass store-contract.ts.
- * Values are opaque bytes; keys are UTF-8 text ordered by bytes.
+ * Values are opaque bytes. Keys are UTF-8 text, ordered by bytes.
  */
 export interface Entry {
   readonly key: string
   readonly value: Uint8Array
-  /** Revision at which this key last came into being. */
+  /** The revision at which this key was last created. */
   readonly createRevision: number
-  /** Revision of this value. */
+  /** The revision of this value. */
   readonly modRevision: number
-  /** Set if the stored bytes are not those that were written; `value` is empty then. */
+  /** Set if the stored bytes are not those that were written; `value` is then empty. */
   readonly isDamaged?: true
 }
 
@@ -21,72 +21,79 @@ export interface StoreEvent {
   readonly value: Uint8Array
   readonly modRevision: number
   readonly createRevision: number
-  /** Set if the stored bytes are not those that were written; `value` is empty then. */
+  /** Set if the stored bytes are not those that were written; `value` is then empty. */
   readonly isDamaged?: true
-  /** What was there before a put; absent when the key was created. */
+  /** The entry before a put; omitted if the put created the key. */
   readonly previous?: Entry
 }
 
-/** All events of one or more whole revisions, in order; an empty batch is progress. */
+/** All events of one or more whole revisions, in order. An empty batch reports progress. */
 export interface WatchBatch {
   readonly events: readonly StoreEvent[]
-  /** Everything at or below this revision has been delivered. */
+  /** Everything up to this revision has been delivered. */
   readonly revision: number
 }
 
 export interface ListOptions {
   prefix: string
-  /** Exclusive: continue after this key. */
+  /** Continues after this key (exclusive). */
   after?: string
-  /** 0 or absent: no limit. */
+  /** The largest number of entries. If 0 or omitted, there is no limit. */
   limit?: number
-  /** Read as of this revision; absent or 0: now. Throws CompactedError, FutureRevisionError. */
+  /**
+   * Reads as of this revision. If 0 or omitted, reads the newest. Throws CompactedError or
+   * FutureRevisionError.
+   */
   revision?: number
 }
 
 export interface ListResult {
-  /** The revision the list was read at. */
+  /** The revision at which the list was read. */
   readonly revision: number
   readonly entries: readonly Entry[]
-  /** True when `limit` cut the list. */
+  /** True if `limit` cut the list. */
   readonly more: boolean
-  /** Entries that follow the cut. */
+  /** The number of entries after the cut. */
   readonly remaining: number
 }
 
 export interface Write {
   key: string
-  /** Absent: delete. */
+  /** The new value. If omitted, the key is deleted. */
   value?: Uint8Array
-  /** The write applies only if the key is at this modRevision; 0: only if it does not exist; absent: always. */
+  /**
+   * The write applies only if the key has this modRevision; 0 means only if it does not exist. If
+   * omitted, the write always applies.
+   */
   expectRevision?: number
-  /** The key goes when this lease expires. */
+  /** The key is deleted when this lease expires. */
   leaseId?: number
-  /** True for a put that is a step of a delete: like a delete, it may use the reserve of a full disk. */
+  /** True for a put that is a step of a delete. Like a delete, it may use the reserve of a full disk. */
   isDeleteStep?: boolean
 }
 
 export type WriteResult =
   | { readonly isApplied: true; readonly revision: number; readonly previous?: Entry }
-  /** The expectation failed; `current` is what is there instead. */
+  /** The expectation failed; `current` is the existing entry. */
   | { readonly isApplied: false; readonly revision: number; readonly current?: Entry }
 
 export interface Store extends AsyncDisposable {
-  /** The newest durable revision; at least 1. */
+  /** Returns the newest durable revision; at least 1. */
   revision(): Promise<number>
   get(key: string, revision?: number): Promise<{ revision: number; entry?: Entry }>
   list(options: ListOptions): Promise<ListResult>
   /** Resolves only when the write is durable. A delete of a missing key is applied and changes nothing. */
   write(write: Write): Promise<WriteResult>
   /**
-   * Events after `afterRevision` (0: from now on) for keys under the prefix. Ends with
-   * CompactedError when that history is gone, SlowWatcherError when the reader falls behind its bound.
+   * Yields events after `afterRevision` (0 means from now on) for keys under the prefix. Throws
+   * CompactedError if that history is gone, and SlowWatcherError if the reader falls too far
+   * behind.
    */
   watch(options: WatchOptions, signal: AbortSignal): AsyncIterable<WatchBatch>
-  /** Forgets history below `revision`; reads and watches below it throw CompactedError. */
+  /** Deletes history below `revision`. Reads and watches below it then throw CompactedError. */
   compact(revision: number): Promise<void>
   compactedRevision(): Promise<number>
-  /** Seconds, at least 1. */
+  /** Takes a time in seconds, at least 1. */
   grantLease(ttlSeconds: number): Promise<{ leaseId: number }>
   keepLeaseAlive(leaseId: number): Promise<{ ttlSeconds: number }>
   revokeLease(leaseId: number): Promise<void>
@@ -95,11 +102,11 @@ export interface Store extends AsyncDisposable {
 export interface WatchOptions {
   prefix: string
   afterRevision: number
-  /** Deliver an empty batch at least this often when nothing happens; absent: never. */
+  /** Delivers an empty batch at least this often if nothing happens. If omitted, never. */
   progressMs?: number
 }
 
-/** The asked revision is older than the compacted one. */
+/** Reports that the requested revision is older than the compacted one. */
 export class CompactedError extends Error {
   override name = 'CompactedError'
   readonly compactedRevision: number
@@ -109,7 +116,7 @@ export class CompactedError extends Error {
   }
 }
 
-/** The asked revision has not happened yet. */
+/** Reports that the requested revision has not happened yet. */
 export class FutureRevisionError extends Error {
   override name = 'FutureRevisionError'
   readonly currentRevision: number
@@ -119,7 +126,7 @@ export class FutureRevisionError extends Error {
   }
 }
 
-/** The watcher did not read its events in time; it must list again. */
+/** Reports that the watcher did not read its events in time. It must list again. */
 export class SlowWatcherError extends Error {
   override name = 'SlowWatcherError'
 }

@@ -7,7 +7,7 @@ export interface SubscribeOptions {
   /** Events at or below this revision are not delivered. */
   afterRevision: number
   progressMs?: number
-  /** Its abort ends the watcher with its reason. */
+  /** Aborting it ends the watcher with its reason. */
   signal: AbortSignal
 }
 
@@ -20,12 +20,12 @@ interface HubDeps {
 }
 
 /**
- * Fans events out to watchers. Watchers of one prefix share one batch, and an event looks up only
- * the prefixes it has, so the cost follows the watchers that match and not those that exist.
+ * Distributes events to watchers. Watchers of one prefix share one batch, and an event looks up
+ * only the prefixes it has, so the cost depends on the matching watchers and not on all of them.
  */
 export class WatchHub {
   readonly #topics = new Map<string, Set<Subscription>>()
-  /** How many topics have a prefix of this length. */
+  /** The number of topics whose prefix has this length. */
   readonly #lengths = new Map<number, number>()
   readonly #bounds: WatcherBounds
   readonly #deps: HubDeps
@@ -35,7 +35,7 @@ export class WatchHub {
     this.#deps = deps
   }
 
-  /** Live from this very turn; dispose it to leave. The signal must not be aborted yet. */
+  /** Subscribes from this very turn on. Dispose it to leave. The signal must not be aborted yet. */
   subscribe(options: SubscribeOptions): Subscription {
     const subscription = new Subscription(options, this.#bounds, {
       ...this.#deps,
@@ -68,7 +68,7 @@ export class WatchHub {
     }
   }
 
-  /** Tells every watcher that nothing else happened up to `revision`. */
+  /** Notifies every watcher that nothing else happened up to `revision`. */
   publishProgress(revision: number): void {
     for (const topic of this.#topics.values()) {
       for (const subscription of topic) subscription.pushProgress(revision)
@@ -100,7 +100,7 @@ interface SubscriptionDeps extends HubDeps {
   leave: () => void
 }
 
-/** One watcher's queue. Holds references to shared batches; ends itself when it grows too long. */
+/** One watcher's queue. Holds references to shared batches, and ends itself if it grows too long. */
 class Subscription implements Disposable {
   #batches: WatchBatch[] = []
   #waitingEvents = 0
@@ -117,7 +117,8 @@ class Subscription implements Disposable {
     this.#options = options
     this.#bounds = bounds
     this.#deps = deps
-    // Once per watcher: adding a listener per wait would cost each wait a walk over all listeners.
+    // One listener serves a whole watcher: adding one per wait would make each wait traverse all
+    // listeners.
     options.signal.addEventListener('abort', this.#onAbort, { once: true })
     this.#armProgress()
   }
@@ -130,7 +131,7 @@ class Subscription implements Disposable {
     const { watcherEventsMax, watcherBytesMax } = this.#bounds
     if (this.#waitingEvents > watcherEventsMax || this.#waitingBytes > watcherBytesMax) {
       const waiting = `${this.#waitingEvents} events with ${this.#waitingBytes} bytes`
-      return this.fail(new SlowWatcherError(`Cannot watch on: ${waiting} wait to be read`))
+      return this.fail(new SlowWatcherError(`Cannot go on watching: ${waiting} are unread`))
     }
     this.#batches.push(fresh)
     this.#wake?.()
@@ -138,7 +139,7 @@ class Subscription implements Disposable {
 
   pushProgress(revision: number): void {
     if (revision <= this.#options.afterRevision) return
-    // A newer one says all that an older one said that nobody has read.
+    // A newer progress batch makes an unread older one redundant.
     if (this.#batches.at(-1)?.events.length === 0) this.#batches.pop()
     this.#batches.push({ events: [], revision })
     this.#wake?.()
@@ -151,7 +152,7 @@ class Subscription implements Disposable {
     this.#wake?.()
   }
 
-  /** The next batch, in order; rejects with what ended the watch. */
+  /** Resolves to the next batch, in order. Rejects with the reason why the watch ended. */
   async next(): Promise<WatchBatch> {
     for (;;) {
       if (this.#failure) throw this.#failure.reason

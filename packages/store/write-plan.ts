@@ -5,10 +5,10 @@ import type { Entry, StoreEvent, Write, WriteResult } from './store.ts'
 
 export type WritePlan =
   | { readonly row: LogRow; readonly event: StoreEvent; readonly result: WriteResult }
-  /** Nothing to write: refused, or a delete of what is not there. */
+  /** Nothing to write: the write was refused, or deletes a missing key. */
   | { readonly row?: undefined; readonly result: WriteResult }
 
-/** Decides; touches nothing. `revision` is the newest one, `previous` what the key has there. */
+/** Plans a write. A pure function. `revision` is the newest one, `previous` the key's present entry. */
 export function planWrite(write: Write, previous: Entry | undefined, revision: number): WritePlan {
   const { key, value, expectRevision } = write
   if (expectRevision !== undefined && expectRevision !== (previous?.modRevision ?? 0)) {

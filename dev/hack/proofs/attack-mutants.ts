@@ -77,7 +77,8 @@ export const mutants: readonly Mutant[] = [
       socket.destroy()
       reject(new PeerAnswerError(peer, 'it switched protocols without being asked'))
     })
-    // Stays after the answer: the connection's error then comes here, too, and reaches the reader by the body.
+    // This stays after the answer: the connection's error then arrives here, too, and reaches the
+    // reader through the body.
     outgoing.on('error', reject)
     outgoing.once('close', () => reject(new PeerAnswerError(peer, 'it closed the connection')))
 `,

@@ -6,7 +6,7 @@ export const mutants: readonly Mutant[] = [
     proof: 'a session needs the right to create it, also where it comes as a GET',
     test: 'packages/apiserver/request/request-rights.test.ts',
     file: 'packages/apiserver/subresources/backend/pod-stream.ts',
-    find: `        // A WebSocket comes as a GET: whoever may only look must not open a session with it.
+    find: `        // A WebSocket comes as a GET: a user who may only read must not open a session with it.
         await request.requireVerb('create')
 `,
     replace: '',

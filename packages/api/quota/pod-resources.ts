@@ -4,8 +4,8 @@ import { addQuantities, compareQuantities, formatQuantity, parseQuantity } from 
 export type ResourceList = Readonly<Record<string, string>>
 
 /**
- * What a pod asks for in all: its containers together, or its greediest init container if that is
- * more; sidecars count with both. Pod-level amounts take precedence.
+ * Returns the total resources of a pod: its containers together, or its largest init container if
+ * that is more; sidecars count with both. Pod-level amounts take precedence.
  */
 export function podResources(spec: PodSpec, list: 'requests' | 'limits'): ResourceList {
   const of = (container: Container): ResourceList => container.resources?.[list] ?? {}
@@ -26,7 +26,7 @@ export function podResources(spec: PodSpec, list: 'requests' | 'limits'): Resour
   return { ...total, ...Object.fromEntries(shared) }
 }
 
-/** What may be asked for a whole pod. */
+/** Returns true for resources that a whole pod may request. */
 function isPodLevel(name: string): boolean {
   return name === 'cpu' || name === 'memory' || name.startsWith('hugepages-')
 }

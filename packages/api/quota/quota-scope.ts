@@ -7,7 +7,10 @@ import type {
 import { podResources } from './pod-resources.ts'
 import type { QuotaUser } from './quota-usage.ts'
 
-/** True when the quota has no scope, or the object is in all of its scopes. Only pods and claims have scopes. */
+/**
+ * Returns true if the quota has no scope, or the object is in all of its scopes. Only pods and
+ * claims have scopes.
+ */
 export function isInQuotaScopes(quota: ResourceQuota, { pod, claim }: QuotaUser): boolean {
   return requirementsOf(quota).every((requirement) => {
     if (pod !== undefined) return podScopes[requirement.scopeName]?.(pod, requirement) === true
@@ -36,7 +39,7 @@ const podScopes: Readonly<Record<string, PodScope>> = Object.freeze<Record<strin
   CrossNamespacePodAffinity: crossesNamespaces,
 })
 
-/** An empty name is none: it is in no list, and not in any. */
+/** An empty name is neither in a list nor outside one. */
 function matchesName(
   name: string,
   { operator, values = [] }: ScopedResourceSelectorRequirement,
@@ -55,7 +58,7 @@ function matchesName(
   }
 }
 
-/** The class that is asked for, the one in effect, and the one on its way. */
+/** Returns the requested class, the one in effect, and the one being applied. */
 function attributesClassesOf({ spec, status }: PersistentVolumeClaim): string[] {
   const names = [
     spec?.volumeAttributesClassName,

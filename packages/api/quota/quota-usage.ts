@@ -2,14 +2,14 @@ import type { GroupResource } from '../object.ts'
 import type { PersistentVolumeClaim, Pod, Service } from '../generated/types.ts'
 import { addLists, isAbove, podResources, type ResourceList } from './pod-resources.ts'
 
-/** The kinds whose objects use more of a quota than their number. */
+/** An object of a kind that uses more of a quota than its number. */
 export interface QuotaUser {
   readonly pod?: Pod
   readonly service?: Service
   readonly claim?: PersistentVolumeClaim
 }
 
-/** What an object takes from a quota, by the names that quotas limit. */
+/** Returns the quota that an object uses, by the names that quotas limit. */
 export function quotaUsage(
   { group, resource }: GroupResource,
   user: QuotaUser,
@@ -27,7 +27,7 @@ export function quotaUsage(
 /** Resources that a quota may name without the prefix `requests.`. */
 const plainNames: readonly string[] = ['cpu', 'memory', 'ephemeral-storage']
 
-/** A pod that has ended, or should have ended long ago, uses nothing but its place among the objects. */
+/** A pod that has ended, or should have ended long ago, counts as an object and uses nothing else. */
 function podUsage(pod: Pod, nowMs: number | undefined): ResourceList {
   const phase = pod.status?.phase
   if (!pod.spec || phase === 'Succeeded' || phase === 'Failed' || isOverdue(pod, nowMs)) return {}
@@ -40,14 +40,14 @@ function podUsage(pod: Pod, nowMs: number | undefined): ResourceList {
   }
   for (const [name, amount] of Object.entries(podResources(pod.spec, 'limits'))) {
     if (!plainNames.includes(name)) continue
-    // Overhead only raises a limit that is there.
+    // Overhead only raises an existing limit.
     const more: ResourceList = isAbove(amount, '0') ? { [name]: overhead[name] ?? '0' } : {}
     usage[`limits.${name}`] = addLists({ [name]: amount }, more)[name] ?? amount
   }
   return usage
 }
 
-/** Deleted, and its grace period is over: its node may be gone. */
+/** Returns true if the pod is deleted and its grace period is over, since its node may be gone. */
 function isOverdue({ metadata }: Pod, nowMs: number | undefined): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata
   if (nowMs === undefined || deletionTimestamp === undefined) return false
@@ -68,7 +68,7 @@ function serviceUsage({ spec }: Service): ResourceList {
   }
 }
 
-/** While a claim grows, it may have more than it asks for. */
+/** While a claim grows, it may have more than it requests. */
 function claimUsage({ spec, status, metadata }: PersistentVolumeClaim): ResourceList {
   const asked = spec?.resources?.requests?.['storage'] ?? '0'
   const held = status?.allocatedResources?.['storage'] ?? '0'

@@ -3,8 +3,8 @@ import { equalJson } from '../json.ts'
 import { labelSelectorOf } from './label-selector.ts'
 
 /**
- * The rules of an aggregated role: those of the roles that it selects, selector by selector and in
- * the order of their names, each once.
+ * Returns the rules of an aggregated role: those of the roles that it selects, selector by selector
+ * and in the order of their names, each once.
  */
 export function aggregatedRules(role: ClusterRole, all: readonly ClusterRole[]): PolicyRule[] {
   const others = all

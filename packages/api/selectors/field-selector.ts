@@ -8,7 +8,7 @@ export interface FieldRequirement {
   readonly value: string
 }
 
-/** The `fieldSelector` parameter. Throws StatusError BadRequest with upstream's message. */
+/** Parses the `fieldSelector` parameter. Throws StatusError BadRequest with upstream's message. */
 export function parseFieldSelector(text: string): FieldRequirement[] {
   return splitTerms(text)
     .toSorted()
@@ -16,7 +16,10 @@ export function parseFieldSelector(text: string): FieldRequirement[] {
     .map((term) => parseTerm(text, term))
 }
 
-/** All requirements hold; `valueOf` gives a field's value, the empty string where it is absent. */
+/**
+ * Returns true if all requirements hold. `valueOf` returns a field's value, or an empty text if
+ * there is none.
+ */
 export function matchesFields(
   requirements: readonly FieldRequirement[],
   valueOf: (field: string) => string,
@@ -27,7 +30,7 @@ export function matchesFields(
   return true
 }
 
-/** The value that every match must have, where the selector pins the field to one. */
+/** Returns the value that every match must have, if the selector fixes the field to one. */
 export function exactFieldValue(
   requirements: readonly FieldRequirement[],
   field: string,

@@ -41,7 +41,7 @@ test('a label selector selects what upstream selects and prints itself back', ()
   }
 })
 
-/** Answers of Kubernetes 1.36 to the same labelSelector. */
+/** The answers of Kubernetes 1.36 to the same labelSelector. */
 const refusals: Record<string, string> = {
   'a in': "unable to parse requirement: found '' expected: '('",
   'a in (b': "unable to parse requirement: found '', expected: ',' or ')'",

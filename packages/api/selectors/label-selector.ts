@@ -3,7 +3,7 @@ import { checkLabelValue, checkQualifiedName } from '../names.ts'
 import { StatusError, type StatusCause } from '../status-error.ts'
 import { scanSelector, type Token } from './selector-tokens.ts'
 
-/** Upstream's operators; `=` and `==` mean the same and are kept apart only for printing. */
+/** Upstream's operators; `=` and `==` mean the same and differ only in printing. */
 export type LabelOperator = '=' | '==' | '!=' | 'in' | 'notin' | 'exists' | '!' | 'gt' | 'lt'
 
 export interface LabelRequirement {
@@ -19,7 +19,10 @@ export type Labels = Readonly<Record<string, string>>
 export class LabelSelector {
   readonly requirements: readonly LabelRequirement[]
   readonly #matchesNothing: boolean
-  /** The sets of requirements with many values: a list looks them up once for each of its objects. */
+  /**
+   * The values of requirements with many values, as sets, because a list looks them up for each of
+   * its objects.
+   */
   readonly #manyValues: ReadonlyMap<LabelRequirement, ReadonlySet<string>>
 
   constructor(requirements: readonly LabelRequirement[], matchesNothing = false) {
@@ -49,21 +52,21 @@ export class LabelSelector {
   }
 }
 
-/** So many are compared one by one as fast as they are looked up. */
+/** Up to this many values, comparing one by one is as fast as a lookup. */
 const fewValues = 8
 
 export const everyLabelSelector = new LabelSelector([])
 export const noLabelSelector = new LabelSelector([], true)
 
-/** The `labelSelector` parameter. Throws StatusError BadRequest with upstream's message. */
+/** Parses the `labelSelector` parameter. Throws StatusError BadRequest with upstream's message. */
 export function parseLabelSelector(text: string): LabelSelector {
-  // Upstream's scanner takes a zero for the end of the text.
+  // Upstream's scanner treats a zero byte as the end of the text.
   const [shown = ''] = text.split('\0', 1)
   if (shown === '') return everyLabelSelector
   return new LabelSelector(new SelectorParser(shown).parse())
 }
 
-/** metav1.LabelSelector as it stands in objects. */
+/** The fields of metav1.LabelSelector in objects. */
 export interface LabelSelectorFields {
   matchLabels?: Labels
   matchExpressions?: readonly {
@@ -80,7 +83,10 @@ const operatorOfExpression: Readonly<Record<string, LabelOperator>> = Object.fre
   DoesNotExist: '!',
 })
 
-/** Absent selects nothing, empty selects everything. Throws StatusError BadRequest when malformed. */
+/**
+ * An omitted selector selects nothing, an empty one everything. Throws StatusError BadRequest if
+ * malformed.
+ */
 export function labelSelectorOf(fields: LabelSelectorFields | null | undefined): LabelSelector {
   if (fields === undefined || fields === null) return noLabelSelector
   const requirements: LabelRequirement[] = []
@@ -97,7 +103,7 @@ export function labelSelectorOf(fields: LabelSelectorFields | null | undefined):
   return new LabelSelector(requirements)
 }
 
-/** Selects objects that carry all these labels; the values are not checked. */
+/** Selects objects that have all these labels; the values are not checked. */
 export function labelSelectorOfMap(labels: Labels): LabelSelector {
   return new LabelSelector(
     Object.entries(labels).map(([key, value]) => ({ key, operator: '=', values: [value] })),
@@ -223,7 +229,7 @@ function badRequest(message: string): StatusError {
   return new StatusError('BadRequest', message)
 }
 
-/** Recursive descent over the tokens; `in` and `notin` are operators only where one is expected. */
+/** Parses by recursive descent over the tokens; `in` and `notin` are operators only where one is expected. */
 class SelectorParser {
   readonly #tokens: readonly Token[]
   #at = 0
@@ -314,7 +320,7 @@ class SelectorParser {
     return [...values].toSorted()
   }
 
-  /** Reads a value or a comma; true when the closing parenthesis is next. */
+  /** Reads a value or a comma. Returns true if the closing parenthesis is next. */
   #member(values: Set<string>): boolean {
     const token = this.#take()
     const next = this.#peek()

@@ -1,4 +1,4 @@
-/** What the text of a label selector is made of. */
+/** A token in the text of a label selector. */
 export interface Token {
   readonly type: 'word' | '=' | '==' | '!=' | '!' | '>' | '<' | '(' | ')' | ',' | 'end'
   readonly text: string
@@ -8,7 +8,7 @@ type Mark = Exclude<Token['type'], 'word' | 'end'>
 
 const symbols: ReadonlySet<string> = new Set<Mark>(['=', '==', '!=', '!', '>', '<', '(', ')', ','])
 
-/** Always ends with an `end` token. Linear in the text. */
+/** Always ends with an `end` token. Takes linear time. */
 export function scanSelector(text: string): Token[] {
   const tokens: Token[] = []
   let at = 0

@@ -13,7 +13,10 @@ import {
   type ObjectType,
 } from '@skerry/cel'
 
-/** True: the webhook is to be asked. Throws Error when only failures kept conditions from holding. */
+/**
+ * Returns true if the webhook must be asked. Throws Error if every condition either holds or fails,
+ * and at least one failed.
+ */
 export type AccessConditions = (question: JsonObject) => boolean
 
 const specType = 'kubernetes.SubjectAccessReviewSpec'
@@ -69,7 +72,9 @@ function environment(): CelEnvironment {
   return known
 }
 
-/** Why the expression cannot be a condition, in upstream's words; undefined: it can. */
+/**
+ * Returns why the expression cannot be a condition, in upstream's words, or undefined if it can.
+ */
 export function conditionProblem(text: string): string | undefined {
   try {
     const { resultType } = environment().compile(text)
@@ -81,7 +86,7 @@ export function conditionProblem(text: string): string | undefined {
   }
 }
 
-/** One condition that does not hold is enough for no; only then do failures count. */
+/** A single condition that evaluates to false means no; failures count only if none does. */
 export function compileConditions(expressions: readonly string[]): AccessConditions {
   const programs = expressions.map((text) => ({ text, program: environment().compile(text) }))
   return (question) => {
@@ -102,7 +107,7 @@ export function compileConditions(expressions: readonly string[]): AccessConditi
   }
 }
 
-/** Expressions find every text, also those that are empty and not sent. */
+/** Expressions can read every text field, including empty ones that are not sent. */
 function wholeQuestion(question: JsonObject): JsonObject {
   const { resourceAttributes } = question
   const empty = Object.fromEntries(attributeNames.map((name) => [name, '']))

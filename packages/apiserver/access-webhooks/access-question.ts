@@ -1,7 +1,7 @@
 import { parseFieldSelector, parseLabelSelector, type JsonObject } from '@skerry/api'
 import type { Attributes } from '../contract/access.ts'
 
-/** The spec of a SubjectAccessReview that asks what the attributes ask. */
+/** Builds the spec of a SubjectAccessReview for these attributes. */
 export function accessQuestion(asked: Attributes): JsonObject {
   const { user, verb } = asked
   const extra = Object.fromEntries(
@@ -38,10 +38,10 @@ function resourceAttributesOf(asked: Attributes): JsonObject {
   return attributes
 }
 
-/** Requirements only narrow what is asked for: those that cannot be read are left out. */
+/** Requirements only narrow the question, so unreadable ones are left out. */
 function fieldRequirements(text: string): JsonObject[] {
   try {
-    // A term that says nothing of nothing is none, as `=` is.
+    // An empty term, such as `=`, is not a requirement.
     const terms = parseFieldSelector(text).filter(({ field, value }) => field + value !== '')
     return terms.map(({ field, operator, value }) => ({
       key: field,
@@ -73,7 +73,7 @@ function labelRequirements(text: string): JsonObject[] {
         : [{ key, operator: name, ...(values.length > 0 ? { values: [...values] } : {}) }]
     })
   } catch {
-    // As above.
+    // The handler refuses the selector with the reason.
     return []
   }
 }

@@ -1,14 +1,14 @@
-/** Every bound of webhooks that say who somebody is and what they may do. */
+/** The limits of authentication and authorization webhooks. */
 export const accessWebhookLimits = Object.freeze({
-  /** Of one answer; reviews are small. */
+  /** The largest answer. Reviews are small. */
   answerBytesMax: 1024 * 1024,
-  /** Tries of one review, the first included. */
+  /** The number of tries of one review, including the first. */
   attemptsMax: 5,
   retryMs: 500,
   retryFactor: 1.5,
   retryJitter: 0.2,
-  /** Decisions and users that are remembered. */
+  /** The number of decisions and users that are cached. */
   cachedMax: 8_192,
-  /** A token review takes no longer, whatever is tried. */
+  /** The limit of a whole token review, including its retries. */
   tokenTimeoutMs: 10_000,
 })

@@ -10,19 +10,19 @@ import { apiServerBounds } from '../contract/limits-table.ts'
 
 export interface AccessWebhookOptions {
   readonly version: 'v1' | 'v1beta1'
-  /** How long a yes is remembered; 0: not at all. */
+  /** How long an "allowed" answer is cached. With 0 it is not cached. */
   readonly allowedMs: number
-  /** The same of anything but a yes. */
+  /** How long any other answer is cached. */
   readonly othersMs: number
-  /** What a webhook that cannot be asked says. */
+  /** The decision if the webhook cannot be reached. */
   readonly onFailure: 'deny' | 'no-opinion'
-  /** Absent: it is asked about everything. */
+  /** If omitted, the webhook is asked about every request. */
   readonly conditions?: AccessConditions
 }
 
 const { cachedFieldCharsMax } = apiServerBounds.accessWebhook
 
-/** A webhook that knows who may do what (SubjectAccessReview). */
+/** Creates an authorizer that asks a webhook (SubjectAccessReview). */
 export function createAccessWebhook(
   post: PostReview,
   options: AccessWebhookOptions,
@@ -39,7 +39,7 @@ export function createAccessWebhook(
   const ask = async (spec: JsonObject): Promise<Decision> => {
     const apiVersion = `authorization.k8s.io/${options.version}`
     const { groups, ...rest } = spec
-    // The older version has its groups under another name.
+    // v1beta1 names the groups differently.
     const asked = options.version === 'v1' || !groups ? spec : { ...rest, group: groups }
     const review = { apiVersion, kind: 'SubjectAccessReview', metadata: {}, spec: asked }
     return decisionOf(await post(review, never))

@@ -25,7 +25,7 @@ const authorizerShape = {
 type AuthorizerFields = ConfigOf<typeof authorizerShape>
 type WebhookFields = ConfigOf<typeof webhookShape>
 
-/** Authorizers that are in the server itself. */
+/** The authorizers inside the server itself. */
 export const builtinAuthorizerTypes = ['Node', 'RBAC', 'AlwaysAllow', 'AlwaysDeny'] as const
 export type BuiltinAuthorizerType = (typeof builtinAuthorizerTypes)[number]
 
@@ -36,7 +36,7 @@ export type AuthorizerConfig =
 export interface AccessWebhookConfig {
   readonly kubeconfigPath: string
   readonly timeoutMs: number
-  /** 0: not remembered. */
+  /** With 0 nothing is cached. */
   readonly allowedMs: number
   readonly othersMs: number
   readonly version: 'v1' | 'v1beta1'

@@ -13,13 +13,16 @@ import {
 } from './authorization-config.ts'
 import { createPostReview } from './post-review.ts'
 
-/** What an AuthorizationConfiguration says, while the server runs and the file changes. */
+/** The authorizers of an AuthorizationConfiguration, which can change while the server runs. */
 export interface ConfiguredAuthorizers extends Disposable {
-  /** Asks them in the order of the file. */
+  /** Asks the authorizers in the order of the file. */
   authorizerOf(builtin: Readonly<Record<'Node' | 'RBAC', Authorizer>>): Authorizer
-  /** True while one of them cannot list what it allows. */
+  /** Returns true while at least one authorizer cannot list what it allows. */
   hasWebhook(): boolean
-  /** From the next request on. Throws when it cannot be used; then all stays as it was. */
+  /**
+   * Takes effect with the next request. Throws if the configuration is unusable; the previous one
+   * then stays.
+   */
   setConfig(configs: readonly AuthorizerConfig[]): Promise<void>
 }
 
@@ -27,7 +30,7 @@ export interface ConfiguredAuthorizersDeps {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
-  /** Opens the way to a webhook that a kubeconfig names. */
+  /** Opens a transport to the webhook that a kubeconfig names. */
   readonly open: (kubeconfigPath: string) => Promise<Transport & Disposable>
 }
 
@@ -80,7 +83,7 @@ export async function createConfiguredAuthorizers(
           `these types cannot be taken away while the server runs: ${missing.join(', ')}`,
         )
       }
-      // Questions may be under way in the old one; its idle connections close by themselves.
+      // The old chain may still be answering questions; its idle connections close by themselves.
       chain = await openChain(next, deps)
     },
     [Symbol.dispose]: () => chain[Symbol.dispose](),

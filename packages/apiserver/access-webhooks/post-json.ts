@@ -10,14 +10,14 @@ import { readBody, type Transport } from '@skerry/client'
 import { accessWebhookLimits as limits } from './access-webhook-limits-table.ts'
 
 export interface PostJsonOptions {
-  /** Every try together. */
+  /** The timeout of all tries together. */
   readonly timeoutMs: number
-  /** Before the second try; later ones wait longer. */
+  /** The delay before the second try; later ones wait longer. */
   readonly retryMs: number
 }
 
 export interface PostJsonDeps {
-  /** Names the webhook in errors. */
+  /** The webhook's name in errors. */
   readonly peer: string
   readonly transport: Transport
   readonly clock: Clock
@@ -83,5 +83,5 @@ async function tryOnce(
   }
 }
 
-/** The connection broke; the request may have been seen, which does no harm. */
+/** The connection broke. The webhook may have seen the request, which does no harm. */
 const retriedCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE'])

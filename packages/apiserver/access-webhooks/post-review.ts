@@ -6,17 +6,17 @@ import { accessWebhookLimits } from './access-webhook-limits-table.ts'
 import { postJson } from './post-json.ts'
 import { reviewSchemas } from './review-schema-table.ts'
 
-/** Asks a webhook; resolves with the `status` of the review that it answers. */
+/** Asks a webhook. Resolves with the `status` of the review in its answer. */
 export type PostReview = (review: JsonObject, signal: AbortSignal) => Promise<JsonObject>
 
 export interface PostReviewDeps {
-  /** Names the webhook in errors. */
+  /** The webhook's name in errors. */
   readonly peer: string
   readonly clock: Clock
   readonly random: Random
 }
 
-/** Every try together takes `timeoutMs` at most. Rejects with Error that says what came back. */
+/** All tries together take `timeoutMs` at most. Rejects with an Error that describes the last answer. */
 export function createPostReview(
   transport: Transport,
   timeoutMs: number,

@@ -2,7 +2,7 @@ import type { SchemaSet } from '@skerry/api'
 
 const texts = { type: 'array', items: { type: 'string' } } as const
 
-/** The fields of a webhook's answer that are read. Other fields are ignored. */
+/** The fields that are read from a webhook's answer. Other fields are ignored. */
 export const reviewSchemas: SchemaSet = Object.freeze({
   SubjectAccessReview: { type: 'object', properties: { status: { ref: 'AccessStatus' } } },
   AccessStatus: {

@@ -9,9 +9,9 @@ import type { PostReview } from './post-review.ts'
 
 export interface TokenWebhookOptions {
   readonly version: 'v1' | 'v1beta1'
-  /** How long an answer, good or bad, is remembered; failures are not. */
+  /** How long a verdict, good or bad, is cached. Failures are not cached. */
   readonly cacheMs: number
-  /** What a token is good for whose review names no audience. */
+  /** The audiences of a token whose review names none. */
   readonly audiences: readonly string[]
 }
 
@@ -19,7 +19,7 @@ type Outcome =
   | { readonly type: 'user'; readonly found: AuthenticatedUser }
   | { readonly type: 'unknown' }
 
-/** A webhook that knows whose token it is (TokenReview). */
+/** Creates an authenticator that asks a webhook whose token it is (TokenReview). */
 export function createTokenWebhook(
   post: PostReview,
   options: TokenWebhookOptions,
@@ -45,7 +45,7 @@ export function createTokenWebhook(
   }
   return {
     async authenticateToken(token, audiences, signal) {
-      // The cache must not be a list of tokens.
+      // Tokens are hashed so that the cache holds no usable ones.
       const key = createHash('sha256')
         .update(JSON.stringify([token, audiences]))
         .digest('base64')

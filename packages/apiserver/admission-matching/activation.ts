@@ -18,14 +18,14 @@ import { reviewRequest, type ReviewSubject } from './admission-review.ts'
 import type { AuthorizerSession } from './authorizer-session.ts'
 import { policyLimits } from './policy-limits-table.ts'
 
-/** What expressions about one request may read. */
+/** The data that expressions about one request may read. */
 export interface ActivationInput {
   readonly subject: ReviewSubject
   readonly params?: AnyObject | undefined
   readonly namespace?: AnyObject | undefined
-  /** Absent where expressions may not ask, as in messages. */
+  /** Omitted where expressions may not ask the authorizer, as in messages. */
   readonly session?: AuthorizerSession
-  /** A policy's own, in their order. */
+  /** The policy's own variables, in their order. */
   readonly variables?: readonly NamedExpression[]
 }
 
@@ -33,7 +33,7 @@ export type Evaluated =
   | { readonly type: 'value'; readonly value: CelValue }
   | { readonly type: 'error'; readonly message: string }
 
-/** All expressions of a group share one budget, and this is its end. */
+/** Reports that the budget that all expressions of a group share is spent. */
 export class BudgetError extends Error {
   override name = 'BudgetError'
 }
@@ -41,7 +41,9 @@ export class BudgetError extends Error {
 const outOfBudget =
   'validation failed due to running out of cost budget, no further validation rules will be run'
 
-/** One group of expressions over one request; each variable is evaluated when it is first read. */
+/**
+ * Evaluates one group of expressions over one request. Each variable is evaluated when first read.
+ */
 export class Activation {
   remaining: number
   readonly #bindings: Bindings
@@ -54,7 +56,7 @@ export class Activation {
     this.#bindings = { ...bindingsOf(input), variables: this.#composition() }
   }
 
-  /** Throws BudgetError when the group has spent what it may. */
+  /** Throws BudgetError if the group has exceeded its budget. */
   evaluate(compiled: Compiled): Evaluated {
     if ('error' in compiled) {
       return { type: 'error', message: `compilation error: ${compiled.error}` }
@@ -133,7 +135,7 @@ function bindingsOf({ subject, params, namespace, session }: ActivationInput): B
   }
 }
 
-/** Who manages and who owns a namespace is nobody's business here. */
+/** Expressions cannot see the managers and owners of a namespace. */
 function namespaceFields({ metadata, spec, status }: AnyObject): JsonObject {
   const { managedFields: _managers, ownerReferences: _owners, uid, ...shown } = metadata
   return {

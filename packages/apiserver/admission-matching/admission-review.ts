@@ -19,12 +19,12 @@ export interface ReviewSubject {
   readonly oldObject: AnyObject | undefined
 }
 
-/** The first version that both sides know. */
+/** Returns the first version that both sides know. */
 export function reviewVersionOf(versions: readonly string[]): ReviewVersion | undefined {
   return versions.find((version) => version === 'v1' || version === 'v1beta1')
 }
 
-/** admission.k8s.io AdmissionReview, the request's half. */
+/** Builds the request half of an AdmissionReview (admission.k8s.io). */
 export function admissionReview(
   subject: ReviewSubject,
   { uid, version }: { uid: string; version: ReviewVersion },
@@ -36,7 +36,7 @@ export function admissionReview(
   }
 }
 
-/** What policies see as `request`: everything but the uid and the objects. */
+/** Builds the `request` variable of policies: everything except the uid and the objects. */
 export function reviewRequest({ request, matched }: ReviewSubject): JsonObject {
   const { subresource, name, user, options } = request
   const namespace = namespaceOf(request)
@@ -63,7 +63,7 @@ export function reviewRequest({ request, matched }: ReviewSubject): JsonObject {
 }
 
 function reviewObjects({ request, object, oldObject }: ReviewSubject): JsonObject {
-  // What a connection asks for is options, too.
+  // The object of a CONNECT request is an options object as well.
   const shown = object && request.operation === 'CONNECT' ? withoutEmptyMetadata(object) : object
   return { object: shown ?? null, oldObject: oldObject ?? null }
 }
@@ -72,7 +72,7 @@ function gvk({ group, version, kind }: { group: string; version: string; kind: s
   return { group, version, kind }
 }
 
-/** Options have no metadata; only our type of objects does. */
+/** Options have no metadata; only our object type requires it. */
 function withoutEmptyMetadata(options: AnyObject): JsonObject {
   const { kind, apiVersion, metadata: _metadata, ...rest } = options
   return { kind, apiVersion, ...rest }
@@ -80,7 +80,7 @@ function withoutEmptyMetadata(options: AnyObject): JsonObject {
 
 export interface AdmissionResponse {
   readonly isAllowed: boolean
-  /** JSON, decoded from base64; empty: none. */
+  /** JSON, decoded from base64. It is empty if there is no patch. */
   readonly patch: string
   readonly patchType: string
   readonly status: JsonObject | undefined
@@ -88,14 +88,14 @@ export interface AdmissionResponse {
   readonly auditAnnotations: Readonly<Record<string, string>>
 }
 
-/** The answer is no AdmissionReview at all. */
+/** Reports that the answer is not an AdmissionReview at all. */
 export class ReviewDecodeError extends Error {
   override name = 'ReviewDecodeError'
 }
 
 /**
- * Throws ReviewDecodeError for what is no AdmissionReview, and Error for one that says what it may
- * not; both with upstream's words.
+ * Throws ReviewDecodeError if the value is not an AdmissionReview, and Error if the review says
+ * something it may not. Both use upstream's words.
  */
 export function admissionResponse(
   value: unknown,
@@ -196,7 +196,7 @@ function decodeReview(value: unknown, version: ReviewVersion): JsonObject {
     const why = error.cause instanceof Error ? error.cause.message : error.message
     throw new ReviewDecodeError(why, { cause: error })
   }
-  // An empty type is not the same as none.
+  // An empty patch type differs from an omitted one.
   if (isPatchTypeEmpty && isJsonObject(copy['response'])) copy['response']['patchType'] = ''
   return copy
 }
@@ -207,7 +207,7 @@ const reviewKinds: Readonly<Record<string, string>> = Object.freeze({
   'v1 Status': 'v1.Status',
 })
 
-/** Absent names are found later; wrong ones are another kind. */
+/** Missing names are found later; wrong ones mean another kind. */
 function requireReview(value: JsonObject, version: ReviewVersion): void {
   const [apiVersion, kind] = [textOf(value, 'apiVersion'), textOf(value, 'kind')]
   if (apiVersion === '' || kind === '') return

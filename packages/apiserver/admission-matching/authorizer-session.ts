@@ -3,7 +3,10 @@ import type { AccessCheck, CheckAnswers, CheckedDecision } from '@skerry/kinds'
 import type { Attributes, Authorizer, UserInfo } from '../contract/access.ts'
 import { apiServerBounds } from '../contract/limits-table.ts'
 
-/** An expression asked what is not known yet: wait for the answer and evaluate again. */
+/**
+ * Reports that an expression asked for a check whose answer is not known yet. The caller waits for
+ * the answer and evaluates again.
+ */
 class PendingCheck extends Error {
   override name = 'PendingCheck'
   readonly check: AccessCheck
@@ -17,8 +20,9 @@ class PendingCheck extends Error {
 const { checksMax } = apiServerBounds.authorizerSession
 
 /**
- * Expressions do not wait, authorizers may. What an expression asks is answered from what was asked
- * before; what was not throws PendingCheck, is asked, and the evaluation starts over.
+ * Bridges synchronous expressions and asynchronous authorizers. A check is answered from earlier
+ * answers; a new one throws PendingCheck, is sent to the authorizer, and the evaluation starts
+ * over.
  */
 export class AuthorizerSession implements CheckAnswers {
   readonly user: UserInfo
@@ -36,7 +40,7 @@ export class AuthorizerSession implements CheckAnswers {
     throw new PendingCheck(check)
   }
 
-  /** `work` is free of effects, because it may run more than once. */
+  /** Runs `work`, possibly several times, so it must have no side effects. */
   async settle<T>(work: () => T): Promise<T> {
     for (;;) {
       try {

@@ -2,8 +2,8 @@ import { StatusError, type GroupResource } from '@skerry/api'
 import type { Objects } from '../contract/objects.ts'
 
 /**
- * Made from objects of these resources, and made anew only when one of them changes. Nothing where
- * the server does not serve them.
+ * Derives a list from the objects of these resources, and derives it again only when one of them
+ * changes. The list is empty if the server does not serve them.
  */
 export function createDerivedList<T>(
   objects: Objects,

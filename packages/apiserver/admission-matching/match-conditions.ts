@@ -2,13 +2,13 @@ import type { NamedExpression } from '@skerry/kinds'
 import { Activation, BudgetError, type ActivationInput } from './activation.ts'
 import { policyLimits } from './policy-limits-table.ts'
 
-/** Refused: conditions failed, and the failure policy is not to ignore that. */
+/** Reports a refusal: conditions failed, and the failure policy does not ignore that. */
 export type MatchResult =
   | { readonly type: 'match' }
   | { readonly type: 'no-match' }
   | { readonly type: 'refused'; readonly message: string }
 
-/** One false condition is enough for no; only then do failures count. */
+/** A single false condition means no match; failures count only if none is false. */
 export function matchConditions(
   conditions: readonly NamedExpression[],
   input: ActivationInput,
@@ -24,7 +24,7 @@ export function matchConditions(
   }
   try {
     const activation = new Activation(input, policyLimits.conditionsCostMax)
-    // A later false decides, whatever failed before it.
+    // A later false decides, even if an earlier condition failed.
     const results = conditions.map(({ compiled }) => activation.evaluate(compiled))
     for (const result of results) {
       if (result.type === 'error') failures.push(result.message)

@@ -1,7 +1,7 @@
 import { StatusError, type StatusCause } from '@skerry/api'
 import type { AdmissionRequest } from '../contract/admission.ts'
 
-/** A refusal by an admission plugin: `pods "web" is forbidden: <why>`. */
+/** Creates a refusal by an admission plugin: `pods "web" is forbidden: <why>`. */
 export function refuse(
   request: AdmissionRequest,
   why: string,

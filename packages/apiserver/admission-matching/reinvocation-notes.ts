@@ -1,7 +1,10 @@
 import { cloneJson, equalJson, type AnyObject } from '@skerry/api'
 import type { AdmissionRequest } from '../contract/admission.ts'
 
-/** What one plugin knows of the first round, to decide whom to ask again in the second. */
+/**
+ * Records what one plugin did in the first round, to decide which webhooks or policies to call
+ * again in the second.
+ */
 export class ReinvocationNotes {
   readonly #asked = new Set<string>()
   readonly #due = new Set<string>()
@@ -15,7 +18,9 @@ export class ReinvocationNotes {
     return made
   }
 
-  /** In the second round: did plugins of this server change the object after the first? */
+  /**
+   * In the second round, checks whether this server's plugins changed the object after the first.
+   */
   start({ reinvocation, object }: AdmissionRequest): void {
     if (reinvocation.isSecond && !equalJson(this.#output, object)) this.#callAgain()
   }
@@ -24,7 +29,7 @@ export class ReinvocationNotes {
     if (reinvocation.isWanted && !reinvocation.isSecond && object) this.#output = cloneJson(object)
   }
 
-  /** Whoever was asked before this change has not seen it. */
+  /** Callees that have already run have not seen this change. */
   onChanged({ reinvocation }: AdmissionRequest): void {
     this.#callAgain()
     reinvocation.isWanted = true
@@ -44,7 +49,7 @@ export class ReinvocationNotes {
   }
 }
 
-/** In place: whoever holds the object sees the change. */
+/** Replaces the content in place, so that every holder of the object sees the change. */
 export function replaceContent(target: AnyObject, source: AnyObject): void {
   for (const key of Object.keys(target)) if (!(key in source)) delete target[key]
   Object.assign(target, source)

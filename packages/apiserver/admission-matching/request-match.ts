@@ -4,21 +4,21 @@ import type { Objects } from '../contract/objects.ts'
 import { wellKnown } from '../contract/well-known-resources.ts'
 import { matchesRule, type AdmissionRule } from './rule-match.ts'
 
-/** What a webhook or a policy wants to see. */
+/** Selects the requests that a webhook or a policy wants to see. */
 export interface MatchCriteria {
   readonly rules: readonly AdmissionRule[]
   readonly excludedRules?: readonly AdmissionRule[]
-  /** No rules at all mean every resource, as in bindings of policies; default: none. */
+  /** If true, no rules at all mean every resource, as in policy bindings. Default: false. */
   readonly matchesWithoutRules?: boolean
-  /** True: also requests that come for the same resource in another version or group. */
+  /** If true, requests for the same resource in another version or group match as well. */
   readonly isEquivalent: boolean
   readonly namespaceSelector: LabelSelector
   readonly objectSelector: LabelSelector
 }
 
 /**
- * The resource in the version that the rules name; undefined: the request is none of theirs. Throws
- * StatusError NotFound when the selector needs the labels of a namespace that is not there.
+ * Returns the resource in the version that the rules name, or undefined if the request does not
+ * match. Throws StatusError NotFound if the selector needs the labels of a missing namespace.
  */
 export function matchRequest(
   criteria: MatchCriteria,
@@ -35,12 +35,12 @@ export function matchRequest(
   const found = isForAll
     ? { resource: request.resource, kind: request.objectKind }
     : findRule(criteria.rules, criteria, request)
-  // Whom the request does not concern, no error concerns either.
+  // A missing namespace matters only if the request matches otherwise.
   if (found && namespace !== true) throw namespace
   return found
 }
 
-/** Requests for a namespace itself are in that namespace, as upstream has it. */
+/** A request for a namespace itself counts as inside that namespace, as upstream. */
 export function namespaceOf(request: AdmissionRequest): string {
   const { resource, name, namespace } = request
   return resource.group === '' && resource.resource === 'namespaces' ? name : namespace
@@ -78,7 +78,7 @@ function matchesObject(selector: LabelSelector, { object, oldObject }: Admission
   return hasLabels(object) || hasLabels(oldObject)
 }
 
-/** An error: nobody knows, because the namespace is not there. */
+/** Returns an error if the namespace is missing and so its labels are unknown. */
 function matchesNamespace(
   selector: LabelSelector,
   request: AdmissionRequest,
@@ -110,12 +110,12 @@ const exemptKinds: ReadonlySet<string> = new Set([
 
 const reviewGroups: ReadonlySet<string> = new Set(['authentication.k8s.io', 'authorization.k8s.io'])
 
-/** Policies are not asked about questions of access, so that none shuts everybody out. */
+/** Policies are not asked about access reviews, so that no policy can lock everybody out. */
 export function isReview({ resource }: AdmissionRequest): boolean {
   return reviewGroups.has(resource.group) && resource.resource.endsWith('reviews')
 }
 
-/** What decides over requests must stay changeable, also when it refuses everything. */
+/** Webhook and policy configurations must stay changeable, even if a policy refuses everything. */
 export function isExempt({ kind }: AdmissionRequest): boolean {
   return kind.group === 'admissionregistration.k8s.io' && exemptKinds.has(kind.kind)
 }

@@ -4,11 +4,11 @@ import type { AdmissionRequest, ServedResource } from '../contract/admission.ts'
 /** A rule of a webhook, or of an admission policy. */
 export type AdmissionRule = NamedRuleWithOperations
 
-/** The request, as if it came for this resource. */
+/** The request as if it were for this resource. */
 export type RuleSubject = Pick<AdmissionRequest, 'operation' | 'subresource' | 'namespace'> &
   Pick<ServedResource, 'resource'>
 
-/** Operation, scope, group, version and resource of one rule; names are the caller's matter. */
+/** Matches operation, scope, group, version and resource of one rule; the caller checks names. */
 export function matchesRule(rule: AdmissionRule, subject: RuleSubject): boolean {
   const { group, version } = subject.resource
   return (

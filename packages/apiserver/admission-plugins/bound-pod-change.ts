@@ -6,7 +6,7 @@ import { getTyped, typed } from '../contract/typed-objects.ts'
 import { wellKnown } from '../contract/well-known-resources.ts'
 import { refuse } from '../admission-matching/refusal.ts'
 
-/** A pod that a node runs, whose specification is about to become another. */
+/** A change of the specification of a pod that a node runs. */
 export interface BoundPodChange {
   readonly spec: PodSpec
   readonly old: PodSpec

@@ -15,7 +15,10 @@ const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const time = (ms: number) => new Date(ms).toISOString().replace('.000Z', 'Z')
 
-/** What the server says to a signer that issues such a certificate; empty where it takes it. */
+/**
+ * Returns the server's error for a signer that issues such a certificate, or an empty text if it is
+ * accepted.
+ */
 async function answerTo(
   validity: { from: number; to: number; refresh: number },
   extra = '',
@@ -62,7 +65,7 @@ async function answerTo(
   return causes.map(({ field, message }) => `${field}: ${message}`).join(', ')
 }
 
-/** All checks of the certificate come before the right to sign, which jane has not. */
+/** All checks of the certificate come before the right to sign, which jane does not have. */
 const passed =
   'spec.signerName: Forbidden: User "jane" is not permitted to "sign" for signer "example.com/signer"'
 

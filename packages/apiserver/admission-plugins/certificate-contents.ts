@@ -10,7 +10,7 @@ import type { PluginDeps } from '../webhooks/plugin-deps.ts'
 
 const group = 'certificates.k8s.io'
 
-/** Upstream checks this in its registry; kinds here are data, and do not know X.509. */
+/** Upstream checks this in its registry. Kinds here are data and know nothing of X.509. */
 export function createCertificateContents(deps: PluginDeps): AdmissionPlugin {
   return {
     name: 'CertificateContents',
@@ -20,7 +20,7 @@ export function createCertificateContents(deps: PluginDeps): AdmissionPlugin {
       async causesOf(request, own) {
         if (own.some(({ field = '' }) => isUnreadable.test(field))) return []
         if (kindOf(request) === 'ClusterTrustBundle') return bundleCauses(request, own)
-        // What is wrong with a status is told before its certificates are looked at.
+        // Other errors of a status are reported before its certificates are checked.
         if (request.oldObject && own.length > 0) return []
         return await requestCauses(request, deps)
       },
@@ -28,7 +28,7 @@ export function createCertificateContents(deps: PluginDeps): AdmissionPlugin {
   }
 }
 
-/** Where these are too long, or more than one of them is there, none is read. */
+/** If these fields are too long, or more than one of them is set, none is read. */
 const isUnreadable = /^spec(\.(stubPKCS10Request|pkixPublicKey|proofOfPossession))?$/
 
 function kindOf({ resource, subresource, operation }: AdmissionRequest) {

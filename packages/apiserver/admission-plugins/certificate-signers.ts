@@ -12,7 +12,10 @@ import { refuse } from '../admission-matching/refusal.ts'
 
 const clientSigner = 'kubernetes.io/kube-apiserver-client'
 
-/** Approving needs the right to approve for that signer, beside the right to write the request. */
+/**
+ * Approving needs the right to approve for that signer, in addition to the right to write the
+ * request.
+ */
 export function createCertificateApproval({ authorizer }: PluginDeps): AdmissionPlugin {
   return {
     name: 'CertificateApproval',
@@ -21,7 +24,7 @@ export function createCertificateApproval({ authorizer }: PluginDeps): Admission
   }
 }
 
-/** So does signing. */
+/** Signing needs the right to sign for that signer in the same way. */
 export function createCertificateSigning({ authorizer }: PluginDeps): AdmissionPlugin {
   return {
     name: 'CertificateSigning',
@@ -37,7 +40,7 @@ export function createCertificateSigning({ authorizer }: PluginDeps): AdmissionP
   }
 }
 
-/** Who says in a signer's name what to trust needs the right to attest for that signer. */
+/** Publishing a trust bundle in a signer's name needs the right to attest for that signer. */
 export function createClusterTrustBundleAttest({ authorizer }: PluginDeps): AdmissionPlugin {
   return {
     name: 'ClusterTrustBundleAttest',
@@ -56,7 +59,7 @@ export function createClusterTrustBundleAttest({ authorizer }: PluginDeps): Admi
   }
 }
 
-/** Nobody becomes a member of system:masters by a signed request. */
+/** A signed request cannot make anybody a member of system:masters. */
 export function createCertificateSubjectRestriction(): AdmissionPlugin {
   return {
     name: 'CertificateSubjectRestriction',
@@ -93,7 +96,7 @@ function isRequest(request: AdmissionRequest, operation: string, subresource: st
   )
 }
 
-/** By the old object: changing the signer with the same write must not help. */
+/** Checks the old object, so that changing the signer in the same write does not help. */
 async function requireSigner(
   request: AdmissionRequest,
   verb: 'approve' | 'sign',

@@ -11,8 +11,8 @@ const group = 'resource.k8s.io'
 type Status = NonNullable<ResourceClaim['status']>
 
 /**
- * Who may write the status of claims may not for that write all of it: allocating is for schedulers,
- * and each driver answers for its own devices (KEP-4817).
+ * Limits the right to write a claim's status: only schedulers may allocate, and each driver answers
+ * for its own devices only (KEP-4817).
  */
 export function createClaimStatusRights({ authorizer }: PluginDeps): AdmissionPlugin {
   return {
@@ -80,7 +80,7 @@ async function deviceCauses(
   return causes
 }
 
-/** Any of the verbs is enough; the first refusal is told. */
+/** Any one of the verbs is enough. Reports the first refusal. */
 async function refusalOfAll(
   request: AdmissionRequest,
   { verbs, driver }: { verbs: readonly string[]; driver: string },
@@ -113,7 +113,7 @@ async function refusal(asked: Attributes, authorizer: Authorizer): Promise<strin
   return verdict === 'allow' ? undefined : forbidden(asked, reason).message
 }
 
-/** Those whose entries came, went or are others now; sorted. */
+/** Returns the drivers whose entries were added, removed or changed, sorted. */
 function changedDrivers({ next, old }: Change): string[] {
   const [after, before] = [next.devices ?? [], old.devices ?? []]
   const only = (list: typeof after, others: typeof after): typeof after =>
@@ -122,7 +122,7 @@ function changedDrivers({ next, old }: Change): string[] {
   return [...new Set(changed.map(({ driver }) => driver))].sort()
 }
 
-/** Where an allocation is for one node only. */
+/** Returns the node of an allocation that is for one node only. */
 function nodeOf({ allocation }: Status): string | undefined {
   const terms = allocation?.nodeSelector?.nodeSelectorTerms ?? []
   const { matchExpressions = [], matchFields = [] } = terms[0] ?? {}
@@ -137,7 +137,7 @@ function nodeOf({ allocation }: Status): string | undefined {
   return isNode ? field.values?.[0] : undefined
 }
 
-/** A service account's token says on which node its pod runs. */
+/** A service account's token names the node that its pod runs on. */
 function isOnNode({ name, extra }: UserInfo, node: string | undefined): boolean {
   const nodes = extra['authentication.kubernetes.io/node-name'] ?? []
   const isAccount = name.startsWith('system:serviceaccount:')

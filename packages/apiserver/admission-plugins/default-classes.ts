@@ -55,7 +55,7 @@ export function createDefaultIngressClass({ objects }: PluginDeps): AdmissionPlu
   }
 }
 
-/** The newest of those that say so; by name where two are of the same second. */
+/** Returns the newest class that is marked as default; of equally old ones, the first by name. */
 function defaultName(
   objects: Objects,
   resource: GroupResource,

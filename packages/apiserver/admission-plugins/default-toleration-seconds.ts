@@ -6,7 +6,7 @@ import { isResource, wellKnown } from '../contract/well-known-resources.ts'
 const taints: readonly string[] = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']
 const tolerationSeconds = 300
 
-/** A pod stays five minutes on a node that is not well, unless it says otherwise. */
+/** A pod stays five minutes on an unhealthy node, unless it specifies otherwise. */
 export function createDefaultTolerationSeconds(): AdmissionPlugin {
   return {
     name: 'DefaultTolerationSeconds',

@@ -5,8 +5,8 @@ import { isResource, wellKnown } from '../contract/well-known-resources.ts'
 import { refuse } from '../admission-matching/refusal.ts'
 
 /**
- * No Service gets an external address: whoever may write Services could take the traffic of others by it
- * (CVE-2020-8554). Addresses that a Service has stay. Off by default, as upstream.
+ * Refuses new external addresses of Services, with which their author could capture the traffic of
+ * others (CVE-2020-8554). Existing addresses stay. Off by default, as upstream.
  */
 export function createDenyServiceExternalIps(): AdmissionPlugin {
   return {

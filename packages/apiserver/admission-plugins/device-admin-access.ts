@@ -13,7 +13,7 @@ import type { PluginDeps } from '../webhooks/plugin-deps.ts'
 const group = 'resource.k8s.io'
 const namespaceLabel = 'resource.kubernetes.io/admin-access'
 
-/** Devices that others use are given to watch over only in namespaces that are meant for it (KEP-5018). */
+/** Allows monitoring devices that others use only in namespaces intended for that (KEP-5018). */
 export function createDeviceAdminAccess({ objects }: PluginDeps): AdmissionPlugin {
   return {
     name: 'DeviceAdminAccess',
@@ -36,7 +36,7 @@ export function createDeviceAdminAccess({ objects }: PluginDeps): AdmissionPlugi
   }
 }
 
-/** The first place that asks for it; what was granted before needs nothing more. */
+/** Returns the first field that newly requests admin access; access granted before needs no further check. */
 function newlyAsked({ object, oldObject, resource, subresource, operation }: AdmissionRequest) {
   if (!object) return undefined
   if (subresource === 'status') {

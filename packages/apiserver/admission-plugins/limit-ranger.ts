@@ -19,7 +19,7 @@ import { refuse } from '../admission-matching/refusal.ts'
 
 const annotation = 'kubernetes.io/limit-ranger'
 
-/** Fills in what containers did not ask for and holds them to a namespace's bounds. */
+/** Fills in missing requests and limits of containers and enforces a namespace's bounds. */
 export function createLimitRanger({ objects }: PluginDeps): AdmissionPlugin {
   return {
     name: 'LimitRanger',
@@ -85,7 +85,7 @@ interface Defaults {
   readonly limits: ResourceList
 }
 
-/** What was filled in, in words. */
+/** Fills in the missing requests and limits, and returns notes that describe them. */
 function fill(container: Container, word: string, defaults: Defaults): string[] {
   const notes: string[] = []
   const resources = { ...container.resources }
@@ -101,7 +101,7 @@ function fill(container: Container, word: string, defaults: Defaults): string[] 
   return notes
 }
 
-/** One thing that is held to the bounds: a container, a pod, a claim. */
+/** Something that the bounds apply to: a container, a pod or a claim. */
 interface Measured {
   readonly requests: ResourceList
   readonly limits: ResourceList

@@ -4,7 +4,10 @@ type SecretUser = Pick<Container, 'name' | 'env' | 'envFrom'>
 
 const annotation = 'kubernetes.io/enforce-mountable-secrets'
 
-/** Why the pod may not use a secret that its account does not list; accounts ask for this by annotation. */
+/**
+ * Explains why the pod may not use a secret that its account does not list. Accounts enable this by
+ * annotation.
+ */
 export function mountableSecretsProblem(
   account: ServiceAccount,
   spec: PodSpec,

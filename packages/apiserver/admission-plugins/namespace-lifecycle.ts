@@ -9,7 +9,7 @@ import { refuse } from '../admission-matching/refusal.ts'
 
 const immortal: readonly string[] = ['default', 'kube-system', 'kube-public']
 
-/** Nothing is created where there is no namespace, nor in one that is on its way out. */
+/** Refuses to create objects in a namespace that is missing or being deleted. */
 export function createNamespaceLifecycle({ objects }: PluginDeps): AdmissionPlugin {
   return {
     name: 'NamespaceLifecycle',
@@ -31,7 +31,7 @@ export function createNamespaceLifecycle({ objects }: PluginDeps): AdmissionPlug
   }
 }
 
-/** Reviews are let through, so that nobody learns from them which namespaces there are. */
+/** Reviews are let through, so that they do not reveal which namespaces exist. */
 function needsNamespace({ namespace, operation, resource }: AdmissionRequest): boolean {
   if (namespace === '' || operation === 'DELETE') return false
   return resource.resource !== 'localsubjectaccessreviews'

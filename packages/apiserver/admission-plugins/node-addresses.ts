@@ -4,8 +4,9 @@ import type { Objects } from '../contract/objects.ts'
 import { wellKnown } from '../contract/well-known-resources.ts'
 
 /**
- * The service at whose external address a node wants to be from now on; undefined if there is none. Nodes of this cluster
- * serve no service at an address that a node has, so a node that names a service's address takes it away on all of them.
+ * Returns the service whose external address the node newly claims, or undefined if there is none.
+ * Nodes of this cluster do not serve a service at an address that a node has, so a node that claims
+ * a service's address disables it on all of them.
  */
 export function serviceAtNodeAddress(
   next: Node,

@@ -6,7 +6,10 @@ import { boundPodChange, requireNode } from './bound-pod-change.ts'
 import type { PluginDeps } from '../webhooks/plugin-deps.ts'
 import { refuse } from '../admission-matching/refusal.ts'
 
-/** What a node has to declare before a pod that it runs may change so; sorted (KEP-5328). */
+/**
+ * The features that a node must declare before its running pods may change in this way, sorted
+ * (KEP-5328).
+ */
 const features: Readonly<Record<string, (next: PodSpec, old: PodSpec) => boolean>> = Object.freeze({
   InPlacePodLevelResourcesVerticalScaling: (next, old) =>
     !isDeepStrictEqual(next.resources, old.resources),
@@ -18,7 +21,7 @@ const features: Readonly<Record<string, (next: PodSpec, old: PodSpec) => boolean
     ),
 })
 
-/** Refuses changes of a running pod that its node does not say it can do. */
+/** Refuses changes of a running pod that its node does not declare support for. */
 export function createNodeDeclaredFeatureValidator({ objects }: PluginDeps): AdmissionPlugin {
   return {
     name: 'NodeDeclaredFeatureValidator',

@@ -1,4 +1,4 @@
-/** Labels of Kubernetes' own that a kubelet sets on its node. */
+/** Kubernetes' own labels that a kubelet sets on its node. */
 const kubeletLabels: ReadonlySet<string> = new Set([
   'kubernetes.io/hostname',
   'kubernetes.io/os',
@@ -13,7 +13,10 @@ const kubeletLabels: ReadonlySet<string> = new Set([
   'failure-domain.beta.kubernetes.io/region',
 ])
 
-/** Changed labels that a node may not set itself, sorted: they would draw other people's pods to it. */
+/**
+ * Returns the changed labels that a node may not set itself, sorted: they would attract other
+ * users' pods.
+ */
 export function forbiddenNodeLabels(
   next: Readonly<Record<string, string>>,
   old: Readonly<Record<string, string>>,

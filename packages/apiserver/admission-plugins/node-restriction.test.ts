@@ -48,7 +48,7 @@ test('a node does not say which range of pods is its own', async () => {
   await assert.rejects(judge('CREATE', '0.0.0.0/0'), refusal)
   await assert.rejects(judge('UPDATE', '10.42.1.0/24'), refusal)
   await judge('CREATE', undefined)
-  // It sends back what others have written.
+  // The node sends back what others have written.
   await judge('UPDATE', '10.42.1.0/24', '10.42.1.0/24')
 })
 
@@ -89,7 +89,8 @@ test('a node takes no external address away from a service by calling it its own
     )
     await assert.rejects(judge([own], own, address), message)
     await assert.rejects(judge([], address), message)
-    // The machine had it before a service named it, or joins with it: no service may have what is a node's.
+    // The machine had the address before a service named it, or joins with it: a service may not
+    // take a node's address.
     await judge([own, address], own, address)
     await judge(undefined, own, address)
   }

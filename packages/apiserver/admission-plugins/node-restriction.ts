@@ -21,10 +21,10 @@ import type { NodeWrite } from './node-write.ts'
 import type { PluginDeps } from '../webhooks/plugin-deps.ts'
 import { refuse } from '../admission-matching/refusal.ts'
 
-/** Why the node may not write this; undefined when it may. */
+/** Returns why the node may not write this, or undefined if it may. */
 type Check = (write: NodeWrite) => string | undefined | Promise<string | undefined>
 
-/** A node writes its own node, lease and pods and nothing of others, however well it is authorized. */
+/** A node may write its own node, lease and pods and none of others, whatever its other rights. */
 export function createNodeRestriction({ objects, authorizer }: PluginDeps): AdmissionPlugin {
   return {
     name: 'NodeRestriction',
@@ -61,7 +61,7 @@ const checks: Readonly<Record<string, Check>> = Object.freeze({
   'certificates.k8s.io/certificatesigningrequests': checkSigningRequest,
 })
 
-/** Upstream looks the pod up by its informer, whose errors name it so. */
+/** Upstream looks up the pod with its informer, whose errors use this name. */
 const podWord = Object.freeze({ group: '', resource: 'pod' })
 
 const quote = (text: string): string => JSON.stringify(text)
@@ -149,7 +149,7 @@ function checkNode({ request, nodeName, objects }: NodeWrite): string | undefine
   const old = oldObject && typed<Node>(oldObject)
   const labels = forbiddenNodeLabels(next.metadata.labels ?? {}, old?.metadata.labels ?? {})
   const source = next.spec?.configSource
-  // Upstream lets a node say it; here every other node would send it that range's traffic.
+  // Upstream lets a node set its range; here every other node would send it that range's traffic.
   const ranges = ({ spec }: Node): unknown => [spec?.podCIDR ?? '', spec?.podCIDRs ?? []]
   if (!isDeepStrictEqual(ranges(next), old ? ranges(old) : ['', []])) {
     return `node ${node} is not allowed to set its podCIDR`
@@ -216,7 +216,7 @@ function checkOwnName(what: string): (write: NodeWrite) => string | undefined {
   }
 }
 
-/** The authorizer sees neither what a create brings nor each object of a collection that is deleted. */
+/** The authorizer sees neither the object of a create nor each object of a deleted collection. */
 function checkSlice({ request, nodeName }: NodeWrite): string | undefined {
   const { operation, object, oldObject } = request
   if (operation !== 'CREATE' && operation !== 'DELETE') return undefined

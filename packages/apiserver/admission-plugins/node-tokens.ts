@@ -12,7 +12,7 @@ import { getTyped, typed } from '../contract/typed-objects.ts'
 import { wellKnown } from '../contract/well-known-resources.ts'
 import type { NodeWrite } from './node-write.ts'
 
-/** A node asks for tokens of pods that run on it, for audiences that those pods need. */
+/** Lets a node request tokens of pods that run on it, for audiences that those pods need. */
 export async function checkNodeToken(write: NodeWrite): Promise<string | undefined> {
   const { request, nodeName, objects } = write
   const { operation, subresource, namespace, object } = request
@@ -63,7 +63,7 @@ function projectedAudiences({ spec }: Pod): string[] {
   return sources.flatMap(({ serviceAccountToken: token }) => (token ? [token.audience ?? ''] : []))
 }
 
-/** The CSI drivers of the pod's volumes; by their CSIDriver they may ask for tokens of the pod. */
+/** Returns the CSI drivers of the pod's volumes, whose CSIDriver may request tokens of the pod. */
 function driversOf(pod: Pod, objects: Objects): string[] {
   return podReferences(pod).flatMap(({ resource, namespace, name }) => {
     if (resource === 'csidrivers') return [name]

@@ -7,13 +7,16 @@ import { isResource, wellKnown } from '../contract/well-known-resources.ts'
 
 type Rule = (next: Pod, old: Pod) => StatusCause[]
 
-/** What a write to a part of a pod may not do to what is already running. */
+/** The rules for writes to a subresource of a pod that is already running. */
 const rules: Readonly<Record<string, Rule>> = Object.freeze({
   ephemeralcontainers: ephemeralContainerCauses,
   resize: resizeCauses,
 })
 
-/** Upstream checks this in its registry; the generic registry here knows the parts but not their rules. */
+/**
+ * Upstream checks this in its registry; the generic registry here knows the subresources but not
+ * their rules.
+ */
 export function createPodPartRules(): AdmissionPlugin {
   return {
     name: 'PodPartRules',
@@ -30,7 +33,7 @@ export function createPodPartRules(): AdmissionPlugin {
   }
 }
 
-/** They may be added, for a look around, but never taken back. */
+/** Ephemeral containers may be added for debugging, but never removed. */
 function ephemeralContainerCauses(next: Pod, old: Pod): StatusCause[] {
   const after = next.spec?.ephemeralContainers ?? []
   return (old.spec?.ephemeralContainers ?? []).flatMap((container) => {

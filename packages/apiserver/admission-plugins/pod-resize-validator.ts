@@ -14,7 +14,7 @@ import { boundPodChange, requireNode } from './bound-pod-change.ts'
 import type { PluginDeps } from '../webhooks/plugin-deps.ts'
 import { refuse } from '../admission-matching/refusal.ts'
 
-/** Refuses at once what the pod's node could never give. */
+/** Refuses a resize at once that the pod's node could never grant. */
 export function createPodResizeValidator({ objects }: PluginDeps): AdmissionPlugin {
   return {
     name: 'PodResizeValidator',
@@ -38,7 +38,7 @@ export function createPodResizeValidator({ objects }: PluginDeps): AdmissionPlug
   }
 }
 
-/** Processor in thousandths, memory in bytes. */
+/** CPU in thousandths, memory in bytes. */
 const shown = Object.freeze({ cpu: quantityToMilli, memory: quantityToNumber })
 
 function lackingResources(spec: PodSpec, { status = {} }: Node): string[] {

@@ -19,7 +19,7 @@ import {
 import type { PodUnderCheck } from './pod-security/pod-under-check.ts'
 import { refuse } from '../admission-matching/refusal.ts'
 
-/** Where a kind that makes pods keeps their template. */
+/** The path of the pod template in each kind that creates pods. */
 const templatePaths: Readonly<Record<string, readonly string[]>> = Object.freeze({
   '/replicationcontrollers': ['spec', 'template'],
   '/podtemplates': ['template'],
@@ -31,7 +31,7 @@ const templatePaths: Readonly<Record<string, readonly string[]>> = Object.freeze
   'batch/cronjobs': ['spec', 'jobTemplate', 'spec', 'template'],
 })
 
-/** Holds pods to the level that their namespace's labels ask for; templates only get warnings. */
+/** Holds pods to the level that their namespace's labels set; templates only get warnings. */
 export function createPodSecurity({ objects }: PluginDeps): AdmissionPlugin {
   return {
     name: 'PodSecurity',
@@ -60,7 +60,7 @@ function isChecked({ resource, subresource, operation, object }: AdmissionReques
   return subresource === '' && templatePaths[`${resource.group}/${resource.resource}`] !== undefined
 }
 
-/** A namespace that has got wrong labels in an earlier time may keep them. */
+/** A namespace that got invalid labels earlier may keep them. */
 function checkLabels({ object, oldObject, name }: AdmissionRequest): void {
   const causes = object ? labelProblems(object) : []
   if (causes.length === 0 || (oldObject && isDeepStrictEqual(causes, labelProblems(oldObject)))) {
@@ -111,7 +111,7 @@ function podOf({ resource, object }: AdmissionRequest): PodUnderCheck | undefine
   if (isResource(resource, wellKnown.pods)) return underCheck(typed<Pod>(object))
   let found: unknown = object
   for (const key of templatePaths[`${resource.group}/${resource.resource}`] ?? []) {
-    // Any object may be looked into by name; what is not one ends the search.
+    // Any object may be read by name; anything else ends the search.
     found = typeof found === 'object' && found !== null ? Reflect.get(found, key) : undefined
   }
   // The paths of the table lead to a PodTemplateSpec in the schema of their kinds.
@@ -123,8 +123,8 @@ function underCheck({ metadata = {}, spec }: PodTemplateSpec): PodUnderCheck | u
 }
 
 /**
- * An update of a pod is looked at when it brings another image or container: nothing else that may
- * change could make it worse. Templates are looked at with each write.
+ * An update of a pod is checked only if it changes an image or adds a container: no other permitted
+ * change could make it less secure. Templates are checked with each write.
  */
 function isUnchanged({ resource, operation, object, oldObject }: AdmissionRequest): boolean {
   if (operation !== 'UPDATE' || !object || !oldObject) return false

@@ -7,7 +7,7 @@ import type { PluginDeps } from '../webhooks/plugin-deps.ts'
 
 const topologyKeys = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region']
 
-/** Lets a pod know by its labels in which zone and region it runs, whatever it said before. */
+/** Sets labels of a pod that name its zone and region, whatever they were before. */
 export function createPodTopologyLabels({ objects }: PluginDeps): AdmissionPlugin {
   return {
     name: 'PodTopologyLabels',
@@ -28,12 +28,12 @@ export function createPodTopologyLabels({ objects }: PluginDeps): AdmissionPlugi
   }
 }
 
-/** Only what names the kind is taken for a node. */
+/** Only a target that names the kind counts as a node. */
 function boundNode({ target }: Binding): string {
   return target.kind === 'Node' ? (target.name ?? '') : ''
 }
 
-/** A node that is not there has no labels. */
+/** A missing node has no labels. */
 function topologyLabels(objects: Objects, name: string): [string, string][] {
   const { labels = {} } = getTyped<Node>(objects, wellKnown.nodes, { name })?.metadata ?? {}
   return topologyKeys.flatMap((key) => {

@@ -23,7 +23,7 @@ interface Binding extends AnyObject {
   }
 }
 
-/** Bindings, and the policies that they bind. */
+/** Maps binding resources to the policies that they bind. */
 const policiesOf: Readonly<Record<string, string>> = Object.freeze({
   validatingadmissionpolicybindings: 'validatingadmissionpolicies',
   mutatingadmissionpolicybindings: 'mutatingadmissionpolicies',
@@ -31,8 +31,9 @@ const policiesOf: Readonly<Record<string, string>> = Object.freeze({
 const policies: ReadonlySet<string> = new Set(Object.values(policiesOf))
 
 /**
- * A policy shows its parameters to everybody whom it refuses, so whoever names parameters must be
- * allowed to read them: all of the kind for a policy, those of the reference for a binding.
+ * Requires that authors of policies and bindings may read the parameters that they name, because a
+ * policy shows its parameters to everybody it refuses. A policy needs the right to read all objects
+ * of the kind, a binding only those that it refers to.
  */
 export function createPolicyParameterRights({ authorizer, objects }: PluginDeps): AdmissionPlugin {
   return {
@@ -99,7 +100,7 @@ async function bindingCauses(
   return [fieldForbidden('spec.paramRef', detail)]
 }
 
-/** A kind that nobody knows yet may become any kind of its group, and an unknown policy may name any at all. */
+/** A kind that is not known yet may become any kind of its group, and an unknown policy may name any kind. */
 async function mayRead(
   { user, versions }: AdmissionRequest,
   asked: { verb: string; name: string; namespace: string; paramKind: Kindred | undefined },

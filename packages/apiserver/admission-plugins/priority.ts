@@ -73,7 +73,7 @@ function chooseClass(
   return found
 }
 
-/** Should a race have made two, the lower one. */
+/** If a race has created two, the lower one. */
 function defaultClass(objects: Objects): PriorityClass | undefined {
   return listTyped<PriorityClass>(objects, wellKnown.priorityClasses)
     .filter((candidate) => candidate.globalDefault)

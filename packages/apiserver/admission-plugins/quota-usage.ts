@@ -13,12 +13,12 @@ import {
 import { typed } from '../contract/typed-objects.ts'
 import { isResource, wellKnown } from '../contract/well-known-resources.ts'
 
-/** What an object takes from a quota, by the names that quotas limit. */
+/** Returns the quota that an object uses, by the names that quotas limit. */
 export function usageOf(resource: GroupResource, object: AnyObject): ResourceList {
   return quotaUsage(resource, userOf(resource, object))
 }
 
-/** Whether a quota speaks of the object: it has no scopes, or the object is in all of them. */
+/** Returns true if the quota applies to the object: it has no scopes, or the object is in all of them. */
 export function isInScopes(
   quota: ResourceQuota,
   resource: GroupResource,
@@ -34,7 +34,10 @@ function userOf(resource: GroupResource, object: AnyObject): QuotaUser {
   return { claim: typed<PersistentVolumeClaim>(object) }
 }
 
-/** What containers must say when a quota limits it; empty: nothing is missing. */
+/**
+ * Describes the amounts that containers must declare because a quota limits them. Returns an empty
+ * text if none is missing.
+ */
 export function missingAmounts(pod: Pod, hard: readonly string[]): string {
   const missing = new Map<string, string[]>()
   for (const name of hard) {

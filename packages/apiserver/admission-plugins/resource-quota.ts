@@ -19,8 +19,8 @@ import { isInScopes, missingAmounts, usageOf } from './quota-usage.ts'
 import { refuse } from '../admission-matching/refusal.ts'
 
 /**
- * Takes from a namespace's quotas what a write will use, before it is written. What is taken for a
- * write that then fails is given back when the quota's controller counts again.
+ * Charges a namespace's quotas for a write before it is written. If the write then fails, the quota
+ * controller corrects the charge when it counts again.
  */
 export function createResourceQuota({ objects }: PluginDeps): AdmissionPlugin {
   return {
@@ -51,7 +51,7 @@ function quotasFor(request: AdmissionRequest, objects: Objects): ResourceQuota[]
   )
 }
 
-/** What this write adds to what the quota limits; empty when it adds nothing. */
+/** Returns the increase of usage under this quota. It is empty if there is none. */
 function chargeOf(request: AdmissionRequest, quota: ResourceQuota): ResourceList {
   const { resource, object, oldObject } = request
   if (!object) return {}
@@ -85,7 +85,7 @@ function increase(next: ResourceList, old: ResourceList): ResourceList {
   return withoutZeros(Object.fromEntries(pairs))
 }
 
-/** The quota's usage with the charge. Throws when that is more than it allows. */
+/** Returns the quota's usage including the charge. Throws if that exceeds the quota. */
 function used(
   request: AdmissionRequest,
   { metadata, status }: ResourceQuota,
@@ -124,7 +124,7 @@ async function take(
   const key = { namespace, name, subresource: 'status' }
   await objects.update(wellKnown.resourceQuotas, key, (object) => {
     const current = typed<ResourceQuota>(object)
-    // Another write may have taken the rest since.
+    // Another write may have used up the rest since.
     current.status = { ...current.status, used: { ...used(request, current, charge) } }
   })
 }

@@ -19,10 +19,10 @@ import { apiServerBounds } from '../contract/limits-table.ts'
 const volumePrefix = 'kube-api-access-'
 const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount'
 const { defaultAccountTries, triesEveryMs } = apiServerBounds.serviceAccount
-/** An hour and a little: the odd value marks tokens that were injected rather than asked for. */
+/** An hour and a little: the odd value marks tokens that were injected rather than requested. */
 const tokenSeconds = 3607
 
-/** Gives every pod an account, and mounts a token for it unless pod or account opt out. */
+/** Gives every pod an account, and mounts a token for it unless the pod or the account opts out. */
 export function createServiceAccountPlugin(deps: PluginDeps): AdmissionPlugin {
   return {
     name: 'ServiceAccount',
@@ -35,7 +35,7 @@ export function createServiceAccountPlugin(deps: PluginDeps): AdmissionPlugin {
       if (request.operation !== 'CREATE' || !request.object) return
       const pod = typed<Pod>(request.object)
       if (!pod.spec) return
-      // Before NodeRestriction speaks, as upstream does.
+      // This comes before NodeRestriction, as upstream.
       if (isMirrorPod(pod)) return checkMirror(request, pod)
       pod.spec.serviceAccountName ||= 'default'
       // The deprecated alias that old clients still read.
@@ -67,7 +67,7 @@ export function createServiceAccountPlugin(deps: PluginDeps): AdmissionPlugin {
   }
 }
 
-/** Mirror pods stand for what a node runs from its own disk; they have no say in the cluster. */
+/** Mirror pods show what a node runs from its own disk; they have no rights in the cluster. */
 function checkMirror(request: AdmissionRequest, pod: Pod): void {
   const references = podReferences(pod)
   if (pod.spec?.serviceAccountName) {
@@ -109,7 +109,7 @@ function isMounted(spec: PodSpec, account: ServiceAccount): boolean {
   return spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true
 }
 
-/** A container that mounts something of its own at the path keeps it. */
+/** A container with its own mount at the path keeps it. */
 function mountToken(spec: PodSpec, suffix: string): void {
   const existing = (spec.volumes ?? []).find((volume) => volume.name.startsWith(volumePrefix))
   const name = existing?.name ?? `${volumePrefix}${suffix}`

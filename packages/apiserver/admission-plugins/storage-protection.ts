@@ -17,7 +17,7 @@ const finalizers: Readonly<Record<string, string>> = Object.freeze({
   'storage.k8s.io/volumeattributesclasses': 'kubernetes.io/vac-protection',
 })
 
-/** Volumes and claims that are in use cannot be deleted under whoever uses them. */
+/** Adds the finalizers that protect volumes and claims from deletion while they are in use. */
 export function createStorageObjectInUseProtection(): AdmissionPlugin {
   return {
     name: 'StorageObjectInUseProtection',
@@ -34,7 +34,7 @@ export function createStorageObjectInUseProtection(): AdmissionPlugin {
   }
 }
 
-/** A claim grows only when it is bound and its class allows growing. */
+/** A claim can grow only if it is bound and its class allows growing. */
 export function createClaimResize({ objects }: PluginDeps): AdmissionPlugin {
   return {
     name: 'PersistentVolumeClaimResize',

@@ -5,7 +5,7 @@ import { isResource, wellKnown } from '../contract/well-known-resources.ts'
 
 const notReady = Object.freeze({ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' })
 
-/** A new node gets no pods before it has said that it is ready. */
+/** A new node gets no pods before it has reported that it is ready. */
 export function createTaintNodesByCondition(): AdmissionPlugin {
   return {
     name: 'TaintNodesByCondition',

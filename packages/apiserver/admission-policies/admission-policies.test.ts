@@ -19,7 +19,7 @@ interface GoldenCase {
   readonly sort: 'Mutating' | 'Validating'
   readonly spec: JsonObject
   readonly binding: JsonObject
-  /** A refusal, or what became of the object. */
+  /** A refusal, or the resulting object. */
   readonly answer: JsonObject
   readonly warning?: string
 }
@@ -78,7 +78,7 @@ function create(api: TestApiServer, name: string, label = name): Promise<ApiRepl
   return callApi(api.transport, { method: 'POST', path: `${configMaps}?dryRun=All`, body })
 }
 
-// Recorded from Kubernetes 1.36.3: one policy with one binding, and its answer to one object.
+// One policy with one binding, and the answer of Kubernetes 1.36.3 to one object, as recorded.
 const file = new URL('testdata/policy-answers.json', import.meta.url)
 const golden: GoldenCase[] = JSON.parse(readFileSync(file, 'utf8'))
 

@@ -5,8 +5,8 @@ import { isJsonObject, type AnyObject, type JsonObject, type Kind, type Schema }
 type TypedKind = Pick<Kind, 'kind' | 'schemas' | 'schemaName'>
 
 /**
- * The object with the fields of the configuration, merged as by an apply, without anybody coming to own
- * them. Throws Error with upstream's words.
+ * Returns the object with the fields of the configuration, merged as by an apply, without changing
+ * owners. Throws Error with upstream's words.
  */
 export function applyConfiguration(
   object: AnyObject,
@@ -51,7 +51,7 @@ export function applyConfiguration(
 }
 
 function requireTyped(configuration: JsonObject, { schemas, schemaName }: TypedKind): void {
-  // The definition itself, not a reference to it: caches are keyed by it.
+  // This is the definition itself, not a reference to it, because caches are keyed by it.
   const findings = checkApplied(configuration, { schema: schemas[schemaName] ?? {}, schemas })
   if (findings.length === 0) return
   const list =
@@ -76,7 +76,7 @@ function withManagers(
   return { ...object, metadata: managedFields ? { ...metadata, managedFields } : metadata }
 }
 
-/** Paths of what a merge would replace as a whole, which is not what a mutation says. */
+/** Returns paths that a merge would replace as a whole, which a mutation does not express. */
 function atomicFields(
   value: unknown,
   schema: Schema,

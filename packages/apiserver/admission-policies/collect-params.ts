@@ -9,12 +9,12 @@ import type { AdmissionRequest } from '../contract/admission.ts'
 import type { Objects } from '../contract/objects.ts'
 import { namespaceOf } from '../admission-matching/request-match.ts'
 
-/** A policy or binding that cannot be used as it stands. */
+/** Reports a policy or binding that cannot be used as it stands. */
 export class ConfigurationError extends Error {
   override name = 'ConfigurationError'
 }
 
-/** The kind of a policy's parameters; absent where it has none. Throws ConfigurationError. */
+/** Returns the kind of a policy's parameters, or undefined if it has none. Throws ConfigurationError. */
 export function findParamKind(
   paramKind: ParamKind | undefined,
   { versions }: AdmissionRequest,
@@ -30,8 +30,9 @@ export function findParamKind(
 }
 
 /**
- * The parameters that a policy is evaluated with, once for each; undefined: once without. None: not at
- * all. Throws ConfigurationError.
+ * Returns the parameters to evaluate a policy with, once for each; undefined stands for one
+ * evaluation without parameters. If the list is empty, the policy is not evaluated. Throws
+ * ConfigurationError.
  */
 export function collectParams(
   kind: Kind | undefined,

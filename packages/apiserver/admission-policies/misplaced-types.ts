@@ -1,6 +1,9 @@
 import type { CelValue } from '@skerry/cel'
 
-/** `Object.spec` stands where the field `spec` of `Object` is, and so on inwards; else why not. */
+/**
+ * `Object.spec` must be the value of the field `spec` of `Object`, and so on inwards. Returns the
+ * violations.
+ */
 export function misplacedTypes(value: CelValue, path: string): string[] {
   if (value === null || typeof value !== 'object' || !('celKind' in value)) return []
   if (value.celKind === 'list') {

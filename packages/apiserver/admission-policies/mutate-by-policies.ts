@@ -18,7 +18,7 @@ interface PolicyFailure {
   readonly hook: MutatingHook
   readonly binding: string
   readonly message: string
-  /** Found while mutating; else while choosing what applies. */
+  /** True if the problem was found while mutating, false if while choosing the policies that apply. */
   readonly isInvalid: boolean
 }
 
@@ -36,11 +36,11 @@ interface Round {
   readonly session: AuthorizerSession
   readonly failures: PolicyFailure[]
   readonly namespace: AnyObject | undefined
-  /** In the version of the request. */
+  /** The object in the version of the request. */
   current: AnyObject | undefined
 }
 
-/** Throws StatusError when a policy cannot be carried out and its failures are not ignored. */
+/** Throws StatusError if a policy cannot be carried out and its failures are not ignored. */
 export async function mutateByPolicies(
   hooks: readonly MutatingHook[],
   request: AdmissionRequest,
@@ -65,7 +65,7 @@ export async function mutateByPolicies(
   if (counted.length > 0) throw denial(counted, request)
 }
 
-/** Chosen before anything is changed: a mutation does not bring other policies in. */
+/** Policies are chosen before anything changes, so a mutation does not bring in other policies. */
 function invocationsOf(
   hook: MutatingHook,
   request: AdmissionRequest,
@@ -149,7 +149,7 @@ async function invoke(invocation: Invocation, round: Round): Promise<void> {
   if (hook.policy.spec?.reinvocationPolicy === 'IfNeeded') notes.onAsked(key)
 }
 
-/** A mutation may make what is no object of the kind; that is no fault of the client's. */
+/** A mutation may produce something that is not an object of the kind. That is not the client's fault. */
 function conformed(
   made: AnyObject,
   { kind }: ServedResource,
@@ -168,7 +168,7 @@ function mutatorOf({ policy }: MutatingHook): Mutator {
   return known
 }
 
-/** Whose schema says how lists and maps are merged. */
+/** Finds the kind whose schema defines how lists and maps are merged. */
 function kindFor({ kind }: ServedResource, request: AdmissionRequest) {
   const apiVersion = kind.group === '' ? kind.version : `${kind.group}/${kind.version}`
   const found = request.versions.findKind(apiVersion, kind.kind)

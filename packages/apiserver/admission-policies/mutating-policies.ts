@@ -10,7 +10,7 @@ export const mutatingPluginName = 'MutatingAdmissionPolicy'
 
 const group = 'admissionregistration.k8s.io'
 
-/** MutatingAdmissionPolicy. What evaluates them is loaded with the first request that they may concern. */
+/** Evaluates MutatingAdmissionPolicies. The evaluator is loaded with the first request that one may match. */
 export function createMutatingPolicies(deps: PluginDeps): AdmissionPlugin {
   const source = createPolicySource<MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding>(
     deps.objects,

@@ -16,7 +16,7 @@ import { misplacedTypes } from './misplaced-types.ts'
 import { policyLimits } from '../admission-matching/policy-limits-table.ts'
 import { compileConditions } from './validator.ts'
 
-/** A mutating policy whose expressions are compiled, those that failed with the reason. */
+/** A mutating policy with its compiled expressions; those that failed to compile carry the reason. */
 export interface Mutator {
   readonly isFailureIgnored: boolean
   readonly variables: readonly NamedExpression[]
@@ -50,7 +50,7 @@ export function compileMutator({ spec = {} }: MutatingAdmissionPolicy): Mutator 
   }
 }
 
-/** The object after one mutation. Throws MutationError, BudgetError, PendingCheck. */
+/** Returns the object after one mutation. Throws MutationError, BudgetError or PendingCheck. */
 export function mutate(
   { patchType, compiled }: Mutation,
   object: AnyObject,
@@ -72,7 +72,7 @@ export function mutate(
   }
 }
 
-/** The mutation cannot be made; the failure policy decides what becomes of the request. */
+/** Reports that the mutation cannot be made; the failure policy decides about the request. */
 export class MutationError extends Error {
   override name = 'MutationError'
 }
@@ -102,7 +102,7 @@ function patched(object: AnyObject, value: CelValue): AnyObject {
   throw new MutationError('JSON Patch: the result is no object')
 }
 
-/** A test that fails means that nothing is to be done, not that something is wrong. */
+/** A failing test means that nothing is to be done, not that there is an error. */
 function testsPass(object: AnyObject, operations: readonly object[]): boolean {
   const lastTest = operations.findLastIndex(
     (operation) => 'op' in operation && operation.op === 'test',

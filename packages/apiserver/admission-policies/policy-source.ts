@@ -11,7 +11,7 @@ import { typed } from '../contract/typed-objects.ts'
 import type { MatchCriteria } from '../admission-matching/request-match.ts'
 import { createDerivedList } from '../admission-matching/derived-list.ts'
 
-/** A policy of either sort with all bindings that name it. */
+/** A policy of either type with all bindings that name it. */
 export interface PolicyHook<P, B> {
   readonly name: string
   readonly policy: P
@@ -22,12 +22,12 @@ export interface PolicyHook<P, B> {
 export interface PolicyBinding<B> {
   readonly name: string
   readonly binding: B
-  /** Absent: whatever the policy matches. */
+  /** If undefined, the binding matches everything that its policy matches. */
   readonly criteria: MatchCriteria | undefined
   readonly paramRef: ParamRef | undefined
 }
 
-/** What both sorts of policies have in common. */
+/** The fields that both types of policies share. */
 export interface AnyPolicy {
   readonly apiVersion: string
   readonly kind: string
@@ -50,7 +50,10 @@ interface AnyBinding {
   }
 }
 
-/** Policies that some binding names, by name; made anew when a policy or a binding changes. */
+/**
+ * Lists the policies that at least one binding names, by name. The list is rebuilt when a policy or
+ * a binding changes.
+ */
 export function createPolicySource<P extends AnyPolicy, B extends AnyBinding>(
   objects: Objects,
   resources: { readonly policies: GroupResource; readonly bindings: GroupResource },

@@ -21,8 +21,8 @@ export const validatingPolicies = Object.freeze({
 const { retryMs } = apiServerBounds.policyStatus
 
 /**
- * Writes into each policy's status which of its expressions do not fit the schemas of what it matches.
- * What checks them is loaded with the first policy.
+ * Writes into each policy's status which of its expressions do not fit the schemas of the resources
+ * it matches. The type checker is loaded with the first policy.
  */
 export async function runPolicyStatus(deps: PolicyStatusDeps, signal: AbortSignal): Promise<void> {
   const { cache, objects, clock, log } = deps
@@ -61,7 +61,7 @@ async function checkPolicy(
       next['status'] = { observedGeneration: generation, typeChecking }
     })
   } catch (error) {
-    // Deleted meanwhile.
+    // The policy was deleted meanwhile.
     if (!isStatusError(error, 'NotFound')) throw error
   }
 }

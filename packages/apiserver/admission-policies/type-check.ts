@@ -12,12 +12,12 @@ export interface ExpressionWarning {
   readonly warning: string
 }
 
-/** Kinds that one policy is checked against, as upstream bounds it. */
+/** Upstream's limit of kinds that one policy is checked against. */
 const kindsMax = 10
 
 /**
- * Expressions of a policy that do not fit the schemas of what it matches. They fail only when they are
- * evaluated, so this is advice, in the policy's status.
+ * Lists expressions of a policy that do not fit the schemas of the resources it matches. They fail
+ * only when they are evaluated, so this is advice, in the policy's status.
  */
 export function checkPolicyTypes(
   { spec = {} }: ValidatingAdmissionPolicy,

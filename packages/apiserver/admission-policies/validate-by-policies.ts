@@ -14,7 +14,7 @@ import { compileValidator, judge, type Judgement, type Validator } from './valid
 
 const validators = new WeakMap<object, Validator>()
 
-/** Throws StatusError with the first denial when any policy denies the request. */
+/** Throws StatusError with the first denial if any policy denies the request. */
 export async function validateByPolicies(
   hooks: readonly ValidatingHook[],
   request: AdmissionRequest,
@@ -130,7 +130,10 @@ function validatorOf({ policy }: ValidatingHook): Validator {
   return known
 }
 
-/** Of what is in a namespace; a namespace itself is in none. */
+/**
+ * Returns the namespace of the request's object, or undefined for cluster-scoped objects and for
+ * namespaces themselves.
+ */
 export function namespaceObject(
   request: AdmissionRequest,
   { objects }: Pick<PluginDeps, 'objects'>,

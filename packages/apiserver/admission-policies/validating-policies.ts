@@ -8,7 +8,10 @@ export type ValidatingHook = PolicyHook<ValidatingAdmissionPolicy, ValidatingAdm
 
 const group = 'admissionregistration.k8s.io'
 
-/** ValidatingAdmissionPolicy. What evaluates them is loaded with the first request that they may concern. */
+/**
+ * Evaluates ValidatingAdmissionPolicies. The evaluator is loaded with the first request that one
+ * may match.
+ */
 export function createValidatingPolicies(deps: PluginDeps): AdmissionPlugin {
   const source = createPolicySource<ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding>(
     deps.objects,

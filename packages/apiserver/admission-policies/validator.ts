@@ -16,7 +16,7 @@ import {
 import { matchConditions } from '../admission-matching/match-conditions.ts'
 import { policyLimits } from '../admission-matching/policy-limits-table.ts'
 
-/** A policy whose expressions are compiled, those that failed with the reason. */
+/** A policy with its compiled expressions; those that failed to compile carry the reason. */
 export interface Validator {
   readonly isFailureIgnored: boolean
   readonly variables: readonly NamedExpression[]
@@ -30,9 +30,9 @@ export interface Validator {
   readonly auditAnnotations: readonly { readonly key: string; readonly compiled: Compiled }[]
 }
 
-/** What one policy has against a request. */
+/** One policy's objection to a request. */
 export interface Objection {
-  /** Of the validation; audit annotations name it. */
+  /** The index of the validation, for audit annotations. */
   readonly index: number
   readonly message: string
   readonly reason: StatusReason | undefined
@@ -74,7 +74,7 @@ export function compileValidator({ spec = {} }: ValidatingAdmissionPolicy): Vali
       messageExpression: validation.messageExpression
         ? compileExpression(silent, validation.messageExpression, expressionResults.message)
         : undefined,
-      // The schema allows four words, all of them reasons.
+      // The schema allows only four reasons, all of them valid.
       reason: (validation.reason ?? 'Invalid') as StatusReason,
     })),
     auditAnnotations: (spec.auditAnnotations ?? []).map(({ key, valueExpression }) => ({
@@ -84,7 +84,7 @@ export function compileValidator({ spec = {} }: ValidatingAdmissionPolicy): Vali
   }
 }
 
-/** Pure but for checks, which may throw PendingCheck; then it is called again. */
+/** A pure function except for checks: they may throw PendingCheck, after which it is called again. */
 export function judge(validator: Validator, input: ActivationInput): Judgement {
   const { isFailureIgnored, conditions, variables } = validator
   const own = { ...input, variables }
@@ -131,7 +131,7 @@ function judgeValidations(
 
 type Validations = Validator['validations']
 
-/** What the validations leave of the budget is for all messages, needed or not. */
+/** All messages, needed or not, share the budget that the validations leave. */
 function evaluateMessages(
   validations: Validations,
   input: ActivationInput,

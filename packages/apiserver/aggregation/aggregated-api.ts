@@ -11,8 +11,8 @@ export interface AggregatedApi {
 
 /**
  * A group version that this process serves without storing its objects, e.g. metrics.k8s.io. It is
- * announced and served while its APIService stands and names no service; one that names a service
- * takes the group version over.
+ * announced and served while its APIService exists and names no service. An APIService that names a
+ * service takes over the group version.
  */
 export interface LocalApi {
   readonly group: string
@@ -20,10 +20,10 @@ export interface LocalApi {
   readonly resources: readonly ApiResource[]
   /** The document of GET /openapi/v3/apis/<group>/<version>. */
   readonly openApiV3: () => object
-  /** Its part of GET /openapi/v2. */
+  /** The API's part of GET /openapi/v2. */
   readonly openApiV2: () => OpenApiV2Part
   readonly serve: (admitted: AuthorizedRequest) => Promise<ApiAnswer>
-  /** What it does beside serving, until the signal aborts. */
+  /** Background work in addition to serving, until the signal aborts. */
   readonly run?: (signal: AbortSignal) => Promise<void>
 }
 

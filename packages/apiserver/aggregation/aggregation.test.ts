@@ -27,7 +27,7 @@ async function create(server: TestApiServer, path: string, body: unknown): Promi
   assert.equal(status, 201, text)
 }
 
-/** A service that leads to this machine, and the APIService that names it. */
+/** Creates a service that leads to this machine, and the APIService that names it. */
 async function registerWidgets(
   server: TestApiServer,
   extension: { port: number; caBundle: string },
@@ -60,7 +60,7 @@ interface Condition {
   message: string
 }
 
-/** The Available condition once it has that reason, seen by a watch of the object. */
+/** Returns the Available condition once it has that reason, by watching the object. */
 async function condition(server: TestApiServer, name: string, reason: string): Promise<Condition> {
   const signal = AbortSignal.timeout(10_000)
   const path = `${apiServices}?watch=1&fieldSelector=metadata.name%3D${name}`

@@ -18,9 +18,9 @@ import { createRemoteOpenApi } from './remote-open-api.ts'
 import { createRemoteApi } from './remote-api.ts'
 
 export interface AggregationOptions {
-  /** Shown to extension servers: the front proxy's client certificate. */
+  /** The front proxy's client certificate, which is shown to extension servers. */
   readonly identity: ExtensionCallDeps['identity']
-  /** Absent: straight over the network. */
+  /** If omitted, connections go straight over the network. */
   readonly dial?: Pick<BackendDial, 'dialAddress'>
 }
 
@@ -35,16 +35,16 @@ export interface AggregationDeps {
   readonly localApis?: readonly LocalApi[] | undefined
 }
 
-/** What other API servers add to this one's paths, as kube-aggregator does it. */
+/** Adds the APIs of other servers to this one's paths, as kube-aggregator does. */
 export interface Aggregation {
-  /** Who serves the group version of this path, if it is not the registry. */
+  /** Returns the API that serves the group version of this path, or undefined if the registry does. */
   find(info: RequestInfo): AggregatedApi | undefined
-  /** Changes whenever discovery or OpenAPI do. */
+  /** Changes whenever discovery or OpenAPI does. */
   version(): number
   extras(): readonly ExtraGroupVersion[]
-  /** Entries of GET /openapi/v3, by path without a leading slash. */
+  /** The entries of GET /openapi/v3, by path without a leading slash. */
   openApiV3Paths(): Readonly<Record<string, { serverRelativeURL: string }>>
-  /** Undefined when no other server has the path's group version. */
+  /** Resolves to undefined if no other server has the path's group version. */
   openApiV3(path: string, admitted: AuthorizedRequest): Promise<ApiAnswer | undefined>
   openApiV2Parts(signal: AbortSignal): Promise<readonly OpenApiV2Part[]>
   run(signal: AbortSignal): Promise<void>
@@ -109,7 +109,7 @@ interface TableEntry {
 
 type ApiTable = ReadonlyMap<string, ReadonlyMap<string, TableEntry>>
 
-/** By group, then version; made anew when an APIService has changed. */
+/** Returns the APIs by group, then version. The table is rebuilt when an APIService changes. */
 function apiTable(
   objects: Objects,
   localApis: readonly LocalApi[],

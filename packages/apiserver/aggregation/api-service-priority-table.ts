@@ -1,10 +1,10 @@
-/** How high discovery lists a group, and a version within it; higher comes first. */
+/** The priority of a group in discovery, and of a version within it. Higher comes first. */
 export interface ApiPriority {
   readonly group: number
   readonly version: number
 }
 
-/** What upstream registers its own group versions with, keyed `version.group`. */
+/** The priorities with which upstream registers its own group versions, keyed `version.group`. */
 export const builtinPriorities: Readonly<Record<string, ApiPriority>> = Object.freeze({
   'v1.': { group: 18_000, version: 1 },
   'v1.apps': { group: 17_800, version: 15 },
@@ -29,5 +29,5 @@ export const builtinPriorities: Readonly<Record<string, ApiPriority>> = Object.f
   'v1.flowcontrol.apiserver.k8s.io': { group: 16_100, version: 21 },
 })
 
-/** Of every CRD's group versions. */
+/** The priority of every CRD's group versions. */
 export const customPriority: ApiPriority = Object.freeze({ group: 1_000, version: 100 })

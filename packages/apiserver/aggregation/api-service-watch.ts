@@ -36,40 +36,40 @@ export interface ApiServiceWatchDeps {
   readonly registry: RegistryDeps
   readonly objects: Objects
   readonly calls: ExtensionCallDeps
-  /** A remote one began or ceased to be available. */
+  /** Called when a remote APIService becomes available or unavailable. */
   readonly onAvailability: () => void
   readonly clock: Clock
   readonly log: Logger
   readonly metrics: Metrics
 }
 
-/** Registers this server's own APIServices and keeps the Available condition of all true. */
+/** Registers this server's own APIServices and keeps every APIService's Available condition up to date. */
 export interface ApiServiceWatch {
-  /** Changes when an APIService does, or what its server announces. */
+  /** Changes when an APIService changes, or when its server announces other resources. */
   version(): number
-  /** What the server of that APIService announced last. */
+  /** Returns the resources that the APIService's server announced last. */
   resources(name: string): readonly ApiResource[] | undefined
   run(signal: AbortSignal): Promise<void>
 }
 
-/** What the watch keeps of one remote APIService. */
+/** The state of one remote APIService. */
 interface Remote {
   resources: readonly ApiResource[] | undefined
-  /** When it is to be looked at again; monotonic. */
+  /** The monotonic time of the next check. */
   dueMs: number
   failures: number
-  /** Another spec is another server: what is known of the former one does not hold. */
+  /** A changed spec means another server, so everything known about the former one is dropped. */
   readonly specText: string
 }
 
 interface State {
   readonly remotes: Map<string, Remote>
-  /** 1 while a remote one is not available. */
+  /** The gauge is 1 while a remote APIService is unavailable. */
   readonly unavailable: ReturnType<Metrics['gauge']>
   changes: number
-  /** Something local has changed: a CRD, or an APIService. */
+  /** Raised when something local changes: a CRD or an APIService. */
   readonly localWake: WakeFlag
-  /** Something that a remote one's check may depend on has changed. */
+  /** Raised when something changes that a remote check may depend on. */
   readonly remoteWake: WakeFlag
 }
 
@@ -114,7 +114,7 @@ async function watchLocal(
   }
 }
 
-/** Apart from the local ones: a server that does not answer must not hold them up. */
+/** Runs apart from the local APIServices, so that an unresponsive server does not hold them up. */
 async function watchRemote(
   state: State,
   deps: ApiServiceWatchDeps,
@@ -130,7 +130,7 @@ function registrationDeps({ registry, objects, log }: ApiServiceWatchDeps) {
   return { objects, log, kinds: () => registry.kinds.all() }
 }
 
-/** Everything that may change the outcome of a check makes it due at once. */
+/** Makes checks due at once when anything changes that may affect their outcome. */
 function listenAll(state: State, deps: ApiServiceWatchDeps): Disposable {
   const stack = new DisposableStack()
   const listen = (
@@ -148,7 +148,7 @@ function listenAll(state: State, deps: ApiServiceWatchDeps): Disposable {
   listen(apiServices, registration)
   listen(definitions, registration)
   const reachability = (): void => {
-    // Services change all the time; it matters only where an extension server stands behind one.
+    // Services change all the time; it matters only if an extension server stands behind one.
     if (state.remotes.size === 0) return
     for (const remote of state.remotes.values()) remote.dueMs = 0
     state.remoteWake.raise()
@@ -259,7 +259,8 @@ async function writeAvailability(
     }
   } catch (error) {
     if (isStatusError(error, 'NotFound')) return
-    // A full store, say: the server goes on, and the next look tries again.
+    // Writing can fail, e.g. because the store is full. The server goes on, and the next check
+    // tries again.
     log.info('Availability of an APIService not written', {
       name,
       error: asError(error),

@@ -6,8 +6,8 @@ import {
 } from './api-service-priority-table.ts'
 
 /**
- * `onstart`: made when the server starts and left to its administrators from then on.
- * `true`: kept as it is wanted while its CRD stands.
+ * `onstart`: created when the server starts, and left to its administrators from then on.
+ * `true`: kept in the wanted state as long as its CRD exists.
  */
 export type Automanaged = 'onstart' | 'true'
 
@@ -30,7 +30,7 @@ export interface CustomGroupVersion {
   readonly version: string
 }
 
-/** The APIServices of what this server serves itself. */
+/** Returns the APIServices of everything that this server serves itself. */
 export function wantedApiServices(
   kinds: readonly Kind[],
   custom: readonly CustomGroupVersion[],
@@ -50,8 +50,9 @@ export function wantedApiServices(
 }
 
 /**
- * What brings the stored APIServices to the wanted ones. Whoever takes the label off an APIService
- * owns it: such a one is never touched. After the start those of built-in groups are left alone.
+ * Plans the steps from the stored APIServices to the wanted ones. An APIService without the label
+ * belongs to the administrator who removed it and is never touched. After the start, those of
+ * built-in groups are left alone.
  */
 export function planRegistration(
   wanted: ReadonlyMap<string, WantedApiService>,

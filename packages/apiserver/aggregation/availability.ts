@@ -23,7 +23,10 @@ export function failedDiscovery(message: string): Availability {
   return { status: 'False', reason: 'FailedDiscoveryCheck', message }
 }
 
-/** What the objects alone say against the service; undefined when it is worth asking. */
+/**
+ * Returns why the service is unavailable, judging by the objects alone, or undefined if it is worth
+ * asking.
+ */
 export function unreachability(
   { name, namespace, port }: { name: string; namespace: string; port: number },
   service: Service | undefined,
@@ -65,7 +68,7 @@ export function isAvailable({ status }: APIService): boolean {
   )
 }
 
-/** The conditions with this availability; undefined when they say so already. */
+/** Returns the conditions with this availability, or undefined if they already contain it. */
 export function withAvailability(
   conditions: readonly APIServiceCondition[],
   availability: Availability,

@@ -13,11 +13,11 @@ import { readExtension } from './read-extension.ts'
 
 export interface ExtensionCheck {
   readonly availability: Availability
-  /** What the group version consists of; undefined when it did not say. */
+  /** The resources of the group version, or undefined if the server did not list them. */
   readonly resources: readonly ApiResource[] | undefined
 }
 
-/** Asks the extension server for its group version: is it there, and what does it serve? */
+/** Asks the extension server for its group version, to learn whether it is up and what it serves. */
 export async function checkExtension(
   server: ExtensionServer,
   { group, version }: { group: string; version: string },
@@ -56,7 +56,7 @@ function serviceHost({ service }: ExtensionServer): string {
   return `${service.name}.${service.namespace}.svc:${service.port}`
 }
 
-/** Of an APIResourceList; what is not one has no resources to announce. */
+/** Reads an APIResourceList. Returns undefined if the body is something else. */
 function resourcesOf(body: Buffer): ApiResource[] | undefined {
   try {
     const value: unknown = JSON.parse(body.toString('utf8'))

@@ -20,10 +20,10 @@ import {
   type ServicePortReference,
 } from './resolve-service.ts'
 
-/** Where an extension server is, and how it is known. */
+/** The address of an extension server and how to verify it. */
 export interface ExtensionServer {
   readonly service: ServicePortReference
-  /** PEM; absent: the machine's own authorities. */
+  /** PEM. If undefined, the machine's own authorities are trusted. */
   readonly authorityPem: string | undefined
   readonly isUnchecked: boolean
 }
@@ -33,17 +33,17 @@ export interface ExtensionCallDeps {
   readonly clock: Pick<Clock, 'setTimer'>
   readonly random: Random
   readonly dial: Pick<BackendDial, 'dialAddress'>
-  /** Shown to extension servers; asked at each connection, as certificates are renewed. */
+  /** Shown to extension servers. It is read for each connection, because certificates are renewed. */
   readonly identity: () => { readonly certificatePem: string; readonly privateKeyPem: string }
 }
 
 export interface ExtensionRequest {
   readonly method: string
-  /** With the query. */
+  /** The path, including the query. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly user: UserInfo
-  /** Of the client that is asked for; empty: this server asks by itself. */
+  /** The address of the client that asked. If omitted, this server asks on its own behalf. */
   readonly clientAddress?: string
   readonly body?: AsyncIterable<Uint8Array>
 }
@@ -60,10 +60,10 @@ export function extensionServerOf({ spec }: APIService): ExtensionServer | undef
   }
 }
 
-/** No answer came; the message is upstream's for the same failure. */
+/** Reports that no answer came. The message is upstream's for the same failure. */
 export class ExtensionServerError extends Error {
   override name = 'ExtensionServerError'
-  /** Where the answer should have come from; undefined when the service has no endpoint. */
+  /** The endpoint that should have answered, or undefined if the service has none. */
   readonly endpoint: ServiceEndpoint | undefined
 
   constructor(message: string, options: { cause: unknown; endpoint?: ServiceEndpoint }) {
@@ -72,7 +72,7 @@ export class ExtensionServerError extends Error {
   }
 }
 
-/** What goes to the extension server. Throws ExtensionServerError when no endpoint is there. */
+/** Builds the request to the extension server. Throws ExtensionServerError if there is no endpoint. */
 export function toExtension(
   server: ExtensionServer,
   request: ExtensionRequest,
@@ -99,7 +99,7 @@ export function toExtension(
   }
 }
 
-/** Where the request came from, and its length where that is known. */
+/** Returns headers with the origin of the request, and its length if known. */
 function forwardingHeaders(
   { headers, path, clientAddress }: ExtensionRequest,
   host: string,
@@ -116,7 +116,7 @@ function forwardingHeaders(
   }
 }
 
-/** Sends it and resolves with the answer's head. Throws ExtensionServerError. */
+/** Sends the request and resolves with the answer's head. Throws ExtensionServerError. */
 export async function callExtension(
   server: ExtensionServer,
   request: ExtensionRequest,
@@ -164,7 +164,7 @@ async function dialExtension(
           servername: `${name}.${namespace}.svc`,
           ALPNProtocols: ['http/1.1'],
           rejectUnauthorized: !server.isUnchecked,
-          // Whatever the bundle holds is trusted, be it a root or not, as upstream does.
+          // Every certificate of the bundle is trusted, root or not, as upstream.
           ...(server.authorityPem === undefined
             ? {}
             : { ca: server.authorityPem, allowPartialTrustChain: true }),

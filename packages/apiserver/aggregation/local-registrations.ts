@@ -25,7 +25,7 @@ export const definitions: GroupResource = Object.freeze({
   resource: 'customresourcedefinitions',
 })
 
-/** Brings the APIServices of this server's own groups in line; those of built-in ones at the start only. */
+/** Updates the APIServices of this server's own groups; those of built-in ones at the start only. */
 export async function registerLocalApis(
   { objects, kinds, log }: { objects: Objects; kinds: () => readonly Kind[]; log: Logger },
   isStart: boolean,
@@ -61,7 +61,7 @@ async function carryOut(step: RegistrationStep, objects: Objects, log: Logger): 
         await objects.delete(apiServices, '', step.name, { preconditions: { uid: step.uid } })
     }
   } catch (error) {
-    // Somebody else was faster; the next look sees what they did.
+    // Another writer was faster; the next look sees its changes.
     const isPassing = ['AlreadyExists', 'NotFound', 'Conflict'] as const
     if (isPassing.some((reason) => isStatusError(error, reason))) return
     log.info('APIService not registered', {

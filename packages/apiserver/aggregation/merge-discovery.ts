@@ -8,19 +8,19 @@ import type {
 } from '@skerry/discovery'
 import { builtinPriorities, customPriority } from './api-service-priority-table.ts'
 
-/** A group version that an APIService brings: what discovery says of it. */
+/** A group version from an APIService, for discovery. */
 export interface ExtraGroupVersion {
   readonly group: string
   readonly version: string
   readonly groupPriority: number
   readonly versionPriority: number
-  /** Undefined while its server has not told. */
+  /** Undefined until its server has listed them. */
   readonly resources: readonly ApiResource[] | undefined
-  /** False: what is known may be old. */
+  /** False if the known resources may be outdated. */
   readonly isCurrent: boolean
 }
 
-/** Groups of GET /apis, with those of other servers in their places. */
+/** Returns the groups of GET /apis, with those of other servers in their places. */
 export function mergeGroups(
   groups: readonly ApiGroup[],
   extras: readonly ExtraGroupVersion[],
@@ -38,7 +38,7 @@ export function mergeGroups(
   )
 }
 
-/** GET /apis in the aggregated form (KEP-3352), with those of other servers in their places. */
+/** Answers GET /apis in the aggregated form (KEP-3352), with the groups of other servers in their places. */
 export function mergeAggregated(
   list: ApiGroupDiscoveryList,
   extras: readonly ExtraGroupVersion[],
@@ -67,7 +67,7 @@ interface Ranked {
   readonly versions: readonly string[]
 }
 
-/** Groups by priority, then by name; the versions of one group likewise. */
+/** Sorts groups by priority, then by name; the versions of one group likewise. */
 function merged<T>(
   own: readonly T[],
   extras: readonly ExtraGroupVersion[],
@@ -94,12 +94,12 @@ function merged<T>(
   return [...groups.values()].toSorted(
     (a, b) =>
       rank(b) - rank(a) ||
-      // Built-in groups of one priority keep the order that discovery has given them.
+      // Built-in groups of equal priority keep their order in discovery.
       (isBuiltin(read(a)) && isBuiltin(read(b)) ? 0 : compareNames(read(a).name, read(b).name)),
   )
 }
 
-/** Its own API always comes first: there is no APIService for it. */
+/** Its own API always comes first, because it has no APIService. */
 const registration = 'apiregistration.k8s.io'
 
 function groupPriority({ name, versions }: Ranked, extras: readonly ExtraGroupVersion[]): number {
@@ -133,7 +133,7 @@ function versionDiscovery(
   }
 }
 
-/** The plain form's facts in the aggregated form's words. */
+/** Converts the plain form to the aggregated form. */
 function resourceDiscovery(
   resource: ApiResource,
   all: readonly ApiResource[],

@@ -1,11 +1,14 @@
 import type { UserInfo } from '../contract/access.ts'
 
-/** Headers that only a front proxy may set: what a client sends in them goes no further. */
+/** Returns true for headers that only a front proxy may set; those of a client are dropped. */
 export function isIdentityHeader(name: string): boolean {
   return name.startsWith('x-remote-')
 }
 
-/** How a front proxy tells the server behind it who asks, in upstream's default header names. */
+/**
+ * Returns the headers with which a front proxy names the user to the server behind it, under
+ * upstream's default names.
+ */
 export function identityHeaders(user: UserInfo): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = { 'X-Remote-User': wire(user.name) }
   if (user.uid !== undefined && user.uid !== '') headers['X-Remote-Uid'] = wire(user.uid)
@@ -16,7 +19,7 @@ export function identityHeaders(user: UserInfo): Record<string, string | string[
   return headers
 }
 
-/** HTTP/1 headers are bytes; a name beyond ASCII goes as UTF-8. */
+/** HTTP/1 headers are bytes, so names beyond ASCII are sent as UTF-8. */
 function wire(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1')
 }

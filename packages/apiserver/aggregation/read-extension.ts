@@ -4,7 +4,7 @@ import type { UserInfo } from '../contract/access.ts'
 import { aggregationLimits } from './aggregation-limits-table.ts'
 import { callExtension, type ExtensionCallDeps, type ExtensionServer } from './extension-server.ts'
 
-/** Who this server is when it asks on its own behalf. */
+/** The identity that this server uses for requests on its own behalf. */
 const aggregatorUser: UserInfo = Object.freeze({
   name: 'system:kube-aggregator',
   groups: Object.freeze(['system:masters']),
@@ -18,7 +18,7 @@ export interface ExtensionDocument {
   readonly body: Buffer
 }
 
-/** GETs one whole document. Throws ExtensionServerError, or an error that says what took too long or much. */
+/** GETs one whole document. Throws ExtensionServerError, or an error that says which limit was exceeded. */
 export async function readExtension(
   server: ExtensionServer,
   request: { path: string; accept: string; etag?: string; bytesMax: number },

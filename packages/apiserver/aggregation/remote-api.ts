@@ -67,13 +67,16 @@ function requestOf({ request, user, auditId }: AuthorizedRequest) {
 
 function failureAnswer(error: unknown): ApiAnswer {
   if (!(error instanceof ExtensionServerError)) throw error
-  // Without an endpoint upstream says no more than that; with one it says why it got no answer.
+  // Without an endpoint upstream gives no reason; with one it says why there was no answer.
   return error.endpoint
     ? textAnswer(503, `error trying to reach service: ${error.message}\n`)
     : unavailable
 }
 
-/** A redirect would have this server's clients, or itself, ask somebody who was never registered. */
+/**
+ * A redirect would make this server's clients, or the server itself, call a server that was never
+ * registered.
+ */
 const redirected = textAnswer(
   502,
   'the backend attempted to redirect this request, which is not permitted',
@@ -96,7 +99,7 @@ function toAnswer(answer: BackendAnswer, method: string, server: ExtensionServer
   }
 }
 
-/** Not the whole body: that would be given a length, which an answer to HEAD has already. */
+/** This is a stream, because a whole body would get a length, which an answer to HEAD has already. */
 async function* nothing(): AsyncGenerator<Uint8Array> {
-  // Its head says all.
+  // The head says everything.
 }

@@ -17,9 +17,9 @@ import { apiServerBounds } from '../contract/limits-table.ts'
 export interface RemoteOpenApi {
   version(): number
   paths(): Readonly<Record<string, { serverRelativeURL: string }>>
-  /** Reads each server's whole document: only for the clients that still ask for v2. */
+  /** Reads each server's whole document, only for clients that still request v2. */
   v2Parts(signal: AbortSignal): Promise<OpenApiV2Part[]>
-  /** Looks soon: a server came or went. */
+  /** Checks again soon, because a server was added or removed. */
   refresh(): void
   run(signal: AbortSignal): Promise<void>
 }
@@ -37,7 +37,7 @@ interface Remote {
   readonly version: string
 }
 
-/** Where the OpenAPI documents of other API servers are; the documents themselves stay there. */
+/** Lists where the OpenAPI documents of other API servers are; the documents themselves stay there. */
 export function createRemoteOpenApi(deps: RemoteOpenApiDeps): RemoteOpenApi {
   let found: Record<string, { serverRelativeURL: string }> = {}
   let version = 0
@@ -106,7 +106,7 @@ async function readSwagger(
   return own.length === 0 ? undefined : { paths: Object.fromEntries(own), definitions }
 }
 
-/** Undefined when there is no such document: extension servers need not have one. */
+/** Resolves to undefined if there is no such document: extension servers need not have one. */
 async function readJson(
   server: ExtensionServer,
   path: string,
@@ -147,6 +147,6 @@ function fieldOf(value: unknown, name: string): unknown {
 
 function objectOf(value: unknown): Readonly<Record<string, unknown>> {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  // Checked just now; what the fields hold stays unknown.
+  // The check above covers this; the types of the fields stay unknown.
   return isObject ? (value as Record<string, unknown>) : {}
 }

@@ -5,7 +5,7 @@ import { notFound } from '../contract/status-answers.ts'
 import { getTyped, listTyped } from '../contract/typed-objects.ts'
 import { wellKnown } from '../contract/well-known-resources.ts'
 
-/** A service's port, as objects that want to be called name it (APIService, webhooks). */
+/** A service's port in objects that name a server to call (APIService, webhooks). */
 export interface ServicePortReference {
   readonly namespace: string
   readonly name: string
@@ -46,7 +46,7 @@ export function slicesOf(objects: Objects, namespace: string, name: string): End
   )
 }
 
-/** Those that are ready, or do not say, on the port of that name. */
+/** Returns endpoints that are ready, or do not say, on the port of that name. */
 function readyEndpoints(slice: EndpointSlice, portName: string): ServiceEndpoint[] {
   const port = (slice.ports ?? []).find((each) => (each.name ?? '') === portName)?.port
   if (port === undefined) return []

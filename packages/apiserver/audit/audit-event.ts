@@ -7,25 +7,25 @@ export interface AuditedRequest {
   readonly auditId: string
   readonly request: ApiRequest
   readonly info: RequestInfo
-  /** Who asks; undefined when nobody could tell. */
+  /** The requester, or undefined if it could not be determined. */
   readonly user: UserInfo | undefined
-  /** As whom, where that is another. */
+  /** The user that the requester impersonates, if any. */
   readonly impersonated: UserInfo | undefined
   readonly startedAtMs: number
 }
 
-/** What is known of a request so far; grows from stage to stage. */
+/** The facts known about a request so far. They grow from stage to stage. */
 export type AuditFacts = AuditedRequest & {
   readonly scope: AuditScope
   status?: number
-  /** Why there is no answer of its own. */
+  /** The reason why the handler itself gave no answer. */
   panic?: string
   requestObject?: unknown
   responseObject?: unknown
   annotations?: Record<string, string>
 }
 
-/** One line, as upstream's log backend writes it. */
+/** Formats one event as one line, like upstream's log backend. */
 export function writeAuditEvent(facts: AuditFacts, stage: AuditStage, nowMs: number): string {
   const { request, scope, user, impersonated } = facts
   const isEnd = stage === 'ResponseComplete' || stage === 'Panic'
@@ -109,7 +109,7 @@ function objectsOf({ scope, requestObject, responseObject }: AuditFacts) {
   }
 }
 
-/** Of an object, and of each object in a list. */
+/** Removes the managed fields of an object, and of each object in a list. */
 function withoutManagedFields(value: unknown): unknown {
   const object = recordOf(value)
   if (!object) return value

@@ -3,15 +3,21 @@ import { asError, type Clock, type Logger } from '@skerry/base'
 import { apiServerBounds } from '../contract/limits-table.ts'
 
 export interface AuditLogOptions {
-  /** A file grows to about this size, then it becomes <path>.1, and so on. */
+  /**
+   * The approximate size at which a file is renamed to <path>.1, the former <path>.1 to <path>.2,
+   * and so on.
+   */
   readonly fileBytesMax: number
-  /** How many files there are with the current one. */
+  /** The number of files, including the current one. */
   readonly filesMax: number
-  /** Old files that were last written longer ago are removed at the start and with each new file. */
+  /** Older files, by their last write, are removed at the start and with each new file. */
   readonly fileAgeMsMax: number
-  /** Lines that wait for a slow or full disk; beyond it lines are lost, and the log says how many. */
+  /**
+   * The limit of bytes that wait for a slow or full disk. Further lines are lost, and the log
+   * counts them.
+   */
   readonly waitingBytesMax: number
-  /** Called with how many lines were lost. */
+  /** Called with the number of lost lines. */
   readonly onLost?: (lines: number) => void
 }
 
@@ -24,7 +30,7 @@ export const auditLogDefaults: Readonly<AuditLogOptions> = Object.freeze({
 
 const { retryMs, restMs } = apiServerBounds.auditLog
 
-/** Lines appended to a file in order and a few milliseconds late, without anybody waiting for the disk. */
+/** Appends lines to a file in order, a few milliseconds late, so that no caller waits for the disk. */
 export interface AuditLog extends AsyncDisposable {
   write(line: string): void
 }
@@ -63,7 +69,7 @@ class RotatingLog implements AuditLog {
   #size: number
   #waiting: string[] = []
   #waitingBytes = 0
-  /** Taken from those that wait, and not on the disk yet. */
+  /** The bytes taken from the queue that are not on the disk yet. */
   #writingBytes = 0
   #lost = 0
   #writing: Promise<void> | undefined
@@ -99,9 +105,9 @@ class RotatingLog implements AuditLog {
     await this.#file.close()
   }
 
-  /** Never rejects: a full disk must not stop the server, but a person must know. */
+  /** Never rejects: a full disk must not stop the server, but it is logged. */
   async #drain(): Promise<void> {
-    // The lines of this turn go out together.
+    // Lines of the same turn are written together.
     await Promise.resolve()
     while (this.#waiting.length > 0) {
       const bytes = Buffer.from(this.#take())
@@ -114,7 +120,7 @@ class RotatingLog implements AuditLog {
     this.#writing = undefined
   }
 
-  /** What a full disk does not take waits here until it does; what comes meanwhile waits in write(). */
+  /** Retries until the disk takes the bytes. Lines that arrive meanwhile wait in the queue. */
   async #append(bytes: Uint8Array): Promise<void> {
     let written = 0
     let isHeldUp = false
@@ -127,14 +133,14 @@ class RotatingLog implements AuditLog {
         if (isLast || !isHeldUp) this.#log.error(text, { path: this.#path, error: causeOf(error) })
         if (isLast) return
         isHeldUp = true
-        // Woken by the end: then there is one more try.
+        // The end of the log wakes this; there is one more try.
         await this.#pause(retryMs)
       }
     }
     if (isHeldUp) this.#log.info('Audit records are written again', { path: this.#path })
   }
 
-  /** Shorter where the log is closing. */
+  /** Waits, or returns early if the log is closing. */
   async #pause(ms: number): Promise<void> {
     if (this.#closing.signal.aborted) return
     await this.#clock.sleep(ms, this.#closing.signal).catch(() => undefined)
@@ -150,7 +156,7 @@ class RotatingLog implements AuditLog {
     return text
   }
 
-  /** Without space for another file this one grows on. */
+  /** If there is no space for another file, this one keeps growing. */
   async #rotate(): Promise<void> {
     const nextPath = `${this.#path}.next`
     try {

@@ -27,7 +27,7 @@ const rule = {
 
 type Rule = ConfigOf<typeof rule>
 
-/** What is recorded of one request. */
+/** Defines what is recorded of one request. */
 export interface AuditScope {
   readonly level: AuditLevel
   readonly omitStages: ReadonlySet<string>
@@ -56,7 +56,7 @@ export function readAuditPolicy(text: string): AuditPolicy {
   checkStages(policy.omitStages, 'omitStages')
   const common = policy.omitStages ?? []
   const scopes = rules.map((each): AuditScope => ({
-    // checkRule has looked it up.
+    // checkRule has verified it.
     level: each.level as AuditLevel,
     omitStages: new Set([...common, ...(each.omitStages ?? [])]),
     omitManagedFields: each.omitManagedFields ?? policy.omitManagedFields ?? false,

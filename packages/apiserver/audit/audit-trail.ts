@@ -6,35 +6,39 @@ import { messagesAtHand } from '../protobuf/message-table.ts'
 import { writeAuditEvent, type AuditFacts, type AuditedRequest } from './audit-event.ts'
 import type { AuditPolicy, AuditStage } from './audit-policy.ts'
 
-/** What leaves audit.k8s.io/v1 Events, one per stage of each request that the policy names. */
+/** Writes audit.k8s.io/v1 Events, one per stage of each request that the policy selects. */
 export interface AuditTrail {
-  /** Undefined: of this request nothing is recorded. */
+  /** Returns undefined if nothing is recorded for this request. */
   open(asked: AuditedRequest): AuditEntry | undefined
 }
 
 export interface AuditEntry {
-  /** In place of the request: remembers the body where the policy wants it. */
+  /** Replaces the request and keeps the body if the policy wants it. */
   readonly request: ApiRequest
   readonly annotate: Annotate
-  /** In place of the answer: its end is the end of the request. `isLasting`: its start is a stage, too. */
+  /**
+   * Replaces the answer, whose end is the end of the request. If `isLasting`, its start is a stage
+   * as well.
+   */
   answered(answer: ApiAnswer, isLasting: boolean): ApiAnswer
-  /** The server failed at it: in place of its end. */
+  /** Records that the server failed, in place of the end of the request. */
   panicked(error: unknown): void
-  /** An upgraded connection has ended. */
+  /** Records the end of an upgraded connection. */
   switched(status: number): void
 }
 
 export interface AuditTrailOptions {
   readonly policy: AuditPolicy
-  /** Takes one line of JSON. Must not throw, nor wait. */
+  /** Takes one line of JSON. Must neither throw nor wait. */
   readonly write: (line: string) => void
-  /** Of a body; what is longer is not recorded. */
+  /** The limit of a recorded body. Longer bodies are not recorded. */
   readonly bodyBytesMax: number
 }
 
 /**
- * Whether the program itself is at fault, which upstream records as a panic: the engine throws these. What is thrown on
- * purpose says what was wrong with an object, a peer or the store.
+ * Returns true for errors that the JavaScript engine throws, which mean a bug in the program;
+ * upstream records these as panics. Errors thrown on purpose describe a problem with an object, a
+ * peer or the store.
  */
 export function isMistake(error: unknown): boolean {
   const isOfEngine =
@@ -88,7 +92,7 @@ class Entry implements AuditEntry {
   }
 
   answered(answer: ApiAnswer, isLasting: boolean): ApiAnswer {
-    // It has panicked.
+    // The request has panicked already.
     if (this.#isOver) return answer
     this.#facts.status = answer.status
     if (isLasting) this.emit('ResponseStarted')
@@ -160,7 +164,7 @@ class Entry implements AuditEntry {
   }
 }
 
-/** A body as it passes, up to a bound; beyond it, nothing. */
+/** Collects a body as it passes. If it exceeds the limit, nothing is kept. */
 class Pieces {
   readonly #bytesMax: number
   #pieces: Uint8Array[] = []
@@ -191,19 +195,22 @@ async function* tapped(
   }
 }
 
-/** Undefined for what is neither JSON nor protobuf; the handler tells what it has read of YAML. */
+/**
+ * Returns undefined if the body is neither JSON nor protobuf. For YAML the handler reports the
+ * object it has read.
+ */
 function parsed(bytes: Uint8Array, contentType = ''): unknown {
   if (bytes.length === 0) return undefined
   try {
     if (contentType.includes('protobuf')) {
-      // Whoever has read or written this body has loaded them.
+      // The code that read or wrote this body has loaded the messages.
       const messages = messagesAtHand()
       return messages && decodeAnyProtobuf(bytes, messages)
     }
     const text = Buffer.from(bytes).toString('utf8')
     return JSON.parse(text)
   } catch {
-    // The handler has refused it; what cannot be read is not recorded.
+    // The handler has refused an unreadable body; it is not recorded.
     return undefined
   }
 }

@@ -4,7 +4,7 @@ import { seededRandom, silentLogger, simulatedClock } from '@skerry/base'
 import type { Transport, TransportRequest } from '@skerry/client'
 import { createAuditWebhook, type AuditWebhookOptions } from './audit-webhook.ts'
 
-/** A webhook that answers with these statuses, then with 200. */
+/** Starts a webhook that answers with these statuses, then with 200. */
 function setUp(options: Partial<AuditWebhookOptions>, statuses: number[] = []) {
   const clock = simulatedClock()
   const batches: { kind: string; apiVersion: string; items: unknown[] }[] = []

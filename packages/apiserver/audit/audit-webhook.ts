@@ -3,21 +3,21 @@ import type { Transport } from '@skerry/client'
 import { postJson } from '../access-webhooks/post-json.ts'
 
 export interface AuditWebhookOptions {
-  /** Events that wait; beyond it they are lost and counted. */
+  /** The number of waiting events. Further ones are lost and counted. */
   readonly bufferMax: number
   readonly batchMax: number
-  /** How long an event waits for others to go with. */
+  /** How long an event waits for others to fill a batch. */
   readonly batchMs: number
-  /** Between two batches, while there is always more. */
+  /** The pause between two batches while further events wait. */
   readonly pauseMs: number
-  /** Before the second try of a batch. */
+  /** The delay before the second try of a batch. */
   readonly retryMs: number
   readonly timeoutMs: number
-  /** How long the last events may take when the server stops. */
+  /** The time for the last events when the server stops. */
   readonly lastMs: number
 }
 
-/** Upstream's, as far as it has them. */
+/** Upstream's values, as far as it has them. */
 export const auditWebhookDefaults: Readonly<AuditWebhookOptions> = Object.freeze({
   bufferMax: 10_000,
   batchMax: 400,
@@ -29,9 +29,9 @@ export const auditWebhookDefaults: Readonly<AuditWebhookOptions> = Object.freeze
 })
 
 export interface AuditWebhook {
-  /** Takes one line of JSON, never waits. */
+  /** Takes one line of JSON. Never waits. */
   write(line: string): void
-  /** Sends until the signal aborts, then what still waits. */
+  /** Sends until the signal aborts, then sends the remaining events. */
   run(signal: AbortSignal): Promise<void>
 }
 
@@ -40,11 +40,11 @@ export interface AuditWebhookDeps {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
-  /** Counts events that the webhook never got. */
+  /** Counts events that did not reach the webhook. */
   readonly lost: { inc(count?: number): void }
 }
 
-/** Events in batches to a webhook, as EventList; nobody waits for it. */
+/** Sends events in batches to a webhook, as EventList. No caller waits for it. */
 export function createAuditWebhook(
   given: Partial<AuditWebhookOptions>,
   deps: AuditWebhookDeps,
@@ -90,7 +90,7 @@ export function createAuditWebhook(
     },
   }
 
-  /** Until it is so, the time is over or the server stops. */
+  /** Waits until the condition holds, the time is over or the server stops. */
   async function until(
     isSo: () => boolean,
     waitMs: number | undefined,

@@ -215,7 +215,7 @@ test('an error about what a peer said is no panic of the server', async () => {
     return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response }
   })
   const url = { patches: webhook.url, unreachable: 'https://127.0.0.1:1/' }
-  // The words of upstream 1.36.3's library of patches (admission-policies/testdata has them recorded).
+  // The words of upstream 1.36.3's patch library (recorded in admission-policies/testdata).
   const says = {
     patches:
       /^Internal error occurred: error in remove for path: '\/none': Unable to remove nonexistent key: none: missing value$/,

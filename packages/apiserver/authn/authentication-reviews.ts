@@ -9,11 +9,11 @@ import { TokenError, type TokenAuthenticator } from './token-authenticator.ts'
 
 export interface TokenReviewOptions {
   readonly tokens: TokenAuthenticator
-  /** Used when the review names none. */
+  /** Used if the review names none. */
   readonly audiences: readonly string[]
 }
 
-/** "Whose token is this?" The token in the answer is the asker's own, as upstream answers. */
+/** Answers "Whose token is this?". The token in the answer is the requester's own, as upstream. */
 export function createTokenReview(options: TokenReviewOptions): ReviewHandler {
   return {
     async review({ object, admitValid, signal }) {
@@ -22,7 +22,7 @@ export function createTokenReview(options: TokenReviewOptions): ReviewHandler {
         throw new StatusError('BadRequest', 'token is required for TokenReview in authentication')
       await admitValid()
       const asked = spec.audiences?.length ? spec.audiences : options.audiences
-      // The kind is of the whole cluster.
+      // The kind is cluster-scoped.
       delete object.metadata.namespace
       return { ...object, status: await statusOf(spec.token, asked, options.tokens, signal) }
     },
@@ -49,7 +49,7 @@ async function statusOf(
   }
 }
 
-/** Upstream leaves `authenticated` out when it is false, and never the user. */
+/** Upstream omits `authenticated` if it is false, but never omits the user. */
 function refused(error: string): NonNullable<TokenReview['status']> {
   return { error, user: {} }
 }

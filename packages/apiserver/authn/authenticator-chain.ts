@@ -8,23 +8,22 @@ import { anonymousName, anonymousUser, systemGroups } from '../contract/user-nam
 export interface AuthenticatorChainOptions {
   readonly certificates: Authenticator
   readonly tokens: TokenAuthenticator
-  /** The audiences that a token must be for to be good at this server. */
+  /** The audiences of this server; a token must be for one of them. */
   readonly audiences: readonly string[]
-  /** False: a request without credentials for that path is refused. */
+  /** If it returns false, a request without credentials is refused for that path. */
   readonly isAnonymousAllowed: (path: string) => boolean
   readonly log: Logger
 }
 
 /**
- * Who asks: by certificate, else by token, else nobody in particular. Credentials that are wrong
- * are refused; a request with none is anonymous. A bad certificate is forgiven when the token is
- * good, as upstream does.
+ * Authenticates by certificate, else by token, else as anonymous. Wrong credentials are refused. A
+ * bad certificate is ignored if the token is good, as upstream.
  */
 export function createAuthenticatorChain(options: AuthenticatorChainOptions): {
   authenticate(...given: Parameters<Authenticator['authenticate']>): Promise<AuthenticatedUser>
 } {
   const byToken = tokenAttempt(options)
-  // A certificate's user is one object: with its group it is one, too.
+  // A certificate's user is always the same object, so its extended copy must be, too.
   const known = new WeakMap<UserInfo, UserInfo>()
   const knownUser = (user: UserInfo): UserInfo => {
     const seen = known.get(user)
@@ -56,7 +55,10 @@ export function createAuthenticatorChain(options: AuthenticatorChainOptions): {
   }
 }
 
-/** Asks each sort of token in turn; a token of a known sort that is bad ends the search unless another knows it. */
+/**
+ * Tries each token authenticator in turn. Throws the error of one that recognizes a bad token,
+ * unless another accepts it.
+ */
 export function unionTokens(authenticators: readonly TokenAuthenticator[]): TokenAuthenticator {
   return {
     async authenticateToken(token, audiences, signal) {

@@ -28,7 +28,7 @@ const meta = (name: string, namespace?: string) => ({
   metadata: { name, uid: `uid-${name}`, ...(namespace ? { namespace } : {}) },
 })
 
-/** A server with one service account, one bound pod, secret and node, and every sort of token. */
+/** Starts a server with one service account, one bound pod, secret and node, and every type of token. */
 async function newServer() {
   const clock = stillClock(startMs)
   const objects = new ObjectTable()
@@ -137,7 +137,7 @@ const pod = { name: 'web', uid: 'uid-web' }
 const refusals: {
   name: string
   claims?: Partial<TokenRequestClaims>
-  /** What happens between a first, accepted use and the refused one. */
+  /** The change between a first, accepted use and the refused one. */
   change?: (server: Awaited<ReturnType<typeof newServer>>) => unknown
   error: RegExp
 }[] = [
@@ -293,7 +293,7 @@ test('a static token is stored as a hash and found again', async () => {
   assert.equal(found?.user.name, 'ci')
   await assert.rejects(authenticator.authenticateToken(`${entry.id}.wrong`, audiences, never))
   assert.equal(await authenticator.authenticateToken('other.token', audiences, never), undefined)
-  // Known again from memory, and void at once when it is removed.
+  // The token is cached, and revoked at once when it is removed.
   assert.equal((await authenticator.authenticateToken(token, audiences, never))?.user.name, 'ci')
   kept = undefined
   assert.equal(await authenticator.authenticateToken(token, audiences, never), undefined)
@@ -308,7 +308,7 @@ test('a flood of guesses is refused before it is a flood of work', async () => {
   await ask(token)
   const guesses = Array.from({ length: 500 }, (_, at) => ask(`${entry.id}.guess-${at}`))
   const settled = Promise.allSettled(guesses)
-  // Meanwhile whoever was known is served, and the token of somebody else is verified.
+  // Meanwhile known tokens still work, and another user's token is verified.
   assert.equal((await ask(token))?.user.name, 'ci')
   assert.equal((await ask(other.token))?.user.name, 'lea')
   const counts: Record<string, number> = {}

@@ -1,11 +1,11 @@
 import type { Credentials } from '../contract/access.ts'
 
-/** Of the subprotocol that carries a token. */
+/** The prefix of the WebSocket subprotocol that carries a token. */
 export const bearerProtocolPrefix = 'base64url.bearer.authorization.k8s.io.'
 
 /**
- * The bearer token of a request: from the Authorization header, or, for browsers that cannot set
- * one on a WebSocket, from its subprotocols. Undefined when there is none.
+ * Returns the bearer token of a request: from the Authorization header, or from the subprotocols of
+ * a WebSocket, for browsers that cannot set the header. Returns undefined if there is none.
  */
 export function bearerTokenOf(credentials: Credentials): string | undefined {
   const [scheme = '', token = ''] = (credentials.headers.authorization ?? '').trim().split(/ +/)

@@ -14,8 +14,8 @@ import { bootstrapGroups, hasExpired, secretText } from './bootstrap-token.ts'
 import type { TokenAuthenticator } from './token-authenticator.ts'
 
 /**
- * Bootstrap tokens, kept as Secrets in kube-system; they let a new node ask for its certificate.
- * A token that exists but may not be used is treated like one that does not exist.
+ * Authenticates bootstrap tokens, which are Secrets in kube-system and let a new node request its
+ * certificate. A token that exists but may not be used is treated like a missing one.
  */
 export function createBootstrapTokenAuthenticator(
   objects: Objects,
@@ -48,7 +48,7 @@ function isUsable(secret: Secret, id: string, nowMs: number): boolean {
   )
 }
 
-/** Compares digests, so that neither length nor content shows in the time it takes. */
+/** Compares digests, so that the time it takes reveals neither length nor content. */
 function isSameText(a: string, b: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(a), digest(b))

@@ -1,11 +1,11 @@
 import type { Secret } from '@skerry/api'
 
-/** A field of a Secret as text; empty when it is not there. */
+/** Returns a field of a Secret as text; empty if it is missing. */
 export function secretText(secret: Secret, key: string): string {
   return Buffer.from(secret.data?.[key] ?? '', 'base64').toString('utf8')
 }
 
-/** The groups that a token's bearer gets, sorted; undefined when the secret names a forbidden one. */
+/** Returns the groups of a token's bearer, sorted, or undefined if the secret names a forbidden one. */
 export function bootstrapGroups(secret: Secret): string[] | undefined {
   const named = secretText(secret, 'auth-extra-groups')
   const extra = named === '' ? [] : named.split(',')

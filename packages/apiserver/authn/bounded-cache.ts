@@ -5,7 +5,7 @@ export interface BoundedCacheOptions {
   readonly ttlMs: number
 }
 
-/** Remembers values for a short time; the oldest goes when it is full. */
+/** Caches values for a short time. If it is full, the oldest is dropped. */
 export class BoundedCache<T> {
   readonly #options: BoundedCacheOptions
   readonly #clock: Clock

@@ -13,8 +13,8 @@ export interface WantedUser {
 }
 
 /**
- * A way to be allowed to act as somebody else (KEP-5284). All but `legacy` are constrained: they need one
- * right to act so while doing what the request does, and one to act as that user.
+ * A mode of impersonation (KEP-5284). All except `legacy` are constrained: they require one right
+ * to impersonate while doing what the request does, and one to impersonate that user.
  */
 export interface ImpersonationMode {
   readonly name: string
@@ -22,7 +22,7 @@ export interface ImpersonationMode {
   readonly applies: (wanted: WantedUser, asker: UserInfo) => boolean
 }
 
-/** In upstream's order: the narrowest first. */
+/** Ordered as upstream, the narrowest first. */
 export const impersonationModes: readonly ImpersonationMode[] = Object.freeze([
   {
     name: 'associated-node',
@@ -49,17 +49,17 @@ export const impersonationModes: readonly ImpersonationMode[] = Object.freeze([
 ])
 
 const authentication = 'authentication.k8s.io'
-/** From so many on one question about all of them is asked before one about each. */
+/** From this number on, one question about all of them is asked before one about each. */
 const manyQuestions = 4
 
 interface ModeRequest {
   readonly asker: UserInfo
   readonly wanted: WantedUser
-  /** The request's own attributes. Constrained modes alone ask for them. */
+  /** Returns the request's own attributes. Only constrained modes call this. */
   readonly own: () => RequestAttributes
 }
 
-/** The groups of the user that may be acted as. Throws Forbidden. */
+/** Returns the groups of the user that may be impersonated. Throws Forbidden. */
 export async function requireMode(
   mode: ImpersonationMode,
   { asker, wanted, own }: ModeRequest,
@@ -84,7 +84,7 @@ export async function requireMode(
   return node === undefined ? wanted.groups : [systemGroups.nodes]
 }
 
-/** One thing that is impersonated; each is a right of its own. */
+/** One impersonated property, which needs a right of its own. */
 interface Claim {
   readonly group: string
   readonly resource: string
@@ -105,7 +105,7 @@ function questionsOf(mode: ImpersonationMode, asker: UserInfo, authorizer: Autho
   const user = isAssociated ? withoutExtra(asker) : asker
   const toQuestion = ({ group, resource, ...rest }: Claim): Attributes => ({
     ...rest,
-    // A right for the node that one runs on is the same on every node.
+    // A right for the node that the asker runs on is the same on every node.
     ...(isAssociated ? { name: '*' } : {}),
     user,
     verb,
@@ -120,7 +120,7 @@ function questionsOf(mode: ImpersonationMode, asker: UserInfo, authorizer: Autho
   }
 }
 
-/** The server has compared the nodes; which node it is must not decide. */
+/** The server has compared the nodes; which one it is must not matter. */
 function withoutExtra(asker: UserInfo): UserInfo {
   const keys = Object.keys(asker.extra).toSorted()
   return { ...asker, extra: { 'authentication.kubernetes.io/associated-node-keys': keys } }
@@ -195,14 +195,14 @@ function isOnlyName({ groups, uid, extra }: WantedUser): boolean {
 
 const nodePrefix = 'system:node:'
 
-/** The node that a name is of, whatever groups come with it. */
+/** Returns the node that a user name stands for, whatever groups it has. */
 function nodeOf(userName: string): string | undefined {
   if (!userName.startsWith(nodePrefix)) return undefined
   const name = userName.slice(nodePrefix.length)
   return checkDnsSubdomain(name).length === 0 ? name : undefined
 }
 
-/** A service account whose token is bound to a pod or to a node there. */
+/** Returns true for a service account whose token is bound to a pod or a node there. */
 function isOnNode({ name, extra }: UserInfo, node: string | undefined): boolean {
   if (node === undefined || splitServiceAccountName(name) === undefined) return false
   const [only, ...more] = extra[extraKeys.nodeName] ?? []

@@ -15,7 +15,7 @@ import {
 } from '../contract/user-names.ts'
 import { apiServerBounds } from '../contract/limits-table.ts'
 
-/** Header fields as they came, in order, names in any case; Impersonate-Group may come many times. */
+/** Header fields in their original order, with names in any case. Impersonate-Group may occur many times. */
 export type HeaderFields = readonly (readonly [name: string, value: string])[]
 
 const impersonateHeader = /^impersonate-/i
@@ -23,9 +23,10 @@ const extraHeader = /^impersonate-extra-/i
 
 export interface Impersonation {
   /**
-   * The user to go on with: the asker, or whom the asker may act as. `target` is the request's, raw,
-   * for those who may act as others at some paths only; `own` is what it asks for, for those who may do so
-   * for some requests only. Throws Forbidden, BadRequest.
+   * Returns the user to continue with: the asker, or the user that the asker impersonates. `target`
+   * is the raw request target, for askers that may impersonate on some paths only; `own` is what
+   * the request asks for, for askers that may impersonate for some requests only. Throws Forbidden
+   * or BadRequest.
    */
   apply(
     asker: UserInfo,
@@ -35,22 +36,25 @@ export interface Impersonation {
   ): Promise<UserInfo>
 }
 
-/** Whom the fields name; undefined when they name nobody. Asks nobody's leave. Throws BadRequest. */
+/**
+ * Returns the user that the fields name, or undefined if they name nobody. Does not check any
+ * right. Throws BadRequest.
+ */
 export function impersonatedUser(fields: HeaderFields): UserInfo | undefined {
   const wanted = readFields(fields)
   return wanted && toUser(wanted)
 }
 
-/** What of the request reaches any handler: everything but the impersonation headers. */
+/** Returns the headers that may reach a handler: all except those of impersonation. */
 export function withoutImpersonation(fields: HeaderFields): HeaderFields {
   return fields.filter(([name]) => !impersonateHeader.test(name))
 }
 
 const { rememberedMax } = apiServerBounds.impersonation
 
-/** Acting as another user, as kubectl's --as does and as the hub's agent does for the fleet's users. */
+/** Lets users act as others, as kubectl's --as does, and as the hub's agent does for the fleet's users. */
 export function createImpersonation(authorizer: Authorizer): Impersonation {
-  /** The mode that let an asker act as somebody last is tried first: most askers use one mode. */
+  /** The mode that last allowed an asker to impersonate is tried first, because most askers use one mode. */
   const lastModes = new Map<string, ImpersonationMode>()
   return {
     async apply(asker, fields, _target, own) {
@@ -93,7 +97,7 @@ function readFields(all: HeaderFields): WantedUser | undefined {
   const [name = ''] = valuesOf('impersonate-user')
   const [uid = ''] = valuesOf('impersonate-uid')
   const groups = valuesOf('impersonate-group')
-  // A client chooses the keys: `constructor` and `__proto__` are keys as any other.
+  // The client chooses the keys, so `constructor` and `__proto__` must be ordinary keys.
   const values = new Map<string, string[]>()
   for (const [header, value] of fields) {
     if (!extraHeader.test(header)) continue
@@ -110,7 +114,7 @@ function readFields(all: HeaderFields): WantedUser | undefined {
   )
 }
 
-/** As Go prints a user, which is what upstream's refusal shows. */
+/** Formats a user as Go prints it, because upstream's refusal shows it that way. */
 function printUser({ name, groups, uid, extra }: WantedUser): string {
   const list = (texts: readonly string[]): string =>
     texts.length === 0 ? '[]string(nil)' : `[]string{${texts.map(quoteGo).join(', ')}}`
@@ -124,7 +128,7 @@ function unescapeKey(key: string): string {
   try {
     return decodeURIComponent(key)
   } catch {
-    // Not percent-encoded after all: the key stands as it came.
+    // The key is not percent-encoded, so it is used as it is.
     return key
   }
 }

@@ -3,7 +3,7 @@ import { readVerificationKey, toKeySet } from './service-account-keys.ts'
 export interface IssuerDiscoveryOptions {
   readonly issuer: string
   readonly keyPems: readonly string[]
-  /** Where the key set is served, absolute. */
+  /** The absolute URL of the key set. */
   readonly keySetUrl: string
 }
 
@@ -15,8 +15,8 @@ export interface IssuerDocument {
 }
 
 /**
- * OpenID Connect discovery for service account tokens: who verifies them elsewhere (a cloud, a
- * registry, another cluster) finds the issuer's keys here.
+ * Serves OpenID Connect discovery for service account tokens: programs that verify them elsewhere
+ * (a cloud, a registry, another cluster) find the issuer's keys here.
  */
 export function issuerDocuments(options: IssuerDiscoveryOptions): IssuerDocument[] {
   const keys = options.keyPems.map(readVerificationKey)

@@ -22,7 +22,7 @@ interface Use {
   holds?: string
 }
 
-/** A token bound to a secret of that type, which holds it or holds another. */
+/** Creates a token bound to a secret of that type, which contains it or another one. */
 async function useToken(options: Use): Promise<{ labels: unknown; refusal: unknown }> {
   const { labels = {}, type = 'kubernetes.io/service-account-token', holds } = options
   const { privateKeyPem: signingKeyPem, publicKeyPem } = await generateKeyPair()

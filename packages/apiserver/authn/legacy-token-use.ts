@@ -23,7 +23,7 @@ function dayOf(ms: number): string {
 export interface LegacyTokenUse {
   readonly token: string
   readonly account: string
-  /** That the token is bound to, as it is now. */
+  /** The current secret that the token is bound to. */
   readonly secret: AnyObject
 }
 
@@ -34,9 +34,9 @@ export interface LegacyTokenDeps {
 }
 
 /**
- * Notes, once a day, that a token in a secret of type service-account-token is in use, and refuses
- * one whose secret is marked as invalid (KEP-2799). Tokens that are bound to a secret without being
- * in it are none of these. Throws TokenError.
+ * Records, once a day, that a token in a secret of type service-account-token is in use, and
+ * refuses one whose secret is marked as invalid (KEP-2799). Tokens that are bound to a secret
+ * without being in it are not affected. Throws TokenError.
  */
 export async function useLegacyToken(use: LegacyTokenUse, deps: LegacyTokenDeps): Promise<void> {
   const { metadata } = use.secret
@@ -55,7 +55,7 @@ function isIn(secret: Secret, token: string): boolean {
   return own.length === used.length && timingSafeEqual(own, used)
 }
 
-/** A note that cannot be written keeps nobody out: the next use tries again. */
+/** A failed write does not refuse the token; the next use tries again. */
 async function noteUse(
   { metadata }: AnyObject,
   { objects, clock, log }: LegacyTokenDeps,
@@ -73,14 +73,14 @@ async function noteUse(
       return true
     })
   } catch (error) {
-    log.error('Use of a token in a secret not noted', {
+    log.error('Use of a token in a secret not recorded', {
       secret: `${namespace}/${name}`,
       error: asError(error),
     })
   }
 }
 
-/** Says since when uses are noted; who cleans up unused tokens goes by it. */
+/** Publishes since when uses are recorded, which the cleaner of unused tokens needs to know. */
 export async function publishTokenTracking(objects: Objects, clock: Clock): Promise<void> {
   const { namespace, name } = tracking
   const found = objects.get(wellKnown.configMaps, namespace, name)

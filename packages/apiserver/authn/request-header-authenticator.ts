@@ -4,22 +4,22 @@ import { decodePem, readClientCertificate } from '@skerry/pki'
 import type { Authenticator, Credentials, UserInfo } from '../contract/access.ts'
 import { unauthorized } from './token-authenticator.ts'
 
-/** How a front proxy shows itself, and tells for whom it asks. */
+/** How a front proxy identifies itself and names the user it asks for. */
 export interface RequestHeaderOptions {
-  /** Whose certificates front proxies have; PEM, read anew for each unknown certificate. */
+  /** The authority of front proxies' certificates; PEM, read again for each unknown certificate. */
   readonly proxyAuthorityPem: () => string
-  /** Whose certificates users have. */
+  /** The authority of users' certificates. */
   readonly clientAuthorityPem: () => string
-  /** Common names that may speak for others; empty: every certificate of the authority may. */
+  /** The common names that may speak for others. If empty, every certificate of the authority may. */
   readonly allowedNames: readonly string[]
-  /** The first header that is there names the user. Lower case, as the rest. */
+  /** The first of these headers that is present names the user. All names are in lower case. */
   readonly usernameHeaders: readonly string[]
   readonly uidHeaders: readonly string[]
   readonly groupHeaders: readonly string[]
   readonly extraHeaderPrefixes: readonly string[]
 }
 
-/** Upstream's names where kubeadm sets up a cluster. */
+/** Upstream's names in clusters set up by kubeadm. */
 export const requestHeaderDefaults = Object.freeze({
   allowedNames: Object.freeze(['front-proxy-client']),
   usernameHeaders: Object.freeze(['x-remote-user']),
@@ -29,16 +29,16 @@ export const requestHeaderDefaults = Object.freeze({
 })
 
 /**
- * Certificates of users and of front proxies at one port. TLS has verified that one of the two
- * authorities stands behind the chain; here it is told which. A front proxy's certificate names
- * nobody by itself, and a user's certificate never makes the headers believed.
+ * Accepts the certificates of users and of front proxies on one port. TLS has verified that one of
+ * the two authorities issued the chain; this decides which one. A front proxy's own certificate
+ * names no user, and the headers of a user are never believed.
  */
 export function withFrontProxies(
   usual: Authenticator,
   options: RequestHeaderOptions,
   clock: Clock,
 ): Authenticator {
-  // One chain is one connection: it is judged once, and forgotten with it.
+  // A connection has one chain object, so it is judged once and forgotten with the connection.
   const known = new WeakMap<readonly Uint8Array[], Origin>()
   const authorities = createAuthorities()
   const originOf = (chain: readonly Uint8Array[]): Origin => {
@@ -72,15 +72,15 @@ function isProxyNow({ isProxy, notBeforeMs, notAfterMs }: Origin, nowMs: number)
   return isProxy && nowMs >= notBeforeMs && nowMs <= notAfterMs
 }
 
-/** The certificates of a bundle. */
+/** Returns the certificates of a bundle. */
 type Authorities = (bundle: string) => readonly X509Certificate[]
 
-/** Read once: a bundle changes rarely, and thousands of agents may come at a time. */
+/** Caches parsed bundles: they change rarely, and thousands of agents may connect at a time. */
 function createAuthorities(): Authorities {
   const read = new Map<string, readonly X509Certificate[]>()
   return (bundle) => {
     const found = read.get(bundle) ?? decodePem(bundle).map((pem) => new X509Certificate(pem))
-    // One of front proxies, one of clients; those before have no use.
+    // There is one bundle of front proxies and one of clients; older ones are useless.
     if (!read.has(bundle) && read.size >= 2) read.clear()
     read.set(bundle, found)
     return found
@@ -107,7 +107,7 @@ function judge(
   }
 }
 
-/** True when a link of the chain was signed by one of the authorities, each link signing the one before. */
+/** Returns true if one of the authorities signed a link of the chain, and each link signed the one before. */
 function leadsTo(chain: readonly Uint8Array[], authorities: readonly X509Certificate[]): boolean {
   let before: X509Certificate | undefined
   for (const der of chain) {
@@ -132,7 +132,7 @@ function userOf(credentials: Credentials, options: RequestHeaderOptions): UserIn
   const [name] = valuesOf(options.usernameHeaders)
   if (name === undefined) return undefined
   const [uid] = valuesOf(options.uidHeaders)
-  // The proxy's client may have chosen the keys: `constructor` is a key like any other.
+  // The proxy's client may have chosen the keys, so `constructor` must be an ordinary key.
   const extra = new Map<string, string[]>()
   for (const [header, value] of fields) {
     const prefix = options.extraHeaderPrefixes.find((each) => header.startsWith(each))
@@ -144,7 +144,7 @@ function userOf(credentials: Credentials, options: RequestHeaderOptions): UserIn
   return { name, groups, extra: Object.fromEntries(extra), ...(uid === undefined ? {} : { uid }) }
 }
 
-/** HTTP/1 headers are bytes; names beyond ASCII come as UTF-8. */
+/** Decodes UTF-8 names: HTTP/1 headers are bytes. */
 function fromWire(value: string): string {
   return Buffer.from(value, 'latin1').toString('utf8')
 }
@@ -153,7 +153,7 @@ function unescapeKey(key: string): string {
   try {
     return decodeURIComponent(key)
   } catch {
-    // Not percent-encoded after all: the key stands as it came.
+    // The key is not percent-encoded, so it is used as it is.
     return key
   }
 }

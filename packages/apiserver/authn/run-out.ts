@@ -4,8 +4,8 @@ import type { ApiRequest } from '../contract/exchange.ts'
 import { bearerTokenOf } from './bearer-token.ts'
 
 /**
- * Whether the credentials of a request were for a time that is over. Short ones are renewed by whoever has
- * them, and the person stays the same: what they opened goes on, unless their rights end.
+ * Returns true if the credentials of a request have expired. Their owner renews short-lived ones
+ * and stays the same person, so open connections continue unless the person's rights end.
  */
 export function haveRunOut({ peer, headers }: ApiRequest, nowMs: number): boolean {
   if (peer.type === 'process') return false
@@ -16,7 +16,7 @@ export function haveRunOut({ peer, headers }: ApiRequest, nowMs: number): boolea
   return expiry !== undefined && expiry * 1_000 <= nowMs
 }
 
-/** The `exp` of a JWT (RFC 7519, 4.1.4), in seconds. It was verified when the request came. */
+/** Returns the `exp` of a JWT in seconds (RFC 7519, 4.1.4). It was verified when the request came. */
 function expiryOf(token: string): number | undefined {
   const [, payload = '', signature] = token.split('.', 3)
   if (signature === undefined) return undefined
@@ -25,7 +25,7 @@ function expiryOf(token: string): number | undefined {
     const expiry = isJsonObject(claims) ? claims['exp'] : undefined
     return typeof expiry === 'number' ? expiry : undefined
   } catch {
-    // Another sort of token.
+    // This is another type of token.
     return undefined
   }
 }

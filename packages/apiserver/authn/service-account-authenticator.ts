@@ -17,7 +17,7 @@ import { TokenError, type TokenAuthenticator } from './token-authenticator.ts'
 import { extraKeys, serviceAccountGroups, serviceAccountUserName } from '../contract/user-names.ts'
 
 export interface ServiceAccountAuthenticatorOptions {
-  /** Tokens of any of these issuers are ours; the first is the one we sign with. */
+  /** Tokens of any of these issuers are ours; the first one signs. */
   readonly issuers: readonly string[]
   /** PEM, public or private; the signing key's own half belongs among them. */
   readonly keyPems: readonly string[]
@@ -26,13 +26,16 @@ export interface ServiceAccountAuthenticatorOptions {
   readonly log: Logger
 }
 
-/** Seconds that clocks may differ, and that a bound object may already be deleted. Upstream's value. */
+/**
+ * The seconds by which clocks may differ, and for which a bound object may already be deleted.
+ * Upstream's value.
+ */
 const leewaySeconds = 60
 
 /**
- * Service account tokens (JWT). The signature is verified once per token; dates and the objects
- * that the token is bound to are checked against live objects on every use, so that a deleted pod's
- * token dies with the pod.
+ * Authenticates service account tokens (JWT). The signature is verified once per token. Dates and
+ * the objects that the token is bound to are checked against live objects on every use, so that a
+ * deleted pod's token expires with the pod.
  */
 export function createServiceAccountAuthenticator(
   options: ServiceAccountAuthenticatorOptions,
@@ -74,7 +77,7 @@ function isOurs(token: string, issuers: readonly string[]): boolean {
     const { iss } = decodeJwt(token)
     return iss !== undefined && issuers.includes(iss)
   } catch {
-    // Not a JWT at all, so some other sort of token.
+    // This is not a JWT at all, so it is another type of token.
     return false
   }
 }
@@ -100,7 +103,7 @@ async function verifySignature(
       throw new TokenError('service account token claims could not be validated')
     } catch (error) {
       if (error instanceof TokenError) throw error
-      // Another key with the same id may fit; what remains is reported below.
+      // Another key with the same id may fit; a final failure is reported below.
     }
   }
   throw new TokenError('invalid signature, no keys found')
@@ -135,11 +138,11 @@ function checkBindings(claims: ServiceAccountClaims, objects: Objects, nowMs: nu
   check(wellKnown.serviceAccounts, serviceAccount, namespace)
   if (secret) check(wellKnown.secrets, secret, namespace)
   if (pod) check(wellKnown.pods, pod, namespace)
-  // With a pod, the node is information only: it may have gone before the pod did.
+  // With a pod, the node is information only: it may be deleted before the pod.
   else if (node) check(wellKnown.nodes, node, '')
 }
 
-/** A token that lies in the secret that it is bound to is tracked. */
+/** A token inside the secret that it is bound to is tracked. */
 async function checkSecret(
   token: string,
   { namespace, serviceAccount, secret: bound }: ServiceAccountClaims,

@@ -23,7 +23,7 @@ export interface ServiceAccountClaims {
   readonly notBefore: number
 }
 
-/** What goes under `kubernetes.io` in the payload. */
+/** Builds the `kubernetes.io` claim of the payload. */
 export function toPrivateClaims(claims: ServiceAccountClaims): Record<string, unknown> {
   return {
     namespace: claims.namespace,
@@ -35,7 +35,7 @@ export function toPrivateClaims(claims: ServiceAccountClaims): Record<string, un
   }
 }
 
-/** Undefined when the payload is not of a service account token. */
+/** Returns undefined if the payload is not from a service account token. */
 export function readClaims(
   payload: Readonly<Record<string, unknown>>,
 ): ServiceAccountClaims | undefined {

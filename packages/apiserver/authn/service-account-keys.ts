@@ -2,7 +2,7 @@ import { createPublicKey, type KeyObject } from 'node:crypto'
 import { keyId, publicKeyOf } from '@skerry/pki'
 import type { JWK } from 'jose'
 
-/** One key that service account tokens are signed or verified with. */
+/** A key that signs or verifies service account tokens. */
 export interface VerificationKey {
   readonly id: string
   /** RS256, ES256, ES384 or ES512, by the key. */
@@ -16,14 +16,14 @@ const curveAlgorithms: Readonly<Record<string, string>> = {
   secp521r1: 'ES512',
 }
 
-/** Accepts public keys, and private ones of which it takes the public half. */
+/** Accepts public keys, and private ones, of which it uses the public half. */
 export function readVerificationKey(pem: string): VerificationKey {
   const publicKeyPem = pem.includes('PRIVATE KEY-----') ? publicKeyOf(pem) : pem
   const publicKey = createPublicKey(publicKeyPem)
   return { id: keyId(publicKeyPem), algorithm: algorithmOf(publicKey), publicKey }
 }
 
-/** The public keys as a JSON Web Key Set, for those who verify our tokens themselves. */
+/** Returns the public keys as a JSON Web Key Set, for programs that verify our tokens themselves. */
 export function toKeySet(keys: readonly VerificationKey[]): { keys: JWK[] } {
   return {
     keys: keys.map(({ id, algorithm, publicKey }) => ({

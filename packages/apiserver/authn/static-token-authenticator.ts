@@ -6,35 +6,35 @@ import type { UserInfo } from '../contract/access.ts'
 import { BoundedCache } from './bounded-cache.ts'
 import { TokenError, type TokenAuthenticator } from './token-authenticator.ts'
 
-/** What is kept of one token. The token itself is nowhere stored. */
+/** The stored form of one token. The token itself is never stored. */
 export interface StaticToken {
-  /** The part before the dot; finds the entry without trying every hash. */
+  /** The part before the dot. It finds the entry without trying every hash. */
   readonly id: string
   /** Base64 of 16 random bytes. */
   readonly salt: string
-  /** Base64 of Argon2id over the part after the dot. */
+  /** Base64 of Argon2id of the part after the dot. */
   readonly hash: string
   readonly user: UserInfo
 }
 
-/** The entry with this id, as it is now; undefined when there is none, or no longer. */
+/** Returns the current entry with this id, or undefined if there is none. */
 export type FindStaticToken = (id: string) => StaticToken | undefined
 
 export const staticTokenDefaults = Object.freeze({
   /** OWASP's second profile for Argon2id: 19 MiB, two passes, one lane. */
   memoryKiB: 19_456,
   passes: 2,
-  /** One hash runs at a time; so many wait, and of one id so many, before others are refused. */
+  /** One hash runs at a time. This many requests wait, in total and per id, before others are refused. */
   waitingMax: 64,
   waitingPerIdMax: 8,
-  /** Longer ones cannot be tokens: they are refused unread. */
+  /** Longer texts cannot be tokens and are refused unread. */
   secretCharsMax: 128,
-  /** Only good tokens are remembered: guesses cannot drive them out. */
+  /** Only good tokens are cached, so guesses cannot evict them. */
   cacheEntriesMax: 4_096,
   cacheTtlMs: 60_000,
 })
 
-/** Makes a token of 256 random bits and what to keep of it. The text is shown once and not kept. */
+/** Creates a token of 256 random bits and its stored form. The text is shown once and not kept. */
 export async function createStaticToken(
   user: UserInfo,
 ): Promise<{ token: string; entry: StaticToken }> {
@@ -49,10 +49,10 @@ export async function createStaticToken(
 }
 
 /**
- * Tokens that are kept as hashes, for people and machines without certificates. A token that was good is
- * known again until it was not used for a minute, by its HMAC under a key of this process; an entry that is removed or replaced
- * is void at once. However many guess, one hash runs at a time: memory and processors are bounded, and
- * those who come when too many wait are told to come again (TooManyRequests).
+ * Authenticates people and machines without certificates by tokens that are stored as hashes. A
+ * good token is cached until it has not been used for a minute, by its HMAC under a key of this
+ * process; removing or replacing its entry revokes it at once. However many clients guess, one hash
+ * runs at a time, so memory and CPU are bounded; when too many wait, others get TooManyRequests.
  */
 export function createStaticTokenAuthenticator(
   find: FindStaticToken,
@@ -60,11 +60,11 @@ export function createStaticTokenAuthenticator(
 ): TokenAuthenticator {
   const { cacheEntriesMax, cacheTtlMs, secretCharsMax } = staticTokenDefaults
   const options = { entriesMax: cacheEntriesMax, ttlMs: cacheTtlMs }
-  /** HMAC of a good token → the hash that it was good for. */
+  /** Maps the HMAC of a good token to the hash that it matched. */
   const verified = new BoundedCache<string>(options, clock)
   const key = randomBytes(32)
   const inTurn = createTurns()
-  /** Connections that open together ask the same. */
+  /** Connections that open together share one verification. */
   const running = new Map<string, Promise<boolean>>()
   const verify = (entry: StaticToken, secret: string, mac: string): Promise<boolean> => {
     const work = `${mac}\n${entry.hash}`
@@ -85,7 +85,7 @@ export function createStaticTokenAuthenticator(
       const mac = createHmac('sha256', key).update(token).digest('base64')
       if (verified.get(mac) !== entry.hash) {
         if (!(await verify(entry, secret, mac))) throw new TokenError('invalid bearer token')
-        // It may have been removed while the hash ran.
+        // The entry may have been removed while the hash ran.
         if (find(id)?.hash !== entry.hash) throw new TokenError('invalid bearer token')
       }
       verified.set(mac, entry.hash)
@@ -113,7 +113,10 @@ async function hashSecret(secret: string, salt: Buffer): Promise<Buffer> {
 
 type Turns = <T>(id: string, work: () => Promise<T>) => Promise<T>
 
-/** Runs one piece of work after the other; refuses when too many wait, so that guessing costs the guesser. */
+/**
+ * Runs one piece of work after the other. Refuses work if too much is waiting, so that guessing
+ * costs only the guesser.
+ */
 function createTurns(): Turns {
   let last: Promise<unknown> = Promise.resolve()
   let waiting = 0
@@ -125,7 +128,7 @@ function createTurns(): Turns {
     waiting++
     waitingOf.set(id, own + 1)
     const mine = last.then(work)
-    // Whoever waits for its turn does not care how the one before ended.
+    // The next in turn does not depend on how the previous one ended.
     last = mine.catch(() => undefined)
     try {
       return await mine

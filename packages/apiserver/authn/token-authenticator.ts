@@ -1,11 +1,11 @@
 import { StatusError } from '@skerry/api'
 import type { AuthenticatedUser } from '../contract/access.ts'
 
-/** One sort of bearer token. */
+/** Authenticates one type of bearer token. */
 export interface TokenAuthenticator {
   /**
-   * Resolves undefined when the token is not of its sort; throws TokenError when it is and is bad.
-   * `audiences` are those asked for; the answer's are those of them that the token has.
+   * Resolves to undefined if the token is not of this type; throws TokenError if it is but is bad.
+   * `audiences` are the requested ones; the result lists those of them that the token has.
    */
   authenticateToken(
     token: string,
@@ -14,12 +14,15 @@ export interface TokenAuthenticator {
   ): Promise<AuthenticatedUser | undefined>
 }
 
-/** Why a token was refused; goes to TokenReview and debug logs, never to an unauthenticated caller. */
+/**
+ * The reason why a token was refused. It goes to TokenReview and debug logs, never to an
+ * unauthenticated caller.
+ */
 export class TokenError extends Error {
   override name = 'TokenError'
 }
 
-/** What every failed authentication answers, whatever failed. */
+/** Returns the answer of every failed authentication, whatever the reason. */
 export function unauthorized(cause?: unknown): StatusError {
   return new StatusError('Unauthorized', 'Unauthorized', { cause })
 }

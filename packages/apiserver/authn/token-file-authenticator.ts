@@ -4,11 +4,11 @@ import { configError } from '../config-file/config-shape.ts'
 import type { TokenAuthenticator } from './token-authenticator.ts'
 
 /**
- * Reads kube-apiserver's token file: lines of `token,user,uid` and, if there are any,
- * `"group1,group2"`. Read once, at the start. Throws ExpectedError.
+ * Reads kube-apiserver's token file once: lines of `token,user,uid` and optionally
+ * `"group1,group2"`. Throws ExpectedError.
  */
 export function createTokenFileAuthenticator(text: string): TokenAuthenticator {
-  // By digest: how long a search takes says nothing of the tokens.
+  // Keyed by digest, so that the lookup time reveals nothing about the tokens.
   const users = new Map<string, UserInfo>()
   for (const [at, line] of text.split('\n').entries()) {
     if (line.trim() === '') continue
@@ -36,7 +36,7 @@ function digestOf(token: string): string {
   return createHash('sha256').update(token).digest('base64')
 }
 
-/** RFC 4180, one line: a quoted cell may hold commas, and a quote is written twice in it. */
+/** Splits one line of CSV (RFC 4180): a quoted cell may contain commas, and a quote in it is doubled. */
 function cells(line: string): string[] {
   const found = line.matchAll(/\s*(?:"((?:[^"]|"")*)"|([^,]*))\s*(?:,|$)/g)
   return [...found].map(([, quoted, plain = '']) => quoted?.replaceAll('""', '"') ?? plain.trim())

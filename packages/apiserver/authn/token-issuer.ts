@@ -6,13 +6,13 @@ import { toPrivateClaims, type ServiceAccountClaims } from './service-account-cl
 import { readVerificationKey } from './service-account-keys.ts'
 
 export interface TokenIssuerOptions {
-  /** The `iss` of every token, a URL; e.g. https://kubernetes.default.svc.cluster.local. */
+  /** The `iss` of every token, a URL, e.g. https://kubernetes.default.svc.cluster.local. */
   readonly issuer: string
   readonly signingKeyPem: string
 }
 
 export type TokenRequestClaims = Omit<ServiceAccountClaims, 'id' | 'expiresAt' | 'notBefore'> & {
-  /** From now on. */
+  /** The lifetime, in seconds from now on. */
   readonly lifetimeSeconds: number
 }
 
@@ -20,7 +20,7 @@ export interface TokenIssuer {
   issue(claims: TokenRequestClaims): Promise<string>
 }
 
-/** Signs service account tokens, each with an id of its own. */
+/** Signs service account tokens, each with its own id. */
 export function createTokenIssuer(options: TokenIssuerOptions, clock: Clock): TokenIssuer {
   const privateKey = createPrivateKey(options.signingKeyPem)
   const { id: kid, algorithm: alg } = readVerificationKey(options.signingKeyPem)

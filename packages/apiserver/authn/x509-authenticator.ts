@@ -5,9 +5,9 @@ import { unauthorized } from './token-authenticator.ts'
 import { extraKeys } from '../contract/user-names.ts'
 
 /**
- * Client certificates: the common name is the user, organizations are its groups. TLS verified the
- * chain when the connection opened; what may change or is not TLS's to check is checked here: the
- * dates on each request, and that the certificate is for clients.
+ * Authenticates client certificates: the common name is the user, organizations are its groups. TLS
+ * verified the chain when the connection opened. This checks what can change or is not TLS's task:
+ * the dates, on each request, and that the certificate is for clients.
  */
 export function createX509Authenticator(clock: Clock): Authenticator {
   return {
@@ -26,7 +26,7 @@ function checkDates(certificate: ClientCertificate, nowMs: number): void {
   }
 }
 
-/** One object for all requests of a certificate: what is made of a user is made once. */
+/** All requests of a certificate share one user object, so that values derived from it are computed once. */
 const users = new WeakMap<ClientCertificate, AuthenticatedUser>()
 
 function userOf(certificate: ClientCertificate): AuthenticatedUser {

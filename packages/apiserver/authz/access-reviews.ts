@@ -22,7 +22,7 @@ import {
   subjectCauses,
 } from './review-validation.ts'
 
-/** "May that user do this?", anywhere or in the review's own namespace. */
+/** Answers "May that user do this?", anywhere or in the review's own namespace. */
 export function createSubjectAccessReview(authorizer: Authorizer): ReviewHandler {
   return {
     async review({ object, namespace, admitValid }) {
@@ -43,7 +43,7 @@ export function createSubjectAccessReview(authorizer: Authorizer): ReviewHandler
   }
 }
 
-/** "May I do this?" */
+/** Answers "May I do this?". */
 export function createSelfSubjectAccessReview(authorizer: Authorizer): ReviewHandler {
   return {
     async review({ object, user, admitValid }) {
@@ -56,7 +56,7 @@ export function createSelfSubjectAccessReview(authorizer: Authorizer): ReviewHan
   }
 }
 
-/** A review has no name; who asked for it is known. */
+/** A review has no name, and its author is known. */
 function answeredMetadata({ managedFields }: ObjectMeta, namespace: string): ObjectMeta {
   return {
     ...(namespace === '' ? {} : { namespace }),
@@ -126,7 +126,7 @@ function fieldSelectorOf({ fieldSelector }: ResourceAttributes): string {
   return printFieldSelector(terms)
 }
 
-/** The same of labels. */
+/** Does the same for labels. */
 function labelSelectorTextOf({ labelSelector }: ResourceAttributes): string {
   if (!labelSelector) return ''
   if (labelSelector.rawSelector) return labelSelector.rawSelector
@@ -140,7 +140,7 @@ function labelSelectorTextOf({ labelSelector }: ResourceAttributes): string {
   return terms.filter(isLabelSelector).join(',')
 }
 
-/** Written into one text, a term that is none of its own could change what the others say. */
+/** If it were joined into one text, an invalid term could change the meaning of the others. */
 function isLabelSelector(text: string): boolean {
   try {
     return parseLabelSelector(text).requirements.length === 1

@@ -1,7 +1,7 @@
 import { StatusError } from '@skerry/api'
 import type { Attributes, Authorizer, Decision } from '../contract/access.ts'
 
-/** The first that allows or denies decides; reasons of those without opinion are joined. */
+/** The first authorizer that allows or denies decides. The reasons of those without an opinion are joined. */
 export function chainAuthorizers(authorizers: readonly Authorizer[]): Authorizer {
   return {
     async authorize(asked): Promise<Decision> {
@@ -33,7 +33,7 @@ export async function requireAllowed(authorizer: Authorizer, asked: Attributes):
   if (verdict !== 'allow') throw forbidden(asked, reason)
 }
 
-/** The refusal in the words that kubectl and people know. */
+/** Returns the refusal in the words that kubectl and people know. */
 export function forbidden(asked: Attributes, reason: string): StatusError {
   const what = sentence(asked)
   const message = reason === '' ? what : `${what}: ${reason}`
@@ -67,7 +67,7 @@ function sentence(asked: Attributes): string {
   )
 }
 
-/** A browser that shows the text must not take it for HTML. */
+/** A browser that shows the text must not interpret it as HTML. */
 function withoutMarkup(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

@@ -1,7 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { AnyObject } from '@skerry/api'
 
-/** Only finalizers and owner references changed: the garbage collector must be able to do that. */
+/**
+ * Returns true if only finalizers and owner references changed, which the garbage collector must be
+ * able to do.
+ */
 export function isCollectionOnly(next: AnyObject, old: AnyObject): boolean {
   return isDeepStrictEqual(withoutCollectionFields(next), withoutCollectionFields(old))
 }

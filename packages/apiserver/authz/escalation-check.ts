@@ -21,9 +21,9 @@ const fullAuthority: readonly PolicyRule[] = Object.freeze([
 ])
 
 /**
- * Nobody hands out what they do not hold: whoever writes a role must hold its rules or the verb
- * escalate, whoever writes a binding must hold the role's rules or the verb bind on it. Upstream
- * does this in its registry, before anything else is found wrong with the object, and so does this.
+ * Prevents users from granting rights they do not have. The author of a role must hold its rules or
+ * have the verb escalate; the author of a binding must hold the role's rules or have the verb bind
+ * on it. Like upstream's registry, this checks before the object is validated.
  */
 export function createEscalationCheck(
   rules: RuleResolver,
@@ -58,7 +58,8 @@ async function checkRole(
   rules: RuleResolver,
   authorizer: Authorizer,
 ): Promise<void> {
-  // A right to one name is no right to create a role of that name: a POST has no name in its path.
+  // A right to one name does not include creating a role of that name, because a POST has no name
+  // in its path.
   const resource = { ...request.resource, version: '*' }
   const asked = { verb: 'escalate', resource, name: request.pathName }
   if (await isVerbAllowed(request, authorizer, asked)) return
@@ -83,7 +84,7 @@ async function checkBinding(
   if (await isVerbAllowed(request, authorizer, asked)) return
   const granted = rules.rulesOf(roleRef, request.namespace)
   if (!granted) {
-    // Upstream names the kind that is asked for, the binding, with the name of the role.
+    // Upstream reports the kind of the request, the binding, with the name of the role.
     const kind = request.resource.resource
     throw new StatusError(
       'NotFound',
@@ -118,7 +119,7 @@ async function isVerbAllowed(
 }
 
 function heldRules(request: AdmissionRequest, rules: RuleResolver): PolicyRule[] {
-  // A binding to a role that does not exist grants nothing, which is all that matters here.
+  // A binding to a missing role grants nothing, so it can be skipped here.
   const granted = rules.rulesFor(request.user, request.namespace, () => undefined)
   return [...granted].map(({ rule }) => rule)
 }

@@ -15,9 +15,9 @@ const allow: Decision = Object.freeze({ verdict: 'allow', reason: '' })
 const nodeLeaseNamespace = 'kube-node-lease'
 
 /**
- * What a kubelet may do with its own identity: read what its pods use, write its own node, lease
- * and pods. What depends on the body of a write is left to the NodeRestriction admission plugin.
- * `uniformRules` hold for every node alike (those of upstream's role system:node).
+ * Authorizes a kubelet's own identity: it may read what its pods use, and write its own node, lease
+ * and pods. The NodeRestriction admission plugin checks the bodies of writes. `uniformRules` apply
+ * to every node (upstream's role system:node).
  */
 export function createNodeAuthorizer(
   objects: Objects,
@@ -113,7 +113,7 @@ function node(question: NodeQuestion): Decision {
   if (subresource === 'status') return isOneOf(verb, ['update', 'patch'])
   if (subresource !== '') return noOpinion('')
   if (!['get', 'list', 'watch'].includes(verb)) return isOneOf(verb, ['create', 'update', 'patch'])
-  // By name, so that a kubelet can look for its own node before there is one.
+  // Compares the name, so that a kubelet can look for its own node before it exists.
   if (name === nodeName) return allow
   const wanted = name === '' ? 'read all nodes' : `read '${name}'`
   return noOpinion(`node '${nodeName}' cannot ${wanted}, only its own Node object`)
@@ -184,13 +184,13 @@ function isOneOf(verb: string, verbs: readonly string[]): Decision {
   return verbs.includes(verb) ? allow : noOpinion('')
 }
 
-/** True when the selector can only match objects whose field has exactly this value. */
+/** Returns true if the selector can only match objects whose field has exactly this value. */
 function selects(selector: string | undefined, field: string, value: string): boolean {
   if (!selector) return false
   try {
     return exactFieldValue(parseFieldSelector(selector), field) === value
   } catch (error) {
-    // The registry tells the client what is wrong with the selector; here it just narrows nothing.
+    // The registry reports the error in the selector; here it just narrows nothing.
     if (isStatusError(error, 'BadRequest')) return false
     throw error
   }

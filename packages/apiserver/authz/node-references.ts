@@ -3,7 +3,7 @@ import type { Objects } from '../contract/objects.ts'
 import { listTyped } from '../contract/typed-objects.ts'
 import { wellKnown } from '../contract/well-known-resources.ts'
 
-/** What a node may reach because a pod that is bound to it uses it. */
+/** The kinds that a node may read because a pod bound to it uses them. */
 export type ReachableKind =
   | 'configmaps'
   | 'secrets'
@@ -21,7 +21,7 @@ export interface Reachable {
   readonly name: string
 }
 
-/** The annotation of a pod that a node has created to show one of its static pods. */
+/** The annotation of a mirror pod, with which a node shows one of its static pods. */
 export const mirrorAnnotation = 'kubernetes.io/config.mirror'
 
 export function isMirrorPod({ metadata }: Pod): boolean {
@@ -29,8 +29,8 @@ export function isMirrorPod({ metadata }: Pod): boolean {
 }
 
 /**
- * True when a pod on that node leads to the object. Looks at the namespace's pods as they are now
- * instead of keeping a graph: a node asks seldom, and what it may reach is never out of date.
+ * Returns true if a pod on that node refers to the object. Searches the namespace's current pods
+ * instead of keeping a graph: nodes ask seldom, and the result is never out of date.
  */
 export function nodeReaches(objects: Objects, nodeName: string, target: Reachable): boolean {
   const { kind, namespace, name } = target
@@ -53,7 +53,7 @@ function podsOn(objects: Objects, nodeName: string, namespace?: string): Pod[] {
 
 function leadsTo(pod: Pod, { kind, name }: Reachable): boolean {
   if (kind === 'pods') return pod.metadata.name === name
-  // The node itself has made a mirror pod, and must not give itself rights by it.
+  // The node itself created a mirror pod and must not gain rights by it.
   if (isMirrorPod(pod)) return false
   return podReferences(pod).some((each) => each.resource === kind && each.name === name)
 }
@@ -78,7 +78,7 @@ function namesNode(object: object | undefined, nodeName: string): boolean {
   )
 }
 
-/** Secrets that a volume names for its driver, where the volume's claim is used on the node. */
+/** Checks secrets that a volume names for its driver, if the volume's claim is used on the node. */
 function reachesVolumeSecret(objects: Objects, nodeName: string, target: Reachable): boolean {
   return listTyped<PersistentVolume>(objects, wellKnown.persistentVolumes).some((volume) => {
     const home = volume.spec?.claimRef?.namespace ?? ''
@@ -89,7 +89,7 @@ function reachesVolumeSecret(objects: Objects, nodeName: string, target: Reachab
   })
 }
 
-/** The secrets that a kubelet needs; those of a driver's controller are none of its business. */
+/** Returns the secrets that a kubelet needs, without those of the driver's controller. */
 function volumeSecrets({ spec }: PersistentVolume): { name?: string; namespace?: string }[] {
   if (!spec) return []
   const references = [

@@ -1,7 +1,7 @@
 import type { PolicyRule } from '@skerry/api'
 import type { Attributes } from '../contract/access.ts'
 
-/** Does this rule allow what is asked? */
+/** Returns true if this rule allows the request. */
 export function ruleAllows(rule: PolicyRule, asked: Attributes): boolean {
   if (!hasOrAll(rule.verbs, asked.verb)) return false
   if (!asked.isResourceRequest) return nonResourceMatches(rule.nonResourceURLs, asked.path)
@@ -27,7 +27,7 @@ function resourceMatches(
   return subresource !== '' && resources.includes(`*/${subresource}`)
 }
 
-/** No names in the rule: every object. A list or create carries no name and matches no named rule. */
+/** A rule without names matches every object. A list or create has no name and matches no rule with names. */
 function nameMatches(names: readonly string[] | undefined, name: string): boolean {
   return names === undefined || names.length === 0 || names.includes(name)
 }

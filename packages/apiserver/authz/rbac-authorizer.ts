@@ -3,7 +3,10 @@ import { systemGroups } from '../contract/user-names.ts'
 import { ruleAllows } from './policy-rules.ts'
 import type { RuleResolver } from './rule-resolver.ts'
 
-/** Role-based access control: purely additive, so what no rule allows has no opinion here. */
+/**
+ * Implements role-based access control. It is purely additive, so a request that no rule allows
+ * gets no opinion.
+ */
 export function createRbacAuthorizer(rules: RuleResolver): Authorizer {
   return {
     async authorize(asked) {
@@ -18,7 +21,10 @@ export function createRbacAuthorizer(rules: RuleResolver): Authorizer {
   }
 }
 
-/** Members of system:masters may do anything: how one gets back in after breaking every role. */
+/**
+ * Members of system:masters may do anything, so that an administrator can get back in after
+ * breaking every role.
+ */
 export const mastersAuthorizer: Authorizer = Object.freeze<Authorizer>({
   async authorize({ user }) {
     return user.groups.includes(systemGroups.masters)

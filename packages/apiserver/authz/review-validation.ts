@@ -22,7 +22,7 @@ export function refuseIf(causes: readonly StatusCause[]): void {
   })
 }
 
-/** A review is never stored, so it has nothing that objects have. */
+/** A review is never stored, so it must not have the metadata of objects. */
 export function metadataCauses(metadata: ObjectMeta): StatusCause[] {
   const {
     managedFields: _managed,
@@ -123,7 +123,7 @@ function oneSelector(selector: AskedSelector, path: string, checkKey: KeyCheck):
     const place = `${path}.requirements[${at}]`
     const keyCauses = checkKey(requirement.key, `${place}.key`)
     const valueCauses = valuesCauses(requirement, place)
-    // Upstream looks at the key of a label after its values, and of a field before.
+    // Upstream checks the key of a label after its values, and the key of a field before.
     causes.push(
       ...(checkKey === fieldKey ? [...keyCauses, ...valueCauses] : [...valueCauses, ...keyCauses]),
     )
@@ -131,7 +131,7 @@ function oneSelector(selector: AskedSelector, path: string, checkKey: KeyCheck):
   return causes
 }
 
-/** Operators that are not known are for servers that know more; they are let through. */
+/** Unknown operators are for servers that know more, and are let through. */
 function valuesCauses({ operator, values = [] }: Requirement, path: string): StatusCause[] {
   if ((operator === 'In' || operator === 'NotIn') && values.length === 0) {
     return [fieldRequired(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'")]
@@ -145,7 +145,10 @@ function valuesCauses({ operator, values = [] }: Requirement, path: string): Sta
 
 const operators = new Set(['In', 'NotIn', 'Exists', 'DoesNotExist'])
 
-/** What of a question was not understood, and so makes it wider; undefined when all was. */
+/**
+ * Describes the parts of a question that were not understood and so make it wider. Returns
+ * undefined if there are none.
+ */
 export function evaluationError(spec: SubjectAccessReviewSpec): string | undefined {
   const { fieldSelector, labelSelector } = spec.resourceAttributes ?? {}
   const texts = Object.entries({ fieldSelector, labelSelector }).flatMap(([name, selector]) => {

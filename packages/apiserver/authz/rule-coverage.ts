@@ -2,8 +2,8 @@ import type { PolicyRule } from '@skerry/api'
 import { hasOrAll, nonResourceMatches } from './policy-rules.ts'
 
 /**
- * The rights in `wanted` that `held` does not give, each as the smallest rule there is. Empty: who
- * holds `held` may hand out `wanted`.
+ * Returns the rights in `wanted` that `held` does not include, each as the smallest possible rule.
+ * If the list is empty, a holder of `held` may grant `wanted`.
  */
 export function missingRights(
   held: readonly PolicyRule[],
@@ -14,7 +14,7 @@ export function missingRights(
     .filter((right) => !held.some((rule) => covers(rule, right)))
 }
 
-/** One rule per combination of one verb, group, resource and name, or of one verb and path. */
+/** Splits a rule into one per combination of verb, group, resource and name, or of verb and path. */
 function breakDown(rule: PolicyRule): PolicyRule[] {
   const { verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule
   const rights: PolicyRule[] = []
@@ -56,7 +56,7 @@ function coversName(held: readonly string[], name: string | undefined): boolean 
   return held.length === 0 || (name !== undefined && held.includes(name))
 }
 
-/** Rights that differ only in their verb become one rule again, for a readable message. */
+/** Merges rights that differ only in their verb, for a readable message. */
 export function compactRights(rights: readonly PolicyRule[]): PolicyRule[] {
   const byRest = new Map<string, PolicyRule>()
   for (const { verbs, ...rest } of rights) {
@@ -66,7 +66,7 @@ export function compactRights(rights: readonly PolicyRule[]): PolicyRule[] {
   return [...byRest.values()]
 }
 
-/** A rule in the notation of upstream's refusals. */
+/** Formats a rule as in upstream's refusals. */
 export function describeRule(rule: PolicyRule): string {
   const parts = [
     part('APIGroups', rule.apiGroups),

@@ -14,7 +14,7 @@ import { getTyped, listTyped } from '../contract/typed-objects.ts'
 import { serviceAccountUserName } from '../contract/user-names.ts'
 import { wellKnown } from '../contract/well-known-resources.ts'
 
-/** One rule that a user has, and why. */
+/** One rule that a user has, and the reason. */
 export interface GrantedRule {
   readonly rule: PolicyRule
   readonly reason: string
@@ -22,26 +22,26 @@ export interface GrantedRule {
 
 export interface RuleResolver {
   /**
-   * The rules of a user: cluster-wide ones, and with a namespace also that namespace's. Bindings to
-   * roles that do not exist are told to `onMissing` and skipped.
+   * Returns the rules of a user: cluster-wide ones and, with a namespace, also that namespace's.
+   * Bindings to missing roles are reported to `onMissing` and skipped.
    */
   rulesFor(
     user: UserInfo,
     namespace: string,
     onMissing: (message: string) => void,
   ): Iterable<GrantedRule>
-  /** Undefined when the role does not exist. */
+  /** Returns undefined if the role does not exist. */
   rulesOf(roleRef: RoleRef, namespace: string): readonly PolicyRule[] | undefined
 }
 
-/** A binding under one of its subjects. */
+/** A binding, listed under one of its subjects. */
 interface Grant {
   readonly roleRef: RoleRef
   readonly reason: string
 }
 type GrantIndex = ReadonlyMap<string, readonly Grant[]>
 
-/** Bindings are indexed by subject once per version of their resource; roles are read as they are. */
+/** Bindings are indexed by subject once per version of their resource; roles are read on demand. */
 export function createRuleResolver(objects: Objects): RuleResolver {
   const clusterGrants = memoise(objects, wellKnown.clusterRoleBindings, indexClusterBindings)
   const namespaceGrants = memoise(objects, wellKnown.roleBindings, indexBindings)
@@ -119,7 +119,7 @@ function bindingName({ name = '', namespace }: { name?: string; namespace?: stri
   return namespace === undefined ? name : `${name}/${namespace}`
 }
 
-/** Service accounts are users with a certain name, so that one lookup by name finds both. */
+/** Service accounts are users with a special name, so one lookup by name finds both. */
 function keyOfSubject(subject: RbacV1Subject, namespace: string): string | undefined {
   if (subject.kind !== 'ServiceAccount') return subjectKey(namespace, subject.kind, subject.name)
   const home = subject.namespace || namespace

@@ -10,7 +10,7 @@ const everything: readonly PolicyRule[] = Object.freeze([
   { verbs: ['*'], nonResourceURLs: ['*'] },
 ])
 
-/** Rights of a user that no role gives, as rules. */
+/** Rights of a user that no role grants, as rules. */
 export type FurtherRules = (user: UserInfo) => readonly PolicyRule[]
 
 export interface RulesReviewOptions {
@@ -18,7 +18,7 @@ export interface RulesReviewOptions {
   readonly furtherRules?: FurtherRules | undefined
 }
 
-/** "What may I do in that namespace?", for `kubectl auth can-i --list`. */
+/** Answers "What may I do in that namespace?", for `kubectl auth can-i --list`. */
 export function createSelfSubjectRulesReview(
   rules: RuleResolver,
   { hasWebhook = () => false, furtherRules = () => [] }: RulesReviewOptions = {},
@@ -36,14 +36,14 @@ export function createSelfSubjectRulesReview(
         ...granted.map(({ rule }) => rule),
         ...furtherRules(user),
       ]
-      // A node's further rights depend on its pods, so no list of rules says them all.
+      // A node's further rights depend on its pods, so no list of rules is complete.
       if (nodeNameOf(user) !== undefined) {
         missing.push('node authorizer does not support user rule resolution')
       }
       if (hasWebhook()) missing.push('webhook authorizer does not support user rule resolution')
       return {
         ...object,
-        // Upstream gives back neither name nor question.
+        // Upstream returns neither the name nor the question.
         metadata: {},
         spec: {},
         status: {

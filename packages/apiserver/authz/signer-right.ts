@@ -6,7 +6,7 @@ export interface SignerRight {
   readonly signerName: string
 }
 
-/** For that signer, or for all of its domain. */
+/** Checks the right for that signer, or for its whole domain. */
 export async function isSignerAllowed(
   authorizer: Authorizer,
   { user, verb, signerName }: SignerRight,

@@ -29,14 +29,17 @@ const resourceOfKind: Readonly<Record<string, GroupResource>> = Object.freeze({
 
 const autoUpdate = 'rbac.authorization.kubernetes.io/autoupdate'
 
-/** What every cluster has from its first start: upstream's objects, then those that joining needs. */
+/**
+ * Returns the objects that every cluster has from its first start: upstream's, then those needed
+ * for joining.
+ */
 function bootstrapObjects(): AnyObject[] {
   // The generator writes only objects with apiVersion, kind and metadata.
   const upstream = upstreamPolicy as unknown as readonly AnyObject[]
   return structuredClone([...upstream, ...nodeGroupObjects])
 }
 
-/** The rules that every node has; for the node authorizer. */
+/** Returns the rules that every node has, for the node authorizer. */
 export function nodeRules(): readonly PolicyRule[] {
   const role = bootstrapObjects().find(
     ({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === 'system:node',
@@ -45,8 +48,8 @@ export function nodeRules(): readonly PolicyRule[] {
 }
 
 /**
- * Creates what is missing and adds rules and subjects that were lost, at each start of the server.
- * Never takes anything away, and leaves alone what is annotated with autoupdate=false or cannot be read.
+ * Creates missing objects and restores lost rules and subjects at each start of the server. Never
+ * removes anything, and skips objects that are annotated with autoupdate=false or cannot be read.
  */
 export async function ensureBootstrapObjects(
   objects: Objects,
@@ -80,7 +83,7 @@ async function create(objects: Objects, resource: GroupResource, wanted: AnyObje
   }
 }
 
-/** Adds to `object` what it lacks; false when it lacks nothing. */
+/** Adds to `object` what it lacks. Returns false if it lacks nothing. */
 function repair(object: AnyObject, wanted: AnyObject): boolean {
   if (wanted.kind.endsWith('Binding')) {
     return repairBinding(typed<RoleBinding>(object), typed<RoleBinding>(wanted))
@@ -107,14 +110,15 @@ function isSameSubject(a: RbacV1Subject, b: RbacV1Subject): boolean {
 }
 
 /**
- * Fills every cluster role that has an aggregation rule from the roles that it selects. A controller
- * keeps them filled; doing it once at the start makes admin, edit and view work without waiting.
+ * Fills every cluster role that has an aggregation rule from the roles that it selects. A
+ * controller keeps them filled; this first pass makes admin, edit and view work at once.
  */
 async function aggregateClusterRoles(objects: Objects): Promise<void> {
   const pending = listTyped<ClusterRole>(objects, wellKnown.clusterRoles).filter(
     (role) => role.aggregationRule,
   )
-  // Aggregated roles select one another (admin selects edit selects view): settle step by step.
+  // Aggregated roles select one another (admin selects edit selects view), so they settle step by
+  // step.
   for (let round = 0; round <= pending.length; round++) {
     let isSettled = true
     for (const { metadata } of pending) {

@@ -1,9 +1,9 @@
 import type { AnyObject } from '@skerry/api'
 
 /**
- * What joining by bootstrap token needs beyond upstream's own policy, in the shape and under the
- * names that kubeadm gives it: new nodes may ask for certificates, these are approved, and anyone
- * may read cluster-info, which carries a signature and no secret.
+ * The policy that joining by bootstrap token needs in addition to upstream's, with kubeadm's shapes
+ * and names: new nodes may request certificates, which are approved, and anyone may read
+ * cluster-info, which carries a signature and no secret.
  */
 export const nodeGroupObjects: readonly AnyObject[] = [
   clusterBinding('kubeadm:kubelet-bootstrap', 'system:node-bootstrapper', [
@@ -43,7 +43,7 @@ export const nodeGroupObjects: readonly AnyObject[] = [
     },
     subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'system:anonymous' }],
   },
-  // The API server's own certificate when it talks to kubelets.
+  // The API server's own certificate for requests to kubelets.
   clusterBinding('skerry:apiserver-kubelet-client', 'system:kubelet-api-admin', [
     { apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'kube-apiserver-kubelet-client' },
   ]),

@@ -3,15 +3,15 @@ import type { AnyObject } from '@skerry/api'
 
 const utf8 = new TextDecoder()
 
-/** One revision of one object: the bytes that go on the wire, and what was parsed of them on demand. */
+/** Holds one revision of one object: its bytes for the wire, and the parts that were parsed on demand. */
 export class CachedObject {
   /** `namespace/name`, or `name` for cluster-scoped kinds. */
   readonly key: string
   readonly revision: number
   readonly createRevision: number
-  /** Canonical JSON with metadata.resourceVersion, which a dry run's result lacks. Never changed. */
+  /** Canonical JSON with metadata.resourceVersion, which a dry run's result lacks. Never modified. */
   readonly bytes: Uint8Array
-  /** For selectors; kept instead of the whole object. */
+  /** The facts for selectors, kept instead of the whole object. */
   facts: SelectionFacts | undefined
   #object: AnyObject | undefined
 
@@ -26,7 +26,7 @@ export class CachedObject {
     this.bytes = revision === 0 ? value : spliceResourceVersion(value, revision)
   }
 
-  /** The same state, as of a later revision. */
+  /** Returns the same state at a later revision. */
   at(revision: number): CachedObject {
     const { key, createRevision } = this
     const moved = new CachedObject(key, { value: this.bytes, revision: 0, createRevision })
@@ -37,18 +37,18 @@ export class CachedObject {
     })
   }
 
-  /** Parsed once, frozen and kept: for the server's own readers, whose sets are small. */
+  /** Parsed once, frozen and kept, for the server's own readers, which read few objects. */
   get object(): AnyObject {
     this.#object ??= deepFreeze(this.parse())
     return this.#object
   }
 
-  /** For one that is history: whoever asks for its object from now on has it parsed again. */
+  /** Drops the parsed object of a historical revision. A later read parses it again. */
   forgetObject(): void {
     this.#object = undefined
   }
 
-  /** A private copy. */
+  /** Returns a private copy. */
   parse(): AnyObject {
     // The registry only stores objects.
     return JSON.parse(utf8.decode(this.bytes)) as AnyObject
@@ -64,7 +64,7 @@ export class CachedObject {
   }
 }
 
-/** What label and field selectors look at, as one kind sees it. */
+/** The labels and fields that selectors read, as one kind sees them. */
 export interface SelectionFacts {
   readonly owner: object
   readonly labels: Readonly<Record<string, string>>

@@ -32,7 +32,7 @@ test('who follows a resource hears of it after the cache was read again, until i
   const following = followResource(cache, 'core/configmaps', follower)
   const running = cache.run(stop.signal)
   await write('a')
-  // As after a gap in the store's history.
+  // Loads again, like after a gap in the store's history.
   await cache.load()
   await write('b')
   following[Symbol.dispose]()

@@ -3,11 +3,14 @@ import type { WatchCache } from './watch-cache.ts'
 
 export interface ResourceFollower {
   onEvent(event: CacheEvent): void
-  /** Everything may be different: the resource was read again as a whole. */
+  /** Called when the whole resource was read again, so that everything may differ. */
   onReset(resource: ResourceCache): void
 }
 
-/** Listens to a resource, by `resourceKey`, for as long as the cache lives, however often that is read again. */
+/**
+ * Listens to a resource, by `resourceKey`, for as long as the cache lives, even if the cache is
+ * read again.
+ */
 export function followResource(
   cache: WatchCache,
   key: string,
@@ -19,7 +22,7 @@ export function followResource(
     listening = resource.listen({
       onEvent: (event) => follower.onEvent(event),
       onBookmark: () => undefined,
-      // The cache is whole again at the end of the turn in which it is reset.
+      // The cache is complete again at the end of the turn in which it is reset.
       onReset: () => queueMicrotask(again),
     })
   }

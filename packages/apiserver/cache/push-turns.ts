@@ -4,9 +4,9 @@ import { apiServerBounds } from '../contract/limits-table.ts'
 const { restMsMin, restMsMax } = apiServerBounds.pushTurns
 
 /**
- * When watches write: all that have something to say in one turn of the event loop, after it has
- * read what came in meanwhile, so that events that come together are written in one piece. A turn
- * that took long is followed by as long a rest, in which requests are answered.
+ * Schedules the writes of watches. All watches with pending events write in one turn of the event
+ * loop, after it has read its input, so that simultaneous events are written together. A long turn
+ * is followed by an equally long rest, in which requests are answered.
  */
 export class PushTurns {
   readonly #clock: Clock
@@ -17,7 +17,7 @@ export class PushTurns {
     this.#clock = clock
   }
 
-  /** What it returns asks for one run of the task in the next turn, however often it is called. */
+  /** Returns a function that requests one run of the task in the next turn, however often it is called. */
   schedule(task: () => void): () => void {
     let isWaiting = false
     const run = (): void => {

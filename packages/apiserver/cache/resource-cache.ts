@@ -3,14 +3,17 @@ import type { CachedObject } from './cached-object.ts'
 export interface CacheEvent {
   readonly type: 'put' | 'delete'
   readonly revision: number
-  /** For a delete: the last state, at the revision of the delete. */
+  /** The object's state; for a delete, its last state at the revision of the delete. */
   readonly object: CachedObject
   readonly previous: CachedObject | undefined
 }
 
 const lastSeens = new WeakMap<CacheEvent, CachedObject>()
 
-/** What those saw who do not see the object any more: its state before, at the revision of the change. */
+/**
+ * Returns the object for watchers that no longer see it: its previous state at the revision of the
+ * change.
+ */
 export function lastSeen(event: CacheEvent): CachedObject {
   const { previous, revision, object } = event
   if (!previous) return object
@@ -23,32 +26,32 @@ export function lastSeen(event: CacheEvent): CachedObject {
 
 export interface CacheListener {
   onEvent(event: CacheEvent): void
-  /** Everything up to `revision` was delivered. */
+  /** Called when everything up to `revision` has been delivered. */
   onBookmark(revision: number): void
-  /** The history that the listener follows is broken: it must list again. */
+  /** Called when the history that the listener follows is broken. It must list again. */
   onReset(): void
 }
 
 export interface HistoryLimits {
   readonly historyEventsMax: number
-  /** Beyond it the oldest events go, but for so many. */
+  /** Above this size the oldest events are dropped, except for the minimum number. */
   readonly historyBytesMax: number
   readonly historyEventsMin: number
 }
 
-/** The current objects of one resource in key order, its recent history, and who listens. */
+/** Holds the current objects of one resource in key order, its recent history, and its listeners. */
 export class ResourceCache {
   /** The revision of the last change of any object. */
   version: number
   readonly #objects = new Map<string, CachedObject>()
   #sortedKeys: string[] = []
   #history: CacheEvent[] = []
-  /** Watches after this revision or a later one miss nothing. */
+  /** Watches that start at this revision or later miss nothing. */
   #oldestRevision: number
   readonly #limits: HistoryLimits
   #historyBytes = 0
   readonly #listeners = new Set<CacheListener>()
-  /** Objects whose bytes cannot be decrypted, with the reason; absent while there is none. */
+  /** The objects whose bytes cannot be decrypted, with the reason. Undefined if there are none. */
   #unreadable: Map<string, string> | undefined
 
   constructor(oldestRevision: number, limits: HistoryLimits) {
@@ -73,7 +76,7 @@ export class ResourceCache {
     return this.#objects.get(key)
   }
 
-  /** In key order; those of one namespace when given. */
+  /** Lists the objects in key order, optionally of one namespace only. */
   list(namespace = ''): CachedObject[] {
     const keys = this.#sortedKeys
     const prefix = namespace === '' ? '' : `${namespace}/`
@@ -87,7 +90,7 @@ export class ResourceCache {
     return out
   }
 
-  /** Events after `revision`, oldest first; undefined when some of them are gone. */
+  /** Returns the events after `revision`, oldest first, or undefined if some of them are gone. */
   eventsAfter(revision: number): CacheEvent[] | undefined {
     if (revision < this.#oldestRevision) return undefined
     let from = this.#history.length
@@ -100,12 +103,12 @@ export class ResourceCache {
     return { [Symbol.dispose]: () => this.#listeners.delete(listener) }
   }
 
-  /** Why the object at that key cannot be read. */
+  /** Returns why the object at that key cannot be read. */
   unreadable(key: string): string | undefined {
     return this.#unreadable?.get(key)
   }
 
-  /** The first one that a list of this namespace (empty: of all) would have to show. */
+  /** Returns the first unreadable object of this namespace; an empty namespace means all. */
   firstUnreadable(namespace = ''): { key: string; reason: string } | undefined {
     for (const [key, reason] of this.#unreadable ?? []) {
       if (namespace === '' || key.startsWith(`${namespace}/`)) return { key, reason }
@@ -117,7 +120,7 @@ export class ResourceCache {
     return [...(this.#unreadable?.keys() ?? [])]
   }
 
-  /** Only the watch cache calls what follows. */
+  /** Only the watch cache calls the following methods. */
   load(object: CachedObject): void {
     this.#unreadable?.delete(object.key)
     this.#place(object)
@@ -147,8 +150,8 @@ export class ResourceCache {
   }
 
   /**
-   * After objects have appeared that no event told of: whoever listens reads again, and no watch resumes from before
-   * `revision`.
+   * Call this after objects have appeared without events. Listeners read again, and no watch
+   * resumes from before `revision`.
    */
   breakHistory(revision: number): void {
     this.#history = []
@@ -184,7 +187,8 @@ export class ResourceCache {
     const { historyEventsMax, historyBytesMax, historyEventsMin } = this.#limits
     this.#history.push(event)
     this.#historyBytes += event.object.bytes.length
-    // Trimmed in steps: shifting one event per event would copy the window each time.
+    // The history is trimmed in steps, because removing one event per event would copy the window
+    // each time.
     if (this.#history.length >= historyEventsMax * 1.25) this.#trim(historyEventsMax)
     if (this.#historyBytes <= historyBytesMax || this.#history.length < historyEventsMin * 1.25) {
       return

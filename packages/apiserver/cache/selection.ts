@@ -9,7 +9,7 @@ import {
 import { selectableFieldValue } from '@skerry/kinds'
 import type { CachedObject, SelectionFacts } from './cached-object.ts'
 
-/** Which objects of a resource a list or watch is about. Empty strings mean any. */
+/** Selects the objects of a resource for a list or watch. Empty strings match any value. */
 export interface Selection {
   readonly namespace: string
   readonly name: string
@@ -24,14 +24,14 @@ export const everything: Selection = Object.freeze({
   fields: Object.freeze([]),
 })
 
-/** How a kind reads a cached object; kinds that share a storage read it differently. */
+/** Reads a cached object as one kind. Kinds that share a storage read it differently. */
 export interface Reader {
   readonly kind: Kind
-  /** A private copy in the kind's own version. */
+  /** Returns a private copy in the kind's own version. */
   parse(cached: CachedObject): AnyObject
 }
 
-/** True when selectors, and not only names, decide. */
+/** Returns true if selectors, and not only names, decide. */
 export function hasSelectors({ labels, fields }: Selection): boolean {
   return !labels.isEmpty || fields.length > 0
 }

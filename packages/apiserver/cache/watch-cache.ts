@@ -20,10 +20,10 @@ export interface WatchCacheDeps {
   readonly limits: ApiServerLimits
 }
 
-/** All objects live below it: `/registry/<group or core>/<resource>/[<namespace>/]<name>`. */
+/** The prefix of all objects: `/registry/<group or core>/<resource>/[<namespace>/]<name>`. */
 const registryPrefix = '/registry/'
 
-/** The storage key of a resource, e.g. `core/configmaps`. */
+/** Returns the storage key of a resource, e.g. `core/configmaps`. */
 export function resourceKey(group: string, resource: string): string {
   return `${group === '' ? 'core' : group}/${resource}`
 }
@@ -37,7 +37,7 @@ interface Waiter {
   readonly wake: () => void
 }
 
-/** One watch on the store feeds the objects of every resource; all reads and watches are served from here. */
+/** Serves all reads and watches from memory. One watch on the store feeds the objects of every resource. */
 export class WatchCache {
   #revision = 0
   #loadRevision = 0
@@ -52,7 +52,7 @@ export class WatchCache {
     this.pushTurns = new PushTurns(deps.clock)
   }
 
-  /** Every change up to this revision is in the cache. */
+  /** The cache contains every change up to this revision. */
   get revision(): number {
     return this.#revision
   }
@@ -61,7 +61,7 @@ export class WatchCache {
     return this.#deps.store
   }
 
-  /** By `resourceKey`. */
+  /** Returns the cache of a resource by its `resourceKey`. */
   resource(key: string): ResourceCache {
     let cache = this.#resources.get(key)
     if (!cache) {
@@ -75,7 +75,7 @@ export class WatchCache {
     return this.#resources
   }
 
-  /** Must end before anything is read. */
+  /** Must finish before anything is read. */
   async load(): Promise<void> {
     const { store, limits } = this.#deps
     const loaded: Entry[] = []
@@ -93,7 +93,8 @@ export class WatchCache {
       after = page.entries.at(-1)?.key
       if (!page.more || after === undefined) break
     }
-    // Swapped in one step: readers see the old objects or the new ones, never a part.
+    // The objects are swapped in one step: readers see the old ones or the new ones, never a
+    // mixture.
     for (const resource of this.#resources.values()) resource.reset()
     this.#resources.clear()
     this.#loadRevision = revision
@@ -101,7 +102,7 @@ export class WatchCache {
     this.#advance(revision)
   }
 
-  /** Asks the store again for what could not be decrypted, e.g. because there are other keys now. */
+  /** Reads again what could not be decrypted, e.g. because the keys have changed. */
   async retryUnreadable(): Promise<void> {
     for (const [storage, resource] of this.#resources) {
       let hasAppeared = false
@@ -115,12 +116,12 @@ export class WatchCache {
     }
   }
 
-  /** Follows the store until the signal aborts; lists anew when the store's history is broken. */
+  /** Follows the store until the signal aborts. Lists again if the store's history is broken. */
   async run(signal: AbortSignal): Promise<void> {
     const { store, log } = this.#deps
     while (!signal.aborted) {
       try {
-        // The empty prefix: revisions that touch other keys count as progress, too.
+        // The prefix is empty because revisions that touch other keys count as progress, too.
         const options = { prefix: '', afterRevision: this.#revision }
         for await (const batch of store.watch(options, signal)) {
           for (const event of batch.events) this.#apply(event)
@@ -129,14 +130,14 @@ export class WatchCache {
       } catch (error) {
         if (signal.aborted) return
         if (!(error instanceof CompactedError) && !(error instanceof SlowWatcherError)) throw error
-        log.info('Watch cache lists anew', { error })
+        log.info('Watch cache lists again', { error })
       }
       if (signal.aborted) return
       await this.load()
     }
   }
 
-  /** Tells watchers from time to time how far they are, so that they can resume from there. */
+  /** Sends watchers their current revision from time to time, so that they can resume from there. */
   async runBookmarks(signal: AbortSignal): Promise<void> {
     const { clock, limits } = this.#deps
     while (!signal.aborted) {
@@ -150,7 +151,7 @@ export class WatchCache {
     await this.waitFor(await this.#deps.store.revision(), signal)
   }
 
-  /** Throws StatusError Timeout when the revision does not come in time. */
+  /** Throws StatusError Timeout if the revision does not arrive in time. */
   waitFor(revision: number, signal: AbortSignal): Promise<void> {
     if (revision <= this.#revision) return Promise.resolve()
     const { clock, limits } = this.#deps
@@ -179,7 +180,7 @@ export class WatchCache {
     if (reason === undefined) resource.load(cachedOf(place.key, entry))
     else {
       resource.markUnreadable(place.key, reason)
-      // The store has reported a damaged one.
+      // The store has already reported a damaged value.
       if (!entry.isDamaged) {
         this.#deps.log.error('Object cannot be decrypted', { key: entry.key, reason })
       }
@@ -198,7 +199,7 @@ export class WatchCache {
     }
     if (type === 'put') return resource.markUnreadable(place.key, reason)
     resource.forgetUnreadable(place.key)
-    // Its last state is still known here; watchers learn that it is gone.
+    // The last state is still known here; watchers learn that the object is gone.
     if (previous) resource.apply({ type, revision, object: previous.at(revision), previous })
   }
 
@@ -214,7 +215,7 @@ function cachedOf(key: string, entry: Omit<Entry, 'key'>): CachedObject {
   return new CachedObject(key, { value, revision, createRevision })
 }
 
-/** `/registry/<group>/<resource>/<key>`, split; undefined for other keys. */
+/** Splits `/registry/<group>/<resource>/<key>`. Returns undefined for other keys. */
 function placeOf(key: string): { resource: string; key: string } | undefined {
   if (!key.startsWith(registryPrefix)) return undefined
   const groupEnd = key.indexOf('/', registryPrefix.length)

@@ -11,7 +11,7 @@ import { Watcher, type Frames, type WatcherOptions } from './watcher.ts'
 
 const utf8 = new TextEncoder()
 
-/** What happens to one resource, written short: `+name` for a put, `-name` for a delete. */
+/** Parses one event of a resource: `+name` for a put, `-name` for a delete. */
 function eventOf(cache: ResourceCache, text: string, revision: number): CacheEvent {
   const key = text.slice(1)
   const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: key } }
@@ -122,7 +122,7 @@ test('a reader that falls too far behind is cut off and keeps nothing in memory'
   assert.equal(await read(watcher), '')
 })
 
-/** A socket that takes what it is given until it is told to be full. */
+/** Creates a socket that accepts writes until it is set to be full. */
 function fakeSink() {
   const written: string[] = []
   const sink = {

@@ -14,15 +14,15 @@ import {
 
 export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
-/** Writes watch events as one client wants to read them. */
+/** Encodes watch events in the format that one client wants. */
 export interface Frames {
-  /** Watches of one resource get the same bytes; else each has its own. */
+  /** True if all watches of one resource get the same bytes; otherwise each gets its own. */
   readonly areShared?: boolean
   event(type: WatchEventType, object: CachedObject): Uint8Array
-  /** The same as event('ADDED'), in parts that share the cached bytes. */
+  /** Like event('ADDED'), in parts that share the cached bytes. */
   added?(object: CachedObject): readonly Uint8Array[]
   bookmark(revision: number, options: { isInitialEnd: boolean }): Uint8Array
-  /** The last event of a watch that cannot go on. */
+  /** Encodes the last event of a watch that cannot go on. */
   error(status: Status): Uint8Array
 }
 
@@ -30,11 +30,11 @@ export interface WatcherOptions {
   readonly resource: Pick<ResourceCache, 'listen'>
   readonly frames: Frames
   readonly isSelected: (object: CachedObject) => boolean
-  /** What the watch starts with; sent as ADDED at the reader's pace. */
+  /** The objects that the watch starts with, sent as ADDED at the reader's pace. */
   readonly initial: readonly CachedObject[]
-  /** Events since the client's revision. */
+  /** The events since the client's revision. */
   readonly replay: readonly CacheEvent[]
-  /** Nothing of this revision or before is told, also when it comes later. */
+  /** Events of this revision or before are not sent, even if they arrive later. */
   readonly afterRevision?: number
   /** Sent after the initial objects. */
   readonly initialBookmark: number | undefined
@@ -47,29 +47,32 @@ export interface WatcherDeps {
   readonly clock: Clock
   readonly limits: ApiServerLimits
   readonly pushTurns: PushTurns
-  /** Where what it alone keeps for its reader is counted; absent of readers in this process. */
+  /** Counts the bytes that only this watch keeps for its reader. Undefined for readers in this process. */
   readonly unread?: { readonly bytes: UnreadBytes; readonly user: string } | undefined
   readonly onClose?: (reason: CloseReason) => void
 }
 
-/** A client about to be told to resume gets a last bookmark. */
+/** The reason for the end. A client that will be asked to resume gets a last bookmark. */
 type CloseReason = 'timeout' | 'gone' | 'slow' | 'reset'
 
-/** One watch: filters events, queues them within bounds, and is read or pushed as the answer's body. */
+/**
+ * Serves one watch: filters events, queues them within limits, and is read or pushed as the
+ * answer's body.
+ */
 export class Watcher implements CacheListener, PushedBody {
   readonly #options: WatcherOptions
   readonly #limits: ApiServerLimits
   readonly #pushTurns: PushTurns
   #queue: Uint8Array[] = []
   #queuedBytes = 0
-  /** Where the reader stands in what the watch starts with, by key; undefined: past it. */
+  /** The initial objects that the reader has not been sent yet; undefined once all were sent. */
   #unsent: Set<CachedObject> | undefined
   readonly #share: UnreadShare | undefined
   #lastBookmark = 0
   #isClosed = false
-  /** Closed, and what is still queued is for nobody. */
+  /** True once the watch is closed and nobody will read the rest of the queue. */
   #isGone = false
-  /** What waits for an event: a reader that asked, or the sink's next turn. */
+  /** Wakes whatever waits for an event: a reader that asked, or the sink's next turn. */
   #wake: (() => void) | undefined
   readonly #onClose: ((reason: CloseReason) => void) | undefined
   readonly #listening: Disposable
@@ -96,7 +99,7 @@ export class Watcher implements CacheListener, PushedBody {
     const { frames, isSelected, afterRevision = 0 } = this.#options
     if (event.revision <= afterRevision) return
     const { previous } = event
-    // The cache lets go of it, and this watch alone keeps it.
+    // The cache drops this object, so only this watch keeps it now.
     if (previous && this.#unsent?.has(previous)) this.#share?.add(previous.bytes.length)
     const wasSelected = previous !== undefined && isSelected(previous)
     if (event.type === 'delete') {
@@ -143,7 +146,7 @@ export class Watcher implements CacheListener, PushedBody {
     let isPaused = false
     let isEnded = false
     const flush = (): void => {
-      // Unread initial pieces of somebody who is gone are as useless as the events after them.
+      // If the reader is gone, the unread initial pieces are as useless as the events after them.
       while (!isPaused && !isEnded) {
         const next = this.#isGone ? undefined : initial.next()
         const parts = next?.done === false ? next.value : this.#taken()
@@ -176,7 +179,7 @@ export class Watcher implements CacheListener, PushedBody {
     return parts
   }
 
-  /** Frames that are written together: whoever writes them joins them, once. */
+  /** Yields frames that are written together. The writer joins them, once. */
   *#initialPieces(): Generator<readonly Uint8Array[]> {
     const { initial, frames, initialBookmark } = this.#options
     const { firstPieceBytes, chunkBytes } = this.#limits
@@ -192,9 +195,9 @@ export class Watcher implements CacheListener, PushedBody {
         bytes += part.length
       }
       if (bytes < pieceBytes) continue
-      // Taken out: what is written is not kept here for as long as its reader is away.
+      // splice() removes the written frames, so that they are not kept while the reader is away.
       yield pieces.splice(0)
-      // It was read: the reader may have more at a time.
+      // The reader took this piece, so the next one may be larger.
       pieceBytes = Math.min(pieceBytes * 2, chunkBytes)
       bytes = 0
     }
@@ -220,7 +223,7 @@ export class Watcher implements CacheListener, PushedBody {
     if (this.#isClosed) return
     if (reason === 'timeout') this.onBookmark(this.#options.revision())
     this.#isClosed = true
-    // A slow reader would take the rest for complete; it resumes from what it has read.
+    // A slow reader would consider the rest complete; it resumes from what it has read.
     this.#isGone = reason === 'slow' || reason === 'gone'
     if (this.#isGone) this.#queue = []
     this.#unsent = undefined

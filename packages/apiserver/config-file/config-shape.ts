@@ -1,7 +1,7 @@
 import { ExpectedError, exitCodes, messageOf } from '@skerry/base'
 import { parse } from 'yaml'
 
-/** What a configuration file may hold, as data; `ConfigOf` is the type that follows from it. */
+/** Describes the fields of a configuration file, as data. `ConfigOf` is the type derived from it. */
 export type ConfigShape =
   | 'string'
   | 'number'
@@ -30,7 +30,7 @@ export interface ConfigFormat<F> {
   readonly fields: F
 }
 
-/** Reads YAML or JSON; a field of another type or an unknown one is refused. Throws ExpectedError. */
+/** Reads YAML or JSON. Refuses unknown fields and fields of another type. Throws ExpectedError. */
 export function parseConfig<const F extends Readonly<Record<string, ConfigShape>>>(
   text: string,
   format: ConfigFormat<F>,
@@ -46,11 +46,11 @@ export function parseConfig<const F extends Readonly<Record<string, ConfigShape>
   }
   const problems = shapeProblems(fields, { fields: format.fields }, '')
   if (problems.length > 0) throw configError(format.kind, problems.join(', '))
-  // The check above has compared every field with the shape that the type is made of.
+  // The check above has compared every field with the shape that the type is derived from.
   return fields as ConfigOf<{ readonly fields: F }>
 }
 
-/** What a person can put right in the file. */
+/** Reports an error that the file's author can correct. */
 export function configError(kind: string, reason: string): ExpectedError {
   return new ExpectedError(`Cannot use ${kind}: ${reason}`, exitCodes.failure)
 }
@@ -63,7 +63,7 @@ function parsed(text: string, kind: string): unknown {
   }
 }
 
-/** The parser shows the text around the place on further lines: a key may be in it. */
+/** The parser quotes the surrounding text on further lines, and that may contain a key. */
 function firstLine(message: string): string {
   const [line = ''] = message.split('\n', 1)
   return line.replace(/:$/, '')

@@ -1,4 +1,4 @@
-/** What is wrong with the fields of a configuration file, in the words of Kubernetes' field errors. */
+/** Collects the errors of a configuration file's fields, in the words of Kubernetes' field errors. */
 export class FieldProblems {
   readonly #texts: string[] = []
 
@@ -21,7 +21,7 @@ export class FieldProblems {
     )
   }
 
-  /** One text for all of them; undefined: none. */
+  /** Returns all errors as one text, or undefined if there are none. */
   summary(): string | undefined {
     const [only] = this.#texts
     return this.#texts.length > 1 ? `[${this.#texts.join(', ')}]` : only

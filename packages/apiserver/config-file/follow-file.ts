@@ -3,15 +3,15 @@ import { asError, type Clock, type Logger } from '@skerry/base'
 
 export interface FollowedFile {
   readonly path: string
-  /** The text that is in use. */
+  /** The text in use. */
   readonly text: string
-  /** How often it is looked at. */
+  /** The interval at which the file is read. */
   readonly lookMs: number
 }
 
 /**
- * Calls `onText` with each new content until the signal aborts. What cannot be read or used is
- * logged once and the last good one stays in use, as upstream does.
+ * Calls `onText` with each new content until the signal aborts. Unreadable or unusable content is
+ * logged once, and the last good content stays in use, as upstream.
  */
 export async function followFile(
   file: FollowedFile,

@@ -1,6 +1,6 @@
 import type { GroupVersionResource } from '@skerry/api'
 
-/** Who asks. Kubernetes' user.Info. */
+/** A user (Kubernetes' user.Info). */
 export interface UserInfo {
   readonly name: string
   readonly uid?: string
@@ -8,21 +8,27 @@ export interface UserInfo {
   readonly extra: Readonly<Record<string, readonly string[]>>
 }
 
-/** What identifies a caller before authentication. */
+/** The credentials of a caller before authentication. */
 export interface Credentials {
-  /** Lower-case names, one value each (joined as HTTP says). */
+  /** Lower-case names, one value each (joined as HTTP specifies). */
   readonly headers: Readonly<Record<string, string>>
-  /** Every field as it came, for those that may come many times. */
+  /** Returns every header field as received, for those that may occur many times. */
   readonly fields?: () => readonly (readonly [name: string, value: string])[]
-  /** DER of the client certificate chain, leaf first; TLS verified it against the client CA. */
+  /** The client certificate chain in DER, leaf first. TLS verified it against the client CA. */
   readonly clientCertificates: readonly Uint8Array[]
-  /** What is asked for, without the query: some paths are open to callers without credentials. */
+  /** The requested path without the query: some paths are open to callers without credentials. */
   readonly path?: string
-  /** From where the connection came, as this server sees it; absent: from this process. */
+  /**
+   * The address that the connection came from, as this server sees it. Omitted for callers in this
+   * process.
+   */
   readonly sourceAddress?: string
 }
 
-/** Resolves undefined when the credentials are not of its sort; throws StatusError Unauthorized when they are and are bad. */
+/**
+ * Resolves to undefined if the credentials are of another type. Throws StatusError Unauthorized if
+ * they are bad.
+ */
 export interface Authenticator {
   authenticate(
     credentials: Credentials,
@@ -32,14 +38,17 @@ export interface Authenticator {
 
 export interface AuthenticatedUser {
   readonly user: UserInfo
-  /** Audiences the token was meant for; absent for certificates. */
+  /** The audiences that the token was issued for. Omitted for certificates. */
   readonly audiences?: readonly string[]
 }
 
-/** authorizer.Attributes: what is asked, in Kubernetes' words. */
+/** Describes a request for authorization (upstream's authorizer.Attributes). */
 export interface Attributes {
   readonly user: UserInfo
-  /** get, list, watch, create, update, patch, delete, deletecollection, proxy, impersonate, …; lower-case HTTP method for non-resource paths. */
+  /**
+   * get, list, watch, create, update, patch, delete, deletecollection, proxy, impersonate, …; the
+   * lower-case HTTP method for non-resource paths.
+   */
   readonly verb: string
   readonly isResourceRequest: boolean
   readonly resource?: GroupVersionResource
@@ -48,7 +57,7 @@ export interface Attributes {
   readonly name?: string
   /** The whole path, for non-resource rules. */
   readonly path: string
-  /** As given; the node authorizer reads spec.nodeName from it. */
+  /** The selector as given; the node authorizer reads spec.nodeName from it. */
   readonly fieldSelector?: string
   readonly labelSelector?: string
 }
@@ -56,7 +65,7 @@ export interface Attributes {
 export type Decision = {
   readonly verdict: 'allow' | 'deny' | 'no-opinion'
   readonly reason: string
-  /** What kept an authorizer from deciding; whoever is not allowed then hears of it. */
+  /** The error that kept an authorizer from deciding. It is reported if the request is not allowed. */
   readonly error?: Error
 }
 

@@ -17,25 +17,28 @@ export interface AdmissionRequest {
   readonly subresource: string
   readonly namespace: string
   readonly name: string
-  /** The name in the request's path; empty where it has none, as for a POST. */
+  /** The name in the request's path. It is empty if there is none, as for a POST. */
   readonly pathName: string
-  /** A private copy that mutating plugins change in place; undefined on DELETE and CONNECT without body. */
+  /**
+   * A private copy that mutating plugins change in place. Undefined for DELETE, and for CONNECT
+   * without a body.
+   */
   readonly object: AnyObject | undefined
   readonly oldObject: AnyObject | undefined
-  /** What `object` is of: the kind, or a subresource's own, e.g. autoscaling/v1 Scale. */
+  /** The kind of `object`: the resource's kind or its subresource's, e.g. autoscaling/v1 Scale. */
   readonly objectKind: GroupVersionKind
   readonly versions: RequestVersions
   readonly user: UserInfo
-  /** True for the server's own writes, which ask nobody outside: no webhook, no policy. */
+  /** True for the server's own writes, which skip webhooks and policies. */
   readonly isInternal: boolean
   readonly isDryRun: boolean
-  /** The DeleteOptions, PodExecOptions, … where the operation has them. */
+  /** The DeleteOptions, PodExecOptions, … of operations that have them. */
   readonly options: AnyObject | undefined
   /** Shown to the client in a Warning header. */
   readonly warn: (text: string) => void
-  /** Into the request's audit event, where that is of the level at least; default Metadata. */
+  /** Adds an annotation to the request's audit event, if that has at least this level. Default: Metadata. */
   readonly annotate: Annotate
-  /** The request's span; absent where nothing is traced. */
+  /** The request's span. Omitted if nothing is traced. */
   readonly trace?: Span
   readonly reinvocation: Reinvocation
   readonly signal: AbortSignal
@@ -46,44 +49,44 @@ export type Annotate = (key: string, value: string, level?: 'Metadata' | 'Reques
 /** One resource as it is served in one group and version. */
 export interface ServedResource {
   readonly resource: GroupVersionResource
-  /** Of the request's subresource, where it has one. */
+  /** The kind of the request's subresource, if it has one; otherwise the resource's kind. */
   readonly kind: GroupVersionKind
 }
 
-/** The same objects in other versions and groups. */
+/** Finds and converts the same objects in other versions and groups. */
 export interface RequestVersions {
-  /** All that serve the request's subresource, without the request's own. */
+  /** Returns all others that serve the request's subresource, without the request's own. */
   equivalents(): readonly ServedResource[]
-  /** A copy in that version; the object itself where it is of that version. */
+  /** Returns a copy in that version, or the object itself if it has that version. */
   convert(object: AnyObject, kind: GroupVersionKind): Promise<AnyObject>
   /**
-   * An object that somebody changed, as a body of that kind would be decoded: types checked, unknown
-   * fields dropped, defaults set. Throws StatusError BadRequest.
+   * Decodes a changed object like a body of that kind: checks types, drops unknown fields, sets
+   * defaults. Throws StatusError BadRequest.
    */
   conform(object: AnyObject, kind: GroupVersionKind): AnyObject
-  /** Any kind that the server serves. */
+  /** Finds any kind that the server serves. */
   findKind(apiVersion: string, kind: string): Kind | undefined
 }
 
 /**
- * Mutating plugins run a second time when one that others may not have seen changed the object. Each
- * plugin keeps here what it knows from the first round.
+ * Mutating plugins run a second time if a plugin changed the object after others had seen it. Each
+ * plugin keeps its notes of the first round here.
  */
 export interface Reinvocation {
   readonly isSecond: boolean
-  /** Set by a plugin whose change calls for the second round. */
+  /** Set by a plugin whose change requires the second round. */
   isWanted: boolean
   readonly notes: Map<string, unknown>
 }
 
 /**
- * Refusals are thrown as StatusError (Forbidden, Invalid, …). All mutating plugins run before all
- * validating ones, in the order of the table in default-plugins.ts.
+ * A plugin refuses a request by throwing StatusError (Forbidden, Invalid, …). All mutating plugins
+ * run before all validating ones, in the order of the table in default-plugins.ts.
  */
 export interface AdmissionPlugin {
   /** Upstream's plugin name, e.g. NamespaceLifecycle. */
   readonly name: string
-  /** Cheap and pure: does this plugin look at such a request at all? */
+  /** Returns true if the plugin handles such a request. Must be cheap and pure. */
   readonly handles: (request: AdmissionRequest) => boolean
   readonly admit?: (request: AdmissionRequest) => Promise<void>
   readonly validate?: (request: AdmissionRequest) => Promise<void>
@@ -91,13 +94,13 @@ export interface AdmissionPlugin {
 }
 
 /**
- * What is wrong with an object that the server must be asked for. Upstream finds it where it validates
- * the kind, so that both are told in one list.
+ * Finds errors of an object that only the server can find. Upstream finds them while validating the
+ * kind, so both are reported in one list.
  */
 export interface AdmissionCheck {
-  /** Of what the kind's own validation finds. */
+  /** The position of these errors relative to those of the kind's own validation. */
   readonly stands: 'before' | 'after'
-  /** `own` is what the kind's own validation has found. */
+  /** Returns the errors. `own` lists those of the kind's own validation. */
   readonly causesOf: (
     request: AdmissionRequest,
     own: readonly StatusCause[],

@@ -1,24 +1,24 @@
 import type { UserInfo } from './access.ts'
 import type { RequestInfo } from './request-info.ts'
 
-/** What an audit log wants to know of one answered request. */
+/** The data of one answered request for an audit log. */
 export interface AuditRecord {
   readonly auditId: string
   readonly info: RequestInfo
-  /** The target as sent. */
+  /** The request target as sent. */
   readonly uri: string
   readonly user: UserInfo | undefined
-  /** Who acts as `user`, where somebody does. */
+  /** The user who impersonates `user`, if any. */
   readonly impersonator: UserInfo | undefined
   readonly sourceAddress: string
   readonly userAgent: string
   readonly status: number
-  /** Wall clock, milliseconds since the Unix epoch. */
+  /** Wall clock time, in milliseconds since the Unix epoch. */
   readonly startedAtMs: number
   readonly durationMs: number
-  /** Where it was no request, what was wrong with it; it has neither method nor target then. */
+  /** The error of something that was not a valid request and has neither method nor target. */
   readonly unreadable?: string
 }
 
-/** Called once per request when its answer starts. Must not throw. */
+/** Called once per request, when its answer starts. Must not throw. */
 export type AuditSink = (record: AuditRecord) => void

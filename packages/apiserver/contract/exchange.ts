@@ -3,47 +3,56 @@ import type { Duplex, Writable } from 'node:stream'
 import type { UserInfo } from './access.ts'
 import type { BodyShare } from './body-share.ts'
 
-/** One request, wherever it came from: a socket (http-server.ts) or the same process (in-process-transport.ts). */
+/** One request, either from a socket (http-server.ts) or from the same process (in-process-transport.ts). */
 export interface ApiRequest {
   readonly method: string
-  /** Path and query as sent. */
+  /** The path and query as sent. */
   readonly target: string
   /** Lower-case names, one value each. */
   readonly headers: Readonly<Record<string, string>>
-  /** Every header field as it came: those that may come twice are told apart only here. */
+  /** Returns every header field as received. Only here are repeated fields separate. */
   readonly fields: () => readonly (readonly [name: string, value: string])[]
   readonly body: AsyncIterable<Uint8Array>
-  /** The body's part in the bounds for bodies, and in the turns of large ones; omitted for callers in this process. */
+  /**
+   * Accounts for the body's memory, and for the turns of large bodies. Omitted for callers in this
+   * process.
+   */
   readonly held?: BodyShare
-  /** Called with what a body of YAML says, which is too dear to be read twice. */
+  /** Called with the value of a YAML body, which is too expensive to parse twice. */
   readonly onYamlRead?: (value: unknown) => void
   readonly peer: Peer
-  /** Where it came by HTTP/1.1, for those who hand its connection on. */
+  /** The message of an HTTP/1.1 request, for handlers that hand its connection on. */
   readonly message?: IncomingMessage
   /** Aborts when the client is gone. */
   readonly signal: AbortSignal
-  /** Aborts `signal` for another reason; absent where the signal belongs to somebody else. */
+  /** Aborts `signal` for another reason. Omitted if the signal belongs to another owner. */
   readonly abort?: (reason: unknown) => void
 }
 
-/** What the connection itself says about the caller. */
+/** The caller's identity according to its connection. */
 export type Peer =
   | {
       readonly type: 'socket'
       readonly address: string
       readonly certificates: readonly Uint8Array[]
-      /** What the client called the server when TLS began (RFC 6066, 3); absent or empty: nothing. */
+      /**
+       * The server name that the client sent in TLS (RFC 6066, section 3). Omitted or empty if it
+       * sent none.
+       */
       readonly serverName?: string
-      /** A certificate was shown that the client CA did not sign. */
+      /** True if the client showed a certificate that the client CA did not sign. */
       readonly isCertificateBad: boolean
     }
-  /** A caller in this process, already known. */
+  /** A caller in this process, whose identity is known. */
   | { readonly type: 'process'; readonly user: UserInfo }
 
-/** The reader of an answer, on whose account the bytes wait. */
+/** The reader of an answer, whose user is charged for unread bytes. */
 export interface ReaderOf {
   readonly user: string
-  /** For as long as they like: others, who have nothing in this process but a piece, write as they read. */
+  /**
+   * True if the reader may be idle for any time: only one piece of such an answer is in this
+   * process, because its source writes at the reader's pace.
+   */
   readonly mayStay: boolean
 }
 
@@ -52,37 +61,37 @@ export interface ApiAnswer {
   readonly headers: Readonly<Record<string, string | readonly string[]>>
   readonly body: AnswerBody
   readonly reader?: ReaderOf
-  /** The value of a body of YAML, so that nobody has to read it again. */
+  /** The value of a YAML body, so that nobody has to parse it again. */
   readonly said?: unknown
-  /** What follows the body; asked when it has ended. */
+  /** Returns the trailers after the body. Called when the body has ended. */
   readonly trailers?: () => Readonly<Record<string, string | readonly string[]>>
 }
 
-/** A client's connection after its upgrade request was read and before any answer was written. */
+/** A client's connection after its upgrade request was read, and before any answer is written. */
 export interface ClientConnection {
   readonly socket: Duplex
-  /** Bytes that arrived with the request head. */
+  /** The bytes that arrived with the request head. */
   readonly head: Uint8Array
   /**
-   * Writes a body to `out`, which passes it to the client, at the client's pace. What waits is counted as that of any
-   * answer, and `out` is destroyed where it is too much. Never rejects.
+   * Writes a body to `out`, which passes it to the client at the client's pace. Waiting bytes are
+   * counted like those of any answer, and `out` is destroyed if there are too many. Never rejects.
    */
   readonly writeBody: (body: AnswerBody, out: Writable, reader: ReaderOf) => Promise<void>
 }
 
-/** Pieces are written in order; an async body may never end (watch, log). */
+/** Pieces are written in order. An async body may never end (watch, log). */
 export type AnswerBody = Uint8Array | Iterable<Uint8Array> | AsyncIterable<Uint8Array>
 
-/** A body that never waits to be asked: many readers of the same events are served in one go. */
+/** A body that pushes: many readers of the same events are served in one go. */
 export interface PushedBody extends AsyncIterable<Uint8Array> {
   pushTo(sink: BodySink): void
 }
 
 export interface BodySink {
-  /** False: the reader takes no more; `onDrain` is called when it does again. */
+  /** Returns false if the reader takes no more; `onDrain` is called when it does again. */
   write(parts: readonly Uint8Array[]): boolean
   onDrain: () => void
-  /** Nothing more comes. */
+  /** Ends the body. */
   end(): void
 }
 

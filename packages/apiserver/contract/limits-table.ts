@@ -1,66 +1,81 @@
-/** Every bound of the API server in one place; `createApiServer` takes a partial override. */
+/** The limits of the API server. `createApiServer` takes a partial override. */
 export interface ApiServerLimits {
   readonly bodyBytesMax: number
-  /** One object as it is stored, with its managedFields; etcd's own limit, and that of the store. */
+  /** The size of one stored object with its managedFields. etcd has the same limit, as does the store. */
   readonly objectBytesMax: number
-  /** Everybody who can authenticate may ask what they may do; a question has a few hundred bytes. */
+  /** Every authenticated user may ask for its own rights. A question has a few hundred bytes. */
   readonly selfReviewBytesMax: number
-  /** The bodies of all requests in flight. Beyond it, users with a large body or many bodies get Too Many Requests. */
+  /**
+   * The bodies of all requests in flight. Above this, users with a large body or many bodies get
+   * Too Many Requests.
+   */
   readonly bodiesBytesMax: number
   readonly bodiesBytesPerUserMax: number
-  /** Users take turns with larger bodies, one of each at a time, and rest as long as the last one took. */
+  /**
+   * Above this size, users take turns: one body of each user at a time, followed by a rest as long
+   * as its processing.
+   */
   readonly largeBodyBytes: number
   readonly largeBodiesAtOnceMax: number
-  /** Bounds the large bodies in progress, with the stored objects that they change. A larger one is worked on alone. */
+  /**
+   * The bytes of all large bodies in progress, including the stored objects that they change. A body
+   * that exceeds it runs alone.
+   */
   readonly largeBytesAtOnceMax: number
   readonly largeBodyRestMsMax: number
   /** A request whose step lasts this long waits for somebody else, e.g. a webhook, which may need a turn, too. */
   readonly largeBodyAwayMs: number
   /** For a request that is neither a watch nor another long-running one. */
   readonly requestTimeoutMs: number
-  /** A longer text is read in a thread of its own: the worst of this length holds the event loop for 20 ms. */
+  /**
+   * A longer text is parsed in a separate thread. The worst text of this length blocks the event
+   * loop for 20 ms.
+   */
   readonly yamlHereCharactersMax: number
-  /** For one text; the thread ends with it. */
+  /** The time for one text. The thread ends with it. */
   readonly yamlMs: number
-  /** For 3 MB as people write it, and a half more. */
+  /** Enough for 3 MB of ordinary YAML, and half as much again. */
   readonly yamlHeapMegabytes: number
-  /** All texts that wait for the thread. Beyond it, Too Many Requests. */
+  /** All texts that wait for the thread. Above this, clients get Too Many Requests. */
   readonly yamlWaitingCharactersMax: number
   readonly yamlWaitingPerUserMax: number
-  /** A thread that nobody needs ends after it. */
+  /** The idle time after which the thread ends. */
   readonly yamlIdleMs: number
   readonly readsInFlightMax: number
   readonly writesInFlightMax: number
-  /** How long a request waits for its turn under priority and fairness; a quarter of its time. */
+  /** How long a request waits for its turn under priority and fairness: a quarter of its time. */
   readonly turnWaitMs: number
-  /** How often seats that a priority level does not need are lent anew. */
+  /** The interval at which unused seats of priority levels are redistributed. */
   readonly seatSharingMs: number
   readonly watchersMax: number
-  /** A watch without timeoutSeconds ends after this to twice this, so that clients spread out. */
+  /** A watch without timeoutSeconds ends after one to two times this, so that clients spread out. */
   readonly watchTimeoutMinMs: number
   readonly bookmarkMs: number
-  /** Events that wait for one slow reader; beyond it the watch is closed and the client resumes. */
+  /** The events that wait for one slow reader. Above this, the watch is closed and the client resumes. */
   readonly watcherEventsMax: number
   readonly watcherBytesMax: number
-  /** Past events kept per resource for watches that resume. */
+  /** The number of past events kept per resource, for watches that resume. */
   readonly historyEventsMax: number
-  /** Of them, as JSON; beyond it the oldest go, but for `historyEventsMin`, which upstream keeps at least. */
+  /**
+   * The size of these events as JSON. Above it the oldest are dropped, except for
+   * `historyEventsMin`, which upstream always keeps.
+   */
   readonly historyBytesMax: number
   readonly historyEventsMin: number
-  /** How long a read waits for the cache to reach the revision it asked for. */
+  /** How long a read waits until the cache reaches the requested revision. */
   readonly freshReadMs: number
   /**
-   * All answers that wait for their readers. Beyond it, the user who holds the most loses the oldest answer. Their
-   * encryption and its buffers take as much again.
+   * The unread bytes of all answers. Above this, the user with the most loses the oldest answer.
+   * Encryption and its buffers take as much again.
    */
   readonly unreadBytesMax: number
   readonly unreadBytesPerUserMax: number
-  /** A list or watch whose reader takes nothing for so long ends. */
+  /** A list or watch ends if its reader takes nothing for this long. */
   readonly awayReaderMs: number
   /** The size of a reader's first piece. Later pieces grow to `chunkBytes` as it reads. */
   readonly firstPieceBytes: number
   readonly gzipBytesMin: number
-  /** Lists are written in pieces of this size; not below `gzipBytesMin`, which the first piece is compared with. */
+  /** The size of a list's pieces. At least `gzipBytesMin`, with which the first piece is compared. */
   readonly chunkBytes: number
   readonly loadPageEntries: number
   readonly patchAttemptsMax: number
@@ -71,23 +86,29 @@ export interface ApiServerLimits {
   readonly headerBytesMax: number
   readonly streamsPerConnectionMax: number
   readonly handshakeMs: number
-  /** For a trusted proxy to say where a connection comes from. */
+  /** The time in which a trusted proxy must send the client's address. */
   readonly proxyHeaderMs: number
-  /** TLS handshakes in progress at once, but for slow ones; half of them of one address. */
+  /** The number of simultaneous TLS handshakes, not counting slow ones. One address may use half of them. */
   readonly handshakesMax: number
-  /** Of them, begun in one pass of the event loop, before others are served again; more where passes are long. */
+  /**
+   * The number of handshakes begun in one pass of the event loop, before other requests are served.
+   * Longer passes begin more.
+   */
   readonly handshakesAtOnceMax: number
-  /** A handshake that takes longer waits for its client, and no longer counts. */
+  /** A handshake that takes longer is waiting for its client and is no longer counted. */
   readonly quickHandshakeMs: number
-  /** Connections that wait for their handshake's turn; beyond it the one that waits longest is closed. */
+  /**
+   * The number of connections that wait for their handshake. Above this, the longest waiting one is
+   * closed.
+   */
   readonly waitingHandshakesMax: number
-  /** For as long as this. Clients wait for ten seconds and more. */
+  /** How long a connection waits for its handshake. Clients wait for ten seconds or more. */
   readonly handshakeWaitMs: number
-  /** From a connection's start, or the end of the request before, to the last header. */
+  /** The time from the start of a connection, or from the end of the previous request, to the last header. */
   readonly headerReadMs: number
-  /** To the last byte of the body. */
+  /** The time to the last byte of the body. */
   readonly requestReadMs: number
-  /** A connection without a request is closed after it. */
+  /** The time after which a connection without a request is closed. */
   readonly idleConnectionMs: number
 }
 
@@ -149,19 +170,25 @@ export const apiServerLimits: ApiServerLimits = Object.freeze({
 })
 
 /**
- * Bounds of the API server that no caller sets, by the file that keeps them: `accessWebhook` is access-webhook.ts.
+ * The limits of the API server that callers cannot set, by the file that enforces them: `accessWebhook`
+ * is for access-webhook.ts.
  */
 export const apiServerBounds = Object.freeze({
   accessWebhook: Object.freeze({
-    /** Questions with longer fields are asked each time: a cache of them could be made to fill memory. */
+    /**
+     * Questions with longer fields are never cached; otherwise a client could use them to fill memory.
+     */
     cachedFieldCharsMax: 10_000,
   }),
   authorizerSession: Object.freeze({
-    /** Checks that one evaluation may wait for; each costs a good part of any budget anyway. */
+    /**
+     * The number of checks that one evaluation may wait for. Each costs a good part of any budget
+     * anyway.
+     */
     checksMax: 100,
   }),
   serviceAccount: Object.freeze({
-    /** A namespace's default account is made by a controller moments after the namespace. */
+    /** A controller creates a namespace's default account moments after the namespace. */
     defaultAccountTries: 10,
     triesEveryMs: 150,
   }),
@@ -173,20 +200,23 @@ export const apiServerBounds = Object.freeze({
     levelsMax: 1_000,
   }),
   auditLog: Object.freeze({
-    /** A full disk is tried again after so long. */
+    /** The time until a full disk is tried again. */
     retryMs: 1_000,
-    /** Between two writes: lines that come meanwhile go together, as each write costs two threads their sleep. */
+    /**
+     * The pause between two writes. Lines that arrive meanwhile are written together, because each
+     * write wakes two threads.
+     */
     restMs: 10,
   }),
   impersonation: Object.freeze({
-    /** Askers whose last mode is remembered. */
+    /** The number of askers whose last mode is cached. */
     rememberedMax: 10_000,
   }),
   issuerKeys: Object.freeze({
     /** Documents of an issuer are small. */
     documentBytesMax: 1024 * 1024,
     requestTimeoutMs: 10_000,
-    /** An unknown key makes us look again, but not more often than this. */
+    /** An unknown key triggers another fetch, but not more often than this. */
     refreshMsMin: 10_000,
   }),
   pushTurns: Object.freeze({
@@ -203,7 +233,7 @@ export const apiServerBounds = Object.freeze({
     eventMs: 5,
   }),
   priorityQueues: Object.freeze({
-    /** A request is thought to take this long until its real time is known. */
+    /** The time that a request is assumed to take until its real duration is known. */
     estimateMs: 3,
     handsMax: 4_096,
   }),
@@ -212,37 +242,46 @@ export const apiServerBounds = Object.freeze({
     printedYamlBytesMax: 16 * 1024,
   }),
   watchSocket: Object.freeze({
-    /** Clients of a watch have nothing to say. */
+    /** Clients of a watch have nothing to send. */
     messageBytesMax: 64 * 1024,
   }),
   compress: Object.freeze({
-    /** One takes 500 kB in zlib for as long as its reader stays away, and shares four threads with all others. */
+    /**
+     * Each stream takes 500 kB in zlib for as long as its reader stays away, and shares four threads
+     * with all others.
+     */
     streamsPerUserMax: 16,
     streamsMax: 64,
   }),
   handshakeTurns: Object.freeze({
-    /** One pass of the event loop accepts one connection: for so many in a row nothing begins, for so long at most. */
+    /**
+     * One pass of the event loop accepts one connection. No handshake begins for this many passes in a
+     * row, or this time.
+     */
     acceptingPassesMax: 32,
     acceptingMsMax: 20,
     inLongPassMax: 16,
   }),
   httpServer: Object.freeze({
-    /** The kernel has fewer where it allows fewer; a thousand agents that come at once must not wait to ask again. */
+    /** The kernel may allow fewer. A thousand agents that connect at once must not have to retry. */
     backlogMax: 4_096,
-    /** More than the window that a client may fill unasked. */
+    /** Larger than the window that a client may fill unasked. */
     unreadBytesMax: 262_144,
   }),
   negotiate: Object.freeze({
     clausesMax: 32,
   }),
   outputTurns: Object.freeze({
-    /** One pass of the event loop writes at most this much to all readers. Encrypting it takes about a millisecond. */
+    /**
+     * The bytes that one pass of the event loop writes to all readers. Encrypting them takes about a
+     * millisecond.
+     */
     passBytesMax: 256 * 1024,
-    /** Tables cost more per byte. */
+    /** The time limit of one pass, because Tables cost more per byte. */
     passMsMax: 5,
   }),
   pacedOutput: Object.freeze({
-    /** A piece that took longer than this to go was too large; one that took less could have been larger. */
+    /** A piece that took longer than this was too large; one that took less could have been larger. */
     slowPieceMs: 5_000,
     quickPieceMs: 1_000,
   }),
@@ -250,41 +289,44 @@ export const apiServerBounds = Object.freeze({
     sharedPartsMax: 16,
   }),
   querySize: Object.freeze({
-    /** Reading a hundred thousand takes half a second, and happens before it is known who asks. Go's own bound is 10,000. */
+    /**
+     * Parsing a hundred thousand takes half a second, and happens before authentication. Go's own limit
+     * is 10,000.
+     */
     parametersMax: 1_000,
   }),
   workTurns: Object.freeze({
-    /** A step that takes longer than this is one of a few; others are served for at least so long. */
+    /** The longest rest after a step. Few steps take longer than this. */
     restMsMax: 250,
   }),
   writeAnswer: Object.freeze({
-    /** More would be copied more often than it is worth. */
+    /** Copying larger bodies costs more than it saves. */
     joinedBytesMax: 4_096,
   }),
   decodeObject: Object.freeze({
     depthMax: 100,
-    /** Of one body; as many as a JSON body may have members and commas. */
+    /** The number of fields in one body, equal to the limit of members and commas in a JSON body. */
     fieldsMax: 300_000,
   }),
   kindReader: Object.freeze({
-    /** Objects that go to a webhook in one request. */
+    /** The number of objects that go to a webhook in one request. */
     convertedAtOnceMax: 500,
   }),
   registryErrors: Object.freeze({
     causeCharactersMax: 4 * 1024 * 1024,
   }),
   auditUnreadable: Object.freeze({
-    /** To ask who a certificate names may take so long. */
+    /** The timeout for finding the user whom a certificate names. */
     identifyMs: 10_000,
   }),
   lastingRequests: Object.freeze({
-    /** So many are looked at together: the rest of the server goes on meanwhile. */
+    /** The number of requests that are checked together; the rest of the server goes on meanwhile. */
     atOnceMax: 16,
   }),
   addressRange: Object.freeze({
-    /** Tries at random before the range is walked through. */
+    /** The number of random tries before the range is searched. */
     randomTries: 16,
-    /** A larger range is used only as far as this. */
+    /** Only this many addresses of a larger range are used. */
     addressesMax: 65_536,
   }),
   nodePorts: Object.freeze({
@@ -294,11 +336,11 @@ export const apiServerBounds = Object.freeze({
     triesMax: 20,
   }),
   otlpExporter: Object.freeze({
-    /** How long a call may take when its caller sets no bound of its own. */
+    /** The timeout of a call whose caller sets none. */
     callMs: 30_000,
   }),
   yamlReader: Object.freeze({
-    /** The least that nests as deep as a body of YAML may. */
+    /** The smallest text that nests as deep as a YAML body may. */
     stackMegabytes: 4,
     youngMegabytes: 8,
   }),

@@ -3,16 +3,16 @@ import type { Attributes } from './access.ts'
 import type { RequestInfo } from './request-info.ts'
 import { notFoundPath } from './status-answer.ts'
 
-/** The question to authorizers about a request, without the user who sends it. */
+/** The attributes of a request for authorizers, without its user. */
 export type RequestAttributes = Omit<Attributes, 'user'>
 
-/** Verbs that read selectors. */
+/** The verbs that read selectors. */
 const selecting: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection'])
 
 /**
- * Says what a request asks for, as upstream says it to its authorizers. Everything that decides about a
- * request of this API must ask with these attributes, or the same request has two meanings. Throws
- * BadRequest or NotFound where nobody can say what a path names.
+ * Returns what a request asks for, as upstream's attributes for its authorizers. Everything that
+ * decides about a request must use these attributes, or the same request has two meanings. Throws
+ * BadRequest or NotFound if it is unclear what a path names.
  */
 export function requestAttributes(info: RequestInfo): RequestAttributes {
   const { verb, path } = info
@@ -49,8 +49,9 @@ function selectorsOf(
 }
 
 /**
- * The one name that a list or watch can return: nodes follow their pods' objects so. No other verb takes
- * a name from a selector, since a create ignores it and makes an object of any name.
+ * Returns the only name that a list or watch can return; nodes follow their pods' objects this way.
+ * Other verbs take no name from a selector, since a create ignores it and makes an object of any
+ * name.
  */
 function selectedName({ query, verb, isVerbInPath }: RequestInfo): string {
   if (isVerbInPath || (verb !== 'list' && verb !== 'watch')) return ''
@@ -63,12 +64,15 @@ function selectedName({ query, verb, isVerbInPath }: RequestInfo): string {
     return isPathSegment(name) ? name : ''
   } catch (error) {
     if (!(error instanceof StatusError)) throw error
-    // The handler refuses what it cannot read, with the reason. Until then it names nothing.
+    // The handler refuses an unreadable selector with the reason. Here it names nothing.
     return ''
   }
 }
 
-/** Options of a list that upstream refuses to read, and with them the name that stands beside them. */
+/**
+ * Checks the list options that upstream refuses if unreadable; a name in the selector next to them
+ * is then ignored.
+ */
 function hasReadableNumbers(query: URLSearchParams): boolean {
   return ['limit', 'timeoutSeconds'].every((key) => {
     const text = query.get(key)

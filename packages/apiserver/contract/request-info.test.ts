@@ -45,7 +45,7 @@ test('a path says what is asked for', () => {
     ['POST', '/version', { verb: 'post', isResourceRequest: false }],
     ['GET', '/api/v1/namespaces/a/pods/%zz', { isUnreadable: true, isResourceRequest: false }],
     ['GET', '/api/v1/watch', { isUnreadable: true }],
-    // An encoded slash is a slash, as it is for upstream; what a proxied server is asked stays encoded.
+    // An encoded slash is a slash, as in upstream; the path for a proxied server stays encoded.
     [
       'GET',
       '/api/v1/namespaces/a%2Fpods/b%2Flog',
@@ -53,7 +53,7 @@ test('a path says what is asked for', () => {
     ],
     ['GET', '/api/v1/namespaces/a%2fpods/b/proxy%2Fx%2Fy/', { restOfPath: '/x%2Fy/' }],
     ['GET', '/api/v1/pods/%FF', { name: '\uFFFD' }],
-    // An empty step is a step.
+    // An empty segment is a segment.
     ['GET', '/api/v1//pods', { verb: 'get', resource: '', name: 'pods' }],
     ['GET', '/api/v1/namespaces//pods', { verb: 'list', resource: 'pods', namespace: '' }],
     ['DELETE', '/api/v1/pods//', { verb: 'deletecollection', resource: 'pods', name: '' }],
@@ -61,7 +61,7 @@ test('a path says what is asked for', () => {
     ['POST', '/api/v1/watch/namespaces/a/pods/b', { verb: 'watch', isVerbInPath: true, name: 'b' }],
     ['OPTIONS', '/api/v1/pods', { verb: '' }],
     ['get', '/api/v1/pods', { verb: '' }],
-    // Go drops a pair that it cannot read.
+    // Go drops an unreadable pair.
     ['GET', '/api/v1/pods?watch=%zz', { verb: 'list' }],
     ['GET', '/api/v1/pods?a;watch=1', { verb: 'list' }],
     ['GET', '/api/v1/pods?%77atch=f&watch=0', { verb: 'watch' }],

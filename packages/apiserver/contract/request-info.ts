@@ -1,16 +1,19 @@
 import type { GroupVersionResource } from '@skerry/api'
 
-/** What a path and method ask for, before anything is known of kinds (upstream's RequestInfo). */
+/** The meaning of a path and method, independent of kinds (upstream's RequestInfo). */
 export interface RequestInfo {
   readonly method: string
-  /** Decoded path without the query. */
+  /** The decoded path without the query. */
   readonly path: string
   readonly query: URLSearchParams
-  /** In Kubernetes' words for resources; the lower-case method otherwise. */
+  /** Kubernetes' verb for resources; otherwise the lower-case method. */
   readonly verb: string
-  /** The path says the verb, as `/api/v1/watch/…` does, whatever the method. */
+  /** True if the path names the verb, as `/api/v1/watch/…` does, whatever the method. */
   readonly isVerbInPath: boolean
-  /** Nothing can be authorized or served: the path has a malformed escape, or a verb and nothing else. */
+  /**
+   * True if the request cannot be authorized or served: its path has a malformed escape, or a verb
+   * and nothing else.
+   */
   readonly isUnreadable: boolean
   readonly isResourceRequest: boolean
   /** `api` or `apis`; empty for other paths. */
@@ -19,21 +22,21 @@ export interface RequestInfo {
   readonly subresource: string
   readonly namespace: string
   readonly name: string
-  /** What follows the subresource, with its leading slash, still encoded; or empty. */
+  /** The rest of the path after the subresource, still encoded, with its leading slash; or an empty text. */
   readonly restOfPath: string
 }
 
 const noResource: GroupVersionResource = Object.freeze({ group: '', version: '', resource: '' })
 
-/** Paths below a namespace that are parts of the namespace itself, not resources in it. */
+/** Paths below a namespace that are subresources of the namespace itself, not resources in it. */
 const namespaceSubresources = new Set(['status', 'finalize'])
 
-/** Deprecated steps that stand in the place of the method. */
+/** Deprecated path segments that replace the method. */
 const verbsInPath = new Set(['proxy', 'watch'])
 
 /**
- * Reads a request as upstream does: the path is decoded first and split then, so an encoded slash is a
- * slash, and an empty step is a step. Authorization and handlers must both use what this returns.
+ * Reads a request as upstream does: it decodes the path before splitting it, so an encoded slash is
+ * a slash, and an empty segment is a segment. Authorization and handlers must both use this result.
  */
 export function parseRequestInfo(method: string, target: string): RequestInfo {
   const [rawPath, queryText] = splitTarget(target)
@@ -62,7 +65,7 @@ export function parseRequestInfo(method: string, target: string): RequestInfo {
   return resourceInfo({ ...other, prefix }, { parts, at: headLength, rawPath })
 }
 
-/** The index of the first empty step inside of a path; slashes at its end mean nothing. */
+/** Returns the index of the first empty segment inside a path; trailing slashes mean nothing. */
 export function gapOf(path: string): number | undefined {
   if (!path.includes('//')) return undefined
   const at = path.replace(/\/+$/, '').split('/').indexOf('', 1)
@@ -71,7 +74,7 @@ export function gapOf(path: string): number | undefined {
 
 interface Place {
   parts: readonly string[]
-  /** Index of the first part after the version. */
+  /** The index of the first segment after the version. */
   at: number
   rawPath: string
 }
@@ -105,13 +108,16 @@ function resourceInfo(base: RequestInfo, place: Place): RequestInfo {
   }
 }
 
-/** Returns the rest of the path as it came: a proxied server may tell `/a` from `/a/`, and its root from nothing. */
+/**
+ * Returns the rest of the path as received: a proxied server may treat `/a` and `/a/` differently,
+ * and its root and an empty path.
+ */
 function restOf(
   rawPath: string,
   { from, subresource }: { from: number; subresource: string },
 ): string {
   const end = subresource === 'proxy' && rawPath.endsWith('/') ? '/' : ''
-  // Steps end here as they end in the decoded path.
+  // Segments end here as they end in the decoded path.
   const separator = /\/|%2f/gi
   let at = /^(?:\/|%2f)*/i.exec(rawPath)?.[0].length ?? 0
   for (let step = 0; step < from; step += 1) {
@@ -145,7 +151,7 @@ function resourceVerb({ method, query }: RequestInfo, name: string): string {
   }
 }
 
-/** Upstream's reading of a flag in a query: `0` and `false` unset it, anything else sets it. */
+/** Reads a query flag as upstream does: `0` and `false` unset it, anything else sets it. */
 export function isTrue(value: string | null): boolean {
   return value !== null && value !== '0' && value.toLowerCase() !== 'false'
 }
@@ -155,27 +161,27 @@ function splitTarget(target: string): [string, string] {
   return at < 0 ? [target, ''] : [target.slice(0, at), target.slice(at + 1)]
 }
 
-/** Slashes at both ends mean nothing. */
+/** Ignores slashes at both ends. */
 function splitPath(path: string): string[] {
   return path.replace(/^\/+/, '').replace(/\/+$/, '').split('/')
 }
 
 const malformedEscape = /%(?![0-9a-f]{2})/i
 
-/** Undefined where an escape is malformed. Bytes that are not UTF-8 become U+FFFD. */
+/** Returns undefined if an escape is malformed. Bytes that are not UTF-8 become U+FFFD. */
 function decodePath(raw: string): string | undefined {
   if (!raw.includes('%')) return raw
   if (malformedEscape.test(raw)) return undefined
   try {
     return decodeURIComponent(raw)
   } catch {
-    // The escapes are well-formed, so the bytes are not UTF-8, which Go does not mind.
+    // The escapes are well-formed, so the bytes are not UTF-8, which Go accepts.
     const decoded = new URLSearchParams(`p=${raw.replaceAll('+', '%2B').replaceAll('&', '%26')}`)
     return decoded.get('p') ?? raw
   }
 }
 
-/** Go's reading of a query: a pair with a semicolon or a malformed escape is not there. */
+/** Reads a query as Go does: a pair with a semicolon or a malformed escape is dropped. */
 function parseQuery(text: string): URLSearchParams {
   if (!text.includes('%') && !text.includes(';')) return new URLSearchParams(text)
   const pairs = text.split('&').filter((pair) => !pair.includes(';') && !malformedEscape.test(pair))

@@ -1,15 +1,15 @@
 import type { AnyObject } from '@skerry/api'
 import type { UserInfo } from './access.ts'
 
-/** A create of a kind that is answered and never stored, e.g. TokenReview. */
+/** Handles a create of a kind that is answered and never stored, e.g. TokenReview. */
 export interface ReviewRequest {
-  /** Decoded and defaulted; the handler answers with a copy that has a status. */
+  /** The decoded and defaulted object. The handler answers with a copy that has a status. */
   readonly object: AnyObject
-  /** Empty for cluster-wide kinds. */
+  /** The namespace; empty for cluster-scoped kinds. */
   readonly namespace: string
   readonly user: UserInfo
   readonly isDryRun: boolean
-  /** Admission that only looks; the handler calls it once it finds nothing wrong with the object itself. */
+  /** Runs validating admission. The handler calls it once it finds no error in the object itself. */
   readonly admitValid: () => Promise<void>
   readonly signal: AbortSignal
 }

@@ -4,14 +4,14 @@ import type { RequestAttributes } from './request-attributes.ts'
 import type { RequestInfo } from './request-info.ts'
 import type { UpgradeClient } from './subresource.ts'
 
-/** A path prefix that somebody else serves, e.g. `/clusters/`. */
+/** A path prefix with its own handler, e.g. `/clusters/`. */
 export interface Route {
   readonly prefix: string
-  /** Of the paths below the prefix only these; absent: all. */
+  /** Returns true for the paths below the prefix that belong to this route. If omitted, all do. */
   matches?(info: RequestInfo): boolean
-  /** True where answers are pages of somebody else, which ask for more below this path. */
+  /** True if answers are pages of another program, which load more from below this path. */
   readonly servesPages?: boolean
-  /** What the authorizers are asked, in place of the path itself. May refuse with a StatusError. */
+  /** Returns what the authorizers are asked, instead of the path itself. May refuse with a StatusError. */
   attributes?(info: RequestInfo, target: string): RequestAttributes
   serve(admitted: AuthorizedRequest): Promise<ApiAnswer>
   upgrade?(admitted: AuthorizedRequest, client: UpgradeClient): Promise<void>

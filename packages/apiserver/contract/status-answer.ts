@@ -10,7 +10,7 @@ export function statusAnswer(error: StatusError): ApiAnswer {
   return error.headers ? { ...answer, headers: { ...answer.headers, ...error.headers } } : answer
 }
 
-/** No reason is what Kubernetes says of errors that it has no word for. */
+/** Kubernetes omits the reason of errors that it has no word for. */
 export function statusOf(error: StatusError): Status {
   const status = error.toStatus()
   if (status.reason === 'Unknown') delete status.reason
@@ -30,10 +30,11 @@ function answerOf(status: Status, retryAfterSeconds?: number): ApiAnswer {
   }
 }
 
-/** Any error becomes one that a client may read; what is not a StatusError stays in the log. */
+/** Converts any error to one that a client may see; details of other errors stay in the log. */
 export function toStatusError(error: unknown): StatusError {
   if (error instanceof StatusError) return error
-  // The peer behind this server has answered nonsense (RFC 9110, 15.6.3): Kubernetes has no reason for that.
+  // The peer behind this server has sent an invalid answer (RFC 9110, section 15.6.3), for which
+  // Kubernetes has no reason.
   if (error instanceof PeerAnswerError) {
     return new StatusError('Unknown', error.message, { code: 502, cause: error })
   }

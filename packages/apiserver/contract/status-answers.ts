@@ -1,6 +1,6 @@
 import { StatusError, type AnyObject, type GroupResource, type StatusCause } from '@skerry/api'
 
-/** Answers and refusals that several subresources give in the same words. */
+/** Answers and refusals that several subresources share. */
 
 /** metav1.Status of success, as creates answer that have nothing else to say. */
 export const createdStatus: AnyObject = Object.freeze({
@@ -30,7 +30,7 @@ export function conflict(resource: GroupResource, name: string, why: string): St
   return new StatusError('Conflict', message, { details: detailsOf(resource, name) })
 }
 
-/** `Kind.group "name" is invalid: field: message`, with its causes. */
+/** Returns `Kind.group "name" is invalid: field: message`, with its causes. */
 export function invalidObject(
   kind: { group: string; kind: string },
   name: string,
@@ -49,7 +49,7 @@ export function invalidObject(
   })
 }
 
-/** metav1.Time: whole seconds. */
+/** Formats a metav1.Time, in whole seconds. */
 export function apiTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`
 }

@@ -11,24 +11,24 @@ export interface SubresourceRequest {
   readonly subresource: string
   readonly namespace: string
   readonly name: string
-  /** What follows the subresource in the path, for proxy; starts with a slash or is empty. */
+  /** The rest of the path after the subresource, for proxy. It starts with a slash or is empty. */
   readonly restOfPath: string
   readonly query: URLSearchParams
   readonly headers: Readonly<Record<string, string>>
   readonly method: string
-  /** Decoded body for create-like subresources (binding, eviction, token); undefined for streams. */
+  /** The decoded body for create-like subresources (binding, eviction, token). Undefined for streams. */
   readonly object: AnyObject | undefined
-  /** Raw body for proxy. */
+  /** The raw body for proxy. */
   readonly rawBody: AsyncIterable<Uint8Array>
   readonly user: UserInfo
   readonly isDryRun: boolean
   readonly objects: Objects
   readonly signal: AbortSignal
-  /** Throws Forbidden unless the user may also do this verb. */
+  /** Throws Forbidden unless the user may also use this verb. */
   readonly requireVerb: (verb: string) => Promise<void>
-  /** Runs admission that may change what is created; all of it for what connects. */
+  /** Runs mutating admission for a create, and all admission for a connection. */
   readonly admit: (object: AnyObject | undefined) => Promise<void>
-  /** Admission that only looks, of a create that the handler itself finds nothing wrong with. */
+  /** Runs validating admission for a create, after the handler has found no error itself. */
   readonly admitValid: (object: AnyObject) => Promise<void>
 }
 
@@ -44,18 +44,18 @@ export type SubresourceAnswer =
 /** Serves one subresource, e.g. pods/log. The key in the table is `resource/subresource`. */
 export interface SubresourceHandler {
   serve(request: SubresourceRequest): Promise<SubresourceAnswer>
-  /** For HTTP Upgrade (exec, attach, portforward, proxy): owns the client's socket from here on. */
+  /** Serves HTTP Upgrade (exec, attach, portforward, proxy). Owns the client's socket from here on. */
   upgrade?(request: SubresourceRequest, client: UpgradeSocket): Promise<void>
 }
 
-/** The client's connection after its upgrade request was read and before any answer was written. */
+/** The client's connection after its upgrade request was read, and before any answer is written. */
 export interface UpgradeSocket extends Pick<ClientConnection, 'socket' | 'head'> {
-  /** Who writes an answer that switches no protocols says with which status; it is what is recorded. */
+  /** Reports the status of an answer that does not switch protocols, for the records. */
   readonly onRefused?: (status: number) => void
 }
 
-/** The same, for those who write an answer's body there. */
+/** The same, for handlers that write an answer's body to the connection. */
 export interface UpgradeClient extends UpgradeSocket {
-  /** As ClientConnection has it, for this client. */
+  /** Does the same as ClientConnection's writeBody, for this client. */
   readonly writeBody: (body: AnswerBody, out: Writable) => Promise<void>
 }

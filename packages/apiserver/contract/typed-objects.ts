@@ -2,11 +2,11 @@ import type { AnyObject, GroupResource, KubeObject } from '@skerry/api'
 import type { Objects } from './objects.ts'
 
 /**
- * An object seen as its kind's type. The registry decodes every object against its kind's schema
+ * Returns an object as its kind's type. The registry decodes every object against its kind's schema
  * before admission sees it and before it is stored; callers name the type of that same kind.
  */
 export function typed<T extends KubeObject>(object: AnyObject): T {
-  // The schema that proved the object is the one the type was generated from.
+  // The type was generated from the schema that the object was checked against.
   return object as unknown as T
 }
 

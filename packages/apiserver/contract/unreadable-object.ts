@@ -1,10 +1,10 @@
 import { StatusError } from '@skerry/api'
 import type { Logger } from '@skerry/base'
 
-/** Why a request failed: the stored bytes of an object cannot be read. */
+/** Reports that a request failed because the stored bytes of an object cannot be read. */
 class UnreadableObjectError extends Error {
   override name = 'UnreadableObjectError'
-  /** Such as `namespaces "default"`. */
+  /** The object's name, such as `namespaces "default"`. */
   readonly object: string
   readonly reason: string
 
@@ -15,7 +15,7 @@ class UnreadableObjectError extends Error {
   }
 }
 
-/** The server's own fault, in upstream's words; `shown` defaults to the reason. */
+/** Reports the server's own fault, in upstream's words. `shown` defaults to the reason. */
 export function unreadableObject(
   { resource, name }: { resource: string; name: string },
   reason: string,
@@ -29,8 +29,8 @@ export function unreadableObject(
 }
 
 /**
- * Carries out one step of a start. If it fails on an object that cannot be read, logs the object and what to do, and
- * goes on: only while the server runs can the object be deleted unread.
+ * Runs one step of a start. If it fails because an object cannot be read, logs the object and what
+ * to do, and continues, because the object can be deleted unread only while the server runs.
  */
 export async function goOnPastUnreadable(
   log: Pick<Logger, 'error'>,

@@ -1,6 +1,6 @@
 import type { UserInfo } from './access.ts'
 
-/** Names and groups that Kubernetes gives a meaning. */
+/** Groups to which Kubernetes gives a meaning. */
 export const systemGroups = Object.freeze({
   authenticated: 'system:authenticated',
   unauthenticated: 'system:unauthenticated',
@@ -28,7 +28,7 @@ export function serviceAccountGroups(namespace: string): string[] {
   return [systemGroups.serviceAccounts, `${systemGroups.serviceAccounts}:${namespace}`]
 }
 
-/** Undefined when the user name is not a service account's. */
+/** Returns undefined if the user name is not a service account's. */
 export function splitServiceAccountName(
   userName: string,
 ): { namespace: string; name: string } | undefined {
@@ -41,8 +41,9 @@ export function splitServiceAccountName(
 const nodePrefix = 'system:node:'
 
 /**
- * The node that this user is: needs both the name's form and the group. Empty when the user is in
- * the group but its name is no node's; undefined when it is no node at all.
+ * Returns the name of the node that this user is, which requires both the name's form and the
+ * group. Returns an empty text if the name has the form without a node's name, and undefined if the
+ * user is not a node.
  */
 export function nodeNameOf(user: UserInfo): string | undefined {
   if (!user.name.startsWith(nodePrefix)) return undefined

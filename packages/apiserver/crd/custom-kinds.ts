@@ -19,12 +19,15 @@ export interface CustomKindsDeps {
   readonly objects: Objects
   readonly clock: Clock
   readonly log: Logger
-  /** How objects of definitions with a conversion webhook change their version; absent: not at all. */
+  /**
+   * Creates converters for definitions with a conversion webhook. If omitted, their objects are not
+   * converted.
+   */
   readonly converterOf?: (crd: CustomResourceDefinition) => ConvertObjects
 }
 
 export interface CustomKinds {
-  /** A custom kind's openAPIV3Schema as its CRD has it. */
+  /** Returns the openAPIV3Schema of a custom kind from its CRD. */
   customSchema(kind: Kind): unknown
   /** Follows the CRDs until the signal aborts. */
   run(signal: AbortSignal): Promise<void>
@@ -39,8 +42,8 @@ const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
 const { pendingMax, retryMs } = apiServerBounds.customKinds
 
 /**
- * Serves the kinds of CRDs: each established definition's kinds from the moment it is in the
- * cache, its status soon after; a deleted one's objects go before it does.
+ * Serves the kinds of CRDs. An established definition is served from the moment it is in the cache,
+ * and its status follows soon. The objects of a deleted definition are deleted before it.
  */
 export function createCustomKinds(deps: CustomKindsDeps): CustomKinds {
   const { registry } = deps
@@ -54,7 +57,7 @@ export function createCustomKinds(deps: CustomKindsDeps): CustomKinds {
     const group = (crd ?? served.get(name)?.crd)?.spec.group
     serve(served, name, crd && isOwn(crd) ? undefined : crd, deps)
     pending.push(name)
-    // Others may have waited for a name that is free now.
+    // Other definitions may have waited for a name that is free now.
     for (const other of crd ? [] : deps.objects.list(definitions)) {
       const { spec, metadata } = typed<CustomResourceDefinition>(other)
       if (spec.group === group && metadata.name !== name) pending.push(metadata.name ?? '')
@@ -89,7 +92,7 @@ interface CustomKindsParts extends CustomKindsDeps {
   readonly isOwn: (crd: CustomResourceDefinition) => boolean
 }
 
-/** A definition by the name of what the server has itself changes nothing, also when it goes. */
+/** A definition with the name of a built-in resource has no effect, and neither has its deletion. */
 function ownKinds(kinds: readonly Kind[]): (crd: CustomResourceDefinition) => boolean {
   const own = new Set(kinds.map(({ group, resource }) => resourceKey(group, resource)))
   return ({ spec: { group, names } }) => own.has(resourceKey(group, names.plural))
@@ -100,7 +103,7 @@ interface ServedDefinition {
   readonly kinds: readonly Kind[]
 }
 
-/** Synchronous, so that the kinds are there when the event reaches anybody else. */
+/** Synchronous, so that the kinds exist before any other listener gets the event. */
 function serve(
   served: Map<string, ServedDefinition>,
   name: string,
@@ -125,7 +128,7 @@ function serve(
     for (const kind of made) kinds.add(kind, convertObjects)
     served.set(name, { crd, kinds: made })
   }
-  // Watchers of the old kinds would go on in the old shape.
+  // Watchers of the old kinds would continue in the old shape.
   const { group, names } = (crd ?? before?.crd)?.spec ?? {}
   if (before && group !== undefined && names)
     cache.resource(resourceKey(group, names.plural)).reset()
@@ -135,7 +138,7 @@ function isSameShape(a: CustomResourceDefinition, b: CustomResourceDefinition): 
   return equalJson(a.spec, b.spec) && equalJson(a.status?.acceptedNames, b.status?.acceptedNames)
 }
 
-/** Names that are asked for but belong to somebody else are not served. */
+/** Names that belong to another definition are not served. */
 function withAcceptedNames(crd: CustomResourceDefinition): CustomResourceDefinition {
   const { acceptedNames } = crd.status ?? {}
   if (!acceptedNames?.plural || !acceptedNames.kind) return crd
@@ -172,7 +175,7 @@ function closing(queue: BoundedQueue<string>, signal: AbortSignal): Disposable {
   return { [Symbol.dispose]: () => signal.removeEventListener('abort', onAbort) }
 }
 
-/** Names that come back after a while: a definition whose objects take their time. */
+/** Queues names for a later retry, for definitions whose objects are still being deleted. */
 function laterQueue(
   clock: Clock,
   push: (name: string) => void,
@@ -247,7 +250,7 @@ const deleted = Object.freeze({
   message: 'removed all instances',
 })
 
-/** All objects first, then the definition. Objects with finalizers take their time. */
+/** Deletes all objects first, then the definition. Objects with finalizers take time. */
 async function cleanUp(
   crd: CustomResourceDefinition,
   { registry, objects, clock, isOwn }: CustomKindsParts,

@@ -2,7 +2,7 @@ import { StatusError, type Kind, type Schema, type Strategy } from '@skerry/api'
 import { checkCustomMetadata, defaultStructural, pruneStructural } from '@skerry/kinds'
 import { customValidation } from './custom-validation.ts'
 
-/** A custom kind whose objects are pruned, defaulted and validated by its CRD's schema. */
+/** Returns a custom kind whose objects are pruned, defaulted and validated by its CRD's schema. */
 export function withSchemaHooks(
   kind: Kind,
   versions: readonly Kind[],
@@ -39,7 +39,7 @@ function terminating({ group, resource }: Kind, name: string): StatusError {
   })
 }
 
-/** Objects stored before a default came into the schema they were stored under have it from then on. */
+/** Objects stored before a default was added to their schema get it when they are read. */
 function onReadOf(versions: readonly Kind[]): Partial<Strategy> {
   const schemas = new Map<string, Schema>(
     versions

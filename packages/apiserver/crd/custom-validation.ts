@@ -8,7 +8,7 @@ import {
 } from '@skerry/kinds'
 import type { AnyObject, Schema, StatusCause, Strategy } from '@skerry/api'
 
-/** Validation by a CRD's schema first, then by its rules, which are compiled when first needed. */
+/** Validates by a CRD's schema first, then by its rules, which are compiled when first needed. */
 export function customValidation(
   schema: Schema,
 ): Pick<Strategy, 'load' | 'validate' | 'validateUpdate' | 'validateStatusUpdate'> {
@@ -44,7 +44,7 @@ const blocking: ReadonlySet<string> = new Set([
   'FieldValueTypeInvalid',
 ])
 
-/** Rules trust the schema; without it their errors would only mislead. */
+/** Rules rely on the schema; without it their errors would only mislead. */
 function isBlocking({ reason = '' }: StatusCause): boolean {
   return blocking.has(reason)
 }

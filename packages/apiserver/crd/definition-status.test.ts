@@ -24,7 +24,7 @@ function accepted(crd: CustomResourceDefinition): CustomResourceDefinition {
   return { ...crd, status: planned(crd, []) }
 }
 
-/** As it is when nothing is left to do. */
+/** Returns the status at which planning settles. */
 const planned = (crd: CustomResourceDefinition, all: readonly CustomResourceDefinition[]) =>
   planStatus({ ...crd, status: planStatus(crd, all, now) }, all, now)
 

@@ -8,7 +8,7 @@ import type {
 type Names = CustomResourceDefinitionNames
 type Condition = Omit<CustomResourceDefinitionCondition, 'lastTransitionTime'>
 
-/** What the status of a CRD should say, beside all others. Decides; touches nothing. */
+/** Plans the status of a CRD, given all others. A pure function. */
 export function planStatus(
   crd: CustomResourceDefinition,
   all: readonly CustomResourceDefinition[],
@@ -27,7 +27,7 @@ export function planStatus(
           reason: 'NoConflicts',
           message: 'no conflicts found',
         },
-    // Once established, a CRD stays so: its objects exist.
+    // Once established, a CRD stays established, because its objects exist.
     isEstablished(crd) || (accepted && hasCondition(crd, 'NamesAccepted', 'True'))
       ? { ...established, status: 'True', reason: 'InitialNamesAccepted' }
       : accepted
@@ -48,7 +48,7 @@ export function planStatus(
   }
 }
 
-/** Watchers see first that the names are accepted, with the next look that they are served. */
+/** Watchers first see that the names are accepted, and with the next update that they are served. */
 const established = Object.freeze({
   type: 'Established',
   message: 'the initial names have been accepted',
@@ -64,7 +64,7 @@ function hasCondition(crd: CustomResourceDefinition, type: string, status: strin
   )
 }
 
-/** Each in the place where it stood; new ones after the others. */
+/** Keeps each condition in its place and appends new ones. */
 export function merged(
   before: readonly CustomResourceDefinitionCondition[],
   next: readonly Condition[],
@@ -76,7 +76,7 @@ export function merged(
   return [...kept, ...added.map((one) => dated(one, undefined, now))]
 }
 
-/** The time moves only when the status does. */
+/** Changes the time only if the status changes. */
 function dated(
   next: Condition,
   old: CustomResourceDefinitionCondition | undefined,
@@ -92,8 +92,8 @@ interface Conflict {
 }
 
 /**
- * Every name that nobody else in the group has is accepted on its own; of several conflicts the
- * last is told. A name that was accepted stays so.
+ * Accepts every name that is free in the group, each on its own. Reports the last of several
+ * conflicts. An accepted name stays accepted.
  */
 function acceptNames(
   crd: CustomResourceDefinition,
@@ -162,7 +162,7 @@ function fullNames(names: Names): Names {
 
 const approvalKey = 'api-approved.kubernetes.io'
 
-/** Groups of the community say who approved their kinds. */
+/** Groups of the Kubernetes community must state who approved their kinds. */
 function approvalOf({ spec, metadata }: CustomResourceDefinition): Condition | undefined {
   if (!/(^|\.)(k8s|kubernetes)\.io$/.test(spec.group)) return undefined
   const type = 'KubernetesAPIApprovalPolicyConformant'

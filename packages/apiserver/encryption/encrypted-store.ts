@@ -4,17 +4,17 @@ import type { EncryptionPlan } from './encryption-config.ts'
 import type { TransformerChain } from './transformer-chain.ts'
 import { UnreadableValueError } from './transformers/transformer.ts'
 
-/** A store whose values are plain here and encrypted there. */
+/** A store that decrypts values for its callers and encrypts them for the store below. */
 export interface EncryptedStore extends Store {
-  /** From now on; what is stored stays as it is. */
+  /** Takes effect for new writes; stored values stay as they are. */
   setPlan(plan: EncryptionPlan): void
-  /** True when a write of the same value would be kept in another way, e.g. with a newer key. */
+  /** Resolves to true if a write of the same value would be stored differently, e.g. with a newer key. */
   isStale(key: string): Promise<boolean>
 }
 
 /**
- * Between the registry and any store. In place of a value that cannot be read stands the reason:
- * who reads it asks `unreadableReason`.
+ * Wraps any store for the registry. An unreadable value is replaced by the reason, which readers
+ * find with `unreadableReason`.
  */
 type StoredEntry = Pick<Entry, 'key' | 'value' | 'isDamaged'>
 
@@ -24,7 +24,10 @@ export function createEncryptedStore(store: Store, firstPlan: EncryptionPlan): E
     const chain = entry.isDamaged ? undefined : plan.chainFor(storageOf(entry.key))
     return chain ? { ...entry, value: opened(entry, chain) } : entry
   }
-  /** What must be fetched before these are opened; most providers have it all here. */
+  /**
+   * Returns a promise for keys that must be fetched before these entries are opened. Most providers
+   * have theirs at hand.
+   */
   const fetched = (entries: readonly (Entry | undefined)[]): Promise<unknown> | undefined => {
     if (!plan.isRemote) return undefined
     const waits = entries.flatMap(
@@ -88,7 +91,7 @@ function openResult(result: WriteResult, open: (entry: Entry) => Entry): WriteRe
   return result.current ? { ...result, current: open(result.current) } : result
 }
 
-/** A value that none can read stays as it is: one bad object must not end every list and watch. */
+/** Leaves a value that cannot be read as it is: one bad object must not end every list and watch. */
 function opened(entry: { key: string; value: Uint8Array }, chain: TransformerChain): Uint8Array {
   try {
     return chain.open(entry.value, entry.key)
@@ -98,7 +101,7 @@ function opened(entry: { key: string; value: Uint8Array }, chain: TransformerCha
   }
 }
 
-/** `/registry/<group>/<resource>/…` without both ends. */
+/** Returns `<group>/<resource>` of a key under `/registry/`. */
 function storageOf(key: string): string {
   const start = '/registry/'.length
   const groupEnd = key.indexOf('/', start)

@@ -33,15 +33,15 @@ const resources = {
 type Provider = ConfigOf<typeof provider>
 type Keys = ConfigOf<typeof keys>
 
-/** Which resources are kept how; by the storage key of a resource, e.g. `core/secrets`. */
+/** Maps resources to their encryption, by the storage key of a resource, e.g. `core/secrets`. */
 export interface EncryptionPlan extends Disposable {
-  /** Undefined: kept as they are. */
+  /** Returns undefined if values of this resource are stored unencrypted. */
   chainFor(storage: string): TransformerChain | undefined
-  /** True when some keys are with a KMS plugin. */
+  /** True if a KMS plugin holds some keys. */
   readonly isRemote: boolean
-  /** Asks every KMS plugin and from then on looks after it. `onRecovered`: more may be readable now. */
+  /** Checks every KMS plugin, now and repeatedly. Calls `onRecovered` when more values may be readable. */
   start(onRecovered: () => void): Promise<void>
-  /** What is wrong with KMS plugins, one text each. */
+  /** Returns the problems of KMS plugins, one text each. */
   problems(): string[]
 }
 
@@ -50,7 +50,7 @@ export interface EncryptionDeps {
   readonly log: Logger
 }
 
-/** Providers by name: one that several resources use is one. */
+/** KMS providers by name. Resources that use the same one share it. */
 type KmsProviders = Map<string, KmsTransformer>
 
 interface PlanRule {
@@ -129,7 +129,7 @@ function matcherOf(text: string): PlanRule['matches'] {
   return (group, resource) => group === wanted && (name === '*' || resource === name)
 }
 
-/** What an earlier rule catches whole would never be reached. */
+/** Refuses an invalid resource name, and one that an earlier rule covers entirely. */
 function checkName(text: string, earlier: readonly string[], path: string): void {
   const dot = text.indexOf('.')
   const group = dot < 0 ? '' : text.slice(dot + 1)

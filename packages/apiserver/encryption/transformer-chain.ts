@@ -1,9 +1,9 @@
 import { UnreadableValueError, type Transformer } from './transformers/transformer.ts'
 
-/** Begins every value that some provider has encrypted. */
+/** The prefix of every encrypted value, whatever the provider. */
 const encryptedPrefix = Buffer.from('k8s:enc:')
 
-/** What is read without a configuration for its resource. */
+/** Reads values of resources without a configuration. */
 export const identityTransformer: Transformer = Object.freeze<Transformer>({
   prefix: '',
   seal: (value) => value,
@@ -19,18 +19,18 @@ export function isEncryptedValue(value: Uint8Array): boolean {
   return startsWith(value, encryptedPrefix)
 }
 
-/** Providers of one resource, in order: the first writes, all read. */
+/** The providers of one resource, in order: the first one writes, all read. */
 export interface TransformerChain {
   seal(value: Uint8Array, context: string): Uint8Array
   /** Throws UnreadableValueError. */
   open(value: Uint8Array, context: string): Uint8Array
-  /** To be awaited before `open`; undefined: it may open now. Never rejects. */
+  /** Await this before `open`. Returns undefined if the value can be opened now. Never rejects. */
   fetch(value: Uint8Array): Promise<void> | undefined
-  /** True when a write would keep the value in another way. */
+  /** Returns true if a write would store the value differently. */
   isStale(value: Uint8Array): boolean
 }
 
-/** Refusals name the storage path and upstream's reason. */
+/** Errors name the storage path and upstream's reason. */
 export function chainTransformers(transformers: readonly Transformer[]): TransformerChain {
   const links = transformers.map((transformer) => ({
     transformer,
@@ -51,7 +51,7 @@ export function chainTransformers(transformers: readonly Transformer[]): Transfo
           return transformer.open(value.subarray(prefix.length), context)
         } catch (error) {
           if (!(error instanceof UnreadableValueError)) throw error
-          // Identity stands beside keys that may still open it.
+          // The identity provider is listed with keys that may still open the value.
           if (prefix.length > 0) reasons.push(error.message)
         }
       }

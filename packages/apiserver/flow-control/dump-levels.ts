@@ -14,7 +14,7 @@ export function levelDumpRoutes(flowControl: Pick<FlowControl, 'levels'>): Route
   }))
 }
 
-/** Upstream's tables of what its levels and queues do, by the last part of their path. */
+/** Upstream's tables of its levels and queues, by the last part of their path. */
 const levelDumps: Readonly<Record<string, (levels: readonly LevelState[]) => string>> =
   Object.freeze({
     dump_priority_levels: (levels: readonly LevelState[]) =>
@@ -72,7 +72,7 @@ function queueRows({ name, queues }: LevelState): Row[] {
   ])
 }
 
-/** Columns as wide as their widest cell. */
+/** Makes columns as wide as their widest cell. */
 function table(rows: readonly Row[]): string {
   const texts = rows.map((row) =>
     row.map((cell, at) => (at === row.length - 1 ? String(cell) : `${cell},`)),

@@ -13,13 +13,16 @@ export const priorityLevels: GroupResource = Object.freeze({
   resource: 'prioritylevelconfigurations',
 })
 
-/** Upstream's, whose conditions ours take over when a store moves here. */
+/** Upstream's field manager. Ours takes over its conditions when a store moves here. */
 const manager = 'api-priority-and-fairness-config-consumer-v1'
 const autoUpdate = 'apf.kubernetes.io/autoupdate-spec'
-/** Without these the server cannot decide; they are kept as they are whatever people write. */
+/** The server cannot decide without these, so they are restored whatever users write. */
 const mandatory = new Set(['exempt', 'catch-all'])
 
-/** Upstream's schemas and levels: made where they are missing, kept up where people left them alone. */
+/**
+ * Creates upstream's schemas and levels if they are missing, and updates those that users have not
+ * changed.
+ */
 async function ensureFlowControlObjects(objects: Objects): Promise<void> {
   // The table is a copy of objects that upstream made.
   for (const wanted of table as unknown as readonly AnyObject[]) await ensureOne(objects, wanted)
@@ -33,7 +36,7 @@ async function ensureOne(objects: Objects, wanted: AnyObject): Promise<void> {
     try {
       await objects.create(resource, structuredClone(wanted))
     } catch (error) {
-      // Somebody else was faster.
+      // Another server was faster.
       if (!isStatusError(error, 'AlreadyExists')) throw error
     }
     return
@@ -49,15 +52,15 @@ function specOf(object: AnyObject): unknown {
   return structuredClone(object.spec)
 }
 
-/** The annotation decides; without it, an object that nobody has changed is still ours. */
+/** The annotation decides. Without it, an object that nobody has changed is still ours. */
 function isLeftToUs({ metadata }: AnyObject): boolean {
   const text = metadata.annotations?.[autoUpdate]
   return text === undefined ? metadata.generation === 1 : text === 'true'
 }
 
 /**
- * Keeps the objects as they should be until the signal aborts; looks only when one of them changed.
- * What cannot be written now is written with the next look.
+ * Keeps the objects up to date until the signal aborts. Looks only if one of them changed. A failed
+ * write is repeated with the next look.
  */
 export async function keepFlowControlObjects(
   objects: Objects,
@@ -83,7 +86,7 @@ export async function keepFlowControlObjects(
   }
 }
 
-/** Writes which schemas name a level that does not exist. */
+/** Records in their status which schemas name a level that does not exist. */
 async function reportDangling(objects: Objects, nowMs: number): Promise<void> {
   for (const { metadata, spec, status } of listTyped<FlowSchema>(objects, flowSchemas)) {
     const level = spec?.priorityLevelConfiguration.name ?? ''

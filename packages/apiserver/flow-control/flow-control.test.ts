@@ -23,7 +23,10 @@ test('a hand is of different queues, the same each time, and spread over all of 
   assert.ok(Math.min(...counts) > 80 && Math.max(...counts) < 180, counts.join())
 })
 
-/** Clients that ask `parallel` times at once and again when answered; how many answers each got. */
+/**
+ * Runs clients that send `parallel` requests at once and another after each answer. Returns their
+ * numbers of answers.
+ */
 async function simulate(clients: readonly { name: string; parallel: number }[], seed: number) {
   const clock = simulatedClock()
   const random = seededRandom(seed)

@@ -23,15 +23,15 @@ import { shareSeats } from './share-seats.ts'
 import { apiServerBounds } from '../contract/limits-table.ts'
 
 export interface FlowControlOptions {
-  /** Seats of all levels together. */
+  /** The number of seats of all levels together. */
   readonly seatsMax: number
   /** How long a request waits for its turn. */
   readonly waitMs: number
-  /** How often seats that nobody needs are lent anew. */
+  /** The interval at which unused seats are lent again. */
   readonly shareMs: number
-  /** How many objects a list would go through, for the seats that it takes. */
+  /** Returns the number of objects that a list would read, which determines its seats. */
   readonly objectsOf: (info: RequestInfo) => number
-  /** How many watch the resource that is written. Absent: nobody. */
+  /** Returns the number of watches of the written resource. If omitted, there are none. */
   readonly watchersOf?: (info: RequestInfo) => number
 }
 
@@ -41,12 +41,12 @@ export interface FlowRequest {
 }
 
 export interface FlowTicket {
-  /** Which schema and level the request came under, by uid. */
+  /** Headers with the uids of the schema and level that the request came under. */
   readonly headers: Readonly<Record<string, string>>
   readonly leave: Leave
 }
 
-/** A request that may not run now, or that failed; its answer says by which schema, too. */
+/** Reports that a request may not run now, or that it failed. Its answer names the schema, too. */
 export class FlowRejection extends Error {
   override name = 'FlowRejection'
   readonly headers: Readonly<Record<string, string>>
@@ -58,9 +58,9 @@ export class FlowRejection extends Error {
 }
 
 export interface FlowControl {
-  /** Resolves when the request may run. Throws FlowRejection when it had to wait too long. */
+  /** Resolves when the request may run. Throws FlowRejection if it had to wait too long. */
   enter(asked: FlowRequest, signal: AbortSignal): Promise<FlowTicket>
-  /** The levels as they are, by name; for those who look after the server. */
+  /** Returns the current state of the levels by name, for administrators. */
   levels(): LevelState[]
   /** Lends unused seats until the signal aborts. */
   run(signal: AbortSignal): Promise<void>
@@ -112,7 +112,7 @@ const writeVerbs: ReadonlySet<string> = new Set([
 ])
 const leaveExempt: Leave = () => undefined
 
-/** Priority and fairness: who floods the server waits, and the rest goes on (KEP-1040). */
+/** Applies priority and fairness: a client that floods the server waits, and the others go on (KEP-1040). */
 export function createFlowControl(
   objects: Objects,
   options: FlowControlOptions,
@@ -130,7 +130,7 @@ export function createFlowControl(
     ['priority_level', 'flow_schema'],
   )
   const counts = new WeakMap<Place, { inc(): void }>()
-  /** Looking labels up for each request would cost more than the rest of it. */
+  /** Caches labels: looking them up for each request would cost more than the rest of it. */
   const countOf = (place: Place): { inc(): void } => {
     const { schema, level } = place
     const count = counts.get(place) ?? dispatched.labels(level.name, schema.metadata.name ?? '')
@@ -185,7 +185,10 @@ export function createFlowControl(
   }
 }
 
-/** Upstream's names. As of the last look: what changes in between is not worth a count per request. */
+/**
+ * Reports upstream's metrics as of the last look; counting every request would cost more than it is
+ * worth.
+ */
 function createLevelMetrics(metrics: Metrics): (levels: readonly Level[]) => void {
   const gauge = (name: string, help: string) =>
     metrics.gauge(`apiserver_flowcontrol_${name}`, help, ['priority_level'])
@@ -204,13 +207,19 @@ function createLevelMetrics(metrics: Metrics): (levels: readonly Level[]) => voi
   }
 }
 
-/** A write that many watch takes more, and for longer: each event goes to each of them. */
+/**
+ * A write to a resource with many watches takes more seats for longer, because each event goes to
+ * each watch.
+ */
 function workOf(info: RequestInfo, options: FlowControlOptions): Omit<SeatsAsked, 'waitMs'> {
   if (info.verb === 'list' || !isWrite(info)) return { seats: seatsOf(info, options) }
   return writeWork(options.watchersOf?.(info) ?? 0)
 }
 
-/** Upstream's estimate: a seat for ten watchers, five milliseconds each, at most ten seats at a time. */
+/**
+ * Returns upstream's estimate: a seat for ten watchers, five milliseconds each, at most ten seats
+ * at a time.
+ */
 export function writeWork(watchers: number): Omit<SeatsAsked, 'waitMs'> {
   if (watchers < watchersPerSeat) return { seats: 1 }
   const work = Math.ceil(watchers / watchersPerSeat)
@@ -218,14 +227,14 @@ export function writeWork(watchers: number): Omit<SeatsAsked, 'waitMs'> {
   return { seats, afterMs: (work * eventMs) / seats }
 }
 
-/** Tokens of service accounts are made without an event. */
+/** Creating a service account token causes no event. */
 function isWrite({ verb, resource, subresource }: RequestInfo): boolean {
   return (
     writeVerbs.has(verb) && !(resource.resource === 'serviceaccounts' && subresource === 'token')
   )
 }
 
-/** A list takes a seat for each hundred objects that it goes through; what else there is, one. */
+/** A list takes a seat for each hundred objects that it reads; everything else takes one. */
 export function seatsOf(
   info: RequestInfo,
   { objectsOf }: Pick<FlowControlOptions, 'objectsOf'>,
@@ -306,7 +315,7 @@ function shapeOf(limited: LimitedPriorityLevelConfiguration | undefined): QueueS
   return { queues, handSize, queueLengthMax: queueLengthLimit }
 }
 
-/** How much of the last period's demand is forgotten with each look; half is gone after five minutes. */
+/** The weight of earlier demand at each look; half is forgotten after five minutes. */
 const smoothing = 0.977
 
 function lendSeats(all: readonly Level[], seatsMax: number): void {
@@ -317,7 +326,7 @@ function lendSeats(all: readonly Level[], seatsMax: number): void {
     const { nominal, min, max, smoothDemand } = level
     return { nominal, min, max, demand, smoothDemand }
   })
-  // While nobody asks for more than its own, everybody keeps it.
+  // While no level asks for more than its own seats, each keeps them.
   if (claims.every(({ demand, nominal }) => demand <= nominal)) {
     for (const { queues, nominal } of levels) queues.setSeats(nominal)
     return

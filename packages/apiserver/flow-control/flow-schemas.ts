@@ -8,7 +8,7 @@ import type { UserInfo } from '../contract/access.ts'
 import { splitServiceAccountName } from '../contract/user-names.ts'
 import type { RequestInfo } from '../contract/request-info.ts'
 
-/** The order in which schemas are asked: by precedence, then by name. */
+/** Sorts schemas in matching order: by precedence, then by name. */
 export function inOrder(schemas: readonly FlowSchema[]): FlowSchema[] {
   const precedence = ({ spec }: FlowSchema): number => spec?.matchingPrecedence ?? 1000
   const name = ({ metadata }: FlowSchema): string => metadata?.name ?? ''
@@ -25,7 +25,7 @@ export function schemaMatches(schema: FlowSchema, user: UserInfo, info: RequestI
   )
 }
 
-/** Requests of one flow wait for each other; those of others do not. */
+/** Returns the flow of a request. Requests of one flow wait for each other; those of others do not. */
 export function flowOf(schema: FlowSchema, user: UserInfo, info: RequestInfo): string {
   const type = schema.spec?.distinguisherMethod?.type
   const by = type === 'ByUser' ? user.name : type === 'ByNamespace' ? info.namespace : ''

@@ -8,21 +8,21 @@ export interface QueueShape {
   readonly queueLengthMax: number
 }
 
-/** Why a request was turned away; upstream's words for its metrics. */
+/** The reason for turning a request away, in the words of upstream's metrics. */
 export type Rejection = 'queue-full' | 'concurrency-limit' | 'time-out' | 'cancelled'
 
 /** Gives the seats back. Call once. */
 export type Leave = () => void
 
-/** What a request takes. */
+/** The seats that a request takes, and how long it may wait for them. */
 export interface SeatsAsked {
   readonly seats: number
   readonly waitMs: number
-  /** How long its seats stay taken when it has been answered: what it causes goes on. */
+  /** How long the seats stay taken after the answer, because the effects of the request continue. */
   readonly afterMs?: number
 }
 
-/** What a level has done so far, and does now. */
+/** The counts of a level, both totals and current values. */
 export interface LevelCounts {
   waiting: number
   executing: number
@@ -46,7 +46,7 @@ interface Waiter {
 
 interface Queue {
   readonly waiting: Waiter[]
-  /** Virtual time of its next request: what it has been given so far, in seat milliseconds. */
+  /** The virtual time of the next request: the seat milliseconds that the queue has used so far. */
   startTag: number
   seatsInUse: number
 }
@@ -54,8 +54,9 @@ interface Queue {
 const { estimateMs, handsMax } = apiServerBounds.priorityQueues
 
 /**
- * The seats of one priority level. Flows are spread over queues by shuffle sharding, and queues take
- * turns by the seat time that they have had, so that a flow that asks much waits for itself.
+ * Manages the seats of one priority level. Shuffle sharding spreads flows over queues, and queues
+ * take turns by the seat time that they have used, so that a flow with many requests only delays
+ * itself.
  */
 export class PriorityQueues {
   readonly #clock: Clock
@@ -77,7 +78,7 @@ export class PriorityQueues {
     cancelled: 0,
   }
 
-  /** Without a shape nobody waits: what has no seat is turned away. */
+  /** Without a shape there are no queues: a request without a free seat is turned away. */
   constructor(shape: QueueShape | undefined, seatsMax: number, clock: Clock) {
     this.#shape = shape
     this.#seatsMax = seatsMax
@@ -100,7 +101,7 @@ export class PriorityQueues {
     return this.#counts
   }
 
-  /** Queues that were ever used, by number. */
+  /** Returns the queues that were ever used, by number. */
   queues(): QueueState[] {
     return [...this.#queues]
       .map(([index, { waiting, seatsInUse, startTag }]) => ({
@@ -123,14 +124,14 @@ export class PriorityQueues {
     this.#hands.clear()
   }
 
-  /** The most seats that were wanted at one time since the last call. */
+  /** Returns the largest number of seats that were wanted at one time since the last call. */
   takeDemand(): number {
     const demand = this.#demandMax
     this.#demandMax = this.#seatsInUse + this.#seatsWaiting
     return demand
   }
 
-  /** Resolves when the request may run, or with why it may not. */
+  /** Resolves when the request may run, or with the reason why it may not. */
   async enter(flow: string, asked: SeatsAsked, signal: AbortSignal): Promise<Leave | Rejection> {
     const seats = Math.max(1, Math.min(asked.seats, this.#seatsMax))
     const queue = this.#queueOf(flow)
@@ -158,7 +159,7 @@ export class PriorityQueues {
     return this.#seatsInUse === 0 || this.#seatsInUse + seats <= this.#seatsMax
   }
 
-  /** The shortest queue of the flow's hand. */
+  /** Returns the shortest queue of the flow's hand. */
   #queueOf(flow: string): Queue {
     if (!this.#shape) return this.#queueAt(0)
     let hand = this.#hands.get(flow)
@@ -243,7 +244,7 @@ export class PriorityQueues {
   #leaving(queue: Queue, { seats, afterMs }: { seats: number; afterMs: number }): Leave {
     const startedMs = this.#clock.monotonicMs()
     const free = (): void => {
-      // What it really took, in place of the estimate.
+      // Charges the actual duration in place of the estimate.
       queue.startTag += seats * (this.#clock.monotonicMs() - startedMs - estimateMs)
       queue.seatsInUse -= seats
       this.#seatsInUse -= seats
@@ -266,7 +267,7 @@ function loadOf({ waiting, seatsInUse }: Queue): number {
   return waiting.length * 1_000 + seatsInUse
 }
 
-/** A queue that was idle does not get back what it did not use. */
+/** A queue that was idle does not get back the time it did not use. */
 function tagOf(queue: Queue, virtualTime: number): number {
   const isIdle = queue.seatsInUse === 0 && queue.waiting.length <= 1
   return isIdle ? Math.max(queue.startTag, virtualTime) : queue.startTag

@@ -1,18 +1,18 @@
 /** One priority level that takes part in sharing, in seats. */
 export interface SeatClaim {
   readonly nominal: number
-  /** What it keeps whatever others want. */
+  /** The seats that it keeps whatever other levels want. */
   readonly min: number
   readonly max: number
-  /** The most that it wanted lately. */
+  /** The largest recent demand. */
   readonly demand: number
-  /** The same, falling slowly. */
+  /** The demand, smoothed: it falls slowly. */
   readonly smoothDemand: number
 }
 
 /**
- * Decides how many seats each level has until the next look: at least its minimum and what it needs
- * of its own share; what others do not need is lent in proportion to demand (KEP-1040, borrowing).
+ * Decides how many seats each level has until the next look: at least its minimum, and what it
+ * needs of its own share. Unused seats are lent in proportion to demand (KEP-1040, borrowing).
  */
 export function shareSeats(claims: readonly SeatClaim[], total: number): number[] {
   const floors = claims.map(({ min, nominal, demand }) => Math.max(min, Math.min(nominal, demand)))

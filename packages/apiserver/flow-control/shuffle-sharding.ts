@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** Decides which queues a flow may use: `handSize` different ones of `deckSize`, the same each time. */
+/** Decides which queues a flow may use: `handSize` different ones of `deckSize`, always the same. */
 export function dealHand(flow: string, deckSize: number, handSize: number): number[] {
   let rest = createHash('sha256').update(flow).digest().readBigUInt64LE() & ((1n << 60n) - 1n)
   const hand: number[] = []
@@ -9,7 +9,7 @@ export function dealHand(flow: string, deckSize: number, handSize: number): numb
     const left = BigInt(deckSize - dealt)
     let card = Number(rest % left)
     rest /= left
-    // The card counts among those that are still there.
+    // The card's number counts only the remaining cards.
     for (const taken of hand.toSorted((a, b) => a - b)) if (taken <= card) card += 1
     hand.push(card)
   }

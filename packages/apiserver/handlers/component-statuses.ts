@@ -15,7 +15,7 @@ type ComponentName = (typeof components)[number]
 const components = ['scheduler', 'controller-manager', 'etcd-0'] as const
 const utf8 = new TextEncoder()
 
-/** One or a list. ComponentStatus is never stored: it is made for each request. */
+/** Returns one or a list. ComponentStatus is never stored: each request computes it. */
 export async function componentStatuses(
   call: ResourceCall,
   deps: HandlerDeps,

@@ -27,7 +27,7 @@ const readers: Readonly<Record<string, Reader>> = Object.freeze({
   NodeProxyOptions: path,
 })
 
-/** What a connection asks for, as the object that admission sees. */
+/** Builds the options of a connection as an object for admission. */
 export function connectOptions(
   { group, version, kind }: GroupVersionKind,
   query: URLSearchParams,

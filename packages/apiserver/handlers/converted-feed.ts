@@ -9,8 +9,8 @@ import type { ApiServerLimits } from '../contract/limits-table.ts'
 import type { RequestScope } from '../registry/request-scope.ts'
 
 /**
- * A resource's events, each when the webhook has converted its objects, in their order. Listens from
- * now on and keeps what happens until somebody listens to it. When the webhook fails, or falls too far
+ * Delivers a resource's events in order, each once the webhook has converted its objects. Listens
+ * at once and buffers events until the first listener comes. If the webhook fails or falls too far
  * behind, the watch ends and the client starts again.
  */
 export function convertedFeed(
@@ -61,7 +61,7 @@ export function convertedFeed(
   }
 }
 
-/** What a watcher looks at, whichever way the event goes. */
+/** Returns all objects of an event that any watcher may look at. */
 export function objectsOfEvent(event: CacheEvent): CachedObject[] {
   const { object, previous } = event
   return previous ? [object, previous, lastSeen(event)] : [object]

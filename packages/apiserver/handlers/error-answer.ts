@@ -6,8 +6,8 @@ import { statusAnswer, statusOf } from '../contract/status-answer.ts'
 import { valueAnswer } from './represent.ts'
 
 /**
- * An error in the encoding that the client reads; indented JSON where it reads none that we write.
- * Never fails: an error that is too long or too deep to be written is told in short.
+ * Encodes an error as the client accepts, or as indented JSON if it accepts no encoding we write.
+ * Never fails: an error that is too long or too deep is shortened.
  */
 export async function errorAnswer(error: StatusError, request: ApiRequest): Promise<ApiAnswer> {
   try {

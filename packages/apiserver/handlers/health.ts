@@ -1,9 +1,9 @@
 import { textAnswer, type ApiAnswer } from '../contract/exchange.ts'
 
-/** By name, in the order they are shown. A check throws what is wrong. */
+/** Health checks by name, in the order of display. A check throws an error if it fails. */
 export type HealthChecks = Readonly<Record<string, () => Promise<void>>>
 
-/** /healthz, /livez and /readyz, whole or one check, terse or verbose, as upstream words them. */
+/** Answers /healthz, /livez and /readyz, whole or one check, terse or verbose, in upstream's words. */
 export async function healthAnswer(
   parts: readonly string[],
   query: URLSearchParams,
@@ -38,7 +38,7 @@ async function passes(check: (() => Promise<void>) | undefined): Promise<boolean
     await check()
     return true
   } catch {
-    // The answer says that it failed; why is for those who may read the log of the part itself.
+    // The answer says only that the check failed; the reason is in the log of the failed part.
     return false
   }
 }

@@ -34,7 +34,7 @@ async function listed({ transport }: TestApiServer, accept: string, query: strin
   return pieces
 }
 
-/** Removes the parts that two servers cannot have in common. */
+/** Removes the parts that necessarily differ between two servers. */
 function comparable(text: string): string {
   return text
     .replaceAll(/"(uid|creationTimestamp|time)": ?"[^"]*"/g, '"$1":""')

@@ -37,8 +37,9 @@ interface Document {
 }
 
 /**
- * /openapi/v2 and /openapi/v3. Documents are made when first asked for and kept compressed while
- * the served kinds stay the same: a tenth of the memory, and what most clients take anyway.
+ * Serves /openapi/v2 and /openapi/v3. Documents are made at the first request and kept compressed
+ * while the served kinds stay the same: that takes a tenth of the memory, and most clients ask for
+ * gzip anyway.
  */
 export function createOpenApiHandler(
   kinds: ServedKinds,
@@ -94,7 +95,7 @@ async function groupVersionDocument(
   return value && toDocument('application/json', utf8.encode(JSON.stringify(value)))
 }
 
-/** Of definitions with one name this server's own stand. */
+/** If definitions have the same name, this server's own take precedence. */
 async function wholeDocument(
   input: OpenApiInput,
   isProtobuf: boolean,
@@ -123,7 +124,7 @@ async function toDocument(contentType: string, bytes: Uint8Array): Promise<Docum
   return { contentType, packed: await pack(bytes), etag: `"${hash}"` }
 }
 
-/** Read anew for each document: they are large, and documents are made once. */
+/** Descriptions are loaded for each document: they are large, and each document is made once. */
 async function withDescriptions(
   input: OpenApiInput,
   kinds: readonly Kind[],
@@ -141,7 +142,7 @@ async function readDeclarations(file: string): Promise<string | undefined> {
       'utf8',
     )
   } catch (error) {
-    // Not installed, or a group it does not know: documents then carry no sentences.
+    // The package is not installed, or lacks the group. Documents then have no descriptions.
     const code = error instanceof Error && 'code' in error ? error.code : ''
     if (code === 'MODULE_NOT_FOUND' || code === 'ERR_PACKAGE_PATH_NOT_EXPORTED') return undefined
     if (code === 'ENOENT') return undefined

@@ -77,7 +77,7 @@ function patchTo(
   }
 }
 
-/** Server-side apply, of JSON or YAML. */
+/** Serves server-side apply, in JSON or YAML. */
 async function applyTo(
   bytes: Uint8Array,
   call: ResourceCall,
@@ -98,7 +98,7 @@ async function applyTo(
   }
 }
 
-/** What a client applies, of JSON or YAML. */
+/** Decodes the configuration that a client applies, in JSON or YAML. */
 export async function decodeConfiguration(
   bytes: Uint8Array,
   readYaml: ReadYaml,
@@ -139,7 +139,7 @@ export function requirePatchOptions(
   requireValid(patchOptionsKind, '', validateManagerName(fieldManager, 'fieldManager'))
 }
 
-/** By content type. Throws UnsupportedMediaType. */
+/** Selects the patch type by content type. Throws UnsupportedMediaType. */
 export function patchFunction(
   call: Pick<ResourceCall, 'request' | 'reader'>,
   bytes: Uint8Array,

@@ -12,10 +12,10 @@ import { paced } from '../registry/request-scope.ts'
 import { badRequest, unnamed } from '../registry/registry-errors.ts'
 
 export interface Patch {
-  /** Applies it to any JSON object; pure. */
+  /** Applies the patch to any JSON object. A pure function. */
   readonly patch: (current: AnyObject) => Steps<unknown>
   readonly findings: readonly string[]
-  /** What a strategic merge patch says; absent of others. */
+  /** The value of a strategic merge patch; omitted for other patches. */
   readonly merged?: unknown
 }
 
@@ -25,8 +25,9 @@ type PatchRequest = Pick<
 >
 
 /**
- * The object of the kind that a patch makes. Throws StatusError Invalid when it makes none: it is the
- * patch that is wrong then. Throws BadRequest when what it makes has no name.
+ * Returns the object of the kind that results from a patch. Throws StatusError Invalid if the
+ * result is not an object of the kind, since the patch is wrong then, and BadRequest if it has no
+ * name.
  */
 export async function patchedObject(
   current: AnyObject,
@@ -59,7 +60,7 @@ export async function patchedObject(
   })
 }
 
-/** The object, or why it is none. */
+/** Returns the object, or the reason why it is not one. */
 async function typedOrWrong(
   patched: JsonObject,
   findings: readonly string[],
@@ -74,7 +75,7 @@ async function typedOrWrong(
   }
 }
 
-/** A merged map is taken for the kind whatever it says, if only it says a text. */
+/** A merged map is read as the kind, whatever kind it names, as long as that is a text. */
 function mistypedName({ kind, apiVersion }: JsonObject): string | undefined {
   const value = [apiVersion ?? '', kind ?? ''].find((each) => typeof each !== 'string')
   return value === undefined
@@ -88,7 +89,7 @@ function unread({ kind: _kind, apiVersion: _version, ...fields }: JsonObject): s
   return names.map((name) => `unknown field ${JSON.stringify(name)}`)
 }
 
-/** Why JSON cannot be read as the kind that it names. */
+/** Returns why JSON cannot be read as the kind that it names. */
 function undecodedType(
   patched: JsonObject,
   { kind: { group, version, kind, isCustom }, isRegistered }: PatchRequest,
@@ -110,7 +111,7 @@ function mistyped(name: string, value: unknown): string {
   return `couldn't get version/kind; json parse error: ${message}`
 }
 
-/** What an apply makes; upstream fails to convert a value that has passed its check of types. */
+/** Returns the result of an apply. Upstream fails to convert a value that has passed its type check. */
 export async function typedApplied(
   next: AnyObject,
   findings: readonly string[],

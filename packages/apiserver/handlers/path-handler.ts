@@ -34,13 +34,13 @@ export interface PathDeps {
   readonly metrics: Metrics
   readonly health: HealthChecks
   readonly openApi: OpenApiHandler
-  /** What GET /version says. */
+  /** The fields of GET /version. */
   readonly version: Readonly<Record<string, string>>
   readonly address: () => string
   readonly aggregation?: Aggregation | undefined
 }
 
-/** Everything that is not an object: discovery, health, version, metrics. */
+/** Serves everything that is not an object: discovery, health, version, metrics. */
 export async function servePath(call: AuthorizedRequest, deps: PathDeps): Promise<ApiAnswer> {
   const { info } = call
   if (info.method !== 'GET' && info.method !== 'HEAD')
@@ -98,7 +98,7 @@ async function discoveryAnswer(
   return textAnswer(404, '404 page not found\n')
 }
 
-/** Nothing of it when the client says that it has it: kubectl asks so each time. */
+/** Returns no body if the client already has the document: kubectl asks so each time. */
 function unlessKnown(request: ApiRequest, value: unknown, contentType: string): ApiAnswer {
   const { body } = jsonAnswer(200, value)
   const hash = isWhole(body) ? createHash('sha512').update(body).digest('hex') : ''
@@ -112,7 +112,7 @@ function hasBuiltinGroup(group: string, { kinds }: Pick<PathDeps, 'kinds'>): boo
   return kinds.all().some((kind) => !kind.isCustom && kind.group === group)
 }
 
-/** GET /apis or /apis/<group> where other servers have a part in it; undefined where they have none. */
+/** Answers GET /apis or /apis/<group> if other servers contribute to it. Returns undefined if they do not. */
 function aggregatedGroups(group: string, { kinds, aggregation }: PathDeps): unknown {
   const extras = aggregation?.extras() ?? []
   if (extras.length === 0) return undefined
@@ -167,9 +167,10 @@ function rootPaths({ kinds, aggregation }: PathDeps): string[] {
   return [...paths].toSorted()
 }
 
-/** For paths below a group version that name no resource. */
+/** Answers paths below a group version that do not name a resource. */
 export function unknownResource(info: RequestInfo, kinds: ServedKinds): ApiAnswer | StatusError {
-  // Groups that only definitions make leave what they do not know to whoever comes after them: nobody.
+  // In groups that only definitions create, upstream passes unknown paths to the next handler, and
+  // there is none.
   if (!hasBuiltinGroup(info.resource.group, { kinds }))
     return textAnswer(404, '404 page not found\n')
   return new StatusError('NotFound', 'the server could not find the requested resource', {

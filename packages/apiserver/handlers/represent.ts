@@ -17,15 +17,15 @@ const openBrace = utf8.encode('{')
 const listEnd = utf8.encode(']}\n')
 const newline = utf8.encode('\n')
 
-/** How one client wants objects of one kind. */
+/** The form in which one client wants objects of one kind. */
 export interface View {
   readonly reader: KindReader
   readonly representation: Representation
-  /** Of a Table's rows. */
+  /** The part of each object that a Table's rows include. */
   readonly includeObject: 'None' | 'Metadata' | 'Object'
   readonly nowMs: number
   readonly chunkBytes: number
-  /** For turns of the event loop: between two objects of a list, and before one that is large. */
+  /** Yields to the event loop between two objects of a list, and before a large one. */
   readonly clock: Clock
   readonly signal: AbortSignal
 }
@@ -37,7 +37,7 @@ export function viewOf(
 ): View {
   const include = context.query.get('includeObject') ?? ''
   const isKnown = include === 'None' || include === 'Metadata' || include === 'Object'
-  // Nobody asks for it but who wants a Table.
+  // The option matters only for Tables.
   if (!isKnown && include !== '' && representation.as === 'table') {
     throw badRequest(
       `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(include)}: must be 'Metadata', 'Object', 'None', or empty`,
@@ -71,7 +71,7 @@ export async function listAnswer(page: ListPage, view: View): Promise<ApiAnswer>
   const { reader, representation } = view
   const { kind, apiVersion } = reader
   await reader.prepare?.(page.items, view.signal)
-  // Lists of custom resources say that there is no next page, as upstream's do.
+  // Lists of custom resources have an empty continue token, as upstream's do.
   const isUntyped = kind.isCustom === true && representation.as === 'object'
   const metadata = { ...(isUntyped ? { continue: '' } : {}), ...listMeta(page) }
   if (isPlain(representation)) {
@@ -94,7 +94,10 @@ function isLong({ items }: ListPage, { chunkBytes }: View): boolean {
   return items.some((item) => (bytes += item.bytes.length) > chunkBytes)
 }
 
-/** In pieces, as it is read: a Table of all that there is would hold the server, and its memory, for long. */
+/**
+ * Writes the list in pieces as it is read: a Table of all objects would block the server, and use
+ * much memory.
+ */
 function shapedListAnswer(page: ListPage, metadata: ListMeta, view: View): ApiAnswer {
   const isYaml = view.representation.encoding === 'yaml'
   return {
@@ -124,7 +127,7 @@ function* shapedPieces(page: ListPage, metadata: ListMeta, view: View): Generato
   yield utf8.encode(`${text}${end}`)
 }
 
-/** All of a list but what is in it; `items` is what that is called. */
+/** Returns everything of a list except its items; `items` is the name of their field. */
 function shapedHead(metadata: ListMeta, view: View): Record<string, unknown> & { items: string } {
   const { kind, apiVersion } = view.reader
   switch (view.representation.as) {
@@ -161,7 +164,7 @@ function shapedItem(cached: CachedObject, view: View): unknown {
   }
 }
 
-/** In pieces: each item is parsed and written alone. */
+/** Writes the list in pieces: each item is parsed and written alone. */
 async function protobufListAnswer(
   page: ListPage,
   metadata: ListMeta,
@@ -194,7 +197,7 @@ function wrongShape({ group, kind, listKind, isCustom }: Kind, wanted: string): 
   )
 }
 
-/** Any JSON value, in the encoding that was negotiated. */
+/** Answers with any JSON value, in the negotiated encoding. */
 export async function valueAnswer(
   status: number,
   value: unknown,
@@ -211,22 +214,22 @@ export async function valueAnswer(
 
 const { printedYamlBytesMax } = apiServerBounds.represent
 
-/** JSON is YAML, too: what is long is written so. */
+/** JSON is valid YAML, so long values are written as JSON. */
 async function yamlAnswer(status: number, value: unknown): Promise<ApiAnswer> {
   const headers = { 'content-type': 'application/yaml' }
   const text = JSON.stringify(value)
   if (text.length > printedYamlBytesMax) return { status, headers, body: utf8.encode(`${text}\n`) }
-  // A CommonJS package: in the program's bundle it has its default export alone.
+  // yaml is a CommonJS package: in the program's bundle it only has its default export.
   const { default: yaml } = await import('yaml')
   return { status, headers, body: utf8.encode(yaml.stringify(value)), said: value }
 }
 
-/** The cached bytes as they are. */
+/** Returns true if the cached bytes can be sent as they are. */
 export function isPlain({ encoding, as, isPretty }: Representation): boolean {
   return encoding === 'json' && as === 'object' && !isPretty
 }
 
-/** The value that a client reads in place of the object, in the shape it asked for. */
+/** Returns the value that a client gets for the object, in the shape it asked for. */
 export function shapedObject(cached: CachedObject, view: View, hasHeaders = true): unknown {
   const { reader, representation, includeObject, nowMs } = view
   const object = reader.parse(cached)
@@ -263,13 +266,13 @@ function shapedList(page: ListPage, metadata: ListMeta, view: View): unknown {
         kind: 'PartialObjectMetadataList',
         apiVersion: 'meta.k8s.io/v1',
         metadata,
-        // Upstream makes this list anew, and leaves it unset without items.
+        // Upstream builds this list itself, and leaves it null if there are no items.
         items: objects.length === 0 ? null : objects.map((object) => partialObjectMetadata(object)),
       }
     case 'table':
       return {
         ...tableOf({ kind: reader.kind, objects, nowMs, includeObject, metadata }),
-        // Rows of kinds without columns of their own are made as that list is.
+        // Upstream builds the rows of kinds without their own columns in the same way.
         ...(objects.length === 0 && hasUsualColumns(reader.kind) ? { rows: null } : {}),
       }
   }
@@ -291,7 +294,7 @@ function listMeta({ revision, isUnversioned, continueToken, remaining }: ListPag
   }
 }
 
-/** Splices stored bytes; a list of any length needs one piece of memory at a time. */
+/** Splices stored bytes, so that a list of any length needs one piece of memory at a time. */
 function* listPieces(
   head: Uint8Array,
   items: readonly CachedObject[],
@@ -300,7 +303,7 @@ function* listPieces(
   let parts: Uint8Array[] = [head]
   let bytes = head.length
   let isFirst = true
-  // The list says what its items are; only custom resources repeat it, as upstream's do.
+  // The list names the kind of its items; only custom resources repeat it, as upstream's do.
   const skipped = reader.kind.isCustom ? 0 : reader.headLength
   for (const item of items) {
     const wire = reader.wire(item)

@@ -14,16 +14,16 @@ import type { ListOptions } from '../registry/list.ts'
 import { badRequest, invalid, requireValid } from '../registry/registry-errors.ts'
 import type { FieldValidation } from '../registry/request-scope.ts'
 
-/** metav1.ListOptions of a list. Throws StatusError BadRequest, Invalid. */
+/** Reads the metav1.ListOptions of a list. Throws StatusError BadRequest or Invalid. */
 export function parseListOptions(info: RequestInfo, kind: Kind): ListOptions {
   const { query } = info
   const match = query.get('resourceVersionMatch') ?? ''
   const resourceVersion = query.get('resourceVersion') ?? ''
   const continueToken = query.get('continue') ?? ''
-  // Of no use to a list, and still refused when it is no number.
+  // A list ignores this option, but still refuses a value that is not a number.
   integer(query, 'timeoutSeconds')
   const limit = integer(query, 'limit') ?? 0
-  // What cannot be read is told before what does not go together.
+  // Unreadable options are reported before conflicting ones.
   parseLabelSelector(query.get('labelSelector') ?? '')
   parseFieldSelector(query.get('fieldSelector') ?? '')
   const causes: StatusCause[] = matchCauses({ match, resourceVersion, continueToken })
@@ -44,7 +44,7 @@ export interface WatchOptions {
   readonly selection: Selection
   readonly resourceVersion: string
   readonly wantsBookmarks: boolean
-  /** Undefined: as the resource version says. */
+  /** If undefined, the resource version decides. */
   readonly sendInitialEvents: boolean | undefined
   readonly timeoutSeconds: number
 }
@@ -127,7 +127,7 @@ function forbiddenField(field: string, detail: string): StatusCause {
 export function parseSelection(info: RequestInfo, kind: Kind): Selection {
   const { query } = info
   return {
-    // A cluster-scoped kind's path carries no namespace, except a namespace's own.
+    // A cluster-scoped kind's path has no namespace, except a namespace's own.
     namespace: kind.isNamespaced ? info.namespace : '',
     name: info.name,
     labels: parseLabelSelector(query.get('labelSelector') ?? ''),
@@ -137,7 +137,7 @@ export function parseSelection(info: RequestInfo, kind: Kind): Selection {
 
 function parseFields(text: string, kind: Kind): readonly FieldRequirement[] {
   if (text === '') return []
-  // A term that says nothing of nothing is none, as `=` is.
+  // An empty term, such as `=`, is not a requirement.
   const requirements = parseFieldSelector(text).filter(({ field, value }) => field + value !== '')
   for (const { field } of requirements) {
     const isKnown =
@@ -149,10 +149,10 @@ function parseFields(text: string, kind: Kind): readonly FieldRequirement[] {
   return requirements
 }
 
-/** Kinds whose refusal upstream words with the kind. */
+/** The kinds that upstream names in its refusal. */
 const labelsNamed: ReadonlySet<string> = new Set(['ResourceSlice'])
 
-/** Upstream has no usual fields of a kind for which it says which there are. */
+/** Upstream does not add the usual fields to kinds that declare their own. */
 function hasOwnLabels({ selectableFields, isCustom }: Kind): boolean {
   return selectableFields.length > 0 || isCustom === true
 }
@@ -195,7 +195,7 @@ export function parseWriteOptions(
   const validation = query.get('fieldValidation') ?? ''
   const force = query.get('force')
   const manager = query.get('fieldManager')
-  // A patch has rules of its own for it.
+  // A patch has its own rules for the field manager.
   if (manager !== null && verb !== 'patch') {
     const optionsKind = { group: 'meta.k8s.io', kind: optionsName, resource: '' }
     requireValid(optionsKind, '', validateManagerName(manager, 'fieldManager'))
@@ -208,7 +208,7 @@ export function parseWriteOptions(
   }
 }
 
-/** The options as the client gave them, for admission. */
+/** Returns the options as the client gave them, for admission. */
 export function writeOptionsObject({ query, verb }: RequestInfo): AnyObject {
   const dryRun = query.getAll('dryRun')
   const force = query.get('force')
@@ -225,7 +225,7 @@ export function writeOptionsObject({ query, verb }: RequestInfo): AnyObject {
   }
 }
 
-/** The part of a user agent before its version, as upstream names an unnamed manager. */
+/** Returns the part of a user agent before its version, which names the manager if the client does not. */
 function managerOf(userAgent = ''): string {
   return (userAgent.split('/')[0] ?? '').slice(0, 128) || 'unknown'
 }

@@ -25,11 +25,11 @@ export interface ResourceCall {
   readonly reader: KindReader
   readonly user: UserInfo
   readonly warn: (text: string) => void
-  /** Throws Forbidden unless the user may also do this verb. */
+  /** Throws Forbidden unless the user may also use this verb. */
   readonly requireVerb: (verb: string) => Promise<void>
-  /** Into the request's audit event; absent where none is written. */
+  /** Adds an annotation to the request's audit event. Omitted if none is written. */
   readonly annotate?: Annotate
-  /** The request's span; absent where nothing is traced. */
+  /** The request's span. Omitted if nothing is traced. */
   readonly trace?: Span
   readonly signal: AbortSignal
 }
@@ -119,7 +119,7 @@ function bodyBytesMaxOf({ resource, group }: Kind, limits: ApiServerLimits): num
     : limits.bodyBytesMax
 }
 
-/** Bounds what one user's texts may cost the others. */
+/** Limits how much one user's texts may cost the others. */
 export function readYamlOf(
   { request, user, signal }: Pick<ResourceCall, 'request' | 'user' | 'signal'>,
   { yaml }: Pick<RegistryDeps, 'yaml'>,
@@ -131,7 +131,7 @@ export function readYamlOf(
   }
 }
 
-/** Asked only when a body names something else than its path. */
+/** Called only if a body names something other than its path. */
 export function registeredIn({ kinds }: Pick<RegistryDeps, 'kinds'>) {
   return (apiVersion: string, kind: string): boolean =>
     kinds.all().some((each) => isOf(each, apiVersion, kind))
@@ -142,7 +142,7 @@ function isOf(kind: Kind, apiVersion: string, name: string): boolean {
   return name === kind.kind || kind.subresources.some((each) => each.kind.kind === name)
 }
 
-/** The body; protobuf is turned into JSON, which is what everything behind this speaks. */
+/** The body. Protobuf is converted to JSON, which all later code uses. */
 export async function readObjectBody(
   { request }: Pick<ResourceCall, 'request'>,
   schemaName: string,

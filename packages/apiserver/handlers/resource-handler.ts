@@ -40,7 +40,7 @@ export async function serveResource(call: ResourceCall, deps: HandlerDeps): Prom
   const { kind } = reader
   if (info.subresource === 'scale') return scaleAnswer(call, requireSubresource(call), deps)
   if (info.subresource !== '') requireSubresource(call)
-  // Others (log, exec, binding, …) are served only where something was given that serves them.
+  // Other subresources (log, exec, binding, …) are served only if there is a handler.
   if (info.subresource !== '' && !isPart(info.subresource)) throw notFoundPath()
   const { verb } = info
   if (verb === 'watch' && kind.verbs.includes('list') && !kind.verbs.includes('watch')) {
@@ -79,7 +79,7 @@ function watchNotSupported(resource: string): StatusError {
   return new StatusError('MethodNotAllowed', message, { details: { kind: resource } })
 }
 
-/** A name must be one step of a path, whatever stands behind it. */
+/** A name must be one segment of a path, even if more follows. */
 function requireNameSegment(name: string): void {
   if (name.includes('/')) throw notFoundPath()
   const isStep = name !== '.' && name !== '..'

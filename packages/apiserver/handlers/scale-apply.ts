@@ -11,19 +11,20 @@ const scaleReplicas = ['spec', 'replicas']
 
 export interface AppliedScale {
   readonly scale: AnyObject
-  /** Of the object that is scaled. */
+  /** The managed fields of the scaled object. */
   readonly managedFields: readonly ManagedFieldsEntry[]
 }
 
 export interface ScaledKind {
   readonly schemaName: string
-  /** Where the scaled object holds what a Scale holds in spec.replicas. */
+  /** The path in the scaled object of the field that a Scale holds in spec.replicas. */
   readonly replicasPath: readonly string[]
 }
 
 /**
- * Server-side apply of a Scale. Who owns its replicas stands in the entries of the object that is
- * scaled, under the path that they have there; the rest of those entries stays as it is.
+ * Applies a Scale (server-side apply). The owner of its replicas is recorded in the managed fields
+ * of the scaled object, under the path that replicas have there. The rest of those entries stays as
+ * it is.
  */
 export async function scaleApply(
   call: ResourceCall,
@@ -72,7 +73,7 @@ export async function scaleApply(
       })
       const added = owning
         .filter((owner) => !entries.some((entry) => isSameOwner(owner, entry)))
-        // Upstream's scale endpoint notes no time.
+        // Upstream's scale endpoint records no time.
         .map(({ time: _time, ...owner }) => ({
           ...owner,
           apiVersion,

@@ -37,7 +37,7 @@ import {
 
 type ScalePaths = NonNullable<Subresource['scale']>
 
-/** autoscaling/v1 Scale of any kind that says where its replicas are. */
+/** Serves the autoscaling/v1 Scale of any kind that declares where its replicas are. */
 export async function scaleAnswer(
   call: ResourceCall,
   subresource: Subresource,
@@ -90,8 +90,8 @@ export async function scaleAnswer(
 }
 
 /**
- * A scale to zero says nothing of replicas: who owned them does so no more, and nobody else does. Of
- * replicas that nobody owns the owners are not tracked.
+ * Updates the owner of the replicas. A scale to zero does not mention replicas, so their former
+ * owner loses them and nobody gains them. Replicas without an owner are not tracked.
  */
 function trackScale(
   next: AnyObject,
@@ -110,7 +110,7 @@ function trackScale(
   next.metadata = seen.metadata
 }
 
-/** Without managedFields: what changed tells who owns it. */
+/** If the result has no managedFields, the changes decide who owns the replicas. */
 type NextScale = (live: AnyObject, current: AnyObject) => NextScaled | Promise<NextScaled>
 
 interface NextScaled {
@@ -228,7 +228,7 @@ function numberAt(object: AnyObject, path: string): number {
   return typeof value === 'number' ? value : 0
 }
 
-/** A selector's text, whether the kind holds it as text, as labels or as a LabelSelector. */
+/** Formats a selector, whether the kind holds it as text, as labels or as a LabelSelector. */
 function selectorText(value: unknown): string {
   if (typeof value === 'string') return value
   if (!isJsonObject(value)) return ''
@@ -247,7 +247,10 @@ function getPath(object: JsonObject, path: string): unknown {
   return value
 }
 
-/** Own members only: a definition may name any path, and one through a prototype would change every object. */
+/**
+ * Sets own members only: a definition may name any path, and one through a prototype would change
+ * every object.
+ */
 function setPath(object: JsonObject, path: string, value: unknown): void {
   const parts = path.split('.').slice(1)
   const last = parts.pop() ?? ''

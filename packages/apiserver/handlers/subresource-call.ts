@@ -64,7 +64,7 @@ async function subresourceRequest(
   const { info, request, reader, user, requireVerb, signal } = call
   const record = reader.kind.subresources.find(({ name }) => name === info.subresource)
   if (!record) throw new StatusError('NotFound', 'the server could not find the requested resource')
-  // A proxy passes on whatever it is asked, by the methods that upstream lets it have.
+  // A proxy forwards any request, with the methods that upstream allows.
   const isServed =
     record.name === 'proxy'
       ? proxyMethods.has(info.method)
@@ -73,7 +73,7 @@ async function subresourceRequest(
   const options = parseWriteOptions(info, request.headers['user-agent'])
   const scope = scopeOf(call, options)
   const object = await bodyObject(call, deps)
-  // Others become a part of what they are about, and are not shown.
+  // Other bodies become a part of their object and are not shown.
   if (object && record.kind.kind === 'TokenRequest') {
     trackBody(object, bodyKinds['TokenRequest'] ?? '', scope, deps)
   }
@@ -113,7 +113,7 @@ function connectInput(kind: GroupVersionKind, { query, restOfPath }: RequestInfo
   return { operation: 'CONNECT', object, oldObject: undefined }
 }
 
-/** Only creates of a kind the server knows (Binding, Eviction, TokenRequest) carry an object. */
+/** Only creates of a kind that the server knows (Binding, Eviction, TokenRequest) have an object. */
 async function bodyObject(call: ResourceCall, deps: HandlerDeps): Promise<AnyObject | undefined> {
   const { info, reader, warn } = call
   if (info.verb !== 'create') return undefined
@@ -135,7 +135,7 @@ async function bodyObject(call: ResourceCall, deps: HandlerDeps): Promise<AnyObj
   })
 }
 
-/** Kinds that come as the body of a subresource's create, and their schemas. */
+/** The kinds of bodies of a subresource's create, and their schemas. */
 const bodyKinds: Readonly<Record<string, string>> = Object.freeze({
   Binding: 'io.k8s.api.core.v1.Binding',
   Eviction: 'io.k8s.api.policy.v1.Eviction',

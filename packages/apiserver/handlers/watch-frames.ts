@@ -13,7 +13,7 @@ const heads: Readonly<Record<WatchEventType, Uint8Array>> = Object.freeze({
   DELETED: utf8.encode('{"type":"DELETED","object":'),
 })
 
-/** JSON lines, as the client asked for objects, Tables or metadata. */
+/** Encodes JSON lines of objects, Tables or metadata, as the client requested. */
 export async function framesFor(view: View): Promise<Frames> {
   if (view.representation.encoding === 'protobuf') return protobufFramesFor(view)
   return isPlain({ ...view.representation, isPretty: false })
@@ -27,7 +27,7 @@ interface LastFrame {
   frame: Uint8Array
 }
 
-/** One event goes to many watchers in a row: what was just encoded serves the next one, too. */
+/** One event goes to many watchers in a row, so the last encoding is kept for the next one. */
 const lastFrames = new WeakMap<KindReader, LastFrame>()
 
 function plainFrames(reader: KindReader): Frames {
@@ -54,7 +54,7 @@ function plainFrames(reader: KindReader): Frames {
 
 const lastProtobufFrames = new WeakMap<KindReader, LastFrame>()
 
-/** Each event with its length before it. */
+/** Writes each event with its length before it. */
 async function protobufFramesFor(view: View): Promise<Frames> {
   const { reader, representation } = view
   const frame = await protobufFrames()

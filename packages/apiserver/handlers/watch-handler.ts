@@ -15,7 +15,7 @@ import type { WatchOptions } from './request-options.ts'
 import type { View } from './represent.ts'
 import { framesFor } from './watch-frames.ts'
 
-/** How many watches are open; bounded for the whole server. */
+/** Counts the open watches. Their number is limited for the whole server. */
 export interface WatchCount {
   open: number
 }
@@ -31,7 +31,8 @@ export async function watchAnswer(
   const { resourceVersion } = options
   const revision = watchRevision(resourceVersion)
   const frames = await framesFor(view)
-  // Who asks for the objects waits for them; who asks for what comes after a version of the future gets that.
+  // A client that wants objects waits for them; one that wants events after a future version gets
+  // those.
   const wantsObjects = options.sendInitialEvents === true || resourceVersion === ''
   if (wantsObjects) await waitForVersion(resourceVersion, scope.signal, deps)
   const resource = cache.resource(scope.reader.storage)
@@ -44,7 +45,7 @@ export async function watchAnswer(
     const error = expired(`too old resource version: ${revision} (${resource.oldestRevision})`)
     return { status: 200, headers, body: frames.error(error.toStatus()) }
   }
-  // From here to the Watcher no event may be missed: what is prepared meanwhile is kept.
+  // No event may be missed between here and the Watcher, so the feed buffers them.
   const feed = scope.reader.prepare ? convertedFeed(resource, scope, limits) : resource
   await scope.reader.prepare?.(objectsOf(start), scope.signal)
   const isSelected = (object: CachedObject): boolean =>
@@ -83,7 +84,7 @@ function objectsOf({ initial, replay }: Start): CachedObject[] {
   return [...initial, ...replay.flatMap(objectsOfEvent)]
 }
 
-/** In a watch upstream takes a malformed version for its own fault. */
+/** In a watch upstream reports a malformed version as an internal error. */
 function watchRevision(text: string): number {
   try {
     return parseResourceVersion(text)
@@ -98,7 +99,7 @@ interface Start {
   replay: readonly CacheEvent[]
 }
 
-/** Undefined: the history since that revision is gone. */
+/** Returns undefined if the history since that revision is gone. */
 function startOf(
   { resourceVersion, sendInitialEvents, selection }: WatchOptions,
   revision: number,

@@ -10,7 +10,7 @@ test('a watch over WebSocket sends one event per message and closes when its tim
   await using server = await startTestApiServer()
   const { ca, cert, key } = server.credentials
   const binary = 'base64.binary.k8s.io'
-  // A token among them is not repeated to whoever reads the answer.
+  // A token among the protocols is not repeated in the answer.
   const token = 'base64url.bearer.authorization.k8s.io.c2VjcmV0'
   for (const protocols of [[], [binary], [token, binary]]) {
     const url = `${server.url.replace('https', 'wss')}${path}`

@@ -11,9 +11,9 @@ const { messageBytesMax } = apiServerBounds.watchSocket
 const newline = 10
 
 /**
- * A watch as WebSocket messages, one event each, over the subprotocol that the client named first.
- * Owns the socket; resolves when the watch has ended or the client is gone. Throws BadRequest, before
- * anything is written, for a handshake that is none.
+ * Serves a watch as WebSocket messages, one event each, over the subprotocol that the client named
+ * first. Owns the socket. Resolves when the watch has ended or the client is gone. Throws
+ * BadRequest for an invalid handshake, before anything is written.
  */
 export async function serveWatchSocket(
   { body }: ApiAnswer,
@@ -26,12 +26,12 @@ export async function serveWatchSocket(
     perMessageDeflate: false,
     maxPayload: messageBytesMax,
     handleProtocols: (protocols) => {
-      // A token among them is for this server alone, and is not repeated.
+      // A token among the protocols is for this server alone and is not repeated.
       return [...protocols].find((each) => !each.startsWith(bearerProtocolPrefix)) ?? false
     },
   })
   const webSocket = await accepted(server, { request: message, ...client })
-  // A socket that breaks closes, and that is all there is to it.
+  // A broken socket just closes.
   webSocket.on('error', () => undefined)
   const out = messagesTo(webSocket)
   // The client is gone, or may no longer watch.
@@ -39,7 +39,7 @@ export async function serveWatchSocket(
   await client.writeBody(body, out)
 }
 
-/** Whoever called answers a handshake that is none, and writes it down. */
+/** The caller answers and logs an invalid handshake. */
 async function accepted(
   server: WebSocketServer,
   client: Parameters<typeof acceptHandshake>[1],
@@ -52,7 +52,10 @@ async function accepted(
   }
 }
 
-/** Takes lines in pieces of any length; each line becomes a message, in a frame a piece (RFC 6455, 5.4). */
+/**
+ * Takes lines in pieces of any length. Each line becomes a message, each piece a frame (RFC 6455,
+ * section 5.4).
+ */
 function messagesTo(webSocket: WebSocket): Writable {
   let isWithinMessage = false
   const sendFrame = async (frame: Buffer): Promise<void> => {
@@ -68,7 +71,7 @@ function messagesTo(webSocket: WebSocket): Writable {
       )
     },
     final(ended) {
-      // An event of which the rest was given up is never a message.
+      // A partial event must never look like a whole message.
       if (isWithinMessage) webSocket.terminate()
       else webSocket.close(1000)
       ended()
@@ -88,14 +91,14 @@ async function sendEach(
   for (const frame of frames) await sendFrame(frame)
 }
 
-/** When the socket has taken it; rejects when that is closed. */
+/** Resolves when the socket has taken the frame. Rejects if the socket is closed. */
 function sent(webSocket: WebSocket, frame: Buffer, fin: boolean): Promise<void> {
   return new Promise((resolve, reject) =>
     webSocket.send(frame, { binary: false, fin }, (error) => (error ? reject(error) : resolve())),
   )
 }
 
-/** The last one may go on in the next piece. */
+/** Splits a piece into lines. The last line may continue in the next piece. */
 function* linesOf(piece: Buffer): Generator<Buffer> {
   for (let at = 0; at < piece.length;) {
     const found = piece.indexOf(newline, at)

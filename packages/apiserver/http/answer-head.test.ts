@@ -15,7 +15,7 @@ import { answerHead } from './answer-head.ts'
 
 interface Head {
   readonly status: number
-  /** As the bytes of UTF-8 that they are. */
+  /** The bytes of UTF-8, one character each. */
   readonly warnings: readonly string[]
 }
 
@@ -27,7 +27,7 @@ interface Ask {
 
 type Exchange = (server: TestApiServer, ask: Ask) => Promise<Head>
 
-/** The request and one behind it on the same connection, which must be answered as well. */
+/** Sends the request and one behind it on the same connection, which must be answered as well. */
 async function overHttp1(server: TestApiServer, { method, path, body }: Ask): Promise<Head> {
   const { ca, cert, key } = server.credentials
   const port = Number(new URL(server.url).port)
@@ -175,7 +175,7 @@ test('whatever code a webhook refuses with, its client reads a status of HTTP, a
     ...[-1, 0, 100, 101, 200, 204, 304, 399].map((code) => [{ code }, 400] as const),
     ...[400, 418, 429, 599].map((code) => [{ code }, code] as const),
     ...[600, 999, 1000, 1e9].map((code) => [{ code }, 400] as const),
-    // No Status at all: the call has failed.
+    // There is no Status: the call has failed.
     ...[403.5, 1e10, 'x'].map((code) => [{ code }, 500] as const),
     [{ code: 403, reason: '☃\r\nx: y', message: '☃\0' }, 403],
     [{ code: 429, details: { retryAfterSeconds: '☃\r\nx' } }, 500],

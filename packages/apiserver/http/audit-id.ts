@@ -1,12 +1,12 @@
 import type { Random } from '@skerry/base'
 import { newUid } from '../contract/uid.ts'
 
-/** Wide enough for a UUID, a ULID and a trace id; narrow enough for any log and any header. */
+/** Long enough for a UUID, a ULID and a trace id; short enough for any log and any header. */
 const shape = /^[\w.:-]{1,64}$/
 
 /**
- * The one name of a request in every log that it passes. A client's own is taken where it is plain and
- * short: what two of them sent at once, or what would not stand in a line of a log, is not.
+ * Returns the id of a request in every log it passes through. A client's own is used if it is plain
+ * and short. It is not used if two headers were sent, or if it would not fit a log line.
  */
 export function auditIdOf(headers: Readonly<Record<string, string>>, random: Random): string {
   const { 'audit-id': sent = '' } = headers

@@ -3,14 +3,14 @@ import { patientProtocol, type Clock } from '@skerry/base'
 import { parseClientHello } from './client-hello.ts'
 
 export interface HelloDeps {
-  /** For the client to say what it wants. */
+  /** The time for the client to send its hello. */
   readonly helloMs: number
   readonly clock: Pick<Clock, 'setTimer'>
 }
 
 /**
- * Looks at the client's first words on a connection that nobody has read from, leaves them there for TLS, and tells
- * whether it is in no hurry. A connection that says nothing takes nobody's turn, and ends.
+ * Peeks at the client's first bytes on a connection that nobody has read from, leaves them for TLS,
+ * and reports whether the client is patient. A silent connection occupies no turn, and is closed.
  */
 export function awaitHello(
   connection: Duplex,
@@ -39,7 +39,7 @@ export function awaitHello(
 }
 
 function readPart(connection: Duplex): Buffer | undefined {
-  // A connection without an encoding reads buffers, and null when there are none.
+  // A connection without an encoding returns buffers, or null if there are none.
   const part: unknown = connection.read()
   return Buffer.isBuffer(part) ? part : undefined
 }

@@ -15,7 +15,7 @@ let early: { ca: string; cert: string; key: string }
 before(async () => {
   server = await startTestApiServer()
   const { publicKeyPem, privateKeyPem } = await generateKeyPair()
-  // As a client has it whose server's clock is behind.
+  // Stands for the certificate of a client whose server's clock is behind.
   const cert = await signCertificate(server.authority, {
     subject: { commonName: 'early' },
     publicKeyPem,
@@ -28,7 +28,10 @@ before(async () => {
 })
 after(() => server[Symbol.asyncDispose]())
 
-/** Over the agent's connections; whether it was a new one, and whether TLS began with what it knew of another. */
+/**
+ * Uses the agent's connections. Returns whether it was a new one, and whether TLS resumed another's
+ * session.
+ */
 async function ask(
   agent: https.Agent,
 ): Promise<{ status: number; isNew: boolean; isResumed: boolean }> {

@@ -1,19 +1,28 @@
-/** What a client offers before anything is secret, as far as it has come. */
+/** The unencrypted offer of a TLS client, as far as it has arrived. */
 export type ClientHello =
   | { readonly isWhole: false }
-  /** By ALPN; none where it is no hello of TLS either: TLS itself will say so. */
+  /**
+   * The protocols offered by ALPN. The list is empty if this is not a TLS hello; TLS itself will
+   * report that.
+   */
   | { readonly isWhole: true; readonly protocols: readonly string[] }
 
 const handshakeRecord = 22
 const clientHello = 1
 const recordHeadBytes = 5
-/** RFC 8446, section 5.1. A hello in several records is not read: nothing that says what it offers has one. */
+/**
+ * See RFC 8446, section 5.1. A hello in several records is not read: no client that offers ALPN
+ * sends one.
+ */
 const recordBytesMax = 16_384
 const alpnExtension = 16
 
 const nothing: ClientHello = Object.freeze({ isWhole: true, protocols: Object.freeze([]) })
 
-/** Reads the first bytes of a connection: RFC 8446, section 4.1.2, and RFC 7301, section 3.1. Never throws. */
+/**
+ * Reads the first bytes of a connection: RFC 8446, section 4.1.2, and RFC 7301, section 3.1. Never
+ * throws.
+ */
 export function parseClientHello(bytes: Buffer): ClientHello {
   if (bytes.length > 0 && bytes[0] !== handshakeRecord) return nothing
   if (bytes.length < recordHeadBytes) return { isWhole: false }
@@ -25,11 +34,11 @@ export function parseClientHello(bytes: Buffer): ClientHello {
   return protocols ? { isWhole: true, protocols } : nothing
 }
 
-/** Undefined: it is cut, or something else. */
+/** Returns undefined if the hello is cut off or is something else. */
 function protocolsOf(hello: Reader): string[] | undefined {
   if (hello.number(1) !== clientHello) return undefined
   const body = hello.vector(3)
-  // Version and random; then session, ciphers and compressions.
+  // Skips version and random; then session, ciphers and compressions.
   body?.skip(34)
   if (!body?.vector(1) || !body.vector(2) || !body.vector(1)) return undefined
   const extensions = body.vector(2)
@@ -52,7 +61,7 @@ function names(list: Reader | undefined): string[] | undefined {
   return found
 }
 
-/** Of what is behind its end there are zeros and no vectors. */
+/** Reads numbers and vectors. Beyond the end, numbers are zero and vectors undefined. */
 class Reader {
   readonly #bytes: Buffer
   #at = 0
@@ -69,14 +78,14 @@ class Reader {
     this.#at = Math.min(this.#at + bytes, this.#bytes.length)
   }
 
-  /** Of 1, 2 or 3 bytes. */
+  /** Reads a number of 1, 2 or 3 bytes. */
   number(bytes: 1 | 2 | 3): number {
     const value = this.left < bytes ? 0 : this.#bytes.readUIntBE(this.#at, bytes)
     this.skip(bytes)
     return value
   }
 
-  /** Its length stands in so many bytes before it. */
+  /** Reads a vector, whose length precedes it in this many bytes. */
   vector(lengthBytes: 1 | 2 | 3): Reader | undefined {
     if (this.left < lengthBytes) return undefined
     const length = this.number(lengthBytes)

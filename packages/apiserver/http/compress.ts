@@ -6,12 +6,12 @@ import { apiServerBounds } from '../contract/limits-table.ts'
 
 const gzipWhole = promisify(gzip)
 
-/** Fast rather than small: the link that profits most is the one that is slow anyway. */
+/** Prefers speed to size: the link that profits most is the one that is slow anyway. */
 const options = Object.freeze({ level: constants.Z_BEST_SPEED })
 
 const { streamsPerUserMax, streamsMax } = apiServerBounds.compress
 
-/** Lists that are being compressed. Beyond the bounds a list is sent as it is. */
+/** The number of lists being compressed. Above the limits a list is sent uncompressed. */
 export class GzipStreams {
   readonly #ofUsers = new Map<string, number>()
   #count = 0
@@ -24,7 +24,10 @@ export class GzipStreams {
     return this.#count < streamsMax && (this.#ofUsers.get(user) ?? 0) < streamsPerUserMax
   }
 
-  /** Nothing is held before it is read: an answer to HEAD, or to a client that is gone, never is. */
+  /**
+   * Nothing is allocated before the body is read: an answer to HEAD, or to a client that is gone,
+   * never is.
+   */
   async *compressed(pieces: Iterable<Uint8Array>, user: string): AsyncGenerator<Uint8Array> {
     this.#add(user, 1)
     try {
@@ -42,7 +45,7 @@ export class GzipStreams {
   }
 }
 
-/** Compresses a large answer when the client accepts that; streams without an end stay as they are. */
+/** Compresses a large answer if the client accepts that. Streams without an end stay as they are. */
 export async function compressed(
   answer: ApiAnswer,
   acceptEncoding: string | undefined,
@@ -62,7 +65,7 @@ export async function compressed(
   const first = pieces.next()
   if (first.done) return { ...answer, body: [] }
   const all = continued(first.value, pieces)
-  // Pieces are larger than the bound, so that a small first one is the only one.
+  // Pieces are larger than the limit, so a small first one is the only one.
   if (first.value.length < bytesMin) return { ...answer, body: all }
   return { ...answer, headers, body: streams.compressed(all, user) }
 }

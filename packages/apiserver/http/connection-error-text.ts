@@ -4,7 +4,7 @@ export interface Place {
 }
 
 /**
- * What went wrong between two machines, in the words of Go's network library: people and scripts look
+ * Formats a connection error in the words of Go's network library, because people and scripts look
  * for them in messages about webhooks and extension servers.
  */
 export function connectionErrorText(error: unknown, place: Place): string {
@@ -25,7 +25,10 @@ const dialed =
   (error, place) =>
     `dial tcp ${hostPort({ ...place, host: dialledAddress(error) ?? place.host })}: ${what}`
 
-/** What a name led to; several tries are one error with many causes, of which the first is told. */
+/**
+ * Returns the address that was dialled. Several tries are one error with many causes, of which the
+ * first is reported.
+ */
 function dialledAddress(error: Error): string | undefined {
   const [first] = error instanceof AggregateError ? error.errors : [error]
   const isKnown = first instanceof Error && 'address' in first

@@ -149,7 +149,7 @@ test('an address that floods has half of the places, the others go on', async ()
   comes('flood-4', 'flood')
   end('one')
   assert.deepEqual(begun.slice(4), ['three'])
-  // Their handshakes never end: each is counted for two seconds, and the next of them begins.
+  // Their handshakes never end: each counts for two seconds, and then the next begins.
   await advance(2_000)
   assert.deepEqual(begun.slice(5), ['flood-4', 'flood-3'])
   comes('four')

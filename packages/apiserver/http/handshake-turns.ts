@@ -10,65 +10,73 @@ export type HandshakeLimits = Pick<
   | 'handshakeWaitMs'
 >
 
-/** A connection in which TLS has not begun. */
+/** A connection whose TLS handshake has not begun. */
 export interface Arrival {
-  /** Where it comes from. */
+  /** The address that the connection comes from. */
   readonly address: string
-  /** It says that others may go first; see patientProtocol. */
+  /** True if the client lets others go first; see patientProtocol. */
   readonly isPatient: boolean
-  /** Its turn has come. */
+  /** Begins the handshake. */
   begin(): void
-  /** Closes it: it does not get its turn. */
+  /** Closes the connection without a handshake. */
   drop(): void
 }
 
 export interface Turn {
-  /** The handshake is over, or the connection gone; calling it again does nothing. */
+  /** Call this when the handshake is over or the connection is gone. Further calls do nothing. */
   end(): void
 }
 
 const { acceptingPassesMax, acceptingMsMax, inLongPassMax } = apiServerBounds.handshakeTurns
 
-/** After a pass that took long, more begin: one for so many milliseconds, a quarter of the time, and so many at most. */
+/**
+ * After a long pass more handshakes begin: one per 8 ms, which is a quarter of the time, up to the
+ * maximum.
+ */
 const msForEach = 8
 
-/** Of the handshakes in progress; so that of one address's half a quarter is left to who else comes from there. */
+/**
+ * The share of patient clients among the handshakes in progress. It leaves a quarter of one
+ * address's half to other clients from there.
+ */
 const patientShare = 3 / 8
 
 export interface HandshakeTurnsDeps {
   readonly clock: Pick<Clock, 'monotonicMs' | 'setTimer'>
   readonly log: Logger
-  /** Calls it in the next pass of the event loop, once what has arrived was accepted; setImmediate. */
+  /** Calls back in the next pass of the event loop, once arrived connections were accepted (setImmediate). */
   readonly nextPass: (call: () => void) => void
 }
 
 /**
- * Who may begin a TLS handshake when more come than the processor can greet. All at once would all end at
- * once, after their clients have given up; one after another, a user would wait behind thousands of agents. So
- * what waits for the port is accepted first, which costs little; a few begin in one pass of the event loop, more
- * where passes are long; a bounded number is in progress; agents, which say that they are patient, go last and have
- * part of the places only; and of either the newest goes first: whoever comes while thousands wait is greeted next.
- * Who waits in vain is told so by a closed connection, and comes again as a new one. One address has at most half of
- * the places, so that a flood from there leaves the other half.
+ * Decides which clients may begin a TLS handshake when more arrive than the CPU can handle. If all
+ * began at once, all would end at once, after their clients have given up; in order of arrival, a
+ * user would wait behind thousands of agents. Therefore connections that wait for the port are
+ * accepted first, which costs little. A few handshakes begin in each pass of the event loop, more
+ * after long passes, and a limited number is in progress. Agents, which declare that they are
+ * patient, go last and get only part of the places. In each lane the newest goes first, so that a
+ * client that arrives while thousands wait is served next. A connection that waits in vain is
+ * closed, and its client reconnects. One address has at most half of the places, so that a flood
+ * from there leaves the other half.
  */
 export class HandshakeTurns {
   readonly #limits: HandshakeLimits
   readonly #deps: HandshakeTurnsDeps
-  /** By address; slow ones are not in it. */
+  /** The number of handshakes by address, without slow ones. */
   readonly #inProgress = new Map<string, number>()
   #count = 0
-  /** Of them. */
+  /** The number of patient clients among them. */
   #patientCount = 0
-  /** Who waits: the oldest first. */
+  /** The waiting connections, oldest first. */
   readonly #urgent: Waiting[] = []
   readonly #patient: Waiting[] = []
   #late: Timer | undefined
-  /** When the next pass was asked for; undefined: none is due. */
+  /** When the next pass was requested; undefined if none is due. */
   #askedMs: number | undefined
   #hasArrived = false
   #acceptingPasses = 0
   #acceptingSinceMs = 0
-  /** Since last nobody waited. */
+  /** The number since the queue was last empty. */
   #dropped = 0
 
   constructor(limits: HandshakeLimits, deps: HandshakeTurnsDeps) {
@@ -107,7 +115,7 @@ export class HandshakeTurns {
     )
     for (let begun = 0; begun < atOnceMax; begun += 1) {
       const next = this.#next()
-      // The next that ends makes a pass.
+      // The next handshake that ends triggers a pass.
       if (next === undefined) return this.#watchOldest()
       this.#begin(next)
     }
@@ -115,7 +123,10 @@ export class HandshakeTurns {
     if (this.#waitingCount > 0) this.#makePass()
   }
 
-  /** Whether more may wait for the port. A process with much to do has arrivals in each of its long passes. */
+  /**
+   * Returns true if more connections may wait for the port. A busy process has arrivals in each of
+   * its long passes.
+   */
   #isAccepting(nowMs: number): boolean {
     if (this.#acceptingPasses === 0) this.#acceptingSinceMs = nowMs
     const isAccepting =
@@ -135,7 +146,7 @@ export class HandshakeTurns {
     return arrival.isPatient ? this.#patient : this.#urgent
   }
 
-  /** Takes it out of its lane. */
+  /** Removes the next connection from its lane. */
   #next(): Waiting | undefined {
     const { handshakesMax } = this.#limits
     if (this.#count >= handshakesMax) return undefined
@@ -144,7 +155,7 @@ export class HandshakeTurns {
     return urgent ?? (isRoom ? this.#takeNewest(this.#patient) : undefined)
   }
 
-  /** The newest of an address that has not its half. */
+  /** Takes the newest connection of an address that uses less than its half. */
   #takeNewest(lane: Waiting[]): Waiting | undefined {
     const ofOneMax = this.#limits.handshakesMax / 2
     const index = lane.findLastIndex(
@@ -184,13 +195,15 @@ export class HandshakeTurns {
     this.#watchOldest()
   }
 
-  /** One timer for all: in each lane they come in the order of time. */
+  /** One timer serves all: each lane is in order of time. */
   #watchOldest(): void {
     if (this.#waitingCount === 0) {
       this.#late?.[Symbol.dispose]()
       this.#late = undefined
       if (this.#dropped === 0) return
-      this.#deps.log.info('All connections are greeted again', { dropped: this.#dropped })
+      this.#deps.log.info('TLS handshakes keep up with the connections again', {
+        dropped: this.#dropped,
+      })
       this.#dropped = 0
     } else if (this.#late === undefined) {
       const sinceMs = Math.min(sinceOf(this.#urgent), sinceOf(this.#patient))
@@ -213,7 +226,7 @@ export class HandshakeTurns {
     const oldest = lane.shift()
     if (oldest === undefined) return
     if (this.#dropped === 0) {
-      const text = 'More connections come than can be greeted, some are closed'
+      const text = 'Too many connections wait for their TLS handshake, closing some'
       this.#deps.log.info(text, { waiting: this.#waitingCount })
     }
     this.#dropped += 1
@@ -222,7 +235,7 @@ export class HandshakeTurns {
   }
 }
 
-/** When the first of them came; endless where nobody waits. */
+/** Returns when the oldest arrived, or Infinity if none waits. */
 function sinceOf(lane: readonly Waiting[]): number {
   return lane[0]?.sinceMs ?? Infinity
 }

@@ -25,13 +25,13 @@ async function dial(protocol?: string): Promise<TLSSocket> {
   const { hostname: host, port } = new URL(server.url)
   const alpn = protocol === undefined ? {} : { ALPNProtocols: [protocol] }
   const socket = connect({ host, port: Number(port), ...server.credentials, ...alpn })
-  // Being cut off is what these tests wait for.
+  // These tests wait for the disconnection.
   socket.on('error', () => undefined)
   await once(socket, 'secureConnect')
   return socket
 }
 
-/** What came until the server closed the connection. */
+/** Returns everything received until the server closed the connection. */
 async function untilClosed(socket: TLSSocket): Promise<string> {
   let text = ''
   socket.on('data', (part: Buffer) => (text += part.toString('latin1')))
@@ -71,7 +71,7 @@ test('a request that arrives while the server is stalled is answered, however lo
   socket.write(text)
   await once(socket, 'data')
   socket.write(text)
-  // Client and server share this thread. Node closes a connection a second after it may have been idle.
+  // Client and server share this thread. Node closes a connection one second after its idle timeout.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_600)
   assert.match(await untilClosed(socket), /^HTTP\/1\.1 200 OK/)
 })

@@ -17,7 +17,10 @@ async function isResponsive(server: TestApiServer): Promise<boolean> {
   return answer.status === 200
 }
 
-/** The first bytes of a TLS handshake (RFC 8446, 5.1): a record of 512 bytes, of which no more come. */
+/**
+ * The first bytes of a TLS handshake (RFC 8446, section 5.1): a record of 512 bytes whose rest
+ * never comes.
+ */
 const begun = Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03, 0x03])
 
 test('hundreds of handshakes that never end keep nobody out, and are dropped', async () => {
@@ -29,7 +32,7 @@ test('hundreds of handshakes that never end keep nobody out, and are dropped', a
   const sockets: Socket[] = []
   for (let number = 0; number < 300; number += 1) {
     const socket = connect({ host, port: Number(port) })
-    // Being cut off is what this test waits for.
+    // This test waits for the disconnection.
     socket.on('error', () => undefined)
     closings.push(new Promise<void>((resolve) => socket.once('close', () => resolve())))
     await once(socket, 'connect')
@@ -47,7 +50,7 @@ interface SilentClients extends Disposable {
   greeted(): number
 }
 
-/** Connections from one address that say hello and nothing more; they end when they are disposed of. */
+/** Opens connections from one address that send a hello and nothing more. They close on disposal. */
 async function silentAfterHello(
   server: TestApiServer,
   protocols: string[],
@@ -83,7 +86,7 @@ function statusFor(server: TestApiServer, localAddress: string): Promise<number 
   })
 }
 
-// None of their handshakes ends, and none of their places comes free.
+// None of their handshakes ends, and none of their places becomes free.
 const minutesMs = 300_000
 const floodLimits = {
   handshakesMax: 8,

@@ -193,7 +193,7 @@ test('over HTTP/1.1 a watch is answered at once, before it has anything to say',
 test('a client that opens and resets streams without end loses its connection; others are served', async () => {
   const session = http2.connect(server.url, { ...server.credentials })
   const closed = new Promise<void>((resolve) => session.once('close', () => resolve()))
-  // Being cut off is what this test waits for.
+  // This test waits for the disconnection.
   session.on('error', () => undefined)
   for (let opened = 0; opened < 20_000 && !session.destroyed; opened += 1) {
     const stream = session.request({ ':path': '/version' })

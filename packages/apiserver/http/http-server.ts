@@ -47,15 +47,15 @@ export interface HttpServerOptions {
   readonly limits: ApiServerLimits
   readonly clock: Pick<Clock, 'monotonicMs' | 'setTimer'>
   readonly log: Logger
-  /** The bytes that wait for readers of its answers. */
+  /** Counts the bytes that wait for readers of answers. */
   readonly unread: UnreadBytes
   readonly onBytes?: OutputDeps['onBytes']
-  /** Whose connections begin with a PROXY header; absent: nobody's do. */
+  /** The proxies whose connections begin with a PROXY header. If omitted, there are none. */
   readonly proxies?: TrustedProxies | undefined
   /** Never rejects: errors are answers. */
   readonly onRequest: (request: ApiRequest) => Promise<ApiAnswer>
   readonly onUpgrade: (request: ApiRequest, client: ClientConnection) => Promise<void>
-  /** Its sender has had its answer. */
+  /** Called after the sender of an unreadable request was answered. */
   readonly onUnreadable: (unreadable: UnreadableRequest) => void
 }
 
@@ -64,30 +64,33 @@ interface Serving extends HttpServerOptions {
 }
 
 export interface HttpServer extends AsyncDisposable {
-  /** For connections that open from now on. */
+  /** Applies to new connections. */
   setTls(tls: TlsFiles): void
   listen(host: string, port: number): Promise<AddressInfo>
-  /** Serves a connection that did not come by the port: TLS begins in it. `address` is where it came from. */
+  /** Serves a connection from `address` that did not come through the port. It starts with TLS. */
   take(connection: Duplex, address: string): void
 }
 
-/** All that happens on a connection is in this context of its own. */
+/** Everything that happens on a connection runs in this context. */
 const arrivals = new AsyncLocalStorage<{
-  /** Where it came from, where its own address does not tell: it came inside another one, or by a proxy. */
+  /**
+   * The client's address if the connection's own address does not show it, because it came inside
+   * another one or through a proxy.
+   */
   readonly takenFrom: string | undefined
   readonly onSecure: () => void
 }>()
 
 /**
- * A client that vanished without a word is found, as a watch or a shell at the edge would wait for it for ever: after
- * this the kernel asks ten times, a second apart.
+ * Detects a client that vanished silently; otherwise a watch or a shell at the edge would wait for
+ * it forever. After this idle time the kernel probes ten times, a second apart.
  */
 const keptAlive = Object.freeze({ keepAlive: true, keepAliveInitialDelay: 15_000 })
 
-/** One for all: every exchange ends with it, and taking a stack costs 4 % of a GET. */
+/** Shared by all requests: every exchange ends with it, and capturing a stack costs 4 % of a GET. */
 const clientGone = Object.freeze(new Error('Client closed the connection'))
 
-/** One TLS port for HTTP/1.1, HTTP/2 and upgrades; client certificates are asked for, not required. */
+/** Serves HTTP/1.1, HTTP/2 and upgrades on one TLS port. Client certificates are requested, not required. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { limits, clock, log } = options
   const turns = new HandshakeTurns(limits, { clock, log, nextPass: setImmediate })
@@ -95,7 +98,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const sessions = new Set<http2.ServerHttp2Session>()
   const quiet = (error: Error): void => log.debug('Connection failed', { error })
   const server = createTlsServer(options)
-  // Node's own listener answers what its parser refuses, and ends the connection with that error.
+  // Node's own listener answers requests that its parser refuses, and ends the connection with that
+  // error.
   const onFault = function (this: TLSSocket, error: Error): void {
     const refusal = refusalOfParser(error)
     if (refusal) options.onUnreadable({ ...refusal, peer: peerOf(this) })
@@ -103,7 +107,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   server.on('secureConnection', (socket: TLSSocket) => {
     arrivals.getStore()?.onSecure()
     socket.on('error', onFault)
-    // After an error nobody can say any more whose certificate it was.
+    // After an error the certificate can no longer be read, so it is read now.
     if (socket.alpnProtocol !== 'h2') peerOf(socket)
   })
   server.on('session', (session) => {
@@ -117,12 +121,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const outputTurns = new OutputTurns({ clock, nextPass: setImmediate })
   closeUnused(server)
   serveProtocols(server, { ...options, outputTurns }, quiet)
-  /** It ends with the server. */
+  /** The connection ends with the server. */
   const own = (connection: Duplex): void => {
     sockets.add(connection)
     connection.once('close', () => sockets.delete(connection))
   }
-  /** TLS begins in it when its turn has come. */
+  /** Begins TLS when the connection's turn has come. */
   const onArrival = (connection: Duplex, address: string, takenFrom?: string): void => {
     connection.on('error', quiet)
     let turn: Turn | undefined
@@ -136,8 +140,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       turn = turns.arrive({ address, isPatient, begin, drop })
     })
   }
-  // Paused: no more is read of a connection that waits than its client's hello. No delay: over HTTP/1.1 an
-  // answer's head and body are two writes, of which the second would wait for an ACK, 40 ms.
+  // Paused, so that only the client's hello is read of a waiting connection. No delay: over
+  // HTTP/1.1 an answer's head and body are two writes, of which the second would wait 40 ms for an
+  // ACK.
   const port = createServer({ pauseOnConnect: true, noDelay: true, ...keptAlive }, (socket) => {
     own(socket)
     whenKnown(socket, options, quiet, (address, takenFrom) => onArrival(socket, address, takenFrom))
@@ -145,7 +150,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   return {
     async listen(host, number) {
       const address = await listen(port, host, number)
-      // It does not listen itself, and begins to watch over HTTP/1.1's times when it is told so.
+      // The server does not listen itself, and enforces HTTP/1.1's timeouts only after this event.
       server.emit('listening')
       return address
     },
@@ -165,7 +170,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   }
 }
 
-/** Where a connection comes from: what its socket says, or the proxy whose word is taken. */
+/** Determines a connection's address: its socket's, or the one that a trusted proxy names. */
 function whenKnown(
   socket: Socket,
   { proxies, limits, clock, log }: HttpServerOptions,
@@ -181,12 +186,15 @@ function whenKnown(
   })
 }
 
-/** By ALPN, the better first; who offers neither is refused, and who offers nothing speaks HTTP/1.1. */
+/**
+ * ALPN protocols, preferred first. A client that offers neither is refused; one that offers none
+ * speaks HTTP/1.1.
+ */
 const spoken = ['h2', 'http/1.1']
 
-/** Connections are handed to it; it has no port of its own. */
+/** Connections are handed to this server; it has no port of its own. */
 function createTlsServer({ tls, limits }: HttpServerOptions): http2.Http2SecureServer {
-  // Known to the HTTP/1.1 side, though not to the types.
+  // The HTTP/1.1 side knows these options, though the types do not.
   const http1 = {
     maxHeaderSize: limits.headerBytesMax,
     headersTimeout: limits.headerReadMs,
@@ -196,7 +204,7 @@ function createTlsServer({ tls, limits }: HttpServerOptions): http2.Http2SecureS
   }
   return http2.createSecureServer({
     allowHTTP1: true,
-    // In place of a list: each connection would copy that into a pool of 64 KiB, and hold all of it.
+    // This replaces a list, which each connection would copy into a pool of 64 KiB and keep alive.
     ALPNCallback: ({ protocols: offered }) => spoken.find((name) => offered.includes(name)),
     ...secureContext(tls),
     requestCert: true,
@@ -225,10 +233,10 @@ function serveProtocols(
     // Compat objects: for HTTP/1 these are node:http's own.
     onRequest(request as unknown as IncomingMessage, response as unknown as ServerResponse)
   })
-  // Listening to `request` also installs the compat layer for HTTP/2; streams are faster bare.
+  // Listening to `request` also installs the compat layer for HTTP/2; bare streams are faster.
   server.removeAllListeners('stream')
   server.on('stream', (stream, headers, _flags, rawHeaders: unknown) => {
-    // A server's streams are always of the server's sort.
+    // A server's streams are always ServerHttp2Stream.
     const own = stream as http2.ServerHttp2Stream
     onStream(options, own, { headers, rawHeaders }).catch((error: unknown) =>
       endStream(own, error, options.log),
@@ -240,7 +248,7 @@ function serveProtocols(
       (_request: IncomingMessage, socket: Duplex, _head: Uint8Array) => socket,
       (request, socket, head) => {
         socket.on('error', quiet)
-        // Sessions end one direction first: the input of a command, before its output has come.
+        // Sessions end in one direction first: the input of a command, before its output has come.
         socket.allowHalfOpen = true
         return onUpgrade(options, request, { socket, head })
       },
@@ -249,7 +257,7 @@ function serveProtocols(
   )
 }
 
-/** The last catch of a stream: a mistake in handling one request is never the end of the others. */
+/** The last catch of a stream: a bug in handling one request must never end the others. */
 function endStream(stream: http2.ServerHttp2Stream, error: unknown, log: Logger): void {
   log.error('Request handling failed', { error: asError(error) })
   if (stream.destroyed) return
@@ -260,7 +268,8 @@ function endStream(stream: http2.ServerHttp2Stream, error: unknown, log: Logger)
 
 function secureContext({ cert, key, clientCa }: TlsFiles) {
   const ca = Array.isArray(clientCa) ? clientCa.map(pem) : pem(onePem(clientCa))
-  // A resumed session keeps what was once found of the client's certificate, also where that was for a wrong clock.
+  // A resumed session keeps the former verdict on the client's certificate, even if the clock was
+  // wrong then.
   return { cert: pem(cert), key: pem(key), ca, secureOptions: constants.SSL_OP_NO_TICKET }
 }
 
@@ -328,8 +337,8 @@ async function onStream(
 }
 
 /**
- * TLS judged the certificate when the connection began, by the clock of that moment: whoever comes with it again
- * needs another connection to be judged again.
+ * TLS verified the certificate when the connection began, by the clock at that moment. It is only
+ * verified again on another connection.
  */
 function isForCertificate({ status }: ApiAnswer, peer: Peer): boolean {
   return status === 401 && peer.type === 'socket' && peer.isCertificateBad
@@ -339,7 +348,7 @@ function isEmpty({ body }: ApiAnswer): boolean {
   return isWhole(body) && body.length === 0
 }
 
-/** What has no body ends with its head: gRPC tells an answer of trailers alone by that. */
+/** An answer without a body ends with its head: that is how gRPC recognizes an answer of trailers alone. */
 function respond(stream: http2.ServerHttp2Stream, answer: ApiAnswer, log: Logger): void {
   const { trailers } = answer
   const { status, headers } = answerHead(answer, log)
@@ -351,7 +360,7 @@ function respond(stream: http2.ServerHttp2Stream, answer: ApiAnswer, log: Logger
     try {
       stream.sendTrailers(writableHeaders(trailers(), log))
     } catch (error) {
-      // Without them the answer is not whole.
+      // Without its trailers the answer is incomplete.
       return endStream(stream, error, log)
     }
     if (!stream.endAfterHeaders && !stream.readableEnded) readAway(stream)
@@ -359,8 +368,8 @@ function respond(stream: http2.ServerHttp2Stream, answer: ApiAnswer, log: Logger
 }
 
 /**
- * To close the stream at once would drop a head or trailers that wait for the socket. What the client still
- * sends is read away; once that is more than a window, the client has read past them.
+ * Reads and drops what the client still sends, because closing the stream at once would drop a head
+ * or trailers that wait for the socket. After more than a window, the client has read them.
  */
 function readAway(stream: http2.ServerHttp2Stream): void {
   let bytes = 0
@@ -371,7 +380,7 @@ function readAway(stream: http2.ServerHttp2Stream): void {
   stream.resume()
 }
 
-/** A reader that stops early must not take the connection with it: the answer is still to be written. */
+/** A reader that stops early must not close the connection, because the answer is still to be written. */
 function kept(stream: Readable): AsyncIterable<Uint8Array> {
   return { [Symbol.asyncIterator]: () => stream.iterator({ destroyOnReturn: false }) }
 }
@@ -386,15 +395,15 @@ async function onHttp1(
   response.once('close', () => controller.abort(clientGone))
   const answer = await options.onRequest(http1Request(request, controller))
   if (response.destroyed) return dispose(answer)
-  // A body that is not as long as its length would be read together with the answer after it.
+  // A body of the wrong length would run into the next answer.
   response.strictContentLength = true
   if (isForCertificate(answer, peerOf(request.socket))) response.shouldKeepAlive = false
   const { status, headers } = answerHead(answer, options.log)
   response.writeHead(status, announced(headers, response))
-  // A watch may have nothing to say for a minute; its client waits for the head until then. What has a
-  // length is on its way: head and body go out as one.
+  // A watch may send nothing for a minute, and its client waits for the head until then. With a
+  // known length, head and body go out together.
   const hasLength = answer.body instanceof Uint8Array || 'content-length' in headers
-  // Nothing, as Latin-1: flushHeaders() would write each byte above ASCII as two.
+  // An empty Latin-1 text, because flushHeaders() would write each byte above ASCII as two.
   if (!hasLength) response.write('', 'latin1')
   const { trailers } = answer
   const beforeEnd =
@@ -405,7 +414,7 @@ async function onHttp1(
     reader,
     ...(beforeEnd ? { beforeEnd } : {}),
   })
-  // What was not read of the body stands before the next request.
+  // The unread rest of the body precedes the next request.
   request.resume()
 }
 
@@ -428,7 +437,7 @@ function http1Request(request: IncomingMessage, controller: AbortController): Ap
     method: request.method ?? 'GET',
     target: request.url ?? '/',
     headers: http1Headers(request),
-    // Several ask on its way.
+    // Several callers ask for the fields of one request.
     fields: () => (fields ??= pairs(request.rawHeaders)),
     body: kept(request),
     message: request,
@@ -438,7 +447,7 @@ function http1Request(request: IncomingMessage, controller: AbortController): Ap
   }
 }
 
-/** Stops what produces a body that nobody will read. */
+/** Stops the source of a body that nobody will read. */
 function dispose({ body }: ApiAnswer): void {
   if (Symbol.asyncIterator in body) void body[Symbol.asyncIterator]().return?.()
 }
@@ -451,12 +460,12 @@ const unknownPeer: Peer = Object.freeze({
   isCertificateBad: false,
 })
 
-/** Read once per connection: the chain costs more than most requests. */
+/** Reads the peer once per connection: the chain costs more than most requests. */
 function peerOf(socket: object | undefined): Peer {
   if (socket === undefined) return unknownPeer
   const known = peers.get(socket)
   if (known) return known
-  // An HTTP/2 session shows its socket through a proxy without the class: the method tells.
+  // An HTTP/2 session shows its socket through a proxy without the class, so the method is checked.
   const tlsSocket = socket as Partial<TLSSocket>
   if (typeof tlsSocket.getPeerX509Certificate !== 'function') return unknownPeer
   const peer = readPeer(socket as TLSSocket)
@@ -466,7 +475,7 @@ function peerOf(socket: object | undefined): Peer {
 
 function readPeer(socket: TLSSocket): Peer {
   const leaf = socket.getPeerX509Certificate()
-  // Node says false where the client has named none, though not in its types.
+  // Node returns false if the client named no server, though its types do not say so.
   const { servername: serverName } = socket as { servername?: string | false }
   const certificates: Uint8Array[] = []
   for (let at = leaf; at && certificates.length < 10; at = at.issuerCertificate) {

@@ -2,7 +2,10 @@ import type { Http2SecureServer, ServerHttp2Session } from 'node:http2'
 import { TLSSocket } from 'node:tls'
 import { whenSilent } from '@skerry/base'
 
-/** Closes a session without streams after this time. Watches may be silent for long: one that has them is not idle. */
+/**
+ * Closes the session when it has been idle for this time. A session with streams is not idle,
+ * because watches may be silent for a long time.
+ */
 export function closeWhenIdle(session: ServerHttp2Session, idleMs: number): void {
   let open = 0
   session.on('stream', (stream) => {
@@ -15,9 +18,10 @@ export function closeWhenIdle(session: ServerHttp2Session, idleMs: number): void
 }
 
 /**
- * Closes connections over HTTP/1.1 that are idle for the server's `keepAliveTimeout`. The timer of a server that was
- * stalled fires before the requests that arrived meanwhile are read, and Node would close their connection: clients
- * do not repeat what may have been done. So the server reads once more first.
+ * Closes HTTP/1.1 connections that are idle for the server's `keepAliveTimeout`. After a stall of the
+ * server, the timer fires before the requests that arrived meanwhile are read. Node would then close
+ * their connections, and clients do not repeat requests that may have been executed. The server
+ * therefore reads once more first.
  */
 export function closeUnused(server: Http2SecureServer): void {
   server.on('timeout', (connection: unknown) => {

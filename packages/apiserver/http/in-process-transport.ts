@@ -3,9 +3,10 @@ import type { UserInfo } from '../contract/access.ts'
 import type { ApiAnswer, ApiRequest } from '../contract/exchange.ts'
 
 /**
- * A transport for callers in this process: the same pipeline as for sockets, but no TLS, HTTP or copy. Its answers are
- * not counted as unread: its callers are the program's own parts, a fixed number, and share the cache's bytes. A user
- * who reads through one of them, as through the hub, is counted where that user's socket is.
+ * Creates a transport for callers in this process: the same pipeline as for sockets, but no TLS,
+ * HTTP or copy. Its answers are not counted as unread, because its callers are the program's own
+ * parts, a fixed number, and share the cache's bytes. A user who reads through one of them, as
+ * through the hub, is counted at that user's socket.
  */
 export function inProcessTransport(
   user: UserInfo,

@@ -10,13 +10,16 @@ import type { ApiRequest } from '../contract/exchange.ts'
 import { createHttpServer, type HttpServer } from './http-server.ts'
 import { UnreadBytes } from './unread-bytes.ts'
 
-/** Handlers that answer every error themselves have none: these are what would end the process all the same. */
+/**
+ * Handlers that answer every error themselves leave none uncaught; these errors would end the
+ * process nevertheless.
+ */
 const uncaught = collectUncaught()
 const logged: string[] = []
 let server: HttpServer
 let client: { url: string; credentials: { ca: string } }
 
-/** Throws as a mistake in a handler does, at once or later. */
+/** Throws like a bug in a handler, at once or later. */
 async function fail({ target }: Pick<ApiRequest, 'target'>): Promise<never> {
   if (target.startsWith('/later')) await nextTurn()
   throw new Error('a mistake')

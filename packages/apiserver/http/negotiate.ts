@@ -2,33 +2,33 @@ import { StatusError } from '@skerry/api'
 import { apiServerBounds } from '../contract/limits-table.ts'
 
 export interface AcceptClause {
-  /** E.g. application/json, or a wildcard. */
+  /** A media type such as application/json, or a wildcard. */
   readonly type: string
   readonly params: Readonly<Record<string, string>>
 }
 
 export type Encoding = 'json' | 'yaml' | 'protobuf'
 
-/** What the client wants to read: the encoding, and the shape of an object or list. */
+/** The form that the client wants: the encoding, and the shape of an object or list. */
 export interface Representation {
   readonly encoding: Encoding
-  /** `object`: the kind itself. */
+  /** The shape; `object` is the kind itself. */
   readonly as: 'object' | 'table' | 'partial'
-  /** With `partial`: the client named the list rather than its item. */
+  /** With `partial`: true if the client named the list rather than its item. */
   readonly isList: boolean
   readonly isPretty: boolean
 }
 
-/** What can be made at one place. */
+/** The forms that one endpoint can produce. */
 export interface Offer {
   readonly encodings: readonly Encoding[]
-  /** The answer is a list that may also be watched, a watch, or one object. */
+  /** Whether the answer is one object, a list that may also be watched, or a watch. */
   readonly of: 'object' | 'list' | 'watch'
-  /** Tables and metadata alone are for resources. */
+  /** True for resources, which also have Tables and metadata-only forms. */
   readonly hasShapes: boolean
-  /** Built-in kinds look at the bare media type first; custom ones do not. */
+  /** Built-in kinds check the bare media type first; custom ones do not. */
   readonly isRouted: boolean
-  /** Default: a shape like the others. */
+  /** Default: false, a Table is possible like the other shapes. */
   readonly hasNoTable?: boolean
 }
 
@@ -39,13 +39,13 @@ export const objectOffer: Offer = Object.freeze({
   isRouted: true,
 })
 
-/** What is answered and never stored has no rows. */
+/** Reviews are answered and never stored, so they have no Table. */
 export const reviewOffer: Offer = Object.freeze({ ...objectOffer, hasNoTable: true })
 
-/** Statuses and documents have no other shape than their own. */
+/** Statuses and documents have only their own shape. */
 export const plainOffer: Offer = Object.freeze({ ...objectOffer, hasShapes: false })
 
-/** Custom resources have no messages. */
+/** Custom resources have no protobuf messages. */
 export const customOffer: Offer = Object.freeze({
   ...objectOffer,
   encodings: Object.freeze(['json', 'yaml'] as const),
@@ -65,7 +65,10 @@ const plainJson: Representation = Object.freeze({
 })
 const { clausesMax } = apiServerBounds.negotiate
 
-/** Clauses in order of preference: by q, exact types before wildcards, then the client's own order. */
+/**
+ * Returns the clauses in order of preference: by q, exact types before wildcards, then the client's
+ * own order.
+ */
 export function parseAccept(header: string): AcceptClause[] {
   return header
     .split(',', clausesMax)
@@ -86,7 +89,7 @@ export function parseAccept(header: string): AcceptClause[] {
     )
 }
 
-/** Throws StatusError NotAcceptable when nothing that the client accepts can be made. */
+/** Throws StatusError NotAcceptable if none of the accepted forms is possible. */
 export function negotiate(
   accept: string | undefined,
   isPretty: boolean,
@@ -108,7 +111,7 @@ export function negotiate(
   throw noneAccepted(offer)
 }
 
-/** Without an error: what errors themselves are written in. */
+/** Does not throw; for the encoding of errors themselves. */
 export function negotiateOrNone(
   accept: string | undefined,
   isPretty: boolean,
@@ -128,7 +131,7 @@ const mediaTypes: Readonly<Record<Encoding, string>> = Object.freeze({
   protobuf: 'application/vnd.kubernetes.protobuf',
 })
 
-/** False: upstream refuses an object of a built-in kind before it looks at the kind. */
+/** Returns false if upstream refuses an object of a built-in kind before it looks at the kind. */
 export function isAcceptRouted(accept: string | undefined): boolean {
   return accept === undefined || accept === '' || isAnyRouted(parseAccept(accept), objectOffer)
 }
@@ -137,7 +140,7 @@ function isAnyRouted(clauses: readonly AcceptClause[], offer: Offer): boolean {
   return clauses.some(({ type }) => isRouted(type, offer))
 }
 
-/** The first look knows full types and the widest wildcard only. */
+/** The first check knows full types and the widest wildcard only. */
 function isRouted(type: string, { encodings, isRouted }: Offer): boolean {
   return !isRouted || type === '*/*' || encodings.some((encoding) => mediaTypes[encoding] === type)
 }
@@ -183,7 +186,7 @@ function notAcceptable({ encodings, of }: Offer): StatusError {
   )
 }
 
-/** Upstream names its messages also where it has none, for custom resources. */
+/** Upstream names protobuf even for custom resources, which have no messages. */
 function noneAccepted({ of }: Offer): StatusError {
   const types = streamable({ ...objectOffer, of }).map((encoding) => mediaTypes[encoding])
   const shown = of === 'watch' ? types.map((type) => `${type};stream=watch`) : types
@@ -193,7 +196,7 @@ function noneAccepted({ of }: Offer): StatusError {
   )
 }
 
-/** curl and browsers get indented JSON, as does whoever asks with `pretty`. */
+/** curl and browsers get indented JSON, as do clients that ask with `pretty`. */
 export function wantsPretty(query: URLSearchParams, userAgent: string | undefined): boolean {
   const asked = query.get('pretty')
   if (asked !== null) return asked !== 'false' && asked !== '0'

@@ -3,20 +3,21 @@ import { apiServerBounds } from '../contract/limits-table.ts'
 
 export interface OutputTurnsDeps {
   readonly clock: Pick<Clock, 'monotonicMs'>
-  /** Calls it in the next pass of the event loop, after requests were read; setImmediate. */
+  /** Calls back in the next pass of the event loop, after requests were read (setImmediate). */
   readonly nextPass: (call: () => void) => void
 }
 
 const { passBytesMax, passMsMax } = apiServerBounds.outputTurns
 
 /**
- * Decides who writes next when many readers take more at once. The sockets of 200 readers that never read drain
- * together until the kernel's buffers are full, a gigabyte in all; written in one pass of the event loop, that would
- * hold every other request. Users take turns, and each pass serves requests in between.
+ * Decides who writes next when many readers take more at once. The sockets of 200 readers that
+ * never read drain together until the kernel's buffers are full, a gigabyte in all. Written in one
+ * pass of the event loop, that would block every other request. Users take turns, and requests are
+ * served between passes.
  */
 export class OutputTurns {
   readonly #deps: OutputTurnsDeps
-  /** Writers under their user's name, in the order of their turns. */
+  /** Writers by their user's name, in the order of their turns. */
   readonly #waiting = new Map<string, (() => number)[]>()
   #isPassDue = false
   #passBytes = 0
@@ -53,7 +54,10 @@ export class OutputTurns {
     if (this.#passBytes > 0) this.#requestPass()
   }
 
-  /** The first task of the user whose turn it is; others of that user wait for the other users. */
+  /**
+   * Returns the first task of the user whose turn it is; that user's other tasks wait for the other
+   * users.
+   */
   #next(): (() => number) | undefined {
     for (const [user, tasks] of this.#waiting) {
       const write = tasks.shift()

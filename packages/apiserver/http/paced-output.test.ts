@@ -7,7 +7,7 @@ import { OutputTurns } from './output-turns.ts'
 import { PacedOutput } from './paced-output.ts'
 import { UnreadBytes } from './unread-bytes.ts'
 
-/** A reader that takes a piece when it is told to. */
+/** Opens an output whose reader takes a piece on command. */
 function openOutput({ mayStay = false, onBytes = (_bytes: number): void => undefined } = {}) {
   const clock = simulatedClock()
   const unread = new UnreadBytes(apiServerLimits)

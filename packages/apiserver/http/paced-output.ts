@@ -10,15 +10,15 @@ export interface OutputDeps {
   readonly limits: Pick<ApiServerLimits, 'firstPieceBytes' | 'chunkBytes' | 'awayReaderMs'>
   readonly unread: UnreadBytes
   readonly outputTurns: OutputTurns
-  /** Receives the length of each piece of a list. Nobody keeps its buffer once it is written. */
+  /** Receives the length of each piece of a list. The piece's buffer is dropped once it is written. */
   readonly onBytes?: ((bytes: number) => void) | undefined
 }
 
 const { slowPieceMs, quickPieceMs } = apiServerBounds.pacedOutput
 
 /**
- * Writes to one reader, in pieces that grow while it reads. What waits is counted, and the answer ends when it is too
- * much for its user, or when the reader takes nothing for long.
+ * Writes to one reader, in pieces that grow while it reads. Waiting bytes are counted. The answer
+ * ends if they are too many for its user, or if the reader takes nothing for too long.
  */
 export class PacedOutput implements Disposable {
   /** Called when the reader takes more again. */
@@ -37,7 +37,7 @@ export class PacedOutput implements Disposable {
   #away: Timer | undefined
   readonly #onTargetDrain = (): void => this.#drained()
 
-  /** `target` is where bytes go, `out` what ends the answer when it is destroyed; mostly the same. */
+  /** Bytes go to `target`; destroying `out` ends the answer. Mostly they are the same. */
   constructor(target: Writable, out: Writable, deps: OutputDeps, reader: ReaderOf | undefined) {
     this.#target = target
     this.#out = out
@@ -49,7 +49,7 @@ export class PacedOutput implements Disposable {
     target.on('drain', this.#onTargetDrain)
   }
 
-  /** False: call again after `onDrain` only. */
+  /** Returns false if the caller must wait for `onDrain`. */
   write(bytes: Uint8Array): boolean {
     this.#rest = bytes
     const { limits, onBytes } = this.#deps

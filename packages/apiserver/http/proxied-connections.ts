@@ -2,12 +2,15 @@ import { BlockList, isIP, type Socket } from 'node:net'
 import type { Clock, Logger } from '@skerry/base'
 import { parseProxyHeader, ProxyHeaderError } from './proxy-header.ts'
 
-/** Addresses of proxies whose word on where a connection comes from is taken. */
+/** The addresses of proxies that are trusted to name the client's address. */
 export interface TrustedProxies {
   has(address: string): boolean
 }
 
-/** Of addresses and ranges, e.g. 10.0.0.5 or 10.1.0.0/24. Throws a RangeError that names the wrong one. */
+/**
+ * Parses addresses and ranges, e.g. 10.0.0.5 or 10.1.0.0/24. Throws a RangeError that names the
+ * wrong one.
+ */
 export function trustedProxies(ranges: readonly string[]): TrustedProxies {
   const list = new BlockList()
   for (const range of ranges) {
@@ -36,15 +39,15 @@ function familyOf(version: number): 'ipv4' | 'ipv6' {
 }
 
 export interface ProxyHeaderDeps {
-  /** For the header to come; a proxy sends it first of all. */
+  /** The time for the header to arrive; a proxy sends it before anything else. */
   readonly headerMs: number
   readonly clock: Pick<Clock, 'setTimer'>
   readonly log: Logger
 }
 
 /**
- * Takes the PROXY header off a connection that nobody has read from, and hands on whose it is: the client's
- * address, or undefined where the proxy speaks for itself. A connection without a header ends.
+ * Takes the PROXY header off a connection that nobody has read from, and hands on the client's
+ * address, or undefined if the proxy speaks for itself. Closes a connection without a header.
  */
 export function takeProxyHeader(
   socket: Socket,
@@ -84,7 +87,7 @@ export function takeProxyHeader(
 }
 
 function readPart(socket: Socket): Buffer | undefined {
-  // A socket without an encoding reads buffers, and null when there are none.
+  // A socket without an encoding returns buffers, or null if there are none.
   const part: unknown = socket.read()
   return Buffer.isBuffer(part) ? part : undefined
 }

@@ -1,33 +1,34 @@
 import { isIPv4, isIPv6, SocketAddress } from 'node:net'
 
-/** The header of a connection, as far as it has come. */
+/** The header of a connection, as far as it has arrived. */
 export type ProxyHeader =
   | { readonly isWhole: false }
   | {
       readonly isWhole: true
-      /** Of the header; what follows is the client's. */
+      /** The length of the header. The client's bytes follow. */
       readonly bytes: number
-      /** The client's; absent: the proxy speaks for itself, as its health checks do. */
+      /** The client's address. Omitted if the proxy speaks for itself, as in its health checks. */
       readonly address?: string
     }
 
-/** What came is no header, or one of a sort that is not spoken here. */
+/** Reports that the bytes are not a header, or are of an unsupported type. */
 export class ProxyHeaderError extends Error {
   override name = 'ProxyHeaderError'
 }
 
-/** PROXY protocol, section 2.2: twelve bytes that begin no other protocol. */
+/** PROXY protocol, section 2.2: twelve bytes that no other protocol begins with. */
 const signature = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1')
 const fixedBytes = 16
-/** Further fields may follow the addresses; they are not read. The format has room for 64 KiB. */
+/** Further fields may follow the addresses; they are skipped. The format has room for 64 KiB. */
 const binaryBytesMax = fixedBytes + 4_096
-/** Section 2.1: the longest line, with its end. */
+/** Section 2.1: the longest line, including its end. */
 const lineBytesMax = 107
 const lineBegin = Buffer.from('PROXY ', 'latin1')
 
 /**
- * Reads the first bytes of a connection by the PROXY protocol, version 1 or 2: TCP over IPv4 and IPv6, the
- * proxy's own connections, and such whose client is unknown. Throws ProxyHeaderError as soon as it can be none.
+ * Reads the first bytes of a connection by the PROXY protocol, version 1 or 2: TCP over IPv4 and
+ * IPv6, the proxy's own connections, and those of unknown clients. Throws ProxyHeaderError as soon
+ * as the bytes cannot be a header.
  */
 export function parseProxyHeader(bytes: Buffer): ProxyHeader {
   if (beginsWith(bytes, signature)) return parseBinary(bytes)
@@ -35,7 +36,7 @@ export function parseProxyHeader(bytes: Buffer): ProxyHeader {
   throw new ProxyHeaderError('Cannot read PROXY header: the connection does not begin with one')
 }
 
-/** As far as both go. */
+/** Compares as many bytes as both have. */
 function beginsWith(bytes: Buffer, begin: Buffer): boolean {
   const length = Math.min(bytes.length, begin.length)
   return bytes.compare(begin, 0, length, 0, length) === 0
@@ -52,7 +53,7 @@ function parseLine(bytes: Buffer): ProxyHeader {
   }
   const whole = { isWhole: true, bytes: end + 2 } as const
   const line = bytes.toString('latin1', 0, end)
-  // What else stands there is to be ignored.
+  // The protocol says to ignore the rest of the line.
   if (/^PROXY UNKNOWN(?: |$)/.test(line)) return whole
   const [, family, from = '', to = '', ...ports] =
     /^PROXY (TCP4|TCP6) (\S+) (\S+) (\d+) (\d+)$/.exec(line) ?? []
@@ -68,7 +69,7 @@ function isPort(text: string): boolean {
   return /^(0|[1-9]\d{0,4})$/.test(text) && Number(text) <= 65_535
 }
 
-/** By version, command, family and protocol: how many bytes the two addresses and ports have. */
+/** The two addresses and ports have this many bytes, by version, command, family and protocol. */
 const tcpOverIpv4 = 0x11
 const tcpOverIpv6 = 0x21
 const addressBytes: Readonly<Record<number, number>> = Object.freeze({
@@ -104,7 +105,7 @@ function addressAt(bytes: Buffer, family: number): string {
   return canonical((raw.match(/.{4}/g) ?? []).join(':'), 'ipv6')
 }
 
-/** One spelling for one address: it is compared and written down. */
+/** Normalizes an address, so that it can be compared and logged. */
 function canonical(address: string, family: 'ipv4' | 'ipv6'): string {
   return new SocketAddress({ address, family }).address
 }

@@ -4,7 +4,7 @@ import type { BodySink, PushedBody, ReaderOf } from '../contract/exchange.ts'
 import { PacedOutput, type OutputDeps } from './paced-output.ts'
 import { apiServerBounds } from '../contract/limits-table.ts'
 
-/** Ends when the body does or the reader is gone. */
+/** Resolves when the body ends or the reader is gone. */
 export function pushBody(
   body: PushedBody,
   out: Writable,
@@ -30,12 +30,12 @@ export function pushBody(
 }
 
 /**
- * The connection of an HTTP/1.1 answer in chunks whose head is written: chunks may go there as they
- * are, so that one serves all readers. Undefined for anything else.
+ * Returns the connection of an HTTP/1.1 answer in chunks whose head is written. Chunks may be
+ * written to it directly, so that one serves all readers. Returns undefined for anything else.
  */
 function chunkedSocket(out: Writable): Writable | undefined {
   if (!(out instanceof ServerResponse) || !out.headersSent || !out.chunkedEncoding) return undefined
-  // An answer that waits for its turn on the connection has none yet.
+  // An answer that waits for its turn on the connection has no socket yet.
   return out.socket ?? undefined
 }
 
@@ -45,7 +45,7 @@ interface Joined {
   chunk: Uint8Array | undefined
 }
 
-/** By the first part: the readers of one turn mostly get the same parts. */
+/** Keyed by the first part, because the readers of one turn mostly get the same parts. */
 const lastJoined = new WeakMap<Uint8Array, Joined>()
 
 const { sharedPartsMax } = apiServerBounds.pushBody
@@ -55,7 +55,8 @@ function entryOf(parts: readonly Uint8Array[]): Joined {
   const known = first && lastJoined.get(first)
   if (known && isSame(known.parts, parts)) return known
   const made: Joined = { parts, plain: undefined, chunk: undefined }
-  // The initial events of a watch begin with a part that never goes away, and are for one reader.
+  // The initial events of a watch begin with a part that lives as long as the process, and are for
+  // one reader.
   if (first && parts.length <= sharedPartsMax) lastJoined.set(first, made)
   return made
 }

@@ -12,7 +12,10 @@ export function requireFewParameters(target: string): void {
   )
 }
 
-/** The target as it may be read and written down: without its query if that has too many parameters. */
+/**
+ * Returns the target in a form that may be parsed and logged: without its query if that has too
+ * many parameters.
+ */
 export function withoutManyParameters(target: string): string {
   return hasMany(target) ? target.slice(0, target.indexOf('?')) : target
 }

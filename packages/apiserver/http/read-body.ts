@@ -3,8 +3,8 @@ import { noBody } from '../contract/exchange.ts'
 import type { BodyShare } from '../contract/body-share.ts'
 
 /**
- * Resolves with the whole body when it may be worked on. Rejects with RequestEntityTooLarge as soon as it
- * passes `bytesMax`, and as `held` does.
+ * Resolves with the whole body when it may be processed. Rejects with RequestEntityTooLarge as soon
+ * as it exceeds `bytesMax`, and with the errors of `held`.
  */
 export async function readBody(
   body: AsyncIterable<Uint8Array>,

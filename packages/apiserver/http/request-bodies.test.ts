@@ -21,7 +21,7 @@ function scene() {
   const clock = simulatedClock()
   const bodies = new RequestBodies(limits, clock)
   const begun: string[] = []
-  /** Sends a body of this user; its name is noted when it may be worked on. */
+  /** Sends a body of this user. Its name is recorded when it may be processed. */
   const send = (user: string, name: string, bytes = 200, signal = never): BodyShare => {
     const share = bodies.open(bounded(user), signal)
     share.add(bytes)

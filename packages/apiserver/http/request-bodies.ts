@@ -17,7 +17,7 @@ export type RequestBodyLimits = Pick<
 
 export interface BodyOwner {
   readonly user: string
-  /** False: nothing is refused and nothing waits for its turn; large work still gives way to small. */
+  /** If false, nothing is refused or waits for its turn; large work still yields to small. */
   readonly isBounded: boolean
 }
 
@@ -27,22 +27,23 @@ interface Waiting {
   readonly start: () => void
 }
 
-/** How much a large request takes, and whether it is at work. */
+/** The memory that a large request takes, and whether a step of it runs. */
 interface Work {
   /** The bytes of the body and of the stored object that it changes. */
   bytes: number
   /** True while the request waits for the turn of its next step. */
   isPaused: boolean
-  /** The time at which its last step began, in monotonic milliseconds. */
+  /** The time when its last step began, in monotonic milliseconds. */
   stepMs: number
 }
 
 /**
- * Bounds what the bodies of requests hold in memory, and how much of the server large ones take: decoding,
- * validating and merging three megabytes takes a second. Each user works on one large body at a time, step by step
- * (WorkTurns), and rests afterwards for as long as it took, so that several attackers together leave time to others.
- * A large body takes 20 to 40 times its bytes while it is worked on, so the bytes of those in progress are bounded, too.
- * Large bodies begin in the order in which they came.
+ * Limits the memory of request bodies, and how much of the server large ones take: decoding,
+ * validating and merging three megabytes takes a second. Each user works on one large body at a
+ * time, step by step (WorkTurns), and rests afterwards for as long as it took, so that several
+ * attackers together leave time to others. A large body in progress takes 20 to 40 times its size
+ * in memory, so the total size of those in progress is limited, too. Large bodies start in the order
+ * in which they arrived.
  */
 export class RequestBodies implements Disposable {
   readonly #limits: RequestBodyLimits
@@ -53,7 +54,7 @@ export class RequestBodies implements Disposable {
   readonly #running = new Map<string, Work>()
   /** The time before which the server begins no other large body of a user. Monotonic milliseconds. */
   readonly #restUntilMs = new Map<string, number>()
-  /** The oldest first. */
+  /** The waiting bodies, oldest first. */
   #waiting: Waiting[] = []
   #timer: Timer | undefined
   readonly #work: WorkTurns
@@ -91,7 +92,7 @@ export class RequestBodies implements Disposable {
         if (isLarge || work.bytes <= this.#limits.largeBodyBytes) return
         isLarge = true
         if (isBounded) end = await this.#begin(user, work, signal)
-        // The request may have ended in the moment in which its turn came.
+        // The request may have ended at the moment its turn came.
         if (isOver) end?.()
       },
       get isLarge() {
@@ -114,7 +115,7 @@ export class RequestBodies implements Disposable {
   #hold(user: string, bytes: number): void {
     const { bodiesBytesMax, bodiesBytesPerUserMax, largeBodyBytes } = this.#limits
     const ofUser = (this.#bytesOf.get(user) ?? 0) + bytes
-    // A few users who hold all there is must not keep the heartbeats of nodes out.
+    // A few users who hold the whole limit must not block the heartbeats of nodes.
     const isLarge = ofUser > largeBodyBytes
     if (ofUser > bodiesBytesPerUserMax || (isLarge && this.#bytes + bytes > bodiesBytesMax)) {
       throw tooManyRequests()
@@ -130,7 +131,7 @@ export class RequestBodies implements Disposable {
     this.#bytes -= bytes
   }
 
-  /** Resolves with what ends the turn. */
+  /** Resolves with the function that ends the turn. */
   #begin(user: string, work: Work, signal: AbortSignal): Promise<() => void> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason)
@@ -181,11 +182,11 @@ export class RequestBodies implements Disposable {
       waiting.start()
     }
     const resting = this.#waiting.flatMap(({ user }) => this.#restUntilMs.get(user) ?? [])
-    // When the first of those who rest may go on.
+    // This is when the first resting user may continue.
     if (resting.length > 0) this.#lookAgain(Math.min(...resting) - nowMs)
   }
 
-  /** Returns true if nothing else is in progress, however large the request is. */
+  /** Returns true for a request of any size if no other is in progress. */
   #hasRoomFor(work: Work, nowMs: number): boolean {
     let bytes = 0
     for (const running of this.#running.values()) {

@@ -13,7 +13,7 @@ const path = '/api/v1/namespaces/default/configmaps'
 const chunkBytes = 64 * 1024
 const watcherEventsMax = 20
 const streamCount = 50
-/** Less than two hundred readers would hold without a bound, and more than the streams hold. */
+/** Less than two hundred readers would hold without a limit, and more than the streams hold. */
 const unreadBytesPerUserMax = 12_000_000
 
 let server: TestApiServer
@@ -47,7 +47,7 @@ async function isResponsive(): Promise<boolean> {
 async function streamsOpenedBy(work: () => Promise<void>): Promise<http2.ServerHttp2Stream[]> {
   const streams: http2.ServerHttp2Stream[] = []
   const onStart = (message: unknown): void => {
-    // What the channel of this name carries.
+    // The channel of this name carries such messages.
     streams.push((message as { stream: http2.ServerHttp2Stream }).stream)
   }
   subscribe('http2.server.stream.start', onStart)
@@ -112,7 +112,7 @@ test('a watch that is never read is closed as slow; others have every event', as
   client.destroy()
 })
 
-/** One answer on a connection of its own; its body is not read. */
+/** Opens one answer on its own connection; its body is not read. */
 async function leaveUnread(target: string): Promise<ClientRequest> {
   const sent = request(`${server.url}${target}`, { ...server.credentials, agent: false })
   sent.on('error', () => undefined)
@@ -139,7 +139,7 @@ test('two hundred watch-lists that nobody reads hold what one user may, and othe
   await until(() => server.server.unreadBytes() === 0)
 })
 
-/** A WebSocket of its own, accepted and never read. */
+/** Opens a WebSocket on its own connection, which is accepted and never read. */
 async function leaveSocketUnread(target: string): Promise<Socket> {
   const headers = {
     connection: 'Upgrade',

@@ -1,4 +1,4 @@
-/** Bytes that wait in this process for readers, which may never read them. */
+/** Limits the bytes in this process that wait for readers, which may never read them. */
 export interface UnreadLimits {
   readonly unreadBytesMax: number
   readonly unreadBytesPerUserMax: number
@@ -13,14 +13,15 @@ export interface UnreadShare extends Disposable {
 
 interface Held {
   bytes: number
-  /** When it last came to hold something, in the order of all. */
+  /** The position, in the order of all answers, at which it last began to hold bytes. */
   since: number
   readonly end: () => void
 }
 
 /**
- * Counts what all answers hold for their readers, and ends answers where it becomes too much: of the user who holds
- * the most, the one whose reader has been away the longest. The other users' readers notice nothing.
+ * Counts what all answers hold for their readers, and ends answers if it becomes too much: of the
+ * user who holds the most, the one whose reader has been away the longest. Other users' readers are
+ * not affected.
  */
 export class UnreadBytes {
   readonly #limits: UnreadLimits
@@ -40,7 +41,7 @@ export class UnreadBytes {
     return this.#users.get(user)?.bytes ?? 0
   }
 
-  /** `end` must let go of what the answer holds. */
+  /** `end` must release what the answer holds. */
   open(user: string, end: () => void): UnreadShare {
     const held: Held = { bytes: 0, since: 0, end }
     let isOpen = true
@@ -89,7 +90,7 @@ export class UnreadBytes {
     return most
   }
 
-  /** False: there is none. */
+  /** Returns false if there is none. */
   #endOldest(user: string): boolean {
     let oldest: Held | undefined
     for (const held of this.#users.get(user)?.shares ?? []) {

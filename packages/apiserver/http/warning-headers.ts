@@ -1,6 +1,7 @@
 /**
- * RFC 7234, 5.5, as Kubernetes writes them: texts are bytes of UTF-8, each of which is a character here, and one with a
- * control character is left out. So are those that would be too much.
+ * Formats warnings (RFC 7234, section 5.5) as Kubernetes does: texts are bytes of UTF-8, each of
+ * which is a character here. Texts with a control character are left out, and so are those that
+ * exceed the limit.
  */
 export function warningHeaders(warnings: ReadonlySet<string>, bytesMax: number): string[] {
   const out: string[] = []

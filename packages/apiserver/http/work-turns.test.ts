@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { simulatedClock, type SimulatedClock } from '@skerry/base'
 import { WorkTurns } from './work-turns.ts'
 
-/** The event loop's passes run by hand; work takes as long as a test says. */
+/** Runs the event loop's passes by hand; work takes as long as a test sets. */
 function scene() {
   const clock = simulatedClock()
   let nowMs = 0
@@ -27,7 +27,7 @@ function scene() {
       done.push(`${name}${at} at ${nowMs}`)
     }
   }
-  /** Runs everything that is due; time passes only in work and in timers. */
+  /** Runs everything that is due. Time passes only in work and in timers. */
   const run = async (): Promise<void> => {
     for (;;) {
       await settled(clock)
@@ -44,7 +44,7 @@ function scene() {
   return { request, run, done }
 }
 
-/** Promises that were resolved have been heard of. */
+/** Handlers of resolved promises have run by then. */
 async function settled(clock: SimulatedClock): Promise<void> {
   await clock.advance(0)
 }

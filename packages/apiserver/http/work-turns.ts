@@ -3,22 +3,22 @@ import { apiServerBounds } from '../contract/limits-table.ts'
 
 export interface WorkTurnsDeps {
   readonly clock: Pick<Clock, 'monotonicMs' | 'setTimer'>
-  /** Calls it in the next pass of the event loop, after requests were read; setImmediate. */
+  /** Calls back in the next pass of the event loop, after requests were read (setImmediate). */
   readonly nextPass: (call: () => void) => void
 }
 
 const { restMsMax } = apiServerBounds.workTurns
 
 /**
- * Runs the steps of large requests one at a time, and rests after each for as long as it took: whatever large requests
- * there are, small ones wait for one step, and have half of the time.
+ * Runs the steps of large requests one at a time, and rests after each for as long as it took:
+ * however many large requests there are, small ones wait for one step, and get half of the time.
  */
 export class WorkTurns {
   readonly #deps: WorkTurnsDeps
   readonly #waiting: (() => void)[] = []
   #isDue = false
   #freeAtMs = 0
-  /** When the step that runs gave its turn back; before its start if it has not yet. */
+  /** When the running step gave its turn back; earlier than its start if it has not yet. */
   #endMs = 0
 
   constructor(deps: WorkTurnsDeps) {
@@ -47,7 +47,7 @@ export class WorkTurns {
     const { clock, nextPass } = this.#deps
     const startMs = clock.monotonicMs()
     this.#waiting.shift()?.()
-    // The step runs when this call returns, as far as it gets without waiting for anything else.
+    // The step runs when this call returns, as far as it gets without waiting.
     nextPass(() => {
       const nowMs = clock.monotonicMs()
       const tookMs = (this.#endMs > startMs ? this.#endMs : nowMs) - startMs

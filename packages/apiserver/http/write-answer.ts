@@ -14,9 +14,9 @@ export interface WriteDeps extends OutputDeps {
   readonly beforeEnd?: () => void
 }
 
-/** Writes the body at the reader's pace; never rejects, a reader that went away is no error. */
+/** Writes the body at the reader's pace. Never rejects: a reader that went away is not an error. */
 export async function writeAnswer(body: AnswerBody, out: Writable, deps: WriteDeps): Promise<void> {
-  // HTTP/2 ends a stream by itself where the status or method allows no body.
+  // HTTP/2 ends a stream by itself if the status or method allows no body.
   if (out.writableEnded) return
   if (body instanceof Uint8Array && body.length <= deps.limits.firstPieceBytes) {
     endWith(body, out)
@@ -35,7 +35,7 @@ export async function writeAnswer(body: AnswerBody, out: Writable, deps: WriteDe
     deps.beforeEnd?.()
     out.end()
   } catch (error) {
-    // The status is already sent: cutting the stream is the only way to say that it is not whole.
+    // The status is already sent, so only cutting the stream shows that the answer is incomplete.
     if (!out.destroyed) {
       deps.log.error('Answer broke off', { error: asError(error) })
     }
@@ -43,7 +43,7 @@ export async function writeAnswer(body: AnswerBody, out: Writable, deps: WriteDe
   }
 }
 
-/** Node joins the head of an HTTP/1.1 answer with a text, and writes other bytes beside it. */
+/** Node joins a text to the head of an HTTP/1.1 answer, but writes other bytes separately. */
 function endWith(body: Uint8Array, out: Writable): void {
   const isJoined = out instanceof ServerResponse && body.length <= joinedBytesMax
   if (isJoined) out.end(viewOf(body).toString('latin1'), 'latin1')
@@ -56,7 +56,7 @@ function viewOf(body: Uint8Array): Buffer {
 
 const { joinedBytesMax } = apiServerBounds.writeAnswer
 
-/** False when the reader is gone. */
+/** Resolves to false if the reader is gone. */
 async function written(output: PacedOutput, out: Writable, part: Uint8Array): Promise<boolean> {
   if (out.destroyed || out.writableEnded) return false
   if (output.write(part)) return true

@@ -6,8 +6,8 @@ import { metricsGroup, metricsVersion } from './metrics-documents-table.ts'
 import { metricsApiServiceName } from './metrics-api.ts'
 
 /**
- * The APIService under which the metrics API is served: made where there is none, removed when it
- * is off. One that names a service belongs to whoever runs that service and is left alone.
+ * Creates the APIService of the metrics API if it is missing, and removes it if the API is off. An
+ * APIService that names a service belongs to the operator of that service and is left alone.
  */
 export async function ensureMetricsApiService(objects: Objects, isOn: boolean): Promise<void> {
   const current = getTyped<APIService>(objects, apiServices, { name: metricsApiServiceName })
@@ -20,7 +20,7 @@ export async function ensureMetricsApiService(objects: Objects, isOn: boolean): 
   }
 }
 
-/** With the priorities of metrics-server's own. */
+/** The priorities are those of metrics-server's own. */
 function metricsApiService(): AnyObject {
   return {
     apiVersion: 'apiregistration.k8s.io/v1',

@@ -58,7 +58,7 @@ test('a rate needs two looks at one run, or a run that is old enough', () => {
   }
 })
 
-/** A kubelet whose node and pod use half a core. */
+/** Starts a kubelet whose node and pod use half a core. */
 async function startKubelet() {
   let seconds = 100
   const server = http.createServer((request, response) => {
@@ -78,7 +78,7 @@ async function startKubelet() {
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  // A TCP server has an address of this shape.
+  // A TCP server has an address of this type.
   const { port } = server.address() as AddressInfo
   return {
     dial: { dialNode: async () => net.connect(port, '127.0.0.1') },

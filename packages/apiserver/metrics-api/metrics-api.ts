@@ -41,8 +41,8 @@ export interface MetricsApiDeps {
 export const metricsApiServiceName = `${metricsVersion}.${metricsGroup}`
 
 /**
- * metrics.k8s.io/v1beta1 as metrics-server serves it, from this process: what nodes and pods use
- * now. While the APIService names a service (somebody runs a metrics-server) no node is asked.
+ * Serves metrics.k8s.io/v1beta1 from this process as metrics-server does: the current usage of
+ * nodes and pods. While the APIService names a service (a metrics-server runs) no node is scraped.
  */
 export function createMetricsApi(deps: MetricsApiDeps): LocalApi {
   const history = new UsageHistory()

@@ -1,6 +1,6 @@
 import type { ApiResource } from '@skerry/discovery'
 
-/** What discovery and OpenAPI say of metrics.k8s.io/v1beta1. */
+/** Discovery and OpenAPI data of metrics.k8s.io/v1beta1. */
 export const metricsGroup = 'metrics.k8s.io'
 export const metricsVersion = 'v1beta1'
 
@@ -23,7 +23,7 @@ export const metricsResources: readonly ApiResource[] = Object.freeze([
 
 const definitionPrefix = 'io.k8s.metrics.pkg.apis.metrics.v1beta1.'
 
-/** Schemas with references in the dialect's form. */
+/** Returns schemas with references in the form of the OpenAPI version. */
 function definitions(referencePrefix: string): Record<string, object> {
   const reference = (name: string) => ({ $ref: `${referencePrefix}${definitionPrefix}${name}` })
   const text = (description: string) => ({ description, type: 'string' })

@@ -1,13 +1,13 @@
-/** Bounds of what is read from nodes for the metrics API. */
+/** The limits of scraping nodes for the metrics API. */
 export const metricsLimits = Object.freeze({
-  /** Between two looks at a node while somebody asks for figures … */
+  /** The interval between two scrapes of a node while figures are being requested. */
   askedIntervalMs: 15_000,
-  /** … and while nobody does. */
+  /** The interval between two scrapes of a node otherwise. */
   idleIntervalMs: 60_000,
-  /** For so long after a question somebody is taken to ask. */
+  /** How long figures count as being requested after a request. */
   askedMs: 5 * 60_000,
   scrapeTimeoutMs: 10_000,
-  /** A container has a rate of its own life only from this age on. */
+  /** The age from which a container has a rate of its own lifetime. */
   ageMinMs: 10_000,
   nodesAtOnce: 8,
   answerBytesMax: 8 * 1024 * 1024,

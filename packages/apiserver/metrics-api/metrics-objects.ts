@@ -3,7 +3,7 @@ import type { Table, TableRow } from '@skerry/kinds'
 import { apiTime } from '../contract/status-answers.ts'
 import type { Usage } from './usage-history.ts'
 
-/** NodeMetrics and PodMetrics as metrics-server shows them. */
+/** NodeMetrics or PodMetrics, as metrics-server shows them. */
 export interface MetricsObject {
   readonly metadata: {
     readonly name: string
@@ -32,7 +32,7 @@ export function podMetrics(
   nowMs: number,
 ): MetricsObject {
   const usages = [...containers.values()]
-  // The oldest of its figures says how old the whole is.
+  // The oldest figure determines the age of the whole.
   const oldest = usages.reduce((least, usage) => (usage.atMs < least.atMs ? usage : least))
   return {
     ...headOf(object, oldest, nowMs),
@@ -54,7 +54,7 @@ function headOf({ metadata }: AnyObject, { atMs, windowMs }: Usage, nowMs: numbe
   }
 }
 
-/** CPU to the nanocore, memory to the byte, in the units that metrics-server chooses. */
+/** Formats CPU in nanocores and memory in bytes, with the units that metrics-server chooses. */
 function resourcesOf({ cores, memoryBytes }: Usage): ResourceUsage {
   const nanos = BigInt(Math.round(cores * 1e9))
   return {
@@ -93,7 +93,7 @@ function rowOf(object: MetricsObject, kind: string): TableRow {
   }
 }
 
-/** As a general object, labels and all. */
+/** Converts to a general object, including labels. */
 function plain({ metadata, ...rest }: MetricsObject) {
   return { metadata: { ...metadata, labels: { ...metadata.labels } }, ...rest }
 }
@@ -111,7 +111,7 @@ function totalOf(containers: readonly { usage: ResourceUsage }[]): ResourceUsage
   }
 }
 
-/** Of text that formatQuantity made of whole bytes. */
+/** Parses a text that formatQuantity made from whole bytes. */
 function bytesOf(text: string): bigint {
   const [, digits = '0', suffix = ''] = /^(\d+)(Ki|Mi|Gi|Ti)?$/.exec(text) ?? []
   return BigInt(digits) * 1024n ** BigInt(['', 'Ki', 'Mi', 'Gi', 'Ti'].indexOf(suffix))

@@ -1,14 +1,14 @@
-/** One figure of CPU and memory at one moment. */
+/** The CPU and memory figures at one moment. */
 export interface UsagePoint {
   readonly atMs: number
-  /** Of one core, since the start. */
+  /** The CPU time since the start, in seconds of one core. */
   readonly cpuSeconds: number
   readonly memoryBytes: number
-  /** Of a container. */
+  /** The start time of a container. */
   readonly startMs?: number
 }
 
-/** What one node said; containers are keyed `namespace/pod/container`. */
+/** The figures of one node. Containers are keyed `namespace/pod/container`. */
 export interface Scrape {
   readonly node: UsagePoint | undefined
   readonly containers: ReadonlyMap<string, UsagePoint>
@@ -16,7 +16,7 @@ export interface Scrape {
 
 type Draft = { -readonly [K in keyof UsagePoint]?: UsagePoint[K] }
 
-/** Reads a kubelet's /metrics/resource (Prometheus' text format); what it does not know it skips. */
+/** Reads a kubelet's /metrics/resource (Prometheus' text format). Skips unknown metrics. */
 export function parseScrape(text: string, nowMs: number, containersMax: number): Scrape {
   const node: Draft = {}
   const containers = new Map<string, Draft>()
@@ -39,7 +39,7 @@ export function parseScrape(text: string, nowMs: number, containersMax: number):
   }
 }
 
-/** `name{labels} value [milliseconds]`, one a line. */
+/** `name{labels} value [milliseconds]`, one per line. */
 const samples = /^([a-z_]+)(?:\{([^\n]*)\})? ([^\s]+)(?: (\d+))?$/gm
 
 const readers: Readonly<Record<string, (draft: Draft, value: number, atMs: number) => void>> =

@@ -19,13 +19,13 @@ export interface ScrapeDeps {
 }
 
 export interface NodeScraper {
-  /** Somebody asks: figures are kept fresh for a while. */
+  /** Call this when figures are requested, which keeps them fresh for a while. */
   onAsked(): void
-  /** Until the signal aborts; `isWanted` false: nothing is asked of any node. */
+  /** Runs until the signal aborts. While `isWanted` returns false, no node is scraped. */
   run(isWanted: () => boolean, signal: AbortSignal): Promise<void>
 }
 
-/** Asks every kubelet what its node and containers use, more often while somebody wants to know. */
+/** Reads every kubelet's usage of its node and containers, more often while figures are being requested. */
 export function createNodeScraper(deps: ScrapeDeps): NodeScraper {
   const { clock } = deps
   const wake = createWakeFlag()
@@ -44,7 +44,7 @@ export function createNodeScraper(deps: ScrapeDeps): NodeScraper {
           scrapedMs = clock.monotonicMs()
           await scrapeAll(deps, signal)
         }
-        // Two looks make a node's first rate: the second one follows soon.
+        // A node's first rate needs two scrapes, so the second one follows soon.
         const { askedIntervalMs, idleIntervalMs } = metricsLimits
         const waitMs = isAsked() || deps.history.lacksRate() ? askedIntervalMs : idleIntervalMs
         using _timer = clock.setTimer(waitMs, () => wake.raise())

@@ -1,17 +1,17 @@
 import { metricsLimits } from './metrics-limits-table.ts'
 import type { Scrape, UsagePoint } from './parse-scrape.ts'
 
-/** What something used over a stretch of time. */
+/** The resource usage of a node or container over a period of time. */
 export interface Usage {
-  /** The end of the window, milliseconds since the Unix epoch. */
+  /** The end of the period, in milliseconds since the Unix epoch. */
   readonly atMs: number
   readonly windowMs: number
-  /** Cores, 1 being one whole core. */
+  /** CPU usage in whole cores. */
   readonly cores: number
   readonly memoryBytes: number
 }
 
-/** The last two looks at each node: enough for a rate, and bounded by what runs there. */
+/** Keeps the last two scrapes of each node: enough for a rate, and bounded by what runs there. */
 export class UsageHistory {
   readonly #nodes = new Map<string, { readonly last: Scrape; readonly previous?: Scrape }>()
 
@@ -24,7 +24,7 @@ export class UsageHistory {
     for (const name of this.#nodes.keys()) if (!nodeNames.has(name)) this.#nodes.delete(name)
   }
 
-  /** A node that was looked at once only. */
+  /** Returns true if a node was scraped only once. */
   lacksRate(): boolean {
     return [...this.#nodes.values()].some(({ previous }) => previous === undefined)
   }
@@ -34,7 +34,7 @@ export class UsageHistory {
     return known?.last.node && usageBetween(known.previous?.node, known.last.node)
   }
 
-  /** By container name; undefined while one of them has no rate yet. */
+  /** Returns the usage by container name, or undefined while one of them has no rate yet. */
   pod(nodeName: string, namespace: string, name: string): Map<string, Usage> | undefined {
     const known = this.#nodes.get(nodeName)
     if (!known) return undefined
@@ -50,7 +50,7 @@ export class UsageHistory {
   }
 }
 
-/** Since the earlier point, or since the container's start where that was later. */
+/** Measures since the earlier point, or since the container's start if that was later. */
 export function usageBetween(
   earlier: UsagePoint | undefined,
   later: UsagePoint,

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { isStatusError } from '@skerry/api'
 import { decodeProtobuf } from './decode-object.ts'
 
-/** Just enough of an encoder to write bodies down as they come from a client. */
+/** Encodes just enough protobuf to write bodies like a client's. */
 function field(number: number, value: string | number | readonly Uint8Array[]): Uint8Array {
   if (typeof value === 'number') return Uint8Array.from([number << 3, value])
   const bytes = typeof value === 'string' ? Buffer.from(value) : Buffer.concat(value)

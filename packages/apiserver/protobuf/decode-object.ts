@@ -9,12 +9,12 @@ export const protobufType = 'application/vnd.kubernetes.protobuf'
 type JsonRecord = Record<string, unknown>
 
 const { depthMax, fieldsMax } = apiServerBounds.decodeObject
-/** runtime.Unknown, after four bytes that tell it from anything else. */
+/** runtime.Unknown, after a magic number of four bytes. */
 const magic = Object.freeze([0x6b, 0x38, 0x73, 0x00])
 
 /**
- * A protobuf body as the JSON value that stands for the same object. Throws StatusError BadRequest, and
- * RequestEntityTooLarge for more fields than an object has.
+ * Decodes a protobuf body to the equivalent JSON value. Throws StatusError BadRequest, and
+ * RequestEntityTooLarge if there are too many fields.
  */
 export async function decodeProtobuf(
   bytes: Uint8Array,
@@ -31,8 +31,8 @@ export async function decodeProtobuf(
 }
 
 /**
- * An object whose kind only its bytes tell; undefined where that is none that is known. Throws
- * StatusError BadRequest.
+ * Decodes an object whose kind only its bytes name. Returns undefined if the kind is unknown.
+ * Throws StatusError BadRequest.
  */
 export function decodeAnyProtobuf(bytes: Uint8Array, messages: Messages): JsonRecord | undefined {
   if (magic.some((byte, at) => bytes[at] !== byte)) return undefined
@@ -42,7 +42,7 @@ export function decodeAnyProtobuf(bytes: Uint8Array, messages: Messages): JsonRe
   return { ...typeMeta, ...new MessageDecoder(messages).message(name, raw, {}, 0) }
 }
 
-/** The same, for who speaks protobuf now and then. */
+/** Does the same for callers that rarely use protobuf. */
 export async function readAnyProtobuf(bytes: Uint8Array): Promise<JsonRecord | undefined> {
   return decodeAnyProtobuf(bytes, await loadMessages())
 }
@@ -170,7 +170,7 @@ class MessageDecoder {
 
 function recordAt(into: JsonRecord, name: string): JsonRecord {
   const found = into[name]
-  // Only this decoder writes into the object, and a field is a map each time.
+  // Only this decoder writes into the object, and the same field is always a map.
   if (found !== undefined) return found as JsonRecord
   const made: JsonRecord = {}
   into[name] = made
@@ -189,7 +189,7 @@ function isZero(value: unknown): boolean {
   return value === '' || value === 0 || value === false
 }
 
-/** Messages whose one field holds JSON text. */
+/** Messages whose only field holds JSON text. */
 const rawJson = new Set(['RawExtension', 'FieldsV1', 'JSON'])
 
 function parseRaw(bytes: Uint8Array): unknown {
@@ -221,7 +221,7 @@ const specialTypes: Readonly<Record<string, (message: JsonRecord) => unknown>> =
   JSONSchemaPropsOrStringArray: ({ schema, property }) => schema ?? property ?? [],
 })
 
-/** RFC 3339; null for no time. */
+/** RFC 3339, or null for an unset time. */
 function timeOf({ seconds, nanos }: JsonRecord, fractionDigits: number): string | null {
   if (typeof seconds !== 'number') return null
   const whole = new Date(seconds * 1000)

@@ -16,7 +16,7 @@ interface Recorded {
   readonly protobuf: string
 }
 
-/** What upstream 1.36.3 answered for the same object, once as JSON and once as protobuf. */
+/** Reads upstream 1.36.3's answers for the same objects, each as JSON and as protobuf. */
 async function readRecorded(): Promise<readonly Recorded[]> {
   const path = join(import.meta.dirname, 'testdata/recorded.json')
   const parsed: readonly Recorded[] = JSON.parse(await readFile(path, 'utf8'))
@@ -41,7 +41,7 @@ test('what was written reads as the same object', async () => {
 
 interface EveryField {
   readonly value: Record<string, unknown> & { apiVersion: string; kind: string }
-  /** Of upstream's bytes, hexadecimal. */
+  /** The hash of upstream's bytes, in hexadecimal. */
   readonly sha256: string
 }
 

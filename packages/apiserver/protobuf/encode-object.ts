@@ -8,15 +8,18 @@ const nothing: JsonRecord = Object.freeze({})
 const magic = Uint8Array.of(0x6b, 0x38, 0x73, 0x00)
 
 export interface ProtobufEncoder {
-  /** An object with its envelope, as a whole answer or in a watch event. */
+  /** Encodes an object with its envelope, as a whole answer or in a watch event. */
   object(value: JsonRecord, message: string): Uint8Array
-  /** One message without an envelope, e.g. a list's item. */
+  /** Encodes one message without an envelope, e.g. a list's item. */
   message(value: JsonRecord, message: string): Uint8Array
-  /** `{"type": …, "object": …}` with its length before it: one event of a watch. */
+  /** Encodes one event of a watch: `{"type": …, "object": …}`, preceded by its length. */
   watchEvent(type: string, object: Uint8Array): Uint8Array
 }
 
-/** What comes before and after an object's message: magic, type and the two empty content fields. */
+/**
+ * Returns the bytes before and after an object's message: magic number, type and the two empty
+ * content fields.
+ */
 export function envelope(
   { apiVersion, kind }: { apiVersion: string; kind: string },
   messageBytes: number,
@@ -34,7 +37,7 @@ export function envelope(
 
 const envelopeTail = Uint8Array.of(0x1a, 0, 0x22, 0)
 
-/** The JSON form of built-in kinds as the bytes that upstream's own encoder makes of the same object. */
+/** Encodes the JSON form of built-in kinds to the same bytes as upstream's encoder. */
 export function createProtobufEncoder(messages: Messages): ProtobufEncoder {
   const encoder = new MessageEncoder(messages)
   const typeOf = ({ apiVersion, kind }: JsonRecord) => ({
@@ -62,7 +65,7 @@ export function createProtobufEncoder(messages: Messages): ProtobufEncoder {
   }
 }
 
-/** Tag, then bytes, of a field that is a message's or list's bytes already. */
+/** Returns the tag and length of a field whose content is already encoded. */
 export function lengthPrefix(field: number, bytes: number): Uint8Array {
   const writer = new ProtoWriter()
   writer.varint(bytes)
@@ -100,7 +103,7 @@ class MessageEncoder {
     if (flags !== '' && flags !== 'z') {
       if (flags.includes('m')) return this.#map(number, type, value)
       if (flags.includes('r')) return this.#list(number, type, value)
-      // A pointer: nothing is written of what is not there.
+      // This is a pointer in Go; nothing is written if it is nil.
       if (value === undefined || value === null) return
     }
     this.#value(number, type, value ?? undefined)
@@ -122,7 +125,7 @@ class MessageEncoder {
     }
   }
 
-  /** The field, zero where JSON says nothing. */
+  /** Writes the field, or zero if the JSON does not have it. */
   #value(number: number, type: string, value: unknown): void {
     const writer = this.#writer
     const mark = writer.length
@@ -171,7 +174,7 @@ function isRecord(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Content of messages whose JSON form is not an object of their fields. */
+/** Messages whose JSON form is not an object of their fields. */
 const specialTypes: Readonly<Record<string, (writer: ProtoWriter, value: unknown) => void>> =
   Object.freeze({
     Quantity: (writer, value) => textField(writer, 1, scalarText(value) || '0'),
@@ -191,7 +194,7 @@ const specialTypes: Readonly<Record<string, (writer: ProtoWriter, value: unknown
     JSON: rawJson,
   })
 
-/** Unions and named lists of JSON as the messages that stand for them. */
+/** Converts JSON unions and named lists to the messages that represent them. */
 const shapes: Readonly<Record<string, (value: unknown) => unknown>> = Object.freeze({
   Verbs: (items) => ({ items }),
   ExtraValue: (items) => ({ items }),
@@ -217,7 +220,10 @@ function scalarText(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }
 
-/** RFC 3339 as seconds and nanoseconds, cut to `stepNanos`; no bytes for no time. */
+/**
+ * Writes an RFC 3339 time as seconds and nanoseconds, truncated to `stepNanos`. Writes nothing for
+ * an unset time.
+ */
 function time(writer: ProtoWriter, value: unknown, stepNanos: number): void {
   if (typeof value !== 'string') return
   const ms = Date.parse(value)

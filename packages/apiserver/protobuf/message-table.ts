@@ -1,15 +1,18 @@
-/** Number, JSON name (empty: inlined), type, and flags: r repeated, m map, z left out of JSON when zero, p may be absent. */
+/**
+ * The number, JSON name (if blank, inlined), type, and flags: r repeated, m map, z omitted from
+ * JSON if zero, p optional.
+ */
 export type Field = readonly [number: number, name: string, type: string, flags: string]
 export type Messages = Readonly<Record<string, readonly Field[]>>
 
 let loaded: Promise<Messages> | undefined
 
-/** The fields of every message, read when somebody first speaks protobuf. */
+/** Returns the fields of every message. They are read when a client first uses protobuf. */
 export function loadMessages(): Promise<Messages> {
   return (loaded ??= readMessages())
 }
 
-/** For who cannot wait; undefined as long as nobody has spoken protobuf. */
+/** Does not wait: returns undefined until a client has used protobuf. */
 export function messagesAtHand(): Messages | undefined {
   return atHand
 }
@@ -34,7 +37,7 @@ const packages: Readonly<Record<string, string>> = Object.freeze({
   'meta.k8s.io': 'io.k8s.apimachinery.pkg.apis.meta',
 })
 
-/** The message of a built-in kind; undefined for kinds without a protobuf form. */
+/** Returns the message of a built-in kind, or undefined for kinds without a protobuf form. */
 export function messageName(
   messages: Messages,
   { apiVersion, kind }: { apiVersion: string; kind: string },
@@ -45,12 +48,12 @@ export function messageName(
   const home = packages[group] ?? `io.k8s.api.${group.split('.')[0]}`
   const own = `${home}.${version}.${kind}`
   if (Object.hasOwn(messages, own)) return own
-  // Status, APIResourceList and their like say that they are of v1.
+  // Status, APIResourceList and similar kinds name v1 as their version.
   const shared = `${metaPackage}.${kind}`
   return Object.hasOwn(messages, shared) ? shared : undefined
 }
 
-/** A type's own name, without its package. */
+/** Returns a type's own name, without its package. */
 export function shortName(type: string): string {
   return type.slice(type.lastIndexOf('.') + 1)
 }

@@ -15,14 +15,14 @@ export class ProtoReader {
     this.#end = end
   }
 
-  /** The next field's number and wire type; undefined at the end. */
+  /** Returns the next field's number and wire type, or undefined at the end. */
   next(): { field: number; wire: number } | undefined {
     if (this.#at >= this.#end) return undefined
     const tag = this.int()
     return { field: Math.floor(tag / 8), wire: tag % 8 }
   }
 
-  /** A varint as a signed 64-bit number; exact up to 2^53. */
+  /** Reads a varint as a signed 64-bit number, exact up to 2^53. */
   int(): number {
     let value = 0n
     for (let shift = 0n; shift < 70n; shift += 7n) {

@@ -1,29 +1,29 @@
 const startBytes = 4096
 
 /**
- * Writes one protobuf message from its end to its start, so that the length of what a field holds is
+ * Writes one protobuf message from its end to its start, so that the length of a field's content is
  * known when its tag is written. Callers write fields in descending order.
  */
 export class ProtoWriter {
   #bytes = Buffer.allocUnsafe(startBytes)
   #at = startBytes
 
-  /** Bytes written so far; what was written since a mark is a field's content. */
+  /** The number of bytes written so far. The bytes since a mark are a field's content. */
   get length(): number {
     return this.#bytes.length - this.#at
   }
 
-  /** Starts anew and keeps the memory. */
+  /** Starts again and keeps the memory. */
   clear(): void {
     this.#at = this.#bytes.length
   }
 
-  /** A copy. */
+  /** Returns a copy of the bytes. */
   done(): Uint8Array {
     return Uint8Array.from(this.#bytes.subarray(this.#at))
   }
 
-  /** The tag and length of what was written since `mark`. */
+  /** Writes the tag and length of the bytes written since `mark`. */
   close(field: number, mark: number): void {
     this.varint(this.length - mark)
     this.tag(field, 2)
@@ -33,7 +33,7 @@ export class ProtoWriter {
     this.varint(field * 8 + wire)
   }
 
-  /** Any whole number that a double holds; negative ones as 64 bits. */
+  /** Writes any whole number that a double holds; negative ones as 64 bits. */
   varint(value: number): void {
     if (value < 0 || value > Number.MAX_SAFE_INTEGER) return this.#bigVarint(BigInt(value))
     let size = 1
@@ -45,7 +45,7 @@ export class ProtoWriter {
   }
 
   double(value: number): void {
-    // Making room may replace the bytes, so it comes first.
+    // Making room may replace the buffer, so it comes first.
     const at = this.#room(8)
     this.#bytes.writeDoubleLE(value, at)
   }
@@ -68,7 +68,7 @@ export class ProtoWriter {
     this.raw(Uint8Array.from(out))
   }
 
-  /** Where the next `size` bytes go. */
+  /** Returns the position of the next `size` bytes. */
   #room(size: number): number {
     if (size > this.#at) {
       const used = this.length

@@ -20,13 +20,13 @@ async function loadEncoder() {
   return { messages, encoder: createProtobufEncoder(messages) }
 }
 
-/** Any built-in object with its envelope; undefined for what has no protobuf form. */
+/** Encodes any built-in object with its envelope. Resolves to undefined if there is no protobuf form. */
 export async function protobufValue(value: unknown): Promise<Uint8Array | undefined> {
   const { messages, encoder } = await (loaded ??= loadEncoder())
   return encoded(value, messages, encoder)
 }
 
-/** The same for callers that cannot wait for each object, e.g. a watch. */
+/** Does the same for callers that cannot wait for each object, e.g. a watch. */
 export async function protobufFrames(): Promise<(type: string, object: unknown) => Uint8Array> {
   const { messages, encoder } = await (loaded ??= loadEncoder())
   return (type, object) => {
@@ -58,11 +58,11 @@ export interface ProtobufListOptions {
   readonly metadata: ListMeta
   readonly items: { readonly count: number; at(index: number): Record<string, unknown> }
   readonly chunkBytes: number
-  /** Others are served between two items. */
+  /** Other requests are served between two items. */
   readonly clock: Clock
 }
 
-/** Lengths stand before content, so that all items are encoded before the first byte goes out. */
+/** Lengths precede content, so all items are encoded before the first byte is sent. */
 export async function protobufList(options: ProtobufListOptions): Promise<Iterable<Uint8Array>> {
   const { type, metadata, items, chunkBytes, clock } = options
   const { messages, encoder } = await (loaded ??= loadEncoder())

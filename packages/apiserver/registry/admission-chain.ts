@@ -8,12 +8,12 @@ export interface AdmissionInput {
   readonly operation: Operation
   readonly object: AnyObject | undefined
   readonly oldObject: AnyObject | undefined
-  /** Of the object, where the request's path has none (create, generated names). */
+  /** The name of the object if the request's path has none (create, generated names). */
   readonly name?: string
   readonly options?: AnyObject | undefined
 }
 
-/** All that change the object, in the table's order, and once more where one calls for it. */
+/** Runs all mutating plugins in the table's order, and once more if one of them requires it. */
 export async function admit(
   input: AdmissionInput,
   scope: RequestScope,
@@ -27,7 +27,7 @@ export async function admit(
     const second = { ...first, isSecond: true }
     await runAdmit(requestOf(input, second, scope, deps), scope, deps)
   }
-  // Only what comes from outside puts a new list there.
+  // Only plugins outside this process replace the list.
   if (object && object.metadata.managedFields !== managedFields) {
     keepValidManagedFields(object, managedFields, scope)
   }
@@ -49,7 +49,7 @@ async function runAdmit(
   }
 }
 
-/** What the kind's own validation found, with what plugins find of that sort before and after it. */
+/** Returns the causes that the kind's own validation found, with those of plugins before and after them. */
 export async function allCauses(
   own: readonly StatusCause[],
   input: AdmissionInput,
@@ -68,7 +68,7 @@ export async function allCauses(
   return [...found.before, ...own, ...found.after]
 }
 
-/** All that only look, in the table's order. */
+/** Runs all validating plugins in the table's order. */
 export async function admitValid(
   input: AdmissionInput,
   scope: RequestScope,

@@ -2,7 +2,7 @@ import { isJsonObject, type StatusError } from '@skerry/api'
 import { jsonSyntaxError } from '@skerry/bodies'
 import { badRequest } from './registry-errors.ts'
 
-/** Where a list goes on: after this key, as of this revision. */
+/** Where a list continues: after this key, as of this revision. */
 export interface ContinueToken {
   readonly revision: number
   readonly after: string
@@ -10,7 +10,7 @@ export interface ContinueToken {
 
 const tokenVersion = 'meta.k8s.io/v1'
 
-/** Upstream's start is inclusive: the first key after one is that key and a zero. */
+/** Upstream's start is inclusive: the first key after a key is that key followed by a zero byte. */
 const keyEnd = '\0'
 
 export function encodeContinue({ revision, after }: ContinueToken): string {
@@ -18,7 +18,7 @@ export function encodeContinue({ revision, after }: ContinueToken): string {
   return Buffer.from(text).toString('base64url')
 }
 
-/** A revision of `anyRevision` goes on in the list as it is now. Throws StatusError BadRequest. */
+/** With `anyRevision` the list continues in its current state. Throws StatusError BadRequest. */
 export function parseContinue(text: string): ContinueToken {
   const { v, rv, start } = fieldsOf(decoded(text))
   if (v !== tokenVersion) throw invalidToken(`server does not recognize this encoded version ${v}`)
@@ -26,7 +26,7 @@ export function parseContinue(text: string): ContinueToken {
     throw invalidToken(`incorrect encoded start resourceVersion (version ${tokenVersion})`)
   }
   if (start === '') throw invalidToken(`encoded start key empty (version ${tokenVersion})`)
-  // A key that climbs would leave the resource that the path was authorized for.
+  // A key with `..` would leave the resource that the path was authorized for.
   if (start.split('/').some((part) => part === '..' || part === '.')) throw invalidToken(start)
   return {
     revision: rv < 0 ? anyRevision : rv,
@@ -55,7 +55,7 @@ function fieldsOf(json: string): { v: string; rv: number; start: string } {
   throw invalidToken('json: cannot unmarshal the token into Go struct field continueToken')
 }
 
-/** Unpadded base64url, whose first wrong byte is named. */
+/** Decodes unpadded base64url, and names the first wrong byte. */
 function decoded(text: string): string {
   const wrong = /[^A-Za-z0-9_-]/.exec(text)?.index
   const rest = text.length % 4

@@ -10,13 +10,13 @@ import {
 } from '@skerry/kinds'
 import { isJsonObject, type AnyObject, type JsonObject, type Kind } from '@skerry/api'
 
-/** Between a served version and the stored one, in place; apiVersion is the caller's. */
+/** Converts between a served version and the stored one, in place. The caller sets apiVersion. */
 export interface Conversion {
   readonly toStorage: (object: AnyObject) => void
   readonly fromStorage: (object: AnyObject) => void
 }
 
-/** What one group's Event calls the core group's fields. */
+/** The events.k8s.io group's names for the core group's fields. */
 const eventNames: readonly (readonly [events: string, core: string])[] = [
   ['regarding', 'involvedObject'],
   ['note', 'message'],
@@ -27,10 +27,10 @@ const eventNames: readonly (readonly [events: string, core: string])[] = [
   ['deprecatedCount', 'count'],
 ]
 
-/** The core group always writes them. */
+/** The core group always writes these fields. */
 const reporterNames = ['reportingComponent', 'reportingInstance']
 
-/** Keyed `apiVersion/Kind`. Versions that differ in nothing but apiVersion need no entry. */
+/** Keyed `apiVersion/Kind`. Versions that differ only in apiVersion need no entry. */
 export const conversions: Readonly<Record<string, Conversion>> = Object.freeze({
   'events.k8s.io/v1/Event': {
     toStorage(event) {
@@ -54,7 +54,7 @@ export const conversions: Readonly<Record<string, Conversion>> = Object.freeze({
   'resource.k8s.io/v1beta1/ResourceSlice': { toStorage: sliceToV1, fromStorage: sliceFromV1 },
 })
 
-/** A copy in another version of one built-in kind. */
+/** Returns a copy in another version of one built-in kind. */
 export function converted(object: Readonly<JsonObject>, from: Kind, to: Kind): JsonObject {
   const { metadata } = object
   const copy: AnyObject = {

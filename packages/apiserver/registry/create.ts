@@ -22,13 +22,13 @@ import {
 import { createSteps } from './managed-fields.ts'
 import { requireStorable, requireStored } from './object-size.ts'
 
-/** `object` is decoded, defaulted and private; it is changed in place. */
+/** Changes `object` in place. It must be decoded, defaulted and private. */
 export async function createObject(
   object: AnyObject,
   scope: RequestScope,
   deps: RegistryDeps,
 ): Promise<CachedObject> {
-  // Only here: an apply, or a PUT, creates with what it says of a deletion.
+  // Only a POST ignores these fields: an apply or a PUT creates with its deletion fields.
   delete object.metadata.deletionTimestamp
   delete object.metadata.deletionGracePeriodSeconds
   if (scope.pace?.isLarge) requireStorable(object, deps.limits)
@@ -42,7 +42,10 @@ export async function createObject(
   return createAdmitted(object, scope, deps)
 }
 
-/** Also where a PUT or an apply creates: fields are tracked and mutating admission has run. */
+/**
+ * Creates an object that is admitted: fields are tracked, and mutating admission has run. A PUT or
+ * an apply that creates ends here, too.
+ */
 export async function createAdmitted(
   object: AnyObject,
   scope: RequestScope,
@@ -85,14 +88,14 @@ async function tryCreate(
   try {
     const input = { operation: 'CREATE', object: next, oldObject: undefined, name } as const
     await validateCreate(next, input, scope, deps)
-    // An apply or a PUT that makes an object is two things, and only one of them is its verb.
+    // An apply or a PUT that creates an object needs a second verb, too.
     await scope.requireVerb('create')
     await admitValid(input, scope, deps)
     const key = objectKey(scope, name)
     if (scope.isDryRun) {
       reservation?.rollback()
       if (deps.cache.resource(reader.storage).get(key)) return undefined
-      // Only what is stored must come without a version; here the client sees the one it sent.
+      // Only the stored object must have no version; here the client sees the one it sent.
       const value = await reader.encodeStored(next, scope.signal)
       requireStored(value, deps.limits)
       return dryRunResult(key, value, metadata.resourceVersion)
@@ -145,7 +148,10 @@ async function writeNew(
   })
 }
 
-/** Shown as it would be, with no resourceVersion but the one that was sent, which may be any text. */
+/**
+ * Shows the object as it would be stored, without a resourceVersion except one that the client
+ * sent, which may be any text.
+ */
 function dryRunResult(key: string, value: Uint8Array, version = ''): CachedObject {
   const shown = version === '' ? value : spliceResourceVersion(value, version)
   return new CachedObject(key, { value: shown, revision: 0, createRevision: 0 })
@@ -160,9 +166,9 @@ function prepareForCreate(next: AnyObject, scope: RequestScope, deps: RegistryDe
   else delete metadata.namespace
   const context = strategyContext(scope, deps)
   metadata.creationTimestamp = timeText(context.nowMs)
-  // Before the kind's own preparation: a Job's selector is made from its uid.
+  // The uid comes before the kind's own preparation: a Job's selector contains it.
   metadata.uid = newUid(deps.random)
-  // An apply has not tracked them, and nobody owns them then.
+  // An apply has not tracked these fields, so nobody owns them then.
   kind.strategy.setTimes?.(next, context.nowMs)
   kind.strategy.prepareForCreate?.(next, context)
   if (hasGeneration(kind)) metadata.generation = 1
@@ -178,7 +184,7 @@ async function validateCreate(
 ): Promise<void> {
   const { kind } = scope.reader
   const { strategy } = kind
-  // Rules of a definition may take their whole budget, whatever the size of the object.
+  // Rules of a definition may use their whole budget, whatever the size of the object.
   if (kind.isCustom) await ownTurn(deps.clock)
   const own = checkCreate(next, kind)
   await scope.pace?.pause()
@@ -192,7 +198,7 @@ export function hasGeneration(kind: Kind): boolean {
   return kind.isCustom === true || kind.schemas[kind.schemaName]?.properties?.['spec'] !== undefined
 }
 
-/** Room for the suffix within a label's 63 characters. */
+/** Leaves room for the suffix within a label's 63 characters. */
 const generatedBaseMax = 58
 
 function generatedName(base: string, deps: RegistryDeps): string {

@@ -32,12 +32,12 @@ export interface DecodeRequest {
   readonly bytesMax: number
   readonly readYaml: ReadYaml
   readonly warn: (text: string) => void
-  /** True for a kind that this server has under that group and version. */
+  /** Returns true if the server has a kind of this name in this group and version. */
   readonly isRegistered: (apiVersion: string, kind: string) => boolean
   readonly pace?: Pace | undefined
 }
 
-/** A request's body as an object of the kind: known fields only, right types, defaults set. */
+/** Decodes a request's body as an object of the kind: known fields only, correct types, defaults set. */
 export async function decodeKindObject(request: DecodeRequest): Promise<AnyObject> {
   const { kind, bytes, contentType, fieldValidation, bytesMax, readYaml } = request
   const options = { isStrict: fieldValidation !== 'Ignore', bytesMax, typeName: kind.kind }
@@ -58,7 +58,7 @@ type TypedRequest = Pick<DecodeRequest, 'kind' | 'fieldValidation' | 'warn'> & {
   readonly isMerged?: boolean
 }
 
-/** What every write does to a JSON object before the registry may trust its shape. */
+/** Checks a JSON object for any write, so that the registry can trust its shape. */
 export function typedObject(
   object: Record<string, unknown>,
   findings: readonly string[],
@@ -97,7 +97,7 @@ export function* typedSteps(
   return typed
 }
 
-/** What is said of metadata that is no object, unless something else is told first. */
+/** Returns the error for metadata that is not an object, unless another error comes first. */
 function wrongMetadata(object: JsonObject, kind: Kind, isMerged: boolean): StatusError {
   const { schemas, schemaName } = kind
   const named = { ...object, apiVersion: apiVersionOf(kind.group, kind.version), kind: kind.kind }
@@ -119,7 +119,7 @@ function report(
   if (fieldValidation === 'Warn') for (const finding of findings) warn(finding)
 }
 
-/** Before an object is prepared, compared and stored; see nullEmptyLists. */
+/** Call this before an object is prepared, compared and stored; see nullEmptyLists. */
 export function writeAsStored(object: AnyObject, kind: Kind): void {
   if (!kind.isCustom) nullEmptyLists(object, kind.schemas, kind.schemaName)
 }
@@ -168,7 +168,7 @@ function requireKind(
   }
 }
 
-/** Nothing is assumed of a custom resource. */
+/** Nothing is assumed about a custom resource. */
 function requireGiven(kind: string, apiVersion: string): void {
   const missing = kind === '' ? 'Kind' : apiVersion === '' ? 'apiVersion' : ''
   if (missing !== '') {

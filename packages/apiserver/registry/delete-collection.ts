@@ -7,7 +7,7 @@ import { deleteObject } from './delete.ts'
 import { listObjects, type ListPage } from './list.ts'
 import type { RegistryDeps, RequestScope } from './request-scope.ts'
 
-/** Deletes what the selection finds, a few at a time; what is gone already is no error. */
+/** Deletes the selected objects, a few at a time. An object that is already gone is not an error. */
 export async function deleteCollection(
   selection: Selection,
   options: DeleteOptions,
@@ -38,7 +38,7 @@ export async function deleteCollection(
     scope.signal,
     Array.from({ length: deps.limits.deleteWorkers }, () => work),
   )
-  // Upstream's lists of custom resources say here that there is no next page.
+  // Upstream's lists of custom resources have an empty continue token here.
   const { isCustom } = scope.reader.kind
   return { items: deleted, revision: found.revision, ...(isCustom ? { continueToken: '' } : {}) }
 }

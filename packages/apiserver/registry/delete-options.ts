@@ -11,7 +11,7 @@ export interface DeleteOptions {
   readonly uid?: string
   readonly resourceVersion?: string
   readonly isDryRun: boolean
-  /** For admission. */
+  /** The options object for admission. */
   readonly object: AnyObject
 }
 
@@ -104,7 +104,7 @@ function textOf(fields: Record<string, unknown>, key: string): string | undefine
   return typeof value === 'string' ? value : undefined
 }
 
-/** `All` is the only value there is. Throws StatusError Invalid for others. */
+/** `All` is the only valid value. Throws StatusError Invalid for others. */
 export function isDryRun(value: unknown, optionsName = 'DeleteOptions'): boolean {
   if (!Array.isArray(value) || value.length === 0) return false
   if (value.every((item) => item === 'All')) return true

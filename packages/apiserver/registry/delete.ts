@@ -10,15 +10,15 @@ import { removeObject } from './remove.ts'
 import { objectKey, timeText, type RegistryDeps, type RequestScope } from './request-scope.ts'
 
 export interface DeleteResult {
-  /** The last state, or the state that waits for its end. */
+  /** The last state, or the state in which the object waits for its end. */
   readonly cached: CachedObject
-  /** False: finalizers or a grace period hold it. */
+  /** False if finalizers or a grace period hold the object. */
   readonly isGone: boolean
-  /** Of the removal, which a collection's answer does not show. */
+  /** The revision of the removal. A collection's answer does not show it. */
   readonly revision?: number
 }
 
-/** Removes, or marks for removal what finalizers or a grace period hold. */
+/** Removes the object, or marks it for removal if finalizers or a grace period hold it. */
 export async function deleteObject(
   options: DeleteOptions,
   scope: RequestScope,
@@ -97,7 +97,7 @@ async function tryDelete(
   return { cached: new CachedObject(key, { value, revision, createRevision }), isGone: false }
 }
 
-/** Kinds with a grace period show that it was none. */
+/** Kinds with a grace period show it as zero. */
 function lastState(
   { current, old }: Deletion,
   { reader }: RequestScope,
@@ -115,7 +115,10 @@ function lastState(
   })
 }
 
-/** Decides: gone now, unchanged because it already waits, or this next state. */
+/**
+ * Decides whether the object is gone now, stays as it is because it already waits, or gets this
+ * next state.
+ */
 export function planDeletion(
   old: AnyObject,
   options: DeleteOptions,
@@ -127,7 +130,7 @@ export function planDeletion(
   const isKept = finalizers.length > 0 || isHeld(old, context.kind)
   const before = old.metadata.deletionTimestamp
   if (before !== undefined) {
-    // A kind that knows no grace does not wait for what somebody wrote there.
+    // A kind without a grace period ignores one that a client wrote there.
     const { deletionGracePeriodSeconds: written = 0 } = old.metadata
     const pendingSeconds = strategy.gracefulDeletion ? written : 0
     const isShorter = options.gracePeriodSeconds !== undefined && graceSeconds < pendingSeconds
@@ -201,7 +204,7 @@ function wantedFinalizer(
   return byDefault === 'orphan' ? orphanFinalizer : ''
 }
 
-/** Kinds whose deletion upstream writes out by itself, with the storage's words. */
+/** Kinds whose deletion upstream implements separately, with the storage's error messages. */
 const ownDeletions: ReadonlySet<string> = new Set([
   'apiextensions.k8s.io/customresourcedefinitions',
   'core/namespaces',
@@ -229,7 +232,7 @@ function requirePreconditions(options: DeleteOptions, old: AnyObject, scope: Req
     requireStoredPreconditions(options, old, scope)
     return
   }
-  // Upstream names the kind here where it names the resource elsewhere.
+  // Upstream names the kind here where it usually names the resource.
   const { kind: served } = scope.reader
   const group = served.storageGroup ?? served.group
   const kind = { ...served, group, resource: served.kind }

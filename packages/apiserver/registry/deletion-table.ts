@@ -6,11 +6,11 @@ import {
   type ObjectMeta,
 } from '@skerry/api'
 
-/** What the end of a kind's objects needs beside finalizers and grace. */
+/** Special deletion behaviour of a kind, in addition to finalizers and grace periods. */
 export interface DeletionRule {
-  /** Keeps a deleted object even when it has no finalizers. */
+  /** Keeps a deleted object even if it has no finalizers. */
   readonly isHeld: (object: AnyObject) => boolean
-  /** Once, when the object is marked for deletion; in place. */
+  /** Called once, when the object is marked for deletion. Changes it in place. */
   readonly onMarked: (object: AnyObject) => void
 }
 
@@ -28,13 +28,13 @@ const deletionRules: Readonly<Record<string, DeletionRule>> = Object.freeze({
     },
   },
   'apiextensions.k8s.io/CustomResourceDefinition': {
-    // The first delete always marks: the definition's objects go before it.
+    // The first delete always marks, because the definition's objects are deleted before it.
     isHeld: ({ metadata }) => metadata.deletionTimestamp === undefined,
     onMarked(definition) {
       const { metadata, status } = definition
       definition['status'] = withTerminating(isJsonObject(status) ? status : {}, metadata)
-      // Upstream marks definitions by other means, which know no grace and do not count as a change of
-      // the spec.
+      // Upstream marks definitions in another way, without a grace period and without counting a
+      // change of the spec.
       delete metadata.deletionGracePeriodSeconds
       if (metadata.generation !== undefined) metadata.generation -= 1
       const finalizers = metadata.finalizers ?? []

@@ -6,9 +6,10 @@ import { modifiedConflict, requireValid } from './registry-errors.ts'
 import { objectKey, type RegistryDeps, type RequestScope } from './request-scope.ts'
 
 /**
- * Removes an object whose stored bytes cannot be read, past admission, finalizers and preconditions, if the options ask
- * for that. False: nobody asked, or the object is readable or missing, so that it is deleted like any other.
- * Throws Forbidden for users without upstream's verb for this.
+ * Removes an object whose stored bytes cannot be read, bypassing admission, finalizers and
+ * preconditions, if the options request that. Resolves to false if they do not, or if the object is
+ * readable or missing, so that it is deleted like any other. Throws Forbidden for users without
+ * upstream's verb for this.
  */
 export async function dropUnreadable(
   options: DeleteOptions,
@@ -18,7 +19,7 @@ export async function dropUnreadable(
   if (options.object[ignoreReadErrors] !== true) return false
   const key = storageKey(scope.reader.storage, objectKey(scope))
   const { entry } = await deps.store.get(key)
-  // A readable one ignores the option, as upstream does while its feature gate is off.
+  // A readable object ignores the option, as upstream does while its feature gate is off.
   if (!entry || unreadableReason(entry) === undefined) return false
   await scope.requireVerb('unsafe-delete-ignore-read-errors')
   requireValid(optionsKind, '', conflictsOf(options, scope))
@@ -29,7 +30,7 @@ export async function dropUnreadable(
   return true
 }
 
-/** Options that ask for care conflict with a deletion that takes none. */
+/** Options that require care conflict with a deletion that bypasses it. */
 function conflictsOf({ object }: DeleteOptions, { isDryRun }: RequestScope): StatusCause[] {
   const others = ['propagationPolicy', 'orphanDependents', 'gracePeriodSeconds', 'preconditions']
   const set = others.filter((name) => object[name] !== undefined && object[name] !== null)

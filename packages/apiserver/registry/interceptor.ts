@@ -2,9 +2,9 @@ import type { AnyObject } from '@skerry/api'
 import type { RequestScope } from './request-scope.ts'
 
 /**
- * Takes what a kind needs besides its own record, e.g. addresses for Services. Runs after the
- * strategy and before validation; may change `next` in place. What it returns is undone when the
- * write does not happen; dry runs are always undone.
+ * Reserves resources that a kind needs outside its own record, e.g. addresses for Services. Runs
+ * after the strategy and before validation, and may change `next` in place. The reservation is
+ * rolled back if the write does not happen, and always in a dry run.
  */
 export interface Interceptor {
   onCreate(next: AnyObject, scope: RequestScope): Reservation
@@ -13,7 +13,7 @@ export interface Interceptor {
 }
 
 export interface Reservation {
-  /** The write is durable. */
+  /** Called once the write is durable. */
   commit(): void
   rollback(): void
 }

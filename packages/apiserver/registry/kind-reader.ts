@@ -8,31 +8,32 @@ import { apiServerBounds } from '../contract/limits-table.ts'
 
 const utf8 = new TextEncoder()
 
-/** One kind in one version, over objects that may be stored in another. */
+/** Reads and writes one kind in one version, over objects that may be stored in another. */
 export interface KindReader extends Reader {
-  /** Where its objects are: `resourceKey` of the group that stores them. */
+  /** The storage key: `resourceKey` of the group that stores the objects. */
   readonly storage: string
   readonly apiVersion: string
-  /** How many wire bytes stand before metadata: the brace, apiVersion and kind. */
+  /** The number of wire bytes before metadata: the brace, apiVersion and kind. */
   readonly headLength: number
-  /** What clients of this version read: the cached bytes themselves where they are of this version. */
+  /** Returns the bytes for clients of this version: the cached bytes themselves if they have this version. */
   wire(cached: CachedObject): Uint8Array
-  /** Canonical bytes in the stored version. Not where that takes a webhook; see encodeStored. */
+  /** Returns canonical bytes in the stored version. Cannot convert by webhook; see encodeStored. */
   encode(object: AnyObject): Uint8Array
-  /** The same for every kind; a promise only where a webhook converts. */
+  /** Does the same for every kind. Returns a promise only if a webhook converts. */
   encodeStored(object: AnyObject, signal: AbortSignal): Uint8Array | Promise<Uint8Array>
   /**
-   * Only of kinds that a webhook converts: whatever is parsed or shown afterwards, of these objects,
-   * is there. All that are missing go in few requests. Throws StatusError with upstream's words.
+   * Only for kinds that a webhook converts: converts these objects, so that they can be parsed and
+   * shown afterwards. All that are missing go in few requests. Throws StatusError with upstream's
+   * words.
    */
   readonly prepare?: (cached: readonly CachedObject[], signal: AbortSignal) => Promise<void>
-  /** Only of those kinds: copies in another version. */
+  /** Only for the same kinds: returns copies in another version. */
   readonly convertObjects?: ConvertObjects
-  /** Frozen, for the server's own readers. */
+  /** Returns a frozen object, for the server's own readers. */
   frozen(cached: CachedObject): AnyObject
 }
 
-/** Objects of one custom kind in another version, in their order. */
+/** Converts objects of one custom kind to another version, in their order. */
 export type ConvertObjects = (
   objects: readonly AnyObject[],
   apiVersion: string,
@@ -48,7 +49,7 @@ export function createKindReader(kind: Kind, convertObjects?: ConvertObjects): K
   const onRead = kind.strategy.onRead
   const head = utf8.encode(`{"apiVersion":${JSON.stringify(apiVersion)},`)
   const isOwn = (bytes: Uint8Array): boolean => onRead === undefined && startsWith(bytes, head)
-  // Other versions and CRDs with defaults are made once per revision, while it is in the cache.
+  // Other versions, and defaults of CRDs, are computed once per revision while it is in the cache.
   const converted = new WeakMap<CachedObject, CachedObject>()
   const parse = (cached: CachedObject): AnyObject => {
     const object = converted.get(cached)?.parse() ?? cached.parse()
@@ -58,7 +59,7 @@ export function createKindReader(kind: Kind, convertObjects?: ConvertObjects): K
     if (convertObjects) throw notPrepared(kind, cached)
     conversion?.fromStorage(object)
     object.apiVersion = apiVersion
-    // What only the stored version has, this one does not show.
+    // Fields that only the stored version has are hidden in this one.
     kind.strategy.onDecode?.(object)
     return object
   }

@@ -1,12 +1,15 @@
 import type { Clock } from '@skerry/base'
 import type { Store } from '@skerry/store'
 
-/** Kinds whose objects go by themselves, in seconds after their last write; by storage key. */
+/** Kinds whose objects expire, in seconds after their last write; by storage key. */
 const timeToLiveSeconds: Readonly<Record<string, number>> = Object.freeze({
   'core/events': 3600,
 })
 
-/** One lease serves all writes of a short time, so that a storm of events costs one lease, not one each. */
+/**
+ * Shares one lease among all writes within a short time, so that a storm of events costs one lease,
+ * not one each.
+ */
 export class LeasePool {
   readonly #store: Store
   readonly #clock: Clock
@@ -23,7 +26,7 @@ export class LeasePool {
     const now = this.#clock.monotonicMs()
     const known = this.#current.get(ttl)
     if (known && now < known.untilMs) return known.leaseId
-    // A lease is shared for at most a twentieth of its life, or a minute.
+    // A lease is shared for at most a twentieth of its lifetime, or a minute.
     const sharedSeconds = Math.min(60, ttl / 20)
     const { leaseId } = await this.#store.grantLease(Math.ceil(ttl + sharedSeconds))
     this.#current.set(ttl, { leaseId, untilMs: now + sharedSeconds * 1000 })

@@ -12,7 +12,7 @@ import type { RegistryDeps, RequestScope } from './request-scope.ts'
 
 export interface ListOptions {
   readonly selection: Selection
-  /** 0: no limit. */
+  /** The largest number of items; 0 means no limit. */
   readonly limit: number
   readonly continueToken: string
   readonly resourceVersion: string
@@ -22,13 +22,13 @@ export interface ListOptions {
 export interface ListPage {
   readonly items: readonly CachedObject[]
   readonly revision: number
-  /** Made for this request, of nothing that is stored. */
+  /** True if the list was computed for this request and is not based on stored objects. */
   readonly isUnversioned?: boolean
   readonly continueToken?: string
   readonly remaining?: number
 }
 
-/** One page of objects, consistent with the pages before it. */
+/** Returns one page of objects, consistent with the pages before it. */
 export async function listObjects(
   options: ListOptions,
   scope: RequestScope,
@@ -74,7 +74,7 @@ async function continueList(
   return historicPage({ options, revision: token.revision, after: token.after }, scope, deps)
 }
 
-/** What the cache holds is what it held at that revision. */
+/** Returns true if the cache holds the same objects as at that revision. */
 function isUnchangedSince(revision: number, scope: RequestScope, deps: RegistryDeps): boolean {
   const resource = deps.cache.resource(scope.reader.storage)
   return revision <= deps.cache.revision && resource.version <= revision
@@ -96,7 +96,8 @@ async function currentPage(
   if (limit === 0 && isWhole) return { items: rest, revision }
   const items: CachedObject[] = []
   for (const [at, item] of rest.entries()) {
-    // Thousands of terms for thousands of objects; what is looked at is a copy, as of `revision`.
+    // Matching thousands of terms with thousands of objects takes long. The list is a copy, as of
+    // `revision`.
     const others = isWhole ? undefined : giveWay(deps.clock)
     if (others) {
       await others
@@ -105,7 +106,8 @@ async function currentPage(
     if (!isWhole && !selects(selection, item, reader)) continue
     items.push(item)
     const left = isOne(selection, reader.kind) ? 0 : rest.length - at - 1
-    // There may be more, whether or not any of it is selected: as upstream, nobody looks ahead.
+    // There may be more, whether or not any of it is selected: like upstream, the server does not
+    // look ahead.
     if (items.length === limit && left > 0) {
       return cutPage(items, { revision, remaining: isWhole ? left : undefined })
     }
@@ -114,7 +116,7 @@ async function currentPage(
   return { items, revision }
 }
 
-/** There is at most one object of the name. */
+/** Returns true if at most one object can match, because its name is given. */
 function isOne({ name, namespace, fields }: Selection, { isNamespaced }: Kind): boolean {
   const isGiven = (field: string): boolean =>
     fields.some((term) => term.field === field && term.operator === '=')
@@ -122,7 +124,7 @@ function isOne({ name, namespace, fields }: Selection, { isNamespaced }: Kind): 
   return !isNamespaced || namespace !== '' || isGiven('metadata.namespace')
 }
 
-/** A list that silently lacked an object would be taken for the whole. */
+/** A list that silently lacked an object would be taken for complete. */
 function requireReadable(
   found: { key: string; reason: string } | undefined,
   { storage }: RequestScope['reader'],
@@ -145,14 +147,14 @@ function cutPage(
   }
 }
 
-/** Where a page starts, and as of when. */
+/** The start of a page and its revision. */
 interface PagePlace {
   options: ListOptions
   revision: number
   after: string
 }
 
-/** From the store, as it was at a revision. */
+/** Reads the page from the store, as of a revision. */
 async function historicPage(
   { options, revision, after }: PagePlace,
   scope: RequestScope,
@@ -209,7 +211,7 @@ async function readHistory(
   }
 }
 
-/** A client in the middle of a list may have the rest as it is now. */
+/** A client in the middle of a list may get the rest in its current state. */
 function historyGone(after: string): StatusError {
   if (after === '') return expired('The resourceVersion for the provided list is too old.')
   const message =

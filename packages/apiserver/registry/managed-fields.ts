@@ -13,7 +13,7 @@ import { apiVersionOf } from './kind-reader.ts'
 import { keepsMetadata } from './part-table.ts'
 import type { RegistryDeps, RequestScope } from './request-scope.ts'
 
-/** Before admission of a create. */
+/** Tracks fields before admission of a create. */
 export function trackCreate(object: AnyObject, scope: RequestScope, deps: RegistryDeps): void {
   runSteps(createSteps(object, scope, deps))
 }
@@ -28,7 +28,7 @@ export function* createSteps(
   yield* trackUpdateSteps({ next: object, ...update })
 }
 
-/** Of a subresource's own kind, e.g. TokenRequest. */
+/** Tracks the fields of a subresource's own kind, e.g. TokenRequest. */
 export function trackBody(
   object: AnyObject,
   schemaName: string,
@@ -41,7 +41,7 @@ export function trackBody(
   trackUpdate({ ...tracked(scope, deps), ...own })
 }
 
-/** Before admission of an update or patch. */
+/** Tracks fields before admission of an update or patch. */
 export function trackChange(
   next: AnyObject,
   live: AnyObject,
@@ -61,13 +61,13 @@ export function* changeSteps(
   scope.reader.kind.strategy.setTimes?.(next, update.nowMs)
   yield* trackUpdateSteps({ live, next, ...update })
   if (scope.subresource !== 'scale') return
-  // Upstream's scale endpoint notes no time.
+  // Upstream's scale endpoint records no time.
   for (const entry of next.metadata.managedFields ?? []) {
     if (entry.subresource === 'scale' && entry.operation === 'Update') delete entry.time
   }
 }
 
-/** Server-side apply; the result still has to be decoded. */
+/** Performs a server-side apply. The result must still be decoded. */
 export function applied(
   request: { live: AnyObject | undefined; applied: AnyObject; isForced: boolean },
   scope: RequestScope,
@@ -87,7 +87,7 @@ export function* appliedSteps(
   return yield* applySteps(own)
 }
 
-/** What admission from outside made of managedFields stays only when it is well-formed. */
+/** Keeps managedFields that admission webhooks changed only if they are well-formed. */
 export function keepValidManagedFields(
   object: AnyObject,
   before: ManagedFieldsEntry[] | undefined,
@@ -103,7 +103,7 @@ export function keepValidManagedFields(
 }
 
 function wrongEntry({ operation, apiVersion, fieldsType }: ManagedFieldsEntry, at: number): string {
-  // Webhooks write what they like.
+  // Webhooks may write anything.
   const named: string | undefined = operation
   if (named !== 'Apply' && named !== 'Update') return 'operation must be `Apply` or `Update`'
   if (!apiVersion) return 'apiVersion must not be empty'
@@ -126,7 +126,7 @@ function tracked(scope: RequestScope, deps: RegistryDeps) {
   }
 }
 
-/** The other versions of a built-in kind; one of another group has no fields in common with it. */
+/** Finds the other versions of a built-in kind. A kind of another group has no fields in common with it. */
 function versionsOf(kind: Kind, { kinds }: RegistryDeps): FindVersion {
   return (apiVersion) => {
     const other = kinds
@@ -151,12 +151,15 @@ function kindVersion(own: Kind, other: Kind): KindVersion {
   }
 }
 
-/** Kinds whose own strategy keeps the metadata that a status is written with. */
+/** Kinds whose own strategy ignores the metadata of a status write. */
 const metadataFixed: ReadonlySet<string> = new Set(['APIService', 'VolumeAttachment'])
 
-/** What nobody comes to own through an endpoint, beside what follows from its kind; `Kind/subresource`. */
+/**
+ * Fields that cannot be owned through an endpoint, in addition to those that follow from its kind.
+ * Keyed `Kind/subresource`.
+ */
 const alsoReset: Readonly<Record<string, readonly (readonly string[])[]>> = Object.freeze({
-  // What is asked for may not change, and nobody owns it.
+  // The request itself cannot change, and nobody owns it.
   'CertificateSigningRequest/': [['spec']],
   'CertificateSigningRequest/approval': [['spec'], ['status', 'certificate']],
   'CertificateSigningRequest/status': [['status', 'conditions']],
@@ -167,7 +170,7 @@ const alsoReset: Readonly<Record<string, readonly (readonly string[])[]>> = Obje
   ],
 })
 
-/** What the endpoint does not write, and so nobody comes to own through it. */
+/** Returns the fields that the endpoint does not write, so that nobody can own them through it. */
 function resetFieldsOf({ reader, subresource }: RequestScope): readonly (readonly string[])[] {
   const { kind } = reader
   const more = kind.isCustom ? [] : (alsoReset[`${kind.kind}/${subresource}`] ?? [])

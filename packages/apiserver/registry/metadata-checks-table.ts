@@ -10,17 +10,17 @@ import {
 } from '@skerry/api'
 
 /**
- * How often, and in what order, upstream looks at the metadata of an update, beside what it does for
- * every kind. Each look says again what is wrong: `update` compares with the old metadata, `form`
- * looks at the new alone, names included, and those that are `named` want finalizers to tell whose they are.
- * What the kind itself finds comes after all of them, but what is wrong with the new object alone
- * (validateForm) where it says `own`.
+ * One of upstream's checks of an update's metadata, in addition to those for every kind. Their
+ * number and order differ by kind, and each reports the errors again. `update` compares with the
+ * old metadata, `form` checks only the new metadata, names included, and `named` ones also require
+ * finalizers that name their owner. The kind's own errors come after all of them, except that those
+ * of the new object alone (validateForm) come at `own`.
  */
 type Look = 'update' | 'form' | 'named update' | 'named form' | 'own'
 
 const usual: readonly Look[] = ['named update']
 
-/** Keyed `group/Kind`; those of a status stand below. */
+/** Keyed `group/Kind`; those of a status are listed below. */
 const looksOfKinds: Readonly<Record<string, readonly Look[]>> = Object.freeze({
   ...same(
     ['named update', 'named form'],
@@ -72,7 +72,10 @@ const looksOfKinds: Readonly<Record<string, readonly Look[]>> = Object.freeze({
   ...same([], ['/Event', 'policy/PodDisruptionBudget']),
 })
 
-/** Kinds of which a create tells first what else is wrong: `form` of the new object alone, `own` nothing but it. */
+/**
+ * Kinds whose creation reports other errors first: `form` those of the new object alone, `own` only
+ * its own.
+ */
 const firstOfCreates: Readonly<Record<string, 'form' | 'own'>> = Object.freeze({
   '/Event': 'own',
   'events.k8s.io/Event': 'form',
@@ -84,20 +87,20 @@ const looksOfStatuses: Readonly<Record<string, readonly Look[]>> = Object.freeze
   ...same([], ['batch/CronJob', 'policy/PodDisruptionBudget']),
 })
 
-/** Kinds whose names upstream checks by their schema, which says nothing of generateName. */
+/** Kinds whose names upstream checks by their schema, which does not cover generateName. */
 const anyGenerateName: ReadonlySet<string> = new Set([
   '/ReplicationController',
   'resource.k8s.io/DeviceClass',
 ])
 
-/** What is wrong with the metadata of an object that is to be, or of the new one alone. */
+/** Returns the errors in the metadata of an object to create, or of a new one alone. */
 function checkNewMetadata(metadata: ObjectMeta, kind: Kind): StatusCause[] {
   const { generateName: _any, ...named } = metadata
   const checked = anyGenerateName.has(`${kind.group}/${kind.kind}`) ? named : metadata
   return validateObjectMeta(checked, kind.strategy.nameRule ?? 'dns-subdomain', kind.isNamespaced)
 }
 
-/** What is wrong with a new object, its metadata among it. */
+/** Returns the errors of a new object, including its metadata. */
 export function checkCreate(next: AnyObject, kind: Kind): StatusCause[] {
   const { validate, validateForm } = kind.strategy
   const metadata = [
@@ -107,12 +110,13 @@ export function checkCreate(next: AnyObject, kind: Kind): StatusCause[] {
   const own = validate?.(next) ?? []
   const first = firstOfCreates[`${kind.group}/${kind.kind}`]
   if (first === 'own' && own.length > 0) return own
-  // What is told of the object alone starts what is told of it.
+  // The errors of validateForm come first in the kind's own list, and here before those of the
+  // metadata.
   const before = first === 'form' ? (validateForm?.(next) ?? []).length : 0
   return [...own.slice(0, before), ...metadata, ...own.slice(before)]
 }
 
-/** Groups, and kinds of the core group, whose objects may have any finalizer that has the form of one. */
+/** Groups, and kinds of the core group, whose objects may have any well-formed finalizer. */
 const anyFinalizer: ReadonlySet<string> = new Set([
   '/Event',
   'admissionregistration.k8s.io',
@@ -129,13 +133,13 @@ function knowsFinalizers({ isCustom, group, kind }: Kind): boolean {
 export interface OwnCauses {
   readonly kind: Kind
   readonly subresource: string
-  /** What the kind finds wrong with the new object alone. */
+  /** The kind's errors in the new object alone. */
   readonly form: readonly StatusCause[]
-  /** What else it finds. */
+  /** The kind's other errors. */
   readonly own: readonly StatusCause[]
 }
 
-/** What is wrong with an update, metadata as often as upstream finds it. */
+/** Returns the errors of an update, those of the metadata as often as upstream reports them. */
 export function checkUpdate(
   next: ObjectMeta,
   old: ObjectMeta,

@@ -4,14 +4,14 @@ import type { ApiServerLimits } from '../contract/limits-table.ts'
 type SizeLimit = Pick<ApiServerLimits, 'objectBytesMax'>
 
 /**
- * Refuses early what the store would refuse at the end, as admission and validation of it may take a second; a dry run
- * is refused like a write. Throws StatusError RequestEntityTooLarge.
+ * Refuses early what the store would refuse at the end, because admission and validation may take a
+ * second. A dry run is refused like a write. Throws StatusError RequestEntityTooLarge.
  */
 export function requireStorable(object: object, { objectBytesMax }: SizeLimit): void {
   if (isLongerAsJson(object, objectBytesMax)) throw tooLarge(objectBytesMax)
 }
 
-/** The same for the bytes as they would be stored. */
+/** Does the same for the bytes to store. */
 export function requireStored({ length }: Uint8Array, { objectBytesMax }: SizeLimit): void {
   if (length > objectBytesMax) throw tooLarge(objectBytesMax)
 }

@@ -8,7 +8,7 @@ import {
 } from '@skerry/api'
 
 /**
- * The fields that a subresource writes; all others keep the value they had. `[]` after a name: in
+ * The fields that a subresource writes; all others keep their values. `[]` after a name means in
  * each item, matched by its name.
  */
 const parts: Readonly<Record<string, readonly string[]>> = Object.freeze({
@@ -24,18 +24,18 @@ const parts: Readonly<Record<string, readonly string[]>> = Object.freeze({
   ],
 })
 
-/** True for subresources that are a part of their object and are read and written as the object. */
+/** Returns true for subresources that are a part of their object and are read and written as the object. */
 export function isPart(subresource: string): boolean {
   return Object.hasOwn(parts, subresource)
 }
 
-/** Makes `next` the old object with the part taken from it; metadata stays the client's. */
+/** Makes `next` the old object with the part taken from it. The metadata stays the client's. */
 export function keepAllButPart(
   next: AnyObject,
   old: AnyObject,
   { kind, subresource }: { kind: Kind; subresource: string },
 ): void {
-  // Written by the subresource's own handler (binding, eviction), which has checked its change.
+  // The subresource's own handler (binding, eviction) wrote this and has checked its change.
   if (subresource !== 'scale' && !isPart(subresource)) return
   const wanted = cloneJson(next)
   for (const key of Object.keys(next)) if (key !== 'metadata') delete next[key]
@@ -47,7 +47,7 @@ export function keepAllButPart(
   const { metadata } = next
   if (keepsMetadata({ kind, subresource })) {
     const { managedFields, resourceVersion } = metadata
-    // Who owns what is told by this write, also when it tells nothing.
+    // This write determines the owners, even if it lists none.
     const { managedFields: _before, ...kept } = old.metadata
     next.metadata = { ...kept, ...(managedFields ? { managedFields } : {}) }
     if (resourceVersion !== undefined) next.metadata.resourceVersion = resourceVersion
@@ -55,7 +55,7 @@ export function keepAllButPart(
   else delete metadata.ownerReferences
 }
 
-/** Kinds whose status endpoint leaves labels, annotations and finalizers as they are. */
+/** Kinds whose status endpoint ignores labels, annotations and finalizers. */
 const statusAlone: ReadonlySet<string> = new Set([
   'DeviceTaintRule',
   'FlowSchema',

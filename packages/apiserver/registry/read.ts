@@ -15,7 +15,7 @@ export async function getObject(
   return cachedObject(scope, deps)
 }
 
-/** From the cache as it is now. */
+/** Returns the object from the current cache. */
 function cachedObject(scope: RequestScope, deps: RegistryDeps): CachedObject {
   const resource = deps.cache.resource(scope.reader.storage)
   const found = resource.get(objectKey(scope))
@@ -23,7 +23,7 @@ function cachedObject(scope: RequestScope, deps: RegistryDeps): CachedObject {
   return found
 }
 
-/** Why there is no such object: it does not exist, or its bytes cannot be decrypted. */
+/** Returns why the object cannot be read: it does not exist, or its bytes cannot be decrypted. */
 export function missing(scope: RequestScope, deps: RegistryDeps): StatusError {
   const reason = deps.cache.resource(scope.reader.storage).unreadable(objectKey(scope))
   const { kind } = scope.reader
@@ -40,20 +40,23 @@ export async function waitForVersion(
   else await deps.cache.waitFor(parseResourceVersion(resourceVersion), signal)
 }
 
-/** So upstream's watch cache says, which has no events; nothing in between makes a refusal of it. */
+/**
+ * Upstream's watch cache, which does not hold events, refuses this itself, and nothing turns that
+ * into a bad request.
+ */
 function requireVersionNumber(text: string): void {
   if (text === '' || /^\d{1,15}$/.test(text)) return
   throw new StatusError('Unknown', invalidVersion(text), { code: 500 })
 }
 
-/** What is wrong with a text that is no version. */
+/** Describes the error of a text that is not a version. */
 export function invalidVersion(text: string): string {
   const quoted = JSON.stringify(text)
   const why = /^\d+$/.test(text) ? 'value out of range' : 'invalid syntax'
   return `resourceVersion: Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: ${why}`
 }
 
-/** 0 for unset. */
+/** Returns 0 if unset. */
 export function parseResourceVersion(text: string): number {
   if (text === '') return 0
   const revision = /^\d{1,15}$/.test(text) ? Number(text) : -1

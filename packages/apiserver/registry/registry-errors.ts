@@ -17,7 +17,7 @@ export function alreadyExists(kind: Named, name: string, isLeaving = false): Sta
   )
 }
 
-/** A generated name was taken each time, or one that was given beside what to generate it from. */
+/** Reports that every generated name was taken, or a given name next to its generateName. */
 export function generateNameConflict(kind: Named, name: string, isLeaving = false): StatusError {
   return new StatusError(
     'AlreadyExists',
@@ -26,7 +26,7 @@ export function generateNameConflict(kind: Named, name: string, isLeaving = fals
   )
 }
 
-/** What was sent, or what a patch makes, says no name; that of the path does not stand in for it. */
+/** Reports that the body, or the result of a patch, has no name. The name in the path does not replace it. */
 export function unnamed(nameOfPath: string): StatusError {
   return badRequest(
     `the name of the object (${nameOfPath} based on URL) was undeterminable: name must be provided`,
@@ -73,7 +73,7 @@ export function invalid(kind: Named, name: string, causes: readonly StatusCause[
 
 const { causeCharactersMax } = apiServerBounds.registryErrors
 
-/** The path to a cause can be as long as a body, and there can be as many. At least one is told. */
+/** The path of a cause can be as long as a body, and there can be many. At least one is reported. */
 function causesThatFit(causes: readonly StatusCause[]): StatusCause[] {
   let left = causeCharactersMax
   return causes.filter(({ field = '', message = '' }, at) => {
@@ -112,7 +112,7 @@ function resourceDetails(kind: Named, name: string) {
   }
 }
 
-/** The server's own fault, in upstream's words. */
+/** Reports the server's own fault, in upstream's words. */
 export function internalError(reason: string): StatusError {
   return new StatusError('InternalError', `Internal error occurred: ${reason}`, {
     details: { causes: [{ message: reason }] },

@@ -2,7 +2,7 @@ import type { CachedObject } from '../cache/cached-object.ts'
 import { storageKey } from '../cache/watch-cache.ts'
 import type { RegistryDeps, RequestScope } from './request-scope.ts'
 
-/** The revision of the removal; undefined: the object changed meanwhile. */
+/** Resolves to the revision of the removal, or to undefined if the object changed meanwhile. */
 export async function removeObject(
   current: CachedObject,
   scope: RequestScope,

@@ -14,7 +14,7 @@ import type { LeasePool } from './lease-pool.ts'
 import type { ServedKinds } from './served-kinds.ts'
 import type { YamlReader } from '../yaml/yaml-reader.ts'
 
-/** What the registry stands on. */
+/** The dependencies of the registry. */
 export interface RegistryDeps {
   readonly store: Store
   readonly cache: WatchCache
@@ -25,14 +25,14 @@ export interface RegistryDeps {
   readonly limits: ApiServerLimits
   readonly yaml: YamlReader
   readonly admission: readonly AdmissionPlugin[]
-  /** By storage key, e.g. core/services. */
+  /** Interceptors by storage key, e.g. core/services. */
   readonly interceptors: Readonly<Record<string, Interceptor>>
   readonly leases: LeasePool
-  /** True when a write of the same value would be kept in another way, e.g. with a newer key. */
+  /** Resolves to true if a write of the same value would be stored differently, e.g. with a newer key. */
   readonly isStale?: ((key: string) => Promise<boolean>) | undefined
 }
 
-/** One request as the registry sees it: authorized, its kind known, its options checked. */
+/** One request as the registry sees it: authorized, with a known kind and valid options. */
 export interface RequestScope {
   readonly reader: KindReader
   readonly namespace: string
@@ -40,31 +40,31 @@ export interface RequestScope {
   readonly subresource: string
   readonly user: UserInfo
   readonly isDryRun: boolean
-  /** The name in managedFields; from the fieldManager parameter or the user agent. */
+  /** The manager's name for managedFields, from the fieldManager parameter or the user agent. */
   readonly fieldManager: string
   readonly fieldValidation: FieldValidation
   readonly warn: (text: string) => void
-  /** Throws Forbidden unless the user may also do this verb; the server itself may do everything. */
+  /** Throws Forbidden unless the user may also use this verb. The server itself may do everything. */
   readonly requireVerb: (verb: string) => Promise<void>
-  /** Into the request's audit event; absent where there is none. */
+  /** Adds an annotation to the request's audit event. Omitted if there is none. */
   readonly annotate?: Annotate
-  /** The request's span; absent where nothing is traced. */
+  /** The request's span. Omitted if nothing is traced. */
   readonly trace?: Span
-  /** True for the server's own writes, which ask nobody outside. */
+  /** True for the server's own writes, which skip webhooks and policies. */
   readonly isInternal?: boolean
-  /** The caller is in this process, and reads at once. */
+  /** True if the caller is in this process and reads at once. */
   readonly isReadHere?: boolean
   readonly signal: AbortSignal
   /** Omitted for the server's own requests, which never wait for others. */
   readonly pace?: Pace | undefined
-  /** CreateOptions, UpdateOptions, … for admission. */
+  /** The CreateOptions, UpdateOptions, … for admission. */
   readonly options: AnyObject | undefined
 }
 
-/** How a request that is much work leaves time to others. */
+/** Lets an expensive request yield to others. */
 export type Pace = Pick<BodyShare, 'isLarge' | 'pause' | 'untilItsTurn'>
 
-/** Runs the steps, and serves others between them if the request is large. */
+/** Runs the steps. Serves others between them if the request is large. */
 export async function paced<T>(steps: Steps<T>, { pace }: Pick<RequestScope, 'pace'>): Promise<T> {
   for (;;) {
     const { done, value } = steps.next()
@@ -76,7 +76,7 @@ export async function paced<T>(steps: Steps<T>, { pace }: Pick<RequestScope, 'pa
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
 
-/** The key below the resource. */
+/** Returns the key below the resource. */
 export function objectKey(scope: RequestScope, name = scope.name): string {
   return scope.reader.kind.isNamespaced ? `${scope.namespace}/${name}` : name
 }
@@ -94,7 +94,7 @@ export function strategyContext(scope: RequestScope, deps: RegistryDeps): Strate
   }
 }
 
-/** No vowels and no look-alikes, so that no word comes out; upstream's alphabet. */
+/** Upstream's alphabet: no vowels and no look-alikes, so that no word comes out. */
 const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789'
 
 export function nameSuffix(random: Random): string {
@@ -105,7 +105,7 @@ export function nameSuffix(random: Random): string {
   return text
 }
 
-/** metav1.Time: whole seconds. */
+/** Formats a metav1.Time, in whole seconds. */
 export function timeText(nowMs: number): string {
   return `${new Date(nowMs).toISOString().slice(0, 19)}Z`
 }

@@ -5,13 +5,13 @@ import { typedObject } from './decode.ts'
 import { apiVersionOf, type KindReader } from './kind-reader.ts'
 import type { RegistryDeps, RequestScope } from './request-scope.ts'
 
-/** What a request's body is of. */
+/** Returns the kind of a request's body. */
 export function objectKindOf(kind: Kind, subresource: string): GroupVersionKind {
   if (subresource === '') return kind
   return kind.subresources.find(({ name }) => name === subresource)?.kind ?? kind
 }
 
-/** How one request's objects look in the other versions that are served. */
+/** Finds and converts one request's objects in the other served versions. */
 export function requestVersions(scope: RequestScope, deps: RegistryDeps): RequestVersions {
   const { reader, subresource } = scope
   const { kind } = reader

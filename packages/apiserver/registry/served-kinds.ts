@@ -2,12 +2,15 @@ import { discoveryOrder } from '@skerry/kinds'
 import type { GroupResource, GroupVersionResource, Kind } from '@skerry/api'
 import { createKindReader, type ConvertObjects, type KindReader } from './kind-reader.ts'
 
-/** The kinds that are served now: built-in ones for good, those of CRDs while their CRD stands. */
+/**
+ * Holds the kinds that are served now: the built-in ones permanently, those of CRDs as long as
+ * their CRD exists.
+ */
 export class ServedKinds {
-  /** Changes with every change of the set; for memoising discovery and OpenAPI. */
+  /** Changes with every change of the set, for memoising discovery and OpenAPI. */
   version = 0
   readonly #byResource = new Map<string, KindReader>()
-  /** For one group and resource, the reader that the server itself uses: the stored version's. */
+  /** The reader that the server itself uses for a group and resource: the stored version's. */
   readonly #byGroupResource = new Map<string, KindReader>()
 
   #ordered: { version: number; kinds: readonly Kind[] } | undefined
@@ -16,7 +19,7 @@ export class ServedKinds {
     for (const kind of kinds) this.add(kind)
   }
 
-  /** `convertObjects`: of custom kinds whose versions a webhook converts. */
+  /** Adds a kind. `convertObjects` is for custom kinds whose versions a webhook converts. */
   add(kind: Kind, convertObjects?: ConvertObjects): void {
     const reader = createKindReader(kind, convertObjects)
     this.#byResource.set(keyOf(kind.group, kind.version, kind.resource), reader)
@@ -43,12 +46,12 @@ export class ServedKinds {
     return this.#byResource.get(keyOf(group, version, resource))
   }
 
-  /** In the version that the server stores. */
+  /** Returns the reader of the version that the server stores. */
   findStored({ group, resource }: GroupResource): KindReader | undefined {
     return this.#byGroupResource.get(`${group}/${resource}`)
   }
 
-  /** All versions and groups that serve the objects stored there. */
+  /** Returns all versions and groups that serve the objects stored there. */
   sharing(storage: string): KindReader[] {
     return [...this.#byResource.values()].filter((reader) => reader.storage === storage)
   }
@@ -57,7 +60,7 @@ export class ServedKinds {
     return this.all().some((kind) => kind.group === group && kind.version === version)
   }
 
-  /** As discovery and OpenAPI show them. */
+  /** Returns the kinds in the order of discovery and OpenAPI. */
   inOrder(): readonly Kind[] {
     if (this.#ordered?.version !== this.version) {
       const all = this.all()

@@ -16,7 +16,7 @@ const serverUser: UserInfo = Object.freeze({
   extra: Object.freeze({}),
 })
 
-/** Who owns what the server itself writes; upstream's name, which tools know. */
+/** The owner of fields that the server itself writes. Upstream's name, which tools know. */
 const ownFieldOwner = 'kube-apiserver'
 
 const noDeleteOptions = Object.freeze({
@@ -24,7 +24,7 @@ const noDeleteOptions = Object.freeze({
   object: { apiVersion: 'meta.k8s.io/v1', kind: 'DeleteOptions', metadata: {} },
 })
 
-/** The server's own reads (from the cache) and writes (through the registry, with admission). */
+/** Creates the server's own access: reads from the cache, writes through the registry with admission. */
 export function createServerObjects(deps: RegistryDeps, signal: AbortSignal): Objects {
   const readerOf = (resource: GroupResource): KindReader => {
     const reader = deps.kinds.findStored(resource)
@@ -60,7 +60,7 @@ export function createServerObjects(deps: RegistryDeps, signal: AbortSignal): Ob
         const copy = structuredClone(current)
         if (change(copy) === false) return current
         const typed = typedObject(copy, [], { ...asked, kind: reader.kind })
-        // A binding leaves the fields with those who own them.
+        // A binding leaves the fields with their owners.
         if (asked.subresource !== 'binding') trackChange(typed, current, asked, deps)
         return typed
       }
@@ -124,7 +124,7 @@ function existing(object: AnyObject | undefined): AnyObject {
   return object
 }
 
-/** The server itself asks, for the whole resource. */
+/** Builds the scope of the server's own requests for the whole resource. */
 export function serverScope(reader: KindReader, signal: AbortSignal): RequestScope {
   return {
     reader,

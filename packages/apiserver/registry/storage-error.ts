@@ -1,7 +1,7 @@
 import { StatusError, quoteGo, type Kind } from '@skerry/api'
 import { conflict } from './registry-errors.ts'
 
-/** Where upstream's keys are not named after the resource. */
+/** Upstream's keys that are not named after the resource. */
 const keyNames: Readonly<Record<string, string>> = Object.freeze({
   '/endpoints': 'services/endpoints',
   '/nodes': 'minions',
@@ -13,7 +13,7 @@ const keyNames: Readonly<Record<string, string>> = Object.freeze({
   'networking.k8s.io/ingresses': 'ingress',
 })
 
-/** A write whose uid is not the stored object's: upstream's storage refuses it and names its key. */
+/** Refuses a write whose uid is not the stored object's. Upstream's storage refuses it and names its key. */
 export function uidConflict(
   kind: Kind,
   target: { namespace: string; name: string },
@@ -29,7 +29,7 @@ export function uidConflict(
   return conflict(kind, name, text)
 }
 
-/** The number that a resourceVersion is, 0 where it is empty; undefined: it is none of 64 bits. */
+/** Parses a resourceVersion; an omitted one is 0. Returns undefined if it is not a 64-bit number. */
 export function versionOf(text: string): bigint | undefined {
   if (text === '') return 0n
   const version = /^\d{1,32}$/.test(text) ? BigInt(text) : undefined
@@ -41,7 +41,7 @@ export function unreadableVersion(text: string): StatusError {
   return new StatusError('Unknown', `strconv.ParseUint: parsing ${quoteGo(text)}: ${why}`)
 }
 
-/** An apply that names the uid of an object that is not there. */
+/** Refuses an apply that names the uid of a missing object. */
 export function uidOfNothing(uid: string, scope: { reader: { kind: Kind }; name: string }) {
   const text = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`
   return conflict(scope.reader.kind, scope.name, text)

@@ -24,16 +24,16 @@ import { uidConflict, uidOfNothing, unreadableVersion, versionOf } from './stora
 
 export interface Change {
   /**
-   * The next state, from a private copy of the current one; undefined: there is none. Runs again
-   * when the object changed meanwhile.
+   * Makes the next state from a private copy of the current one, or from undefined if there is
+   * none. Runs again if the object changed meanwhile.
    */
   readonly next: (current: AnyObject | undefined) => AnyObject | Promise<AnyObject>
-  /** A missing object is created (apply, and PUT of kinds that allow it). */
+  /** True if a missing object is created (apply, and PUT of kinds that allow it). */
   readonly mayCreate: boolean
-  /** `next` keeps the resourceVersion it was given unless the client changes it: patches. */
+  /** True for patches: `next` keeps its resourceVersion unless the client changes it. */
   readonly isDerived: boolean
   readonly attemptsMax: number
-  /** Where clients see a part of the object as one of its own kind: that one, for admission. */
+  /** For subresources that show a part of the object as a kind of its own: gives admission that kind. */
   readonly part?: {
     readonly show: (object: AnyObject) => AnyObject
     readonly write: (next: AnyObject, part: AnyObject) => void
@@ -45,7 +45,7 @@ export interface ChangeResult {
   readonly isCreated: boolean
 }
 
-/** Reads, changes, admits, validates and writes; starts over when someone else was faster. */
+/** Reads, changes, admits, validates and writes. Starts over if another writer was faster. */
 export async function changeObject(
   change: Change,
   scope: RequestScope,
@@ -56,7 +56,7 @@ export async function changeObject(
   await deps.cache.fresh(scope.signal)
   for (let attempt = 1; ; attempt += 1) {
     const resource = deps.cache.resource(reader.storage)
-    // What is stored is read, compared and written again.
+    // The stored object is read, compared and written again.
     await scope.pace?.untilItsTurn(2 * (resource.get(objectKey(scope))?.bytes.length ?? 0))
     const current = resource.get(objectKey(scope))
     if (!current) {
@@ -67,7 +67,7 @@ export async function changeObject(
     const result = await tryChange(change, current, scope, deps)
     if (result) return { cached: result, isCreated: false }
     if (attempt >= change.attemptsMax) throw modifiedConflict(reader.kind, name)
-    // The one who was faster may be ahead of the cache.
+    // The faster writer may be ahead of the cache.
     await deps.cache.fresh(scope.signal)
   }
 }
@@ -95,7 +95,7 @@ async function createMissing(
   return createAdmitted(object, creating, deps)
 }
 
-/** Undefined: someone else was faster, and the request does not insist on a version. */
+/** Resolves to undefined if another writer was faster and the request does not insist on a version. */
 async function tryChange(
   change: Change,
   current: CachedObject,
@@ -128,7 +128,7 @@ async function tryChange(
   try {
     const valid = part?.show(next) ?? next
     const input = { operation: 'UPDATE', object: valid, oldObject: shownOld } as const
-    // Rules of a definition may take their whole budget, whatever the size of the object.
+    // Rules of a definition may use their whole budget, whatever the size of the object.
     if (reader.kind.isCustom) await ownTurn(deps.clock)
     const causes = causesOfUpdate(next, old, scope)
     await scope.pace?.pause()
@@ -169,7 +169,7 @@ async function writeNext(
   })
   const isKept = Buffer.compare(unchanged.bytes, current.bytes) === 0
   const key = storageKey(reader.storage, current.key)
-  // The same value under a newer key of encryption is written once more.
+  // The same value is written once more if its encryption key is outdated.
   if (isKept && (scope.isDryRun || !(await deps.isStale?.(key)))) {
     reservation?.rollback()
     return current
@@ -190,7 +190,7 @@ async function writeNext(
     value,
     expectRevision: current.revision,
     ...(leaseId === undefined ? {} : { leaseId }),
-    // Finalizers and the node take a deleted object down in several updates.
+    // Finalizers and the node remove a deleted object in several updates.
     isDeleteStep: next.metadata.deletionTimestamp !== undefined,
   })
   if (!result.isApplied) {
@@ -202,7 +202,10 @@ async function writeNext(
   return new CachedObject(current.key, { value, revision: result.revision, createRevision })
 }
 
-/** A deleted object that waited for its last finalizer goes with the update that removes it. */
+/**
+ * A deleted object that waited for its last finalizer is removed by the update that removes the
+ * finalizer.
+ */
 function isReleased(next: AnyObject, old: AnyObject, kind: Kind): boolean {
   if (old.metadata.deletionTimestamp === undefined) return false
   if ((old.metadata.deletionGracePeriodSeconds ?? 0) > 0) return false
@@ -210,7 +213,7 @@ function isReleased(next: AnyObject, old: AnyObject, kind: Kind): boolean {
   return !isHeld(next, kind)
 }
 
-/** Of the body of a PUT, whether or not there is an object to replace. */
+/** Checks the body of a PUT, whether or not there is an object to replace. */
 export function requireNameOfPath(object: AnyObject, scope: RequestScope): void {
   if (!object.metadata.name) throw unnamed(scope.name)
   requireName(object, scope)
@@ -228,7 +231,7 @@ function requireName(object: AnyObject, { name, namespace, reader }: RequestScop
   else delete metadata.namespace
 }
 
-/** Sets it where it is absent. */
+/** Sets the namespace if it is missing. */
 export function requireNamespace(object: AnyObject, namespace: string): void {
   const { metadata } = object
   if (!metadata.namespace) metadata.namespace = namespace
@@ -239,7 +242,7 @@ export function requireNamespace(object: AnyObject, namespace: string): void {
   }
 }
 
-/** True when the request insists on the version it has seen. */
+/** Returns true if the request insists on the version it has seen. */
 function requireVersion(
   next: AnyObject,
   old: AnyObject,
@@ -248,7 +251,7 @@ function requireVersion(
 ): boolean {
   const { kind } = scope.reader
   const { resourceVersion, uid } = next.metadata
-  // What a patch makes of it is validated instead.
+  // The result of a patch is validated instead.
   if (!isDerived && uid && uid !== old.metadata.uid) {
     throw uidConflict(kind, scope, { given: uid, stored: old.metadata.uid ?? '' })
   }
@@ -312,7 +315,7 @@ function countGeneration(next: AnyObject, old: AnyObject, kind: Kind): void {
   next.metadata.generation = (old.metadata.generation ?? 0) + 1
 }
 
-/** What a client need not repeat, and cannot change. */
+/** Restores fields that a client need not repeat and cannot change. */
 function keepSystemFields(next: AnyObject, old: AnyObject): void {
   const { metadata } = next
   const before = old.metadata
@@ -334,7 +337,7 @@ function keepMember<T extends object>(next: T, old: T, key: keyof T): void {
   else next[key] = before
 }
 
-/** What a generation counts. */
+/** Returns the part whose changes a generation counts. */
 function bodyOf(object: AnyObject): Record<string, unknown> {
   const { metadata: _metadata, status: _status, ...body } = object
   return body
@@ -356,7 +359,7 @@ function warnOfUpdate(next: AnyObject, old: AnyObject, scope: RequestScope): voi
 function validationOf({ reader, subresource }: RequestScope) {
   const { strategy } = reader.kind
   if (subresource === 'status') return strategy.validateStatusUpdate
-  // A part may change what an update of the whole may not.
+  // A subresource may change fields that an update of the whole may not.
   if (subresource === '') return strategy.validateUpdate
   return strategy.parts?.[subresource]?.validate ?? strategy.validate
 }

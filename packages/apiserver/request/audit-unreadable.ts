@@ -18,8 +18,9 @@ export interface UnreadableDeps {
 const { identifyMs } = apiServerBounds.auditUnreadable
 
 /**
- * Hands on what was no request, to be written down: neither method nor target, as none could be read, by whom the
- * connection's certificate names. What a header would have said of its sender is not known.
+ * Records bytes that were not a request: without method and target, since none could be read, for
+ * the user that the connection's certificate names. A sender that headers would have named stays
+ * unknown.
  */
 export function auditUnreadable(
   deps: UnreadableDeps,

@@ -32,7 +32,7 @@ import type { ReviewHandler } from '../contract/review.ts'
 import type { UpgradeClient } from '../contract/subresource.ts'
 
 export interface DispatchDeps {
-  /** Beside those that every server has. */
+  /** Health checks in addition to those that every server has. */
   readonly healthChecks?: HealthChecks | undefined
   readonly registry: HandlerDeps
   readonly objects: Objects
@@ -41,17 +41,17 @@ export interface DispatchDeps {
   readonly metrics: Metrics
   readonly version: Readonly<Record<string, string>>
   readonly address: () => string
-  /** A custom kind's openAPIV3Schema as its CRD has it. */
+  /** Returns the openAPIV3Schema of a custom kind from its CRD. */
   readonly customSchema: (kind: Kind) => unknown
-  /** What other servers add to this one's API; absent: nothing. */
+  /** The APIs of other servers. If omitted, there are none. */
   readonly aggregation?: Aggregation | undefined
   readonly componentFaults?: ComponentFaults | undefined
 }
 
-/** Subresources whose answers may last as long as the client likes. */
+/** Subresources whose answers may last as long as the client wants. */
 const lastingSubresources = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
 
-/** Sends each authorized request to what serves it. */
+/** Sends each authorized request to its handler. */
 export function createDispatcher(deps: DispatchDeps) {
   const { registry, aggregation } = deps
   const paths: PathDeps = {
@@ -100,7 +100,7 @@ export function createDispatcher(deps: DispatchDeps) {
       requireOwnVerb(info)
       const reader = registry.kinds.find(info.resource)
       if (reader && info.verb === 'watch') {
-        // Events are text here, whatever else the client could read.
+        // Events are JSON here, whatever else the client accepts.
         const asJson = { ...admitted.request, headers: { ...admitted.request.headers, accept: '' } }
         const answer = await serveKind({ ...admitted, request: asJson }, deps)
         return openWatchSocket(answer, admitted.request, client)
@@ -146,13 +146,13 @@ async function serveKind(admitted: AuthorizedRequest, deps: DispatchDeps): Promi
 }
 
 /**
- * Refuses what would do something else than the verb that was authorized: below `/api/v1/watch/` that verb
- * is `watch` whatever the method and the subresource are, and only a GET of objects watches.
+ * Refuses requests that would do something other than the authorized verb: below `/api/v1/watch/`
+ * that verb is `watch` whatever the method and the subresource, and only a GET of objects watches.
  */
 function requireOwnVerb(info: RequestInfo): void {
   const isEmptyGroup = info.prefix === 'apis' && info.resource.group === ''
   const isNamelessPart = info.subresource !== '' && info.name === ''
-  // Only a proxy reads on.
+  // Only a proxy has a further path.
   const isTooDeep = info.restOfPath !== '' && info.subresource !== 'proxy'
   if (info.isResourceRequest && (isEmptyGroup || isNamelessPart || isTooDeep)) throw notFoundPath()
   if (!info.isVerbInPath) return
@@ -160,14 +160,14 @@ function requireOwnVerb(info: RequestInfo): void {
   if (info.method !== 'GET') throw methodNotAllowed()
 }
 
-/** Custom kinds have no path with a namespace too many, nor one too few but to look at all of them. */
+/** Custom kinds have no path with a namespace too many, nor with one too few except to list or watch all. */
 function isBesideScope({ verb, namespace }: RequestInfo, kind: Kind): boolean {
   if (!kind.isCustom) return false
   if (!kind.isNamespaced) return namespace !== ''
   return namespace === '' && verb !== 'list' && verb !== 'watch'
 }
 
-/** What upstream refuses before it looks at the kind gets no warning about the kind. */
+/** Requests that upstream refuses before it looks at the kind get no warning about the kind. */
 function isRouted({ info, request }: AuthorizedRequest, { verbs, isCustom }: Kind): boolean {
   if (!isCustom && !isAcceptRouted(request.headers.accept)) return false
   const isWrite = info.verb !== 'get' && info.verb !== 'list' && info.verb !== 'watch'

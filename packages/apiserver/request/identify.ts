@@ -6,7 +6,7 @@ import type { RequestAttributes } from '../contract/request-attributes.ts'
 
 export interface Caller {
   readonly user: UserInfo
-  /** Who acts as `user`. */
+  /** The user who impersonates `user`, if any. */
   readonly impersonator: UserInfo | undefined
 }
 
@@ -17,8 +17,9 @@ const anonymous: UserInfo = Object.freeze({
 })
 
 /**
- * Who asks, and as whom. `onAsker` hears who asks before it is known whether they may act as somebody
- * else; `own` says what the request asks for. Throws StatusError Unauthorized, Forbidden.
+ * Determines the caller and whom it impersonates. Calls `onAsker` with the caller before it is
+ * known whether it may impersonate; `own` returns what the request asks for. Throws StatusError
+ * Unauthorized or Forbidden.
  */
 export async function identify(
   request: ApiRequest,
@@ -53,7 +54,7 @@ async function authenticate(
     user = found.user
     break
   }
-  // A bad certificate is forgiven only when something else says who asks.
+  // A bad certificate is ignored only if other credentials identify the caller.
   if (user.name === anonymous.name && peer.isCertificateBad) {
     throw new StatusError('Unauthorized', 'Unauthorized')
   }

@@ -2,24 +2,24 @@ import { StatusError, isStatusError } from '@skerry/api'
 import type { Clock, Logger } from '@skerry/base'
 import { apiServerBounds } from '../contract/limits-table.ts'
 
-/** Why a watch or session was ended that its client may not have any more. One for all. */
+/** The reason for ending a watch or session whose client has lost its right. One object serves all. */
 export const accessEnded: StatusError = Object.freeze(
   new StatusError('Forbidden', 'Cannot go on: the right to it has ended'),
 )
 
-/** A request that was let in, and may go on for days. */
+/** A request that was admitted and may go on for days. */
 export interface LastingRequest {
   readonly path: string
-  /** Throws Unauthorized or Forbidden when it would not be let in now. */
+  /** Throws Unauthorized or Forbidden if the request would not be admitted now. */
   readonly mayGoOn: () => Promise<void>
-  /** To be ended with `accessEnded`. */
+  /** Ends the request with `accessEnded`. */
   readonly end: () => void
 }
 
 export interface LastingRequests {
-  /** Until it is disposed of. */
+  /** Adds a request until the result is disposed of. */
   add(request: LastingRequest): Disposable
-  /** Looks again and again, until the signal aborts; rejects with its reason. */
+  /** Checks the requests repeatedly until the signal aborts. Rejects with its reason. */
   run(signal: AbortSignal): Promise<never>
 }
 
@@ -29,14 +29,15 @@ export interface LastingRequestsDeps {
 }
 
 const { atOnceMax } = apiServerBounds.lastingRequests
-/** Of the time between two rounds, when those that were refused are asked once more. */
+/** The share of the time between two rounds after which refused requests are checked once more. */
 const secondLookShare = 0.2
 
 /**
- * Open requests, and whether those who sent them still may: a token that was removed, a right that was
- * taken away. All are looked at every `everyMs`, not at each change: what decides is spread over objects,
- * files and webhooks, and one round costs less than it would to know what a change concerns. One that is refused is
- * looked at once more, because whoever decides may be away for a moment, and then ended.
+ * Keeps open requests and checks whether their senders still have the right to them: a token may be
+ * removed, or a right taken away. All are checked every `everyMs`, not at each change: the data for
+ * the decision is spread over objects, files and webhooks, and one round costs less than finding
+ * out what a change concerns. A refused request is checked once more, because an authorizer may be
+ * unavailable for a moment, and is then ended.
  */
 export function createLastingRequests(
   { everyMs }: { everyMs: number },
@@ -55,7 +56,9 @@ export function createLastingRequests(
         await clock.sleep(everyMs * secondLookShare, signal)
         for (const request of await refusedOf(refused.filter((each) => open.has(each)))) {
           open.delete(request)
-          log.info('Request ended, its client may not have it any more', { path: request.path })
+          log.info('Request ended, its client is no longer allowed to make it', {
+            path: request.path,
+          })
           request.end()
         }
       }
@@ -77,7 +80,7 @@ async function refusedOf(requests: readonly LastingRequest[]): Promise<LastingRe
   return refused
 }
 
-/** What else goes wrong says nothing of rights. */
+/** Other errors do not concern rights. */
 function isRefusal(error: unknown): boolean {
   return isStatusError(error, 'Unauthorized') || isStatusError(error, 'Forbidden')
 }

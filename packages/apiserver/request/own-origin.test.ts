@@ -10,7 +10,10 @@ interface Asked {
   readonly body?: object
 }
 
-/** With the certificate that a browser would send of itself. The status, 101 where it was switched. */
+/**
+ * Sends a request with the certificate that a browser would send by itself. Returns the status, 101
+ * if protocols were switched.
+ */
 async function ask(server: TestApiServer, { method = 'GET', path, headers, body }: Asked) {
   const { ca, cert, key } = server.credentials
   return new Promise<number>((resolve, reject) => {
@@ -46,10 +49,10 @@ test("a page of another origin writes nothing and opens no WebSocket with its re
   for (const origin of ['null', 'https://evil.example.com', own.replace(/\d+$/, '1'), 'x']) {
     assert.equal(await write(origin), 403, origin)
     assert.equal(await watch(origin), 403, origin)
-    // Browsers keep what they read to themselves.
+    // Browsers do not show such pages what they read.
     assert.equal(await ask(server, { path: secrets, headers: { origin } }), 200)
   }
-  // The namespace is called pods, and the secret proxy.
+  // The namespace is named pods, and the secret proxy.
   const path = '/api/v1/namespaces/pods/secrets/proxy'
   const headers = { origin: 'null' }
   assert.equal(await ask(server, { method: 'DELETE', path, headers }), 403)

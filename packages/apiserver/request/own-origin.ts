@@ -5,9 +5,10 @@ import type { RequestInfo } from '../contract/request-info.ts'
 const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
- * A browser sends its user's certificate or cookie with whatever a page asks for. A page of another origin, or of none,
- * as those of edges have none here, cannot read an ordinary answer, but it could write, and open WebSockets, which know
- * no CORS. Programs send no Origin, or the server's own (python's WebSockets). Throws StatusError Forbidden.
+ * Refuses requests from pages of other origins. A browser sends its user's certificate or cookie
+ * with whatever a page requests. A page of another origin, or of none, as those of edges have none
+ * here, cannot read an ordinary answer, but it could write, and open WebSockets, which ignore CORS.
+ * Programs send no Origin, or the server's own (python's WebSockets). Throws StatusError Forbidden.
  */
 export function requireOwnOrigin(
   { method, headers }: Pick<ApiRequest, 'headers' | 'method'>,
@@ -22,14 +23,17 @@ export function requireOwnOrigin(
   )
 }
 
-/** Pods, services and nodes serve pages through their proxies, and those pages ask for more below the same path. */
+/**
+ * Pods, services and nodes serve pages through their proxies, and those pages load more from below
+ * the same path.
+ */
 export function isOfPages({ path }: Pick<RequestInfo, 'path'>): boolean {
   return /\/api\/v1\/(?:namespaces\/[^/]+\/(?:pods|services)|nodes)\/[^/]+\/proxy(?:\/|$)/.test(
     path,
   )
 }
 
-/** Without the scheme: some clients that know TLS only still say `http`. */
+/** Compares without the scheme, because some clients that only use TLS still send `http`. */
 function isOriginOf(origin: string, host: string): boolean {
   if (!URL.canParse(origin) || host === '') return false
   const { host: named, protocol } = new URL(origin)

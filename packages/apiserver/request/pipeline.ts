@@ -65,23 +65,23 @@ export interface PipelineDeps {
   readonly metrics: RequestMetrics
   readonly bodies: RequestBodies
   readonly audit: AuditSink
-  /** Absent: no events are written. */
+  /** If omitted, no events are written. */
   readonly trail?: AuditTrail | undefined
-  /** Absent: nothing is traced, and what clients say of their traces is passed on as it came. */
+  /** If omitted, nothing is traced, and clients' trace headers are passed on unchanged. */
   readonly tracing?: RequestTracing | undefined
-  /** Absent: what limits is the number of requests in flight. */
+  /** If omitted, the number of requests in flight is the only limit. */
   readonly flowControl?: FlowControl | undefined
-  /** Absent: what was let in once goes on until it ends. */
+  /** If omitted, an admitted request goes on until it ends. */
   readonly lasting?: LastingRequests | undefined
-  /** The target that a request means, where that is not the one it has. May refuse with a StatusError. */
+  /** Returns the target that a request means, if it differs from its own. May refuse with a StatusError. */
   readonly retarget?: ((request: ApiRequest) => string) | undefined
   readonly serve: (admitted: AuthorizedRequest) => Promise<ApiAnswer>
   readonly upgrade: (admitted: AuthorizedRequest, client: UpgradeClient) => Promise<void>
-  /** Attributes of paths that others serve, where they differ from what the path itself says. */
+  /** Returns the attributes of other handlers' paths, if they differ from those of the path itself. */
   readonly attributes?: (info: RequestInfo, target: string) => RequestAttributes | undefined
-  /** True for paths whose answers are pages that ask for more below them; see requireOwnOrigin. */
+  /** Returns true for paths whose answers are pages that load more from below them; see requireOwnOrigin. */
   readonly servesPages?: (info: RequestInfo) => boolean
-  /** True for paths whose requests may last. */
+  /** Returns true for paths whose requests may last. */
   readonly isLongRunning: (info: RequestInfo) => boolean
 }
 
@@ -91,7 +91,7 @@ export interface Pipeline {
   onUpgrade(request: ApiRequest, client: ClientConnection): Promise<void>
 }
 
-/** request info → authn → impersonation → authz → bounds → handler, and the answer's frame. */
+/** request info → authn → impersonation → authz → limits → handler, and the common headers of answers. */
 export function createPipeline(deps: PipelineDeps): Pipeline {
   const authorizer = chainAuthorizers(deps.access.authorizers)
   const inFlight: InFlight = { reads: 0, writes: 0, gzips: new GzipStreams() }
@@ -101,7 +101,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
   }
 }
 
-/** What is recorded of an upgrade that went through, when it ends; of another one what was answered. */
+/** The status recorded at the end of a successful upgrade. Any other upgrade records its answer's status. */
 const switchedStatus = 101
 
 interface InFlight {
@@ -157,26 +157,26 @@ async function answerRequest(received: ApiRequest, running: Running): Promise<Ap
   return answer
 }
 
-/** Proxies and logs write as they are read; what else there is waits in this process. */
+/** Proxies and logs write at the reader's pace; other answers wait in this process. */
 function readerOf(body: AnswerBody, { name: user }: UserInfo): ReaderOf {
   return { user, mayStay: !isPushed(body) && Symbol.asyncIterator in body }
 }
 
-/** One request from its start to its record. */
+/** One request from its start to its audit record. */
 interface Exchange {
   readonly request: ApiRequest
-  /** Why nobody can say what the request means; thrown when it is known who asks. */
+  /** The reason why the request's meaning is unknown. It is thrown once the caller is known. */
   readonly refusal: unknown
   readonly info: RequestInfo
   readonly auditId: string
   readonly startedAtMs: number
   readonly startedMs: number
   caller: Caller | undefined
-  /** Past authentication, impersonation and authorization. */
+  /** True once the request has passed authentication, impersonation and authorization. */
   isAdmitted: boolean
-  /** Where the audit policy wants to know of it. */
+  /** Set if the audit policy records the request. */
   entry: AuditEntry | undefined
-  /** From when it is known who asks. */
+  /** Set once the caller is known. */
   trace: RequestTrace | undefined
 }
 
@@ -216,7 +216,7 @@ function begin(received: ApiRequest, isUpgrade: boolean, deps: PipelineDeps): Ex
 
 async function identified(exchange: Exchange, deps: PipelineDeps): Promise<Caller> {
   try {
-    // Also a refusal to act as another is somebody's.
+    // A refused impersonation must be recorded for its caller, too.
     const onAsker = (user: UserInfo): void =>
       void (exchange.caller = { user, impersonator: undefined })
     const own = () => ownAttributes(exchange, deps)
@@ -242,7 +242,7 @@ async function authorize(admitted: AuthorizedRequest, running: Running): Promise
   const isAllowed = verdict === 'allow'
   if (!isAllowed && error) {
     admitted.annotate?.('authorization.k8s.io/reason', 'internal error')
-    // Nobody could say whether it may be: that is no refusal.
+    // The authorizers could not decide, which is not a refusal.
     throw new StatusError(
       'InternalError',
       `Internal Server Error: ${JSON.stringify(admitted.request.target)}: ${error.message}`,
@@ -253,7 +253,7 @@ async function authorize(admitted: AuthorizedRequest, running: Running): Promise
   if (!isAllowed) throw forbidden(asked, reason)
 }
 
-/** Its signal also aborts, with accessEnded, when the request may not go on. */
+/** Returns a signal that also aborts, with accessEnded, when the request may not go on. */
 function followAccess(
   request: ApiRequest,
   mayGoOn: () => Promise<void>,
@@ -261,12 +261,12 @@ function followAccess(
 ): Pick<LinkedSignal, 'signal' | 'abort'> | undefined {
   if (!lasting || request.peer.type === 'process') return undefined
   const { signal, abort } = request
-  // A second signal for each request would be a twentieth of a small one.
+  // A second signal for each request would be a twentieth of the cost of a small one.
   const linked = abort ? { signal, abort } : linkedSignal(signal)
-  // Without the query, which may hold what somebody types into a session.
+  // The query is left out, because it may contain what a person types into a session.
   const [path = ''] = request.target.split('?', 1)
   const held = lasting.add({ path, mayGoOn, end: () => linked.abort(accessEnded) })
-  // The client may have left while it was asked who it is.
+  // The client may have left while it was authenticated.
   whenAborted(linked.signal, () => held[Symbol.dispose]())
   return linked
 }
@@ -277,7 +277,7 @@ function rightsOf(admittedOf: () => AuthorizedRequest, running: Running): Reques
   return createRequestRights(own, running.authorizer, isStillIn)
 }
 
-/** Asks anew who it is and whether they may. Throws as the request would be refused now. */
+/** Authenticates and authorizes the request again. Throws the error with which it would be refused now. */
 async function requireStillAllowed(admitted: AuthorizedRequest, running: Running): Promise<void> {
   const { request, user } = admitted
   const { deps } = running
@@ -297,7 +297,7 @@ function isSameUser(one: UserInfo, other: UserInfo): boolean {
   return keyOf(one) === keyOf(other)
 }
 
-/** What is said to people without rights repeats what they sent. */
+/** An error for users without rights repeats what they sent. */
 const noSniffing = Object.freeze({ 'x-content-type-options': 'nosniff' })
 
 function isPanic(error: unknown, signal: AbortSignal): boolean {
@@ -381,7 +381,7 @@ async function answerUpgrade(
   }
 }
 
-/** As the client may read it; the log says more. */
+/** Returns the error as the client may see it; the log has the details. */
 function reported(error: unknown, { info, auditId }: Exchange, { log }: PipelineDeps): StatusError {
   const statusError = toStatusError(error)
   if (statusError.reason === 'InternalError') {
@@ -402,7 +402,7 @@ async function serveBounded(
   const isWrite = info.method !== 'GET' && info.method !== 'HEAD'
   const side = isWrite ? 'writes' : 'reads'
   const max = isWrite ? deps.limits.writesInFlightMax : deps.limits.readsInFlightMax
-  // Whoever repairs an overloaded server must get in.
+  // An administrator who repairs an overloaded server must get in.
   if (inFlight[side] >= max && !user.groups.includes('system:masters')) throw tooManyRequests()
   inFlight[side] += 1
   try {
@@ -412,7 +412,7 @@ async function serveBounded(
   }
 }
 
-/** A watch has its turn until it has begun; what else lasts has none, as upstream has it. */
+/** A watch occupies its seat until it has begun; other long-running requests take none, as upstream. */
 async function serveInTurn(
   admitted: AuthorizedRequest,
   deps: PipelineDeps,
@@ -435,13 +435,14 @@ async function serveInTime(admitted: AuthorizedRequest, deps: PipelineDeps): Pro
   using scope = linkedSignal(admitted.signal)
   const { promise: stopped, reject } = Promise.withResolvers<never>()
   scope.signal.addEventListener('abort', () => reject(scope.signal.reason), { once: true })
-  // The race below may be over when it rejects.
+  // The race below may be over when this rejects.
   stopped.catch(() => undefined)
   using _timer = deps.clock.setTimer(deps.limits.requestTimeoutMs, () =>
     scope.abort(requestTimeout()),
   )
   const { user, request } = admitted
-  // A person who repairs an overloaded server must get in, and controllers of this process are its own.
+  // An administrator who repairs an overloaded server must get in, and this process's own
+  // controllers too.
   const isBounded = !user.groups.includes('system:masters')
   const owner = { user: user.name, isBounded }
   using held = request.peer.type === 'socket' ? deps.bodies.open(owner, scope.signal) : undefined
@@ -461,7 +462,7 @@ interface Frame {
   gzips: GzipStreams
 }
 
-/** Headers that every answer has, compression, and no body for HEAD. */
+/** Adds the headers that every answer has, compresses, and drops the body for HEAD. */
 async function framed(answer: ApiAnswer, frame: Frame): Promise<ApiAnswer> {
   const { auditId, warnings, request, limits, gzips } = frame
   const headers: Record<string, string | readonly string[]> = {

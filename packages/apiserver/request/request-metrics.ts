@@ -5,7 +5,7 @@ export interface RequestMetrics {
   observe(info: RequestInfo, outcome: { status: number; durationMs: number }): void
 }
 
-/** Upstream's names, so that its dashboards work. */
+/** Uses upstream's names, so that its dashboards work. */
 export function createRequestMetrics(metrics: Metrics): RequestMetrics {
   const total = metrics.counter('apiserver_request_total', 'Answered requests.', [
     'verb',

@@ -10,7 +10,7 @@ const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/default'
 const configMaps = '/api/v1/namespaces/default/configmaps'
 const jane: UserInfo = { name: 'jane', groups: ['system:authenticated'], extra: {} }
 
-/** A server on which jane may do what the rule says in the namespace default, and nothing else. */
+/** Starts a server on which jane may do what the rule allows in the namespace default, and nothing else. */
 async function serverFor(...rules: PolicyRule[]): Promise<TestApiServer> {
   const server = await startTestApiServer({ withAccess: true })
   await allow(server, rules)
@@ -68,7 +68,7 @@ test('an apply and a PUT that make an object need the right to create', async ()
   for (const path of [`${configMaps}/new`, lease]) {
     assert.equal((await callApi(server.transport, { path })).status, 404, path)
   }
-  // An object that is there already is only changed.
+  // An object that exists already is only changed.
   assert.equal((await apply('new', server.transport)).status, 201)
   assert.equal((await apply('new')).status, 200)
 })
@@ -82,7 +82,7 @@ test('the verb in a path is the only thing that such a path does', async () => {
     ['POST', `${watched}/configmaps`, 405],
     ['DELETE', `${watched}/configmaps`, 405],
     ['PUT', `${watched}/configmaps/a`, 405],
-    // A right to watch pods/log or pods/proxy is no right to read or to call.
+    // A right to watch pods/log or pods/proxy does not include reading or calling.
     ['GET', `${watched}/pods/a/log`, 404],
     ['POST', `${watched}/pods/a/proxy`, 404],
     ['GET', `${watched}/pods/a/exec`, 404],
@@ -228,7 +228,7 @@ test('a session ends when any of the rights that it needed is gone', async () =>
   await assert.rejects(mayGoOn(), { code: 403 })
 })
 
-/** The same at every place. */
+/** Grants the same everywhere. */
 async function allowEverywhere(server: TestApiServer, rules: PolicyRule[]): Promise<void> {
   const apiGroup = 'rbac.authorization.k8s.io'
   const metadata = { name: 'janes' }
@@ -258,7 +258,7 @@ async function allow(server: TestApiServer, rules: PolicyRule[]): Promise<void> 
   }
 }
 
-/** The status of a WebSocket's handshake. */
+/** Returns the status of a WebSocket's handshake. */
 function upgraded(
   { url, credentials }: TestApiServer,
   path: string,

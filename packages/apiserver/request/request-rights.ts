@@ -2,7 +2,7 @@ import type { Attributes, Authorizer } from '../contract/access.ts'
 import type { RequestRights } from '../contract/authorized-request.ts'
 import { forbidden } from '../authz/authorizer-chain.ts'
 
-/** `isStillIn` asks about the request's own verb; every further verb that was asked for is asked with it. */
+/** `isStillIn` asks about the request's own verb, together with every further verb that was required. */
 export function createRequestRights(
   own: () => Attributes,
   authorizer: Authorizer,
@@ -11,7 +11,7 @@ export function createRequestRights(
   const verbs = new Set<string>()
   const requireVerb = async (verb: string): Promise<void> => {
     const asked = own()
-    // The request was let in with it.
+    // The request was admitted with it.
     if (verb === asked.verb) return
     await requireRight({ ...asked, verb }, authorizer)
     verbs.add(verb)
@@ -23,7 +23,7 @@ export function createRequestRights(
   return { requireVerb, mayGoOn }
 }
 
-/** Throws Forbidden, or what kept an authorizer from deciding. */
+/** Throws Forbidden, or the error that kept an authorizer from deciding. */
 export async function requireRight(asked: Attributes, authorizer: Authorizer): Promise<void> {
   const { verdict, reason, error } = await authorizer.authorize(asked)
   if (verdict === 'allow') return

@@ -6,9 +6,9 @@ import type { ConvertObjects } from '../registry/kind-reader.ts'
 import type { ReviewHandler } from '../contract/review.ts'
 import type { SubresourceHandler } from '../contract/subresource.ts'
 
-/** Who may do what, and what is done to objects on their way in. */
+/** Authentication and authorization, and the admission of objects. */
 export interface Access {
-  /** The first that knows the caller decides; a caller that none knows is system:anonymous. */
+  /** The first authenticator that knows the caller decides; an unknown caller is system:anonymous. */
   readonly authenticators: readonly Authenticator[]
   readonly authorizers: readonly Authorizer[]
   readonly admission: readonly AdmissionPlugin[]
@@ -17,6 +17,6 @@ export interface Access {
   /** Keyed `resource.group`. */
   readonly reviews?: Readonly<Record<string, ReviewHandler>>
   readonly impersonation?: Impersonation
-  /** Objects of custom kinds in other versions, where a webhook converts them. */
+  /** Converts objects of custom kinds to other versions by webhook. */
   readonly converterOf?: (crd: CustomResourceDefinition) => ConvertObjects
 }

@@ -4,18 +4,18 @@ import { apiServerBounds } from '../contract/limits-table.ts'
 
 export type IpFamily = 'IPv4' | 'IPv6'
 
-/** A range of service addresses; pure arithmetic. */
+/** A range of service addresses. Pure arithmetic. */
 export interface AddressRange {
   readonly cidr: string
   readonly family: IpFamily
   contains(address: string): boolean
-  /** A free address, from the upper part while there is one: people choose by hand from the lower. */
+  /** Picks a free address, from the upper part while there is one: people choose by hand from the lower. */
   pick(isTaken: (address: string) => boolean, random: Random): string | undefined
 }
 
 const { randomTries, addressesMax } = apiServerBounds.addressRange
 
-/** Throws RangeError when the text is no CIDR. */
+/** Throws RangeError if the text is not a CIDR. */
 export function parseRange(cidr: string): AddressRange {
   let network: [ipaddr.IPv4 | ipaddr.IPv6, number]
   try {

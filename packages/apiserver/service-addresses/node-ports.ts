@@ -8,23 +8,24 @@ export interface PortRange {
 }
 
 export interface PortRequest {
-  /** Ports without a number are given one, in place. */
+  /** The service. Ports without a number get one, in place. */
   readonly service: Service
-  /** Undefined: the service is created. */
+  /** The service before an update; undefined if it is created. */
   readonly before: Service | undefined
   readonly range: PortRange
   readonly isTaken: (port: number) => boolean
   readonly random: Random
   readonly isDryRun: boolean
-  /** The refusal of the service for what is wrong with it. */
+  /** Returns the refusal of the service for this cause. */
   readonly refused: (cause: StatusCause) => StatusError
 }
 
 type ServiceSpec = NonNullable<Service['spec']>
 
 /**
- * Gives a service's ports, and its health check, their numbers on the nodes. A number belongs to one service,
- * whatever the protocol. Throws StatusError, in upstream's words, for a number that cannot be had.
+ * Assigns node port numbers to a service's ports and its health check. A number belongs to one
+ * service, whatever the protocol. Throws StatusError, in upstream's words, if a number is not
+ * available.
  */
 export function takeNodePorts(request: PortRequest): void {
   const { before, service } = request
@@ -39,7 +40,7 @@ export function takeNodePorts(request: PortRequest): void {
   }
 }
 
-/** Services of these types hold the numbers of their ports. */
+/** Services of these types have node ports. */
 export function hasNodePorts({ type }: ServiceSpec): boolean {
   return type === 'NodePort' || type === 'LoadBalancer'
 }
@@ -52,7 +53,7 @@ function givesPorts(spec: ServiceSpec): boolean {
   return spec.type === 'NodePort' || spec.allocateLoadBalancerNodePorts !== false
 }
 
-/** One number for all protocols of a port, e.g. DNS over UDP and TCP. */
+/** Uses one number for all protocols of a port, e.g. DNS over UDP and TCP. */
 function createPorts(spec: ServiceSpec, operation: PortOperation, request: PortRequest): void {
   const { ports = [] } = spec
   const given = new Map<number, number>()
@@ -102,7 +103,7 @@ function requirePort(
   }
 }
 
-/** Upstream answers this one as its own failure. */
+/** Upstream reports this failure as its own. */
 function takeHealthPort(spec: ServiceSpec, operation: PortOperation): void {
   const { healthCheckNodePort: port } = spec
   if (!port) {
@@ -118,10 +119,10 @@ function takeHealthPort(spec: ServiceSpec, operation: PortOperation): void {
 }
 
 const { tries } = apiServerBounds.nodePorts
-/** What a dry run shows is above this; it takes nothing. */
+/** A dry run shows numbers above this, and reserves none. */
 const dryRunBase = 32_768
 
-/** The numbers that one request takes. */
+/** Collects the numbers that one request takes. */
 class PortOperation {
   readonly #request: PortRequest
   readonly #own = new Set<number>()
@@ -130,7 +131,7 @@ class PortOperation {
     this.#request = request
   }
 
-  /** Why the number cannot be had; undefined: it is taken. */
+  /** Takes the number and returns undefined, or returns why it is not available. */
   take(port: number): string | undefined {
     const { isDryRun, range } = this.#request
     const { first, last } = range
@@ -142,7 +143,7 @@ class PortOperation {
     return undefined
   }
 
-  /** Throws StatusError when none is left. */
+  /** Throws StatusError if none is left. */
   takeAny(): number {
     const port = this.#request.isDryRun ? this.#nextShown() : this.#pick()
     if (port === undefined) {

@@ -22,7 +22,7 @@ import { isHeldElsewhere, rangesNow, serviceStorage as storage } from './service
 import { holdingsOf, portKey, TakenAddresses, type Holdings } from './taken-addresses.ts'
 
 export interface ServiceAddressOptions {
-  /** One CIDR, or one of each family; the first is the primary family. */
+  /** One CIDR, or one of each family. The first is the primary family. */
   readonly clusterIpRanges: readonly string[]
   readonly nodePorts: PortRange
 }
@@ -37,8 +37,8 @@ type ServiceSpec = NonNullable<Service['spec']>
 const noHoldings: Holdings = Object.freeze({ addresses: [], ports: [] })
 
 /**
- * Gives services their cluster IPs and node ports. What is taken follows from the services
- * themselves, so that there is nothing to repair; a write holds its share until it is in the cache.
+ * Assigns cluster IPs and node ports to services. The stored services themselves define what is
+ * taken, so there is nothing to repair. A write holds its reservation until it is in the cache.
  */
 export function createServiceAllocator(
   options: ServiceAddressOptions,
@@ -79,7 +79,7 @@ export function createServiceAllocator(
       if (isOpen) taken.release(holdings)
       isOpen = false
     }
-    // Once durable, the cache's own event holds them; the reservation came first and goes last.
+    // Once durable, the cache's own event holds them, so the reservation can be released.
     return { commit: settle, rollback: settle }
   }
   return {
@@ -94,7 +94,7 @@ const nothingReserved: Reservation = Object.freeze({
   rollback: () => undefined,
 })
 
-/** Validation comes after the allocation, and has the better words for these. */
+/** Validation comes after the allocation and has the better message for these. */
 function isRefusedLater({ spec }: Service, own: Holdings): boolean {
   if (spec?.type === 'ExternalName') return false
   const { clusterIP, clusterIPs = [] } = spec ?? {}
@@ -122,7 +122,7 @@ interface Allocation {
   readonly service: Service
   readonly scope: RequestScope
   readonly isFree: (item: string) => boolean
-  /** What this very service takes, so that it is not given twice. */
+  /** The items that this service takes, so that none is given twice. */
   readonly reserved: string[]
   readonly random: Random
 }
@@ -196,7 +196,7 @@ function takeAddresses(allocation: Allocation, ranges: readonly AddressRange[]):
     }
     const isTaken = (candidate: string): boolean =>
       !isFree(candidate) || reserved.includes(candidate)
-    // Nothing is taken by a dry run; upstream shows the range's own address.
+    // A dry run takes nothing; upstream shows the range's own address.
     const picked = scope.isDryRun ? primary.cidr.split('/')[0] : pickFrom(own, isTaken, random)
     if (picked === undefined) throw exhausted('range is full')
     requireHolder(picked, allocation, refuse)
@@ -208,7 +208,7 @@ function takeAddresses(allocation: Allocation, ranges: readonly AddressRange[]):
   if (first !== undefined) spec.clusterIP = first
 }
 
-/** The IPAddress object says who has the address; a service that it cannot name gets none. */
+/** The IPAddress object records which service has the address. A service that it cannot name gets none. */
 function requireHolder(
   address: string,
   { service, scope }: Allocation,

@@ -8,8 +8,9 @@ const cidrStorage = resourceKey('networking.k8s.io', 'servicecidrs')
 const addressStorage = resourceKey('networking.k8s.io', 'ipaddresses')
 
 /**
- * Where addresses may be taken from now: the configured ranges, then those of ServiceCIDR objects
- * that are ready. Read from the objects each time: there are few, and services are made seldom.
+ * Returns the ranges that addresses may be taken from: the configured ones, then those of ready
+ * ServiceCIDR objects. Reads the objects each time, because there are few, and services are created
+ * rarely.
  */
 export function rangesNow(configured: readonly AddressRange[], cache: WatchCache): AddressRange[] {
   const ranges = new Map(configured.map((range) => [range.cidr, range]))
@@ -25,8 +26,8 @@ export function rangesNow(configured: readonly AddressRange[], cache: WatchCache
 }
 
 /**
- * True when an IPAddress object gives the address to something that is not a service, or to a service that cannot be
- * read: nothing else says what that one has.
+ * Returns true if an IPAddress object gives the address to something other than a service, or to an
+ * unreadable service, whose addresses nothing else records.
  */
 export function isHeldElsewhere(address: string, cache: WatchCache): boolean {
   const cached = cache.resource(addressStorage).get(address)

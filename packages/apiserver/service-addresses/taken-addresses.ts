@@ -1,16 +1,16 @@
 import type { Service } from '@skerry/api'
 import { hasNodePorts, needsHealthCheck } from './node-ports.ts'
 
-/** Addresses and ports that services hold, or are about to. */
+/** Addresses and ports that services hold or are about to hold. */
 export interface Holdings {
   readonly addresses: readonly string[]
-  /** Of nodes; see portKey. */
+  /** Node ports; see portKey. */
   readonly ports: readonly string[]
 }
 
-/** What is taken: by stored services, and by writes that are not yet durable. */
+/** Records the items taken by stored services and by writes that are not yet durable. */
 export class TakenAddresses {
-  /** How many hold it: a service that is being replaced and its successor hold the same. */
+  /** The number of holders: a service that is being replaced and its successor hold the same items. */
   readonly #counts = new Map<string, number>()
   readonly #byService = new Map<string, Holdings>()
 
@@ -18,7 +18,7 @@ export class TakenAddresses {
     return this.#counts.has(item)
   }
 
-  /** What the service holds from now on; undefined: it is gone. */
+  /** Records what the service holds now, or that it is gone if `holdings` is undefined. */
   see(service: string, holdings: Holdings | undefined): void {
     const before = this.#byService.get(service)
     if (holdings) {
@@ -28,7 +28,7 @@ export class TakenAddresses {
     if (before) this.release(before)
   }
 
-  /** Before the services are told anew; what writes hold stays. */
+  /** Forgets stored services before they are reported again. Reservations of writes stay. */
   forgetServices(): void {
     for (const service of this.#byService.keys()) this.see(service, undefined)
   }

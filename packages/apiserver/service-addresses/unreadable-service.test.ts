@@ -1,4 +1,7 @@
-/** A service whose stored bytes cannot be read keeps what it has until it is deleted, and then it is free at once. */
+/**
+ * A service whose stored bytes cannot be read keeps its addresses until it is deleted; then they
+ * are free at once.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock, silentLogger } from '@skerry/base'
@@ -12,7 +15,7 @@ const spec = { type: 'NodePort', clusterIP, ports: [{ port: 80, nodePort: 30100 
 const ignoring = 'ignoreStoreReadErrorWithClusterBreakingPotential=true'
 const refusal = /provided IP is already allocated/
 
-/** Services are encrypted with a key; while that is away, those that are stored cannot be read. */
+/** Services are encrypted with a key. Without it, stored ones cannot be read. */
 async function startServer() {
   const planWith = (name: string) => {
     const secret = Buffer.alloc(32, name.length).toString('base64')
@@ -39,7 +42,7 @@ async function startServer() {
     call,
     create: (name: string) => call({ method: 'POST', path, body: { metadata: { name }, spec } }),
     remove: (name: string) => call({ method: 'DELETE', path: `${path}/${name}?${ignoring}` }),
-    /** As after a start without the key: nothing of it has ever been read. */
+    /** Stores a service that was never read, as after a start without the key. */
     async storeUnread(name: string) {
       const object = { apiVersion: 'v1', kind: 'Service', metadata: { name, namespace: 'default' } }
       const value = Buffer.from(
@@ -58,7 +61,7 @@ async function startServer() {
   }
 }
 
-/** As the controllers write it for each service. */
+/** The object that the controllers write for each service. */
 const addressOfLost = {
   metadata: { name: clusterIP, labels: { 'ipaddress.kubernetes.io/ip-family': 'IPv4' } },
   spec: { parentRef: { resource: 'services', namespace: 'default', name: 'lost' } },
@@ -92,7 +95,7 @@ test('a service that can be read again has what it had, and no watch goes on as 
   assert.match((await server.create('second')).text, refusal)
   const resumed = `${path}?watch=true&timeoutSeconds=1&resourceVersion=${metadata.resourceVersion}`
   assert.match((await server.call({ path: resumed })).text, /"code":410/)
-  // What comes after that is followed as before.
+  // Later events are followed as before.
   assert.equal((await server.remove('lost')).status, 200)
   assert.equal((await server.create('third')).status, 201)
 })

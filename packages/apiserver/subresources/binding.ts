@@ -15,7 +15,7 @@ import { typed } from '../contract/typed-objects.ts'
 import { wellKnown } from '../contract/well-known-resources.ts'
 import { setPodCondition } from './pod-conditions.ts'
 
-/** pods/binding: how a scheduler puts a pod on a node, once. */
+/** Serves pods/binding: a scheduler binds a pod to a node, once. */
 export function createBindingHandler(clock: Clock): SubresourceHandler {
   return {
     async serve({ object, namespace, name, objects, isDryRun, admit, admitValid }) {
@@ -32,7 +32,7 @@ export function createBindingHandler(clock: Clock): SubresourceHandler {
   }
 }
 
-/** POST to `bindings`, the form from before there were subresources. */
+/** Serves POST to `bindings`, the form from before subresources existed. */
 export function createLegacyBinding(objects: Objects, clock: Clock): ReviewHandler {
   return {
     async review({ object, namespace, isDryRun, admitValid }) {
@@ -61,7 +61,7 @@ function checkTarget({ target }: Binding): void {
   if (!target.name) causes.push(fieldRequired('target.name'))
   if (causes.length === 0) return
   const texts = causes.map(({ field, message }) => `${field}: ${message}`)
-  // Upstream forgets to make this a refusal of its own kind, so that it has no reason.
+  // Upstream does not give this refusal a reason of its own.
   const message = texts.length === 1 ? `${texts[0]}` : `[${texts.join(', ')}]`
   throw new StatusError('Unknown', message)
 }
@@ -96,7 +96,7 @@ function applyBinding(object: AnyObject, { binding }: BindRequest, nowMs: number
   setPodCondition(pod.status, { type: 'PodScheduled', status: 'True' }, nowMs)
 }
 
-/** Upstream's storage says it, with the key the pod has there. */
+/** Upstream's storage reports this, with the pod's key there. */
 function unmetPrecondition({ metadata }: Pod, binding: Binding): string | undefined {
   const key = `/registry/pods/${metadata.namespace}/${metadata.name}`
   const start = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed:`
@@ -110,7 +110,7 @@ function unmetPrecondition({ metadata }: Pod, binding: Binding): string | undefi
   return undefined
 }
 
-/** Decides: why this pod cannot be bound, in upstream's words. */
+/** Returns why this pod cannot be bound, in upstream's words. A pure function. */
 function bindingProblem({ metadata, spec }: Pod): string | undefined {
   if (metadata.deletionTimestamp !== undefined) {
     return `pod ${metadata.name} is being deleted, cannot be assigned to a host`

@@ -16,11 +16,11 @@ import { wellKnown } from '../contract/well-known-resources.ts'
 import { setPodCondition } from './pod-conditions.ts'
 import { apiServerBounds } from '../contract/limits-table.ts'
 
-/** Evictions that a budget's controller has not seen yet; beyond that the budget is stuck. */
+/** The number of evictions that a budget's controller has not seen yet. With more, the budget is stuck. */
 const disruptedPodsMax = 2000
 const { triesMax } = apiServerBounds.eviction
 
-/** pods/eviction: a delete that asks the pod's disruption budget first. */
+/** Serves pods/eviction: a delete that asks the pod's disruption budget first. */
 export function createEvictionHandler(clock: Clock): SubresourceHandler {
   return {
     async serve(request) {
@@ -55,7 +55,7 @@ async function evict(
     if (verdict.type === 'refuse') throw verdict.error
     if (verdict.type === 'spend')
       await spend(pod, verdict.budget, { objects: request.objects, isDryRun, clock })
-    // What was decided from the pod's state holds only for that state.
+    // A decision from the pod's state is valid only for that state.
     const resourceVersion = verdict.type === 'free' ? verdict.resourceVersion : undefined
     try {
       return await remove(pod, request.objects, {
@@ -96,16 +96,16 @@ function selects(
 }
 
 export type EvictionVerdict =
-  /** No budget is spent; with a version, only while the pod stays as it was. */
+  /** No budget is spent. With a version, the pod must not have changed. */
   | { readonly type: 'free'; readonly resourceVersion?: string }
   | { readonly type: 'spend'; readonly budget: PodDisruptionBudget }
   | { readonly type: 'refuse'; readonly error: StatusError }
 
-/** Decides; touches nothing. */
+/** Decides about an eviction. A pure function. */
 function judge(pod: Pod, budgets: readonly PodDisruptionBudget[]): EvictionVerdict {
   const { resourceVersion = '', deletionTimestamp } = pod.metadata
   const phase = pod.status?.phase ?? 'Pending'
-  // Such a pod is not running, so that its going disrupts nothing.
+  // Such a pod is not running, so its removal disrupts nothing.
   if (phase === 'Succeeded' || phase === 'Failed' || deletionTimestamp) return { type: 'free' }
   if (phase === 'Pending') return { type: 'free', resourceVersion }
   const [budget, ...more] = budgets

@@ -8,7 +8,7 @@ export interface ConditionChange {
   readonly message?: string
 }
 
-/** Sets one condition of a pod; the time of transition moves only when the status does. */
+/** Sets one condition of a pod. The time of transition changes only with the status. */
 export function setPodCondition(status: PodStatus, change: ConditionChange, nowMs: number): void {
   const conditions = status.conditions ?? []
   const old = conditions.find((condition) => condition.type === change.type)

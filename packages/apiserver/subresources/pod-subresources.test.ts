@@ -95,7 +95,7 @@ const evictions: {
   name: string
   pod: object
   budgets: object[]
-  /** Absent: the pod is deleted. */
+  /** If omitted, the pod is deleted. */
   error?: object
   left?: number
 }[] = [

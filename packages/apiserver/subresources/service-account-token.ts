@@ -21,20 +21,20 @@ import { wellKnown } from '../contract/well-known-resources.ts'
 
 export interface TokenSubresourceOptions {
   readonly tokenIssuer: TokenIssuer
-  /** Given to tokens that ask for none. */
+  /** The audiences of tokens that request none. */
   readonly audiences: readonly string[]
 }
 
-/** metav1 kind of the refusals about the request itself. */
+/** The kind named in refusals of the request itself. */
 const requestKind = Object.freeze({ group: 'authentication.k8s.io', kind: 'TokenRequest' })
 const secondsMin = 600
 const secondsMax = 2 ** 32
 const secondsDefault = 3600
-/** Injected tokens ask for this; they live a year for old clients that never read the file again. */
+/** Injected tokens request this duration. They live a year for old clients that never read the file again. */
 const injectedSeconds = 3607
 const extendedSeconds = 365 * 24 * 3600
 
-/** serviceaccounts/token: a token for a while, bound to a pod, secret or node if so asked. */
+/** Serves serviceaccounts/token: creates a temporary token, bound to a pod, secret or node if requested. */
 export function createTokenHandler(
   options: TokenSubresourceOptions,
   clock: Clock,
@@ -66,7 +66,7 @@ export function createTokenHandler(
       })
       const expiresAtMs = nowMs + asked.expirationSeconds * 1000
       const status = { token, expirationTimestamp: apiTime(expiresAtMs) }
-      // Upstream's type has no way to leave the reference out.
+      // Upstream's type cannot omit the reference.
       const spec = { ...asked, boundObjectRef: asked.boundObjectRef ?? null }
       return { type: 'object', status: 201, object: { ...object, spec, status } }
     },
@@ -79,7 +79,7 @@ interface AskedToken {
   readonly boundObjectRef?: BoundObjectReference | null | undefined
 }
 
-/** Fills what the asker left out; refuses a body that speaks of another account. */
+/** Fills in omitted fields. Refuses a body that names another account. */
 function completeRequest(
   object: AnyObject,
   account: ServiceAccount,
@@ -164,7 +164,7 @@ function findBound(
   )
 }
 
-/** The pod's node is told to whoever reads the token, with its uid where the node is known. */
+/** Returns the pod's node for the token, with its uid if the node is known. */
 function nodeOf(pod: Pod, objects: Objects): Bound {
   const name = pod.spec?.nodeName
   if (!name) return {}

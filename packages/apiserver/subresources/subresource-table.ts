@@ -15,7 +15,7 @@ import { createTokenHandler, type TokenSubresourceOptions } from './service-acco
 
 export interface SubresourceTableOptions {
   readonly tokens: TokenSubresourceOptions
-  /** Absent on servers that have no nodes, as a hub: those subresources are then not served. */
+  /** Omitted on servers without nodes, such as a hub; those subresources are then not served. */
   readonly dial?: BackendDial
 }
 
@@ -24,7 +24,7 @@ export interface SubresourceTableDeps {
   readonly random: Random
 }
 
-/** Every subresource that is more than a part of its object; the key is `resource/subresource`. */
+/** Every subresource that is more than a part of its object. The key is `resource/subresource`. */
 export function createSubresourceTable(
   { tokens, dial }: SubresourceTableOptions,
   { clock, random }: SubresourceTableDeps,

@@ -15,7 +15,7 @@ export interface RequestParts {
   warnings?: string[]
 }
 
-/** An admission request for table tests; namespace and name are those of the object. */
+/** Creates an admission request for table tests; namespace and name are those of the object. */
 export function admissionRequest(parts: RequestParts): AdmissionRequest {
   // Tests write the fields that the plugin under test reads.
   const object = parts.object as AnyObject | undefined

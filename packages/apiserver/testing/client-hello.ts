@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { Duplex } from 'node:stream'
 import { connect, type ConnectionOptions } from 'node:tls'
 
-/** What Node sends first of all on a connection of TLS. */
+/** Returns the first bytes that Node sends on a TLS connection. */
 export async function helloOf(options: ConnectionOptions): Promise<Buffer> {
   const sent = Promise.withResolvers<Buffer>()
   const wire = new Duplex({
@@ -13,7 +13,7 @@ export async function helloOf(options: ConnectionOptions): Promise<Buffer> {
     },
   })
   const socket = connect({ ...options, socket: wire })
-  // It gets no answer.
+  // The connection gets no answer.
   socket.on('error', () => undefined)
   const hello = await sent.promise
   socket.destroy()

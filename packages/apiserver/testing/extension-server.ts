@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { createAuthority, generateKeyPair, signCertificate } from '@skerry/pki'
 
-/** What the server was asked, as it came. */
+/** A request that the server received. */
 export interface SeenRequest {
   readonly method: string
   readonly url: string
@@ -17,9 +17,9 @@ export interface SeenRequest {
 export interface TestExtensionServer extends Disposable {
   readonly port: number
   readonly seen: SeenRequest[]
-  /** base64, as an APIService has it. */
+  /** base64, as in an APIService. */
   readonly caBundle: string
-  /** What it shows when it calls; its authority is `proxyAuthorityPem`. */
+  /** The client certificate of its own calls, issued by `proxyAuthorityPem`. */
   readonly identity: { readonly certificatePem: string; readonly privateKeyPem: string }
   readonly proxyAuthorityPem: string
 }

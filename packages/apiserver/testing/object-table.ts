@@ -2,16 +2,16 @@ import { StatusError, type AnyObject, type GroupResource } from '@skerry/api'
 import type { Objects } from '../contract/objects.ts'
 
 /**
- * Objects in memory, without schema, defaults or admission: for table tests of decisions that read
- * objects. Behaviour through the real registry is tested with the API server in-process.
+ * Holds objects in memory, without schema, defaults or admission, for table tests of decisions that
+ * read objects. Tests of the real registry use the API server in-process.
  */
 export class ObjectTable implements Objects {
   #resources = new Map<string, { version: number; objects: Map<string, AnyObject> }>()
   #revision = 1
 
-  /** Adds or replaces; for arranging a test. */
+  /** Adds or replaces an object, to set up a test. */
   put(resource: GroupResource, object: object): this {
-    // Tests write whole objects; what a test leaves out is not read by what it tests.
+    // Tests write whole objects; the code under test does not read what they leave out.
     const copy = structuredClone(object) as AnyObject
     copy.metadata.resourceVersion = String(++this.#revision)
     copy.metadata.uid ??= `uid-${copy.metadata.name}`
@@ -57,7 +57,7 @@ export class ObjectTable implements Objects {
     return this.#existing(resource, key.namespace, key.name)
   }
 
-  /** Fields of the applied object replace those of the old one, whole. */
+  /** Fields of the applied object replace those of the old one entirely. */
   async apply(
     resource: GroupResource,
     key: { namespace: string; name: string },

@@ -1,6 +1,6 @@
 import type { Clock } from '@skerry/base'
 
-/** A clock that moves only when told; sleeps end when time passes them. */
+/** Creates a clock that moves only on command. Sleeps end when time passes them. */
 export function stillClock(nowMs: number): Clock & { advance(ms: number): void } {
   const timers = new Set<{ atMs: number; onTimer: () => void }>()
   let current = nowMs

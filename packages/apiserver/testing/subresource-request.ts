@@ -17,7 +17,7 @@ export interface SubresourceParts {
   signal?: AbortSignal
 }
 
-/** A request for a subresource handler that admission lets through. */
+/** Creates a request for a subresource handler that admission accepts. */
 export function subresourceRequest(parts: SubresourceParts): SubresourceRequest {
   return {
     verb: 'create',

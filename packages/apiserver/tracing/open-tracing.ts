@@ -11,7 +11,7 @@ import {
 import type { TracingConfig } from './tracing-config.ts'
 
 export interface OtlpTracingOptions extends TracingConfig {
-  /** Whose spans these are, in OpenTelemetry's words: service.name, service.instance.id, … */
+  /** The origin of the spans, in OpenTelemetry's words: service.name, service.instance.id, … */
   readonly resource: Readonly<Record<string, SpanAttribute>>
   readonly version: string
 }
@@ -20,12 +20,12 @@ export interface OtlpTracing extends AsyncDisposable {
   readonly tracer: Tracer
 }
 
-/** Spans go to a collector by OTLP. Disposing it sends what waits, within two seconds. */
+/** Sends spans to a collector over OTLP. Disposing it sends waiting spans, within two seconds. */
 export async function createOtlpTracing(
   { endpoint, sampledPart, resource, version }: OtlpTracingOptions,
   deps: { clock: Clock; random: Random; log: Logger; metrics: Metrics },
 ): Promise<OtlpTracing> {
-  // The client of gRPC is large: only those that trace have it in memory.
+  // The gRPC client is large, so it is only loaded if tracing is on.
   const { createOtlpExporter } = await import('./otlp-exporter.ts')
   const exporter = createOtlpExporter(endpoint, {
     attributes: resource,

@@ -11,7 +11,7 @@ import { loadExportMethod, type OtlpAnswer } from './otlp-schema-table.ts'
 import { apiServerBounds } from '../contract/limits-table.ts'
 
 export interface OtlpResource {
-  /** `service.name` and what else says whose spans these are. */
+  /** `service.name` and other attributes of the spans' origin. */
   readonly attributes: Readonly<Record<string, SpanAttribute>>
   readonly scope: { readonly name: string; readonly version: string }
 }
@@ -24,7 +24,7 @@ const kinds: Readonly<Record<SpanKind, number>> = Object.freeze({
 })
 const statusError = 2
 
-/** OTLP over gRPC, unencrypted, as upstream's components speak it. */
+/** Exports OTLP over gRPC, unencrypted, as upstream's components do. */
 export function createOtlpExporter(endpoint: string, resource: OtlpResource): SpanExporter {
   const { path, requestSerialize, responseDeserialize } = loadExportMethod()
   const client = new Client(targetOf(endpoint), credentials.createInsecure(), {
@@ -60,7 +60,7 @@ export function createOtlpExporter(endpoint: string, resource: OtlpResource): Sp
   }
 }
 
-/** gRPC's own words for a socket have no slashes that a path does not have. */
+/** gRPC's own name for a socket has no `//`. */
 function targetOf(endpoint: string): string {
   return endpoint.startsWith('unix://') ? `unix:${endpoint.slice('unix://'.length)}` : endpoint
 }
@@ -104,7 +104,7 @@ function contextOf({ traceId, spanId, state, isSampled }: TraceContext): object 
   }
 }
 
-/** As text: more than a number holds. */
+/** Returns text, because a double cannot hold the number exactly. */
 function nanosOf(ms: number): string {
   return (BigInt(Math.round(ms * 1_000)) * 1_000n).toString()
 }

@@ -1,8 +1,9 @@
 import { fromJSON, type MethodDefinition, type PackageDefinition } from '@grpc/proto-loader'
 
 /**
- * What is used of OpenTelemetry's protocol (opentelemetry/proto/collector/trace/v1, trace/v1, common/v1;
- * version 1): a field is its type and its number on the wire. Fields that are not named here are skipped.
+ * The used part of OpenTelemetry's protocol (opentelemetry/proto/collector/trace/v1, trace/v1,
+ * common/v1; version 1). A field has a type and a number on the wire. Fields that are not listed
+ * are skipped.
  */
 const messages: Readonly<Record<string, Readonly<Record<string, string>>>> = Object.freeze({
   ExportTraceServiceRequest: { resourceSpans: 'repeated ResourceSpans 1' },
@@ -29,7 +30,7 @@ const messages: Readonly<Record<string, Readonly<Record<string, string>>>> = Obj
   Link: { traceId: 'bytes 1', spanId: 'bytes 2', traceState: 'string 3', flags: 'fixed32 6' },
   Status: { message: 'string 2', code: 'int32 3' },
   KeyValue: { key: 'string 1', value: 'AnyValue 2' },
-  // One of them; what is absent is not written.
+  // One of the fields is set; the others are not written.
   AnyValue: {
     stringValue: 'string 1',
     boolValue: 'bool 2',
@@ -46,7 +47,7 @@ export interface OtlpAnswer {
   readonly partialSuccess?: { readonly rejectedSpans?: number; readonly errorMessage?: string }
 }
 
-/** TraceService/Export; its message names are in one package, which the wire does not show. */
+/** Loads TraceService/Export. Its message names are in one package, which the wire does not show. */
 export function loadExportMethod(): OtlpMethod {
   const nested: Record<string, object> = {}
   for (const [name, fields] of Object.entries(messages)) {

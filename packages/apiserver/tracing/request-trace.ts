@@ -12,20 +12,20 @@ import type { RequestInfo } from '../contract/request-info.ts'
 
 export interface RequestTracing {
   readonly tracer: Tracer
-  /** Whose word on which trace a request is part of holds, beside those whom upstream trusts. */
+  /** Returns true for users whose trace headers are trusted, in addition to those that upstream trusts. */
   readonly trusts?: ((user: UserInfo) => boolean) | undefined
 }
 
-/** One request's spans. */
+/** The spans of one request. */
 export interface RequestTrace {
-  /** Also for parts of it that are done elsewhere. */
+  /** The span, also for parts of the request that are done elsewhere. */
   readonly span: Span
-  /** Whoever is asked further learns of which trace it is a part. */
+  /** Returns the request with trace headers, so that the next server continues the trace. */
   passedOn(request: ApiRequest): ApiRequest
   authorized(): void
-  /** Ends with the answer's body. */
+  /** Ends the span with the answer's body. */
   answered(answer: ApiAnswer): ApiAnswer
-  /** It has become a session, or none; that is over now. */
+  /** Ends the span of a request that became a session, or was refused one. */
   ended(status: number): void
 }
 
@@ -36,12 +36,13 @@ export interface TracedRequest {
   readonly startedAtMs: number
 }
 
-/** Upstream's: others could have everything traced, or hide in a trace of somebody else. */
+/** Upstream's groups: others could cause everything to be traced, or hide in another user's trace. */
 const trustedGroups: readonly string[] = ['system:masters', 'system:monitoring']
 
 /**
- * Begins when it is known who asks; the time since the request came is the authentication's. A trace
- * goes on from those who are trusted. For others a new one begins, which is linked to theirs.
+ * Begins a trace when the caller is known; the time since the request came counts as
+ * authentication. A trusted caller's trace continues. For others a new trace begins, which is
+ * linked to theirs.
  */
 export function openRequestTrace(
   { request, info, auditId, startedAtMs }: TracedRequest,
@@ -99,7 +100,7 @@ function recordingTrace(
     answered(answer) {
       const { body, status } = answer
       if (isWhole(body)) span.set({ 'http.response.body.size': body.length })
-      // Others are written as they come, by somebody else.
+      // Other answers are written later, elsewhere.
       if (isWhole(body) || isPushed(body) || !(Symbol.asyncIterator in body)) {
         ended(status)
         return answer
@@ -145,7 +146,7 @@ function withTrace(request: ApiRequest, { context }: Span): ApiRequest {
   }
 }
 
-/** What only one object of a kind is called is no part of it: names of spans are few. */
+/** Leaves out what is specific to one object, so that there are few span names. */
 function spanName({ method, isResourceRequest, prefix, resource, ...info }: RequestInfo): string {
   if (!isResourceRequest) return method
   const parts = [
@@ -173,7 +174,7 @@ const verbNames: Readonly<Record<string, string>> = Object.freeze({
 
 type Attributes = Readonly<Record<string, SpanAttribute | undefined>>
 
-/** OpenTelemetry's for HTTP servers, as upstream writes them. */
+/** Returns OpenTelemetry's attributes for HTTP servers, as upstream writes them. */
 function requestAttributes(request: ApiRequest, info: RequestInfo, auditId: string): Attributes {
   const { headers, peer, message } = request
   const [, host = '', port] = /^(.*?)(?::(\d+))?$/.exec(headers['host'] ?? '') ?? []
@@ -193,7 +194,7 @@ function requestAttributes(request: ApiRequest, info: RequestInfo, auditId: stri
   }
 }
 
-/** Upstream's of what serves a resource. */
+/** Returns upstream's attributes for resource handlers. */
 function callAttributes({
   request,
   info,

@@ -3,11 +3,11 @@ import { FieldProblems } from '../config-file/field-problems.ts'
 
 const kind = 'TracingConfiguration'
 const rateMax = 1_000_000
-/** Where a collector listens by default, on the same machine. */
+/** The default address of a collector, on the same machine. */
 const endpointDefault = 'localhost:4317'
 
 export interface TracingConfig {
-  /** In gRPC's words: host:port, dns://…, or unix://path. The connection is not encrypted. */
+  /** The address in gRPC's form: host:port, dns://…, or unix://path. The connection is not encrypted. */
   readonly endpoint: string
   /** The part of new traces that is sampled, from 0 to 1. */
   readonly sampledPart: number

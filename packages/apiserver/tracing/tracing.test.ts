@@ -54,7 +54,7 @@ interface ReceivedSpan {
   readonly kind: number
 }
 
-/** A collector in this process; hands out what it is sent. */
+/** Starts a collector in this process that hands out what it receives. */
 async function startCollector() {
   const server = new Server()
   const received: ReceivedSpan[] = []
@@ -187,7 +187,7 @@ test('a webhook learns of which trace its call is a part', async () => {
   const { named, tracer } = memoryTracer(1)
   await using api = await startTestApiServer({ tracing: { tracer }, withAccess: true })
   await using hook = await startTestWebhook(({ body }): WebhookReply => {
-    // It is an AdmissionReview: the server under test made it.
+    // This is an AdmissionReview, because the server under test sent it.
     const { apiVersion, request } = body as { apiVersion: string; request: { uid: string } }
     return { apiVersion, kind: 'AdmissionReview', response: { uid: request.uid, allowed: true } }
   })

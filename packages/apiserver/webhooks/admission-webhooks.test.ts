@@ -48,7 +48,7 @@ const rule = Object.freeze({
   resources: ['configmaps'],
 })
 
-/** The AdmissionReview's answer of a webhook that follows the rules. */
+/** Returns the AdmissionReview of a correct webhook. */
 function answer(body: unknown, response: JsonObject): WebhookReply {
   const review = body as JsonReply
   return {

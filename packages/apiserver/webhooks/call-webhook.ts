@@ -12,7 +12,7 @@ import { dryRunUnsupported, webhookDenial } from './denial.ts'
 import { WebhookSetupError, type WebhookClient } from './webhook-client.ts'
 import type { Webhook } from './webhook-source.ts'
 
-/** Nobody answered as a webhook should; the failure policy decides what becomes of the request. */
+/** Reports that no webhook answered properly; the failure policy decides about the request. */
 export class WebhookCallError extends Error {
   override name = 'WebhookCallError'
 
@@ -27,8 +27,8 @@ export interface WebhookCallDeps {
 }
 
 /**
- * Asks one webhook. Resolves when it allows; throws StatusError when it denies, WebhookCallError when
- * it did not answer, and the request's own reason when that ended first.
+ * Calls one webhook. Resolves if it allows the request. Throws StatusError if it denies,
+ * WebhookCallError if it did not answer, and the request's own reason if that ended first.
  */
 export async function callWebhook(
   webhook: Webhook,
@@ -58,7 +58,7 @@ export async function callWebhook(
   return response
 }
 
-/** As upstream's; absent where nothing is traced. */
+/** Creates a span like upstream's. Returns undefined if nothing is traced. */
 function callSpan(
   { name, configuration }: Webhook,
   { request }: ReviewSubject,

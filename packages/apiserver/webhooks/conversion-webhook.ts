@@ -17,7 +17,7 @@ export interface ConversionDeps {
   readonly random: Random
 }
 
-/** What changes the version of a definition's objects. */
+/** Creates converters between the versions of a definition's objects. */
 export function createConverters(
   deps: ConversionDeps,
 ): (crd: CustomResourceDefinition) => ConvertObjects {
@@ -26,9 +26,10 @@ export function createConverters(
 }
 
 /**
- * The objects in the version that is asked for, in their order, by the webhook of their definition;
- * those that are of that version already are not sent. All others go in one request. Throws StatusError
- * with upstream's words when the webhook fails or answers with what is not the same object.
+ * Converts the objects to the requested version, in their order, by the webhook of their
+ * definition. Objects that already have that version are not sent; all others go in one request.
+ * Throws StatusError with upstream's words if the webhook fails or does not return the same
+ * objects.
  */
 export async function convertByWebhook(
   crd: CustomResourceDefinition,
@@ -49,7 +50,7 @@ export async function convertByWebhook(
       ? 'returned invalid'
       : `returned invalid converted object at index ${index}`
   const converted = answers.map((answer, index) => {
-    // As many as were sent.
+    // There are as many answers as objects sent.
     const original = pending[index] ?? first
     return checked(answer, original, { apiVersion, subject, place: place(index) })
   })
@@ -95,7 +96,7 @@ function answersOf(value: unknown, uid: string, version: string): unknown[] {
   const { response } = review
   const wanted = 'apiextensions.k8s.io/v1, Kind=ConversionReview'
   const got = `${textOf(review['apiVersion']) || '/'}, Kind=${textOf(review['kind'])}`
-  // The older version never promised these two.
+  // v1beta1 does not guarantee these two fields.
   if (version === 'v1' && got !== wanted) {
     throw new Error(`expected webhook response of ${wanted}, got ${got}`)
   }
@@ -115,7 +116,10 @@ function answersOf(value: unknown, uid: string, version: string): unknown[] {
   return Array.isArray(convertedObjects) ? convertedObjects : []
 }
 
-/** The same object in another shape: kind, name, namespace and uid stay, and all metadata but labels. */
+/**
+ * Checks that it is the same object in another shape: kind, name, namespace and uid stay, and all
+ * metadata except labels.
+ */
 function checked(
   answer: unknown,
   original: AnyObject,
@@ -167,7 +171,7 @@ function refuse(subject: string, why: string, cause?: unknown): StatusError {
   return unknownError(`conversion webhook for ${subject} ${why}`, cause)
 }
 
-/** Upstream has no word for it: such a Status has no reason. */
+/** Upstream has no reason for this: such a Status has none. */
 function unknownError(message: string, cause?: unknown): StatusError {
   return new StatusError('Unknown', message, { code: 500, cause })
 }

@@ -7,7 +7,7 @@ import {
   type StatusCause,
 } from '@skerry/api'
 
-/** The original's, with the labels and annotations that the webhook gave. Throws Error. */
+/** Returns the original metadata with the labels and annotations from the webhook. Throws Error. */
 export function restoredMetadata(
   original: ObjectMeta,
   converted: JsonObject | undefined,

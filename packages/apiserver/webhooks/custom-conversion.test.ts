@@ -57,7 +57,7 @@ async function define(api: TestApiServer, hook: TestWebhook): Promise<void> {
   await until(async () => (await boats()).status === 200)
 }
 
-/** v1 calls v2's motor a sail. */
+/** In v1, v2's motor is named sail. */
 function converted(body: unknown): WebhookReply {
   const { uid, desiredAPIVersion, objects } = (body as JsonReply).request
   const convertedObjects = objects.map((object: AnyObject & { spec: Record<string, string> }) => {

@@ -6,7 +6,7 @@ import {
   type StatusReason,
 } from '@skerry/api'
 
-/** What the client is told when a webhook says no: the webhook's own Status, named after it. */
+/** Builds the error for a denial: the webhook's own Status, with the webhook's name. */
 export function webhookDenial(webhook: string, status: JsonObject = {}): StatusError {
   const { message, reason, code, details } = status
   const why = [message, reason]
@@ -14,7 +14,7 @@ export function webhookDenial(webhook: string, status: JsonObject = {}): StatusE
     .find((text) => text !== '')
   const denied = `admission webhook ${JSON.stringify(webhook)} denied the request`
   return new StatusError(
-    // A webhook may say any word; clients compare it with those that they know.
+    // A webhook may use any reason; clients compare it with those that they know.
     typeof reason === 'string' && reason !== '' ? (reason as StatusReason) : 'Unknown',
     why === undefined ? `${denied} without explanation` : `${denied}: ${why}`,
     {

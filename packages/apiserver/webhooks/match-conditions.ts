@@ -4,8 +4,8 @@ import type { ReviewSubject } from '../admission-matching/admission-review.ts'
 import type { Webhook } from './webhook-source.ts'
 
 /**
- * Does the webhook want to be asked? What evaluates conditions is loaded with the first of them.
- * Throws StatusError Forbidden when that cannot be decided and failures are not ignored.
+ * Returns true if the webhook's conditions match. The evaluator is loaded with the first condition.
+ * Throws StatusError Forbidden if that cannot be decided and failures are not ignored.
  */
 export async function meetsConditions(
   webhook: Webhook,

@@ -14,8 +14,9 @@ import { createWebhookSource, mutatingConfigurations, type Webhook } from './web
 const pluginName = 'MutatingAdmissionWebhook'
 
 /**
- * MutatingAdmissionWebhook: one after the other, each sees what those before it changed. In the second
- * round only those are asked again that want to be and whose object changed after them.
+ * MutatingAdmissionWebhook: webhooks run one after the other, and each sees the changes of those
+ * before it. The second round only calls those that want it and whose object changed after their
+ * call.
  */
 export function createMutatingWebhooks(deps: PluginDeps): AdmissionPlugin {
   const source = createWebhookSource(deps.objects, mutatingConfigurations)
@@ -39,7 +40,7 @@ interface Round {
   readonly request: AdmissionRequest
   readonly notes: ReinvocationNotes
   readonly deps: PluginDeps
-  /** In the version of the request. */
+  /** The object in the version of the request. */
   current: AnyObject | undefined
 }
 
@@ -87,7 +88,7 @@ async function subjectFor(
   return (await meetsConditions(webhook, subject, deps)) ? subject : undefined
 }
 
-/** Undefined: the webhook patches nothing. */
+/** Returns undefined if the webhook patches nothing. */
 function patchedObject(
   webhook: Webhook,
   { patch, patchType }: AdmissionResponse,
@@ -142,7 +143,7 @@ function apply(webhook: Webhook, object: AnyObject, operations: readonly unknown
     throw toStatusError(new Error('the patched object is no Kubernetes object'))
   }
   const { apiVersion, kind, metadata } = object
-  // A patch that renames the kind would only be decoded as the one that it is stored as.
+  // A patch that renames the kind is decoded as the kind of the stored object.
   return { ...patched, apiVersion, kind, metadata: { ...metadata, ...patched['metadata'] } }
 }
 
@@ -157,7 +158,7 @@ function conform(
   }
 }
 
-/** Without what a request's own body would be told: this one came from the webhook. */
+/** Drops the message for a request's own body, because this object came from the webhook. */
 function innermost(error: unknown): Error {
   if (error instanceof StatusError && error.cause instanceof Error) return error.cause
   return asError(error)

@@ -112,7 +112,7 @@ async function define(clientConfig: object): Promise<void> {
 
 interface Case {
   readonly names: RegExp
-  /** Builds the `response` field of the right answer. */
+  /** Builds the `response` field of the correct answer. */
   readonly response: (request: {
     objects?: readonly object[]
     desiredAPIVersion?: string

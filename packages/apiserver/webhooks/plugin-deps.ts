@@ -4,13 +4,13 @@ import type { RuleResolver } from '../authz/rule-resolver.ts'
 import type { Objects } from '../contract/objects.ts'
 import type { WebhookClient } from './webhook-client.ts'
 
-/** What the default plugins stand on. */
+/** The dependencies of the default plugins. */
 export interface PluginDeps {
   readonly objects: Objects
   readonly authorizer: Authorizer
   readonly rules: RuleResolver
   readonly clock: Clock
   readonly random: Random
-  /** How admission webhooks are called. */
+  /** Calls admission webhooks. */
   readonly webhooks: WebhookClient
 }

@@ -8,7 +8,7 @@ import {
   type WebhookReply,
 } from '@skerry/testing'
 
-/** Asks for another user, and binds to another node. */
+/** Requests as another user, and binds to another node. */
 const changes: Readonly<Record<string, object>> = {
   SubjectAccessReview: { op: 'replace', path: '/spec/groups/0', value: 'system:masters' },
   Binding: { op: 'replace', path: '/target/name', value: 'other' },

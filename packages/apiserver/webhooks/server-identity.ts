@@ -2,8 +2,8 @@ import { isIP } from 'node:net'
 import { checkServerIdentity, type PeerCertificate } from 'node:tls'
 
 /**
- * Is the certificate for that name? Only its subject alternative names count, never its common name.
- * The message is the one of Go's library, which people know.
+ * Checks that the certificate is for that name. Only its subject alternative names count, never its
+ * common name. The message is that of Go's library, which people know.
  */
 export function webhookIdentityError(
   serverName: string,

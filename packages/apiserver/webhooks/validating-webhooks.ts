@@ -7,7 +7,7 @@ import { meetsConditions } from './match-conditions.ts'
 import { isExempt, matchRequest } from '../admission-matching/request-match.ts'
 import { createWebhookSource, validatingConfigurations, type Webhook } from './webhook-source.ts'
 
-/** ValidatingAdmissionWebhook: all that match are asked at once; each may refuse. */
+/** ValidatingAdmissionWebhook: all matching webhooks are called at once, and each may refuse. */
 export function createValidatingWebhooks(deps: PluginDeps): AdmissionPlugin {
   const { objects, webhooks: client, random } = deps
   const source = createWebhookSource(objects, validatingConfigurations)
@@ -65,7 +65,7 @@ async function askAll(
       }
     }
   }
-  // None rejects, so each has its say in warnings and annotations.
+  // None rejects, so each contributes its warnings and annotations.
   await runAll(
     request.signal,
     invocations.map((invocation, index) => () => ask(invocation, index)),

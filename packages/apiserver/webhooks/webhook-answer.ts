@@ -8,7 +8,7 @@ export interface HttpAnswer {
   readonly bytes: Buffer
 }
 
-/** The body's JSON value. Throws Error with upstream's words for statuses that are no success. */
+/** Parses the body as JSON. Throws Error with upstream's words unless the status means success. */
 export function answerValue(answer: HttpAnswer): unknown {
   const { status, bytes, contentType } = answer
   if (status < 200 || status > 206) throw new Error(refusalText(answer))
@@ -28,7 +28,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** YAML is taken where JSON is meant, as upstream's decoder does; a long one could hold the server for seconds. */
+/** Accepts YAML in place of JSON, like upstream's decoder; a long text could block the server for seconds. */
 function looseValue(text: string): unknown {
   if (text.length > webhookLimits.yamlCharactersMax) return text
   try {
@@ -50,7 +50,7 @@ const texts: Readonly<Record<number, string>> = Object.freeze({
   504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
 })
 
-/** What a Kubernetes client makes of an answer that is no success. */
+/** Formats a failed answer as a Kubernetes client reports it. */
 function refusalText({ status, contentType, bytes }: HttpAnswer): string {
   const known = texts[status]
   const message = statusMessage(bytes)
@@ -74,7 +74,7 @@ function statusMessage(bytes: Buffer): string | undefined {
     const { message } = value
     return typeof message === 'string' ? message : undefined
   } catch {
-    // No Status: the status line is all there is.
+    // The body is not a Status, so there is only the status line.
     return undefined
   }
 }

@@ -29,9 +29,9 @@ export interface WebhookClientDeps {
   readonly objects: Objects
   readonly clock: Pick<Clock, 'setTimer' | 'sleep'>
   readonly random: Random
-  /** How pods are reached; absent where there is only the machine's own network. */
+  /** Dials pods. Omitted if there is only the machine's own network. */
   readonly dial?: Pick<BackendDial, 'dialAddress'>
-  /** Shown to webhooks; asked for at each connection, because certificates are renewed. */
+  /** The client certificate for webhooks, read for each connection, because certificates are renewed. */
   readonly identity?: () => { readonly certificatePem: string; readonly privateKeyPem: string }
 }
 
@@ -39,27 +39,30 @@ export interface WebhookCall {
   readonly address: WebhookAddress
   readonly body: string
   readonly timeoutMs: number
-  /** Of which trace it is a part; absent: of none. */
+  /** The trace that the call belongs to. If omitted, there is none. */
   readonly trace?: TraceHeaders | undefined
 }
 
 export interface WebhookClient {
   /**
-   * The JSON value of the answer. Throws WebhookSetupError when the configuration cannot be used,
-   * Error with upstream's words when there is no such answer in time, and the signal's reason when
-   * that aborts first.
+   * Resolves to the JSON value of the answer. Throws WebhookSetupError if the configuration is
+   * unusable, Error with upstream's words if there is no proper answer in time, and the signal's
+   * reason if that aborts first.
    */
   post(call: WebhookCall, signal: AbortSignal): Promise<unknown>
 }
 
-/** The configuration itself is at fault; nobody was called. */
+/** Reports that the configuration itself is wrong; no webhook was called. */
 export class WebhookSetupError extends Error {
   override name = 'WebhookSetupError'
 }
 
-/** HTTPS with kept-alive connections, trusting what each configuration says and nothing else. */
+/**
+ * Creates an HTTPS client with kept-alive connections that trusts only the authorities of each
+ * configuration.
+ */
 export function createWebhookClient(deps: WebhookClientDeps): WebhookClient {
-  // In the order of use, so that the first is the one to drop.
+  // Agents in order of use, so that the first one is dropped.
   const agents = new Map<string, Agent>()
   const agentOf = (target: WebhookTarget, caBundle = ''): Agent => {
     const key = JSON.stringify([target.isService, target.url.host, caBundle])
@@ -123,7 +126,7 @@ function agentFor(target: WebhookTarget, ca: string | undefined, deps: WebhookCl
   agent.createConnection = (_options, onMade) => {
     openSocket(target, secureContext, deps).then(
       (socket) => onMade?.(null, socket),
-      // Node's types want a stream beside the error; it is never looked at.
+      // Node's types require a stream next to the error; it is never read.
       (error: Error) => onMade?.(error, undefined as unknown as Duplex),
     )
     return undefined
@@ -140,7 +143,7 @@ async function openSocket(
   const { serverName } = target
   const names = /^[\d.]+$|:/.test(serverName) ? {} : { servername: serverName }
   const viaPods = target.isService && deps.dial
-  // The dial bounds its own time; whoever waits for the connection has a timeout of their own.
+  // The dial has its own time limit, and callers that wait for the connection have theirs.
   const forever = new AbortController().signal
   const socket = viaPods
     ? { socket: await viaPods.dialAddress({ host, port, isTls: false }, forever) }
@@ -167,7 +170,7 @@ interface Sent {
 interface Answer {
   readonly status: number
   readonly contentType: string
-  /** The header of that name; empty: there is none. */
+  /** The Retry-After header, or an empty text. */
   readonly retryAfter: string
   readonly bytes: Buffer
 }
@@ -194,7 +197,7 @@ async function exchange(sent: Sent, signal: AbortSignal): Promise<Answer> {
   }
 }
 
-/** Who is too busy may say for how many seconds; upstream then asks once more, as often as that. */
+/** Returns the delay that a busy server names in seconds; upstream then retries after that time. */
 function retryMsOf({ status, retryAfter }: Answer): number | undefined {
   const isBusy = status === 429 || status >= 500
   return isBusy && /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) * 1_000 : undefined

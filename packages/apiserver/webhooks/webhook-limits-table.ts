@@ -1,17 +1,17 @@
-/** Bounds of calls to webhooks. */
+/** The limits of calls to webhooks. */
 export const webhookLimits = Object.freeze({
-  /** An answer; the largest is a patch, or a list of converted objects. */
+  /** The size of an answer; the largest is a patch, or a list of converted objects. */
   answerBytesMax: 64 * 1024 * 1024,
-  /** Of a refusal that is no Status, for the message. */
+  /** The part of a refusal other than a Status that goes into the message. */
   errorTextMax: 2048,
-  /** An answer that is YAML where JSON is meant. */
+  /** The length of an answer in YAML in place of JSON. */
   yamlCharactersMax: 2_048,
-  /** Kept-alive connections to one webhook that nobody uses. */
+  /** The number of unused kept-alive connections to one webhook. */
   idleConnectionsMax: 8,
   idleMs: 90_000,
-  /** Webhooks, by address and authority, whose connections are kept. */
+  /** The number of webhooks, by address and authority, whose connections are kept. */
   clientsMax: 200,
-  /** After answers that say when to ask again, within the time that the call has. */
+  /** The number of retries after answers with a Retry-After, within the call's timeout. */
   retriesMax: 10,
   defaultTimeoutMs: 10_000,
   conversionTimeoutMs: 30_000,

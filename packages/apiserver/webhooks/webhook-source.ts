@@ -13,9 +13,9 @@ import type { MatchCriteria } from '../admission-matching/request-match.ts'
 import { webhookLimits } from './webhook-limits-table.ts'
 import type { WebhookAddress } from './webhook-target.ts'
 
-/** One webhook of a configuration, ready to be asked. */
+/** One webhook of a configuration, ready to be called. */
 export interface Webhook {
-  /** Unique among all of its sort. */
+  /** Unique among all webhooks of its type. */
   readonly uid: string
   readonly name: string
   readonly configuration: string
@@ -24,7 +24,7 @@ export interface Webhook {
   readonly timeoutMs: number
   readonly isFailureIgnored: boolean
   readonly sideEffects: string
-  /** Only of mutating ones. */
+  /** For mutating webhooks only. */
   readonly isReinvoked: boolean
   readonly reviewVersions: readonly string[]
   readonly matchConditions: readonly { readonly name: string; readonly expression: string }[]
@@ -39,7 +39,7 @@ export const validatingConfigurations: GroupResource = Object.freeze({
   resource: 'validatingwebhookconfigurations',
 })
 
-/** All webhooks of one sort, in the order in which they are asked; made anew when one changes. */
+/** Lists all webhooks of one type in calling order. The list is rebuilt when one changes. */
 export function createWebhookSource(
   objects: Objects,
   resource: GroupResource,
@@ -57,7 +57,7 @@ function compare(a: string, b: string): number {
 }
 
 function webhooksOf(object: AnyObject): Webhook[] {
-  // Both sorts have the fields of the one that has more.
+  // Both types have the fields of the one that has more.
   const { metadata, webhooks = [] } = typed<
     MutatingWebhookConfiguration | ValidatingWebhookConfiguration
   >(object)

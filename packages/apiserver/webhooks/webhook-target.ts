@@ -5,7 +5,7 @@ import { getTyped } from '../contract/typed-objects.ts'
 import { serviceTarget } from '../subresources/backend/proxy-target.ts'
 import { wellKnown } from '../contract/well-known-resources.ts'
 
-/** How configurations name a webhook, of admission and of conversion. */
+/** The address of an admission or conversion webhook in its configuration. */
 export interface WebhookAddress {
   readonly url?: string
   readonly service?: {
@@ -14,16 +14,16 @@ export interface WebhookAddress {
     readonly path?: string
     readonly port?: number
   }
-  /** PEM in base64; absent: the authorities that the machine trusts. */
+  /** PEM in base64. If omitted, the machine's own authorities are trusted. */
   readonly caBundle?: string
 }
 
 export interface WebhookTarget {
-  /** Without a query. */
+  /** The URL without a query. */
   readonly url: URL
   /** The name that the certificate must be for. */
   readonly serverName: string
-  /** Where to connect; asked for each new connection, because pods come and go. */
+  /** Returns the address to connect to. Called for each new connection, because pods come and go. */
   readonly locate: (sources: TargetSources) => { readonly host: string; readonly port: number }
   readonly isService: boolean
 }
@@ -33,7 +33,7 @@ export interface TargetSources {
   readonly random: Random
 }
 
-/** Throws Error when the configuration names neither, or no address can be read from it. */
+/** Throws Error if the configuration names neither, or contains no valid address. */
 export function webhookTarget({ url: text, service }: WebhookAddress): WebhookTarget {
   if (service) return targetOfService(service)
   if (!text) throw new Error('webhook configuration must have either service or URL')
@@ -45,7 +45,7 @@ export function webhookTarget({ url: text, service }: WebhookAddress): WebhookTa
   return { url, serverName: host, locate: () => ({ host, port }), isService: false }
 }
 
-/** As upstream joins paths: a server that is asked for //path may answer with a redirect. */
+/** Joins paths as upstream does: a server that is asked for //path may answer with a redirect. */
 function cleanPath(path: string): string {
   return path.replaceAll(/\/{2,}/g, '/').replace(/(.)\/$/, '$1')
 }
@@ -64,18 +64,18 @@ function targetOfService(service: NonNullable<WebhookAddress['service']>): Webho
   }
 }
 
-/** As it stands in messages. */
+/** Formats the URL for messages. */
 export function urlText(target: WebhookTarget, query: string): string {
   const { protocol, pathname } = target.url
   return `${protocol}//${hostText(target)}${pathname}${query}`
 }
 
-/** Services always have their port. */
+/** Services always show their port. */
 export function hostText({ url, isService }: WebhookTarget): string {
   return isService && url.port === '' ? `${url.host}:443` : url.host
 }
 
-/** One of the service's ready pods; the cluster address where nobody publishes endpoints. */
+/** Returns one of the service's ready pods, or the cluster address if there are no endpoints. */
 function locateService(
   { namespace, name, port }: { namespace: string; name: string; port: number },
   { objects, random }: TargetSources,

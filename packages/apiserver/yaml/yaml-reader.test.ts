@@ -10,12 +10,12 @@ import { YamlReader, type YamlThreadEvents, type YamlThreadAnswer } from './yaml
 const { signal } = new AbortController()
 const padding = '#'.repeat(apiServerLimits.yamlHereCharactersMax)
 
-/** Longer than what is read at once. */
+/** Returns a text that is too long to be read at once. */
 function long(text: string): YamlRequest {
   return { text: `${text}\n${padding}\n`, limits: bodyLimits, isStrict: true }
 }
 
-/** Threads that answer when they are told to. */
+/** Opens a reader with threads that answer on command. */
 function openReader(limits: Partial<typeof apiServerLimits> = {}) {
   const clock = simulatedClock()
   const threads: { read: string[]; isEnded: boolean; events: YamlThreadEvents }[] = []
@@ -52,7 +52,8 @@ test('YAML that its parser chews for seconds leaves the event loop to others', a
   let turns = 0
   for (; !isOver; turns += 1) await new Promise((resolve) => setImmediate(resolve))
   await over
-  // Starting the thread alone takes hundreds of turns; parsing in this thread would leave a handful.
+  // Starting the thread alone takes hundreds of turns; parsing in this thread would leave only a
+  // few.
   assert.ok(turns > 100, `${turns} turns of the event loop`)
 })
 

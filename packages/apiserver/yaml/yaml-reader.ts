@@ -10,7 +10,7 @@ export type YamlThreadAnswer =
   | { readonly json: string; readonly duplicates: readonly string[] }
   | { readonly refusal: string }
 
-/** The part of a Worker that is used; injected for tests. */
+/** The used part of a Worker, injected in tests. */
 export interface YamlThread {
   read(request: YamlRequest): void
   end(): void
@@ -18,7 +18,7 @@ export interface YamlThread {
 
 export interface YamlThreadEvents {
   onAnswer(answer: YamlThreadAnswer): void
-  /** The thread has ended by itself. */
+  /** Called when the thread has ended by itself. */
   onEnd(error: NodeJS.ErrnoException): void
 }
 
@@ -26,7 +26,7 @@ export interface YamlReaderDeps {
   readonly limits: YamlLimits
   readonly clock: Pick<Clock, 'monotonicMs' | 'setTimer'>
   readonly log: Logger
-  /** Default: a Worker. */
+  /** Starts the thread. Default: a Worker. */
   readonly startThread?: (limits: YamlLimits, events: YamlThreadEvents) => Promise<YamlThread>
 }
 
@@ -47,10 +47,10 @@ interface Text {
 }
 
 /**
- * Reads the YAML of clients. A thousand times slower than JSON, its parser holds the event loop for seconds over a
- * text that is made for it: anything but a short text is read in a thread, within bounds of time and memory. There
- * is one thread, while there is something to read. Users take turns: the one whose texts have taken the least time
- * is next.
+ * Reads clients' YAML. Its parser is a thousand times slower than JSON's and could block the event
+ * loop for seconds over a malicious text, so any longer text is read in a thread, within limits of
+ * time and memory. There is one thread, as long as there is something to read. Users take turns:
+ * the one whose texts have taken the least time is next.
  */
 export class YamlReader implements Disposable {
   readonly #deps: YamlReaderDeps
@@ -60,14 +60,14 @@ export class YamlReader implements Disposable {
   #isStarting = false
   #idle: Timer | undefined
   #isClosed = false
-  /** The time that each user's texts took, kept while somebody waits. */
+  /** The time that each user's texts took, kept while any text waits. */
   readonly #usedMs = new Map<string, number>()
 
   constructor(deps: YamlReaderDeps) {
     this.#deps = deps
   }
 
-  /** Rejects with YamlError for what is not YAML, with StatusError for what is too much to read. */
+  /** Rejects with YamlError if the text is not YAML, and with StatusError if it is too much to read. */
   async read(request: YamlRequest, owner: string, signal: AbortSignal): Promise<DecodedBody> {
     signal.throwIfAborted()
     const { limits } = this.#deps
@@ -94,7 +94,8 @@ export class YamlReader implements Disposable {
   #answered(request: YamlRequest, owner: string, signal: AbortSignal): Promise<YamlThreadAnswer> {
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
-        // One that is being read is read to its end, or its time: to start a thread again costs more.
+        // A text that is being read is read to its end, or until its time is over, because
+        // restarting a thread costs more.
         this.#waiting = this.#waiting.filter((each) => each !== text)
         reject(signal.reason)
       }
@@ -134,7 +135,7 @@ export class YamlReader implements Disposable {
     return best
   }
 
-  /** Nobody waits: what was used is forgotten, and the thread ends if nobody comes. */
+  /** No text waits: forgets the used times, and ends the thread if none comes. */
   #rest(): void {
     this.#usedMs.clear()
     if (!this.#thread || this.#idle) return
@@ -184,7 +185,7 @@ export class YamlReader implements Disposable {
     this.#next()
   }
 
-  /** Its thread may still be at it, so it ends with it. */
+  /** The thread may still be reading the text, so it is ended, too. */
   #fail(error: Error): void {
     this.#endThread()
     this.#settle(error)
@@ -222,7 +223,7 @@ async function startWorker(limits: YamlLimits, events: YamlThreadEvents): Promis
     'file' in entry
       ? new Worker(entry.file, options)
       : new Worker(entry.code, { ...options, eval: true })
-  // Nothing waits for it but requests.
+  // The thread must not keep the process alive.
   worker.unref()
   worker.on('message', (answer: YamlThreadAnswer) => events.onAnswer(answer))
   worker.on('error', (error: NodeJS.ErrnoException) => events.onEnd(error))

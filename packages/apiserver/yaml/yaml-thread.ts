@@ -8,7 +8,8 @@ parentPort?.on('message', (request: YamlRequest) => parentPort?.postMessage(answ
 function answerOf(request: YamlRequest): YamlThreadAnswer {
   try {
     const { value, duplicates } = parseYaml(request)
-    // A text is copied to the other thread at once; its many objects one by one.
+    // A text is copied to the other thread at once, but its many objects would be copied one by
+    // one.
     return { json: JSON.stringify(value), duplicates }
   } catch (error) {
     if (error instanceof YamlError) return { refusal: error.message }

@@ -1,12 +1,15 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 
-/** What a client asked for with its upgrade is no WebSocket; its connection is still to be answered. */
+/**
+ * Reports that a client's upgrade request is not a WebSocket handshake. Its connection must still
+ * be answered.
+ */
 export class HandshakeError extends Error {
   override name = 'HandshakeError'
 }
 
-/** The part of a WebSocketServer of `ws` that has no port of its own. */
+/** The used part of a WebSocketServer of `ws` without its own port. */
 export interface HandshakeServer<Accepted> {
   once(event: 'wsClientError', onRefused: (error: Error) => void): unknown
   handleUpgrade(
@@ -18,8 +21,9 @@ export interface HandshakeServer<Accepted> {
 }
 
 /**
- * Accepts a client's handshake. `ws` calls nobody back where it refuses one, or where the client has left: this
- * rejects with HandshakeError for the first, before anything is written, and with an Error for the second.
+ * Accepts a client's handshake. `ws` calls no callback if it refuses one, or if the client has
+ * left. This rejects with HandshakeError in the first case, before anything is written, and with an
+ * Error in the second.
  */
 export function acceptHandshake<Accepted>(
   server: HandshakeServer<Accepted>,

@@ -1,14 +1,14 @@
-/** Names and values as they came, in order; a name may come more than once. */
+/** Names and values as received, in order. A name may occur more than once. */
 export type HeaderLines = Iterable<readonly [name: string, value: string]>
 
-/** Lower-case names; a name that occurs more than once has an array, in order. */
+/** Headers by lower-case names. A name that occurs more than once has an array, in order. */
 export type HeaderRecord = Readonly<Record<string, string | readonly string[]>>
 
 const nameShape = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 /** Visible ASCII, space, tab and bytes above ASCII: a CR, LF or NUL would split a message (RFC 9110, 5.5). */
 const valueShape = /^[\t\x20-\x7e\x80-\xff]*$/
 
-/** A token (RFC 9110, 5.1), which no pseudo-header of HTTP/2 is. */
+/** A token (RFC 9110, section 5.1), which excludes the pseudo-headers of HTTP/2. */
 export function isFieldName(name: string): boolean {
   return nameShape.test(name)
 }
@@ -17,7 +17,7 @@ export function isFieldValue(value: string): boolean {
   return valueShape.test(value)
 }
 
-/** Two neighbours tell each other these, and nobody else (RFC 9110, 7.6.1; RFC 9113, 8.2.2). */
+/** Headers that concern only one connection (RFC 9110, section 7.6.1; RFC 9113, section 8.2.2). */
 export const connectionFields: ReadonlySet<string> = new Set([
   'connection',
   'http2-settings',
@@ -30,7 +30,7 @@ export const connectionFields: ReadonlySet<string> = new Set([
 
 const noNames: ReadonlySet<string> = new Set()
 
-/** Lower-case names of the fields that Connection makes the neighbours' own. */
+/** Returns the lower-case names of the fields that Connection limits to this connection. */
 export function namedByConnection(values: Iterable<string> | undefined): ReadonlySet<string> {
   if (values === undefined) return noNames
   const names = [...values].flatMap((value) => value.split(','))

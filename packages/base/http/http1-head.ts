@@ -2,8 +2,9 @@ import { STATUS_CODES } from 'node:http'
 import { fieldsOfRecord, isFieldName, isFieldValue, type HeaderRecord } from './header-fields.ts'
 
 /**
- * The head of an HTTP/1.1 answer, for connections that no server writes to any more. Throws RangeError for what would
- * split it: headers of a peer are checked by checkPeerHead() or checkPeerSwitch() before.
+ * Returns the head of an HTTP/1.1 answer, for connections that no server writes to any more. Throws
+ * RangeError for values that would split it. Check a peer's headers with checkPeerHead() or
+ * checkPeerSwitch() first.
  */
 export function http1Head(status: number, headers: HeaderRecord): Buffer {
   if (!Number.isInteger(status) || status < 101 || status > 599) {
@@ -15,6 +16,6 @@ export function http1Head(status: number, headers: HeaderRecord): Buffer {
     if (!isFieldValue(value)) throw new RangeError(`Cannot write answer: bad value of ${name}`)
     text += `${name}: ${value}\r\n`
   }
-  // Each of its characters is a byte.
+  // Each character is a byte.
   return Buffer.from(`${text}\r\n`, 'latin1')
 }

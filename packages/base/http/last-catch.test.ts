@@ -9,7 +9,7 @@ import type { Duplex } from 'node:stream'
 import { silentLogger } from '../log.ts'
 import { lastCatch, lastCatchOf } from './last-catch.ts'
 
-/** Throws as a mistake in a handler does, at once or later. */
+/** Throws like a bug in a handler, at once or later. */
 function fail({ url }: IncomingMessage): Promise<void> {
   if (url === '/at-once') throw new Error('a mistake')
   return nextTurn().then(() => {
@@ -24,7 +24,7 @@ test('a handler that throws, at once or later, ends its request or its connectio
   const server = createServer(
     lastCatch((request, response) => {
       if (request.url === '/fine') return void response.end('fine')
-      // Half an answer: nothing could be told apart after it.
+      // This is half an answer; the client could not interpret anything after it.
       if (request.url === '/half') response.writeHead(200, { 'content-length': 9 }).write('half')
       return fail(request)
     }, silentLogger),
@@ -37,7 +37,7 @@ test('a handler that throws, at once or later, ends its request or its connectio
   try {
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
-    // A listening TCP server has an address of this shape.
+    // A listening TCP server has an address of this type.
     const { port } = server.address() as AddressInfo
     const ask = async (path: string, fields = ''): Promise<string> => {
       const socket = connect(port, '127.0.0.1')

@@ -6,8 +6,9 @@ import type { Logger } from '../log.ts'
 type Handling = void | Promise<void>
 
 /**
- * The listener of `request` of a server of Node: whatever the handling throws or rejects with ends that request alone.
- * A 500 says so where no head is written yet; else the connection is cut, as nothing on it could be told apart.
+ * Returns a listener of `request` of a Node server: an error that the handling throws or rejects
+ * with ends only that request. It is answered with 500 if no head is written yet; otherwise the
+ * connection is closed, because the client could not interpret anything after it.
  */
 export function lastCatch(
   handle: (request: IncomingMessage, response: ServerResponse) => Handling,
@@ -26,7 +27,7 @@ export function lastCatch(
   }
 }
 
-/** The same of `upgrade` and the like: the connection is cut. */
+/** Does the same for `upgrade` and the like: the connection is closed. */
 export function lastCatchOf<Args extends readonly unknown[]>(
   connectionOf: (...args: Args) => Pick<Duplex, 'destroy'>,
   handle: (...args: Args) => Handling,

@@ -144,7 +144,7 @@ test('a peer switches to the protocol that it was offered, and to no other', () 
       ['upgrade', 'x'],
     ],
   ]) {
-    // Pairs, as the table has them.
+    // Pairs, as in the table.
     const lines = fields as unknown as Lines
     assert.throws(() => checkPeerSwitch(lines, offered), PeerAnswerError)
   }

@@ -9,11 +9,11 @@ import {
   type HeaderRecord,
 } from './header-fields.ts'
 
-/** A peer's answer cannot be passed on or believed. The message names the peer and the fault. */
+/** Reports that a peer's answer cannot be passed on or trusted. The message names the peer and the fault. */
 export class PeerAnswerError extends Error {
   override name = 'PeerAnswerError'
   readonly peer: string
-  /** The fault alone, for those who know the peer by another name. */
+  /** The fault alone, for callers that know the peer by another name. */
   readonly fault: string
   constructor(peer: string, fault: string) {
     super(`Cannot use the answer of ${peer}: ${fault}`)
@@ -22,30 +22,31 @@ export class PeerAnswerError extends Error {
   }
 }
 
-/** What a peer was asked, and what it is called in messages. */
+/** The peer's name for messages, and the properties of the request to it. */
 export interface PeerAsked {
   readonly peer: string
-  /** The request's method; an answer to HEAD has no body. Default: GET. */
+  /** The request's method. An answer to HEAD has no body. Default: GET. */
   readonly method?: string | undefined
-  /** True: trailers are passed on, and so is their announcement where the body has no length. */
+  /** If true, trailers are passed on, and so is their announcement if the body has no length. */
   readonly passesTrailers?: boolean
 }
 
-/** The head of a final answer, which any server of ours may write over any version of HTTP. */
+/** The head of a final answer that our servers may write over any version of HTTP. */
 export interface PeerHead {
-  /** From 200 to 599. */
+  /** The status, from 200 to 599. */
   readonly status: number
-  /** Checked, without what concerns the connection to the peer. */
+  /** Checked headers, without those that concern the connection to the peer. */
   readonly headers: HeaderRecord
-  /** False: nothing may follow the head, whatever the peer sends. */
+  /** False if nothing may follow the head, whatever the peer sends. */
   readonly hasBody: boolean
 }
 
 export const peerAnswerLimits = Object.freeze({ fieldsMax: 512, fieldBytesMax: 131_072 })
 
 /**
- * Checks a head that came from outside. Throws PeerAnswerError for a status that is not final (RFC 9110, 15), names and
- * values that would split a message, two lengths, and more than peerAnswerLimits.
+ * Checks a head from outside. Throws PeerAnswerError for a status that is not final (RFC 9110,
+ * section 15), for names and values that would split a message, for two lengths, and for more than
+ * peerAnswerLimits.
  */
 export function checkPeerHead(
   { status, fields }: { status: number | undefined; fields: HeaderLines },
@@ -59,14 +60,15 @@ export function checkPeerHead(
   }
   const headers = endToEnd(fields, peer)
   const hasBody = method !== 'HEAD' && status !== 204 && status !== 205 && status !== 304
-  // RFC 9110, 8.6 and 15.3.6: these have no length. HEAD and 304 name that of the body they leave out.
+  // RFC 9110, sections 8.6 and 15.3.6: these have no length. HEAD and 304 have the length of the
+  // body they omit.
   if (status === 204 || status === 205) delete headers['content-length']
   const isAnnounced = passesTrailers && hasBody && headers['content-length'] === undefined
   if (!isAnnounced) delete headers['trailer']
   return { status, headers, hasBody }
 }
 
-/** The same of an answer that Node's HTTP/1.1 client has read. */
+/** Does the same for an answer that Node's HTTP/1.1 client has read. */
 export function peerHeadOf(
   { statusCode, rawHeaders }: Pick<IncomingMessage, 'statusCode' | 'rawHeaders'>,
   asked: PeerAsked,
@@ -75,8 +77,9 @@ export function peerHeadOf(
 }
 
 /**
- * Headers of an answer that switches protocols, with `connection` and `upgrade` made anew. Throws PeerAnswerError where
- * it is none of `offered`, the request's Upgrade header (RFC 9110, 7.8).
+ * Returns the headers of an answer that switches protocols, with new `connection` and `upgrade`
+ * headers. Throws PeerAnswerError if the protocol is none of `offered`, the request's Upgrade
+ * header (RFC 9110, section 7.8).
  */
 export function checkPeerSwitch(
   fields: HeaderLines,
@@ -100,17 +103,20 @@ export function checkPeerSwitch(
   return headers
 }
 
-/** Trailers without what only a head may say (RFC 9110, 6.5.1). Throws PeerAnswerError. */
+/**
+ * Returns the trailers without fields that only a head may have (RFC 9110, section 6.5.1). Throws
+ * PeerAnswerError.
+ */
 export function checkPeerTrailers(fields: HeaderLines, peer: string): HeaderRecord {
   const trailers = endToEnd(fields, peer)
   for (const name of headOnly) delete trailers[name]
   return trailers
 }
 
-/** A message quotes this much of what a peer said. */
+/** The length of a peer's text that a message quotes. */
 const namedCharsMax = 64
 
-/** They frame or describe the body, or act before it is read. */
+/** Fields that frame or describe the body, or act before it is read. */
 const headOnly = [
   'cache-control',
   'content-encoding',
@@ -124,7 +130,7 @@ const headOnly = [
   'www-authenticate',
 ] as const
 
-/** Two of them are two answers: the first counts, as Node's client and browsers have it. */
+/** Fields that may occur only once: the first counts, as in Node's client and browsers. */
 const singleFields: ReadonlySet<string> = new Set([
   'access-control-allow-credentials',
   'access-control-max-age',
@@ -159,7 +165,7 @@ const singleFields: ReadonlySet<string> = new Set([
   'x-content-type-options',
 ])
 
-/** Lists that Node's HTTP/2 writes in one line only. */
+/** List fields that Node's HTTP/2 can only write in one line. */
 const joinedFields: ReadonlySet<string> = new Set(['content-encoding', 'content-language'])
 
 function endToEnd(fields: HeaderLines, peer: string): Record<string, string | string[]> {
@@ -167,7 +173,7 @@ function endToEnd(fields: HeaderLines, peer: string): Record<string, string | st
   const named = namedByConnection(listOf(out['connection']))
   checkLength(out, peer)
   for (const name of connectionFields) delete out[name]
-  // A length that is said to concern the connection still frames the body.
+  // A length that is listed as a connection header still frames the body.
   for (const name of named) if (name !== 'content-length') delete out[name]
   for (const name in out) {
     const value = out[name]
@@ -179,7 +185,7 @@ function endToEnd(fields: HeaderLines, peer: string): Record<string, string | st
 
 function collect(fields: HeaderLines, peer: string): Record<string, string | string[]> {
   const { fieldsMax, fieldBytesMax } = peerAnswerLimits
-  // Without what every object has: a header may be called `constructor`.
+  // The object has no prototype, because a header may be named `constructor`.
   const out: Record<string, string | string[]> = Object.create(null)
   let count = 0
   let bytes = 0
@@ -201,7 +207,7 @@ function collect(fields: HeaderLines, peer: string): Record<string, string | str
   return out
 }
 
-/** Two readers must not see two ends of one body (RFC 9112, 6.3). */
+/** Two readers must not see two ends of one body (RFC 9112, section 6.3). */
 function checkLength(headers: Record<string, string | string[]>, peer: string): void {
   const lengths = listOf(headers['content-length'])
   if (lengths === undefined) return

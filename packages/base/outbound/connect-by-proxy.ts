@@ -12,13 +12,16 @@ import {
 import { secureConnection } from './secure-connection.ts'
 
 export interface HttpProxy {
-  /** http:// or https://, without user and password. */
+  /** The proxy's URL, http:// or https://, without user and password. */
   readonly url: string
-  /** Asked before each connection, so that a new password takes effect. Absent: it wants none. */
+  /**
+   * Called before each connection, so that a new password takes effect. Omitted if the proxy needs
+   * no login.
+   */
   readonly login?: (signal: AbortSignal) => Promise<ProxyLogin>
-  /** PEM of who vouches for an https:// proxy. Absent: the system's. */
+  /** PEM of the authority of an https:// proxy. If omitted, the system's. */
   readonly ca?: string
-  /** Sent with each CONNECT; lower-case names. */
+  /** Sent with each CONNECT. Names are in lower case. */
   readonly headers?: Readonly<Record<string, readonly string[]>>
 }
 
@@ -28,12 +31,12 @@ export interface ProxyLogin {
 }
 
 export interface ProxyOptions {
-  /** For the proxy to answer, itself and for the way on. */
+  /** The time for the proxy to answer, including its connection onwards. */
   readonly answerMs: number
   readonly clock: Clock
 }
 
-/** Asks an HTTP proxy to CONNECT (RFC 9110, 9.3.6), with Basic authentication where there is a login. */
+/** Sends an HTTP proxy a CONNECT (RFC 9110, section 9.3.6), with Basic authentication if there is a login. */
 export function connectByProxy(
   proxy: HttpProxy,
   toProxy: Connect,
@@ -104,7 +107,7 @@ function askToConnect(
     request.on('error', (cause) => {
       reject(new ConnectError(`${failure(own)}: ${cause.message}`, { cause }))
     })
-    // Sent when the proxy answers CONNECT with anything; 'response' never comes for CONNECT.
+    // This event follows any answer to CONNECT; 'response' is never emitted for CONNECT.
     request.once('connect', (answer: IncomingMessage, _socket, head: Buffer) => {
       signal.removeEventListener('abort', onAbort)
       const status = answer.statusCode ?? 0
@@ -124,7 +127,7 @@ function refusal(answer: IncomingMessage, asked: Refused): ConnectError {
   const { own, to } = asked
   const status = answer.statusCode ?? 0
   const text = `${failure(own)}: it answered ${status}: ${meaning(status, answer, asked)}`
-  // These tell of the way behind the proxy, which may be back in a second.
+  // These concern the way behind the proxy, which may work again in a second.
   const isPassing = status === 502 || status === 503 || status === 504
   return new ConnectError(text.replaceAll('{to}', hostAndPort(to)), isPassing ? {} : { status })
 }
@@ -139,7 +142,7 @@ function meaning(status: number, answer: IncomingMessage, { login }: Refused): s
 }
 
 function loginFault(answer: IncomingMessage, login: ProxyLogin | undefined): string {
-  // Several of them come as one, joined with commas.
+  // Several of these headers are joined with commas.
   const offered = answer.headers['proxy-authenticate'] ?? ''
   const schemes = ['Basic', 'Digest', 'NTLM', 'Negotiate'].filter((scheme) =>
     new RegExp(`(^|,)\\s*${scheme}\\b`, 'i').test(offered),

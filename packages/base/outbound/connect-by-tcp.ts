@@ -6,24 +6,30 @@ import type { Clock, Timer } from '../clock.ts'
 import { ConnectError, type Connect, type Destination } from './connect.ts'
 
 export interface TcpOptions {
-  /** For one address to answer. The kernel alone would take minutes. */
+  /** The time for one address to answer. The kernel alone would take minutes. */
   readonly timeoutMs: number
   readonly clock: Clock
-  /** All addresses of a name, the best first; absent: the system's resolver. */
+  /** Returns all addresses of a name, the best first. If omitted, the system's resolver is used. */
   readonly lookup?: (host: string) => Promise<readonly LookupAddress[]>
 }
 
-/** After this the next address is tried beside the one that has not answered (RFC 8305, 5). */
+/**
+ * After this time the next address is tried in parallel with the one that has not answered (RFC
+ * 8305, section 5).
+ */
 const staggerMs = 250
-/** A watch may say nothing for minutes: routers forget what is silent for 30 s, and the kernel alone would wait for two hours. */
+/**
+ * A watch may be silent for minutes, but routers forget connections that are silent for 30 s, and
+ * the kernel alone would wait for two hours.
+ */
 const lasting = Object.freeze({ noDelay: true, keepAlive: true, keepAliveInitialDelay: 15_000 })
-/** Of a name with more addresses the first ones are tried. */
+/** The number of addresses of one name that are tried. */
 const addressesMax = 8
 
 /**
- * By TCP, straight. Of a name's addresses the first that answers wins; IPv6 and IPv4 take turns, and
- * one that is dead costs a quarter of a second (RFC 8305). None is given up for being slow alone:
- * over a satellite each takes longer than that.
+ * Connects directly over TCP. The first of a name's addresses that answers wins. IPv6 and IPv4
+ * alternate, and a dead address costs a quarter of a second (RFC 8305). No address is given up just
+ * for being slow: over a satellite each takes longer than that.
  */
 export function connectByTcp(options: TcpOptions): Connect {
   return async (to, signal) => {
@@ -47,7 +53,7 @@ async function resolved(
   const onAbort = (): void => reject(abortReason(signal))
   signal.addEventListener('abort', onAbort, { once: true })
   try {
-    // The system's resolver cannot be stopped; nobody waits for it longer than they want.
+    // The system's resolver cannot be stopped, so the caller stops waiting instead.
     const found = await Promise.race([lookUp(host), stopped])
     return inTurns(found).slice(0, addressesMax)
   } catch (cause) {
@@ -65,7 +71,7 @@ function nameFault(cause: unknown): string {
     : `its name cannot be looked up (${code}); check that the DNS server of this machine answers`
 }
 
-/** The resolver's order, which knows the routes, but no two of one family while there is the other. */
+/** Keeps the resolver's order, which knows the routes, but alternates the families while both remain. */
 function inTurns(found: readonly { address: string; family: number }[]): string[] {
   const first = found.filter(({ family }) => family === found[0]?.family)
   const other = found.filter(({ family }) => family !== found[0]?.family)

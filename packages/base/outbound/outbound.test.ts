@@ -18,7 +18,7 @@ import { secureConnection } from './secure-connection.ts'
 const never = new AbortController().signal
 const tcp = connectByTcp({ timeoutMs: 4_000, clock: systemClock })
 
-/** Says what it is sent. */
+/** Echoes what it receives. */
 async function startEcho(host = '127.0.0.1') {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
@@ -64,7 +64,7 @@ function through(url: string, further: { login?: ProxyLogin; ca?: string } = {})
 
 const clerk = { user: 'clerk', password: 'p@ss:wörd' }
 
-/** After how many seconds of silence the kernel asks whether the other end is there; undefined: never. */
+/** Returns after how many seconds of silence the kernel probes the peer, or undefined if it never does. */
 async function silenceOf(way: Duplex): Promise<number | undefined> {
   assert.ok(way instanceof Socket)
   const port = (way.localPort ?? 0).toString(16).toUpperCase().padStart(4, '0')
@@ -151,7 +151,7 @@ const refusals: readonly {
     what: 'that does not reach the destination',
     proxy: { refusal: { status: 502, phrase: 'Bad Gateway' } },
     words: /answered 502: it cannot reach hub\.example:443 itself/,
-    // Soon again: the way behind it may be back.
+    // It may be retried soon, because the way behind it may be back.
     status: undefined,
   },
 ]

@@ -2,10 +2,11 @@ import { BlockList, isIP, isIPv4 } from 'node:net'
 import type { Destination } from './connect.ts'
 
 /**
- * Whether NO_PROXY says to go straight there. As Go's programs read it, kubectl among them: entries
- * parted by commas or spaces; `*` is everything; an address; a range in CIDR notation; `example.com` is that
- * name and all below it, `.example.com` and `*.example.com` only those below it; each may end with `:port`.
- * What is on this very machine never goes by a proxy. Names are not looked up.
+ * Returns true if NO_PROXY excludes the destination, as Go's programs read it, kubectl among them.
+ * Entries are separated by commas or spaces: `*` is everything; an address; a range in CIDR
+ * notation; `example.com` is that name and all below it, `.example.com` and `*.example.com` only
+ * those below it. Each may end with `:port`. Destinations on this machine never use a proxy. Names
+ * are not looked up.
  */
 export function isProxyBypassed(to: Destination, noProxy: string): boolean {
   const host = to.host.toLowerCase().replace(/\.$/, '')
@@ -39,7 +40,7 @@ function matches(entry: string, to: Destination): boolean {
   return to.host.endsWith(`.${suffix}`) || (suffix === name && to.host === name)
 }
 
-/** `host`, `host:port`, `[v6]`, `[v6]:port` or a bare IPv6 address. */
+/** Splits `host`, `host:port`, `[v6]`, `[v6]:port` or a bare IPv6 address. */
 function partedEntry(entry: string): { name: string; port?: number } {
   const bracketed = /^\[(?<name>[^\]]+)\](?::(?<port>\d+))?$/.exec(entry)
   const plain = /^(?<name>[^:]+):(?<port>\d+)$/.exec(entry)
@@ -57,7 +58,7 @@ function isInRange(host: string, range: string): boolean {
   return list.check(host, familyOf(host))
 }
 
-/** However the two are written: 2001:db8::1 is 2001:0db8::0001. */
+/** Compares regardless of spelling: 2001:db8::1 is 2001:0db8::0001. */
 function isSameAddress(host: string, address: string): boolean {
   return isInRange(host, `${address}/${isIPv4(address) ? 32 : 128}`)
 }

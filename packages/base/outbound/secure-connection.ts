@@ -5,25 +5,28 @@ import { abortReason } from '../abort.ts'
 import { ConnectError } from './connect.ts'
 
 /**
- * Offered by ALPN (RFC 7301) beside the protocol that is spoken: others may be greeted first. Agents say it, which all
- * come back at once after their hub was away, while a user waits.
+ * Offered by ALPN (RFC 7301) in addition to the spoken protocol, to let others be served first.
+ * Agents offer it, because they all reconnect at once after their hub was away, while a user waits.
  */
 export const patientProtocol = 'skerry-patient'
 
 export interface SecureOptions {
-  /** Expected in the certificate, and sent as SNI when it is a name. */
+  /** The expected host in the certificate, also sent as SNI if it is a name. */
   readonly host: string
-  /** PEM. Only these are trusted when set; the system's otherwise. */
+  /** PEM of the only trusted authorities. If omitted, the system's. */
   readonly ca?: string
   readonly cert?: string
   readonly key?: string
-  /** True: whoever answers is taken. Only for what carries a connection that is checked itself. */
+  /**
+   * If true, any certificate is accepted. Only for a connection that carries another one with its
+   * own check.
+   */
   readonly isUnchecked?: boolean
-  /** True: says so to a server that knows; see patientProtocol. */
+  /** If true, offers patientProtocol to the server. */
   readonly isPatient?: boolean
 }
 
-/** TLS over an open connection, for HTTP/1.1. Destroys it when it fails. */
+/** Opens TLS over an existing connection, for HTTP/1.1. Destroys it on failure. */
 export function secureConnection(
   raw: Duplex,
   { host, isUnchecked, isPatient, ...pems }: SecureOptions,
@@ -31,13 +34,13 @@ export function secureConnection(
 ): Promise<TLSSocket> {
   const ALPNProtocols = isPatient === true ? [patientProtocol, 'http/1.1'] : ['http/1.1']
   const options: ConnectionOptions = { ...pems, socket: raw, ALPNProtocols, host }
-  // SNI carries names only (RFC 6066, 3).
+  // SNI carries only names (RFC 6066, section 3).
   if (isIP(host) === 0) options.servername = host
   if (isUnchecked === true) options.rejectUnauthorized = false
   const { promise, resolve, reject } = Promise.withResolvers<TLSSocket>()
   const socket = connectTls(options)
   let issuer: string | undefined
-  // Before the chain is judged: with a refused one the certificate is gone.
+  // Runs before the chain is verified, because a refused certificate is not accessible afterwards.
   socket.prependOnceListener('secure', () => {
     issuer = socket.getPeerX509Certificate()?.issuer.split('\n').at(-1)
   })

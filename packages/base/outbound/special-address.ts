@@ -1,9 +1,10 @@
 import { BlockList, isIP, isIPv4 } from 'node:net'
 
 /**
- * Where an address leads that an object names: `local` is the machine itself, its link or a group, `secrets` is where
- * clouds tell machines theirs (AWS, Google, Alibaba and Oracle, as far as not link-local), `reserved` is what
- * RFC 6890 keeps for later, `none` is no address, or one that is spelled in a way that readers differ in.
+ * Classifies an address that an object names: `local` is the machine itself, its link or a group;
+ * `secrets` is where clouds give machines their credentials (AWS, Google, Alibaba and Oracle, as
+ * far as not link-local); `reserved` is reserved by RFC 6890; `none` is not an address, or is
+ * spelled so that readers differ.
  */
 export type AddressKind = 'ordinary' | 'local' | 'secrets' | 'reserved' | 'none'
 
@@ -29,7 +30,10 @@ const reserved = listOf([
   ['240.0.0.0', 4],
 ])
 
-/** Judges IPv4 addresses also when they are written as IPv6, or when an IPv6 address leads to them through a translator. */
+/**
+ * Classifies an IPv4 address even if it is written as IPv6, or if an IPv6 address leads to it
+ * through a translator.
+ */
 export function addressKind(address: string): AddressKind {
   // A zone names a link of this machine.
   if (isIP(address) === 0 || address.includes('%')) return 'none'
@@ -41,18 +45,18 @@ export function addressKind(address: string): AddressKind {
 
 const ranks = ['local', 'secrets', 'reserved'] as const satisfies AddressKind[]
 
-/** However each is written, and whether by itself or by a translator. */
+/** Compares addresses regardless of spelling, and of translation to IPv6. */
 export function sameAddress(one: string, other: string): boolean {
   return sameAddressAs(one)(other)
 }
 
-/** The same of one address and many others. */
+/** Does the same for one address and many others. */
 export function sameAddressAs(one: string): (other: string) => boolean {
   const forms = formsOf(one)
   return (other) => one === other || formsOf(other).some((form) => forms.includes(form))
 }
 
-/** An address in the one spelling that it has here, and those of IPv4 that it leads to. */
+/** Returns the canonical spelling of an address, and the IPv4 addresses that it leads to. */
 function formsOf(address: string): string[] {
   if (isIPv4(address)) return [address]
   // A zone names a link of this machine.
@@ -67,9 +71,9 @@ function kindOf(address: string): AddressKind {
   return reserved.check(address, family) ? 'reserved' : 'ordinary'
 }
 
-/** Where the IPv4 address stands in an IPv6 address: the first of its two groups of 16 bits. */
+/** The position of the IPv4 address in an IPv6 address: the first of its two groups of 16 bits. */
 const translated: readonly (readonly [range: BlockList, group: number])[] = [
-  // IPv4-compatible and IPv4-mapped (RFC 4291, 2.5.5), IPv4-translated (RFC 2765).
+  // IPv4-compatible and IPv4-mapped (RFC 4291, section 2.5.5), IPv4-translated (RFC 2765).
   [listOf([['::', 80]]), 6],
   [listOf([['::ffff:0:0:0', 96]]), 6],
   // NAT64 (RFC 6052 and 8215), 6to4 (RFC 3056).
@@ -88,9 +92,9 @@ function embedded(address: string): string[] {
     })
 }
 
-/** The eight groups of an IPv6 address. */
+/** Returns the eight groups of an IPv6 address. */
 function groupsOf(address: string): number[] {
-  // The parser of URLs writes an IPv4 address at the end in groups, too.
+  // The URL parser writes an IPv4 address at the end as groups, too.
   const { hostname } = new URL(`http://[${address}]/`)
   const [left = '', right] = hostname.slice(1, -1).split('::')
   const numbers = (text: string): number[] =>

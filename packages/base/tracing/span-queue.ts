@@ -5,18 +5,18 @@ import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { SpanData } from './span.ts'
 
-/** Takes spans elsewhere. Rejects when they have not arrived. */
+/** Exports spans. Rejects if they have not arrived. */
 export interface SpanExporter extends Disposable {
   export(spans: readonly SpanData[], signal: AbortSignal): Promise<void>
 }
 
-/** As OpenTelemetry's batch processor has them; times in milliseconds. */
+/** The defaults of OpenTelemetry's batch processor. Times are in milliseconds. */
 const spanQueueDefaults = Object.freeze({
   spansMax: 2_048,
   batchMax: 512,
   scheduleMs: 5_000,
   exportMs: 10_000,
-  /** At the end, for what still waits. */
+  /** The time to export the remaining spans at the end. */
   flushMs: 2_000,
 })
 
@@ -27,15 +27,15 @@ export interface SpanQueueDeps {
 }
 
 /**
- * Spans that wait for their collector, in batches. Nobody ever waits for it: what has no place is
- * dropped and counted, and so is a batch that does not arrive.
+ * Queues spans for their collector and exports them in batches. Callers never wait: spans that find
+ * the queue full are dropped and counted, and so is a batch that does not arrive.
  */
 export class SpanQueue implements AsyncDisposable {
   readonly #exporter: SpanExporter
   readonly #limits: typeof spanQueueDefaults
   readonly #deps: SpanQueueDeps
   readonly #stop = new AbortController()
-  /** Ends after the stop, when what waited has gone or had its time. */
+  /** Aborts after the stop, when the remaining spans are exported or their time is over. */
   readonly #life = new AbortController()
   readonly #counts
   readonly #running: Promise<void>
@@ -70,7 +70,7 @@ export class SpanQueue implements AsyncDisposable {
     if (this.#waiting.length >= this.#limits.batchMax) this.#pause?.abort(new Error('It is full'))
   }
 
-  /** What waits goes out, within `flushMs`; then nothing does any more. */
+  /** Exports waiting spans within `flushMs`, then stops. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort(new Error('The role ends'))
     this.#wake.resolve()
@@ -91,7 +91,7 @@ export class SpanQueue implements AsyncDisposable {
       await this.#wake.promise
       this.#wake = Promise.withResolvers<void>()
       if (this.#waiting.length < batchMax && !stop.aborted) {
-        // For others to go with; ends at once when the role does, or a batch is full.
+        // Waits for more spans. Ends at once if the role ends or a batch is full.
         using pause = linkedSignal(stop)
         this.#pause = pause
         await this.#deps.clock.sleep(scheduleMs, pause.signal).catch(() => undefined)
@@ -101,11 +101,11 @@ export class SpanQueue implements AsyncDisposable {
     }
   }
 
-  /** Never rejects: a batch that does not arrive is gone. */
+  /** Never rejects: a batch that does not arrive is lost. */
   async #exportNext(signal: AbortSignal): Promise<void> {
     const { batchMax, exportMs: ms } = this.#limits
     const batch = this.#waiting.splice(0, batchMax)
-    const message = `Cannot export spans: not taken in ${ms} ms`
+    const message = `Cannot export spans: not accepted within ${ms} ms`
     try {
       await withTimeout({ ms, message, clock: this.#deps.clock }, signal, (scope) =>
         this.#exporter.export(batch, scope),
@@ -115,7 +115,7 @@ export class SpanQueue implements AsyncDisposable {
     } catch (error) {
       this.#counts.inc({ result: 'dropped' }, batch.length)
       const cause = asError(error)
-      if (!this.#isFailing) this.#deps.log.info('Spans are not taken', { error: cause })
+      if (!this.#isFailing) this.#deps.log.info('Spans are not accepted', { error: cause })
       this.#isFailing = true
     }
   }

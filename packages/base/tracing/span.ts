@@ -16,29 +16,29 @@ export interface SpanData {
   readonly startMs: number
   readonly endMs: number
   readonly attributes: ReadonlyMap<string, SpanAttribute>
-  /** Absent: it has not failed. */
+  /** The error message. Omitted if the operation did not fail. */
   readonly error?: string
 }
 
 export interface SpanOptions {
   readonly kind?: SpanKind
-  /** Of whom it is a part; its decision on sampling holds. Absent: a new trace begins. */
+  /** The parent, whose sampling decision applies. If omitted, a new trace begins. */
   readonly parent?: TraceContext | undefined
-  /** Related to it, but not its parent. */
+  /** Related spans other than the parent. */
   readonly links?: readonly TraceContext[]
-  /** When it began, by the wall clock; absent: now. */
+  /** The start by the wall clock. If omitted, now. */
   readonly startMs?: number
   readonly attributes?: Readonly<Record<string, SpanAttribute | undefined>>
 }
 
-/** One operation that goes on. What is not sampled has a context, to be passed on, and nothing else. */
+/** One operation in progress. An unsampled one only has a context, which is passed on. */
 export interface Span {
   readonly context: TraceContext
   readonly isRecording: boolean
   set(attributes: Readonly<Record<string, SpanAttribute | undefined>>): void
   fail(message: string): void
   child(name: string, options?: Omit<SpanOptions, 'parent'>): Span
-  /** Only the first call counts. `endMs` by the wall clock; absent: now. */
+  /** Ends the span; only the first call counts. `endMs` is by the wall clock. If omitted, now. */
   end(endMs?: number): void
 }
 
@@ -52,10 +52,10 @@ export interface TracerDeps {
   readonly onEnd: (span: SpanData) => void
 }
 
-/** An attribute's text is cut there: a path may be long, and many spans wait. */
+/** The length at which an attribute's text is cut: a path may be long, and many spans wait. */
 const textMax = 2_048
 
-/** Of new traces this part, from 0 to 1, is sampled; others go by their parent. */
+/** Creates a tracer that samples this part of new traces, from 0 to 1. Other traces follow their parent. */
 export function createTracer(sampledPart: number, deps: TracerDeps): Tracer {
   return {
     start(name, options = {}) {
@@ -74,7 +74,7 @@ export function createTracer(sampledPart: number, deps: TracerDeps): Tracer {
   }
 }
 
-/** As OpenTelemetry's TraceIdRatioBased: by the last 8 bytes, so that others decide alike. */
+/** Uses the last 8 bytes like OpenTelemetry's TraceIdRatioBased, so that other programs decide alike. */
 function isWithin(traceId: string, part: number): boolean {
   const bound = BigInt(Math.round(part * 2 ** 53)) << 10n
   return BigInt(`0x${traceId.slice(16)}`) >> 1n < bound

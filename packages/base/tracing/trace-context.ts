@@ -1,14 +1,14 @@
 import type { Random } from '../random.ts'
 
-/** Where in which trace something happens (W3C Trace Context, level 1). */
+/** The position of an operation in a trace (W3C Trace Context, level 1). */
 export interface TraceContext {
   /** 32 hexadecimal digits, not all of them 0. */
   readonly traceId: string
   /** 16 hexadecimal digits, not all of them 0. */
   readonly spanId: string
-  /** Whoever began the trace wants its spans. */
+  /** True if the originator of the trace wants its spans. */
   readonly isSampled: boolean
-  /** What others have to say of it, passed on as it came; empty: nothing. */
+  /** Other programs' data about the trace, passed on unchanged. It may be empty. */
   readonly state: string
 }
 
@@ -17,7 +17,7 @@ export type TraceHeaders = Readonly<{ traceparent: string; tracestate?: string }
 const stateBytesMax = 512
 const parentShape = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
-/** Undefined where there is none, or it is malformed (section 2.2 of the recommendation). */
+/** Returns undefined if there is no context, or a malformed one (section 2.2 of the recommendation). */
 export function readTraceContext(
   parent: string | undefined,
   state: string | undefined,
@@ -39,7 +39,7 @@ export function traceHeaders({ traceId, spanId, isSampled, state }: TraceContext
   return state === '' ? { traceparent } : { traceparent, tracestate: state }
 }
 
-/** So many hexadecimal digits, an even number; not all of them 0. */
+/** Returns this many hexadecimal digits, an even number, not all of them 0. */
 export function traceDigits(count: number, random: Random): string {
   for (;;) {
     const digits = Buffer.from(random.bytes(count / 2)).toString('hex')

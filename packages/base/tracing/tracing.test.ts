@@ -104,7 +104,7 @@ test('spans go out in batches, and what waits at the end goes too', async () => 
   assert.deepEqual(batches, [])
   await clock.advance(1_500)
   assert.deepEqual(batches, [3])
-  // A full batch waits for nobody.
+  // A full batch is sent without waiting.
   push(1)
   await clock.advance(0)
   push(999)

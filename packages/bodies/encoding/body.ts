@@ -7,15 +7,15 @@ import { YamlError } from './yaml-error.ts'
 
 export interface BodyLimits {
   bytesMax: number
-  /** Nesting of objects and lists in JSON. */
+  /** The nesting of objects and lists in JSON. */
   depthMax: number
-  /** The same in YAML, whose reading recurses. */
+  /** The nesting in YAML, whose parser is recursive. */
   yamlDepthMax: number
-  /** How often YAML aliases may be followed in one body; guards against alias bombs. */
+  /** The number of YAML aliases resolved in one body, against alias bombs. */
   aliasesMax: number
-  /** Members and commas of JSON; an object that can be stored has far fewer. */
+  /** The number of members and commas in JSON. An object that can be stored has far fewer. */
   partsMax: number
-  /** Findings beyond this are not listed. */
+  /** The number of listed findings. */
   duplicatesMax: number
 }
 
@@ -29,29 +29,29 @@ export const bodyLimits: Readonly<BodyLimits> = Object.freeze({
 })
 
 export interface DecodeOptions extends Partial<BodyLimits> {
-  /** Look for duplicate fields, as fieldValidation Strict and Warn ask. */
+  /** True to look for duplicate fields, as fieldValidation Strict and Warn require. */
   isStrict?: boolean
-  /** Of what the body must be, for messages. */
+  /** The expected type of the body, for messages. */
   typeName?: string
-  /** A configuration to apply, for messages. */
+  /** True for a configuration to apply, for messages. */
   isApplied?: boolean
 }
 
 export interface DecodedBody {
-  /** Any JSON value: a JSON patch is a list. A private copy. */
+  /** Any JSON value, because a JSON patch is a list. A private copy. */
   readonly value: unknown
-  /** In upstream's words, e.g. `duplicate field "spec.foo"`; empty unless asked for. */
+  /** The duplicates in upstream's words, e.g. `duplicate field "spec.foo"`; only with `isStrict`. */
   readonly duplicates: readonly string[]
 }
 
-/** Bytes that are no UTF-8 become U+FFFD, as upstream has it; a byte order mark is a character like any other. */
+/** Invalid UTF-8 becomes U+FFFD, as upstream. A byte order mark is an ordinary character. */
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
-/** In YAML they are refused. */
+/** YAML refuses invalid UTF-8. */
 const strictUtf8 = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true })
 
 /**
- * Reads a request body. Throws StatusError BadRequest when it is malformed,
- * RequestEntityTooLarge when it is too long, UnsupportedMediaType for other content types.
+ * Reads a request body. Throws StatusError BadRequest if it is malformed, RequestEntityTooLarge if
+ * it is too long, and UnsupportedMediaType for other content types.
  */
 export function decodeBody(
   bytes: Uint8Array,
@@ -67,7 +67,7 @@ export function decodeBody(
   }
 }
 
-/** Reads YAML elsewhere, e.g. in a thread of its own. Rejects with YamlError as parseYaml throws it. */
+/** Reads YAML elsewhere, e.g. in a separate thread. Rejects with the YamlError of parseYaml. */
 export type ReadYaml = (request: YamlRequest) => Promise<DecodedBody>
 
 /** Does what decodeBody does, for bodies of clients: reading YAML takes far longer than reading JSON. */
@@ -86,7 +86,7 @@ export async function decodeBodyBy(
   }
 }
 
-/** Returns the value of a body of JSON, or the YAML that is still to be read. */
+/** Returns the value of a JSON body, or the YAML that must still be read. */
 function decodedOrYaml(
   bytes: Uint8Array,
   contentType: string,
@@ -122,7 +122,7 @@ function decodedOrYaml(
   }
 }
 
-/** These alone: a request may have to be sent to another thread. */
+/** Returns these fields only, because a request may have to be sent to another thread. */
 function yamlLimits(limits: BodyLimits): BodyLimits {
   const { bytesMax, depthMax, yamlDepthMax, aliasesMax, partsMax, duplicatesMax } = limits
   return { bytesMax, depthMax, yamlDepthMax, aliasesMax, partsMax, duplicatesMax }
@@ -132,7 +132,7 @@ class DepthError extends SyntaxError {
   override name = 'DepthError'
 }
 
-/** As decodeBody, for bodies that must be an object. */
+/** Does the same as decodeBody for bodies that must be an object. */
 export function decodeObjectBody(
   bytes: Uint8Array,
   contentType: string,
@@ -141,14 +141,14 @@ export function decodeObjectBody(
   return objectOfBody(decodeBody(bytes, contentType, options), bytes, options)
 }
 
-/** The object that a body is. Throws StatusError BadRequest when it is another value. */
+/** Returns the object in a body. Throws StatusError BadRequest if it is another value. */
 export function objectOfBody(
   { value, duplicates }: DecodedBody,
   bytes: Uint8Array,
   options: DecodeOptions = {},
 ): { object: JsonObject; duplicates: readonly string[] } {
   if (isJsonObject(value)) return { object: value, duplicates }
-  // Decoding null leaves an object as it was: empty.
+  // Decoding null leaves the object as it was: empty.
   if (value === null) return { object: {}, duplicates }
   const target =
     'value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
@@ -159,8 +159,9 @@ export function objectOfBody(
 }
 
 /**
- * Findings of both kinds (`duplicate field "a.b"`, `unknown field "a.c"`) in the order in which a
- * JSON body has their fields, as upstream's decoder meets them. Other bodies keep theirs.
+ * Sorts findings of both kinds (`duplicate field "a.b"`, `unknown field "a.c"`) by the order of
+ * their fields in a JSON body, as upstream's decoder reports them. Those of other bodies stay as
+ * they are.
  */
 export function inBodyOrder(bytes: Uint8Array, findings: readonly string[]): readonly string[] {
   if (findings.length < 2 || !startsJson(bytes)) return findings
@@ -187,10 +188,13 @@ function formatOf(contentType: string): 'json' | 'yaml' {
   )
 }
 
-/** Of all paths that are looked at for an order: a long key stands in the path of all that is in it. */
+/**
+ * The total length of all paths that are examined for the order: a long key is part of the path of
+ * everything in it.
+ */
 const orderCharactersMax = 32 * 1024 * 1024
 
-/** YAML contains JSON; where the text looks like JSON the fast parser gets it first. */
+/** YAML includes JSON; if the text looks like JSON, the fast parser tries it first. */
 function startsJson(bytes: Uint8Array): boolean {
   let at = 0
   while (bytes[at] === 0x20 || bytes[at] === 0x0a || bytes[at] === 0x0d || bytes[at] === 0x09)

@@ -3,9 +3,9 @@ import { encodeDeep, isJsonObject, recursionMax, setMember, type JsonObject } fr
 const utf8 = new TextEncoder()
 
 /**
- * The bytes' text of an object as it is stored: `{"apiVersion":…,"kind":…,"metadata":{…},…}` with
- * all other keys in one order, so that equal objects are equal bytes. It never carries
- * metadata.resourceVersion: the revision is the store's to say (spliceResourceVersion).
+ * Encodes an object for storage: `{"apiVersion":…,"kind":…,"metadata":{…},…}` with all other keys
+ * in one order, so that equal objects have equal bytes. It never contains metadata.resourceVersion,
+ * because the store assigns the revision (spliceResourceVersion).
  */
 export function encodeCanonical(object: {
   apiVersion: string
@@ -26,7 +26,7 @@ export function encodeCanonical(object: {
   return `${text}}`
 }
 
-/** JSON with the keys of every object sorted (keys that are array indices first, as numbers). */
+/** Encodes JSON with the keys of every object sorted (keys that are array indices first, as numbers). */
 export function encodeSorted(value: unknown): string {
   const seen: Seen = { isDeep: false }
   const own = sorted(value, seen)
@@ -34,7 +34,7 @@ export function encodeSorted(value: unknown): string {
 }
 
 interface Seen {
-  /** Containers in containers, beyond what recursion is for. */
+  /** True if containers nest too deep for recursion. */
   isDeep: boolean
 }
 
@@ -42,7 +42,7 @@ function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown])
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Most objects come sorted already, and then there is nothing to copy. */
+/** Most objects are sorted already, and need no copy. */
 function sorted(value: unknown, seen: Seen, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (depth > recursionMax) {
@@ -62,7 +62,7 @@ function sortedContainer(value: object, sortedOf: (member: unknown) => unknown):
     if (at > 0 && (keys[at - 1] ?? '') > key) isSorted = false
     const member = value[key]
     const own = sortedOf(member)
-    // Most objects are sorted: nothing is copied for them.
+    // Most objects are sorted, and need no copy.
     if (own !== member) members ??= keys.map((each) => value[each])
     if (members) members[at] = own
   }
@@ -90,7 +90,7 @@ function sortedList(
   return items ?? list
 }
 
-/** Without recursion: every container comes after those in it. */
+/** Works without recursion: every container comes after those in it. */
 function sortedFromInside(root: object): unknown {
   const containers: object[] = [root]
   for (const container of containers) {
@@ -112,11 +112,11 @@ const openBrace = 0x7b
 const closeBrace = 0x7d
 
 /**
- * The wire bytes of stored bytes: metadata starts with `"resourceVersion":"N"`. One allocation and
- * one copy; the object is not parsed. `bytes` must come from encodeCanonical.
+ * Returns the wire bytes of stored bytes: metadata starts with `"resourceVersion":"N"`. Takes one
+ * allocation and one copy; the object is not parsed. `bytes` must come from encodeCanonical.
  */
 export function spliceResourceVersion(bytes: Uint8Array, revision: number | string): Uint8Array {
-  // apiVersion and kind are plain words, so that the second brace opens metadata.
+  // apiVersion and kind contain no braces, so the second brace opens metadata.
   const at = bytes.indexOf(openBrace, 1) + 1
   if (at === 0) throw new RangeError('Cannot splice resourceVersion: the bytes have no metadata')
   const separator = bytes[at] === closeBrace ? '' : ','
@@ -128,7 +128,10 @@ export function spliceResourceVersion(bytes: Uint8Array, revision: number | stri
   return out
 }
 
-/** The same wire bytes at another revision. `bytes` must come from spliceResourceVersion with `from`. */
+/**
+ * Returns the same wire bytes at another revision. `bytes` must come from spliceResourceVersion
+ * with `from`.
+ */
 export function respliceResourceVersion(bytes: Uint8Array, from: number, to: number): Uint8Array {
   const at = bytes.indexOf(openBrace, 1) + 1
   const start = at + '"resourceVersion":"'.length

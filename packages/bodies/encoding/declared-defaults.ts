@@ -8,9 +8,9 @@ import {
 } from '@skerry/api'
 
 /**
- * Fills in, in place, what the schema declares as default: for built-in kinds the values that a
- * Go struct always writes (`status: {}`, `name: ""`, null for lists and times) and the few real ones.
- * Idempotent.
+ * Fills in the defaults that the schema declares, in place: for built-in kinds, the values that a
+ * Go struct always writes (`status: {}`, `name: ""`, null for lists and times) and the few real
+ * ones. Idempotent.
  */
 export function setDeclaredDefaults(
   object: JsonObject,
@@ -56,8 +56,8 @@ function fillFields(
 }
 
 /**
- * Empty lists of fields that are always written become null, in place, as they do upstream when an
- * object is stored. Who wrote them is known by then.
+ * Turns empty lists of fields that are always written to null, in place, as upstream does when it
+ * stores an object. Call this after the fields' owners are recorded.
  */
 export function nullEmptyLists(object: JsonObject, schemas: SchemaSet, schemaName: string): void {
   const definition = schemas[schemaName]
@@ -81,12 +81,12 @@ function emptyIn(value: unknown, schema: Schema, schemas: SchemaSet): void {
   }
 }
 
-/** A zero that the type never writes is no default. */
+/** A zero that the type never writes is not a default. */
 function isWritten({ default: value, omitZero }: Schema): boolean {
   return value !== undefined && !(omitZero && (value === 0 || value === '' || value === false))
 }
 
-/** Only these need a visit; found once per definition, since this runs on every decode. */
+/** Only these need a visit. They are found once per definition, because this runs on every decode. */
 const fieldsOf = new WeakMap<object, readonly (readonly [string, Schema])[]>()
 
 function fieldsWithDefaults(
@@ -102,7 +102,10 @@ function fieldsWithDefaults(
   return fields
 }
 
-/** Could anything below have a default? A reference may: definitions can be recursive. */
+/**
+ * Returns true if anything below may have a default. A reference may, because definitions can be
+ * recursive.
+ */
 function hasDefaults(schema: Schema, schemas: SchemaSet): boolean {
   if (schema.ref !== undefined) return schemas[schema.ref]?.type === 'object'
   if (schema.items) return hasDefaults(schema.items, schemas)

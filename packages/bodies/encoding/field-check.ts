@@ -21,37 +21,40 @@ import {
 } from './type-words.ts'
 
 export interface FieldCheck {
-  /** Changed in place. */
+  /** The object, which is changed in place. */
   object: JsonObject
   schemas: SchemaSet
   schemaName: string
-  /** The kind that is wanted, for the message; the object's own where absent. */
+  /** The expected kind, for messages. If omitted, the object's own. */
   kind?: string
-  /** When `object` is a part of another one: that one, and the path from it. */
+  /** If `object` is a part of another one: that one, and the path from it. */
   within?: { object: JsonObject; path: string }
   /**
-   * A merged map rather than decoded JSON. Upstream's words are others then, and whole numbers that
-   * are too large wrap around.
+   * True for a merged map instead of decoded JSON. Upstream's words are then different, and whole
+   * numbers that are too large wrap around.
    */
   isMerged?: boolean
 }
 
 export interface FieldFindings {
-  /** In upstream's words: `unknown field "spec.foo"`; as many as fieldCheckLimits allow. */
+  /**
+   * The unknown fields in upstream's words, e.g. `unknown field "spec.foo"`; as many as
+   * fieldCheckLimits allow.
+   */
   readonly unknownFields: readonly string[]
 }
 
 const fieldCheckLimits = Object.freeze({
   unknownFieldsMax: 100,
-  /** Of the paths of all unknown fields together. */
+  /** The total length of the paths of all unknown fields. */
   pathCharactersMax: 1024 * 1024,
 })
 
 /**
- * Does to a decoded object of a built-in kind what upstream's typed decoding does: removes unknown
- * fields (and reports them), takes null for absent, drops zero values, empty lists and maps that
- * are not always written, writes quantities and times canonically. Throws StatusError BadRequest when a value
- * has the wrong type.
+ * Does the same to a decoded object of a built-in kind as upstream's typed decoding: removes
+ * unknown fields (and reports them), treats null as omitted, drops zero values, empty lists and
+ * maps that are not always written, and formats quantities and times canonically. Throws
+ * StatusError BadRequest if a value has the wrong type.
  */
 export function checkFields(check: FieldCheck): FieldFindings {
   const { object, schemas, schemaName, within, isMerged = false } = check
@@ -68,7 +71,7 @@ export function checkFields(check: FieldCheck): FieldFindings {
   return { unknownFields: isMerged ? unknownFields.toSorted() : unknownFields }
 }
 
-/** `strict decoding error: …` for the findings that fieldValidation=Strict refuses. */
+/** Returns `strict decoding error: …` for the findings that fieldValidation=Strict refuses. */
 export function strictDecodingError(
   findings: readonly string[],
   check: Pick<FieldCheck, 'object' | 'kind'>,
@@ -77,18 +80,18 @@ export function strictDecodingError(
   return undecodedObject(check, detail)
 }
 
-/** The object cannot be read as its kind. It is the cause of the StatusError that adds which object it is. */
+/** Reports that the object cannot be read as its kind. It is the cause of the StatusError, which names the object. */
 class DecodingError extends Error {
   override name = 'DecodingError'
 }
 
-/** Why an object cannot be read as its kind; undefined for any other error. */
+/** Returns why an object cannot be read as its kind, or undefined for any other error. */
 export function decodingDetail(error: unknown): string | undefined {
   if (!(error instanceof StatusError)) return undefined
   return error.cause instanceof DecodingError ? error.cause.message : undefined
 }
 
-/** Makes the BadRequest that has a DecodingError as its cause. */
+/** Returns a BadRequest with a DecodingError as its cause. */
 export function undecodedObject(
   check: Pick<FieldCheck, 'object' | 'kind'>,
   detail: string,
@@ -99,7 +102,7 @@ export function undecodedObject(
   })
 }
 
-/** `Pod in version "v1" cannot be handled as a Pod: `, which starts every such message. */
+/** Returns `Pod in version "v1" cannot be handled as a Pod: `, which starts every such message. */
 function decodingPrefix({ object, kind }: Pick<FieldCheck, 'object' | 'kind'>): string {
   const ownKind = typeof object['kind'] === 'string' ? object['kind'] : ''
   const apiVersion = typeof object['apiVersion'] === 'string' ? object['apiVersion'] : ''
@@ -107,11 +110,11 @@ function decodingPrefix({ object, kind }: Pick<FieldCheck, 'object' | 'kind'>): 
   return `${ownKind || kind || ''} in version "${version}" cannot be handled as a ${kind ?? ownKind}: `
 }
 
-/** Where a value stands: for the message of a type error, and for the path of an unknown field. */
+/** The place of a value, for the message of a type error and for the path of an unknown field. */
 interface Place {
   /** The Go struct's name, from the schema's. */
   readonly struct: string
-  /** Without indices, as Go's decoder prints it. */
+  /** The path without indices, as Go's decoder prints it. */
   readonly goPath: string
   readonly path: string
 }
@@ -120,7 +123,10 @@ const rootPlace: Place = Object.freeze({ struct: '', goPath: '', path: '' })
 
 class FieldChecker {
   readonly unknownFields: string[] = []
-  /** The first value of a wrong type, which is told unless one that reads its own form is wrong too. */
+  /**
+   * The first value of a wrong type. It is reported unless a value that parses its own form is
+   * wrong, too.
+   */
   mistyped: FieldTypeError | undefined
   hasEmpty = false
   readonly #schemas: SchemaSet
@@ -132,7 +138,7 @@ class FieldChecker {
     this.#isMerged = isMerged
   }
 
-  /** Returns what stands in the value's place; containers are changed in place. */
+  /** Returns the replacement of the value. Containers are changed in place. */
   check(value: unknown, schema: Schema, place: Place): unknown {
     const definition = schema.ref === undefined ? schema : this.#schemas[schema.ref]
     if (definition === undefined || definition.preserveUnknownFields) return value
@@ -260,7 +266,7 @@ class FieldChecker {
     return format === 'date-time' ? checkTime(value, type.name === 'v1.MicroTime') : value
   }
 
-  /** Bytes may also come as a list of numbers; nothing is zero. */
+  /** Bytes may also be a list of numbers; null counts as zero. */
   #bytes(list: readonly unknown[], place: Place): unknown {
     let text = ''
     for (const item of list) {
@@ -300,7 +306,7 @@ class FieldChecker {
     throw unconvertible(value, { schema: { intOrString: true } })
   }
 
-  /** Final where a type reads its own form: upstream reads no further then. */
+  /** Throws at once if the type parses its own form, because upstream reads no further then. */
   #refuse(
     value: unknown,
     type: NamedType,
@@ -342,7 +348,7 @@ function checkTime(value: string, isMicro: boolean): string {
 
 const placesOf = new WeakMap<object, ReadonlyMap<string, number>>()
 
-/** Upstream reads a map field by field of its type, and a body as it is written. */
+/** Upstream reads a map in the order of its type's fields, and a body as written. */
 function inOrderOf(properties: Readonly<Record<string, Schema>>, keys: string[]): string[] {
   let places = placesOf.get(properties)
   if (!places) {
@@ -353,7 +359,7 @@ function inOrderOf(properties: Readonly<Record<string, Schema>>, keys: string[])
   return keys.toSorted((a, b) => placeOf(a) - placeOf(b))
 }
 
-/** Most fields are such, and then there is nothing to do; this keeps their paths from being built. */
+/** Most fields are plain scalars and need no work; this avoids building their paths. */
 function isPlainScalar(value: unknown, field: Schema): boolean {
   switch (typeof value) {
     case 'string':
@@ -379,7 +385,7 @@ function isRaw(schema: Schema, schemas: SchemaSet): boolean {
   return definition.type === undefined && !definition.intOrString && definition.format === undefined
 }
 
-/** What a null list item or map value is to Go. */
+/** Returns the Go value of a null list item or map value. */
 function zeroOf(schema: Schema, schemas: SchemaSet): unknown {
   const definition = schema.ref === undefined ? schema : (schemas[schema.ref] ?? {})
   if (definition.format === 'quantity') return '0'

@@ -1,22 +1,25 @@
 /**
- * A look at JSON text that JSON.parse has accepted or is about to: how deep it nests and how many
- * members it has. Cheap enough for every write; the paths of duplicates are only sought when the
- * count says that there are some.
+ * The shape of a JSON text that JSON.parse has accepted or is about to: how deep it nests and how
+ * many members it has. Cheap enough for every write; the paths of duplicates are searched only if
+ * the count shows that there are some.
  */
 export interface JsonShape {
   readonly depth: number
-  /** The bracket that first nested deeper than allowed; empty without one. */
+  /** The bracket that first nested deeper than allowed, or an empty text. */
   readonly tooDeep: string
-  /** Members of all objects, duplicates included. */
+  /** The number of members of all objects, duplicates included. */
   readonly members: number
-  /** Members and items, one less in each list: each costs time wherever the value goes. */
+  /**
+   * The number of members and items, one less in each list; each costs time wherever the value is
+   * processed.
+   */
   readonly parts: number
 }
 
 const quote = 0x22
 const backslash = 0x5c
 
-/** One pass over the bytes; strings are skipped by searching for their end. */
+/** Makes one pass over the bytes and skips strings by searching for their end. */
 export function shapeOfJson(bytes: Uint8Array, depthMax: number): JsonShape {
   let depth = 0
   let deepest = 0
@@ -51,7 +54,7 @@ export function shapeOfJson(bytes: Uint8Array, depthMax: number): JsonShape {
   return { depth: deepest, tooDeep, members, parts: members + commas }
 }
 
-/** The index of the closing quote, or the length where there is none. */
+/** Returns the index of the closing quote, or the length if there is none. */
 function stringEnd(bytes: Uint8Array, from: number): number {
   for (let at = from; ; at += 1) {
     at = bytes.indexOf(quote, at)
@@ -62,7 +65,7 @@ function stringEnd(bytes: Uint8Array, from: number): number {
   }
 }
 
-/** Members of all objects in a parsed value. */
+/** Counts the members of all objects in a parsed value. */
 export function countMembers(root: unknown): number {
   let count = 0
   const pending = [root]
@@ -78,7 +81,7 @@ export function countMembers(root: unknown): number {
   return count
 }
 
-/** The paths of members that stand more than once in their object, e.g. `spec.containers[0].name`. */
+/** Returns the paths of members that occur more than once in their object, e.g. `spec.containers[0].name`. */
 export function findDuplicates(text: string, pathsMax: number): string[] {
   const found: string[] = []
   walkMembers(text, (path, isRepeated) => {
@@ -88,7 +91,10 @@ export function findDuplicates(text: string, pathsMax: number): string[] {
   return found
 }
 
-/** Calls for every member of every object, in the order of the text, until the answer is `stop`. */
+/**
+ * Calls back with every member of every object, in the order of the text, until the callback
+ * returns `stop`.
+ */
 export function walkMembers(
   text: string,
   onMember: (path: string, isRepeated: boolean) => 'stop' | void,
@@ -99,16 +105,16 @@ export function walkMembers(
 /** A container that is being read. */
 interface OpenContainer {
   readonly path: string
-  /** Keys that were read; undefined in a list. */
+  /** The keys that were read; undefined in a list. */
   readonly seen: Set<string> | undefined
-  /** Items that were read. */
+  /** The number of items that were read. */
   items: number
 }
 
 class MemberWalker {
   readonly #text: string
   readonly #onMember: (path: string, isRepeated: boolean) => 'stop' | void
-  /** Bodies nest deeper than a stack does. */
+  /** An explicit stack, because bodies nest deeper than the call stack allows. */
   readonly #open: OpenContainer[] = []
   #at = 0
 
@@ -151,7 +157,7 @@ class MemberWalker {
     this.#value(memberPath)
   }
 
-  /** Steps over a string and returns it with its quotes. */
+  /** Reads a string and returns it with its quotes. */
   #string(): string {
     const start = this.#at
     this.#at += 1
@@ -166,7 +172,7 @@ class MemberWalker {
     }
   }
 
-  /** The next character that is no space. */
+  /** Returns the next character after white space. */
   #next(): string {
     while (' \t\r\n'.includes(this.#text[this.#at] ?? 'x')) this.#at += 1
     return this.#text[this.#at] ?? ''

@@ -80,7 +80,7 @@ test('the reader takes each text that is JSON, and finds a character in each oth
   )
   fc.assert(
     fc.property(texts, (text) => {
-      // The sign at the end is a mistake behind every whole value, and a sooner one in all other texts.
+      // The NUL at the end is the first mistake after a complete value; any other text fails before it or at it.
       const words = jsonSyntaxError(`${text} \u0000`)
       const isWhole = words === String.raw`invalid character '\x00' after top-level value`
       assert.equal(isWhole, isJson(text), words)

@@ -4,13 +4,13 @@ const endOfInput = 'unexpected end of JSON input'
 const utf8 = new TextEncoder()
 
 /**
- * Names the first mistake of a text that is not JSON (RFC 8259), in the words that clients of upstream know. It reads the
- * text itself: an engine's words for the same mistake change with the engine.
+ * Returns the first mistake of a text that is not JSON (RFC 8259), in the words that upstream's
+ * clients know. It parses the text itself, because each engine words the same mistake differently.
  */
 export function jsonSyntaxError(text: string): string {
   try {
     new JsonReader(text).read()
-    // A text that stops in the middle has no wrong character.
+    // Every character was correct, so the text is incomplete.
     return endOfInput
   } catch (error) {
     if (error instanceof JsonMistake) return error.message
@@ -28,7 +28,7 @@ const space = new Set([' ', '\t', '\n', '\r'])
 const escapes = new Set(['"', '\\', '/', 'b', 'f', 'n', 'r', 't'])
 const literals: Readonly<Record<string, string>> = { t: 'true', f: 'false', n: 'null' }
 
-/** Keeps its own stack: a text may nest deeper than calls can. */
+/** Keeps its own stack, because a text may nest deeper than the call stack allows. */
 class JsonReader {
   readonly #text: string
   readonly #open: Container[] = []
@@ -45,7 +45,7 @@ class JsonReader {
     if (this.#at < this.#text.length) throw this.#wrong('after top-level value')
   }
 
-  /** Reads a scalar, or opens a container down to its first scalar. */
+  /** Reads a scalar, or opens nested containers down to the first scalar or empty container. */
   #value(): void {
     for (;;) {
       this.#skipSpace()
@@ -65,7 +65,7 @@ class JsonReader {
     }
   }
 
-  /** Reads on in the innermost container: its end, or a comma and the next value. */
+  /** Reads the end of the innermost container, or a comma and the next value. */
   #afterValue(): void {
     const container = this.#open.at(-1)
     this.#skipSpace()
@@ -146,7 +146,7 @@ class JsonReader {
     }
   }
 
-  /** Reads one digit at least. */
+  /** Reads at least one digit. */
   #digits(place: string): void {
     if (!isDigit(this.#peek())) throw this.#wrong(place)
     while (isDigit(this.#text[this.#at] ?? '')) this.#at += 1
@@ -172,7 +172,7 @@ function isDigit(char: string): boolean {
   return char >= '0' && char <= '9'
 }
 
-/** Upstream reads bytes: it shows the first byte of a character, as if that were one. */
+/** Upstream reads bytes, so it shows the first byte of a character as if that were the character. */
 function quoted(char: string): string {
   if (char === "'") return String.raw`'\''`
   if (char === '"') return `'"'`

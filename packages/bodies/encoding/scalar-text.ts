@@ -1,4 +1,7 @@
-/** The index of the first byte that is no base64 (RFC 4648, padded), or -1. Line ends are skipped. */
+/**
+ * Returns the index of the first byte that is not base64 (RFC 4648, padded), or -1. Line ends are
+ * skipped.
+ */
 export function checkBase64(text: string): number {
   if (text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text)) return -1
   const plain = text.replaceAll(/[\r\n]/g, '')
@@ -8,7 +11,10 @@ export function checkBase64(text: string): number {
   return bad === null || bad[0] === '=' ? Math.min(at, plain.length - (plain.length % 4)) : at
 }
 
-/** Upstream's text of an RFC 3339 time: UTC, whole seconds, or microseconds with all six digits. Undefined: no time. */
+/**
+ * Formats an RFC 3339 time as upstream: UTC, in whole seconds, or in microseconds with all six
+ * digits. Returns undefined if the text is not a time.
+ */
 export function canonicalTime(text: string, isMicro = false): string | undefined {
   if (!isMicro && /^\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\dZ$/.test(text)) {
     return Number.isNaN(Date.parse(text)) ? undefined : text

@@ -1,22 +1,23 @@
 import { cloneJson, isJsonObject, memberOf, type JsonObject } from '@skerry/api'
 
 /**
- * Lists and maps that a request sent empty, by the object that they were members of. Decoding takes them
- * for absent, as storage does; upstream tells them apart until then, in generations and in messages.
+ * Lists and maps that a request sent empty, by the object whose members they were. Decoding treats
+ * them as omitted, as storage does; until then upstream distinguishes them, in generations and in
+ * messages.
  */
 const sentEmpty = new WeakMap<object, Map<string, unknown>>()
 /** Decoded objects that have such members anywhere. */
 const holders = new WeakSet<object>()
-/** Lists in whose items there are such members. */
+/** Lists whose items have such members. */
 const lists = new WeakSet<object>()
 
-/** Whoever decodes the whole object calls noteHolder afterwards. */
+/** The caller that decodes the whole object must call noteHolder afterwards. */
 export function noteSentEmpty(holder: JsonObject, key: string, value: unknown): void {
   const noted = sentEmpty.get(holder) ?? new Map<string, unknown>()
   sentEmpty.set(holder, noted.set(key, value))
 }
 
-/** That something was noted of the object, or of what is in it. */
+/** Records that the object, or something in it, has a noted member. */
 export function noteHolder(root: JsonObject): void {
   holders.add(root)
 }
@@ -25,7 +26,10 @@ export function noteList(list: readonly unknown[]): void {
   lists.add(list)
 }
 
-/** Of a value that is owned as a whole: upstream compares its lists, and no other values, with all that is empty. */
+/**
+ * Checks a value that is owned as a whole: upstream compares lists, and no other values, including
+ * everything empty in them.
+ */
 export function hasListSentEmpty(value: unknown): boolean {
   const open = [value]
   while (open.length > 0) {
@@ -37,7 +41,7 @@ export function hasListSentEmpty(value: unknown): boolean {
   return false
 }
 
-/** The member as a message shows it: as it was sent, where it is empty; null: it was not sent. */
+/** Returns the member for a message: as it was sent if it was empty, or null if it was not sent. */
 export function memberAsSent<T extends object>(
   holder: T | undefined,
   key: keyof T & string,
@@ -46,7 +50,10 @@ export function memberAsSent<T extends object>(
   return holder[key] ?? sentEmpty.get(holder)?.get(key) ?? null
 }
 
-/** Was any list or map of the decoded object sent empty, but for some of its members, and is it so still? */
+/**
+ * Returns true if any list or map of the decoded object was sent empty and still is, except for
+ * some of its members.
+ */
 export function hasSentEmpty(root: JsonObject, exceptKeys: readonly string[]): boolean {
   if (!holders.has(root)) return false
   if (isEmptyNoted(root, exceptKeys)) return true
@@ -62,7 +69,7 @@ export function hasSentEmpty(root: JsonObject, exceptKeys: readonly string[]): b
   return false
 }
 
-/** A deep copy of a decoded object of which the same is known. */
+/** Copies a decoded object deeply, with its notes. */
 export function cloneAsSent<T extends object>(root: T): T {
   const copy = cloneJson(root)
   if (!holders.has(root)) return copy

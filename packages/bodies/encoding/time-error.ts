@@ -1,9 +1,9 @@
-/** What is next in a text, and how many of its characters that is; undefined: it is not there. */
+/** The next part of a text and its length in characters, or undefined if the part is missing. */
 interface Part {
-  /** As layouts name it. */
+  /** The field's name in Go's time layout. */
   readonly name: string
   readonly length: (rest: string) => number | undefined
-  /** What is said of a number that is too large or too small. */
+  /** The word for a number that is too large or too small, with its bounds. */
   readonly range?: readonly [what: string, least: number, most: number]
 }
 
@@ -21,14 +21,14 @@ const dateParts: readonly Part[] = [
   { name: '05', length: digits(2), range: ['second', 0, 59] },
 ]
 const zone: Part = { name: 'Z07:00', length: (rest) => /^(Z|[-+]\d\d:\d\d)/.exec(rest)?.[0].length }
-/** Layouts without a fraction take one. */
+/** Layouts without a fraction accept one. */
 const anyFraction: Part = { name: '', length: (rest) => /^([.,]\d+)?/.exec(rest)?.[0].length }
 const microFraction: Part = {
   name: '.000000',
   length: (rest) => (/^[.,]\d{6}/.test(rest) ? 7 : undefined),
 }
 
-/** Why a text is no RFC 3339 time, as Go says it. */
+/** Explains why a text is not an RFC 3339 time, in Go's words. */
 export function timeErrorText(text: string, isMicro = false): string {
   const [fraction, layout] = isMicro
     ? [microFraction, '2006-01-02T15:04:05.000000Z07:00']
@@ -49,7 +49,7 @@ export function timeErrorText(text: string, isMicro = false): string {
 
 const utf8 = new TextEncoder()
 
-/** As Go quotes what it cannot read as a time: bytes that are no printable ASCII are in hexadecimal. */
+/** Quotes an unreadable time as Go does: bytes other than printable ASCII are in hexadecimal. */
 function quoteBytes(text: string): string {
   const shown = Array.from(utf8.encode(text), (byte) => {
     const char = String.fromCharCode(byte)

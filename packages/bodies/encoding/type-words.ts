@@ -1,17 +1,17 @@
 import type { Schema } from '@skerry/api'
 
-/** A value that is not of its field's type. */
+/** Reports a value that does not have its field's type. */
 export class FieldTypeError extends Error {
   override name = 'FieldTypeError'
 }
 
-/** The definition that a value should have, and the name by which it was referred to. */
+/** The definition that a value should have, and the name that referred to it. */
 export interface NamedType {
   readonly schema: Schema
   readonly name?: string | undefined
 }
 
-/** Go's name of a type, e.g. `[]v1.Container`. */
+/** Returns Go's name of a type, e.g. `[]v1.Container`. */
 export function goType({ schema, name }: NamedType): string {
   if (schema.ref !== undefined) return shortName(schema.ref)
   if (schema.goType !== undefined) return schema.goType
@@ -36,12 +36,12 @@ export function goType({ schema, name }: NamedType): string {
   }
 }
 
-/** `v1.PodSpec` of `io.k8s.api.core.v1.PodSpec`. */
+/** Returns `v1.PodSpec` for `io.k8s.api.core.v1.PodSpec`. */
 export function shortName(ref: string): string {
   return ref.split('.').slice(-2).join('.')
 }
 
-/** What upstream's decoder of JSON says of a value; `where` is `field` or `value` and what it is of. */
+/** Returns the error of upstream's JSON decoder. `where` is `field` or `value` and its owner. */
 export function undecodable(
   value: unknown,
   { where, type, literal = '' }: { where: string; type: string; literal?: string },
@@ -52,7 +52,7 @@ export function undecodable(
   )
 }
 
-/** What upstream says of a value that it has decoded before it knew the type. */
+/** Returns upstream's error for a value that was decoded before its type was known. */
 export function unconvertible(value: unknown, type: NamedType): FieldTypeError {
   const { schema } = type
   const found = goKindOf(value)
@@ -67,7 +67,7 @@ export function unconvertible(value: unknown, type: NamedType): FieldTypeError {
     const wanted = schema.intOrString ? 'int32' : 'string'
     return undecodable(value, { where: 'value', type: wanted })
   }
-  // Go turns a whole number into a text of one character, and a fraction into a whole number.
+  // Go converts a whole number to a text of one character, and a fraction to a whole number.
   const isNumber = schema.type === 'integer' || schema.type === 'number'
   const isForeseen = found === 'int64' ? schema.type === 'string' : found === 'float64' && isNumber
   if (isForeseen) return new FieldTypeError(`cannot convert ${found} to ${goType(type)}`)

@@ -3,7 +3,7 @@ import { StatusError } from '@skerry/api'
 const shownMax = 30
 const utf8 = new TextDecoder()
 
-/** What upstream says of a body that it cannot read, with the start of what was sent. */
+/** Returns upstream's error for an unreadable body, with the start of the body. */
 export function unreadableBody(
   detail: string,
   { bytes, typeName, cause }: { bytes: Uint8Array; typeName?: string | undefined; cause?: unknown },
@@ -16,13 +16,16 @@ export function unreadableBody(
   )
 }
 
-/** What upstream's decoder says of a JSON value that is of another type; `into` is Go's, e.g. `value of type string`. */
+/**
+ * Returns the error of upstream's decoder for a JSON value of another type. `into` is Go's, e.g.
+ * `value of type string`.
+ */
 export function wrongJsonType(value: unknown, into: string): string {
   const type = Array.isArray(value) ? 'array' : typeof value
   return `json: cannot unmarshal ${type === 'boolean' ? 'bool' : type} into Go ${into}`
 }
 
-/** Text of what looks like a JSON object; hexadecimal of anything else. */
+/** Returns the text of something that looks like a JSON object, and hexadecimal for anything else. */
 function shown(bytes: Uint8Array): string {
   if (bytes.length === 0) return '<empty>'
   const start = bytes.subarray(0, shownMax)

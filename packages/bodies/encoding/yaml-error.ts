@@ -1,4 +1,7 @@
-/** Why a text cannot be read; the message is for whoever sent it, and begins with what refuses it. */
+/**
+ * Reports why a text cannot be read. The message is for its sender, and begins with the part that
+ * refuses it.
+ */
 export class YamlError extends Error {
   override name = 'YamlError'
 }

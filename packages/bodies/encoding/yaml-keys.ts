@@ -2,8 +2,8 @@ import { isAlias, isCollection, isMap, isPair, isScalar, visit, type Document } 
 import { YamlError } from './yaml-error.ts'
 
 /**
- * Keys are text in JSON. Throws YamlError, in upstream's words, for those that cannot be: nothing, lists
- * and maps. Infinite ones get the text that they have upstream.
+ * Converts keys to text, as in JSON. Throws YamlError, in upstream's words, for keys that cannot be
+ * text: null, lists and maps. Infinite ones get upstream's text.
  */
 export function settleKeys(document: Document.Parsed): void {
   visit(document, {
@@ -32,8 +32,8 @@ const infiniteKeys: Readonly<Record<string, string>> = Object.freeze({
 const printedCharactersMax = 1_024
 
 /**
- * Prints nodes as Go's %#v prints what its YAML decodes to, and stops where the text is long: the package's own
- * text of a map that is a key of a map doubles with each level.
+ * Prints nodes like Go's %#v of the decoded YAML, and stops when the text is long: the package's
+ * own text of a map that is a key of a map doubles with each level.
  */
 class GoPrinter {
   readonly #document: Document.Parsed
@@ -59,7 +59,7 @@ class GoPrinter {
     }
     this.#text += isMap(found) ? 'map[interface {}]interface {}{' : '[]interface {}{'
     for (const [at, item] of found.items.entries()) {
-      // The text may be full, and there may be a million of them.
+      // The text may be full, and there may be a million keys.
       if (this.#text.length > printedCharactersMax) return
       if (at > 0) this.#text += ', '
       if (!isPair(item)) this.#print(item)

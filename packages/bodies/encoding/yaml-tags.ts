@@ -6,7 +6,7 @@ const unwantedTags: ReadonlySet<string> = new Set(
 
 export const notBase64 = '!!binary value contains invalid base64 data'
 
-/** Octals of YAML 1.2, which upstream reads beside those of 1.1. */
+/** Octals of YAML 1.2, which upstream reads in addition to those of 1.1. */
 const octal: ScalarTag = {
   tag: 'tag:yaml.org,2002:int',
   default: true,
@@ -18,7 +18,7 @@ const octal: ScalarTag = {
   },
 }
 
-/** Bytes in base64, which upstream takes for text. */
+/** Bytes in base64, which upstream treats as text. */
 const binary: ScalarTag = {
   tag: 'tag:yaml.org,2002:binary',
   resolve(text, onError) {
@@ -32,7 +32,7 @@ const binary: ScalarTag = {
   },
 }
 
-/** The tags of YAML 1.1 but dates, which stay text, and collections that are none in JSON. */
+/** Returns the tags of YAML 1.1, except dates, which stay text, and collections that JSON does not have. */
 export function tagsOf(tags: Tags): Tags {
   const wanted = tags.filter(
     (tag) =>

@@ -5,17 +5,17 @@ import { YamlError } from './yaml-error.ts'
 import { settleKeys } from './yaml-keys.ts'
 import { notBase64, tagsOf } from './yaml-tags.ts'
 
-/** Plain data, so that another thread can be asked. */
+/** A request of plain data, so that it can be sent to another thread. */
 export interface YamlRequest {
   readonly text: string
   readonly limits: BodyLimits
-  /** Look for duplicate keys. */
+  /** True to look for duplicate keys. */
   readonly isStrict: boolean
 }
 
 /**
- * One YAML document as upstream reads it: YAML 1.1's booleans and octals, dates stay strings, keys
- * become strings, and a later duplicate wins. Throws YamlError.
+ * Parses one YAML document as upstream does: YAML 1.1's booleans and octals, dates stay strings,
+ * keys become strings, and a later duplicate wins. Throws YamlError.
  */
 export function parseYaml({ text, limits, isStrict }: YamlRequest): DecodedBody {
   try {
@@ -31,7 +31,7 @@ export function parseYaml({ text, limits, isStrict }: YamlRequest): DecodedBody 
     })
     // Upstream reads the first of several documents.
     const failure = document.errors.find(({ code }) => code !== 'MULTIPLE_DOCS')
-    // Composing recurses; where the stack ends is found out there, and the text is refused.
+    // The composer is recursive; it detects the end of the stack, and the text is refused.
     if (failure?.code === 'RESOURCE_EXHAUSTION') throw tooDeep(limits)
     if (failure) throw failure
     refuseCycles(document)
@@ -55,7 +55,7 @@ export function tooDeepText(depthMax: number): string {
   return `exceeded max depth of ${depthMax}`
 }
 
-/** What the parser says, in upstream's words where these are known. */
+/** Returns the parser's error, in upstream's words if these are known. */
 function wordsOf(detail: string): string {
   const [, anchor] = /^Unresolved alias .*: (.+)$/.exec(detail) ?? []
   if (anchor !== undefined) return `unknown anchor '${anchor}' referenced`
@@ -66,7 +66,7 @@ function wordsOf(detail: string): string {
   return detail
 }
 
-/** An alias means the last value before it that has its name; a value around the alias is a cycle. */
+/** An alias refers to the last value before it that has its name; a value around the alias is a cycle. */
 function refuseCycles(document: Document.Parsed): void {
   const anchored = new Map<string, unknown>()
   visit(document, {
@@ -82,7 +82,7 @@ function refuseCycles(document: Document.Parsed): void {
   })
 }
 
-/** A block of text ends with a line's end only where the body does. */
+/** A block of text ends with a line end only if the body does. */
 function trimLastBlock(document: Document.Parsed): void {
   let last: Scalar | undefined
   visit(document, { Scalar: (_, scalar) => void (last = scalar) })
@@ -113,12 +113,12 @@ function duplicateKeys(
   return found
 }
 
-/** As Go prints them. */
+/** Infinities as Go prints them. */
 const infinities: Readonly<Record<string, string>> = { Infinity: '+Inf', '-Infinity': '-Inf' }
 
 /**
- * Aliases make one value appear in many places; the copy gives each place its own and refuses when
- * the whole would grow past what a body may be.
+ * Copies a value for each of its places, because aliases repeat it. Refuses if the whole would
+ * exceed the limit of a body.
  */
 class PlainCopy {
   readonly #limits: BodyLimits

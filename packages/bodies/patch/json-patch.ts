@@ -12,17 +12,16 @@ import { runSteps, type Steps } from '../steps.ts'
 
 export const jsonPatchLimits = Object.freeze({
   operationsMax: 10_000,
-  /** `copy` can double an object with each operation; this is what all copies together may add. */
+  /** The total size that all `copy` operations may add, because each can double an object. */
   copiedCharactersMax: 3 * 1024 * 1024,
-  /** As of bodies: operations can nest what they add without end. */
+  /** The limit of bodies. Operations could otherwise nest what they add without end. */
   depthMax: 10_000,
 })
 
 /**
- * RFC 6902 as upstream applies it. Returns a new value, with the keys of what it looked into sorted;
- * `original` stays as it is. Throws
- * StatusError BadRequest when the patch is malformed, RequestEntityTooLarge when it is too long,
- * Invalid when an operation cannot be carried out.
+ * Applies RFC 6902 as upstream does. Returns a new value, in which objects that operations looked
+ * into have sorted keys; `original` stays as it is. Throws StatusError BadRequest if the patch is
+ * malformed, RequestEntityTooLarge if it is too long, and Invalid if an operation fails.
  */
 export function applyJsonPatch(original: Readonly<JsonObject>, patch: unknown): unknown {
   return runSteps(jsonPatchSteps(original, patch))
@@ -30,7 +29,7 @@ export function applyJsonPatch(original: Readonly<JsonObject>, patch: unknown): 
 
 const operationsPerStep = 1_000
 
-/** The same; see Steps. */
+/** Does the same in steps; see Steps. */
 export function* jsonPatchSteps(original: Readonly<JsonObject>, patch: unknown): Steps<unknown> {
   if (patch === null) return cloneJson(original)
   if (!Array.isArray(patch)) throw undecodable(patch, 'value of type []handlers.jsonPatchOp')
@@ -51,7 +50,7 @@ export function* jsonPatchSteps(original: Readonly<JsonObject>, patch: unknown):
     target.sortEntered()
   } catch (error) {
     if (!(error instanceof OperationError || error instanceof FailedTestError)) throw error
-    // Upstream hides why; the reason is for whoever reads the cause.
+    // Upstream hides the reason; the cause keeps it.
     const message = 'the server rejected our request due to an error in our request'
     throw new StatusError('Invalid', message, { details: {}, cause: error })
   }
@@ -86,12 +85,12 @@ class OperationError extends Error {
   override name = 'OperationError'
 }
 
-/** A `test` found another value: the cause of the StatusError that applyJsonPatch throws then. */
+/** Reports that a `test` found another value. It is the cause of the StatusError that applyJsonPatch throws. */
 export class FailedTestError extends Error {
   override name = 'FailedTestError'
 }
 
-/** Where a pointer leads: a container that exists, and the last token. */
+/** The target of a pointer: an existing container, and the last token. */
 interface Slot {
   readonly container: JsonObject | unknown[]
   readonly key: string
@@ -100,7 +99,7 @@ interface Slot {
 class PatchTarget {
   document: unknown
   #copiedCharacters = 0
-  /** What operations have looked into. */
+  /** The objects that operations have looked into. */
   readonly #entered = new Set<JsonObject>()
 
   constructor(document: unknown) {
@@ -126,7 +125,7 @@ class PatchTarget {
     }
   }
 
-  /** Upstream writes these from maps, and what else there is as it was; its messages show it so. */
+  /** Upstream writes these from maps, and everything else unchanged, as its messages show. */
   sortEntered(): void {
     if (isJsonObject(this.document)) this.#entered.add(this.document)
     for (const object of this.#entered) {
@@ -138,7 +137,7 @@ class PatchTarget {
     }
   }
 
-  /** What moves is gone before its new place is looked for. */
+  /** The moved value is removed before its new place is looked up. */
   #move(from: string | undefined, path: string | undefined): void {
     const value = remove(this.#slot(from))
     add(this.#slot(path), value)
@@ -205,7 +204,7 @@ function isContainer(value: unknown): value is JsonObject | unknown[] {
   return Array.isArray(value) || isJsonObject(value)
 }
 
-/** Level by level, so that no depth costs stack. */
+/** Checks level by level, so that no depth can exhaust the stack. */
 function requireDepth(value: unknown): void {
   let level: unknown[] = [value]
   for (let depth = 0; level.length > 0; depth += 1) {
@@ -223,7 +222,7 @@ function unescapeToken(token: string): string {
   return token.replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
-/** A missing member reads as null, as upstream's library has it. */
+/** A missing member reads as null, as in upstream's library. */
 function get({ container, key }: Slot): unknown {
   if (Array.isArray(container)) return container[existingIndex(container, key)]
   return memberOf(container, key) ?? null
@@ -253,7 +252,7 @@ function existingIndex(list: readonly unknown[], key: string): number {
   return indexOf(key, list.length)
 }
 
-/** Below `count`; a negative index counts from the end. */
+/** Returns an index below `count`. A negative index counts from the end. */
 function indexOf(key: string, count: number): number {
   if (!/^-?[0-9]{1,9}$/.test(key)) throw new OperationError(`bad index: ${key}`)
   const index = Number(key)

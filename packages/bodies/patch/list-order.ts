@@ -1,11 +1,11 @@
 import { isJsonObject } from '@skerry/api'
 
-/** What identifies an item in a merged list: its merge key's value, or the scalar itself. */
+/** Returns what identifies an item in a merged list: the value of its merge key, or the scalar itself. */
 function identityOf(item: unknown, key: string | undefined): unknown {
   return key !== undefined && isJsonObject(item) ? item[key] : item
 }
 
-/** Splits a list into items that `by` has too and the rest, which only the server knows. */
+/** Splits a list into items that `by` has, too, and those that only the server has. */
 export function partition<T>(
   items: readonly T[],
   by: readonly unknown[],
@@ -18,7 +18,7 @@ export function partition<T>(
   }
 }
 
-/** Each scalar once, the first place counting. */
+/** Returns each scalar once, at its first place. */
 export function union(first: readonly unknown[], second: readonly unknown[]): unknown[] {
   return [...new Set([...first, ...second])]
 }
@@ -31,15 +31,15 @@ export function removeValues(items: readonly unknown[], values: readonly unknown
 export interface OrderedParts<T> {
   patched: readonly T[]
   serverOnly: readonly T[]
-  /** The order that the client asks for. */
+  /** The order that the client requests. */
   order: readonly unknown[]
   /** The order of the live list. */
   serverOrder: readonly unknown[]
 }
 
 /**
- * Patched items in the asked order; the server's own items come in between, each before the first
- * patched item that follows it in the live list.
+ * Returns patched items in the requested order, with the server's own items in between, each before
+ * the next patched item of the live list.
  */
 export function keepOrder<T>(parts: OrderedParts<T>, key?: string): T[] {
   const asked = ranks(parts.order, key)
@@ -64,7 +64,7 @@ export function keepOrder<T>(parts: OrderedParts<T>, key?: string): T[] {
   return [...ordered, ...serverOnly.slice(next)]
 }
 
-/** The first place of each identity. */
+/** Returns the first place of each identity. */
 function ranks(items: readonly unknown[], key: string | undefined): ReadonlyMap<unknown, number> {
   const ranked = new Map<unknown, number>()
   items.forEach((item, at) => {

@@ -9,8 +9,8 @@ import {
 } from '@skerry/api'
 
 /**
- * RFC 7386. Returns a new object; neither argument changes. Throws StatusError BadRequest when the
- * patch is no object.
+ * Applies a merge patch (RFC 7386). Returns a new object; neither argument changes. Throws
+ * StatusError BadRequest if the patch is not an object.
  */
 export function applyMergePatch(original: Readonly<JsonObject>, patch: unknown): JsonObject {
   if (!isJsonObject(patch)) {
@@ -21,7 +21,10 @@ export function applyMergePatch(original: Readonly<JsonObject>, patch: unknown):
   return merge(cloneJson(original), patch)
 }
 
-/** Changes and returns `target`; what is taken from the patch is copied. Patches nest deeper than a stack does. */
+/**
+ * Changes and returns `target`. Parts of the patch are copied. There is no recursion, because
+ * patches nest deeper than the stack allows.
+ */
 function merge(target: JsonObject, patch: Readonly<JsonObject>): JsonObject {
   const pending = [{ target, patch }]
   for (let next = pending.pop(); next; next = pending.pop()) {

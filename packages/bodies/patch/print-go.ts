@@ -1,6 +1,6 @@
 import { isJsonObject, recursionMax } from '@skerry/api'
 
-/** As Go's %v prints decoded JSON; what lies deeper than a stack is safe for is left out. */
+/** Formats decoded JSON like Go's %v. Parts that nest deeper than the stack allows are left out. */
 export function printGo(value: unknown, depth = 0): string {
   if (typeof value === 'string') return value
   if (value === null) return '<nil>'
@@ -12,7 +12,7 @@ export function printGo(value: unknown, depth = 0): string {
   return `map[${members.map(([key, member]) => `${key}:${printGo(member, depth + 1)}`).join(' ')}]`
 }
 
-/** As Go's %T names what JSON decodes to. */
+/** Returns Go's %T of a decoded JSON value. */
 export function goTypeOf(value: unknown): string {
   if (Array.isArray(value)) return '[]interface {}'
   if (isJsonObject(value)) return 'map[string]interface {}'

@@ -18,7 +18,7 @@ const a = {
 }
 const [b, c, d] = [{ name: 'b' }, { name: 'c' }, { name: 'd' }]
 
-/** Each case is a list under one key; results are those of Kubernetes 1.36 for a Pod template. */
+/** Each case is a list under one key. The results are those of Kubernetes 1.36 for a Pod template. */
 const lists: { key: string; old: unknown[]; patch: JsonObject; want: unknown }[] = [
   {
     key: 'containers',
@@ -180,7 +180,7 @@ test('a patch of fifty thousand items is work for each item, not for each pair',
       { spec: { containers: patch } },
       type,
     )
-    // What matters is that each item is there once.
+    // Each item must be there once, in any order.
     const text = (items: unknown): string =>
       JSON.stringify(
         Array.isArray(items) ? items.map((item) => JSON.stringify(item)).toSorted() : items,

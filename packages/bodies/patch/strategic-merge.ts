@@ -13,9 +13,9 @@ import { goTypeOf, printGo } from './print-go.ts'
 import { keepOrder, partition, removeValues, union } from './list-order.ts'
 
 /**
- * Kubernetes' own patch: lists with a merge key are merged by it, and `$`-directives say what plain
- * values cannot ($patch, $retainKeys, $setElementOrder/…, $deleteFromPrimitiveList/…).
- * See the design proposal "preserve order in strategic merge patch".
+ * Kubernetes' own patch: lists with a merge key are merged by it, and `$`-directives express what
+ * plain values cannot ($patch, $retainKeys, $setElementOrder/…, $deleteFromPrimitiveList/…). See
+ * the design proposal "preserve order in strategic merge patch".
  */
 const patchDirective = '$patch'
 const retainKeysDirective = '$retainKeys'
@@ -28,8 +28,8 @@ export interface TypedBy {
 }
 
 /**
- * Returns a new object; neither argument changes. Throws StatusError BadRequest when the patch is
- * malformed, Unknown where upstream answers 500 for a directive that makes no sense.
+ * Returns a new object; neither argument changes. Throws StatusError BadRequest if the patch is
+ * malformed, Unknown if upstream answers 500 for a meaningless directive.
  */
 export function applyStrategicMergePatch(
   original: Readonly<JsonObject>,
@@ -92,7 +92,7 @@ class StrategicMerger {
       setMember(original, key, removeValues(old, value))
   }
 
-  /** `$setElementOrder/x` and `x` are one: the list is merged, then put into that order. */
+  /** `$setElementOrder/x` and `x` belong together: the list is merged, then put into that order. */
   #mergeOrderedLists(original: JsonObject, patch: JsonObject, schema: Schema): void {
     for (const [directive, order] of Object.entries(patch)) {
       if (!directive.startsWith(orderPrefix)) continue
@@ -147,7 +147,7 @@ class StrategicMerger {
     )
     const itemSchema = this.#resolve(field.items ?? {})
     const merged = [...kept]
-    // A patch can have as many items as a body has bytes for: each is found without a search.
+    // A patch can have as many items as fit a body, so each must be found without a search.
     const places = new Map<unknown, number>()
     for (const [at, item] of kept.entries()) if (!places.has(item[key])) places.set(item[key], at)
     for (const item of items) {
@@ -161,7 +161,7 @@ class StrategicMerger {
     return keepOrder({ ...partition(merged, items, key), order: items, serverOrder: kept }, key)
   }
 
-  /** The schema of a member together with the patch strategy that its place declares. */
+  /** The schema of a member together with the patch strategy declared in its place. */
   #fieldOf(schema: Schema, key: string): Schema {
     const { properties, additionalProperties } = this.#resolve(schema)
     if (properties && Object.hasOwn(properties, key)) return properties[key] ?? {}
@@ -186,7 +186,7 @@ function mergedByDirective(directive: unknown, patch: JsonObject): JsonObject {
   throw internal(`unknown patch type: ${printGo(directive)} in map: ${printGo(patch)}`)
 }
 
-/** Drops from the original what is not named; every field of the patch must be named. */
+/** Drops fields of the original that are not named. Every field of the patch must be named. */
 function retainKeys(original: JsonObject, patch: JsonObject): void {
   const keys = memberOf(patch, retainKeysDirective)
   if (keys === undefined) return
@@ -204,7 +204,7 @@ function retainKeys(original: JsonObject, patch: JsonObject): void {
   }
 }
 
-/** Carries out `$patch` in list items; gives what stays and what is still to be merged. */
+/** Executes `$patch` in list items. Returns the remaining items and those still to be merged. */
 function applyListDirectives(
   old: readonly JsonObject[],
   patch: readonly JsonObject[],
@@ -237,7 +237,7 @@ function keyValueOf(item: Readonly<JsonObject>, key: string): unknown {
   throw internal(`map: ${printGo(item)} does not contain declared merge key: ${key}`)
 }
 
-/** Items of the patch must stand in the order list, in the same order; deletions may be missing. */
+/** Items of the patch must be in the order list, in the same order; deletions may be missing. */
 function checkOrder(
   patch: readonly unknown[],
   order: readonly unknown[],
@@ -259,7 +259,7 @@ function checkOrder(
   )
 }
 
-/** Are the items objects? They must all be of one type, and lists of lists do not merge. */
+/** Returns true if the items are objects. They must all have one type, and lists of lists do not merge. */
 function checkItems(old: readonly unknown[], patch: readonly unknown[]): boolean {
   const types = new Set([...old, ...patch].map(goTypeOf))
   if (types.has('[]interface {}')) {
@@ -283,7 +283,7 @@ function fieldAfter(directive: string, prefix: string): string {
   throw badRequest(`invalid patch format of ${what}`)
 }
 
-/** Undefined when the value itself is a directive. In place, as withoutNulls. */
+/** Returns undefined if the value itself is a directive. Works in place, like withoutNulls. */
 function withoutDirectives(value: unknown): unknown {
   if (isDirective(value)) return undefined
   eachContainer(value, (container) => {
@@ -314,7 +314,10 @@ function withoutNulls<T>(value: T): T {
   return value
 }
 
-/** Outer ones before those in them. Patches nest deeper than a stack does. */
+/**
+ * Visits outer containers before inner ones. There is no recursion, because patches nest deeper
+ * than the stack allows.
+ */
 function eachContainer(root: unknown, change: (container: JsonObject | unknown[]) => void): void {
   const pending = [root]
   while (pending.length > 0) {

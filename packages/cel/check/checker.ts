@@ -25,7 +25,7 @@ import {
 import { compileError, type Problem } from '../syntax/source.ts'
 import { equalTypes, isDynamic, mostGeneral, Substitutions, unwrapOptional } from './unify.ts'
 
-/** What names mean to the checker. */
+/** The declarations that give names their meaning. */
 export interface Declarations {
   readonly variables: ReadonlyMap<string, CelType>
   readonly types: ReadonlyMap<string, ObjectType>
@@ -33,17 +33,17 @@ export interface Declarations {
   readonly functions: ReadonlyMap<string, readonly Overload[]>
 }
 
-/** What the checker found out; by expression. */
+/** The results of the check, by expression. */
 export interface Checked {
   readonly expr: Expr
   readonly types: ReadonlyMap<Expr, CelType>
-  /** Of calls: the overloads that may be meant. More than one only when an argument is dyn. */
+  /** The possible overloads of each call. There is more than one only if an argument is dyn. */
   readonly overloads: ReadonlyMap<Expr, readonly Overload[]>
-  /** Of names: what they stand for when that is no local variable. */
+  /** The meaning of each name. A local variable has none here. */
   readonly names: ReadonlyMap<Expr, ResolvedName>
-  /** Of calls whose target is but the first part of the function's name. */
+  /** The calls whose target is only the first part of the function's name. */
   readonly namespaced: ReadonlySet<Expr>
-  /** Literals of lists and maps that mix types. The language allows them; API servers do not. */
+  /** List and map literals that mix types. The language allows them; API servers do not. */
   readonly mixed: readonly Problem[]
 }
 
@@ -62,7 +62,7 @@ export function check(text: string, expr: Expr, declarations: Declarations): Che
 
 interface AlikePart {
   readonly expr: Expr
-  /** `?` stands before it: its type is the one inside the optional. */
+  /** It follows a `?`, so its type is the one inside the optional. */
   readonly isOptional: boolean
 }
 
@@ -91,7 +91,7 @@ class Checker {
   readonly #overloads = new Map<Expr, readonly Overload[]>()
   readonly #names = new Map<Expr, ResolvedName>()
   readonly #namespaced = new Set<Expr>()
-  /** Elements of list literals, and keys and values of map literals, that must have one type. */
+  /** The elements of list literals, and the keys and values of map literals, that must have one type. */
   readonly #alike: (readonly AlikePart[])[] = []
   #scopes: ReadonlyMap<string, CelType>[] = []
   #parameters = 0
@@ -112,7 +112,10 @@ class Checker {
     }
   }
 
-  /** The first part whose type is not that of the first part, once all types are known. A dyn is a type of its own. */
+  /**
+   * Returns the first part whose type differs from that of the first part, once all types are
+   * known. A dyn is a type of its own.
+   */
   #firstOther(parts: readonly AlikePart[]): Problem | undefined {
     let expected: CelType | undefined
     for (const { expr, isOptional } of parts) {
@@ -170,7 +173,7 @@ class Checker {
     return `expected type '${texts[0]}' but found '${texts[1]}'`
   }
 
-  /** The type of a name, wherever it is declared; innermost scopes first. */
+  /** Returns the type of a name from the innermost scope that declares it. */
   #ident(expr: Expr, written: string): CelType | undefined {
     const name = written.replace(/^\./, '')
     for (const scope of this.#scopes.toReversed()) {
@@ -303,7 +306,7 @@ class Checker {
     return result
   }
 
-  /** The overload's type with parameters of its own. */
+  /** Returns the overload's type with its own copies of type parameters. */
   #fresh({ parameters, result }: Overload): { parameters: CelType[]; result: CelType } {
     const renamed = new Map<string, CelType>()
     const rename = (type: CelType): CelType => {
@@ -368,7 +371,7 @@ class Checker {
     return unwrapped ?? type
   }
 
-  /** The type of elements so far; dyn once they differ. */
+  /** Returns the common type of the elements so far, or dyn once they differ. */
   #join(before: CelType | undefined, next: CelType): CelType {
     if (!before) return next
     return this.#known.isAssignable(before, next) ? mostGeneral(before, next) : celTypes.dyn

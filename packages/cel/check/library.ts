@@ -17,19 +17,19 @@ export interface FunctionDeclaration {
 }
 
 export interface Overload {
-  /** Unique in the environment: `string_to_int`. */
+  /** The overload's id, unique in the environment: `string_to_int`. */
   readonly id: string
-  /** The receiver comes first. */
+  /** True if the receiver comes first. */
   readonly isMember?: boolean
   readonly parameters: readonly CelType[]
   readonly result: CelType
   /** Throws CelRuntimeError. The arguments have the types of the parameters. */
   call(args: readonly CelValue[]): CelValue
-  /** What a call has cost; 1 when not said. */
+  /** Returns the cost of a call. If omitted, 1. */
   cost?(args: readonly CelValue[], result: CelValue): number
-  /** `cost` holds for calls whose overload is found at run time only, too. */
+  /** True if `cost` also applies to calls whose overload is found only at run time. */
   readonly isCostByName?: boolean
-  /** What a call may cost, and how large its result may be; 1 when not said. */
+  /** Returns the possible cost of a call, and the possible size of its result. If omitted, 1. */
   estimate?(args: readonly SizeEstimate[]): CallEstimate
 }
 
@@ -38,14 +38,14 @@ export interface Range {
   readonly max: number
 }
 
-/** What is known before evaluation about one argument. */
+/** The facts about one argument that are known before evaluation. */
 export interface SizeEstimate {
   readonly type: CelType
-  /** Elements, characters or bytes; 1 for a scalar. */
+  /** The number of elements, characters or bytes; 1 for a scalar. */
   readonly size: Range
-  /** The value, when the argument is a literal. */
+  /** The value if the argument is a literal. */
   readonly literal?: CelValue | undefined
-  /** Of a list: what is known about each of its elements. */
+  /** Returns what is known about each element of a list. */
   element?(): SizeEstimate
 }
 

@@ -1,14 +1,14 @@
 import { celTypes, optionalTypeName, type CelType } from '../language/cel-type.ts'
 
 /**
- * What type parameters stand for, as the checker finds it out. A question that is answered with no
+ * Records the types that type parameters stand for, as the checker infers them. A failed query
  * leaves no trace.
  */
 export class Substitutions {
   readonly #known = new Map<string, CelType>()
   readonly #trail: { name: string; before: CelType | undefined }[] = []
 
-  /** May a value of `from` be used where `to` is asked for? */
+  /** Returns true if a value of `from` can be used where `to` is required. */
   isAssignable(to: CelType, from: CelType): boolean {
     return this.#attempt(() => this.#assign(to, from))
   }
@@ -17,7 +17,7 @@ export class Substitutions {
     return this.#attempt(() => this.#assignAll(to, from))
   }
 
-  /** The type with every known parameter in its place; the others as they are, or dyn. */
+  /** Replaces every known parameter. Unknown ones stay as they are or become dyn. */
   apply(type: CelType, unknownToDyn = false): CelType {
     switch (type.kind) {
       case 'parameter': {
@@ -145,7 +145,7 @@ function isNullable({ kind }: CelType): boolean {
   return ['null', 'opaque', 'object', 'duration', 'timestamp', 'dyn'].includes(kind)
 }
 
-/** The more general of two types that are known to fit each other. */
+/** Returns the more general of two types that are known to fit each other. */
 export function mostGeneral(a: CelType, b: CelType): CelType {
   return isEqualOrWider(a, b) ? a : b
 }
@@ -190,7 +190,7 @@ export function equalTypes(a: CelType, b: CelType): boolean {
   return a.kind === b.kind
 }
 
-/** T of optional_type(T). */
+/** Returns T of optional_type(T). */
 export function unwrapOptional(type: CelType): CelType | undefined {
   if (type.kind !== 'opaque' || type.name !== optionalTypeName) return undefined
   return type.parameters[0]

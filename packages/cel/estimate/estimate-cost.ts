@@ -12,11 +12,11 @@ export interface EstimateOptions {
   readonly checked: Checked
   readonly variables: ReadonlyMap<string, CelType>
   readonly types: ReadonlyMap<string, ObjectType>
-  /** Of a path: what the types do not say. */
+  /** Returns the size of the value at a path if the types do not define it. */
   readonly sizes?: ((path: readonly string[]) => Range | undefined) | undefined
 }
 
-/** What evaluating costs at least and at most, as cel-go's checker estimates it. */
+/** Returns the least and the largest cost of an evaluation, as cel-go's checker estimates it. */
 export function estimateCost(options: EstimateOptions): Range {
   return new Estimator(options).cost(options.checked.expr)
 }
@@ -128,7 +128,7 @@ class Estimator {
     return sum(targetCost, cost ?? fixedRange(0), ...costs)
   }
 
-  /** Operators that do not evaluate every operand. */
+  /** Handles operators that do not evaluate every operand. */
   #control(expr: CallExpr, [first, second, third]: readonly Range[]): Range | undefined {
     if (!first || !second) return undefined
     if (expr.name === '_&&_' || expr.name === '_||_') {
@@ -290,10 +290,10 @@ class Estimator {
     return this.#options.sizes?.(path) ?? this.#declaredSize(path)
   }
 
-  /** What the type at the path says of its size. */
+  /** Returns the size that the type at the path declares. */
   #declaredSize([first = '', ...steps]: readonly string[]): Range | undefined {
     const declared = this.#options.variables.get(first)
-    // Upstream takes the name of a type for one more variable, of no size.
+    // Upstream treats the name of a type as a further variable of size zero.
     if (!declared) return steps.length === 0 ? fixedRange(0) : undefined
     let type: CelType | undefined = unwrapOptional(declared) ?? declared
     for (const step of steps) {
@@ -331,7 +331,7 @@ function isBinding({ range, condition, accuVar }: ComprehensionExpr): boolean {
   )
 }
 
-/** A declared value that says nothing of its size counts as one of none, as upstream has it. */
+/** A declared value without a size counts as empty, as upstream. */
 function boundOf(type: CelType): Range {
   const max = 'maxElements' in type ? (type.maxElements ?? 0) : 0
   return { min: 0, max: Math.min(max, unbounded) }

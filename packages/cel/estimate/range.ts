@@ -1,6 +1,6 @@
 import type { Range } from '../check/library.ts'
 
-/** The largest size and cost; whatever is more is this. */
+/** The largest size and cost; larger ones are capped to this. */
 export const unbounded = 2 ** 64
 
 export const unknownSize: Range = Object.freeze({ min: 0, max: unbounded })

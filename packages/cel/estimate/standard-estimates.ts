@@ -10,12 +10,12 @@ export function sizeAt(args: readonly SizeEstimate[], at: number): { min: number
   return args[at]?.size ?? unknownSize
 }
 
-/** Goes through one argument once, or `factor` times. */
+/** Estimates one traversal of an argument, or `factor` ones. */
 export function traversing(at: number, factor = 1): Estimate {
   return (args) => ({ cost: scaled(sizeAt(args, at), textFactor * factor) })
 }
 
-/** As traversing; the result is as large as the argument. */
+/** Does the same as traversing; the result is as large as the argument. */
 export function copying(at: number): Estimate {
   return (args) => ({ cost: scaled(sizeAt(args, at), textFactor), resultSize: sizeAt(args, at) })
 }
@@ -63,7 +63,7 @@ export const containsEstimate: Estimate = (args) => ({
   cost: product(scaled(sizeAt(args, 0), textFactor), scaled(sizeAt(args, 1), textFactor)),
 })
 
-/** Compares every element of a list; text is read while it is compared. */
+/** Estimates comparing every element of a list; text is read while it is compared. */
 export const elementsEstimate: Estimate = ([list]) => {
   const size = list?.size ?? unknownSize
   const element = list?.element?.()

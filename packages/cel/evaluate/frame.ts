@@ -4,16 +4,19 @@ import type { CelValue } from '../language/cel-value.ts'
 /** One step of a program. */
 export interface Step {
   run(frame: Frame): CelValue
-  /** The value, when it is known before anything runs. */
+  /** The value if it is known before evaluation. */
   readonly constant?: { readonly value: CelValue }
   /**
-   * A name and what is selected from it: selecting more costs no more than the selection. Branches
-   * of `?:` are paid for as parts of one such chain.
+   * Marks a name with selections: each further selection costs only itself. Branches of `?:` are
+   * charged as parts of one such chain.
    */
   readonly chain?: 'plain' | 'choice'
 }
 
-/** What a local variable holds: an error may be absorbed later, a late value is made when read. */
+/**
+ * The content of a local variable: an error may be absorbed later, and a late value is computed
+ * when read.
+ */
 export type Local = { readonly value: CelValue } | { readonly error: CelRuntimeError } | LateLocal
 
 export interface LateLocal {
@@ -61,7 +64,7 @@ export class Frame {
     this.#locals[slot] = local
   }
 
-  /** Runs a step and keeps its error as a value, as && and || need it. */
+  /** Runs a step and returns its error as a value, as && and || need it. */
   attempt(step: Step): { readonly value: CelValue } | { readonly error: CelRuntimeError } {
     try {
       return { value: step.run(this) }

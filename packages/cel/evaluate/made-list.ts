@@ -4,7 +4,7 @@ import { itemsOf } from '../values/kinds.ts'
 
 /**
  * A list that grows by `+`. The longest list of a chain owns the array's end and adds in place, so
- * that collecting n items takes n steps; a list that is not the longest is copied.
+ * that collecting n items takes n steps. A shorter list is copied.
  */
 class MadeList implements CelList {
   readonly celKind = 'list'
@@ -22,7 +22,7 @@ class MadeList implements CelList {
 
   plus(other: CelList): CelList {
     const items = this.#items.length === this.size ? this.#items : this.#items.slice(0, this.size)
-    // Collected first: the other list may be this one.
+    // The items are collected first, because the other list may be this one.
     const added = [...itemsOf(other)]
     for (const item of added) items.push(item)
     return new MadeList(items)
@@ -33,7 +33,7 @@ export function madeList(items: CelValue[]): CelList {
   return new MadeList(items)
 }
 
-/** `a + b`; lists with identities merge. */
+/** Concatenates lists; lists with identities merge. */
 export function concatenate(a: CelList, b: CelList): CelList {
   const { listKind } = a
   if (listKind?.type === 'set') {
@@ -56,7 +56,7 @@ function withKind(list: CelList, { listKind }: CelList): CelList {
   return { celKind: 'list', size: list.size, listKind, at: (index) => list.at(index) }
 }
 
-/** Is the value in the list? */
+/** Returns true if the value is in the list. */
 export function contains(list: CelList, value: CelValue): boolean {
   for (let at = 0; at < list.size; at += 1) {
     if (areEqual(list.at(at), value)) return true

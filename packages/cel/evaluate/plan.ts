@@ -19,7 +19,7 @@ import { Frame, type Step } from './frame.ts'
 import { contains, madeList } from './made-list.ts'
 import { isPresent, keyText, select } from './select.ts'
 
-/** What each thing costs, as cel-go counts. */
+/** The costs of operations, as cel-go counts them. */
 const evaluationCosts = Object.freeze({
   identOrSelect: 1,
   list: 10,
@@ -29,14 +29,14 @@ const evaluationCosts = Object.freeze({
   patternFactor: 0.25,
 })
 
-/** A checked expression as steps. */
+/** Converts a checked expression to steps. */
 export function plan(checked: Checked): Step {
   return new Planner(checked).plan(checked.expr)
 }
 
 const constant = (value: CelValue): Step => ({ run: () => value, constant: { value } })
 
-/** A chain that is paid for by its reader: the same steps without the cost of the name. */
+/** Returns a chain that its reader pays for: the same steps without the cost of the name. */
 function branchOf(step: Step): (frame: Frame) => CelValue {
   if (step.chain !== 'plain') return (frame) => step.run(frame)
   return (frame) => {
@@ -321,7 +321,7 @@ function orElse(left: Step, right: Step, isOptional: boolean): Step {
   }
 }
 
-/** `x in [1, 2, 3]`: the list is known, and the search is free. */
+/** Plans `x in [1, 2, 3]`: the list is known, and the search is free. */
 function membership(value: Step, list: CelValue): Step {
   if (isList(list)) {
     if (list.size === 0) return constant(false)
@@ -394,7 +394,7 @@ const conversions: ReadonlySet<string> = new Set(
   'bool bytes double duration dyn int string timestamp uint'.split(' '),
 )
 
-/** A conversion of a literal is done once and free. */
+/** The conversion of a literal is computed once and is free. */
 function folded({ name, target }: CallExpr, step: Step, args: readonly Step[]): Step {
   const [arg] = args
   if (target || args.length !== 1 || !arg?.constant || !conversions.has(name)) return step
@@ -408,7 +408,7 @@ interface Loop {
   readonly condition: Step
   readonly step: Step
   readonly result: Step
-  /** The iteration variables stand in the slots after it. */
+  /** The iteration variables are in the slots after it. */
   readonly accuSlot: number
   readonly hasTwo: boolean
 }
@@ -437,7 +437,7 @@ function* iterate(range: CelValue): Generator<[CelValue, CelValue]> {
   }
 }
 
-/** The cost of going through text or a list once. */
+/** Returns the cost of traversing text or a list once. */
 export function traversalCost(...values: readonly CelValue[]): number {
   const size = values.reduce<number>((sum, value) => sum + sizeOf(value), 0)
   return Math.ceil(size * evaluationCosts.textFactor)

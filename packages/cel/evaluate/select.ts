@@ -3,11 +3,11 @@ import { CelOptional, CelUint, type CelList, type CelValue } from '../language/c
 import { isList, isMap, isObject } from '../values/kinds.ts'
 
 export interface Selection {
-  /** Written with `?`: nothing there is no error. */
+  /** True for a selection with `?`, where a missing value is not an error. */
   readonly isOptional: boolean
 }
 
-/** `operand.key` or `operand[key]`. A selection from an optional is one itself. */
+/** Plans `operand.key` or `operand[key]`. A selection from an optional is itself an optional. */
 export function select(operand: CelValue, key: CelValue, { isOptional }: Selection): CelValue {
   if (operand instanceof CelOptional) {
     if (operand.value === undefined) return operand
@@ -24,7 +24,7 @@ export function select(operand: CelValue, key: CelValue, { isOptional }: Selecti
   throw new CelRuntimeError(`no such key: ${keyText(key)}`)
 }
 
-/** has(operand.key) */
+/** Plans has(operand.key). */
 export function isPresent(operand: CelValue, key: string): boolean {
   if (operand instanceof CelOptional) {
     return operand.value !== undefined && isPresent(operand.value, key)

@@ -145,7 +145,7 @@ function isLinkLocalUnicast(bytes: Uint8Array): boolean {
   return bytes.length === 4 ? a === 169 && b === 254 : a === 0xfe && (b & 0xc0) === 0x80
 }
 
-/** ip(), isIP() and what one asks of an address. */
+/** Adds ip(), isIP() and methods of addresses. */
 export const ipLibrary: CelLibrary = {
   name: 'ip',
   constants: {
@@ -229,7 +229,7 @@ function containsCidr(network: CelValue = null, other: CelValue = null): boolean
   return outer.bits <= inner.bits && includes(outer, inner.bytes)
 }
 
-/** cidr(), isCIDR() and what one asks of a network. */
+/** Adds cidr(), isCIDR() and methods of networks. */
 export const cidrLibrary: CelLibrary = {
   name: 'cidr',
   constants: {

@@ -160,7 +160,7 @@ function toInt(value: CelValue): CelValue {
   return parsed
 }
 
-/** What no text of the type says. */
+/** Reports that the text does not represent a value of the type. */
 function conversionError(to: string): CelRuntimeError {
   return new CelRuntimeError(`type conversion error from 'string' to '${to}'`)
 }
@@ -220,7 +220,7 @@ export function toText(value: CelValue): string {
   throw noSuchOverload()
 }
 
-/** As Go prints with `%g` and the shortest digits: an exponent below -4 and from 21 on. */
+/** Formats like Go's `%g` with the shortest digits: with an exponent below -4 and from 21 on. */
 export function doubleText(value: number): string {
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'

@@ -16,12 +16,12 @@ interface Signature {
   readonly gives: CelType
 }
 
-/** One overload of a function that is called as `name(a, b)`. */
+/** Declares one overload of a function that is called as `name(a, b)`. */
 export function plain({ id, takes, gives }: Signature, call: Call, extra: Extra = {}): Overload {
   return { id, parameters: takes, result: gives, call: (args) => call(...args), ...extra }
 }
 
-/** One overload of a function that is called as `a.name(b)`. */
+/** Declares one overload of a function that is called as `a.name(b)`. */
 export function member(signature: Signature, call: Call, extra: Extra = {}): Overload {
   return { ...plain(signature, call, extra), isMember: true }
 }

@@ -10,7 +10,7 @@ import {
 import { isList, isMap, isNumber, itemsOf, typeNameOf } from '../values/kinds.ts'
 import { doubleText, toText } from './conversions.ts'
 
-/** `'%s has %d'.format([a, b])`. Throws CelRuntimeError. */
+/** Implements `'%s has %d'.format([a, b])`. Throws CelRuntimeError. */
 export function formatText(pattern: string, args: CelList): string {
   let next = 0
   let made = ''
@@ -51,7 +51,7 @@ const clauses: Readonly<Record<string, Clause>> = Object.freeze({
     ),
 })
 
-/** Halves go to the even neighbour, as Go rounds. */
+/** Halves are rounded to the even neighbour, as in Go. */
 function fixedText(value: number, precision: number): string {
   const scaled = Math.abs(value) * 10 ** precision
   const isTie = scaled % 1 === 0.5 && Math.floor(scaled) % 2 === 0

@@ -47,7 +47,7 @@ function list(value: CelValue | undefined): CelList {
   return value
 }
 
-/** As upstream's list library counts: an element is 1, text a tenth of its length. */
+/** Counts as upstream's list library does: an element is 1, text a tenth of its length. */
 function traversed(value: CelValue): number {
   if (typeof value === 'string') return Math.floor(lengthOf(value) * 0.1)
   if (value instanceof Uint8Array) return Math.floor(value.length * 0.1)
@@ -93,7 +93,7 @@ function isSorted(value?: CelValue): boolean {
   )
 }
 
-/** isSorted(), sum(), min(), max(), indexOf() and lastIndexOf() of lists. */
+/** Adds isSorted(), sum(), min(), max(), indexOf() and lastIndexOf() of lists. */
 export const listLibrary: CelLibrary = {
   name: 'lists',
   functions: [
@@ -194,7 +194,7 @@ const flattening = {
     )) satisfies Estimate,
 }
 
-/** cel-go's extension for lists, version 3, with the macro sortBy(). */
+/** Adds cel-go's extension for lists, version 3, with the macro sortBy(). */
 export const listExtensionLibrary: CelLibrary = {
   name: 'list extension',
   macros: ['sort-by'],
@@ -338,7 +338,7 @@ function holdsAll(outer: CelList, inner: CelList): boolean {
   return [...itemsOf(inner)].every((item) => contains(outer, item))
 }
 
-/** sets.contains(), sets.equivalent() and sets.intersects() of lists. */
+/** Adds sets.contains(), sets.equivalent() and sets.intersects() of lists. */
 export const setLibrary: CelLibrary = {
   name: 'sets',
   functions: [

@@ -45,7 +45,7 @@ function pair(id: string, left: CelType, right: CelType, gives: CelType): Omit<O
   return { id, parameters: [left, right], result: gives }
 }
 
-/** All overloads of an operator do the same: look at what the values are. */
+/** All overloads of an operator share one implementation, which checks the values' types. */
 function operator(
   name: string,
   act: (left: CelValue, right: CelValue) => CelValue,
@@ -140,7 +140,7 @@ export const operatorFunctions: readonly FunctionDeclaration[] = [
   operator('_?._', noValue, [pair('select_optional_field', dyn, string, optionalType(a))]),
 ]
 
-/** The planner has steps of its own for these. */
+/** The planner has its own steps for these. */
 function noValue(): never {
   throw new RangeError('Cannot call: the operator is no function')
 }
@@ -183,7 +183,10 @@ function comparison(name: string, at: number): FunctionDeclaration {
   ])
 }
 
-/** Negative, zero or positive; undefined when NaN takes part. Throws for what has no order. */
+/**
+ * Returns a negative number, zero or a positive one, or undefined if either is NaN. Throws for
+ * values without an order.
+ */
 export function compareValues(left: CelValue, right: CelValue): number | undefined {
   if (isNumber(left) && isNumber(right)) return compareNumbers(left, right)
   if (typeof left === 'string' && typeof right === 'string') return compareText(left, right)

@@ -11,7 +11,7 @@ const a = typeParameter('V')
 const optionalA = optionalType(a)
 const listOfOptionals = listType(optionalA)
 
-/** `optional.of` and what belongs to it, with the macros optMap() and optFlatMap(). */
+/** Adds `optional.of` and related functions, with the macros optMap() and optFlatMap(). */
 export const optionalLibrary: CelLibrary = {
   name: 'optional',
   macros: ['optional'],
@@ -49,7 +49,7 @@ export const optionalLibrary: CelLibrary = {
         (value = null) => optionalOf(value).value !== undefined,
       ),
     ),
-    // The planner has steps of its own for these two: the second part may not be evaluated.
+    // The planner has its own steps for these two, because the second part may not be evaluated.
     declare(
       'or',
       member(
@@ -115,7 +115,7 @@ function isZero(value: CelValue): boolean {
 const k = typeParameter('K')
 const mapKV = mapType(k, a)
 
-/** all(), exists() and the like with index or key, transformList(), transformMap(). */
+/** Adds all(), exists() and the like with index or key, transformList() and transformMap(). */
 export const twoVariableLibrary: CelLibrary = {
   name: 'two-variable comprehensions',
   macros: ['two-variable'],
@@ -143,5 +143,5 @@ export const twoVariableLibrary: CelLibrary = {
   ],
 }
 
-/** The macro cel.bind(). */
+/** Adds the macro cel.bind(). */
 export const bindingLibrary: CelLibrary = { name: 'bindings', macros: ['bind'], functions: [] }

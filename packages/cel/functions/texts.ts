@@ -23,7 +23,7 @@ const { bool, int, string, dyn } = celTypes
 const strings = listType(string)
 
 const textLimits = Object.freeze({
-  /** Characters of a text that a function makes. */
+  /** The number of characters in a function's result. */
   resultLengthMax: 16 * 1024 * 1024,
   patternsCachedMax: 500,
 })
@@ -51,7 +51,7 @@ const tests: readonly (readonly [string, string, TextTest])[] = [
   ['endsWith', 'ends_with_string', (value, other) => value.endsWith(other)],
 ]
 
-/** Functions on text that are part of the language itself. */
+/** Text functions that are part of the language itself. */
 export const textFunctions: readonly FunctionDeclaration[] = [
   ...tests.map(([name, id, act]) =>
     declare(
@@ -89,7 +89,7 @@ export const textFunctions: readonly FunctionDeclaration[] = [
 
 const patterns = new Map<string, RE2JS>()
 
-/** Runs in linear time. Throws CelRuntimeError for what is no pattern. */
+/** Runs in linear time. Throws CelRuntimeError if the text is not a valid pattern. */
 export function patternOf(source: string): RE2JS {
   const known = patterns.get(source)
   if (known) return known
@@ -127,7 +127,7 @@ function findAll(
 
 const searching = { cost: patternCost, estimate: findingEstimate, isCostByName: true }
 
-/** find() and findAll(). */
+/** Adds find() and findAll(). */
 export const regexLibrary: CelLibrary = {
   name: 'regex',
   functions: [
@@ -161,7 +161,7 @@ const joining = {
   isCostByName: true,
 }
 
-/** cel-go's extension for text, version 2. Positions count code points. */
+/** Adds cel-go's extension for text, version 2. Positions count code points. */
 export const stringLibrary: CelLibrary = {
   name: 'strings',
   functions: [
@@ -355,7 +355,7 @@ function substring(value?: CelValue, from?: CelValue, to?: CelValue): string {
   return characters.slice(start, end).join('')
 }
 
-/** What Go takes for space; the engine's `\\s` knows more. */
+/** The characters that Go treats as space; the engine's `\\s` includes more. */
 const space =
   '[\\t\\n\\v\\f\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]+'
 const outerSpace = new RegExp(`^${space}|${space}$`, 'gu')

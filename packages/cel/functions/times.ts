@@ -61,7 +61,7 @@ export const timeFunctions: readonly FunctionDeclaration[] = Object.entries(part
   },
 )
 
-/** A date whose UTC fields are what clocks in the zone show. */
+/** Returns a date whose UTC fields are the local time in the zone. */
 function localDate({ nanos }: CelTimestamp, zone: string): Date {
   const utc = Number(floorDivide(nanos, milli))
   if (zone === 'UTC' || zone === '') return new Date(utc)

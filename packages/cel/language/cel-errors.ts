@@ -1,11 +1,11 @@
-/** One thing that is wrong with an expression; line and column count from 1 and 0. */
+/** One error in an expression. Lines count from 1, columns from 0. */
 export interface CelIssue {
   readonly line: number
   readonly column: number
   readonly message: string
 }
 
-/** The expression is not CEL or does not fit its environment. The message shows every place. */
+/** Reports that the text is not valid CEL or does not fit its environment. The message shows every place. */
 export class CelCompileError extends Error {
   readonly issues: readonly CelIssue[]
   constructor(message: string, issues: readonly CelIssue[]) {
@@ -15,12 +15,12 @@ export class CelCompileError extends Error {
   }
 }
 
-/** `no such overload`: no function of that name takes values of these types. */
+/** `no such overload` means that no function of that name takes values of these types. */
 export type CelRuntimeReason = 'no such overload' | 'other'
 
-/** The expression cannot be evaluated for these values: `no such key: x`. */
+/** Reports that the expression cannot be evaluated for these values: `no such key: x`. */
 export class CelRuntimeError extends Error {
-  /** The evaluation had cost this much when it failed. */
+  /** The cost of the evaluation until it failed. */
   cost = 0
   readonly reason: CelRuntimeReason
   constructor(message: string, reason: CelRuntimeReason = 'other') {
@@ -30,7 +30,7 @@ export class CelRuntimeError extends Error {
   }
 }
 
-/** The evaluation cost more than it may; && and || do not hide it. */
+/** Reports that the evaluation exceeded its cost limit; && and || do not hide it. */
 export class CelCostError extends Error {
   constructor() {
     super('operation cancelled: actual cost limit exceeded')

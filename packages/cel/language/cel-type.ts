@@ -4,7 +4,7 @@ export type CelType =
   | {
       readonly kind: 'list'
       readonly element: CelType
-      /** How lists of this type are equal and are added, when not as usual. */
+      /** How lists of this type are compared and concatenated, if not as usual. */
       readonly listKind?: ListKind
       readonly maxElements?: number
     }
@@ -32,7 +32,7 @@ export type ScalarKind =
   | 'timestamp'
   | 'duration'
 
-/** Lists whose items have an identity: equal in any order, and `+` merges. */
+/** Lists whose items have an identity: they are equal in any order, and `+` merges. */
 export type ListKind =
   | { readonly type: 'set' }
   | { readonly type: 'map'; readonly keys: readonly string[] }
@@ -44,9 +44,9 @@ export interface ObjectType {
 
 export interface ObjectField {
   readonly type: CelType
-  /** The field's name in JSON, when it differs from its name in CEL. */
+  /** The field's name in JSON, if it differs from its name in CEL. */
   readonly jsonName?: string
-  /** Another name of a field that has one already; not among the fields of a value. */
+  /** A second name of a field, which is not among the fields of a value. */
   readonly isAlias?: boolean
 }
 
@@ -106,7 +106,7 @@ const printedScalars: Readonly<Record<ScalarKind, string>> = Object.freeze({
   duration: 'duration',
 })
 
-/** The type in CEL's words, as messages have it: `map(string, list(int))`. */
+/** Returns the type in CEL's words, as in messages: `map(string, list(int))`. */
 export function typeText(type: CelType): string {
   switch (type.kind) {
     case 'list':

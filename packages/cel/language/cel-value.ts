@@ -1,8 +1,8 @@
 import type { CelType, ListKind } from './cel-type.ts'
 
 /**
- * What an expression works on. int is a bigint, double a number, string a string; the others have
- * a class each. Plain JSON becomes such values through `valueOfJson`.
+ * A value of an expression. int is a bigint, double a number, string a string; the others have a
+ * class each. `valueOfJson` converts plain JSON to such values.
  */
 export type CelValue =
   | null
@@ -28,7 +28,7 @@ export class CelUint {
   }
 }
 
-/** A moment, in nanoseconds since 1970 in UTC. */
+/** A point in time, in nanoseconds since 1970 in UTC. */
 export class CelTimestamp {
   readonly nanos: bigint
   constructor(nanos: bigint) {
@@ -43,7 +43,7 @@ export class CelDuration {
   }
 }
 
-/** A list whose items may be made when they are asked for. */
+/** A list whose items may be created on demand. */
 export interface CelList {
   readonly celKind: 'list'
   readonly size: number
@@ -51,11 +51,11 @@ export interface CelList {
   at(index: number): CelValue
 }
 
-/** Keys are bool, int, uint or string. */
+/** A map. Keys are bool, int, uint or string. */
 export interface CelMap {
   readonly celKind: 'map'
   readonly size: number
-  /** Undefined when there is no such key; numbers find each other across types. */
+  /** Returns undefined if there is no such key. Numbers match each other across types. */
   get(key: CelValue): CelValue | undefined
   keys(): Iterable<CelValue>
 }
@@ -64,15 +64,15 @@ export interface CelMap {
 export interface CelObject {
   readonly celKind: 'object'
   readonly typeName: string
-  /** Undefined when the field is not set. */
+  /** Returns undefined if the field is not set. */
   get(field: string): CelValue | undefined
-  /** Names of the fields that are set. */
+  /** Returns the names of the set fields. */
   fields(): Iterable<string>
-  /** Same object or equal in every field, when the object knows better than by its fields. */
+  /** Compares objects; defined only if comparing the fields is not right. */
   equals?(other: CelValue): boolean
 }
 
-/** A value that only the functions of one library understand. */
+/** A value that only the functions of one library can use. */
 export class CelOpaque {
   readonly type: CelType
   readonly value: unknown

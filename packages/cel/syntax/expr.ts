@@ -1,6 +1,6 @@
 import type { CelValue } from '../language/cel-value.ts'
 
-/** `at` is where an expression starts to matter, as an offset in the text: an operator, a bracket. */
+/** An expression. `at` is the offset in the text of its operator or bracket. */
 export type Expr =
   | LiteralExpr
   | IdentExpr
@@ -28,7 +28,7 @@ export interface SelectExpr {
   readonly at: number
   readonly operand: Expr
   readonly field: string
-  /** has(a.b) */
+  /** True for has(a.b). */
   readonly isTest: boolean
 }
 
@@ -44,7 +44,7 @@ export interface ListExpr {
   readonly kind: 'list'
   readonly at: number
   readonly elements: readonly Expr[]
-  /** Elements written as `?x`. */
+  /** The indexes of elements written as `?x`. */
   readonly optionals: ReadonlySet<number>
 }
 
@@ -74,13 +74,13 @@ export interface StructField {
   readonly isOptional: boolean
 }
 
-/** What macros such as all() stand for: a loop with an accumulator. */
+/** The expansion of macros such as all(): a loop with an accumulator. */
 export interface ComprehensionExpr {
   readonly kind: 'comprehension'
   readonly at: number
   readonly range: Expr
   readonly iterVar: string
-  /** With two, the first is the index or key. */
+  /** With two variables, the first is the index or key. */
   readonly iterVar2?: string | undefined
   readonly accuVar: string
   readonly accuInit: Expr
@@ -89,7 +89,7 @@ export interface ComprehensionExpr {
   readonly result: Expr
 }
 
-/** `a.b.c` as a name, when the expression is nothing else. */
+/** Returns `a.b.c` as a name if the expression is nothing else. */
 export function qualifiedName(expr: Expr): string | undefined {
   if (expr.kind === 'ident') return expr.name
   if (expr.kind !== 'select' || expr.isTest) return undefined

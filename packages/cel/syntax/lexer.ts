@@ -14,7 +14,7 @@ export type TokenKind =
 export interface Token {
   readonly kind: TokenKind
   readonly at: number
-  /** As it is written. */
+  /** The text as written. */
   readonly text: string
 }
 
@@ -51,7 +51,7 @@ export function lex(text: string): Lexed {
       at += token.text.length
     } else {
       const wrong = String.fromCodePoint(text.codePointAt(at) ?? 0)
-      // What begins like an operator takes the next character along, as upstream has it.
+      // A wrong operator character is reported with the next character, as upstream.
       const width = /[=|&]/.test(wrong) ? 2 : wrong.length
       const shown = /["']/.test(wrong) ? text.slice(at) : text.slice(at, at + width)
       problems.push({ at, message: `Syntax error: token recognition error at: '${shown}'` })

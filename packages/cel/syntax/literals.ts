@@ -1,10 +1,10 @@
-/** Text in quotes as what it says. Throws SyntaxError for escapes that do not exist. */
+/** Returns the value of a quoted text. Throws SyntaxError for unknown escapes. */
 export function textOfLiteral(token: string): string {
   const { body, isRaw } = unquote(token)
   return isRaw ? body : unescape(body, (code) => String.fromCodePoint(code)).join('')
 }
 
-/** As textOfLiteral, but `\x41` and `\101` are bytes. */
+/** Does the same as textOfLiteral, but `\x41` and `\101` are bytes. */
 export function bytesOfLiteral(token: string): Uint8Array {
   const { body, isRaw } = unquote(token)
   const encoder = new TextEncoder()

@@ -1,10 +1,10 @@
 import type { CallExpr, ComprehensionExpr, Expr } from './expr.ts'
 import type { Problem } from './source.ts'
 
-/** Macros that an environment may have beside has(), all() and the like. */
+/** Macros that an environment may add to has(), all() and the like. */
 export type MacroGroup = 'optional' | 'two-variable' | 'bind' | 'sort-by'
 
-/** The accumulator of comprehensions; no name that anybody can write. */
+/** The accumulator of comprehensions. The name cannot be written in an expression. */
 export const accumulator = '@result'
 
 type Expand = (call: CallExpr, found: Problem[]) => Expr
@@ -14,7 +14,7 @@ interface Macro {
   readonly expand: Expand
 }
 
-/** What a call stands for, or the call itself when it is no macro. */
+/** Returns the expansion of a call, or the call itself if it is not a macro. */
 export function expandMacro(
   call: CallExpr,
   groups: ReadonlySet<MacroGroup>,
@@ -112,7 +112,7 @@ function filtered(
   return args.length > 1 ? make.call('_?_:_', args[0], added, make.accu()) : added
 }
 
-/** Makes expressions that stand where the macro stands. */
+/** Creates expressions at the macro's position. */
 class Maker {
   readonly #at: number
   readonly #item: string
@@ -192,7 +192,7 @@ function variableName(
   return ''
 }
 
-/** A loop over nothing, whose accumulator is the variable. */
+/** Creates a loop over nothing, whose accumulator is the variable. */
 function bound(
   make: Maker,
   at: number,
@@ -237,7 +237,7 @@ function optionalMacro(name: 'optMap' | 'optFlatMap'): Expand {
   }
 }
 
-/** `list.sortBy(e, key)`: the keys are made by a loop, and the list is ordered by them. */
+/** Expands `list.sortBy(e, key)`: a loop computes the keys, by which the list is sorted. */
 const sortByMacro: Expand = (call, found) => {
   const { target, at, args } = call
   const [variable, key] = args

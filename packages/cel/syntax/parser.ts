@@ -6,7 +6,7 @@ import { expandMacro, type MacroGroup } from './macros.ts'
 import { compileError, type Problem } from './source.ts'
 
 const parserLimits = Object.freeze({
-  /** Characters of one expression. */
+  /** The number of characters in one expression. */
   textLengthMax: 100_000,
   depthMax: 250,
 })
@@ -39,7 +39,7 @@ class ParseStop extends Error {
 }
 
 const literals = `'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER`
-/** What may stand at the start, and after an opening bracket. */
+/** The tokens that are valid at the start, and after an opening bracket. */
 const starts = Object.freeze({
   any: `'[', '{', '(', '.', '-', '!', ${literals}`,
   '(': `'[', '{', '(', ')', '.', '-', '!', ${literals}`,
@@ -73,13 +73,13 @@ const relations: Readonly<Record<string, string>> = Object.freeze({
   in: '@in',
 })
 
-/** Recursive descent; the text stops at the first place that makes no sense. */
+/** Parses by recursive descent and stops at the first error. */
 class Parser {
   readonly #tokens: readonly Token[]
   readonly #macros: ReadonlySet<MacroGroup>
   readonly problems: Problem[] = []
   #next = 0
-  /** The last bracket that was opened, by the token after it. */
+  /** The last opened bracket, identified by the token after it. */
   #opened: { next: number; by: keyof typeof starts } = { next: -1, by: 'any' }
   #depth = 0
 
@@ -164,7 +164,7 @@ class Parser {
     throw new ParseStop({ at: this.#peek().at, message })
   }
 
-  /** Long chains become a balanced tree, so that they are not deep. */
+  /** Parses a long chain to a balanced tree, so that it is not deep. */
   #balanced(symbol: string, name: string, operand: () => Expr): Expr {
     const terms = [operand()]
     const operators: Token[] = []
@@ -312,7 +312,7 @@ class Parser {
     }
   }
 
-  /** An operator too many is passed over, so that what comes after it is read, too. */
+  /** Skips a surplus operator, so that the text after it is parsed, too. */
   #noOperand(): Expr {
     const { kind, text, at } = this.#peek()
     const expected = `expecting {${starts[this.#opened.next === this.#next ? this.#opened.by : 'any']}}`
@@ -429,7 +429,7 @@ class Parser {
     return struct ?? { kind: 'ident', at, name: leadingDot + text }
   }
 
-  /** `a.b.C{...}`: only what follows the names tells it from a selection. */
+  /** Parses `a.b.C{...}`: only the brace after the names distinguishes it from a selection. */
   #structAt(first: string): Expr | undefined {
     const start = this.#next
     let name = first

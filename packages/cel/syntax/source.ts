@@ -1,7 +1,7 @@
 import { CelCompileError, type CelIssue } from '../language/cel-errors.ts'
 
 export interface Problem {
-  /** Offset in the text. */
+  /** The offset in the text. */
   readonly at: number
   readonly message: string
 }
@@ -9,7 +9,7 @@ export interface Problem {
 const issuesMax = 100
 const snippetMax = 16_384
 
-/** The error for everything that is wrong with a text, each problem with its line and a mark. */
+/** Returns the error for all problems of a text, each with its line and a mark. */
 export function compileError(text: string, problems: readonly Problem[]): CelCompileError {
   const lines = text.split('\n')
   const issues = problems
@@ -32,7 +32,7 @@ function locate(text: string, { at, message }: Problem): CelIssue {
 function show({ line, column, message }: CelIssue, lines: readonly string[]): string {
   const head = `ERROR: <input>:${line}:${column + 1}: ${message}`
   const source = (lines[line - 1] ?? '').replaceAll('\t', ' ')
-  // Of an empty text there is no place to show.
+  // An empty text has no place to show.
   if (source === '' && lines.length === 1) return `ERROR: <input>:1:0: ${message}`
   const characters = Array.from(source)
   if (characters.length > snippetMax) return head

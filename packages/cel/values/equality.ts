@@ -12,7 +12,7 @@ import {
 } from '../language/cel-value.ts'
 import { isList, isMap, isNumber, isObject, itemsOf } from './kinds.ts'
 
-/** Values of different types are unequal, but numbers equal by what they say. */
+/** Values of different types are unequal, except that numbers compare by value. */
 export function areEqual(a: CelValue, b: CelValue): boolean {
   if (isNumber(a) && isNumber(b)) return compareNumbers(a, b) === 0
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b
@@ -29,14 +29,14 @@ export function areEqual(a: CelValue, b: CelValue): boolean {
   return areEqual(a.value, b.value)
 }
 
-/** Undefined for NaN. */
+/** Returns undefined for NaN. */
 export function compareNumbers(
   a: bigint | number | CelUint,
   b: bigint | number | CelUint,
 ): number | undefined {
   const [whole, other] = [a, b].map((value) => (value instanceof CelUint ? value.value : value))
   if (whole === undefined || other === undefined) return undefined
-  // A double compares as doubles do, however large the whole number is.
+  // A comparison with a double uses doubles, however large the whole number is.
   const isMixed = typeof whole !== typeof other
   const left = isMixed ? Number(whole) : whole
   const right = isMixed ? Number(other) : other
@@ -54,7 +54,7 @@ export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return Math.sign(a.length - b.length)
 }
 
-/** By code points, where `<` of the engine goes by code units. */
+/** Compares by code points; the engine's `<` compares code units. */
 export function compareText(a: string, b: string): number {
   if (a === b) return 0
   const length = Math.min(a.length, b.length)
@@ -93,7 +93,7 @@ function equalListMaps(a: CelList, b: CelList, keys: readonly string[]): boolean
   })
 }
 
-/** What tells an item of a list map from others, as text. */
+/** Returns the text that identifies an item of a list map. */
 export function identityOf(item: CelValue, keys: readonly string[]): string {
   const values = keys.map((key) => {
     const value = isObject(item) ? item.get(key) : isMap(item) ? item.get(key) : undefined

@@ -1,4 +1,4 @@
-/** An address as its 4 or 16 bytes; undefined when the text is none. */
+/** Parses an address to its 4 or 16 bytes. Returns undefined if the text is not one. */
 export function parseIp(text: string): Uint8Array | undefined {
   return text.includes(':') ? parseV6(text) : parseV4(text)
 }
@@ -40,7 +40,7 @@ export function isMapped(bytes: Uint8Array): boolean {
   )
 }
 
-/** The one way to write the address (RFC 5952). */
+/** Returns the canonical form of the address (RFC 5952). */
 export function ipText(bytes: Uint8Array): string {
   if (bytes.length === 4) return bytes.join('.')
   const groups = Array.from(

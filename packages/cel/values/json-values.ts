@@ -17,7 +17,7 @@ import { durationText, parseDuration, parseTimestamp, timestampText } from './ti
 
 export type TypesByName = ReadonlyMap<string, ObjectType>
 
-/** JSON, or a value already, as a value of the type. What is below is read when it is asked for. */
+/** Converts JSON, or returns a value as it is. Nested values are converted on demand. */
 export function valueOfJson(json: unknown, type: CelType, types: TypesByName): CelValue {
   if (isValue(json)) return json
   if (json === null || json === undefined) return null
@@ -39,7 +39,7 @@ function isValue(json: unknown): json is CelValue {
   if (typeof json === 'bigint') return true
   if (typeof json !== 'object' || json === null) return false
   if (valueClasses.some((one) => json instanceof one)) return true
-  // JSON has no functions, so that no JSON looks like a value.
+  // JSON has no functions, so no JSON looks like a value.
   return (
     ('get' in json && typeof json.get === 'function') ||
     ('at' in json && typeof json.at === 'function' && !Array.isArray(json))
@@ -84,7 +84,7 @@ function listOfJson(items: readonly unknown[], type: CelType, types: TypesByName
 }
 
 function recordOf(json: object, type: CelType, types: TypesByName): CelMap | CelObject {
-  // An object that is no array has members by name, whatever they are.
+  // An object other than an array has members by name, whatever they are.
   const members = json as Readonly<Record<string, unknown>>
   if (type.kind === 'object') {
     const fields = types.get(type.name)
@@ -130,7 +130,7 @@ function objectOfJson(
   }
 }
 
-/** A value as JSON, for results that are JSON. Throws CelRuntimeError for what JSON cannot say. */
+/** Converts a value to JSON. Throws CelRuntimeError for values that JSON cannot represent. */
 export function jsonOfValue(value: CelValue): unknown {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
   if (typeof value === 'number') return value

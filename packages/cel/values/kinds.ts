@@ -36,7 +36,7 @@ export function isNumber(value: CelValue): value is bigint | number | CelUint {
   return typeof value === 'bigint' || typeof value === 'number' || value instanceof CelUint
 }
 
-/** The name that type() gives. */
+/** Returns the name that type() returns. */
 export function typeNameOf(value: CelValue): string {
   if (value === null) return 'null_type'
   switch (typeof value) {
@@ -72,7 +72,7 @@ const longNames = Object.freeze({
   duration: 'google.protobuf.Duration',
 })
 
-/** Does a value have the type, as far as one sees from outside? Elements are not looked at. */
+/** Returns true if a value has the type, without checking elements. */
 export function hasType(value: CelValue, type: CelType): boolean {
   switch (type.kind) {
     case 'dyn':
@@ -95,7 +95,7 @@ export function hasType(value: CelValue, type: CelType): boolean {
   }
 }
 
-/** Characters, bytes, elements or fields; 1 for everything that has no size. */
+/** Returns the number of characters, bytes, elements or fields; 1 for anything without a size. */
 export function sizeOf(value: CelValue): number {
   if (typeof value === 'string') return lengthOf(value)
   if (typeof value !== 'object' || value === null) return 1
@@ -116,7 +116,7 @@ function isSized(value: unknown): value is { celSize: number } {
   )
 }
 
-/** In code points. */
+/** Returns the length in code points. */
 export function lengthOf(text: string): number {
   let length = text.length
   for (let at = 0; at < text.length - 1; at += 1) {

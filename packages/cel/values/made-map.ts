@@ -1,7 +1,7 @@
 import { CelRuntimeError } from '../language/cel-errors.ts'
 import { CelUint, type CelMap, type CelValue } from '../language/cel-value.ts'
 
-/** The key as a Map finds it: numbers are found by value, whatever their type. */
+/** Returns the key for a Map: numbers compare by value, whatever their type. */
 function keyOf(key: CelValue): unknown {
   if (key instanceof CelUint) return key.value
   if (typeof key === 'number' && Number.isInteger(key)) return BigInt(key)
@@ -15,8 +15,8 @@ interface Entry {
 }
 
 /**
- * A map that grows. As with lists, the largest of a chain owns the entries and adds in place; an
- * entry counts for maps that are larger than its position.
+ * A map that grows. The largest map of a chain owns the entries and adds in place, like the largest
+ * list. An entry belongs to maps that are larger than its position.
  */
 class MadeMap implements CelMap {
   readonly celKind = 'map'
@@ -48,14 +48,14 @@ class MadeMap implements CelMap {
   }
 }
 
-/** A map that an expression has made. */
+/** Creates a map from an expression's entries. */
 export function mapOf(entries: Iterable<readonly [CelValue, CelValue]>): CelMap {
   const held = new Map<unknown, Entry>()
   for (const [key, value] of entries) held.set(keyOf(key), { at: held.size, key, value })
   return new MadeMap(held)
 }
 
-/** The map and one entry more. Throws CelRuntimeError when the key is there. */
+/** Returns the map with one more entry. Throws CelRuntimeError if the key exists. */
 export function mapPlus(map: CelMap, key: CelValue, value: CelValue): CelMap {
   if (map.get(key) !== undefined)
     throw new CelRuntimeError(`insert failed: key '${String(keyOf(key))}' already exists`)

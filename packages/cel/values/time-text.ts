@@ -69,7 +69,7 @@ const unitNanos: Readonly<Record<string, bigint>> = Object.freeze({
   h: 3600n * second,
 })
 
-/** `1h30m0.5s` as nanoseconds. Throws CelRuntimeError. */
+/** Parses `1h30m0.5s` to nanoseconds. Throws CelRuntimeError. */
 export function parseDuration(text: string): bigint {
   const wrong = (): CelRuntimeError =>
     new CelRuntimeError(`time: invalid duration ${JSON.stringify(text)}`)
@@ -93,7 +93,7 @@ export function checkDuration(nanos: bigint): bigint {
   return nanos
 }
 
-/** In seconds, as CEL prints durations: `5400.5s`. */
+/** Formats a duration in seconds, as CEL does: `5400.5s`. */
 export function durationText(nanos: bigint): string {
   const sign = nanos < 0n ? '-' : ''
   const absolute = nanos < 0n ? -nanos : nanos

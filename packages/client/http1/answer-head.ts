@@ -1,6 +1,6 @@
 import { isFieldName, isFieldValue } from '@skerry/base'
 
-/** Why bytes are no answer that may be trusted; the connection that they came by is of no more use. */
+/** Reports that bytes are not an answer that can be trusted. Their connection cannot be used any more. */
 export class BadAnswerError extends Error {
   override name = 'BadAnswerError'
   constructor(why: string) {
@@ -8,25 +8,26 @@ export class BadAnswerError extends Error {
   }
 }
 
-/** Lower-case names; a name that occurs more than once has an array, in order. */
+/** Headers by lower-case names. A name that occurs more than once has an array, in order. */
 export type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>
 
 export interface AnswerHead {
   readonly status: number
   readonly headers: AnswerHeaders
-  /** How long the body is, in bytes; or by what its end is told. */
+  /** The body's length in bytes, or how its end is marked. */
   readonly body: number | 'chunked' | 'until-close'
-  /** The connection takes another request after it. */
+  /** True if the connection takes another request afterwards. */
   readonly isKept: boolean
-  /** For how long the server keeps a connection that nobody uses, where it says so. */
+  /** How long the server keeps an unused connection, if it says so. */
   readonly idleMs: number | undefined
 }
 
 const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/
 
 /**
- * The lines of an answer's head, without the empty one at its end (RFC 9112, 4 to 6). Throws BadAnswerError for what
- * two readers could take for two things: two lengths, a length beside pieces, folded lines, spaces before a colon.
+ * Parses the lines of an answer's head, without the empty one at its end (RFC 9112, sections 4 to
+ * 6). Throws BadAnswerError if two readers could interpret it differently: two lengths, a length
+ * together with chunks, folded lines, spaces before a colon.
  */
 export function parseAnswerHead(text: string, isHead: boolean): AnswerHead {
   const [first = '', ...lines] = text.split('\r\n')
@@ -43,9 +44,9 @@ export function parseAnswerHead(text: string, isHead: boolean): AnswerHead {
   return { status, headers, body, isKept, idleMs: idleOf(headers['keep-alive']) }
 }
 
-/** Of a head or of trailers. */
+/** Parses the fields of a head or of trailers. */
 export function parseFields(lines: readonly string[]): AnswerHeaders {
-  // Without what every object has: a header may be called `constructor`.
+  // The object has no prototype, because a header may be named `constructor`.
   const headers: Record<string, string | string[]> = Object.create(null)
   for (const line of lines) {
     const colon = line.indexOf(':')
@@ -62,7 +63,7 @@ export function parseFields(lines: readonly string[]): AnswerHeaders {
   return headers
 }
 
-/** Spaces and tabs around a value are none of it; String.trim() would take more. */
+/** Removes spaces and tabs around a value; String.trim() would remove more. */
 function trimmed(line: string, start: number): string {
   let from = start
   let to = line.length
@@ -79,7 +80,7 @@ function framingOf(headers: AnswerHeaders, isNew: boolean): AnswerHead['body'] {
   const coding = headers['transfer-encoding']
   const length = headers['content-length']
   if (coding !== undefined) {
-    if (length !== undefined) throw new BadAnswerError('a length and pieces')
+    if (length !== undefined) throw new BadAnswerError('both content-length and transfer-encoding')
     const isChunked = typeof coding === 'string' && coding.toLowerCase() === 'chunked'
     if (!isChunked || !isNew) throw new BadAnswerError('bad transfer-encoding')
     return 'chunked'

@@ -3,9 +3,9 @@ import { BadAnswerError, parseAnswerHead, parseFields, type AnswerHead } from '.
 
 export interface AnswerEvents {
   onHead(head: AnswerHead): void
-  /** A piece of the body. */
+  /** Called with a piece of the body. */
   onData(bytes: Buffer): void
-  /** The answer is whole. */
+  /** Called when the answer is complete. */
   onEnd(): void
 }
 
@@ -23,16 +23,16 @@ const headEnd = Buffer.from('\r\n\r\n')
 const lineEnd = Buffer.from('\r\n')
 
 /**
- * Reads the answers of one connection, one after the other, however their bytes are cut (RFC 9112). As strict as a
- * reader may be: what is not sure to be what the server meant is refused, and bytes that nobody asked for are.
+ * Reads the answers of one connection, one after the other, however their bytes are split (RFC
+ * 9112). It is as strict as possible: ambiguous bytes are refused, and so are unrequested ones.
  */
 export class AnswerParser {
   readonly #events: AnswerEvents
   #state: State = 'idle'
   #isHead = false
-  /** Of a head or line that is not there as a whole. */
+  /** The bytes of an incomplete head or line. */
   #held: Buffer | undefined
-  /** Of a body with a length, or of a piece. */
+  /** The bytes left of a body with a length, or of a chunk. */
   #leftBytes = 0
   #interim = 0
   #trailerBytes = 0
@@ -41,7 +41,10 @@ export class AnswerParser {
     this.#events = events
   }
 
-  /** A request is sent. `isHead`: its answer has no body, whatever length it names. */
+  /**
+   * Starts reading the answer to a request. If `isHead`, the answer has no body, whatever length it
+   * names.
+   */
   begin(isHead: boolean): void {
     this.#state = 'head'
     this.#isHead = isHead
@@ -49,7 +52,7 @@ export class AnswerParser {
     this.#trailerBytes = 0
   }
 
-  /** Throws BadAnswerError; it reads nothing after that. */
+  /** Throws BadAnswerError and then reads nothing more. */
   read(chunk: Buffer): void {
     let rest = chunk
     if (this.#held) {
@@ -66,18 +69,18 @@ export class AnswerParser {
     }
   }
 
-  /** The server has ended the connection. False: in the middle of an answer. */
+  /** Ends when the server has ended the connection. Returns false if that was in the middle of an answer. */
   end(): boolean {
     if (this.#state !== 'until-close') return this.#state === 'idle'
     this.#finish()
     return true
   }
 
-  /** What is left after it; undefined where more is needed to go on. */
+  /** Returns the remaining bytes, or undefined if more are needed. */
   #step(bytes: Buffer): Buffer | undefined {
     switch (this.#state) {
       case 'idle':
-        throw new BadAnswerError('bytes that nobody asked for')
+        throw new BadAnswerError('unexpected bytes after the answer')
       case 'head':
         return this.#readHead(bytes)
       case 'length':
@@ -112,11 +115,12 @@ export class AnswerParser {
     return rest
   }
 
-  /** An answer before the answer, e.g. 103. */
+  /** Skips an interim answer, e.g. 103. */
   #skip({ status }: AnswerHead, rest: Buffer): Buffer {
     this.#interim += 1
-    if (status === 101) throw new BadAnswerError('it switches protocols unasked')
-    if (this.#interim > clientLimits.interimAnswersMax) throw new BadAnswerError('too many of 1xx')
+    if (status === 101) throw new BadAnswerError('it switched protocols without being asked')
+    if (this.#interim > clientLimits.interimAnswersMax)
+      throw new BadAnswerError('too many 1xx answers')
     return rest
   }
 
@@ -134,8 +138,9 @@ export class AnswerParser {
   #readSize(bytes: Buffer): Buffer | undefined {
     const line = lineOf(bytes, clientLimits.chunkLineBytesMax)
     if (line === undefined) return undefined
-    // What may follow the size is an extension, which nobody uses, and in which readers differ.
-    if (!/^[\da-f]{1,12}$/i.test(line)) throw new BadAnswerError('bad size of a piece')
+    // A chunk extension may follow the size. Nobody uses them, and readers interpret them
+    // differently.
+    if (!/^[\da-f]{1,12}$/i.test(line)) throw new BadAnswerError('bad chunk size')
     this.#leftBytes = Number.parseInt(line, 16)
     this.#state = this.#leftBytes === 0 ? 'trailers' : 'piece'
     return bytes.subarray(line.length + lineEnd.length)
@@ -143,13 +148,13 @@ export class AnswerParser {
 
   #readPieceEnd(bytes: Buffer): Buffer | undefined {
     const isWrong = bytes[0] !== 0x0d || (bytes.length > 1 && bytes[1] !== 0x0a)
-    if (isWrong) throw new BadAnswerError('a piece is longer than it says')
+    if (isWrong) throw new BadAnswerError('a chunk is longer than its size')
     if (bytes.length < lineEnd.length) return undefined
     this.#state = 'size'
     return bytes.subarray(lineEnd.length)
   }
 
-  /** They are checked, and dropped: nobody here asks for any. */
+  /** Checks trailers and drops them, because no caller needs them. */
   #readTrailer(bytes: Buffer): Buffer | undefined {
     const max = clientLimits.answerHeadBytesMax - this.#trailerBytes
     const line = lineOf(bytes, max)
@@ -173,9 +178,10 @@ function stateOf({ body }: AnswerHead): State {
   return body === 'until-close' ? body : 'length'
 }
 
-/** Undefined until it is there as a whole. */
+/** Returns undefined until the line is complete. */
 function lineOf(bytes: Buffer, bytesMax: number): string | undefined {
   const at = bytes.indexOf(lineEnd)
-  if (at > bytesMax || (at < 0 && bytes.length > bytesMax)) throw new BadAnswerError('a long line')
+  if (at > bytesMax || (at < 0 && bytes.length > bytesMax))
+    throw new BadAnswerError('a line is too long')
   return at < 0 ? undefined : bytes.toString('latin1', 0, at)
 }

@@ -8,30 +8,33 @@ import { sendRequestBody } from './send-request-body.ts'
 export interface HttpAnswer {
   readonly status: number
   readonly headers: AnswerHeaders
-  /** Bytes where the whole answer has come at once; else give it to a reader or destroy it. */
+  /** The bytes if the whole answer has come at once; otherwise a stream to read or destroy. */
   readonly body: Uint8Array | Readable
 }
 
-/** The connection ended before the first byte of the answer: on a connection that was used before, the request may not have been read. */
+/**
+ * Reports that the connection ended before the first byte of the answer. On a reused connection the
+ * server may not have read the request.
+ */
 export class UnansweredError extends Error {
   override name = 'UnansweredError'
 }
 
 export interface HttpAsk extends HttpRequest {
-  /** Its answer must begin within the limit. */
+  /** True if the answer must begin within the limit. */
   readonly isBounded: boolean
 }
 
 export interface AnswerLimit {
-  /** For the answer's head, from when the request is all sent. */
+  /** The time to the answer's head after the whole request was sent. */
   readonly answerMs: number
-  /** What a request fails with that is not answered in time. */
+  /** Creates the error of a request that is not answered in time. */
   readonly late: () => Error
   readonly clock: Pick<Clock, 'monotonicMs' | 'setTimer'>
 }
 
 export interface ConnectionEvents {
-  /** It takes another request. */
+  /** Called when the connection can take another request. */
   onFree(connection: HttpConnection): void
   onClose(connection: HttpConnection): void
 }
@@ -43,7 +46,7 @@ interface Exchange {
   readonly resolve: (answer: HttpAnswer) => void
   readonly reject: (error: Error) => void
   head: AnswerHead | undefined
-  /** Of the body, before anybody reads it. */
+  /** The pieces of the body before anybody reads it. */
   pieces: Buffer[]
   body: Readable | undefined
   isEnded: boolean
@@ -51,12 +54,12 @@ interface Exchange {
   stopSending: (() => void) | undefined
 }
 
-/** One connection of HTTP/1.1, one request at a time. */
+/** One HTTP/1.1 connection, with one request at a time. */
 export class HttpConnection {
   readonly socket: Duplex
-  /** How many requests it has taken. */
+  /** The number of requests it has taken. */
   asked = 0
-  /** For how long the server keeps it unused, where it says so. */
+  /** How long the server keeps the connection unused, if it says so. */
   idleMs: number | undefined
   readonly #parser: AnswerParser
   readonly #limit: AnswerLimit
@@ -88,7 +91,10 @@ export class HttpConnection {
     return !this.#isClosed
   }
 
-  /** Rejects with UnansweredError, BadAnswerError, RangeError for a bad request, or the signal's reason. */
+  /**
+   * Rejects with UnansweredError, BadAnswerError, RangeError for an invalid request, or the
+   * signal's reason.
+   */
   ask(request: HttpAsk, signal: AbortSignal): Promise<HttpAnswer> {
     return new Promise((resolve, reject) => {
       let head: RequestHead
@@ -123,7 +129,7 @@ export class HttpConnection {
     })
   }
 
-  /** At once; what is under way fails with the error. */
+  /** Closes at once. A request under way fails with the error. */
   close(error?: Error): void {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -142,7 +148,7 @@ export class HttpConnection {
       if (exchange.isBounded) this.#limitAnswer()
     }
     if (body === undefined || body instanceof Uint8Array) {
-      // Head and body in one write, and so in one record of TLS.
+      // The head and body are one write, and so one TLS record.
       socket.cork()
       socket.write(text, 'latin1')
       if (body && body.length > 0) socket.write(body)
@@ -211,7 +217,7 @@ export class HttpConnection {
     exchange.body?.push(null)
   }
 
-  /** What has come with the head is handed over; what is still to come is read as somebody wants it. */
+  /** Hands over what has come with the head; the rest is read on demand. */
   #answer(exchange: Exchange, { status, headers }: AnswerHead): void {
     const { pieces, resolve } = exchange
     if (exchange.isEnded) {
@@ -228,7 +234,7 @@ export class HttpConnection {
         done(error)
       },
     })
-    // Whoever reads gets the error; without a reader it must not end the process.
+    // A reader gets the error; without a reader it must not end the process.
     body.on('error', ignore)
     exchange.body = body
     for (const piece of pieces) if (!body.push(piece)) this.socket.pause()
@@ -236,13 +242,13 @@ export class HttpConnection {
     resolve({ status, headers, body })
   }
 
-  /** Both directions have ended: the connection is free, or at its own end. */
+  /** Runs when both directions have ended: the connection is free, or at its own end. */
   #settle(exchange: Exchange): void {
     const { head } = exchange
     if (!exchange.isEnded || this.#exchange !== exchange) return
     this.#exchange = undefined
     exchange.signal.removeEventListener('abort', exchange.onAbort)
-    // An answer before the request was whole: the rest would stand before the next one.
+    // The answer came before the request was complete, so the rest would precede the next request.
     exchange.stopSending?.()
     if (!head?.isKept || !exchange.isSent || this.#isClosed) return this.close()
     this.socket.resume()
@@ -258,7 +264,7 @@ export class HttpConnection {
     this.#lose(new Error('the server closed the connection'))
   }
 
-  /** The other end did it. */
+  /** Runs when the peer has closed the connection. */
   #lose(cause: Error): void {
     this.close(this.#hasBytes ? cause : new UnansweredError(cause.message, { cause }))
   }
@@ -274,7 +280,7 @@ export class HttpConnection {
 
 const once = Object.freeze({ once: true })
 const noBytes = Buffer.alloc(0)
-/** Beyond it the server waits. */
+/** Above this the server must wait. */
 const readableHighWaterMark = 65_536
 
 function ignore(): void {}

@@ -13,7 +13,7 @@ import { HttpPool, type HttpPoolOptions } from './http-pool.ts'
 
 const get: HttpAsk = { method: 'GET', path: '/', headers: { host: 'a' }, isBounded: true }
 
-/** A server that says what it is told, of which each connection is heard by `onRequest`. */
+/** Starts a server that sends what the test tells it; `onRequest` gets each connection. */
 async function scripted(onRequest: (socket: Socket, text: string, count: number) => void) {
   let connections = 0
   const sockets = new Set<Socket>()
@@ -32,7 +32,7 @@ async function scripted(onRequest: (socket: Socket, text: string, count: number)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  // A listening TCP server has an address of this shape.
+  // A listening TCP server has an address of this type.
   const { port } = server.address() as AddressInfo
   return {
     port,
@@ -236,7 +236,7 @@ test('requests follow each other on one connection, and a closed one is replaced
     textOf(await pool.ask({ ...get, method, path }, patience()))
   assert.equal(await ask('/a'), '1')
   assert.equal(await ask('/b'), '1')
-  // Once more on a new connection, and no more than that.
+  // The request is repeated once on a new connection, and no more.
   await assert.rejects(ask('/end'), /closed/)
   assert.equal(server.connections(), 2)
   assert.equal(await ask('/c'), '3')

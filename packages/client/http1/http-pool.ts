@@ -10,7 +10,7 @@ import {
 import { clientBounds } from '../client-limits.ts'
 
 export interface HttpPoolOptions extends AnswerLimit {
-  /** Rejects with why there is none; in words for the asker. */
+  /** Opens a connection. Rejects with the reason for a failure, in words for the caller. */
   readonly open: (signal: AbortSignal) => Promise<Duplex>
   readonly socketsMax: number
   readonly idleSocketsMax: number
@@ -22,8 +22,8 @@ interface Waiting {
 }
 
 /**
- * Kept-alive connections to one server, the youngest taken first. A request waits where all are in use; askers
- * bound how many do. Dispose it to close all.
+ * A pool of kept-alive connections to one server, the youngest used first. A request waits if all
+ * are in use; callers limit how many wait. Dispose it to close all.
  */
 export class HttpPool implements Disposable {
   readonly #options: HttpPoolOptions
@@ -40,8 +40,9 @@ export class HttpPool implements Disposable {
   }
 
   /**
-   * Asks once more, on a new connection, where a kept one ended without a byte of an answer to what changes nothing
-   * (RFC 9110, 9.2.2). Rejects as HttpConnection.ask().
+   * Sends the request once more, on a new connection, if a reused one ended without a byte of the
+   * answer and the request changes nothing (RFC 9110, section 9.2.2). Rejects as
+   * HttpConnection.ask().
    */
   async ask(request: HttpAsk, signal: AbortSignal): Promise<HttpAnswer> {
     const connection = this.#idle.pop() ?? (await this.#take(signal))
@@ -52,12 +53,12 @@ export class HttpPool implements Disposable {
       const isStale = isKept && error instanceof UnansweredError
       if (!isStale || !mayRepeat(request)) throw error
     }
-    // Those that wait there are as old: a new one.
+    // The other idle connections are as old, so a new one is opened.
     const fresh = await this.#openOne(signal)
     return fresh.ask(request, signal)
   }
 
-  /** No new requests: what is idle ends now, what is under way ends with its answer. */
+  /** Accepts no new requests: idle connections end now, others with their answer. */
   retire(): void {
     this.#isRetired = true
     for (const connection of this.#idle.splice(0)) connection.close()
@@ -67,7 +68,7 @@ export class HttpPool implements Disposable {
 
   [Symbol.dispose](): void {
     this.retire()
-    for (const connection of this.#all) connection.close(new Error('the way is closed'))
+    for (const connection of this.#all) connection.close(new Error('the connection pool is closed'))
   }
 
   async #take(signal: AbortSignal): Promise<HttpConnection> {
@@ -138,7 +139,7 @@ export class HttpPool implements Disposable {
     this.#wakeOne()
   }
 
-  /** A little less than the server says: a request must not meet its end. */
+  /** A little less than the server's time: a request must not meet the connection's end. */
   #idleMs({ idleMs = Number.POSITIVE_INFINITY }: HttpConnection): number {
     return Math.min(this.#options.idleSocketMs, idleMs - serverMarginMs)
   }

@@ -3,32 +3,32 @@ import type { AnswerHeaders } from './answer-head.ts'
 
 export interface HttpRequest {
   readonly method: string
-  /** Path and query, already encoded. */
+  /** The path and query, already encoded. */
   readonly path: string
-  /** With `host`, without what concerns one connection: that is said here. */
+  /** The headers with `host`, without those that concern one connection, which are added here. */
   readonly headers: AnswerHeaders
   readonly body?: AsyncIterable<Uint8Array> | Uint8Array | undefined
 }
 
 export interface RequestHead {
   readonly text: string
-  /** Of the body; undefined: it goes in pieces. */
+  /** The length of the body, or undefined if it is sent in chunks. */
   readonly lengthBytes: number | undefined
 }
 
-/** They concern the connection, or say where the body ends. */
+/** Headers that concern the connection or define where the body ends. */
 const ownNames: ReadonlySet<string> = new Set([...connectionFields, 'expect', 'trailer'])
 
 const methodShape = /^[A-Z]{1,32}$/
 const pathShape = /^\/[\x21-\x7e]*$/
-/** Of these nobody expects a body: without one they name no length. */
+/** These methods need no length if there is no body. */
 const bodiless = /^(GET|HEAD|DELETE|OPTIONS|TRACE)$/
 
-/** Throws RangeError for what would be read as something else than is meant. */
+/** Throws RangeError for values that a server could misread. */
 export function requestHead({ method, path, headers, body }: HttpRequest): RequestHead {
   if (!methodShape.test(method)) throw new RangeError('Cannot ask: bad method')
   if (!pathShape.test(path)) throw new RangeError('Cannot ask: bad path')
-  // It is meant anyway, but proxies of old want to be told.
+  // This is the default, but old proxies need it.
   let text = `${method} ${path} HTTP/1.1\r\nconnection: keep-alive\r\n`
   for (const name in headers) {
     const value = headers[name] ?? ''

@@ -1,16 +1,20 @@
 import { Readable, type Duplex } from 'node:stream'
 
 export interface BodySending {
-  /** Undefined: in pieces that each say how long they are. */
+  /** The length of the body, or undefined if it is sent in chunks. */
   readonly lengthBytes: number | undefined
   readonly onSent: () => void
-  /** Half a body must not look whole: the connection is of no more use. */
+  /**
+   * Called if the body is incomplete. It must not look complete, so the connection cannot be used
+   * any more.
+   */
   readonly onFault: (error: Error) => void
 }
 
 /**
- * Sends a body at the pace of the socket. The result stops it, and leaves the rest of a stream to whoever gave it.
- * More or fewer bytes than the length says are a fault: the rest would be read as another request.
+ * Sends a body at the pace of the socket. Call the result to stop; the rest of a stream is left to
+ * its owner. More or fewer bytes than the length are an error, because the rest would be read as
+ * another request.
  */
 export function sendRequestBody(
   body: AsyncIterable<Uint8Array>,
@@ -55,7 +59,7 @@ export function sendRequestBody(
 
 function write(socket: Duplex, chunk: Uint8Array, isPiece: boolean): boolean {
   if (!isPiece) return socket.write(chunk)
-  // A piece without bytes would be the end.
+  // An empty chunk would mean the end.
   if (chunk.length === 0) return true
   socket.cork()
   socket.write(`${chunk.length.toString(16)}\r\n`, 'latin1')
@@ -66,11 +70,11 @@ function write(socket: Duplex, chunk: Uint8Array, isPiece: boolean): boolean {
 }
 
 function tooLong(lengthBytes: number): Error {
-  return new Error(`the request has more than the ${lengthBytes} bytes that it names`)
+  return new Error(`the request has more than the ${lengthBytes} bytes that it declares`)
 }
 
 function tooShort(lengthBytes: number): Error {
-  return new Error(`the request has fewer than the ${lengthBytes} bytes that it names`)
+  return new Error(`the request has fewer than the ${lengthBytes} bytes that it declares`)
 }
 
 function ignore(): void {}

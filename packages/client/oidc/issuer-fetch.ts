@@ -3,7 +3,7 @@ import { askPeer, fieldsOfRecord, linkedSignal, type Clock, type PeerReply } fro
 import { clientBounds } from '../client-limits.ts'
 
 export interface IssuerFetchOptions {
-  /** PEM; absent: the authorities of the system. */
+  /** PEM. If undefined, the system's authorities. */
   readonly authorityPem: string | undefined
   readonly clock: Pick<Clock, 'setTimer'>
   readonly signal: AbortSignal
@@ -14,14 +14,15 @@ const { answerBytesMax, answerMsMax } = clientBounds.issuerFetch
 interface AskOptions {
   readonly method?: string
   readonly headers?: Record<string, string>
-  /** A form, or text. */
+  /** A form or a text. */
   readonly body?: unknown
   readonly signal?: AbortSignal
 }
 
 /**
- * What `fetch` does, as far as a client of an issuer needs it, with an authority of its own. Follows no
- * redirects: a token goes where it was meant to go. Rejects for what is not TLS, too long or too late.
+ * Does what `fetch` does, as far as a client of an issuer needs it, with its own authority. Follows
+ * no redirects, so that a token reaches only its destination. Rejects if the connection is not TLS,
+ * or the answer is too long or too late.
  */
 export function issuerFetch({ authorityPem, clock, signal }: IssuerFetchOptions) {
   return async (url: string, options: AskOptions = {}): Promise<Response> => {

@@ -4,17 +4,20 @@ import { timingSafeEqual } from 'node:crypto'
 import { ExpectedError, abortReason, exitCodes } from '@skerry/base'
 import { clientBounds } from '../client-limits.ts'
 
-/** Where a browser comes back to, on this machine alone (RFC 8252, section 7.3). */
+/** Receives a browser's redirect on this machine only (RFC 8252, section 7.3). */
 export interface LoopbackListener extends AsyncDisposable {
   readonly redirectUri: string
-  /** The address with which the browser that has this state came back. Rejects with the signal's reason. */
+  /**
+   * Resolves to the address with which the browser that has this state came back. Rejects with the
+   * signal's reason.
+   */
   answered(state: string, signal: AbortSignal): Promise<URL>
 }
 
 const path = '/callback'
 const { headerBytesMax } = clientBounds.loopbackListener
 
-/** `port` 0 is a free one. Throws ExpectedError when the port is taken. */
+/** Opens the listener. `port` 0 means any free one. Throws ExpectedError if the port is taken. */
 export async function openLoopbackListener(port: number): Promise<LoopbackListener> {
   const waiting: { state: string; resolve: (url: URL) => void }[] = []
   const origin = (): string => `http://127.0.0.1:${boundPort}`
@@ -32,7 +35,7 @@ export async function openLoopbackListener(port: number): Promise<LoopbackListen
     })
     server.listen(port, '127.0.0.1', resolve)
   })
-  // A server that listens on a port has an address of that sort.
+  // A server that listens on a port has an address of this type.
   const { port: boundPort } = server.address() as AddressInfo
   return {
     redirectUri: `${origin()}${path}`,
@@ -57,7 +60,7 @@ export async function openLoopbackListener(port: number): Promise<LoopbackListen
   }
 }
 
-/** Whoever comes without the state, or under another name of this machine, is not the one we wait for. */
+/** Ignores requests without the state, or under another name of this machine. */
 function arrived<W extends { readonly state: string }>(
   { method, url = '', headers }: IncomingMessage,
   origin: string,

@@ -14,7 +14,7 @@ import {
 } from '@skerry/testing'
 import { LoginEndedError, openOidcIssuer } from './oidc-issuer.ts'
 
-/** A login asks another organization's server. An odd answer fails the login with one line. */
+/** A login calls another organization's server. An odd answer fails the login with one line. */
 const seed = 20_261_130
 const signal = new AbortController().signal
 
@@ -45,7 +45,7 @@ function signed(claims: object): string {
 
 const url = (): string => `https://127.0.0.1:${peer.port}`
 
-/** Right answers by request path. */
+/** Correct answers by request path. */
 const documents: Readonly<Record<string, () => object>> = {
   '/.well-known/openid-configuration': () => ({
     issuer: url(),

@@ -15,7 +15,7 @@ const clientOf = ({ url, ca, clientId }: TestIssuer) => ({
   authorityPem: ca,
 })
 
-/** By a browser that does as it is told. */
+/** Logs in with a browser that follows every instruction. */
 async function logIn(issuer: TestIssuer): Promise<OidcTokens> {
   const opened = await openOidcIssuer(clientOf(issuer), { clock: systemClock }, soon())
   const visits: Promise<number>[] = []

@@ -4,28 +4,28 @@ import { issuerFetch } from './issuer-fetch.ts'
 import { openLoopbackListener } from './loopback-listener.ts'
 import { clientBounds } from '../client-limits.ts'
 
-/** A public client of an OpenID Connect issuer: it has no secret, and proves itself by PKCE. */
+/** A public client of an OpenID Connect issuer: it has no secret and proves itself by PKCE. */
 export interface OidcClient {
-  /** https:// */
+  /** The URL of the issuer; https only. */
   readonly issuerUrl: string
   readonly clientId: string
-  /** Beside `openid`, and `offline_access` where the issuer has that. */
+  /** Scopes in addition to `openid`, and to `offline_access` if the issuer has that. */
   readonly scopes: readonly string[]
-  /** PEM; absent: the authorities of the system. */
+  /** PEM. If omitted, the system's authorities. */
   readonly authorityPem?: string | undefined
 }
 
 export interface OidcTokens {
-  /** What an API server is shown. */
+  /** The token for an API server. */
   readonly idToken: string
-  /** Absent: when the ID token is over, one logs in again. */
+  /** If omitted, the user must log in again when the ID token expires. */
   readonly refreshToken?: string | undefined
-  /** Of the ID token; milliseconds since the Unix epoch. */
+  /** The expiry of the ID token, in milliseconds since the Unix epoch. */
   readonly expiresAtMs: number
   readonly subject: string
 }
 
-/** What a person types in on another device. */
+/** The address and code that a person uses on another device. */
 export interface DevicePrompt {
   readonly url: string
   readonly code: string
@@ -33,19 +33,19 @@ export interface DevicePrompt {
 
 export interface OidcIssuer {
   /**
-   * Authorization code with PKCE (RFC 7636, RFC 8252): `show` is given the address to open. `port` 0 is
-   * a free one. Throws ExpectedError.
+   * Logs in by authorization code with PKCE (RFC 7636, RFC 8252). Calls `show` with the address to
+   * open. `port` 0 means any free one. Throws ExpectedError.
    */
   logInByBrowser(port: number, show: (url: string) => void): Promise<OidcTokens>
-  /** Device authorization grant (RFC 8628). Throws ExpectedError. */
+  /** Logs in by device authorization grant (RFC 8628). Throws ExpectedError. */
   logInByDevice(show: (prompt: DevicePrompt) => void): Promise<OidcTokens>
-  /** Throws LoginEndedError when the issuer wants the person again, ExpectedError for the rest. */
+  /** Throws LoginEndedError if the issuer requires another login, otherwise ExpectedError. */
   refresh(tokens: { refreshToken: string; subject: string }): Promise<OidcTokens>
-  /** Where the issuer has that; else nothing happens. Throws ExpectedError. */
+  /** Revokes the token if the issuer supports that; otherwise does nothing. Throws ExpectedError. */
   revoke(refreshToken: string): Promise<void>
 }
 
-/** The refresh token is void: only the person can go on. */
+/** Reports that the refresh token is void, so that the person must log in again. */
 export class LoginEndedError extends Error {
   override name = 'LoginEndedError'
 }
@@ -115,7 +115,7 @@ export async function openOidcIssuer(
   }
 }
 
-/** Tokens as the library gives them, which has checked issuer, audience, nonce and times. */
+/** The library's answer. It has verified issuer, audience, nonce and times. */
 interface Answer {
   readonly id_token?: string
   readonly refresh_token?: string
@@ -129,7 +129,7 @@ function tokensOf(answer: Answer): OidcTokens {
   return { idToken, refreshToken, expiresAtMs: claims.exp * 1_000, subject: claims.sub }
 }
 
-/** Asked for only where it is known: some issuers refuse a scope that they do not have. */
+/** Requests offline_access only if the issuer knows it: some issuers refuse an unknown scope. */
 function scopesOf({ scopes }: OidcClient, config: Configuration): string {
   // The library does not check this field.
   const offered: unknown = config.serverMetadata().scopes_supported
@@ -159,7 +159,7 @@ async function explained<T>(
   }
 }
 
-/** What the issuer says, or what is at the bottom of the error. Neither has tokens in it. */
+/** Returns the issuer's error, or the innermost cause. Neither contains tokens. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return printable(String(error))
   if ('error' in error && typeof error.error === 'string') {
@@ -169,7 +169,7 @@ function reasonOf(error: unknown): string {
   return error.cause instanceof Error ? reasonOf(error.cause) : printable(error.message)
 }
 
-/** A terminal must not take for a command what an issuer says. */
+/** An issuer's text must not contain terminal commands. */
 function printable(text: string): string {
   // oxlint-disable-next-line no-control-regex
   return text.replaceAll(/[\x00-\x1f\x7f-\x9f]/g, ' ').slice(0, textMax)

@@ -1,7 +1,7 @@
 import { BoundedQueue } from '@skerry/base'
 import type { Transport, TransportRequest } from '../transport.ts'
 
-/** An answer: an object is sent as JSON, a stream as it comes. */
+/** An answer: an object is sent as JSON, a stream unchanged. */
 export interface ScriptedAnswer {
   status?: number
   headers?: Readonly<Record<string, string>>
@@ -9,9 +9,9 @@ export interface ScriptedAnswer {
 }
 
 export interface ScriptedTransport extends Transport {
-  /** Method and path of each request so far. */
+  /** The method and path of each request so far. */
   readonly requests: readonly string[]
-  /** The bodies that were sent, parsed. */
+  /** The parsed bodies of the requests. */
   readonly bodies: readonly unknown[]
 }
 

@@ -25,25 +25,25 @@ const byNode = 'nodeName'
 const byCsiName = 'csiName'
 const byAttacher = 'attacher'
 
-/** What one process remembers of a volume; after a restart it waits anew. */
+/** The state of one volume in this process. After a restart the waits begin again. */
 interface VolumeMemory {
   readonly unwantedSinceMs: Map<string, number>
   readonly waitingSinceMs: Map<string, number>
-  /** Nodes whose pods were told that they cannot have it. */
+  /** Nodes whose pods were told that they cannot have the volume. */
   readonly refused: Set<string>
 }
 
 const allMemories = new WeakMap<ControllerContext, Map<string, VolumeMemory>>()
 
 /**
- * Asks CSI drivers, by VolumeAttachment objects, to attach the volumes that a node's pods need, and
- * to detach what none needs any more; says in each node's status what it may use. For nodes whose
- * kubelet leaves it to the cluster, and for drivers that attach.
+ * Asks CSI drivers, through VolumeAttachment objects, to attach the volumes that a node's pods
+ * need, and to detach those that none needs any more. Records in each node's status which volumes
+ * it may use. Handles nodes whose kubelet leaves this to the cluster, and drivers that attach.
  */
 export const attachDetachController: ControllerDefinition = {
   name: 'persistentvolume-attach-detach-controller',
   eventComponent: 'attachdetach-controller',
-  // Each write of a node's status says all of its volumes: two at a time would undo each other.
+  // Each write of a node's status lists all of its volumes, so two at a time would undo each other.
   workers: 1,
   queue: { baseDelayMs: 500, maxDelayMs: 122_000 },
   watches: [
@@ -257,7 +257,7 @@ async function attach(
   memory.waitingSinceMs.set(nodeName, context.clock.now())
 }
 
-/** The node is told first, so that it mounts nothing that is about to go. */
+/** Updates the node's status first, so that the node mounts nothing that is about to be detached. */
 async function detach(
   { volume, nodeName, mustAsk }: Scene & { nodeName: string; mustAsk: boolean },
   context: ControllerContext,
@@ -273,7 +273,7 @@ async function detach(
   await ignoreNotFound(context.client(resources.volumeAttachments).delete({ name }, signal))
 }
 
-/** As the server has it: the cache may be behind a kubelet that has just begun to mount. */
+/** Asks the server, because the cache may be behind a kubelet that has just begun to mount. */
 async function isUsed(
   { volume, nodeName }: { volume: CsiVolume; nodeName: string },
   context: ControllerContext,
@@ -288,7 +288,7 @@ async function isUsed(
   }
 }
 
-/** Only what stands in its status may a node mount. A node that is gone needs no word. */
+/** A node may mount only volumes in its status. A node that is gone needs no update. */
 async function report(
   { volume, nodeName, isAttached }: { volume: CsiVolume; nodeName: string; isAttached: boolean },
   context: ControllerContext,
@@ -316,7 +316,7 @@ function tellRefused({ persistent, state, plan, memory }: Scene, context: Contro
   }
 }
 
-/** Throws after telling, so that the next look comes after a backoff. */
+/** Throws after reporting, so that the next look comes after a backoff. */
 function tellFailed(scene: Scene, context: ControllerContext): void {
   for (const { nodeName, message } of scene.plan.failed) {
     scene.memory.waitingSinceMs.set(nodeName, context.clock.now())

@@ -1,44 +1,44 @@
 import type { Node, Pod, VolumeAttachment } from '@skerry/api'
 import { isAttached, reportedVolumes } from './csi-volume.ts'
 
-/** Upstream's bounds: for an unmount on a node that is gone, and for a driver's answer. */
+/** Upstream's time limits: for an unmount on a node that is gone, and for a driver's answer. */
 const patienceMs = Object.freeze({ unmount: 6 * 60_000, attach: 2 * 60_000 })
 
-/** What is known of one volume. */
+/** The known state of one volume. */
 export interface AttachState {
   volumeName: string
   driver: string
   handle: string
-  /** May be attached to several nodes. */
+  /** True if the volume may be attached to several nodes. */
   isShareable: boolean
-  /** Pods that need it, by node; nodes without any are absent. */
+  /** The pods that need the volume, by node, without nodes that have none. */
   wanted: ReadonlyMap<string, readonly Pod[]>
   attachments: ReadonlyMap<string, VolumeAttachment>
-  /** Those that the volume concerns. */
+  /** The nodes that the volume concerns. */
   nodes: ReadonlyMap<string, Node>
-  /** Since when nobody wants it on a node, and since when a driver is waited for (epoch ms). */
+  /** Since when no pod needs the volume on a node, and since when a driver is waited for (epoch ms). */
   unwantedSinceMs: ReadonlyMap<string, number>
   waitingSinceMs: ReadonlyMap<string, number>
   nowMs: number
 }
 
 export interface AttachPlan {
-  /** `mustAsk`: only if the node itself does not say that it uses the volume. */
+  /** `mustAsk`: detach only if the node itself does not report that it uses the volume. */
   detach: readonly { nodeName: string; mustAsk: boolean }[]
   attach: readonly string[]
-  /** Nodes that may use the volume from now on. */
+  /** The nodes that may use the volume from now on. */
   report: readonly string[]
-  /** Nodes that cannot have it, and those that have it. */
+  /** The nodes that cannot have the volume, and those that have it. */
   refused: readonly { nodeName: string; holders: readonly string[] }[]
   failed: readonly { nodeName: string; message: string }[]
-  /** Look again after this time. */
+  /** The time after which to look again. */
   nextMs?: number
 }
 
 /**
- * What to do about one volume. It is taken from a node that says it uses it only when that node is
- * out of service, or has not been healthy for six minutes; and given to one node at a time unless
- * its access modes allow more.
+ * Plans the next steps for one volume. A volume is detached from a node that reports using it only
+ * if that node is out of service or has been unhealthy for six minutes. It is attached to one node
+ * at a time unless its access modes allow more.
  */
 export function planAttach(state: AttachState): AttachPlan {
   const delaysMs: number[] = []
@@ -109,7 +109,7 @@ function planWanted(
   return { attach, report, refused, failed }
 }
 
-/** What is wrong with an attachment that is not done; undefined while its driver has time. */
+/** Returns the problem of an unfinished attachment, or undefined while its driver still has time. */
 function complaintOf(
   { waitingSinceMs, nowMs, driver, handle }: AttachState,
   { nodeName, attachment }: { nodeName: string; attachment: VolumeAttachment },

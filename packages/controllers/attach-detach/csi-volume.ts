@@ -7,7 +7,7 @@ const separator = '^'
 
 /** A volume that a CSI driver has to attach. */
 export interface CsiVolume {
-  /** As in a node's status: plugin, driver and handle. */
+  /** The name as in a node's status: plugin, driver and handle. */
   readonly name: string
   readonly driver: string
   readonly handle: string
@@ -20,7 +20,7 @@ export function csiVolumeOf(volume: PersistentVolume): CsiVolume | undefined {
   return { name: `${plugin}${driver}${separator}${handle}`, driver, handle }
 }
 
-/** The opposite of a volume's name; undefined for names of other plugins. */
+/** Parses a volume's name. Returns undefined for names of other plugins. */
 export function parseVolumeName(name: string): CsiVolume | undefined {
   const parts = name.slice(plugin.length).split(separator)
   const [driver, handle] = parts
@@ -28,23 +28,23 @@ export function parseVolumeName(name: string): CsiVolume | undefined {
   return { name, driver, handle }
 }
 
-/** Kubelets and drivers know the object by this name, too. */
+/** Kubelets and drivers compute the same name. */
 export function attachmentName({ driver, handle }: CsiVolume, nodeName: string): string {
   return `csi-${createHash('sha256').update(`${handle}${driver}${nodeName}`).digest('hex')}`
 }
 
-/** Without a CSIDriver object a driver is one that attaches. */
+/** A driver without a CSIDriver object attaches. */
 export function needsAttach(driver: CSIDriver | undefined): boolean {
   return driver?.spec.attachRequired !== false
 }
 
-/** May be attached to several nodes; so may what says nothing about it. */
+/** Returns true if the volume may be attached to several nodes, or does not declare access modes. */
 export function isShareable(volume: PersistentVolume | undefined): boolean {
   const modes = volume?.spec?.accessModes ?? []
   return modes.length === 0 || modes.includes('ReadWriteMany') || modes.includes('ReadOnlyMany')
 }
 
-/** Its kubelet leaves attaching to this controller. */
+/** Returns true if the node's kubelet leaves attaching to this controller. */
 export function isManaged({ metadata }: Node): boolean {
   return metadata.annotations?.[managedAnnotation] !== undefined
 }

@@ -1,8 +1,8 @@
 import type { Pod } from '@skerry/api'
 
 /**
- * Why a pod does not get a volume that other pods hold. Pods of other namespaces are counted, not
- * named: whoever reads the event may not know them.
+ * Explains why a pod does not get a volume that other pods hold. Pods of other namespaces are
+ * counted, not named, because readers of the event may not be allowed to see them.
  */
 export function multiAttachMessage(volume: string, pod: Pod, holders: readonly Pod[]): string {
   const prefix = `Multi-Attach error for volume "${volume}" `

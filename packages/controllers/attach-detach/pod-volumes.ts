@@ -5,7 +5,7 @@ import { isPodFinished } from '../pods/pod-state.ts'
 
 type Volume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]
 
-/** `namespace/name` of each claim that the pod mounts. */
+/** Returns `namespace/name` of each claim that the pod mounts. */
 export function claimKeysOf(pod: Pod): string[] {
   const { namespace } = pod.metadata
   return (pod.spec?.volumes ?? []).flatMap((volume) => {
@@ -19,7 +19,7 @@ function claimNameOf(pod: Pod, volume: Volume): string | undefined {
   return volume.persistentVolumeClaim?.claimName
 }
 
-/** Has a node, and something of it may run there. */
+/** Returns true if the pod has a node, and parts of it may run there. */
 export function holdsVolumes(pod: Pod): boolean {
   if ((pod.spec?.nodeName ?? '') === '' || isPodFinished(pod)) return false
   if (pod.metadata.deletionTimestamp === undefined) return true
@@ -28,7 +28,7 @@ export function holdsVolumes(pod: Pod): boolean {
   )
 }
 
-/** The volumes that are bound to claims of the pod. */
+/** Returns the volumes that are bound to claims of the pod. */
 export function boundVolumes(pod: Pod, context: ControllerContext): PersistentVolume[] {
   const { namespace } = pod.metadata
   return (pod.spec?.volumes ?? []).flatMap((volume) => {

@@ -10,7 +10,7 @@ const clusterInfoMaps = selected(resources.configMaps, {
 })
 const signaturePrefix = 'jws-kubeconfig-'
 
-/** Signs cluster-info with every bootstrap token that may sign, whoever made the token. */
+/** Signs cluster-info with every bootstrap token that may sign, regardless of its author. */
 export const bootstrapSignerController: ControllerDefinition = {
   name: 'bootstrap-signer-controller',
   workers: 1,
@@ -31,13 +31,13 @@ export const bootstrapSignerController: ControllerDefinition = {
     try {
       await context.client(clusterInfoMaps).update({ ...map, data }, signal)
     } catch (error) {
-      // Whoever was faster changed it, and so it is looked at again.
+      // A faster writer changed the object, which triggers another look.
       if (!isStatusError(error, 'Conflict') && !isStatusError(error, 'NotFound')) throw error
     }
   },
 }
 
-/** What cluster-info carries for each token that may sign now. */
+/** Returns the signatures of cluster-info by all tokens that may sign now. */
 function signaturesOf(
   content: string,
   { tokens, nowMs }: { tokens: readonly Secret[]; nowMs: number },

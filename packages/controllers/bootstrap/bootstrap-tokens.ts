@@ -2,12 +2,15 @@ import { bootstrapNamespace, bootstrapSecretType, type Secret } from '@skerry/ap
 import { resources } from '@skerry/client'
 import { selected } from '@skerry/controller-runtime'
 
-/** Bootstrap tokens; only those of kube-system are any. */
+/** Selects bootstrap tokens, which are valid only in kube-system. */
 export const bootstrapTokens = selected(resources.secrets, {
   fieldSelector: `type=${bootstrapSecretType},metadata.namespace=${bootstrapNamespace}`,
 })
 
-/** Wall time; undefined for tokens without an end. One that is no date is over. */
+/**
+ * Returns the wall time of expiry, or undefined for tokens without one. An unreadable date counts
+ * as expired.
+ */
 export function expiryMs(secret: Secret): number | undefined {
   const text = textOf(secret, 'expiration')
   if (text === undefined) return undefined

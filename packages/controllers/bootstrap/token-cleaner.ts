@@ -3,7 +3,7 @@ import { watch, type ControllerDefinition } from '@skerry/controller-runtime'
 import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 import { bootstrapTokens, expiryMs } from './bootstrap-tokens.ts'
 
-/** Deletes bootstrap tokens whose time is over. */
+/** Deletes expired bootstrap tokens. */
 export const tokenCleanerController: ControllerDefinition = {
   name: 'token-cleaner-controller',
   workers: 1,

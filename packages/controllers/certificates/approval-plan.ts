@@ -8,16 +8,16 @@ export const clientSigner = 'kubernetes.io/kube-apiserver-client'
 const nodesGroup = 'system:nodes'
 const nodeUserPrefix = 'system:node:'
 
-/** The permission that lets a request be approved without a person, and what is then said. */
+/** The permission to approve a request automatically, and the message of the approval. */
 export interface AutomaticApproval {
   subresource: 'nodeclient' | 'selfnodeclient' | 'selfnodeserver'
   message: string
 }
 
 /**
- * Upstream's rules for node client certificates: a bootstrap token's user may ask for any node
- * (nodeclient), a node for itself (selfnodeclient). A serving certificate is approved for the node
- * itself, for names and addresses that its Node object carries.
+ * Applies upstream's rules for node client certificates: a bootstrap token's user may request one
+ * for any node (nodeclient), a node for itself (selfnodeclient). A serving certificate is approved
+ * for the node itself, for names and addresses in its Node object.
  */
 export function automaticApprovals(
   csr: CertificateSigningRequest,
@@ -75,7 +75,7 @@ function isNodeServing(csr: CertificateSigningRequest, request: SigningRequest):
   )
 }
 
-/** The extended usage and digital signature must be there; key encipherment may be (RSA keys). */
+/** The extended usage and digital signature are required; key encipherment is optional (RSA keys). */
 function hasUsages(csr: CertificateSigningRequest, extended: string): boolean {
   const usages = new Set(csr.spec?.usages ?? [])
   const isComplete = usages.delete(extended) && usages.delete('digital signature')

@@ -9,14 +9,14 @@ import { readSigningRequest, type SigningRequest } from '@skerry/pki'
 import { timestamp } from '../status/timestamp.ts'
 import { automaticApprovals, type AutomaticApproval } from './approval-plan.ts'
 
-/** Approves what nodes ask for, when RBAC lets the asker have it without a person. */
+/** Approves nodes' requests if RBAC lets the requester have them approved automatically. */
 export const csrApprovingController: ControllerDefinition = {
   name: 'certificatesigningrequest-approving-controller',
   watches: [
     watch(resources.certificateSigningRequests, {
       keysOf: ({ type, object }) => (type === 'deleted' ? [] : [keyOfObject(object)]),
     }),
-    // A node's serving certificate waits until its Node object says which addresses it has.
+    // A node's serving certificate waits until its Node object lists its addresses.
     watch(resources.nodes, { keysOf: ({ object }, context) => waitingRequests(object, context) }),
   ],
   reconcile,
@@ -62,7 +62,10 @@ function hasVerdict(csr: CertificateSigningRequest): boolean {
   )
 }
 
-/** Undefined when it does not parse: the API server checked it, so only a later format could. */
+/**
+ * Resolves to undefined if it does not parse: the API server checked it, so only a later format
+ * could fail.
+ */
 export async function readRequest(
   csr: CertificateSigningRequest,
 ): Promise<SigningRequest | undefined> {
@@ -70,7 +73,8 @@ export async function readRequest(
   try {
     return await readSigningRequest(pem)
   } catch {
-    // Not ours to report: nobody approves it, and the signer fails it with the reason.
+    // This controller does not report it: nobody approves it, and the signer fails it with the
+    // reason.
     return undefined
   }
 }

@@ -6,11 +6,11 @@ import { readCertificate } from '@skerry/pki'
 
 const hourMs = 3_600_000
 
-/** Upstream's times: done or refused for an hour, or waiting for a day. */
+/** Upstream's times: an hour if approved or denied, a day if pending. */
 const keptMs = Object.freeze({ done: hourMs, pending: 24 * hourMs })
 const checkMs = hourMs
 
-/** True when nobody needs the request any more. */
+/** Returns true if nobody needs the request any more. */
 export function isStale({ metadata, status }: CertificateSigningRequest, nowMs: number): boolean {
   const isOlder = (text: string | null | undefined, ms: number): boolean =>
     typeof text === 'string' && nowMs - Date.parse(text) > ms
@@ -24,7 +24,7 @@ export function isStale({ metadata, status }: CertificateSigningRequest, nowMs: 
   })
 }
 
-/** Of what cannot be read nothing is known. */
+/** An unreadable certificate does not count as expired. */
 function isExpired(certificate: string, nowMs: number): boolean {
   try {
     return nowMs > readCertificate(Buffer.from(certificate, 'base64').toString()).notAfterMs

@@ -18,31 +18,35 @@ import { clientSigner, nodeClientSigner, nodeServingSigner } from './approval-pl
 import { readRequest } from './csr-approving-controller.ts'
 
 export interface CsrSigningOptions {
-  /** Signs client certificates; the API server trusts it for clients. */
+  /** Signs client certificates. The API server trusts it for clients. */
   clientAuthority: Authority
-  /** Signs the nodes' serving certificates; the API server trusts it for nodes. */
+  /** Signs the nodes' serving certificates. The API server trusts it for nodes. */
   servingAuthority: Authority
-  /** Longest life of what is signed, in seconds; upstream's default is a year. */
+  /** The longest lifetime of a signed certificate, in seconds. Upstream's default is a year. */
   durationSecondsMax: number
   /**
-   * What the time should be by what the machine knew before. Certificates are good by it and by the clock:
-   * whichever is right, nobody is locked out. Default, or undefined: as the clock says.
+   * Returns the time as reckoned from what the machine knew before. Certificates are valid by it
+   * and by the clock, so that nobody is locked out whichever is right. If omitted or undefined,
+   * only the clock counts.
    */
   readonly reckonedMs?: () => number | undefined
-  /** How the serial number of a certificate for this subject begins; see CertificateProfile. Default: random. */
+  /**
+   * Returns the first digits of the serial number of a certificate for this subject; see
+   * CertificateProfile. Default: random.
+   */
   readonly serialPrefixOf?: (subject: Subject) => string | undefined
 }
 
 const times = Object.freeze({
-  /** Certificates begin a little in the past: a client's clock may run behind ours. */
+  /** Certificates are backdated a little, because a client's clock may be behind ours. */
   backdateMs: 5 * 60_000,
-  /** Nothing shorter is given, whatever is asked. */
+  /** The shortest lifetime, even if less is requested. */
   durationSecondsMin: 600,
-  /** One that lives longer than this ends earlier by what it begins earlier. */
+  /** Certificates of this lifetime or more end earlier by the time they are backdated. */
   shortMs: 8 * 3_600_000,
 })
 
-/** API usages and what they are in a certificate (RFC 5280 4.2.1.3). */
+/** Maps API usages to key usages of certificates (RFC 5280 4.2.1.3). */
 const keyUsageOf: Readonly<Record<string, KeyUsage>> = Object.freeze({
   'digital signature': 'digitalSignature',
   'key encipherment': 'keyEncipherment',
@@ -52,14 +56,17 @@ const extendedUsageOf: Readonly<Record<string, string>> = Object.freeze({
   'server auth': 'serverAuth',
 })
 
-/** The usages of each signer, sorted as its message names them. */
+/** The usages of each signer, sorted as in its message. */
 const usagesOfSigner: Readonly<Record<string, readonly string[]>> = Object.freeze({
   [clientSigner]: ['client auth', 'digital signature', 'key encipherment'],
   [nodeClientSigner]: ['client auth', 'digital signature', 'key encipherment'],
   [nodeServingSigner]: ['digital signature', 'key encipherment', 'server auth'],
 })
 
-/** Signs approved requests of Kubernetes' own signers; a request that breaks a signer's rules gets condition Failed. */
+/**
+ * Signs approved requests of Kubernetes' own signers. A request that breaks a signer's rules gets
+ * the condition Failed.
+ */
 export function csrSigningController(options: CsrSigningOptions): ControllerDefinition {
   return {
     name: 'certificatesigningrequest-signing-controller',
@@ -98,7 +105,7 @@ function isWaiting(csr: CertificateSigningRequest): boolean {
   )
 }
 
-/** What is wrong with the request by its signer's rules, in upstream's words; undefined: nothing. */
+/** Returns how the request breaks its signer's rules, in upstream's words, or undefined if it does not. */
 export function faultOf(
   csr: CertificateSigningRequest,
   request: SigningRequest,
@@ -117,7 +124,7 @@ function faultOfClient(
   if (!usages.includes('client auth')) {
     return 'missing required usage for client certificate: client auth'
   }
-  // Admission refuses it; a request that came in before that was so must not pass here.
+  // Admission refuses this, but a request from before admission did so must not pass here.
   return organizations.includes('system:masters')
     ? 'no certificate is signed for system:masters'
     : undefined
@@ -142,7 +149,7 @@ function faultOfNode(
       : `usages did not match [${all.join(' ')}]`,
     isNode ? undefined : 'subject common name does not begin with system:node:',
   ]
-  // Upstream looks at the two in this order for one signer, and the other way round for the other.
+  // Upstream checks these in this order for one signer, and in reverse for the other.
   return (isServing ? faults : faults.toReversed()).find((fault) => fault !== undefined)
 }
 
@@ -161,7 +168,7 @@ function faultOfClientNames(request: SigningRequest): string | undefined {
   return request.uris.length > 0 ? 'URI subjectAltNames are not allowed' : undefined
 }
 
-/** How long the certificate lives: what is asked, within bounds. */
+/** Returns the certificate's lifetime: the requested one, within limits. */
 export function lifetimeOf(
   { spec }: CertificateSigningRequest,
   {

@@ -11,7 +11,7 @@ export function isOld({ metadata }: KubeObject, nowMs: number): boolean {
   return nowMs >= Date.parse(metadata.creationTimestamp ?? '') + keptMs
 }
 
-/** Removes requests of pods for certificates, whatever became of them. */
+/** Removes pods' requests for certificates, whatever their result. */
 export const podCertificateRequestCleanerController: BackgroundController = whenServed(
   resources.podCertificateRequests,
   {

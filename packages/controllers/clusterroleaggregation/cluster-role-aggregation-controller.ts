@@ -2,12 +2,12 @@ import { aggregatedRules, equalJson, type ClusterRole } from '@skerry/api'
 import { keyOfObject, parseKey, resources } from '@skerry/client'
 import { watch, type ControllerDefinition } from '@skerry/controller-runtime'
 
-/** A role with an aggregation rule has the rules of all the roles that the rule selects. */
+/** Gives a role with an aggregation rule the rules of all the roles that the rule selects. */
 export const clusterRoleAggregationController: ControllerDefinition = {
   name: 'clusterrole-aggregation-controller',
   watches: [
     watch(resources.clusterRoles, {
-      // A label that comes or goes changes what every aggregated role has.
+      // Adding or removing a label changes the rules of every aggregated role.
       keysOf: (_, context) =>
         context.informer(resources.clusterRoles).list().filter(isAggregated).map(keyOfObject),
       delayMs: 20,

@@ -17,7 +17,7 @@ import { timestamp } from '../status/timestamp.ts'
 import { planCronJob, type CronJobPlan } from './cron-job-plan.ts'
 import { isTimeZone, parseSchedule, type Schedule } from './schedule.ts'
 
-/** Starts jobs by the clock. */
+/** Creates jobs on a schedule. */
 export const cronJobController: ControllerDefinition = {
   name: 'cronjob-controller',
   watches: [
@@ -56,7 +56,7 @@ async function reconcile(
   return plan.requeueAfterMs === undefined ? undefined : { requeueAfterMs: plan.requeueAfterMs }
 }
 
-/** Undefined when the spec has to change first. */
+/** Returns undefined if the spec must change first. */
 function scheduleOf(cronJob: CronJob, context: ControllerContext): Schedule | undefined {
   const schedule = cronJob.spec?.schedule ?? ''
   const timeZone = cronJob.spec?.timeZone
@@ -114,7 +114,7 @@ async function start(
   }
 }
 
-/** A run before this one created it and was cut off before the status said so. */
+/** An earlier run created it and was interrupted before it updated the status. */
 async function existing(
   cronJob: CronJob,
   wanted: Job,

@@ -7,20 +7,20 @@ import type { Schedule } from './schedule.ts'
 import { controllerBounds } from '../limits/limits-table.ts'
 
 const scheduledTimeAnnotation = 'batch.kubernetes.io/cronjob-scheduled-timestamp'
-/** More missed times than this are reported: clocks or deadlines are wrong. */
+/** More missed times than this are reported, because clocks or deadlines are wrong. */
 const missedTimesMax = 100
 const { repeatedMsMax, lateMs } = controllerBounds.cronJobPlan
 
 export interface CronJobView {
   cronJob: CronJob
-  /** Those it controls. */
+  /** The jobs that it controls. */
   jobs: readonly Job[]
   schedule: Schedule
   nowMs: number
 }
 
 export interface CronJobPlan {
-  /** Old finished jobs, and with Replace those that still run. */
+  /** The old finished jobs, and with Replace those that still run. */
   readonly remove: readonly Job[]
   readonly create: { readonly job: Job; readonly scheduledMs: number } | undefined
   readonly status: CronJobStatus
@@ -28,7 +28,7 @@ export interface CronJobPlan {
   readonly requeueAfterMs: number | undefined
 }
 
-/** Decides; touches nothing. */
+/** Plans the next steps. A pure function. */
 export function planCronJob(given: CronJobView): CronJobPlan {
   const view = { ...given, cronJob: counted(given) }
   const { cronJob, jobs } = view
@@ -50,8 +50,8 @@ export function planCronJob(given: CronJobView): CronJobPlan {
 }
 
 /**
- * One whose last time, or making, was by a clock that was far ahead counts from now: it would wait for that time
- * else, for years. Upstream's waits.
+ * A CronJob whose last time or creation is far in the future counts from now, because the clock was
+ * wrong then and it would wait for years. Upstream's does wait.
  */
 function counted({ cronJob, nowMs }: CronJobView): CronJob {
   const sinceMs = Date.parse(sinceText(cronJob))
@@ -68,7 +68,7 @@ interface Observed {
   events: EventText[]
 }
 
-/** What became of the jobs that the status calls active. */
+/** Determines the state of the jobs that the status lists as active. */
 function observeJobs(cronJob: CronJob, jobs: readonly Job[]): Observed {
   const events: EventText[] = []
   const byUid = new Map(jobs.map((job) => [job.metadata.uid, job]))
@@ -131,7 +131,7 @@ interface Start {
   events: readonly EventText[]
 }
 
-/** Starts the newest time that is due; those missed before it are lost. */
+/** Starts the newest due time; earlier missed ones are lost. */
 function planStart(view: CronJobView, active: readonly ObjectReference[]): Start {
   const { cronJob, jobs, nowMs } = view
   const { concurrencyPolicy, startingDeadlineSeconds } = cronJob.spec ?? {}
@@ -165,7 +165,7 @@ function planStart(view: CronJobView, active: readonly ObjectReference[]): Start
   return { create: { job: jobFromTemplate(cronJob, scheduledMs), scheduledMs }, replace, events }
 }
 
-/** Newest first; one more than is allowed to be missed at the most. */
+/** Returns the due times, newest first; at most one more than may be missed. */
 function dueTimes({ cronJob, schedule, nowMs }: CronJobView): number[] {
   return schedule.latest({
     afterMs: earliestMs(cronJob, nowMs),
@@ -190,7 +190,7 @@ function untilNextMs({ cronJob, schedule, nowMs }: CronJobView): number | undefi
   return nextMs === undefined ? undefined : nextMs - nowMs + lateMs
 }
 
-/** Named after its time in minutes: two lookers cannot start the same time twice. */
+/** The name contains the time in minutes, so that the same time cannot be started twice. */
 function jobName(cronJob: CronJob, scheduledMs: number): string {
   return `${cronJob.metadata.name}-${Math.floor(scheduledMs / 60_000)}`
 }
@@ -216,7 +216,7 @@ function jobFromTemplate(cronJob: CronJob, scheduledMs: number): Job {
   }
 }
 
-/** RFC 3339 with the zone's offset, as upstream writes it. */
+/** Formats RFC 3339 with the zone's offset, as upstream does. */
 function zonedTimestamp(ms: number, timeZone: string | undefined): string {
   if (timeZone === undefined) return timestamp(ms)
   const zoned = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' })
@@ -227,7 +227,7 @@ function zonedTimestamp(ms: number, timeZone: string | undefined): string {
   return `${timestamp(ms + offsetMs).slice(0, -1)}${sign}${hours}:${minutes}`
 }
 
-/** The schedule can be read, but names a day that never comes. */
+/** Reports a valid schedule that names a day that never comes. */
 function neverDue({ spec }: CronJob): EventText {
   const why = 'time difference between two schedules is less than 1 second'
   const message = `invalid schedule: ${spec?.schedule} : ${why}`

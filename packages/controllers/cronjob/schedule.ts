@@ -1,10 +1,10 @@
 import { Cron } from 'croner'
 
-/** When a cron job is due. Times are milliseconds since the epoch. */
+/** The times at which a cron job is due, in milliseconds since the epoch. */
 export interface Schedule {
-  /** The first time after `ms`; undefined when there is none any more. */
+  /** Returns the first time after `ms`, or undefined if there is none any more. */
   next(ms: number): number | undefined
-  /** The times in (afterMs, untilMs], newest first, at most `max` of them. */
+  /** Returns the times in (afterMs, untilMs], newest first, at most `max` of them. */
   latest(range: { afterMs: number; untilMs: number; max: number }): number[]
 }
 
@@ -25,7 +25,10 @@ const unitMs: Readonly<Record<string, number>> = Object.freeze({
   h: 3_600_000,
 })
 
-/** Throws an Error that says what is wrong with the text. The zone is the process's when absent. */
+/**
+ * Throws an Error that describes the error in the text. If the zone is undefined, the process's
+ * zone is used.
+ */
 export function parseSchedule(text: string, timeZone: string | undefined): Schedule {
   const every = /^@every\s+(\S+)$/.exec(text)?.[1]
   if (every !== undefined) return constantSchedule(parseInterval(every))
@@ -38,7 +41,7 @@ export function parseSchedule(text: string, timeZone: string | undefined): Sched
   return {
     next: (ms) => cron.nextRun(new Date(ms))?.getTime(),
     latest({ afterMs, untilMs, max }) {
-      // Runs before the reference, which croner takes in whole seconds.
+      // Yields runs before the reference, which croner takes in whole seconds.
       const reference = new Date((Math.floor(untilMs / 1000) + 1) * 1000)
       return cron
         .previousRuns(max, reference)
@@ -48,7 +51,7 @@ export function parseSchedule(text: string, timeZone: string | undefined): Sched
   }
 }
 
-/** False for names that the time zone database does not know. */
+/** Returns false for names that the time zone database does not have. */
 export function isTimeZone(name: string): boolean {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
@@ -58,7 +61,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** Counted from the last time, or from the job's creation; whole seconds, at least one. */
+/** Counts from the last time, or from the job's creation, in whole seconds, at least one. */
 function constantSchedule(intervalMs: number): Schedule {
   return {
     next: (ms) => Math.floor(ms / 1000) * 1000 + intervalMs,

@@ -6,7 +6,7 @@ import { tolerationsOf } from './node-fit.ts'
 const generationAnnotation = 'deprecated.daemonset.template.generation'
 const generationLabel = 'pod-template-generation'
 
-/** A pod for one node; the scheduler puts it there, or nowhere. */
+/** Builds a pod for one node; the scheduler places it there or nowhere. */
 export function daemonPod(set: DaemonSet, node: string, hash: string): Pod {
   const template = set.spec?.template ?? {}
   const pod = podFromTemplate(template, set)
@@ -39,7 +39,7 @@ export function daemonPod(set: DaemonSet, node: string, hash: string): Pod {
   }
 }
 
-/** Where it runs, or where it is meant to run while nobody has scheduled it. */
+/** Returns the pod's node, or the node it is meant for until it is scheduled. */
 export function nodeOfPod(pod: Pod): string | undefined {
   if (pod.spec?.nodeName) return pod.spec.nodeName
   const terms =

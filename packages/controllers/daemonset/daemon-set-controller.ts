@@ -40,7 +40,7 @@ import { controllerBounds } from '../limits/limits-table.ts'
 const name = 'daemonset-controller'
 const { burstMax } = controllerBounds.daemonSetController
 
-/** A pod on each node that suits. */
+/** Runs a pod on each suitable node. */
 export const daemonSetController: BackgroundController = {
   name,
   run: (deps, signal) => runController(createDefinition(), deps, signal),
@@ -82,7 +82,7 @@ function daemonSetsOfPod(change: Change<Pod>, context: ControllerContext): reado
   return [...keys]
 }
 
-/** Nodes write their status all the time; only what decides about placing matters. */
+/** Nodes write their status all the time; only changes that affect placement matter. */
 function daemonSetsOfNode(change: Change<Node>, context: ControllerContext): readonly string[] {
   const { old, object } = change
   const placing = (node: Node): string =>
@@ -210,7 +210,7 @@ async function act(
   if (failed) throw failed.reason
 }
 
-/** Keeps, beyond the limit, the revisions that pods still run. */
+/** Keeps revisions that pods still run, even beyond the limit. */
 async function truncateHistory(
   { set, pods, current }: { set: DaemonSet; pods: readonly Pod[]; current: ControllerRevision },
   context: ControllerContext,

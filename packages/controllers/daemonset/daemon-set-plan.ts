@@ -8,31 +8,34 @@ import { planRollingUpdate } from './rolling-update.ts'
 export interface DaemonSetView {
   set: DaemonSet
   nodes: readonly Node[]
-  /** Those it controls. */
+  /** The pods that it controls. */
   pods: readonly Pod[]
-  /** The label of pods of the newest template. */
+  /** The value of the label that marks pods of the newest template. */
   hash: string
-  /** True while the last failed pod of this node is too recent to be replaced. */
+  /** Returns true while the last failed pod of this node is too recent to be replaced. */
   isInBackoff: (node: string) => boolean
   nowMs: number
 }
 
 export interface DaemonSetPlan {
-  /** Nodes that get a pod. */
+  /** The nodes that get a pod. */
   readonly create: readonly string[]
   readonly remove: readonly Pod[]
-  /** Of those removed, the ones that ended by themselves; `node` counts a failure there. */
+  /** The removed pods that ended by themselves. Each counts as a failure on its `node`. */
   readonly ended: readonly { pod: Pod; node: string }[]
 }
 
-/** One node, whether pods belong there, and those that are there, the best first. */
+/** One node, whether pods belong there, and its pods, the best first. */
 export interface NodePods {
   readonly name: string
   readonly fit: NodeFit
   readonly pods: readonly Pod[]
 }
 
-/** Decides; touches nothing. First each node gets what it needs, then, in a later look, updates roll. */
+/**
+ * Plans the next steps. A pure function. First each node gets the pods it needs; a later look rolls
+ * out updates.
+ */
 export function planDaemonSet(view: DaemonSetView): DaemonSetPlan {
   const { set } = view
   if (set.metadata.deletionTimestamp) return { create: [], remove: [], ended: [] }
@@ -71,7 +74,7 @@ function fenceposts(
   return { maxSurge, maxUnavailable }
 }
 
-/** Not scheduled yet, and its node is gone: nobody will ever place it. */
+/** Returns the unscheduled pods whose node is gone; they can never be placed. */
 function homelessPods({ nodes, pods }: DaemonSetView): Pod[] {
   const names = new Set(nodes.map(({ metadata }) => metadata.name))
   return pods.filter((pod) => {
@@ -105,7 +108,10 @@ function planNode(view: DaemonSetView, node: NodePods): DaemonSetPlan {
   }
 }
 
-/** One pod per node; with surge one of the new template beside one of the old until it is available. */
+/**
+ * Allows one pod per node; with surge, also one of the new template next to one of the old until
+ * the new one is available.
+ */
 function surplusPods(view: DaemonSetView, running: readonly Pod[]): readonly Pod[] {
   const { set, hash, nowMs } = view
   if (!allowsSurge(set)) return running.slice(1)
@@ -126,7 +132,7 @@ function allowsSurge(set: DaemonSet): boolean {
   return type !== 'OnDelete' && surge !== undefined && surge !== 0 && surge !== '0%'
 }
 
-/** Scheduled before pending, then the oldest. */
+/** Sorts scheduled pods before pending ones, then the oldest first. */
 function bestFirst(first: Pod, second: Pod): number {
   const byScheduling = Number(!first.spec?.nodeName) - Number(!second.spec?.nodeName)
   if (byScheduling !== 0) return byScheduling

@@ -8,13 +8,14 @@ interface Entry {
 }
 
 /**
- * A pod that fails as soon as it starts must not be replaced as fast as it fails. Each failure on
- * a node doubles the wait, from 1 s to 15 min; as long without one forgets them.
+ * Delays the replacement of failed pods, so that a pod that fails at once is not replaced as fast
+ * as it fails. Each failure on a node doubles the wait, from 1 s to 15 min; as long without one
+ * resets it.
  */
 export class FailedPodBackoff {
   readonly #entries = new Map<string, Entry>()
 
-  /** How long until the node's next pod may be replaced; 0: now. */
+  /** Returns how long until the node's next pod may be replaced; 0 means now. */
   remainingMs(key: string, nowMs: number): number {
     const entry = this.#entries.get(key)
     return entry ? Math.max(0, entry.atMs + entry.delayMs - nowMs) : 0

@@ -7,7 +7,7 @@ import {
   type Toleration,
 } from '@skerry/api'
 
-/** Daemons stay through what drives other pods away. */
+/** Daemons tolerate the taints that evict other pods. */
 const daemonTolerations: readonly Toleration[] = Object.freeze<Toleration[]>([
   { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' },
   { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute' },
@@ -23,7 +23,10 @@ const hostNetworkToleration: Toleration = Object.freeze<Toleration>({
   effect: 'NoSchedule',
 })
 
-/** The template's own, and those of every daemon; one of the same key and effect is replaced. */
+/**
+ * Returns the template's own tolerations and those of every daemon, which replace ones of the same
+ * key and effect.
+ */
 export function tolerationsOf(spec: PodSpec | undefined): Toleration[] {
   const added = spec?.hostNetwork
     ? [...daemonTolerations, hostNetworkToleration]
@@ -39,15 +42,15 @@ export function tolerationsOf(spec: PodSpec | undefined): Toleration[] {
 }
 
 export interface NodeFit {
-  /** A pod belongs here. */
+  /** True if a pod belongs here. */
   readonly shouldRun: boolean
-  /** One that is here may stay: a NoSchedule taint came later. */
+  /** True if an existing pod may stay, because a NoSchedule taint was added later. */
   readonly shouldStay: boolean
 }
 
 const noFit: NodeFit = Object.freeze({ shouldRun: false, shouldStay: false })
 
-/** Affinity and taints only: whether there is room is the scheduler's word. */
+/** Checks affinity and taints only; the scheduler decides whether there is room. */
 export function fitOf(set: DaemonSet, node: Node): NodeFit {
   const spec = set.spec?.template.spec
   if (spec?.nodeName && spec.nodeName !== node.metadata.name) return noFit

@@ -17,7 +17,7 @@ export interface RollingPlan {
   readonly remove: readonly Pod[]
 }
 
-/** What one node has of each template; more than one of either is put right first. */
+/** The pods of one node, one of each template. A node with more than one of either is corrected first. */
 interface Pair {
   node: NodePods
   newPod: Pod | undefined
@@ -44,7 +44,7 @@ function isAvailable({ set, nowMs }: RollingInput, pod: Pod | undefined): boolea
   return pod !== undefined && isPodAvailable(pod, set.spec?.minReadySeconds ?? 0, nowMs)
 }
 
-/** Old pods that serve nobody go at once; of the others as many as may be unavailable. */
+/** Removes unavailable old pods at once, and of the others as many as may be unavailable. */
 function planReplacing(input: RollingInput, pairs: readonly Pair[]): RollingPlan {
   const broken: Pod[] = []
   const candidates: Pod[] = []
@@ -62,7 +62,7 @@ function planReplacing(input: RollingInput, pairs: readonly Pair[]): RollingPlan
   return { create: [], remove: [...broken, ...candidates.slice(0, room)] }
 }
 
-/** New pods come beside the old ones, and these go when the new are available. */
+/** Creates new pods next to the old ones, which are removed when the new ones are available. */
 function planSurging(input: RollingInput, pairs: readonly Pair[]): RollingPlan {
   const remove: Pod[] = []
   const replaceNow: string[] = []

@@ -15,7 +15,7 @@ export function conditionOf(conditions: Conditions, type: string): DeploymentCon
   return conditions.find((condition) => condition.type === type)
 }
 
-/** Nothing changes while status and reason stay; the transition time only with the status. */
+/** Changes nothing while status and reason stay; changes the transition time only with the status. */
 export function setCondition(
   conditions: Conditions,
   next: ConditionText,
@@ -39,13 +39,13 @@ export function removeCondition(conditions: Conditions, type: string): Condition
   return conditions.filter((condition) => condition.type !== type)
 }
 
-/** Kubernetes' largest int32 stands for "no deadline". */
+/** Kubernetes' largest int32 means "no deadline". */
 export function progressDeadlineMs(deployment: Deployment): number | undefined {
   const seconds = deployment.spec?.progressDeadlineSeconds
   return seconds === undefined || seconds === 2_147_483_647 ? undefined : seconds * 1000
 }
 
-/** Pausing and resuming restart the measure of progress, so that a pause never looks like a failure. */
+/** Pausing and resuming restart the measurement of progress, so that a pause never looks like a failure. */
 export function pausedConditions(deployment: Deployment, nowMs: number): Conditions {
   const conditions = deployment.status?.conditions ?? []
   const reason = conditionOf(conditions, 'Progressing')?.reason
@@ -68,13 +68,13 @@ export function pausedConditions(deployment: Deployment, nowMs: number): Conditi
 
 export interface ProgressInput {
   deployment: Deployment
-  /** With conditions as they stand before progress is judged. */
+  /** The status with its conditions before progress is judged. */
   next: DeploymentStatus
   currentName: string | undefined
   nowMs: number
 }
 
-/** Judges a rollout that is under way: complete, progressing, or stuck past its deadline. */
+/** Judges a rollout in progress: complete, progressing, or stuck past its deadline. */
 export function progressConditions(input: ProgressInput): Conditions {
   const { deployment, next, nowMs } = input
   const conditions = next.conditions ?? []
@@ -94,7 +94,7 @@ export function progressConditions(input: ProgressInput): Conditions {
   return conditions
 }
 
-/** Each move counts from its own time, even when the reason stays the same. */
+/** Each progress counts from its own time, even if the reason stays the same. */
 function moved(input: ProgressInput, conditions: Conditions): Conditions {
   const known = conditionOf(conditions, 'Progressing')
   const text = progressText(input, 'ReplicaSetUpdated')
@@ -159,7 +159,7 @@ function isTimedOut(
   return deadlineMs !== undefined && Date.parse(known.lastUpdateTime ?? '') + deadlineMs < nowMs
 }
 
-/** When to look again at a rollout that may get stuck. */
+/** Returns when to check a rollout again that may get stuck. */
 export function progressCheckAfterMs(
   deployment: Deployment,
   status: DeploymentStatus,
@@ -172,6 +172,6 @@ export function progressCheckAfterMs(
   }
   if (isComplete(deployment, status)) return undefined
   const afterMs = Date.parse(known.lastUpdateTime ?? '') + deadlineMs - nowMs
-  // Timestamps are whole seconds: a second more, and the deadline has passed for certain.
+  // Timestamps are whole seconds; with one second more the deadline has certainly passed.
   return Math.max(0, afterMs) + 1000
 }

@@ -31,7 +31,7 @@ import { planDeployment, type DeploymentPlan, type DeploymentStep } from './depl
 import { isRolling, replicasOf, revisionsOf, type ScaleStep } from './replica-sets.ts'
 import { annotationNames, sizeAnnotations } from './revision-annotations.ts'
 
-/** Rolls a Deployment's template out through replica sets. */
+/** Rolls out a Deployment's template through replica sets. */
 export const deploymentController: ControllerDefinition = {
   name: 'deployment-controller',
   watches: [
@@ -67,7 +67,7 @@ function deploymentsOfReplicaSet(
   return [...keys]
 }
 
-/** Only Recreate waits for single pods: for the last old one to be gone. */
+/** Only Recreate waits for single pods, until the last old one is gone. */
 function deploymentsOfPod(change: Change<Pod>, context: ControllerContext): readonly string[] {
   const { object } = change
   const owner = controllerOf(object)
@@ -151,7 +151,7 @@ interface Acting {
   status: DeploymentStatus
 }
 
-/** Answers the status when the step has something to say in it. */
+/** Returns the status if the step changes it. */
 async function take(
   step: DeploymentStep,
   { deployment, status }: Acting,
@@ -250,7 +250,7 @@ async function create(
   )
 }
 
-/** Ours after all, and the informer will bring it; or another template has the same hash. */
+/** It is ours after all, and the informer will deliver it; or another template has the same hash. */
 async function onExisting(
   { replicaSet, deployment, status }: Creating,
   context: ControllerContext,
@@ -291,8 +291,8 @@ function withProgress(
 }
 
 /**
- * The revision goes along with the status: written by itself, as a change of annotations, it would
- * count as a new generation.
+ * The revision is written together with the status: written separately, as a change of annotations,
+ * it would count as a new generation.
  */
 async function writeStatus(
   deployment: Deployment,

@@ -32,15 +32,15 @@ import { currentSize, planRolling } from './rolling-update.ts'
 
 export interface DeploymentView {
   deployment: Deployment
-  /** Those it controls. */
+  /** The replica sets that it controls. */
   replicaSets: readonly ReplicaSet[]
-  /** Pods of replica sets other than the current one, which may still run; for Recreate. */
+  /** True if pods of other replica sets than the current one may still run; for Recreate. */
   oldPodsRunning: boolean
   nowMs: number
 }
 
 export type DeploymentStep =
-  /** Makes the current replica set carry the deployment's annotations and minReadySeconds. */
+  /** Copies the deployment's annotations and minReadySeconds to the current replica set. */
   | { readonly type: 'annotate'; readonly replicaSet: ReplicaSet; readonly patch: object }
   | { readonly type: 'create'; readonly replicaSet: ReplicaSet }
   | { readonly type: 'scale'; readonly scale: readonly ScaleStep[] }
@@ -49,12 +49,12 @@ export type DeploymentStep =
 export interface DeploymentPlan {
   readonly steps: readonly DeploymentStep[]
   readonly status: DeploymentStatus
-  /** To be written on the deployment, where kubectl looks for it; absent when it is there. */
+  /** The revision to write on the deployment, where kubectl looks for it. Undefined if it is up to date. */
   readonly revision: string | undefined
   readonly requeueAfterMs: number | undefined
 }
 
-/** Decides one step; what it changes brings the next look. Touches nothing. */
+/** Plans one step. A pure function. The change that it causes triggers the next look. */
 export function planDeployment(view: DeploymentView): DeploymentPlan {
   const { deployment, nowMs } = view
   const revisions = revisionsOf(deployment, view.replicaSets)
@@ -91,7 +91,7 @@ function planSteps(view: DeploymentView, { revisions, isRollout }: Situation): D
   return [...(scale.length > 0 ? [{ type: 'scale' as const, scale }] : []), ...removals]
 }
 
-/** A deployment that never heard of progress finds its replica set for the first time. */
+/** Adds a condition when a deployment without progress finds its replica set for the first time. */
 function foundConditions(
   deployment: Deployment,
   { current }: Revisions,
@@ -137,7 +137,7 @@ function planRollingSteps(deployment: Deployment, revisions: Revisions): Deploym
   return planRemovalsWhenComplete(deployment, revisions)
 }
 
-/** Everything old is gone before anything new comes. */
+/** Removes everything old before anything new is created. */
 function planRecreateSteps(
   { deployment, oldPodsRunning }: DeploymentView,
   revisions: Revisions,
@@ -162,7 +162,7 @@ function planRemovalsWhenComplete(deployment: Deployment, revisions: Revisions):
   return isDone ? planRemovals(deployment, revisions) : []
 }
 
-/** Old revisions beyond the history limit, the lowest first; never one that has or wants pods. */
+/** Removes old revisions beyond the history limit, the lowest first, except those that have or want pods. */
 function planRemovals(deployment: Deployment, { old }: Revisions): DeploymentStep[] {
   const limit = deployment.spec?.revisionHistoryLimit
   if (limit === undefined || limit === 2_147_483_647) return []
@@ -181,7 +181,7 @@ function planRemovals(deployment: Deployment, { old }: Revisions): DeploymentSte
   return replicaSets.length > 0 ? [{ type: 'remove', replicaSets }] : []
 }
 
-/** Named after its template, so that two lookers cannot make two of it. */
+/** The name contains the template's hash, so that the same template cannot get two replica sets. */
 function planCreation(deployment: Deployment, revisions: Revisions): DeploymentStep {
   const spec = deployment.spec
   const template = spec?.template ?? {}

@@ -18,9 +18,9 @@ import {
 export interface DeploymentStatusInput {
   deployment: Deployment
   revisions: Revisions
-  /** Of the deployment, with what this look has added to them already. */
+  /** The deployment's conditions, with those that this look has added. */
   conditions: Conditions
-  /** False while paused or scaling: then nobody judges progress. */
+  /** False while paused or scaling, when progress is not judged. */
   isRollout: boolean
   nowMs: number
 }
@@ -72,7 +72,7 @@ function availableCondition(
   )
 }
 
-/** The failure of the current revision, else of the first old one that has any. */
+/** Returns the failure of the current revision, else of the first old one that has any. */
 function failureCondition(conditions: Conditions, { current, old }: Revisions): Conditions {
   const failure = [...(current ? [current] : []), ...old]
     .flatMap(({ status }) => status?.conditions ?? [])

@@ -13,7 +13,7 @@ import {
 } from './replica-sets.ts'
 import { numberAnnotation, annotationNames } from './revision-annotations.ts'
 
-/** True when somebody changed spec.replicas since the sizes were set. */
+/** Returns true if spec.replicas has changed since the sizes were set. */
 export function isScaling(deployment: Deployment, revisions: Revisions): boolean {
   return allOf(revisions)
     .filter(isActive)
@@ -24,8 +24,9 @@ export function isScaling(deployment: Deployment, revisions: Revisions): boolean
 }
 
 /**
- * Scaling in the middle of a rollout keeps the proportion of old and new pods, so that it does not
- * hasten a rollout that may be going wrong. Otherwise the one active replica set takes it all.
+ * Keeps the proportion of old and new pods when scaling in the middle of a rollout, so that scaling
+ * does not speed up a rollout that may be going wrong. Otherwise the one active replica set gets
+ * the whole change.
  */
 export function planScaling(deployment: Deployment, revisions: Revisions): ScaleStep[] {
   const wanted = wantedReplicas(deployment)
@@ -65,14 +66,14 @@ function planProportions(deployment: Deployment, active: readonly ReplicaSet[]):
     added += share
     return { replicaSet, replicas: replicasOf(replicaSet) + share }
   })
-  // What rounding left over goes to the largest.
+  // The largest gets the remainder from rounding.
   return sizes.map(({ replicaSet, replicas }, position) => ({
     replicaSet,
     replicas: position === 0 ? Math.max(0, replicas + toAdd - added) : replicas,
   }))
 }
 
-/** At most what is left to add, or to take when that is negative. */
+/** Returns the share, limited to what is left to add, or to remove if negative. */
 function proportionOf(deployment: Deployment, replicaSet: ReplicaSet, left: number): number {
   if (left === 0) return 0
   const share = shareOf(deployment, replicaSet)

@@ -2,10 +2,10 @@ import type { Deployment, ReplicaSet } from '@skerry/api'
 import { scaledCount } from '../rollout/int-or-percent.ts'
 import { sameTemplate } from '../pods/pod-template.ts'
 
-/** A deployment's replica sets: the one that its template means now, and those of earlier templates. */
+/** A deployment's replica sets: the one of its present template, and those of earlier templates. */
 export interface Revisions {
   readonly current: ReplicaSet | undefined
-  /** Oldest first. */
+  /** The earlier ones, oldest first. */
   readonly old: readonly ReplicaSet[]
 }
 
@@ -14,7 +14,7 @@ export interface ScaleStep {
   readonly replicas: number
 }
 
-/** Of several with the deployment's template, the oldest is the current one, always the same. */
+/** If several have the deployment's template, the oldest is the current one, so that the choice is stable. */
 export function revisionsOf(deployment: Deployment, owned: readonly ReplicaSet[]): Revisions {
   const oldestFirst = owned.toSorted(byAge)
   const current = oldestFirst.find((each) =>
@@ -58,13 +58,13 @@ export function sumOf(
 }
 
 export interface Fenceposts {
-  /** Pods above the wanted number while rolling. */
+  /** The number of pods above the wanted number while rolling. */
   readonly maxSurge: number
-  /** Pods below it. */
+  /** The number of pods below it. */
   readonly maxUnavailable: number
 }
 
-/** Never both zero: then nothing could move. */
+/** Never returns zero for both, because then nothing could move. */
 export function fencepostsOf(deployment: Deployment): Fenceposts {
   const total = wantedReplicas(deployment)
   if (!isRolling(deployment)) return { maxSurge: 0, maxUnavailable: 0 }

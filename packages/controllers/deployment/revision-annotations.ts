@@ -8,14 +8,14 @@ export const annotationNames = Object.freeze({
   maxReplicas: 'deployment.kubernetes.io/max-replicas',
 })
 
-/** Those that speak of the object they are on, and are not copied between deployment and replica set. */
+/** Annotations about the object they are on, which are not copied between deployment and replica set. */
 const ownAnnotations: ReadonlySet<string> = new Set([
   ...Object.values(annotationNames),
   'kubectl.kubernetes.io/last-applied-configuration',
   'deprecated.deployment.rollback.to',
 ])
 
-/** Characters of the revision history; the oldest entries give way. */
+/** The characters of the revision history. The oldest entries are dropped. */
 const historyLengthMax = 2000
 
 type Annotations = Readonly<Record<string, string>>
@@ -25,7 +25,7 @@ export function numberAnnotation(replicaSet: ReplicaSet, name: string): number |
   return text !== undefined && /^[0-9]+$/.test(text) ? Number(text) : undefined
 }
 
-/** A 64-bit number: one that was adopted may be beyond what a double holds exactly. */
+/** A 64-bit number: that of an adopted replica set may exceed what a double holds exactly. */
 export function revisionOf(replicaSet: ReplicaSet): bigint {
   return parseRevision(replicaSet.metadata.annotations?.[annotationNames.revision] ?? '0') ?? 0n
 }
@@ -38,7 +38,7 @@ export function nextRevision(old: readonly ReplicaSet[]): bigint {
   return old.map(revisionOf).reduce((most, one) => (one > most ? one : most), 0n) + 1n
 }
 
-/** The sizes that this deployment's replica sets were made for; scaling is told apart by them. */
+/** Returns the sizes that this deployment's replica sets were made for. Differences reveal scaling. */
 export function sizeAnnotations(deployment: Deployment): Annotations {
   const wanted = wantedReplicas(deployment)
   return {
@@ -48,8 +48,9 @@ export function sizeAnnotations(deployment: Deployment): Annotations {
 }
 
 /**
- * What the current replica set carries: the deployment's annotations, and the highest revision.
- * When it gets a higher one again (a rollback), the one it had goes into its history.
+ * Returns the annotations of the current replica set: the deployment's own, and the highest
+ * revision. When it gets a higher one again (a rollback), its former revision goes into its
+ * history.
  */
 export function currentAnnotations(
   deployment: Deployment,

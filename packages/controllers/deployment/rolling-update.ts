@@ -10,7 +10,7 @@ import {
   type ScaleStep,
 } from './replica-sets.ts'
 
-/** The size of the current replica set that surge allows now; also of one that is yet to be made. */
+/** Returns the size that surge now allows for the current replica set, even if it is not created yet. */
 export function currentSize(deployment: Deployment, revisions: Revisions): number {
   const wanted = wantedReplicas(deployment)
   const size = revisions.current ? replicasOf(revisions.current) : 0
@@ -20,7 +20,7 @@ export function currentSize(deployment: Deployment, revisions: Revisions): numbe
   return room <= 0 ? size : size + Math.min(room, wanted - size)
 }
 
-/** One step of a rolling update: first up, then, in a later look, down. */
+/** Plans one step of a rolling update: first up, then, in a later look, down. */
 export function planRolling(deployment: Deployment, revisions: Revisions): ScaleStep[] {
   const { current } = revisions
   if (!current) return []
@@ -30,9 +30,9 @@ export function planRolling(deployment: Deployment, revisions: Revisions): Scale
 }
 
 /**
- * Old pods that are not available go first, as they serve nobody; then as many available ones as
- * keep the minimum. Pods of the current revision that are not available yet count against the
- * room, so that a broken new template never eats up the old pods.
+ * Removes unavailable old pods first, because they serve nobody; then as many available ones as
+ * keep the minimum. Pods of the current revision that are not available yet count as missing, so
+ * that a broken new template never uses up the old pods.
  */
 function planScaleDown(
   deployment: Deployment,
@@ -55,7 +55,7 @@ function planScaleDown(
   })
 }
 
-/** Takes at most `count` away in all, from the oldest on, and from each at most what `of` says. */
+/** Takes away at most `count` in total, from the oldest on, and from each at most what `of` returns. */
 function take(
   sizes: Map<ReplicaSet, number>,
   count: number,

@@ -17,14 +17,17 @@ import { evictionMs, poolKey } from './device-taint-plan.ts'
 const byClaim = 'deviceTaintsByClaim'
 const byPool = 'deviceTaintsByPool'
 
-/** Evicts pods whose devices have a taint NoExecute that their claims do not tolerate, or no longer. */
+/**
+ * Evicts pods whose devices have a NoExecute taint that their claims do not tolerate, or no longer
+ * tolerate.
+ */
 export const deviceTaintEvictionController: BackgroundController = {
   name: 'device-taint-eviction-controller',
   run: (deps, signal) => runController(evictingController(), deps, signal),
 }
 
 function evictingController(): ControllerDefinition {
-  // Keys of pods whose time to go is set. When it is not theirs any more, an event says so.
+  // The keys of pods whose eviction is scheduled. If it is cancelled, an event is recorded.
   const scheduled = new Set<string>()
   return {
     name: 'device-taint-eviction-controller',
@@ -92,7 +95,7 @@ async function reconcile(
   scheduled.delete(key)
 }
 
-/** The earliest time of all claims that are reserved for the pod, which must be on a node. */
+/** Returns the earliest time of all claims that are reserved for the pod, which must be on a node. */
 function podEvictionMs(pod: Pod, context: ControllerContext): number | undefined {
   if ((pod.spec?.nodeName ?? '') === '') return undefined
   const timesMs = (pod.spec?.resourceClaims ?? []).flatMap((entry) => {
@@ -109,7 +112,7 @@ function podEvictionMs(pod: Pod, context: ControllerContext): number | undefined
   return timesMs.length === 0 ? undefined : Math.min(...timesMs)
 }
 
-/** The pod may be gone: events name it, and nothing more. */
+/** The pod may be gone; the event only needs its name. */
 function tell(key: string, message: string, context: ControllerContext): void {
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { ...parseKey(key) } }
   context.events.event(pod, { type: 'Normal', reason: 'DeviceTaintManagerEviction', message })

@@ -1,20 +1,20 @@
 import { toleratesTaint, type ResourceClaim, type ResourceSlice } from '@skerry/api'
 
-/** Of which pool a device is. */
+/** Identifies a device's pool. */
 export interface Pool {
   readonly driver: string
   readonly pool: string
 }
 
-/** No name of a driver or pool has a space in it. */
+/** Names of drivers and pools contain no spaces. */
 export function poolKey({ driver, pool }: Pool): string {
   return `${driver} ${pool}`
 }
 
 /**
- * When pods that use the claim have to go, epoch milliseconds; undefined: they may stay. Only taints
- * NoExecute of its devices count, and of those not the ones that its allocation tolerates for ever.
- * `slicesOf`: every slice of a pool; those of former generations do not count.
+ * Returns when pods that use the claim must be evicted, in epoch milliseconds, or undefined if they
+ * may stay. Only NoExecute taints of its devices count, without those that its allocation tolerates
+ * forever. `slicesOf` returns every slice of a pool; those of former generations do not count.
  */
 export function evictionMs(
   { status }: ResourceClaim,

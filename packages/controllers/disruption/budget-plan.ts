@@ -2,10 +2,10 @@ import type { PodDisruptionBudget } from '@skerry/api'
 
 export interface BudgetInput {
   budget: PodDisruptionBudget
-  /** Ready pods that no eviction is on its way for. */
+  /** The ready pods without a pending eviction. */
   healthy: number
   podCount: number
-  /** Replicas that the pods' controllers want in all. */
+  /** The number of replicas that the pods' controllers want in total. */
   wantedByControllers: number
 }
 
@@ -16,7 +16,10 @@ export interface BudgetPlan {
   expectedPods: number
 }
 
-/** policy/v1: minAvailable as a number counts pods that are there; percentages and maxUnavailable count wanted ones. */
+/**
+ * policy/v1: minAvailable as a number counts existing pods; percentages and maxUnavailable count
+ * wanted ones.
+ */
 export function planBudget({
   budget,
   healthy,

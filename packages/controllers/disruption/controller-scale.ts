@@ -3,13 +3,13 @@ import { resources, type KnownResource } from '@skerry/client'
 import { controllerOf, type ControllerContext } from '@skerry/controller-runtime'
 
 export interface ExpectedPods {
-  /** Replicas that the controllers of the pods want in all. */
+  /** The number of replicas that the pods' controllers want in total. */
   readonly count: number
-  /** Pods without a controller: nobody says how many there should be. */
+  /** Pods without a controller, for which no number is known. */
   readonly unmanaged: readonly string[]
 }
 
-/** Rejects when a pod has a controller that nobody knows the scale of. */
+/** Rejects if the scale of a pod's controller cannot be determined. */
 export async function expectedPods(
   pods: readonly Pod[],
   context: ControllerContext,
@@ -68,7 +68,7 @@ function replicasIn(resource: KnownResource<Replicated>): Finder {
   }
 }
 
-/** Of the revisions of a deployment, the deployment says. */
+/** The deployment of a replica set, if there is one, defines the scale. */
 function ofReplicaSet(owned: Owned, context: ControllerContext): Scale | undefined {
   const { owner, namespace } = owned
   const replicaSet = context.informer(resources.replicaSets).get({ namespace, name: owner.name })
@@ -92,7 +92,7 @@ async function scaleOf(
   return known ?? (await askForScale({ ...owned, group }, context, signal))
 }
 
-/** Any other kind that has the scale subresource: custom ones. */
+/** Handles any other kind with the scale subresource, e.g. custom ones. */
 async function askForScale(
   { owner, namespace, group }: Owned & { group: string },
   context: ControllerContext,

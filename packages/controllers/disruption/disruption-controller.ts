@@ -28,10 +28,10 @@ import { expectedPods, type ExpectedPods } from './controller-scale.ts'
 import { resetStaleDisruption, staleInMs } from './stale-disruption.ts'
 import { controllerBounds } from '../limits/limits-table.ts'
 
-/** Keys of pods whose DisruptionTarget condition may be stale; budgets have plain keys. */
+/** The prefix of keys of pods whose DisruptionTarget condition may be stale; budgets have plain keys. */
 const podPrefix = 'pod:'
 
-/** Keeps the status that evictions ask: how many pods may be missed now. */
+/** Maintains the status that evictions read: how many pods may be disrupted now. */
 export const disruptionController: ControllerDefinition = {
   name: 'disruption-controller',
   eventComponent: 'controllermanager',
@@ -96,7 +96,7 @@ async function reconcileBudget(
   }
 }
 
-/** Only percentages and maxUnavailable ask how many pods there should be. */
+/** Only percentages and maxUnavailable depend on how many pods there should be. */
 async function expectedFor(
   budget: PodDisruptionBudget,
   pods: readonly Pod[],
@@ -192,7 +192,7 @@ function tell(
   })
 }
 
-/** Nothing may be evicted while it is not known how much would be left. */
+/** Nothing may be evicted while it is unknown how much would remain. */
 async function writeFailure(
   budget: PodDisruptionBudget,
   error: unknown,

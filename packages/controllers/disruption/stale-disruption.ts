@@ -8,7 +8,10 @@ import { controllerBounds } from '../limits/limits-table.ts'
 
 const { staleMs } = controllerBounds.staleDisruption
 
-/** Time until the pod's DisruptionTarget is out of date, 0 when it is; undefined without one. */
+/**
+ * Returns the time until the pod's DisruptionTarget is outdated, 0 if it is, and undefined if there
+ * is none.
+ */
 export function staleInMs(pod: Pod, nowMs: number): number | undefined {
   const condition = podCondition(pod, 'DisruptionTarget')
   if (condition?.status !== 'True' || condition.reason === 'TerminationByKubelet') return undefined

@@ -24,13 +24,13 @@ const { settleMs, addressesMax } = controllerBounds.endpointsController
 const allTriggerTimes = new WeakMap<ControllerContext, TriggerTimes>()
 const overCapacity = 'endpoints.kubernetes.io/over-capacity'
 
-/** Keeps the older Endpoints object of every service with a selector, for those who still read it. */
+/** Maintains the older Endpoints object of every service with a selector, for programs that still read it. */
 export const endpointsController: ControllerDefinition = {
   name: 'endpoints-controller',
   watches: [
     watch(resources.services, { keysOf: ({ object }) => [keyOfObject(object)] }),
     watch(resources.pods, { keysOf: servicesOfPod, delayMs: settleMs }),
-    // What somebody writes into them stands until the service or its pods change, as upstream.
+    // Changes by users stay until the service or its pods change, as upstream.
     watch(resources.endpoints, {
       keysOf: ({ type, object }) => (type === 'updated' ? [] : [keyOfObject(object)]),
     }),
@@ -50,7 +50,7 @@ async function reconcile(
   allTriggerTimes.set(context, triggerTimes)
   if (service === undefined) {
     triggerTimes.forget(key)
-    // Leader election leaves Endpoints without a service alone.
+    // Leader election may use Endpoints without a service, which are left alone.
     const isLock =
       existing?.metadata.annotations?.['control-plane.alpha.kubernetes.io/leader'] !== undefined
     const isManaged = existing?.metadata.labels?.[managedByLabel] === managedBy
@@ -87,7 +87,7 @@ async function deleteQuietly(
 const managedByLabel = 'endpoints.kubernetes.io/managed-by'
 const managedBy = 'endpoint-controller'
 
-/** What the object should be; undefined when it is that already. */
+/** Returns the wanted object, or undefined if the existing one is up to date. */
 function planEndpoints(
   service: Service,
   wanted: readonly PodEndpoint[],
@@ -120,7 +120,7 @@ interface PortAddresses {
   readonly notReady: EndpointAddress[]
 }
 
-/** Each port once, with the addresses that have it; ports with the same addresses are one subset. */
+/** Lists each port once with its addresses. Ports with the same addresses share one subset. */
 function subsetsOf(wanted: readonly PodEndpoint[]): EndpointSubset[] {
   const byPort = new Map<string, PortAddresses>()
   for (const each of wanted.slice(0, addressesMax)) {

@@ -1,13 +1,13 @@
 import type { Endpoint, EndpointPort, Node, Pod, Service } from '@skerry/api'
 import { isPodFinished, isPodReady } from '../pods/pod-state.ts'
 
-/** One pod as an endpoint of a service, with the ports its containers give the service's ports. */
+/** One pod as an endpoint of a service, with its numbers for the service's ports. */
 export interface PodEndpoint {
   endpoint: Endpoint
   ports: readonly EndpointPort[]
 }
 
-/** Pods without an address, finished, or deleted and not serving have no endpoint. */
+/** Pods without an address, finished pods, and deleted pods that do not serve have no endpoint. */
 export function podEndpoints(
   service: Service,
   pods: readonly Pod[],
@@ -53,7 +53,7 @@ function endpointOf(
   }
 }
 
-/** Who should use the endpoint first, where the service prefers what is near (KEP-3015). */
+/** Returns which zones or nodes should prefer the endpoint, if the service prefers near ones (KEP-3015). */
 function hintsOf(
   { spec, metadata }: Service,
   { zone, nodeName }: { zone: string | undefined; nodeName: string | undefined },
@@ -70,7 +70,7 @@ function hintsOf(
   }
 }
 
-/** A pod whose subdomain is the service's name has a DNS name of its own (a StatefulSet's do). */
+/** A pod whose subdomain is the service's name has its own DNS name, like those of a StatefulSet. */
 function hasOwnName(service: Service, pod: Pod): boolean {
   return (
     (pod.spec?.hostname ?? '') !== '' &&
@@ -79,7 +79,7 @@ function hasOwnName(service: Service, pod: Pod): boolean {
   )
 }
 
-/** A named target port may be another number in each pod, so ports are found per pod. */
+/** A named target port may be a different number in each pod, so ports are found per pod. */
 function portsOf(service: Service, pod: Pod): EndpointPort[] {
   return (service.spec?.ports ?? []).flatMap((port) => {
     const number = targetPortOf(port.targetPort, port.port, {

@@ -18,7 +18,7 @@ const { settleMs } = controllerBounds.endpointsliceController
 
 const allTriggerTimes = new WeakMap<ControllerContext, TriggerTimes>()
 
-/** Keeps the EndpointSlices of every service with a selector. */
+/** Maintains the EndpointSlices of every service with a selector. */
 export const endpointSliceController: ControllerDefinition = {
   name: 'endpointslice-controller',
   eventComponent: 'endpoint-slice-controller',
@@ -59,9 +59,9 @@ async function reconcile(
   }
   const triggerTimes = allTriggerTimes.get(context) ?? new TriggerTimes()
   allTriggerTimes.set(context, triggerTimes)
-  // A service that is gone takes its slices with it through the garbage collector.
+  // The garbage collector deletes the slices of a deleted service.
   if (service === undefined) return triggerTimes.forget(key)
-  // Without a selector its slices are somebody else's business from then on.
+  // Without a selector its slices belong to another owner from then on.
   if (service.metadata.deletionTimestamp !== undefined || !hasSelector(service)) return
   const nodes = context.informer(resources.nodes)
   const pods = podsOfService(service, context)
@@ -81,8 +81,8 @@ async function reconcile(
 }
 
 /**
- * A pod on a node that nobody knows is left out until the node is there, or the pod is collected;
- * unless the service shows pods whatever their state.
+ * A pod on an unknown node is left out until the node exists or the pod is collected, unless the
+ * service shows pods whatever their state.
  */
 function placedPods(
   { spec }: Service,
@@ -97,7 +97,7 @@ function placedPods(
   return { placed: pods.filter((pod) => !isLost(pod)), lost: pods.filter(isLost) }
 }
 
-/** Throws after telling: the service is looked at again after a backoff. */
+/** Throws after reporting, so that the service is reconciled again after a backoff. */
 function complainOf(
   { service, lost }: { service: Service; lost: readonly Pod[] },
   context: ControllerContext,

@@ -3,7 +3,7 @@ import { keyOfObject, resources, type Change } from '@skerry/client'
 import type { ControllerContext } from '@skerry/controller-runtime'
 import { isPodFinished, isPodReady } from '../pods/pod-state.ts'
 
-/** Services that selected the pod before the change or select it after. */
+/** Returns services that selected the pod before the change or select it after. */
 export function servicesOfPod(change: Change<Pod>, context: ControllerContext): string[] {
   if (change.type === 'updated' && !isRelevant(change.old, change.object)) return []
   const keys = new Set<string>()
@@ -19,7 +19,7 @@ export function servicesOfPod(change: Change<Pod>, context: ControllerContext): 
   return [...keys]
 }
 
-/** Without a selector somebody else keeps the endpoints; an ExternalName has none. */
+/** Without a selector another owner maintains the endpoints; an ExternalName has none. */
 export function hasSelector(service: Service): boolean {
   return (
     Object.keys(service.spec?.selector ?? {}).length > 0 && service.spec?.type !== 'ExternalName'

@@ -139,7 +139,7 @@ test('nothing to do for what is already so', () => {
   assert.deepEqual(planSlices(service, endpoints, existing), { create: [], update: [], remove: [] })
 })
 
-/** As the server gives them back. */
+/** Gives slices names, as the server does. */
 function named(slices: readonly EndpointSlice[]): EndpointSlice[] {
   return slices.map((slice, index) => ({
     ...slice,

@@ -4,7 +4,7 @@ import { controllerReference } from '@skerry/controller-runtime'
 import type { PodEndpoint } from './endpoint-plan.ts'
 import { inSliceOrder } from './port-order.ts'
 
-/** Upstream's default: a change of one endpoint rewrites at most this many. */
+/** Upstream's default: changing one endpoint rewrites at most this many. */
 export const endpointsPerSliceMax = 100
 
 export const managedBy = 'endpointslice-controller.k8s.io'
@@ -16,8 +16,8 @@ export interface SlicePlan {
 }
 
 /**
- * Endpoints are grouped by their ports, each group filled into the slices it already has, so that
- * one pod's change writes one slice.
+ * Groups endpoints by their ports and fills each group into its existing slices, so that one pod's
+ * change writes one slice.
  */
 export function planSlices(
   service: Service,
@@ -36,7 +36,7 @@ export function planSlices(
   return recycled(service, plan)
 }
 
-/** A slice that would go becomes one that would be made: readers see one change, not two. */
+/** Reuses a slice to remove for one to create, so that readers see one change, not two. */
 function recycled(service: Service, plan: SlicePlan): SlicePlan {
   const { create, update, remove } = plan
   const count = Math.min(create.length, remove.length)
@@ -53,7 +53,7 @@ function recycled(service: Service, plan: SlicePlan): SlicePlan {
 
 type Group = { ports: readonly EndpointPort[]; endpoints: PodEndpoint[] }
 
-/** A service without endpoints keeps one empty slice, so that a reader sees it was looked at. */
+/** A service without endpoints keeps one empty slice, which shows readers that it was processed. */
 function groupByPorts(service: Service, wanted: readonly PodEndpoint[]): Map<string, Group> {
   const groups = new Map<string, Group>()
   for (const each of wanted) {
@@ -143,7 +143,7 @@ function nextMeta(service: Service, slice: EndpointSlice): EndpointSlice['metada
   return { ...slice.metadata, labels: labelsOf(service) }
 }
 
-/** The service's own labels, and those that readers find slices by. */
+/** Returns the service's own labels, and those by which readers find slices. */
 function labelsOf(service: Service): Record<string, string> {
   const labels: Record<string, string> = {
     ...service.metadata.labels,

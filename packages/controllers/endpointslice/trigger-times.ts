@@ -9,8 +9,9 @@ interface Seen {
 }
 
 /**
- * Remembers when the pods of services last turned ready or not, so that endpoints can say what
- * their change goes back to. A restart forgets it: then the first change is the service's creation.
+ * Records when the pods of services last became ready or unready, so that endpoints can name the
+ * time of their cause. A restart forgets it; the first change is then attributed to the service's
+ * creation.
  */
 export class TriggerTimes {
   readonly #seen = new Map<string, Seen>()
@@ -34,7 +35,7 @@ export class TriggerTimes {
   }
 }
 
-/** Epoch milliseconds; 0 for a pod that nobody has judged. */
+/** Returns epoch milliseconds; 0 for a pod without a Ready condition. */
 function readyChangeMs(pod: Pod): number {
   return Date.parse(podCondition(pod, 'Ready')?.lastTransitionTime ?? '') || 0
 }
@@ -43,7 +44,7 @@ function textOf(ms: number): string {
   return new Date(ms).toISOString().replace('.000Z', 'Z')
 }
 
-/** These annotations, with that time or without any. */
+/** Returns these annotations, with that time or without any. */
 export function withTriggerTime(
   annotations: Readonly<Record<string, string>> | undefined,
   time: string | undefined,

@@ -10,7 +10,7 @@ import { mirroredBy, planMirror, type MirrorPlan } from './mirror-plan.ts'
 
 const byEndpoints = 'mirrored-slice-by-endpoints'
 
-/** Endpoints that somebody writes for a service without a selector, as EndpointSlices. */
+/** Mirrors Endpoints that users write for a service without a selector as EndpointSlices. */
 export const endpointSliceMirroringController: ControllerDefinition = {
   name: 'endpointslice-mirroring-controller',
   eventComponent: 'endpoint-slice-mirroring-controller',
@@ -66,7 +66,7 @@ async function remove(
   await ignoreNotFound(context.client(resources.endpointSlices).delete({ namespace, name }, signal))
 }
 
-/** A lock of leader election is no endpoint, and with a selector the slices come from the pods. */
+/** Locks of leader election are not mirrored, and with a selector the slices come from the pods. */
 function isMirrored({ metadata }: Endpoints, context: ControllerContext): boolean {
   const { name = '', namespace, labels = {}, annotations = {} } = metadata
   if (labels['endpointslice.kubernetes.io/skip-mirror'] === 'true') return false

@@ -33,7 +33,7 @@ interface Group {
   endpoints: Map<string, Endpoint>
 }
 
-/** One slice for each set of ports and each address family. */
+/** Plans one slice for each set of ports and each address family. */
 export function planMirror(endpoints: Endpoints, existing: readonly EndpointSlice[]): MirrorPlan {
   const plan: MirrorPlan = {
     create: [],
@@ -52,7 +52,7 @@ export function planMirror(endpoints: Endpoints, existing: readonly EndpointSlic
     if (own === undefined) plan.create.push(next)
     else if (!isSame(own, next)) plan.update.push(next)
   }
-  // What would be deleted beside something new is written over instead.
+  // A slice to delete is overwritten instead if a new one is needed.
   for (const slice of free) {
     const next = plan.create.find((each) => each.addressType === slice.addressType)
     if (next === undefined) {
@@ -109,7 +109,7 @@ function sliceOf(
   own: EndpointSlice | undefined,
 ): EndpointSlice {
   const { name = '', namespace, labels, annotations = {} } = endpoints.metadata
-  // As upstream writes it: what has its name needs no prefix for one.
+  // An object that has its name needs no prefix, as upstream.
   const { generateName: _prefix, ...kept } = own?.metadata ?? {}
   const notes = Object.entries(annotations).filter(
     ([key]) => key !== lastApplied && key !== lastChange,

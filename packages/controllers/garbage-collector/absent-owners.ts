@@ -3,7 +3,7 @@ import { controllerBounds } from '../limits/limits-table.ts'
 
 const { entriesMax } = controllerBounds.absentOwners
 
-/** Spares a read for each of the many dependents of one owner that is gone. */
+/** Saves a read for each of the many dependents of one deleted owner. */
 export class AbsentOwners {
   readonly #entries = new Set<string>()
 

@@ -7,28 +7,28 @@ import {
   type GraphNode,
 } from './owner-graph.ts'
 
-/** What a live read found of an owner. */
+/** The state of an owner according to a live read. */
 export type OwnerState = 'solid' | 'absent' | 'waiting-for-dependents'
 
 export type CollectionPlan =
   | { readonly action: 'keep' }
-  /** Let go of owners that are gone or go; the object lives on with the others. */
+  /** Drop the references to owners that are gone or going; the object lives on with the others. */
   | { readonly action: 'drop-owners'; readonly ownerReferences: readonly OwnerReference[] }
   | {
       readonly action: 'delete'
       readonly propagationPolicy: 'Orphan' | 'Foreground' | 'Background'
-      /** First let its owners not wait for it: a cycle of waiting would never end. */
+      /** First unblock its owners: a cycle of waiting objects would never end. */
       readonly unblockOwners: boolean
     }
 
 export interface CollectionInput {
-  /** As the server has it now. */
+  /** The object as the server has it now. */
   object: PartialObject
   owners: readonly { reference: OwnerReference; state: OwnerState }[]
   dependents: readonly GraphNode[]
 }
 
-/** An object with owners goes when the last of them is gone. */
+/** An object with owners is deleted when the last of them is gone. */
 export function planCollection({ object, owners, dependents }: CollectionInput): CollectionPlan {
   if (owners.length === 0) return { action: 'keep' }
   const solid = owners.filter(({ state }) => state === 'solid')
@@ -51,8 +51,8 @@ export function planCollection({ object, owners, dependents }: CollectionInput):
 }
 
 /**
- * An owner that is there, though no watch has shown it. It may go before one does, and then nobody
- * hears of its end: its dependents are to be looked at again until it has been seen.
+ * Finds an owner that exists, though no watch has shown it. If it is deleted before one does, its
+ * end goes unnoticed, so its dependents must be checked again until it has been seen.
  */
 export function unseenOwner(
   owners: CollectionInput['owners'],

@@ -29,13 +29,13 @@ import { controllerBounds } from '../limits/limits-table.ts'
 const { discoverEveryMs, syncPollMs } = controllerBounds.garbageCollector
 const workers = 4
 
-/** Deletes what has lost its last owner, and carries out foreground and orphaning deletions. */
+/** Deletes objects that have lost their last owner, and executes foreground and orphaning deletions. */
 export const garbageCollector: BackgroundController = {
   name: 'garbage-collector-controller',
   run: (deps, signal) => new GarbageCollector(deps).run(signal),
 }
 
-/** A cluster-scoped object that names a namespaced owner: no retry will find that owner. */
+/** A cluster-scoped object names a namespaced owner, which no retry will find. */
 class InvalidOwnerError extends Error {
   override name = 'InvalidOwnerError'
 }
@@ -95,7 +95,7 @@ class GarbageCollector {
     }
   }
 
-  /** A new CRD shortens the wait; a second gathers several of them and lets the server establish them. */
+  /** A new CRD shortens the wait; one second gathers several of them and lets the server establish them. */
   async #untilNextDiscovery(signal: AbortSignal): Promise<void> {
     const soon = Promise.withResolvers<void>()
     this.#discoverSoon = soon.resolve
@@ -162,7 +162,7 @@ class GarbageCollector {
         ...reference,
         blockOwnerDeletion: false,
       }))
-      // The patch makes a new version: the deletion comes with the next look.
+      // The patch creates a new version; the next look deletes it.
       const isBlocking = object.metadata.ownerReferences?.some((each) => each.blockOwnerDeletion)
       if (isBlocking) {
         await this.#patchMetadata(object, node, { ownerReferences: unblocked }, signal)
@@ -208,7 +208,7 @@ class GarbageCollector {
     await this.#patchMetadata(object, node, { finalizers }, signal)
   }
 
-  /** The version guards what was read: a list in a merge patch replaces the whole list. */
+  /** The version guards the data that was read: a list in a merge patch replaces the whole list. */
   async #patchMetadata(
     object: PartialObject,
     node: GraphNode,
@@ -221,7 +221,7 @@ class GarbageCollector {
     await ignoreNotFound(this.#deps.cluster.metadata(node.resource).patch(request, signal))
   }
 
-  /** Undefined when it is gone or another of its name took its place. */
+  /** Resolves to undefined if the object is gone or another one has its name. */
   async #readLive(node: GraphNode, signal: AbortSignal): Promise<PartialObject | undefined> {
     try {
       const object = await this.#deps.cluster.metadata(node.resource).get(keyOf(node), signal)
@@ -232,7 +232,7 @@ class GarbageCollector {
     }
   }
 
-  /** Absence is never taken from the graph: it may lag behind. */
+  /** An owner's absence is never taken from the graph, because it may lag behind. */
   async #stateOf(
     reference: OwnerReference,
     dependent: GraphNode,

@@ -4,13 +4,13 @@ import type { PartialObject, ResourceRef } from '@skerry/client'
 export const orphanFinalizer = 'orphan'
 export const foregroundFinalizer = 'foregroundDeletion'
 
-/** One object of the cluster: no more of it than owning and deleting need. */
+/** One object of the cluster, reduced to what owning and deleting need. */
 export interface GraphNode {
   readonly uid: string
   readonly resource: ResourceRef
   readonly apiVersion: string
   readonly kind: string
-  /** Empty for cluster-scoped objects. */
+  /** The namespace; empty for cluster-scoped objects. */
   readonly namespace: string
   readonly name: string
   readonly owners: readonly OwnerReference[]
@@ -33,17 +33,20 @@ export function nodeOf(object: PartialObject, resource: ResourceRef): GraphNode 
   }
 }
 
-/** Goes only after all that depend on it and block it. */
+/** Returns true if the node waits for all dependents that block it. */
 export function isDeletingDependents(node: GraphNode): boolean {
   return node.isBeingDeleted && node.finalizers.includes(foregroundFinalizer)
 }
 
-/** Goes only after all that depend on it have let go of it. */
+/** Returns true if the node waits until all dependents have dropped their reference to it. */
 export function isOrphaning(node: GraphNode): boolean {
   return node.isBeingDeleted && node.finalizers.includes(orphanFinalizer)
 }
 
-/** Who owns whom, by uid. Each change answers the uids that have to be looked at because of it. */
+/**
+ * Records which object owns which, by uid. Each change returns the uids that must be checked
+ * because of it.
+ */
 export class OwnerGraph {
   readonly #nodes = new Map<string, GraphNode>()
   readonly #dependents = new Map<string, Set<string>>()
@@ -64,7 +67,7 @@ export class OwnerGraph {
     return [...(this.#dependents.get(uid) ?? [])].flatMap((each) => this.#nodes.get(each) ?? [])
   }
 
-  /** Those that keep an owner that is deleting its dependents. */
+  /** Returns the dependents that block an owner that is deleting its dependents. */
   blockingDependentsOf(uid: string): GraphNode[] {
     return this.dependentsOf(uid).filter((node) =>
       node.owners.some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true),
@@ -92,7 +95,7 @@ export class OwnerGraph {
     return [...this.#waitingOwners(node.owners), ...(this.#dependents.get(uid) ?? [])]
   }
 
-  /** False: some owner is not in the graph where the reference says, or is on its way out. */
+  /** Returns false if some owner is not in the graph where the reference points, or is being deleted. */
   hasKnownOwners(node: GraphNode): boolean {
     return node.owners.every((reference) => {
       const owner = this.#nodes.get(reference.uid)

@@ -13,7 +13,7 @@ import { controllerBounds } from '../limits/limits-table.ts'
 
 const { syncPatienceMs } = controllerBounds.resourceMonitors
 
-/** They own nothing, nothing owns them, and there are many. */
+/** Events own nothing, have no owners, and are many. */
 const ignoredResources: ReadonlySet<string> = new Set(['/events', 'events.k8s.io/events'])
 
 export type MonitorListener = (change: Change<PartialObject>, resource: ResourceRef) => void
@@ -42,7 +42,10 @@ export class ResourceMonitors implements AsyncDisposable {
     this.#signal = signal
   }
 
-  /** Starts what is new, stops what is gone. A group that did not answer keeps its monitors. */
+  /**
+   * Starts monitors of new resources and stops those of removed ones. A group that did not answer
+   * keeps its monitors.
+   */
   update(discovery: Discovery): void {
     for (const resource of discovery.resources) {
       const apiVersion = resource.group ? `${resource.group}/${resource.version}` : resource.version
@@ -62,7 +65,7 @@ export class ResourceMonitors implements AsyncDisposable {
     return this.#resourcesByKind.get(`${apiVersion} ${kind}`)
   }
 
-  /** True when the graph holds all there is; only then may it be believed that nothing depends. */
+  /** Returns true if the graph is complete; only then is an object without dependents known to have none. */
   hasSynced(): boolean {
     const nowMs = this.#deps.clock.monotonicMs()
     for (const { informer, startedMs } of this.#monitors.values()) {
@@ -99,7 +102,7 @@ export class ResourceMonitors implements AsyncDisposable {
   }
 }
 
-/** Of each resource one version: they are views of the same objects. */
+/** Returns one version of each resource, because versions are views of the same objects. */
 function monitoredResources(discovery: Discovery): Map<string, DiscoveredResource> {
   const chosen = new Map<string, DiscoveredResource>()
   for (const resource of discovery.resources) {
@@ -111,7 +114,7 @@ function monitoredResources(discovery: Discovery): Map<string, DiscoveredResourc
   return chosen
 }
 
-/** Little memory for kinds that nobody here looks into. */
+/** Keeps only the metadata that the graph needs, to save memory. */
 function kept({ apiVersion, kind, metadata }: PartialObject): PartialObject {
   const { uid, name, namespace, resourceVersion } = metadata
   const { ownerReferences, finalizers, deletionTimestamp } = metadata

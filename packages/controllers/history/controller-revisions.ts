@@ -6,10 +6,10 @@ import { dataHash } from './data-hash.ts'
 /** The label that names a revision on the objects made from it. */
 export const controllerRevisionHashLabel = 'controller-revision-hash'
 
-/** How a kind names its revisions: by what is hashed, and with the label that keeps the hash. */
+/** Defines how a kind names its revisions: the hashed content, and the label with the hash. */
 export interface RevisionNaming {
   readonly label: string
-  /** Undefined: there were no collisions yet. */
+  /** Returns the hash. `collisionCount` is undefined if there were no collisions yet. */
   hash(template: PodTemplateSpec, collisionCount: number | undefined): string
 }
 
@@ -24,7 +24,7 @@ export const statefulSetRevisions: RevisionNaming = Object.freeze({
     dataHash(revisionData(template), collisionCount ?? 0),
 })
 
-/** Oldest first; of equal numbers the older object first. */
+/** Sorts the oldest first; with equal numbers, the older object first. */
 export function sortRevisions(revisions: readonly ControllerRevision[]): ControllerRevision[] {
   return revisions.toSorted((a, b) => {
     if (a.revision !== b.revision) return a.revision - b.revision
@@ -34,13 +34,16 @@ export function sortRevisions(revisions: readonly ControllerRevision[]): Control
   })
 }
 
-/** What a revision stores: a strategic patch that puts its template back, as kubectl applies it. */
+/**
+ * Returns the stored form of a revision: a strategic patch that restores its template, as kubectl
+ * applies it.
+ */
 function revisionData(template: PodTemplateSpec): Record<string, unknown> {
   return { spec: { template: { ...template, $patch: 'replace' } } }
 }
 
 export function templateOfRevision(revision: ControllerRevision): PodTemplateSpec {
-  // Written by revisionData, here or by another implementation of the same format.
+  // revisionData wrote this, here or in another implementation of the same format.
   const data = revision.data as { spec?: { template?: PodTemplateSpec & { $patch?: string } } }
   const { $patch: _, ...template } = data.spec?.template ?? {}
   return template
@@ -75,9 +78,9 @@ export function newRevision(
 }
 
 export type RevisionPlan =
-  /** The newest revision has this template already. */
+  /** The newest revision already has this template. */
   | { readonly action: 'keep'; readonly revision: ControllerRevision }
-  /** An older one has it (a rollback): it becomes the newest. */
+  /** An older revision has it (a rollback) and becomes the newest. */
   | { readonly action: 'renumber'; readonly revision: ControllerRevision; readonly number: number }
   | { readonly action: 'create'; readonly revision: ControllerRevision }
 
@@ -95,7 +98,7 @@ export function planRevision(
   return { action: 'renumber', revision: equal, number }
 }
 
-/** Revisions beyond the limit that no pod and no status names; the oldest. */
+/** Returns the oldest revisions beyond the limit that no pod and no status names. */
 export function planTruncation(
   sorted: readonly ControllerRevision[],
   live: ReadonlySet<string>,

@@ -1,12 +1,15 @@
 import { fnv1 } from '../pods/fnv.ts'
 import { safeText } from '../pods/pod-template.ts'
 
-/** The name that Kubernetes gives to data of a revision: FNV-1 over its JSON and the count of collisions. */
+/**
+ * Returns the name that Kubernetes gives to a revision's data: FNV-1 over its JSON and the count of
+ * collisions.
+ */
 export function dataHash(data: Readonly<Record<string, unknown>>, collisionCount: number): string {
   return safeText(fnv1(Buffer.from(`${goJson(data)}${collisionCount}`)))
 }
 
-/** As Go writes a map: names in order, and characters that HTML knows escaped. */
+/** Formats a map as Go does: sorted names, and HTML's special characters escaped. */
 function goJson(data: unknown): string {
   return JSON.stringify(inOrder(data)).replaceAll(
     /[<>&\u2028\u2029]/g,

@@ -26,7 +26,7 @@ export interface RevisionHolder<O extends KubeObject> {
   selector: LabelSelector
 }
 
-/** The owner's revisions, oldest first; orphans that its selector matches are adopted. */
+/** Returns the owner's revisions, oldest first. Orphans that its selector matches are adopted. */
 export async function claimRevisions<O extends KubeObject>(
   { owner, owners, selector }: RevisionHolder<O>,
   context: ControllerContext,
@@ -47,7 +47,7 @@ export interface WrittenRevision {
   readonly collisionCount: number | undefined
 }
 
-/** Makes sure that the newest revision is the owner's template. */
+/** Ensures that the newest revision is the owner's template. */
 export async function writeRevision(
   wanted: RevisionOwner,
   sorted: readonly ControllerRevision[],
@@ -69,7 +69,7 @@ export async function writeRevision(
   }
 }
 
-/** Two templates with one hash get different names by counting collisions. */
+/** Two templates with the same hash get different names by counting collisions. */
 async function createRevision(
   { wanted, number }: { wanted: RevisionOwner; number: number },
   client: ResourceClient<ControllerRevision>,

@@ -19,23 +19,23 @@ import {
 
 export type ConditionText = Omit<HorizontalPodAutoscalerCondition, 'lastTransitionTime'>
 
-/** What every metric said, in the order of the spec. */
+/** The result of every metric, in the order of the spec. */
 export type MetricResult = { readonly proposal: MetricProposal } | { readonly error: MetricError }
 
-/** What the metrics come to. */
+/** The combined result of the metrics. */
 export interface MetricsVerdict {
-  /** Undefined: nothing is decided. */
+  /** The wanted replicas, or undefined if nothing is decided. */
   readonly replicas: number | undefined
   readonly metric: string
   readonly statuses: MetricStatus[]
   readonly condition: ConditionText
-  /** Says which metrics failed, also where the others suffice. */
+  /** Names the metrics that failed, even if the others suffice. */
   readonly failure: string | undefined
 }
 
 /**
- * The most that any metric asks for. While some say nothing the others may only raise: the silent
- * ones might have asked for what is there.
+ * Returns the largest number that any metric proposes. While some fail, the others may only raise
+ * the number, because the failed ones might have proposed the present one.
  */
 export function judgeMetrics(
   results: readonly MetricResult[],
@@ -74,10 +74,10 @@ export function judgeMetrics(
   }
 }
 
-/** How many replicas, and what is said about it. */
+/** The number of replicas, and its explanation. */
 export interface ScalePlan {
   readonly replicas: number
-  /** For the event; empty when nothing changes. */
+  /** The reason for the event. It is empty if nothing changes. */
   readonly why: string
   readonly conditions: readonly ConditionText[]
   readonly memory: AutoscalerMemory
@@ -90,7 +90,7 @@ export interface PlanInput {
   readonly nowMs: number
 }
 
-/** What is decided without any metric; undefined: the metrics are to be asked. */
+/** Returns the plan if it does not depend on metrics, or undefined if they must be read. */
 export function planWithoutMetrics(input: PlanInput): ScalePlan | undefined {
   const { autoscaler, currentReplicas } = input
   const { maxReplicas } = autoscaler.spec
@@ -112,7 +112,7 @@ export function planWithoutMetrics(input: PlanInput): ScalePlan | undefined {
   return undefined
 }
 
-/** What the metrics ask for, within bounds, windows and rates. */
+/** Plans by the metrics, within bounds, windows and rates. */
 export function planWithMetrics(
   input: PlanInput,
   { desired, metric }: { desired: number; metric: string },
@@ -153,7 +153,7 @@ function reasonOf(desired: number, current: number, metric: string): string {
   return desired < current ? 'All metrics below target' : ''
 }
 
-/** The first look counts what it finds as what was wanted. */
+/** The first look counts the present number as recommended. */
 function initialMemory({ memory, currentReplicas, nowMs }: PlanInput): AutoscalerMemory {
   if (memory) return memory
   return { ...noMemory, recommendations: [{ atMs: nowMs, replicas: currentReplicas }] }
@@ -163,7 +163,10 @@ function minReplicasOf({ spec }: HorizontalPodAutoscaler): number {
   return spec.minReplicas ?? 1
 }
 
-/** With both directions, as the API server's defaults fill them in; undefined where there is none. */
+/**
+ * Returns the behavior with both directions, as the API server's defaults fill them in, or
+ * undefined if there is none.
+ */
 export function behaviorOf({ spec }: HorizontalPodAutoscaler): Behavior | undefined {
   const { scaleUp, scaleDown } = spec.behavior ?? {}
   return scaleUp && scaleDown ? { scaleUp, scaleDown } : undefined
@@ -177,7 +180,7 @@ export function falseCondition(type: string, reason: string, message: string): C
   return { type, status: 'False', reason, message }
 }
 
-/** Conditions in the order in which they first came; the time moves only when the status does. */
+/** Keeps conditions in the order in which they first came. The time changes only with the status. */
 export function withConditions(
   before: readonly HorizontalPodAutoscalerCondition[],
   changes: readonly ConditionText[],

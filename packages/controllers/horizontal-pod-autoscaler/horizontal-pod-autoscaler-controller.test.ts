@@ -22,7 +22,7 @@ const template = {
 const autoscalers = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers'
 const deployments = '/apis/apps/v1/namespaces/default/deployments'
 
-/** An API server with a metrics API in which every pod uses what the test says. */
+/** Starts an API server with a metrics API in which every pod uses what the test sets. */
 async function startWorld(usage: { cpu: string | undefined }) {
   await using stack = new AsyncDisposableStack()
   const server = stack.use(
@@ -85,7 +85,7 @@ async function post(server: TestApiServer, path: string, body: object): Promise<
   assert.equal(reply.status, 201, reply.text)
 }
 
-/** A deployment of two running pods, and its autoscaler. */
+/** Creates a deployment of two running pods, and its autoscaler. */
 async function createWorkload(server: TestApiServer, scaleTargetName = 'web'): Promise<void> {
   await post(server, '/apis/apiregistration.k8s.io/v1/apiservices', {
     apiVersion: 'apiregistration.k8s.io/v1',
@@ -139,7 +139,7 @@ async function createWorkload(server: TestApiServer, scaleTargetName = 'web'): P
   })
 }
 
-/** The autoscaler's status once it has a condition of that reason. */
+/** Returns the autoscaler's status once it has a condition with that reason. */
 async function statusWith(
   { server, clock }: Awaited<ReturnType<typeof startWorld>>,
   reason: string,
@@ -164,7 +164,7 @@ test('a deployment whose pods are busy grows, and its autoscaler says why', asyn
   await createWorkload(server)
   const status = await statusWith(world, 'SucceededRescale')
   const { body } = await callApi(server.transport, { path: `${deployments}/web/scale` })
-  // 80% of what is requested where 50% is wanted, of two pods.
+  // Two pods use 80 % of their request, where 50 % is the target.
   assert.equal(body.spec.replicas, 4)
   assert.equal(status.currentReplicas, 2)
   assert.equal(status.desiredReplicas, 4)

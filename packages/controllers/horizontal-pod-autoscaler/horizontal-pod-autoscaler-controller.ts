@@ -35,7 +35,7 @@ import { createRecentDiscovery } from './recent-discovery.ts'
 import { readScale, type ScaleTarget } from './scale-target.ts'
 import { rememberScale, type AutoscalerMemory } from './scaling-rules.ts'
 
-/** Scales workloads to what their metrics ask for, each autoscaler every fifteen seconds. */
+/** Scales workloads as their metrics require, each autoscaler every fifteen seconds. */
 export const horizontalPodAutoscalerController: ControllerDefinition = {
   name: 'horizontal-pod-autoscaler',
   watches: [
@@ -48,7 +48,7 @@ export const horizontalPodAutoscalerController: ControllerDefinition = {
   reconcile,
 }
 
-/** What one run of the controller keeps; another run, after a restart, begins anew. */
+/** The state of one run of the controller. After a restart another run begins without it. */
 interface State {
   readonly memories: Map<string, AutoscalerMemory>
   readonly selectors: Map<string, SelectorText>
@@ -86,8 +86,8 @@ async function reconcile(
     await autoscale({ key, autoscaler, state, context }, signal)
   } catch (error) {
     signal.throwIfAborted()
-    // No faster for failing: figures are no fresher before the next turn.
-    // A mistake in this program; the runtime says so.
+    // The runtime reports mistakes in this program. No other failed turn is repeated early, because
+    // there are no fresher figures before the next turn.
     if (isBrokenInvariant(error)) throw error
     context.log.info('Autoscaler did not scale', { key, error: asError(error) })
   }
@@ -139,7 +139,7 @@ async function autoscale(turn: Turn, signal: AbortSignal): Promise<void> {
     await reportFailure({ turn, target, conditions, metrics, message: failure }, signal)
     return
   }
-  if (failure !== '') context.log.info('Some metrics say nothing', { key, failure })
+  if (failure !== '') context.log.info('Some metrics have no value', { key, failure })
   const plan = planWithMetrics(input, { desired, metric })
   const whole = { ...plan, conditions: [...conditions, ...plan.conditions] }
   await carryOut({ turn, target, plan: whole, metrics }, signal)
@@ -178,7 +178,7 @@ type Selection =
       }
     }
 
-/** The pods that are scaled, if nobody else scales some of them as well. */
+/** Returns the scaled pods, unless another autoscaler scales some of them as well. */
 function selectPods(
   { key, autoscaler, state, context }: Turn,
   { selector }: ScaleTarget,
@@ -290,7 +290,7 @@ async function writeTurn(
   parts: { turn: Turn; target: ScaleTarget; metrics: readonly MetricStatus[] },
   outcome: {
     conditions: readonly ConditionText[]
-    /** Undefined: as it was. */
+    /** The desired replicas. If undefined, they stay as they are. */
     desired: number | undefined
     isRescaled: boolean
   },

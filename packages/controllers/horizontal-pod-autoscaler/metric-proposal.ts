@@ -27,10 +27,10 @@ import {
   type Tolerances,
 } from './replica-count.ts'
 
-/** What one metric asks for. */
+/** The result of one metric. */
 export interface MetricProposal {
   readonly replicas: number
-  /** For people: which metric, in the words of conditions and events. */
+  /** The metric's name, in the words of conditions and events. */
   readonly name: string
   readonly status: MetricStatus
 }
@@ -39,19 +39,19 @@ export interface ProposalInput {
   readonly autoscaler: HorizontalPodAutoscaler
   readonly specReplicas: number
   readonly statusReplicas: number
-  /** Of the scaled pods, as text. */
+  /** The selector of the scaled pods, as text. */
   readonly selector: string
   readonly pods: readonly Pod[]
   readonly nowMs: number
   readonly client: MetricsClient
 }
 
-/** A metric that says nothing now. */
+/** Reports that a metric has no value now. */
 export class MetricError extends Error {
   override name = 'MetricError'
-  /** Of the ScalingActive condition and of the event. */
+  /** The reason for the ScalingActive condition and the event. */
   readonly reason: string
-  /** What the condition says; the message itself has more around it. */
+  /** The text of the condition. The message itself has a prefix. */
   readonly detail: string
 
   constructor(reason: string, options: { detail: string; prefix: string; cause?: unknown }) {
@@ -61,7 +61,7 @@ export class MetricError extends Error {
   }
 }
 
-/** Asks for the metric and decides what it means. Throws MetricError. */
+/** Reads the metric and interprets it. Throws MetricError. */
 export async function proposeFor(
   spec: MetricSpec,
   input: ProposalInput,
@@ -217,7 +217,7 @@ async function proposeObject(
   if (!object) throw new RangeError('the metric names no object')
   const { metric, target, describedObject } = object
   const namespace = input.autoscaler.metadata.namespace ?? ''
-  // Upstream's words in upstream's order: people search for them as they are.
+  // Upstream's words in upstream's order, because people search for them.
   const where = `${describedObject.kind} on ${namespace} ${describedObject.name}`
   const read = async (): Promise<number> => {
     const metricSelector = selectorText(metric.selector)
@@ -271,7 +271,7 @@ async function proposeExternal(
   return { replicas, name, status: { type, external: { metric: { ...metric }, current } } }
 }
 
-/** One figure of the whole, against a value of its own or a share for each pod. */
+/** Compares one figure of the whole with its own target value, or with a share for each pod. */
 async function measureWhole(
   { value, averageValue }: MetricTarget,
   input: ProposalInput,
@@ -343,7 +343,7 @@ function selectorText(selector: MetricIdentifier['selector']): string {
   return selector === undefined ? '' : labelSelectorOf(selector).toString()
 }
 
-/** As upstream prints a selector among words. */
+/** Formats a selector as upstream prints it in messages. */
 function selectorValue(selector: MetricIdentifier['selector']): string {
   if (selector === undefined) return 'nil'
   const labels = Object.entries(selector.matchLabels ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))

@@ -6,7 +6,7 @@ import { createMetricsClient } from './metrics-client.ts'
 
 const signal = new AbortController().signal
 
-/** A server that answers these paths, and says of others that they are not there. */
+/** Creates a client of a server that answers these paths, and NotFound for others. */
 function clientOf(answers: Readonly<Record<string, unknown>>, groups: readonly string[] = []) {
   const transport: Transport = {
     async send({ path }) {

@@ -8,9 +8,9 @@ import {
 import { readBody, type Cluster, type Discovery } from '@skerry/client'
 import type { PodMetric } from './pod-metrics.ts'
 
-/** Where an autoscaler's figures come from: the resource, custom and external metrics APIs. */
+/** Reads an autoscaler's figures from the resource, custom and external metrics APIs. */
 export interface MetricsClient {
-  /** Of each pod; `container` empty: of all its containers together. */
+  /** Reads the figures of each pod. If `container` is empty, they are the sums of its containers. */
   resource(
     request: { namespace: string; selector: string; resource: string; container: string },
     signal: AbortSignal,
@@ -19,7 +19,7 @@ export interface MetricsClient {
     request: { namespace: string; selector: string; metric: string; metricSelector: string },
     signal: AbortSignal,
   ): Promise<Map<string, PodMetric>>
-  /** In thousandths. */
+  /** Returns thousandths. */
   object(
     request: {
       namespace: string
@@ -29,7 +29,7 @@ export interface MetricsClient {
     },
     signal: AbortSignal,
   ): Promise<number>
-  /** In thousandths, one for each series. */
+  /** Returns thousandths, one for each series. */
   external(
     request: { namespace: string; metric: string; metricSelector: string },
     signal: AbortSignal,
@@ -38,7 +38,7 @@ export interface MetricsClient {
 
 const windowDefaultMs = 60_000
 
-/** Errors say what upstream's do: people look for their causes by these words. */
+/** Errors use upstream's words, because people search for them. */
 export function createMetricsClient(
   cluster: Cluster,
   discovery: (signal: AbortSignal) => Promise<Discovery>,
@@ -101,7 +101,7 @@ export function createMetricsClient(
   }
 }
 
-/** What the three APIs' lists have in common, as far as it is used here. */
+/** The fields that the lists of the three APIs share, as far as they are used here. */
 interface MetricItem {
   readonly metadata?: { readonly name?: string }
   readonly describedObject?: { readonly name?: string }
@@ -159,14 +159,14 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Plain text: what aggregators answer with when nobody is there.
+    // The body is plain text, which aggregators send if no server answers.
     return undefined
   }
 }
 
 function items(value: unknown): MetricItem[] {
   const list = typeof value === 'object' && value !== null && 'items' in value ? value.items : []
-  // An API of these groups answers with lists of such items; each field is looked at before use.
+  // An API of these groups answers with lists of such items; each field is checked before use.
   return Array.isArray(list) ? (list as MetricItem[]) : []
 }
 
@@ -204,7 +204,7 @@ async function customVersion(
   throw new Error('no custom metrics API (custom.metrics.k8s.io) registered')
 }
 
-/** Namespaces stand at the root, whatever the reference's name says: it must not leave its own. */
+/** A Namespace is at the root, whatever name the reference has: it must not leave its own namespace. */
 async function placeOf(
   { apiVersion = '', kind, name }: CrossVersionObjectReference,
   namespace: string,

@@ -9,20 +9,20 @@ export interface PodMetric {
   readonly milli: number
 }
 
-/** By pod name. */
+/** Figures by pod name. */
 export type PodMetrics = ReadonlyMap<string, PodMetric>
 
 export interface PodGroups {
   readonly readyCount: number
-  /** Their figures say nothing yet. */
+  /** Pods whose figures are not meaningful yet. */
   readonly unready: ReadonlySet<string>
-  /** They should have figures and have none. */
+  /** Pods that should have figures but have none. */
   readonly missing: ReadonlySet<string>
-  /** On their way out, or failed. */
+  /** Pods that are terminating or failed. */
   readonly ignored: ReadonlySet<string>
 }
 
-/** Which pods' figures count. `isCpu`: figures of a pod that is still starting are left out. */
+/** Determines which pods' figures count. If `isCpu`, figures of a pod that is still starting are left out. */
 export function groupPods(
   pods: readonly Pod[],
   metrics: PodMetrics,

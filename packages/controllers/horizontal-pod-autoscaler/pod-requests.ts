@@ -1,6 +1,6 @@
 import { quantityToMilli, type Container, type Pod } from '@skerry/api'
 
-/** What each pod requests of a resource, in thousandths. Throws when one of them does not say. */
+/** Returns each pod's request of a resource, in thousandths. Throws if one of them has none. */
 export function requestsOf(
   pods: readonly Pod[],
   resource: string,

@@ -4,7 +4,7 @@ import { controllerBounds } from '../limits/limits-table.ts'
 
 const { recentMs } = controllerBounds.recentDiscovery
 
-/** What the server serves, asked anew only now and then; callers share one question. */
+/** Caches the server's discovery for a while. Callers share one request. */
 export function createRecentDiscovery(
   cluster: Cluster,
   clock: Clock,

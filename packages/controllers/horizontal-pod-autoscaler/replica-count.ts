@@ -1,7 +1,7 @@
 import { autoscalerDefaults } from './autoscaler-defaults-table.ts'
 import type { PodGroups, PodMetric, PodMetrics } from './pod-metrics.ts'
 
-/** How far usage may be off its target before anything changes: 0.1 is ten percent. */
+/** How far usage may be off its target before anything changes; 0.1 is ten percent. */
 export interface Tolerances {
   readonly down: number
   readonly up: number
@@ -9,15 +9,15 @@ export interface Tolerances {
 
 export interface Measurement {
   readonly replicas: number
-  /** What is shown as the current value, in thousandths. */
+  /** The displayed current value, in thousandths. */
   readonly milli: number
-  /** Only of utilization: percent of what is requested. */
+  /** For utilization only: the percentage of the request. */
   readonly percent?: number
 }
 
-/** Figures there are, and what they should come to. */
+/** The existing figures relative to their target. */
 interface Ratio {
-  /** Usage by target; 1 is on target. */
+  /** Usage divided by target; 1 is on target. */
   readonly ratio: number
   readonly milli: number
   readonly percent?: number
@@ -32,24 +32,30 @@ export interface CountInput {
 
 const noFigures = 'did not receive metrics for targeted pods (pods might be unready)'
 
-/** Replicas so that the pods use `targetPercent` of what they request on average. Throws when nothing can be said. */
+/**
+ * Returns the replicas with which the pods use `targetPercent` of their requests on average. Throws
+ * if there are not enough figures.
+ */
 export function replicasForUtilization(
   input: CountInput,
   asked: { requests: () => ReadonlyMap<string, number>; targetPercent: number },
 ): Measurement {
   const { targetPercent } = asked
   let known: ReadonlyMap<string, number> | undefined
-  // Only once there are figures: their lack is told first.
+  // Requests are read only once there are figures, because missing figures are reported first.
   const requests = (): ReadonlyMap<string, number> => (known ??= asked.requests())
   const ratioOf = (metrics: PodMetrics): Ratio => utilization(metrics, requests(), targetPercent)
-  // On the way down a pod without figures counts as if it used all it asked for, or the target.
+  // When scaling down, a pod without figures counts as if it used its whole request, or the target.
   const fallback = Math.max(100, targetPercent)
   const assume = (name: string): number =>
     Math.trunc(((requests().get(name) ?? 0) * fallback) / 100)
   return measure(input, ratioOf, assume)
 }
 
-/** Replicas so that the pods have `targetMilli` each on average. Throws when nothing can be said. */
+/**
+ * Returns the replicas with which the pods have `targetMilli` each on average. Throws if there are
+ * not enough figures.
+ */
 export function replicasForAverage(input: CountInput, targetMilli: number): Measurement {
   const ratioOf = (metrics: PodMetrics): Ratio => {
     let total = 0
@@ -60,7 +66,7 @@ export function replicasForAverage(input: CountInput, targetMilli: number): Meas
   return measure(input, ratioOf, () => targetMilli)
 }
 
-/** Replicas for one figure of the whole. `readyCount` is asked only where it matters. */
+/** Returns the replicas for one figure of the whole. Calls `readyCount` only if it matters. */
 export function replicasForValue(
   currentReplicas: number,
   ratio: number,
@@ -72,7 +78,7 @@ export function replicasForValue(
   return Math.min(autoscalerDefaults.replicasMax, Math.ceil(ratio * readyCount()))
 }
 
-/** Replicas for one figure of the whole that each pod should have `targetMilli` of. */
+/** Returns the replicas for one figure of the whole, of which each pod should have `targetMilli`. */
 export function replicasForShare(
   statusReplicas: number,
   milli: number,
@@ -112,8 +118,8 @@ function utilization(
 }
 
 /**
- * What the counted figures say, and again with careful guesses for those that lack: a guess may
- * make a change smaller, and never turns it round.
+ * Measures the counted figures, and again with careful guesses for missing ones. A guess may reduce
+ * a change, but never reverses it.
  */
 function measure(
   { currentReplicas, metrics, groups, tolerances }: CountInput,

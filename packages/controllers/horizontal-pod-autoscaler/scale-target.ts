@@ -3,18 +3,18 @@ import type { Cluster, DiscoveredResource, Discovery } from '@skerry/client'
 import { noMatch } from './metrics-client.ts'
 import { controllerBounds } from '../limits/limits-table.ts'
 
-/** What is scaled, and how much of it there is. */
+/** The scaled object and its present scale. */
 export interface ScaleTarget {
   readonly specReplicas: number
   readonly statusReplicas: number
   readonly selector: string
-  /** Sets the replicas; of writers that raced it tries again on what the others left. */
+  /** Sets the replicas. After a conflict it tries again on the newer state. */
   update(replicas: number, signal: AbortSignal): Promise<void>
 }
 
 const { attemptsMax } = controllerBounds.scaleTarget
 
-/** Reads the scale subresource. Throws with upstream's words when there is none. */
+/** Reads the scale subresource. Throws with upstream's words if there is none. */
 export async function readScale(
   { apiVersion = '', kind, name }: CrossVersionObjectReference,
   namespace: string,
@@ -42,7 +42,7 @@ async function targetOf(
   const request = { ...key, subresource: 'scale' }
   const read = async (scope: AbortSignal): Promise<Scale> => {
     const object: unknown = await client.getSubresource(request, scope)
-    // What the scale subresource of every kind answers with.
+    // The scale subresource of every kind answers with this type.
     return object as Scale
   }
   const scale = await read(signal)

@@ -1,7 +1,7 @@
 import type { HPAScalingRules } from '@skerry/api'
 import { autoscalerDefaults } from './autoscaler-defaults-table.ts'
 
-/** What was wanted at a time, before anything held it back. */
+/** The wanted replicas at a time, before any limits. */
 export interface Recommendation {
   readonly atMs: number
   readonly replicas: number
@@ -9,11 +9,11 @@ export interface Recommendation {
 
 export interface ScaleEvent {
   readonly atMs: number
-  /** How many pods came or went. */
+  /** How many pods were added or removed. */
   readonly change: number
 }
 
-/** What the controller remembers of one autoscaler; lost when it restarts, as upstream's. */
+/** The controller's memory of one autoscaler. It is lost at a restart, as upstream's. */
 export interface AutoscalerMemory {
   readonly recommendations: readonly Recommendation[]
   readonly ups: readonly ScaleEvent[]
@@ -37,7 +37,7 @@ export interface Behavior {
   readonly scaleDown: HPAScalingRules
 }
 
-/** A number of replicas, and why it is not another. */
+/** A number of replicas, and the reason for any limit applied to it. */
 export interface Bounded {
   readonly replicas: number
   readonly reason: string
@@ -49,7 +49,7 @@ const lowered =
 const raised =
   'recent recommendations were lower than current one, applying the lowest recent recommendation'
 
-/** The highest of the last minutes: a dip must last before pods are given up. */
+/** Returns the highest recommendation of the last minutes: a dip must last before pods are removed. */
 export function stabilize(
   desired: number,
   { recommendations }: AutoscalerMemory,
@@ -61,7 +61,7 @@ export function stabilize(
   return { replicas, reason: 'ScaleDownStabilized', message: lowered }
 }
 
-/** The same with windows of its own for each direction. */
+/** Does the same with separate windows for each direction. */
 export function stabilizeWith(
   desired: number,
   current: number,
@@ -89,7 +89,7 @@ const tooMany = 'the desired replica count is more than the maximum replica coun
 const tooFew = 'the desired replica count is less than the minimum replica count'
 const inRange = 'the desired count is within the acceptable range'
 
-/** Between the minimum and the maximum, and never more than twice as many at once. */
+/** Limits the number to the minimum and maximum, and to twice as many at once. */
 export function bound(desired: number, bounds: ScalingBounds): Bounded {
   const { currentReplicas, minReplicas, maxReplicas } = bounds
   const { scaleUpFactor, scaleUpMin } = autoscalerDefaults
@@ -105,7 +105,7 @@ export function bound(desired: number, bounds: ScalingBounds): Bounded {
   return { replicas: desired, reason: 'DesiredWithinRange', message: inRange }
 }
 
-/** Between the minimum and the maximum, and no faster than the policies of the behavior allow. */
+/** Limits the number to the minimum and maximum, and to the rates of the behavior's policies. */
 export function boundWith(
   desired: number,
   bounds: ScalingBounds,
@@ -157,7 +157,7 @@ function downLimit(
     const start = replicasAtStart(current, memory, periodSeconds, nowMs)
     return type === 'Pods' ? start - value : Math.trunc(start * (1 - value / 100))
   })
-  // The least change is the one that keeps the most.
+  // The smallest change is the one that keeps the most.
   return rules.selectPolicy === 'Min' ? Math.max(...proposals) : Math.min(...proposals)
 }
 
@@ -174,7 +174,7 @@ function replicasAtStart(
   return current - changes(ups) + changes(downs)
 }
 
-/** With this recommendation, without those that no window reaches any more. */
+/** Adds this recommendation and drops those that no window reaches any more. */
 export function remember(
   memory: AutoscalerMemory,
   recommendation: Recommendation,
@@ -187,7 +187,7 @@ export function remember(
   return { ...memory, recommendations: [...recommendations, recommendation] }
 }
 
-/** With a change of the replicas that was carried out; only policies ask for them. */
+/** Adds an executed change of the replicas; only policies use it. */
 export function rememberScale(
   memory: AutoscalerMemory,
   change: { from: number; to: number; atMs: number },

@@ -1,12 +1,12 @@
-/** First and last, both included. */
+/** An interval that includes both its first and its last index. */
 export interface Interval {
   readonly first: number
   readonly last: number
 }
 
 /**
- * Sets of completion indexes as `1,3-5,7`: sorted, disjoint intervals, so that a job of 100,000
- * indexes stays a short text.
+ * A set of completion indexes such as `1,3-5,7`: sorted, disjoint intervals, so that a job of
+ * 100,000 indexes stays a short text.
  */
 export class IndexSet {
   static readonly empty = new IndexSet([])
@@ -16,7 +16,7 @@ export class IndexSet {
     this.#intervals = intervals
   }
 
-  /** Indexes at or above `limit` are left out, as are parts that are no numbers. */
+  /** Parses a set. Indexes at or above `limit` are left out, as are parts that are not numbers. */
   static parse(text: string | undefined, limit: number): IndexSet {
     const intervals: Interval[] = []
     for (const part of (text ?? '').split(',')) {
@@ -43,7 +43,7 @@ export class IndexSet {
     return this.#intervals.reduce((sum, { first, last }) => sum + last - first + 1, 0)
   }
 
-  /** How many indexes are in both. */
+  /** Returns how many indexes are in both. */
   overlap(other: IndexSet): number {
     let count = 0
     for (const a of this.#intervals) {
@@ -54,7 +54,7 @@ export class IndexSet {
     return count
   }
 
-  /** The lowest `count` indexes below `limit` that are not in the set. */
+  /** Returns the lowest `count` indexes below `limit` that are not in the set. */
   missing(count: number, limit: number): number[] {
     const found: number[] = []
     let candidate = 0

@@ -17,7 +17,7 @@ function withCondition(
   return [...others, { ...next, lastProbeTime: now, lastTransitionTime: now }]
 }
 
-/** Says how the job will end, before its pods are gone. */
+/** Announces how the job will end, before its pods are gone. */
 export function announceOutcome(
   conditions: readonly JobCondition[],
   { result, reason, message }: JobOutcome,
@@ -27,7 +27,7 @@ export function announceOutcome(
   return withCondition(conditions, { type, status: 'True', reason, message }, nowMs)
 }
 
-/** The last condition of the job. */
+/** Adds the final condition of the job. */
 export function finish(
   conditions: readonly JobCondition[],
   { result, reason, message }: JobOutcome,
@@ -39,7 +39,7 @@ export function finish(
 
 export type SuspendChange = 'Suspended' | 'Resumed' | undefined
 
-/** A job that never was suspended has no such condition. */
+/** A job that was never suspended has no such condition. */
 export function suspendCondition(
   job: Job,
   nowMs: number,

@@ -37,7 +37,7 @@ export const jobController: ControllerDefinition = {
   reconcile,
 }
 
-/** The job that is to count this pod, whether it still exists or not. */
+/** Returns the job that must count this pod, whether it still exists or not. */
 function trackedByJobIndex(pod: Pod): readonly string[] {
   if (!isTracked(pod)) return []
   const owner = controllerOf(pod)
@@ -83,7 +83,7 @@ async function reconcile(
   return plan.requeueAfterMs === undefined ? undefined : { requeueAfterMs: plan.requeueAfterMs }
 }
 
-/** Pods of a job that is gone or has finished have nobody to wait for. */
+/** Pods of a job that is gone or finished need not wait for it. */
 async function releaseStrays(
   key: string,
   job: Job | undefined,
@@ -114,7 +114,7 @@ async function claimPods(
   return claimObjects({ owner: job, owners, objects, plan }, signal)
 }
 
-/** What was carried out of a plan, for the numbers in the status. */
+/** The executed part of a plan, for the numbers in the status. */
 interface Done {
   created: number
   removed: number
@@ -185,7 +185,7 @@ function report(job: Job, plan: JobPlan, context: ControllerContext): void {
   context.events.event(job, { type: 'Normal', reason: 'Completed', message: 'Job completed' })
 }
 
-/** Takes the finalizer off; the pod may then go, or stay for its logs to be read. */
+/** Removes the finalizer. The pod may then be deleted, or stay so that its logs can be read. */
 async function release(pod: Pod, context: ControllerContext, signal: AbortSignal): Promise<void> {
   if (!isTracked(pod)) return
   const { uid } = pod.metadata
@@ -194,7 +194,7 @@ async function release(pod: Pod, context: ControllerContext, signal: AbortSignal
   try {
     await context.client(resources.pods).patch(request, signal)
   } catch (error) {
-    // Gone, or replaced by another pod of its name.
+    // The pod is gone, or another pod has its name.
     if (!isStatusError(error, 'NotFound') && !isStatusError(error, 'Conflict')) throw error
   }
 }

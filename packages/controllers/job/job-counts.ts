@@ -13,22 +13,25 @@ import {
 import { completionsOf, isIndexed } from './job-spec.ts'
 import { judgeFailure } from './pod-failure-policy.ts'
 
-/** What the status and the pods together say; nothing is counted twice. */
+/** Counts from the status and the pods together. Nothing is counted twice. */
 export interface JobCounts {
   readonly active: readonly Pod[]
   readonly terminating: readonly Pod[]
-  /** Ended and still to be counted. */
+  /** Pods that have ended but are not counted yet. */
   readonly newSucceeded: readonly Pod[]
   readonly newFailed: readonly Pod[]
-  /** With those that are still to be counted. */
+  /** The totals, including pods that are not counted yet. */
   readonly succeeded: number
   readonly failed: number
   readonly succeededIndexes: IndexSet
   /** Undefined without a limit per index. */
   readonly failedIndexes: IndexSet | undefined
-  /** uids in the status whose pods still carry the finalizer. */
+  /** The uids in the status whose pods still have the finalizer. */
   readonly uncounted: { readonly succeeded: readonly string[]; readonly failed: readonly string[] }
-  /** uids in the status whose pods are free or gone: these are counted now. */
+  /**
+   * The number of uids in the status whose pods have lost the finalizer or are gone; they are
+   * counted now.
+   */
   readonly settled: { readonly succeeded: number; readonly failed: number }
 }
 
@@ -97,8 +100,8 @@ export function indexesOf(job: Job, pods: readonly Pod[]): IndexSet {
 }
 
 /**
- * With a limit per index: of each index that waits for its next pod, the one that failed last. Its
- * finalizer stays until then, as it carries the index's failures.
+ * With a limit per index, returns for each index that waits for its next pod the pod that failed
+ * last. That pod keeps its finalizer until then, because it records the index's failures.
  */
 export function awaitingReplacement(
   job: Job,

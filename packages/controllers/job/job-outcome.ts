@@ -5,7 +5,7 @@ import { hasFailed } from './job-pods.ts'
 import { completionsOf, conditionOf, isIndexed, isSuspended } from './job-spec.ts'
 import { judgeFailure } from './pod-failure-policy.ts'
 
-/** How the job is to end. Pods are cleared away first, then the last condition is written. */
+/** The job's outcome. Pods are deleted first, then the final condition is written. */
 export interface JobOutcome {
   readonly result: 'success' | 'failure'
   readonly reason: string
@@ -21,7 +21,7 @@ export interface OutcomeInput {
 
 type Rule = (input: OutcomeInput) => JobOutcome | undefined
 
-/** The first that speaks decides. An outcome that was written once never changes. */
+/** The first check with a result decides. An outcome that was written once never changes. */
 const rules: readonly Rule[] = Object.freeze<Rule[]>([
   ({ job }) => decided(job, 'SuccessCriteriaMet', 'success'),
   ({ job }) => decided(job, 'FailureTarget', 'failure'),
@@ -76,7 +76,7 @@ function exceededBackoffLimit({ job, pods, counts }: OutcomeInput): JobOutcome |
   return failure('BackoffLimitExceeded', 'Job has reached the specified backoff limit')
 }
 
-/** With restartPolicy OnFailure the restarts of containers are the tries. */
+/** With restartPolicy OnFailure the restarts of containers count as tries. */
 function restartsExceed(job: Job, pods: readonly Pod[], limit: number): boolean {
   if (job.spec?.template.spec?.restartPolicy !== 'OnFailure') return false
   let restarts = 0
@@ -88,7 +88,7 @@ function restartsExceed(job: Job, pods: readonly Pod[], limit: number): boolean 
   return limit === 0 ? restarts > 0 : restarts >= limit
 }
 
-/** Undefined without a deadline, or before the job has started. */
+/** Returns undefined without a deadline, or before the job has started. */
 export function deadlineInMs(job: Job, nowMs: number): number | undefined {
   const seconds = job.spec?.activeDeadlineSeconds
   const startTime = job.status?.startTime

@@ -11,29 +11,32 @@ import { judgeFailure } from './pod-failure-policy.ts'
 
 export interface JobView {
   job: Job
-  /** Those it controls. */
+  /** The pods that it controls. */
   pods: readonly Pod[]
   nowMs: number
 }
 
-/** In this order: create and remove and end pods, write the status, release the pods counted in it. */
+/**
+ * The steps, in this order: create, remove and end pods; write the status; release the pods counted
+ * in it.
+ */
 export interface JobPlan {
   readonly create: PodPlan['create']
-  /** Surplus pods: they lose their finalizer first, so that they never count. */
+  /** Surplus pods. They lose their finalizer first, so that they never count. */
   readonly remove: readonly Pod[]
-  /** Pods of a job that ends. */
+  /** The pods of a job that ends. */
   readonly end: readonly Pod[]
   readonly status: JobStatus
   readonly release: readonly Pod[]
   readonly suspendChange: SuspendChange
-  /** Set when the status says that the job has finished. */
+  /** Set if the status says that the job has finished. */
   readonly finished: JobOutcome | undefined
   readonly requeueAfterMs: number | undefined
 }
 
 const noPods: PodPlan = Object.freeze({ create: [], remove: [], requeueAfterMs: undefined })
 
-/** Decides; touches nothing. */
+/** Plans the next steps. A pure function. */
 export function planJob(view: JobView): JobPlan {
   const { job, pods, nowMs } = view
   const counts = countPods(job, pods)
@@ -70,7 +73,7 @@ interface Accounts {
   readonly succeeded: readonly string[]
   readonly failed: readonly string[]
   readonly release: readonly Pod[]
-  /** False: more pods than fit; the rest is counted in the next look. */
+  /** False if not all pods fit; the rest is counted in the next look. */
   readonly isWhole: boolean
 }
 
@@ -79,7 +82,7 @@ interface Judged {
   outcome: JobOutcome | undefined
 }
 
-/** Which ended pods go into the status now, and which may then lose their finalizer. */
+/** Decides which ended pods to add to the status now, and which may then lose their finalizer. */
 function accountPods({ job, pods }: JobView, { counts, outcome }: Judged): Accounts {
   const succeeded = [...counts.uncounted.succeeded]
   const failed = [...counts.uncounted.failed]
@@ -101,7 +104,7 @@ function accountPods({ job, pods }: JobView, { counts, outcome }: Judged): Accou
   return { succeeded, failed, release, isWhole }
 }
 
-/** When a job fails, what still ran has failed with it. */
+/** If a job fails, its running pods have failed, too. */
 function countsAsFailed(job: Job, pod: Pod, outcome: JobOutcome | undefined): boolean {
   if (isIndexed(job) && completionIndex(job, pod) === undefined) return false
   if (!hasFailed(job, pod) && outcome?.result !== 'failure') return false

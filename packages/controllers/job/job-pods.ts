@@ -8,7 +8,7 @@ export const trackingFinalizer = 'batch.kubernetes.io/job-tracking'
 const indexAnnotation = 'batch.kubernetes.io/job-completion-index'
 const failureCountAnnotation = 'batch.kubernetes.io/job-index-failure-count'
 const ignoredCountAnnotation = 'batch.kubernetes.io/job-index-ignored-failure-count'
-/** Of the name before the index; the server adds five letters within 63. */
+/** The length of the name before the index; the server adds five letters within 63. */
 const namePrefixLengthMax = 58
 
 export interface IndexFailures {
@@ -62,7 +62,7 @@ function withIndexVariable(container: Container): Container {
   return { ...container, env: [...(container.env ?? []), { name, valueFrom: { fieldRef } }] }
 }
 
-/** Undefined when the pod has none that this job could mean. */
+/** Returns undefined if the pod has no index that is valid for this job. */
 export function completionIndex(job: Job, pod: Pod): number | undefined {
   const text = pod.metadata.annotations?.[indexAnnotation]
   if (text === undefined || !/^[0-9]+$/.test(text)) return undefined
@@ -81,7 +81,10 @@ export function isTracked(pod: Pod): boolean {
   return pod.metadata.finalizers?.includes(trackingFinalizer) === true
 }
 
-/** Has the finalizer, and an index where the job wants one: its end is to be counted. */
+/**
+ * Returns true if the pod's end must be counted: it has the finalizer, and an index if the job is
+ * indexed.
+ */
 export function isCountable(job: Job, pod: Pod): boolean {
   return isTracked(pod) && (!isIndexed(job) || completionIndex(job, pod) !== undefined)
 }
@@ -96,7 +99,7 @@ export function hasFailed(job: Job, pod: Pod): boolean {
   return pod.metadata.deletionTimestamp !== undefined
 }
 
-/** When it ended, as near as its status tells. */
+/** Returns when the pod ended, as precisely as its status shows. */
 export function finishedMs(pod: Pod): number {
   const ends = (pod.status?.containerStatuses ?? []).map(
     ({ state }) => state?.terminated?.finishedAt,

@@ -13,12 +13,12 @@ import { completionsOf, isIndexed, isSuspended, onlyReplacesFailed } from './job
 import { judgeFailure } from './pod-failure-policy.ts'
 
 export const jobLimits = Object.freeze({
-  /** Wait after the first failure; doubles with each further one. */
+  /** The wait after the first failure, which doubles with each further one. */
   backoffMs: 10_000,
   backoffMaxMs: 600_000,
-  /** Pods created or deleted in one look. */
+  /** The number of pods created or deleted in one look. */
   podsMax: 500,
-  /** Pods that wait in the status for being counted. */
+  /** The number of pods in the status that wait to be counted. */
   uncountedMax: 500,
 })
 
@@ -29,9 +29,9 @@ export interface WantedPod {
 
 export interface PodPlan {
   readonly create: readonly WantedPod[]
-  /** Active pods beyond what is wanted; they do not count as failures. */
+  /** Active pods beyond the wanted number. They do not count as failures. */
   readonly remove: readonly Pod[]
-  /** A back-off ends. */
+  /** The time until a back-off ends. */
   readonly requeueAfterMs: number | undefined
 }
 
@@ -42,7 +42,7 @@ export interface PodPlanInput {
   nowMs: number
 }
 
-/** As many active pods as parallelism and what is left to do allow. */
+/** Plans as many active pods as parallelism and the remaining work allow. */
 export function planPods(input: PodPlanInput): PodPlan {
   const { job, counts, nowMs } = input
   const wanted = wantedActive(job, counts)
@@ -78,7 +78,7 @@ function surplusPods(
   return [...doubled, ...more]
 }
 
-/** All but the best pod of each index, and those whose index the job does not have. */
+/** Returns all except the best pod of each index, and those whose index the job does not have. */
 function doubledPods(job: Job, active: readonly Pod[], nowMs: number): Pod[] {
   const byIndex = Map.groupBy(active, (pod) => completionIndex(job, pod))
   return [...byIndex].flatMap(([index, pods]) =>
@@ -109,7 +109,7 @@ function planIndexes(input: PodPlanInput, missing: number): PodPlan {
   return planPerIndex(input, candidates)
 }
 
-/** Each index has its own back-off. */
+/** Plans with a separate back-off for each index. */
 function planPerIndex({ job, pods, counts, nowMs }: PodPlanInput, indexes: number[]): PodPlan {
   const failed = awaitingReplacement(job, pods, counts)
   const create: WantedPod[] = []
@@ -131,7 +131,10 @@ function failuresAfter(job: Job, before: Pod | undefined): IndexFailures {
     : { counted: counted + 1, ignored }
 }
 
-/** Failures since the last success make the next pod wait. The finished pods are the memory. */
+/**
+ * Failures since the last success delay the next pod. The finished pods themselves are the record
+ * of them.
+ */
 function jobBackoffMs(job: Job, pods: readonly Pod[], nowMs: number): number {
   const lastSuccessMs = Math.max(-Infinity, ...pods.filter(hasSucceeded).map(finishedMs))
   const failures = pods

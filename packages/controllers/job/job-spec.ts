@@ -4,7 +4,10 @@ export function isIndexed(job: Job): boolean {
   return job.spec?.completionMode === 'Indexed'
 }
 
-/** Pods that must succeed; undefined: a work queue, done when one has succeeded and all have ended. */
+/**
+ * Returns how many pods must succeed, or undefined for a work queue, which is done when one has
+ * succeeded and all have ended.
+ */
 export function completionsOf(job: Job): number | undefined {
   return job.spec?.completions
 }
@@ -13,7 +16,7 @@ export function isSuspended(job: Job): boolean {
   return job.spec?.suspend === true
 }
 
-/** A pod that is being deleted is replaced only once it has ended, and counts only then. */
+/** Returns true if a deleted pod is replaced, and counted, only once it has ended. */
 export function onlyReplacesFailed(job: Job): boolean {
   return job.spec?.podReplacementPolicy === 'Failed' || job.spec?.podFailurePolicy !== undefined
 }
@@ -28,7 +31,7 @@ export function isFinished(job: Job): boolean {
   return conditionOf(job, 'Complete') !== undefined || conditionOf(job, 'Failed') !== undefined
 }
 
-/** Another controller has this job (spec.managedBy). */
+/** Returns true if another controller manages this job (spec.managedBy). */
 export function isManagedElsewhere(job: Job): boolean {
   const { managedBy } = job.spec ?? {}
   return managedBy !== undefined && managedBy !== 'kubernetes.io/job-controller'

@@ -12,7 +12,7 @@ export type FailureVerdict =
 
 const counts: FailureVerdict = Object.freeze({ action: 'Count' })
 
-/** The first rule that matches this failed pod decides; none: the failure counts. */
+/** The first rule that matches this failed pod decides. If none does, the failure counts. */
 export function judgeFailure(job: Job, pod: Pod): FailureVerdict {
   for (const [position, rule] of (job.spec?.podFailurePolicy?.rules ?? []).entries()) {
     const reason = matchRule(rule, pod)
@@ -27,7 +27,7 @@ export function judgeFailure(job: Job, pod: Pod): FailureVerdict {
   return counts
 }
 
-/** What of the pod matches, in words; undefined when nothing does. */
+/** Describes what matched, or returns undefined if nothing did. */
 function matchRule(
   { onExitCodes, onPodConditions }: PodFailurePolicyRule,
   pod: Pod,

@@ -21,7 +21,7 @@ export const ttlAfterFinishedController: ControllerDefinition = {
   reconcile,
 }
 
-/** Wall time at which the job is to go; undefined while it runs, and when it is to stay. */
+/** Returns the wall time at which to delete the job, or undefined while it runs or if it stays. */
 function expiryMs(job: Job): number | undefined {
   const seconds = job.spec?.ttlSecondsAfterFinished
   if (seconds === undefined || job.metadata.deletionTimestamp || !isFinished(job)) return undefined
@@ -40,7 +40,7 @@ async function reconcile(
   const nowMs = context.clock.now()
   if (cachedExpiryMs > nowMs) return { requeueAfterMs: cachedExpiryMs - nowMs }
   try {
-    // Deleting cannot be taken back: the TTL may have been prolonged since the cache was filled.
+    // A deletion is final, and the TTL may have been prolonged since the cache was filled.
     const live = await context.cluster.resource(resources.jobs).get(parseKey(key), signal)
     const liveExpiryMs = expiryMs(live)
     if (liveExpiryMs === undefined) return

@@ -1,21 +1,21 @@
 import type { NamespaceCondition } from '@skerry/api'
 import { timestamp } from '../status/timestamp.ts'
 
-/** What one pass over a namespace's content found. */
+/** The result of one pass over a namespace's content. */
 export interface DeletionReport {
   /** Group versions whose server did not answer, as `group/version`. */
   readonly undiscovered: readonly string[]
   readonly failures: readonly string[]
-  /** `resource.group` → objects that are still there. */
+  /** The number of remaining objects by `resource.group`. */
   readonly remaining: ReadonlyMap<string, number>
-  /** Finalizer → objects that wait for it. */
+  /** The number of objects that wait for each finalizer. */
   readonly finalizers: ReadonlyMap<string, number>
 }
 
 interface ConditionRule {
   type: string
   ok: { reason: string; message: string }
-  /** Undefined: all is well. */
+  /** Returns the problem, or undefined if there is none. */
   problem: (report: DeletionReport) => { reason: string; message: string } | undefined
 }
 
@@ -87,7 +87,7 @@ function listed(
     .join(', ')
 }
 
-/** The known conditions with this report's in their place. */
+/** Returns the known conditions, updated by this report. */
 export function namespaceConditions(
   known: readonly NamespaceCondition[],
   report: DeletionReport,

@@ -4,7 +4,7 @@ import type { Cluster, DiscoveredResource, Discovery } from '@skerry/client'
 import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 import type { DeletionReport } from './namespace-conditions.ts'
 
-/** Of each resource one version: they are views of the same objects. Pods come first. */
+/** Returns one version of each resource, because versions are views of the same objects. Pods come first. */
 function deletableResources(discovery: Discovery): DiscoveredResource[] {
   const chosen = new Map<string, DiscoveredResource>()
   for (const resource of discovery.resources) {
@@ -17,8 +17,8 @@ function deletableResources(discovery: Discovery): DiscoveredResource[] {
 }
 
 /**
- * One pass: asks for the deletion of everything in the namespace and reports what is still there.
- * While pods remain nothing else is deleted, as they may need it to end in good order.
+ * Makes one pass: asks for the deletion of everything in the namespace and reports what remains.
+ * While pods remain, nothing else is deleted, because they may need it to end properly.
  */
 export async function deleteContent(
   cluster: Cluster,
@@ -49,7 +49,7 @@ interface Part {
   namespace: string
 }
 
-/** The finalizers of each object that is left. */
+/** Returns the finalizers of each remaining object. */
 async function deleteAllOf(
   cluster: Cluster,
   { resource, namespace }: Part,
@@ -70,7 +70,7 @@ async function deleteAllOf(
   return (await listed(cluster, { resource, namespace }, signal)).map((each) => each.finalizers)
 }
 
-/** Keeps names and finalizers only: a namespace may hold many large objects. */
+/** Keeps only names and finalizers, because a namespace may hold many large objects. */
 async function listed(
   cluster: Cluster,
   { resource, namespace }: Part,
@@ -84,7 +84,7 @@ async function listed(
       }
     }
   } catch (error) {
-    // The resource went away since discovery, and its objects with it.
+    // The resource was removed since discovery, and its objects with it.
     if (!isStatusError(error, 'NotFound')) throw error
   }
   return found

@@ -12,7 +12,7 @@ import { deleteContent } from './namespace-content.ts'
 
 const finalizer = 'kubernetes'
 
-/** Empties a namespace that is being deleted, then lets it go. */
+/** Empties a namespace that is being deleted, then removes its finalizer. */
 export const namespaceController: ControllerDefinition = {
   name: 'namespace-controller',
   workers: 2,
@@ -21,7 +21,7 @@ export const namespaceController: ControllerDefinition = {
       keysOf: ({ object }) =>
         object.metadata.deletionTimestamp ? [object.metadata.name ?? ''] : [],
     }),
-    // The last pod to go lets the rest go: no need to wait for the next look.
+    // The deletion of the last pod lets the rest be deleted without waiting for the next look.
     watch(resources.pods, {
       keysOf: ({ type, object }, context) =>
         type === 'deleted' && isGoing(object.metadata.namespace ?? '', context)
@@ -81,7 +81,7 @@ async function writeStatus(
   return client.updateStatus({ ...namespace, status }, signal)
 }
 
-/** Soon at first, rarely for a namespace that has been stuck for long. */
+/** Looks soon at first, rarely for a namespace that has been stuck for long. */
 function nextLookMs(namespace: Namespace, nowMs: number): number {
   const ageMs = nowMs - Date.parse(namespace.metadata.deletionTimestamp ?? '')
   return Math.min(30_000, Math.max(1_000, ageMs / 4))

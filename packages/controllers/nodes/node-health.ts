@@ -1,15 +1,15 @@
 import type { Lease, Node, NodeCondition, Taint } from '@skerry/api'
 
 export const nodeHealthDefaults = Object.freeze({
-  /** Look at every node this often. */
+  /** The interval at which all nodes are checked. */
   checkMs: 5_000,
-  /** Without a sign of life for this long a node's conditions become Unknown. */
+  /** After this long without a sign of life, a node's conditions become Unknown. */
   graceMs: 50_000,
-  /** A node that has never reported gets this long. */
+  /** The same for a node that has never reported. */
   startupGraceMs: 60_000,
 })
 
-/** What was last seen of a node and when, by this process's own monotonic clock. */
+/** A node's last sign of life and when it was seen, by this process's monotonic clock. */
 export interface Heartbeat {
   /** Changes with each sign of life; its content does not matter. */
   sign: string
@@ -17,8 +17,8 @@ export interface Heartbeat {
 }
 
 /**
- * The last sign of life: the lease's renewal or the Ready condition's heartbeat. Compared for
- * change only, never with our clock: a node's clock may be wrong by a year.
+ * Returns the last sign of life: the lease's renewal or the Ready condition's heartbeat. It is
+ * compared for change only, never with our clock, because a node's clock may be wrong by a year.
  */
 export function heartbeatSign(node: Node, lease: Lease | undefined): string {
   const ready = conditionOf(node, 'Ready')
@@ -31,7 +31,7 @@ function conditionOf(node: Node, type: string): NodeCondition | undefined {
 
 const watchedConditions = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure']
 
-/** The conditions of a node that fell silent; undefined when they say so already. */
+/** Returns the conditions of a node that fell silent, or undefined if they are already set. */
 export function silentConditions(node: Node, timestamp: string): NodeCondition[] | undefined {
   const hasReported = conditionOf(node, 'Ready') !== undefined
   const reason = hasReported ? 'NodeStatusUnknown' : 'NodeStatusNeverUpdated'
@@ -70,12 +70,12 @@ const ownKeys = new Set([
 ])
 
 /**
- * Whether pods may be driven away: `kept` leaves what was begun and begins nothing, `stopped` takes
- * it back.
+ * Whether pods may be evicted: `kept` continues evictions that have begun but begins none,
+ * `stopped` reverses them.
  */
 export type NoExecute = 'allowed' | 'kept' | 'stopped'
 
-/** The taints a node should carry by its conditions; undefined when it carries just those. */
+/** Returns the taints that a node should have by its conditions, or undefined if it has exactly those. */
 export function planTaints(
   node: Node,
   timestamp: string,
@@ -93,7 +93,7 @@ export function planTaints(
   return [...kept, ...stamped]
 }
 
-/** Its pods are being driven away because it does not answer or is not ready. */
+/** Returns true if the node's pods are being evicted because it does not answer or is not ready. */
 export function isBeingEmptied({ spec }: Node): boolean {
   return (spec?.taints ?? []).some(
     ({ key, effect }) => effect === 'NoExecute' && (key === notReadyKey || key === unreachableKey),
@@ -103,7 +103,7 @@ export function isBeingEmptied({ spec }: Node): boolean {
 function wantedTaints(node: Node): Taint[] {
   const taints: Taint[] = []
   const ready = conditionOf(node, 'Ready')?.status
-  // A node that never said anything is judged once it has been given time to.
+  // A node that has never reported is judged only after its startup grace period.
   if (ready !== undefined && ready !== 'True') {
     const key = ready === 'False' ? notReadyKey : unreachableKey
     taints.push({ key, effect: 'NoSchedule' }, { key, effect: 'NoExecute' })

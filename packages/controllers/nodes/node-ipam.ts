@@ -3,13 +3,13 @@ import { keyOfObject, parseKey, resources } from '@skerry/client'
 import { watch, type ControllerDefinition } from '@skerry/controller-runtime'
 
 export interface NodeIpamOptions {
-  /** Every pod of the cluster, e.g. 10.42.0.0/16. IPv4. */
+  /** The range of all pods of the cluster, e.g. 10.42.0.0/16. IPv4. */
   clusterCidr: string
-  /** Prefix length of each node's part; 24 by default, as upstream. */
+  /** The prefix length of each node's part. Default: 24, as upstream. */
   nodeMaskSize: number
 }
 
-/** The first free part of the cluster's range; undefined when all are taken. */
+/** Returns the first free part of the cluster's range, or undefined if all are taken. */
 export function nextPodCidr(nodes: readonly Node[], options: NodeIpamOptions): string | undefined {
   const [base = '', length = ''] = options.clusterCidr.split('/')
   const count = 2 ** (options.nodeMaskSize - Number(length))
@@ -31,7 +31,7 @@ function toText(value: number): string {
   return [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.')
 }
 
-/** Gives each node the range that its pods' addresses come from. One worker: two nodes never race. */
+/** Assigns each node the range of its pods' addresses. There is one worker, so that two nodes never race. */
 export function nodeIpamController(options: NodeIpamOptions): ControllerDefinition {
   const [, length = ''] = options.clusterCidr.split('/')
   if (!(Number(length) <= options.nodeMaskSize && options.nodeMaskSize <= 30)) {

@@ -17,7 +17,10 @@ import {
 
 const byNode = 'node-lifecycle-by-node'
 
-/** Tells live nodes from silent ones, taints them accordingly, and marks the pods of silent ones not ready. */
+/**
+ * Distinguishes live nodes from silent ones, taints them accordingly, and marks the pods of silent
+ * ones not ready.
+ */
 export const nodeLifecycleController: BackgroundController = {
   name: 'node-lifecycle-controller',
   async run(deps, signal) {
@@ -31,7 +34,8 @@ export const nodeLifecycleController: BackgroundController = {
     const checks = createWake(deps)
     using _nodes = nodes.onChange(({ type }) => type !== 'deleted' && checks.soon())
     for (;;) {
-      // All are judged before any is tainted: when all fell silent, it is us who are cut off.
+      // All nodes are judged before any is tainted: if all fell silent, this process is the one
+      // that is cut off.
       const judged: Node[] = []
       for (const node of nodes.list()) judged.push(await judgeNode(node, heartbeats, deps, signal))
       const evictions = planEvictions(judged)
@@ -43,7 +47,7 @@ export const nodeLifecycleController: BackgroundController = {
   },
 }
 
-/** Until the next round, or sooner when a node changed. */
+/** Waits until the next round, or less if a node changed. */
 function createWake(deps: ControllerDeps): {
   soon: () => void
   wait: (signal: AbortSignal) => Promise<void>
@@ -81,7 +85,7 @@ interface Checking {
   pace: EvictionPace
 }
 
-/** The node as it is now, marked when it fell silent. */
+/** Returns the node's current state, with its conditions updated if it fell silent. */
 async function judgeNode(
   node: Node,
   heartbeats: Map<string, Heartbeat>,
@@ -106,7 +110,7 @@ async function checkNode(
   await tryOn(node, check, { deps, signal })
 }
 
-/** What fails for one node must not keep the others waiting; the next round tries again. */
+/** A failure for one node must not delay the others; the next round tries again. */
 async function tryOn<T>(
   node: Node,
   act: () => Promise<T>,
@@ -158,7 +162,7 @@ async function markSilent(node: Node, deps: ControllerDeps, signal: AbortSignal)
     )
 }
 
-/** A node that is to be emptied waits for its turn. */
+/** A node whose pods must be evicted waits for its turn. */
 function noExecuteFor(
   node: Node,
   { evictions, pace, nowMs }: { evictions: Evictions; pace: EvictionPace; nowMs: number },
@@ -176,7 +180,8 @@ async function writeTaints(
 ): Promise<void> {
   const taints = planTaints(node, timestamp(deps.clock.now()), noExecute)
   if (taints === undefined) return
-  // With the version it was planned from: taints are one list, and others write it too.
+  // The patch carries the version it was planned from, because taints are one list with several
+  // writers.
   const patch = { metadata: { resourceVersion: node.metadata.resourceVersion }, spec: { taints } }
   await deps.informers
     .client(resources.nodes)
@@ -189,7 +194,7 @@ function isUnready(node: Node): boolean {
   )
 }
 
-/** So that services stop sending traffic to a node that does not answer. */
+/** Makes services stop sending traffic to a node that does not answer. */
 async function markPodsNotReady(
   node: Node,
   deps: ControllerDeps,

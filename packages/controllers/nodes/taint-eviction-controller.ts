@@ -12,15 +12,15 @@ import { markDisrupted } from '../pods/disruption-target.ts'
 
 const byNode = 'taint-eviction-by-node'
 
-/** Evicts pods from nodes whose NoExecute taints they do not tolerate, or no longer. */
+/** Evicts pods from nodes whose NoExecute taints they do not tolerate, or no longer tolerate. */
 export const taintEvictionController: BackgroundController = {
   name: 'taint-eviction-controller',
   run: (deps, signal) => runController(evictingController(), deps, signal),
 }
 
 function evictingController(): ControllerDefinition {
-  // Those whose time to go is set, and since when it runs for each taint. When it is not theirs any more, an
-  // event says so.
+  // The pods whose eviction is scheduled, and since when the time runs for each taint. If the
+  // eviction is cancelled, an event is recorded.
   const scheduled = new Map<string, Sightings>()
   return {
     name: 'taint-eviction-controller',
@@ -45,8 +45,8 @@ function evictingController(): ControllerDefinition {
 }
 
 /**
- * When each taint was added, as monotonic milliseconds: the time runs from when it was first seen here, whatever
- * the wall clock does meanwhile. A taint is known by its text.
+ * When each taint was added, in monotonic milliseconds: the time runs from when it was first seen
+ * here, whatever the wall clock does meanwhile. The key is the taint's text.
  */
 type Sightings = ReadonlyMap<string, number>
 
@@ -92,7 +92,7 @@ function isTolerated(pod: Pod | undefined, taint: Taint): boolean {
   return (pod?.spec?.tolerations ?? []).some((each) => toleratesTaint(each, taint))
 }
 
-/** The pod may be gone: events name it, and nothing more. */
+/** The pod may be gone; the event only needs its name. */
 function tell(key: string, message: string, context: ControllerContext): void {
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { ...parseKey(key) } }
   context.events.event(pod, { type: 'Normal', reason: 'TaintManagerEviction', message })
@@ -115,7 +115,7 @@ async function evict(pod: Pod, context: ControllerContext, signal: AbortSignal):
   }
 }
 
-/** Now, unless the taint says that it was there before this process. One of the future says nothing. */
+/** Returns now, unless the taint's time is before this process started. A time in the future is ignored. */
 export function addedMs(
   { timeAdded }: Taint,
   clock: Pick<ControllerContext['clock'], 'now' | 'monotonicMs'>,

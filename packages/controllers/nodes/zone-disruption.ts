@@ -1,22 +1,25 @@
 import type { Node } from '@skerry/api'
 
-/** Upstream's figures: nodes per second that their pods are driven away from. */
+/** Upstream's rates of eviction, in nodes per second. */
 export const evictionDefaults = Object.freeze({
   nodesPerSecond: 0.1,
-  /** In a zone of which many nodes are silent. */
+  /** The rate in a zone with many silent nodes. */
   disruptedNodesPerSecond: 0.01,
-  /** A disrupted zone of no more nodes than this drives nothing away. */
+  /** A disrupted zone of at most this many nodes evicts nothing. */
   smallZoneNodesMax: 50,
   unhealthyShare: 0.55,
 })
 
 export type Evictions =
-  /** Every zone is silent: it is us who are cut off. Nothing is driven away, and what was begun stops. */
+  /**
+   * Every zone is silent, so this process is the one that is cut off. Nothing is evicted, and
+   * evictions that have begun stop.
+   */
   | { readonly areStopped: true }
-  /** Nodes per second by zone. */
+  /** The rate of each zone, in nodes per second. */
   | { readonly areStopped: false; readonly rates: ReadonlyMap<string, number> }
 
-/** How fast nodes may be emptied, by how many of each zone are silent. */
+/** Plans the rate of evictions by how many nodes of each zone are silent. */
 export function planEvictions(nodes: readonly Node[]): Evictions {
   const zones = Map.groupBy(nodes.filter(hasReported), zoneOf)
   const counts = [...zones].map(([zone, members]) => {
@@ -43,7 +46,7 @@ export function zoneOf({ metadata }: Node): string {
   return `${region}/${metadata.labels?.['topology.kubernetes.io/zone'] ?? ''}`
 }
 
-/** What has never said anything, and is not overdue yet, counts neither way. */
+/** A node that has never reported and is not overdue yet does not count either way. */
 function hasReported({ status }: Node): boolean {
   return (status?.conditions ?? []).some(({ type }) => type === 'Ready')
 }
@@ -52,11 +55,11 @@ function isReady({ status }: Node): boolean {
   return (status?.conditions ?? []).some((each) => each.type === 'Ready' && each.status === 'True')
 }
 
-/** One node at a time in each zone, as fast as its rate allows. */
+/** Paces evictions: one node at a time in each zone, at the zone's rate. */
 export class EvictionPace {
   readonly #nextMs = new Map<string, number>()
 
-  /** True at most once per interval of the zone. */
+  /** Returns true at most once per interval of the zone. */
   take(zone: string, { rate, nowMs }: { rate: number; nowMs: number }): boolean {
     if (rate <= 0 || nowMs < (this.#nextMs.get(zone) ?? -Infinity)) return false
     this.#nextMs.set(zone, nowMs + 1_000 / rate)

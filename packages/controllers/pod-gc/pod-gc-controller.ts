@@ -6,19 +6,22 @@ import { markDisrupted } from '../pods/disruption-target.ts'
 import { isPodFinished, isPodTerminating } from '../pods/pod-state.ts'
 import { controllerBounds } from '../limits/limits-table.ts'
 
-/** Upstream's default of --terminated-pod-gc-threshold, made smaller for small boxes. */
+/** Less than upstream's default of --terminated-pod-gc-threshold, for small machines. */
 const finishedPodsMax = 1_000
 const { checkMs, quarantineMs } = controllerBounds.podGcController
 
 export interface PodGcInput {
   pods: readonly Pod[]
   nodes: ReadonlyMap<string, Node>
-  /** Node names that are not there, and since when (monotonic). */
+  /** The names of missing nodes, and since when they are missing (monotonic). */
   missingSinceMs: ReadonlyMap<string, number>
   nowMs: number
 }
 
-/** The pods that nobody will finish: beyond the bound of finished ones, on a node that is gone, or deleted before they had one. */
+/**
+ * Returns the pods that no kubelet will finish: finished ones beyond the limit, those on a missing
+ * node, and those deleted before they had one.
+ */
 function planPodGc(input: PodGcInput): Pod[] {
   const finished = input.pods
     .filter((pod) => isPodFinished(pod) && pod.metadata.deletionTimestamp === undefined)
@@ -35,7 +38,7 @@ function planPodGc(input: PodGcInput): Pod[] {
   return [...new Set([...surplus, ...lost])]
 }
 
-/** Nothing runs there any more: somebody has said so, and the node does not object. */
+/** Returns true if nothing runs on the node any more: it was marked so, and is not ready. */
 function isOutOfService({ spec, status }: Node): boolean {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
   return (
@@ -124,7 +127,7 @@ async function removePod(
   }
 }
 
-/** Its end is told before it goes, as its kubelet would have done. */
+/** Records the pod's end before deleting it, as its kubelet would have done. */
 async function markFailed(pod: Pod, pods: ResourceClient<Pod>, signal: AbortSignal): Promise<void> {
   if (isPodFinished(pod)) return
   const { namespace, name = '', uid } = pod.metadata

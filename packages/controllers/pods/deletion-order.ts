@@ -9,16 +9,16 @@ const phaseOrder: Readonly<Record<string, number>> = Object.freeze({
 
 const deletionCostAnnotation = 'controller.kubernetes.io/pod-deletion-cost'
 
-/** Negative: the first of the two is deleted before the second. Zero: no preference. */
+/** Returns a negative number if the first is deleted before the second, and zero for no preference. */
 type Preference = (first: Ranked, second: Ranked, nowMs: number) => number
 
 interface Ranked {
   pod: Pod
-  /** Active related pods on the same node. */
+  /** The number of active related pods on the same node. */
   neighbours: number
 }
 
-/** Upstream's order, most important first: what is lost costs least. */
+/** Ordered as upstream, most important first, so that the loss is least. */
 const preferences: readonly Preference[] = Object.freeze<Preference[]>([
   // Unassigned first.
   (a, b) => Number(!!a.pod.spec?.nodeName) - Number(!!b.pod.spec?.nodeName),
@@ -35,7 +35,7 @@ const preferences: readonly Preference[] = Object.freeze<Preference[]>([
   (a, b, nowMs) => youngerFirst({ a, b, nowMs }, createdMs),
 ])
 
-/** The pods in the order in which a scale-down deletes them. `related` are those of all siblings. */
+/** Returns the pods in the order in which a scale-down deletes them. `related` are those of all siblings. */
 export function inDeletionOrder(
   pods: readonly Pod[],
   related: readonly Pod[],
@@ -79,7 +79,7 @@ function createdMs(pod: Pod): number | undefined {
 }
 
 /**
- * Ages count by their power of two and by uid within one: the exact age would always take the
+ * Compares ages by their power of two, and within one by uid: the exact age would always select the
  * newest pods, and those are often the ones that a rollout just spread.
  */
 function youngerFirst(

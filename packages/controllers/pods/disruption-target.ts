@@ -7,12 +7,12 @@ import { isPodFinished, podCondition } from './pod-state.ts'
 export interface DisruptionText {
   readonly reason: 'DeletionByTaintManager' | 'DeletionByDeviceTaintManager' | 'DeletionByPodGC'
   readonly message: string
-  /** The pod will never report its end itself. */
+  /** True if the pod will never report its end itself. */
   readonly isFailed?: boolean
   readonly nowMs: number
 }
 
-/** Says why a pod goes before it is deleted: a job's policy may ask for it. */
+/** Records why a pod is deleted before deleting it, because a job's policy may need the reason. */
 export async function markDisrupted(
   pod: Pod,
   { reason, message, isFailed, nowMs }: DisruptionText,
@@ -25,7 +25,7 @@ export async function markDisrupted(
     status: 'True',
     reason,
     message,
-    // As upstream: who looks at devices does not say of which generation.
+    // Upstream's device taint controller does not record the generation.
     ...(reason === 'DeletionByDeviceTaintManager'
       ? {}
       : { observedGeneration: pod.metadata.generation }),
@@ -33,7 +33,7 @@ export async function markDisrupted(
   }
   const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== condition.type)
   const status = {
-    // It comes last: a merge would put it first.
+    // The condition comes last; a merge would put it first.
     '$setElementOrder/conditions': [...others, condition].map(({ type }) => ({ type })),
     conditions: [condition],
     ...(isFailed === true ? { phase: 'Failed' } : {}),

@@ -9,7 +9,7 @@ import { messageOf } from '@skerry/base'
 import { keyOfObject, parseKey, resources } from '@skerry/client'
 import { controllerReference, type ControllerContext } from '@skerry/controller-runtime'
 
-/** A pod as the template says, owned by `owner`; the server completes the name. */
+/** Builds a pod from the template, owned by `owner`. The server completes the name. */
 export function podFromTemplate(template: PodTemplateSpec, owner: KubeObject): Pod {
   const { labels, annotations, finalizers } = template.metadata ?? {}
   return {
@@ -33,7 +33,10 @@ export interface PodAction {
   pod: Pod
 }
 
-/** Undefined when the namespace is being deleted: nothing can be created there, and nothing is wrong. */
+/**
+ * Resolves to undefined if the namespace is being deleted: nothing can be created there, and that
+ * is not an error.
+ */
 export async function createPod(
   { context, owner, pod }: PodAction,
   signal: AbortSignal,
@@ -91,9 +94,9 @@ export function isNamespaceTerminating(error: unknown): boolean {
 }
 
 /**
- * Runs `count` creations in batches of 1, 2, 4, …: when they all fail for one reason (quota, a bad
- * image name), one request finds out instead of hundreds. Throws the first failure; the batches
- * after it are not tried.
+ * Runs `count` creations in batches of 1, 2, 4, …: if all fail for one reason (quota, a bad image
+ * name), one request finds out instead of hundreds. Throws the first failure; later batches are not
+ * tried.
  */
 export async function createInBatches(
   count: number,

@@ -1,6 +1,6 @@
 import type { Pod, PodCondition } from '@skerry/api'
 
-/** Still counts as a replica: not finished and not on its way out. */
+/** Returns true if the pod still counts as a replica: it is neither finished nor being deleted. */
 export function isPodActive(pod: Pod): boolean {
   return !isPodFinished(pod) && pod.metadata.deletionTimestamp === undefined
 }
@@ -9,7 +9,7 @@ export function isPodFinished(pod: Pod): boolean {
   return pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed'
 }
 
-/** On its way out, and something of it may still run. */
+/** Returns true if the pod is being deleted and parts of it may still run. */
 export function isPodTerminating(pod: Pod): boolean {
   return !isPodFinished(pod) && pod.metadata.deletionTimestamp !== undefined
 }
@@ -22,7 +22,7 @@ export function isPodReady(pod: Pod): boolean {
   return podCondition(pod, 'Ready')?.status === 'True'
 }
 
-/** Milliseconds since the epoch; undefined when the pod is not ready or nobody wrote since when. */
+/** Returns milliseconds since the epoch, or undefined if the pod is not ready or its time is not recorded. */
 export function readySinceMs(pod: Pod): number | undefined {
   const ready = podCondition(pod, 'Ready')
   return ready?.status === 'True' && ready.lastTransitionTime
@@ -30,7 +30,7 @@ export function readySinceMs(pod: Pod): number | undefined {
     : undefined
 }
 
-/** Ready for at least `minReadySeconds`. */
+/** Returns true if the pod was ready for at least `minReadySeconds`. */
 export function isPodAvailable(pod: Pod, minReadySeconds: number, nowMs: number): boolean {
   if (!isPodReady(pod)) return false
   if (minReadySeconds === 0) return true
@@ -38,7 +38,7 @@ export function isPodAvailable(pod: Pod, minReadySeconds: number, nowMs: number)
   return sinceMs !== undefined && sinceMs + minReadySeconds * 1000 <= nowMs
 }
 
-/** How long until the next of these pods becomes available by the mere passing of time. */
+/** Returns how long until the next of these pods becomes available without any change. */
 export function nextAvailabilityMs(
   pods: readonly Pod[],
   minReadySeconds: number,

@@ -5,7 +5,7 @@ import { dataHash } from '../history/data-hash.ts'
 import { templateHash } from './pod-template.ts'
 import { quantityText } from './quantity-text.ts'
 
-/** As the API server of a template with one container stores it. */
+/** A template with one container, as the API server stores it. */
 const template: PodTemplateSpec = {
   metadata: { labels: { app: 'web' } },
   spec: {

@@ -4,14 +4,14 @@ import { templateText } from './template-text.ts'
 
 export const podTemplateHashLabel = 'pod-template-hash'
 
-/** Consonants and digits that spell no words and look alike in no font; Kubernetes' own choice. */
+/** Consonants and digits that spell no words and look alike in no font. Kubernetes' own choice. */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789'
-/** The count is written as 32 bits into so many. */
+/** The count is written as 32 bits into this many bytes. */
 const collisionBytes = 8
 
 /**
- * A short name for a template, the one that Kubernetes gives it: FNV-1a over its fields, and over the count
- * of collisions where there were some.
+ * Returns Kubernetes' short name for a template: FNV-1a over its fields, and over the count of
+ * collisions if there were some.
  */
 export function templateHash(
   template: PodTemplateSpec,
@@ -26,14 +26,17 @@ export function templateHash(
   return safeText(fnv1a(Buffer.concat(parts)))
 }
 
-/** A hash as a part of names: each digit by its character's number, in the alphabet above. */
+/** Encodes a hash for names: each digit by its character code, in the alphabet above. */
 export function safeText(hash: number): string {
   let text = ''
   for (const digit of `${hash}`) text += alphabet[digit.charCodeAt(0) % alphabet.length]
   return text
 }
 
-/** The same pods come out of both. The hash label does not count: only one side may carry it yet. */
+/**
+ * Returns true if both create the same pods. The hash label is ignored, because only one side may
+ * have it yet.
+ */
 export function sameTemplate(
   first: PodTemplateSpec | undefined,
   second: PodTemplateSpec | undefined,
@@ -48,7 +51,7 @@ function withoutHash(template: PodTemplateSpec | undefined): PodTemplateSpec | u
   return { ...template, metadata: { ...template?.metadata, labels: others } }
 }
 
-/** JSON with sorted names; null, empty lists and empty objects count as absent, as they do in Go. */
+/** Returns JSON with sorted names; null, empty lists and empty objects count as omitted, as in Go. */
 export function canonicalText(value: unknown): string {
   return JSON.stringify(canonical(value)) ?? ''
 }

@@ -1,4 +1,4 @@
-/** Digits that an int64 holds whatever they are. */
+/** The number of digits that always fit an int64. */
 const digitsMax = 18
 const decimalExponents: Readonly<Record<string, number>> = {
   n: -9,
@@ -22,9 +22,9 @@ const binaryExponents: Readonly<Record<string, number>> = {
 }
 
 /**
- * A quantity as the fields of upstream's Go type, which a hash of a template is made of: number and scale,
- * and the text itself where upstream keeps it because it is canonical. `text` is what an API server stores:
- * without a fraction; empty where there is none.
+ * Formats a quantity as the fields of upstream's Go type, from which a template's hash is computed:
+ * number and scale, and the text itself if upstream keeps it because it is canonical. `text` is
+ * what an API server stores: without a fraction, and blank if there is none.
  */
 export function quantityText(text: string): string {
   if (text === '') return smallText({ value: 0n, scale: 0, text, format: '' })
@@ -69,7 +69,7 @@ function smallText({ value, scale, text, format }: Small): string {
   return `{${amount} ${none} s:(string)${text} Format:(resource.Format)${format}}`
 }
 
-/** Numbers beyond 64 bits, and those that upstream takes for such. */
+/** Handles numbers beyond 64 bits, and those that upstream treats as such. */
 function largeText(value: bigint, { scale, format }: { scale: number; format: string }): string {
   const words: bigint[] = []
   for (let rest = value < 0n ? -value : value; rest > 0n; rest >>= 64n) {

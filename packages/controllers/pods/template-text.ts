@@ -3,8 +3,9 @@ import { quantityText } from './quantity-text.ts'
 import { templateLayout } from './template-layout-table.ts'
 
 /**
- * The text that upstream hashes: the template as Go's fields, in the format of the spew library
- * (`%#v`, sorted keys, no methods). An empty list or map is a nil one, as after upstream's wire format.
+ * Returns the text that upstream hashes: the template's Go fields, in the format of the spew
+ * library (`%#v`, sorted keys, no methods). An empty list or map is nil, as after upstream's wire
+ * format.
  */
 export function templateText(template: PodTemplateSpec): string {
   return `(v1.PodTemplateSpec)${textOf('v1.PodTemplateSpec', template)}`
@@ -12,9 +13,9 @@ export function templateText(template: PodTemplateSpec): string {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Types whose fields are not those of their JSON. */
+/** Types whose fields differ from those of their JSON. */
 const opaque: Readonly<Record<string, (value: unknown) => string>> = {
-  // Of a template nobody sets one, and a server's null is the zero time.
+  // Templates never set a time, and null from a server is the zero time.
   'v1.Time': () => '{Time:(time.Time){wall:(uint64)0 ext:(int64)0 loc:(*time.Location)<nil>}}',
   'resource.Quantity': (value) => quantityText(scalarText(value)),
   'intstr.IntOrString': (value) =>
@@ -23,7 +24,7 @@ const opaque: Readonly<Record<string, (value: unknown) => string>> = {
       : `{Type:(intstr.Type)0 IntVal:(int32)${scalarText(value) || '0'} StrVal:(string)}`,
 }
 
-/** The value without its type. */
+/** Returns the value without its type. */
 function textOf(type: string, value: unknown): string {
   if (type.startsWith('*')) return textOf(type.slice(1), value)
   if (type.startsWith('[]')) return listText(type.slice(2), value)

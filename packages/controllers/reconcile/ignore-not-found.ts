@@ -1,6 +1,6 @@
 import { isStatusError } from '@skerry/api'
 
-/** For deletes and patches: what is gone already needs no more doing. */
+/** For deletes and patches: an object that is gone already needs nothing more. */
 export async function ignoreNotFound(answer: Promise<unknown>): Promise<void> {
   try {
     await answer

@@ -8,8 +8,8 @@ import {
 } from '@skerry/controller-runtime'
 
 /**
- * Runs a controller of a beta kind where the server has the kind, as upstream runs it where its
- * feature gate is on. Which kinds there are is asked once: a server decides it when it starts.
+ * Runs a controller of a beta kind if the server has the kind, as upstream does if its feature gate
+ * is on. The server is asked once, because its kinds are fixed when it starts.
  */
 export function whenServed(
   resource: ResourceRef,

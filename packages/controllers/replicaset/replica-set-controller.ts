@@ -32,19 +32,19 @@ import { isPodActive, isPodTerminating, nextAvailabilityMs } from '../pods/pod-s
 import { sameStatus } from '../status/same-status.ts'
 import { planReplicas, replicaSetStatus, type ReplicaPlan } from './replica-set-plan.ts'
 
-/** What keeps pods by number: each is looked at as a ReplicaSet. */
+/** A kind that keeps a number of pods. Each object is viewed as a ReplicaSet. */
 interface ReplicaKind<T extends KubeObject> {
   readonly name: string
   readonly eventComponent: string
   readonly kind: string
   readonly resource: KnownResource<T>
-  /** With its own apiVersion and kind, so that pods name it as their owner. */
+  /** Returns a view with the object's own apiVersion and kind, so that pods name it as their owner. */
   readonly viewOf: (object: T) => ReplicaSet
-  /** The object with the fields of the status that its kind has. */
+  /** Returns the object with the status fields that its kind has. */
   readonly withStatus: (object: T, status: ReplicaSetStatus) => T
 }
 
-/** Keeps as many pods as each ReplicaSet says. */
+/** Keeps as many pods as each ReplicaSet wants. */
 export const replicaSetController: ControllerDefinition = replicaController<ReplicaSet>({
   name: 'replicaset-controller',
   eventComponent: 'replicaset-controller',
@@ -54,7 +54,7 @@ export const replicaSetController: ControllerDefinition = replicaController<Repl
   withStatus: (replicaSet, status) => ({ ...replicaSet, status }),
 })
 
-/** The same for ReplicationControllers, whose selector is a plain map of labels. */
+/** Does the same for ReplicationControllers, whose selector is a plain map of labels. */
 export const replicationControllerController: ControllerDefinition =
   replicaController<ReplicationController>({
     name: 'replicationcontroller-controller',
@@ -92,7 +92,7 @@ function replicaController<T extends KubeObject>(kind: ReplicaKind<T>): Controll
   }
 }
 
-/** The owner before and after; for an orphan every replica set that could adopt it. */
+/** Returns the owners before and after; for an orphan, every replica set that could adopt it. */
 function setsOfPod<T extends KubeObject>(
   change: Change<Pod>,
   kind: ReplicaKind<T>,
@@ -162,7 +162,7 @@ async function claimPods<T extends KubeObject>(
   return claimObjects(claim, signal)
 }
 
-/** Pods of all replica sets with the same owner (the revisions of one deployment). */
+/** Returns the pods of all replica sets with the same owner (the revisions of one deployment). */
 function relatedPods(replicaSet: ReplicaSet, context: ControllerContext): readonly Pod[] {
   const owner = controllerOf(replicaSet)
   if (!owner) return podsOf(replicaSet, context)
@@ -188,7 +188,7 @@ async function act(
 interface StatusWrite<T extends KubeObject> {
   object: T
   kind: ReplicaKind<T>
-  /** As they were when the plan was made: what the plan changed shows in the next look. */
+  /** The pods as they were when the plan was made. The next look sees the plan's changes. */
   active: readonly Pod[]
   owned: readonly Pod[]
   failure: unknown

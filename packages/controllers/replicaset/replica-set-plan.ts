@@ -9,7 +9,7 @@ import { timestamp } from '../status/timestamp.ts'
 import { inDeletionOrder } from '../pods/deletion-order.ts'
 import { isPodAvailable, isPodReady } from '../pods/pod-state.ts'
 
-/** Pods created or deleted in one look at most. */
+/** The number of pods created or deleted in one look. */
 const burstReplicas = 500
 
 export interface ReplicaPlan {
@@ -19,14 +19,14 @@ export interface ReplicaPlan {
 
 export interface ReplicaSetView {
   replicaSet: ReplicaSet
-  /** Active pods of this replica set. */
+  /** The active pods of this replica set. */
   active: readonly Pod[]
-  /** Active pods of the replica sets with the same owner, these included. */
+  /** The active pods of the replica sets with the same owner, including these. */
   related: readonly Pod[]
   nowMs: number
 }
 
-/** Decides; touches nothing. */
+/** Plans the next steps. A pure function. */
 export function planReplicas({ replicaSet, active, related, nowMs }: ReplicaSetView): ReplicaPlan {
   if (replicaSet.metadata.deletionTimestamp) return { create: 0, remove: [] }
   const missing = wantedReplicas(replicaSet) - active.length
@@ -44,7 +44,7 @@ export interface StatusInput {
   replicaSet: ReplicaSet
   active: readonly Pod[]
   terminating: readonly Pod[]
-  /** Why pods could not be created or deleted this time. */
+  /** The reason why pods could not be created or deleted this time. */
   failure: string | undefined
   nowMs: number
 }
@@ -69,7 +69,7 @@ export function replicaSetStatus(input: StatusInput): ReplicaSetStatus {
   }
 }
 
-/** The failure that was seen first stays as it is until a look succeeds. */
+/** The first failure stays as it is until a look succeeds. */
 function conditionsOf({ replicaSet, active, failure, nowMs }: StatusInput): ReplicaSetCondition[] {
   const conditions = replicaSet.status?.conditions ?? []
   const others = conditions.filter(({ type }) => type !== 'ReplicaFailure')

@@ -5,14 +5,14 @@ import { isPodFinished } from '../pods/pod-state.ts'
 /** Names the entry of spec.resourceClaims that a claim was made for. */
 export const podClaimAnnotation = 'resource.kubernetes.io/pod-claim-name'
 
-/** Names have 63 characters, of which the server adds five and we a hyphen. */
+/** Names have 63 characters, of which the server adds five and this controller a hyphen. */
 const baseCharactersMax = 57
 
 type PodClaim = NonNullable<NonNullable<Pod['spec']>['resourceClaims']>[number]
 
 /**
- * Which claim an entry of a pod means. `pending`: to be made from a template; `unneeded`: decided
- * before that the pod needs none.
+ * The claim that an entry of a pod refers to. `pending`: it must be made from a template;
+ * `unneeded`: an earlier decision was that the pod needs none.
  */
 export type ClaimName =
   | { state: 'named'; name: string; isGenerated: boolean }
@@ -29,7 +29,7 @@ export function claimNameOf(pod: Pod, entry: PodClaim): ClaimName {
   return name === undefined ? { state: 'unneeded' } : { state: 'named', name, isGenerated: true }
 }
 
-/** All claims that the pod names or was given. */
+/** Returns all claims that the pod names or was given. */
 export function claimNamesOf(pod: Pod): string[] {
   return (pod.spec?.resourceClaims ?? []).flatMap((entry) => {
     const found = claimNameOf(pod, entry)
@@ -37,18 +37,18 @@ export function claimNamesOf(pod: Pod): string[] {
   })
 }
 
-/** Nothing of the pod runs, and nothing will. */
+/** Returns true if nothing of the pod runs or ever will. */
 export function isPodDone(pod: Pod): boolean {
   const isScheduled = (pod.spec?.nodeName ?? '') !== ''
   return isPodFinished(pod) || (pod.metadata.deletionTimestamp !== undefined && !isScheduled)
 }
 
 /**
- * A pod that is bound without its claims being reserved for it, or that lacks a claim from a
- * template. A claim that belongs to somebody else blocks its entry until it is deleted.
+ * Returns true for a bound pod without reserved claims, and for a pod that lacks a claim from a
+ * template. A claim of another owner blocks its entry until it is deleted.
  */
 export function needsWork(pod: Pod, claim: (name: string) => ResourceClaim | undefined): boolean {
-  // What a pod that is done gave back is not made again.
+  // A claim that a finished pod gave back is not created again.
   if (pod.metadata.deletionTimestamp !== undefined || isPodDone(pod)) return false
   return (pod.spec?.resourceClaims ?? []).some((entry) => {
     const found = claimNameOf(pod, entry)
@@ -60,13 +60,16 @@ export function needsWork(pod: Pod, claim: (name: string) => ResourceClaim | und
   })
 }
 
-/** Allocated, but not for this pod: the scheduler would have reserved it. */
+/**
+ * Returns true if the claim is allocated but not reserved for this pod, which the scheduler would
+ * have done.
+ */
 export function lacksReservation(pod: Pod, { status }: ResourceClaim): boolean {
   if (status?.allocation === undefined) return false
   return !(status.reservedFor ?? []).some(({ uid }) => uid === pod.metadata.uid)
 }
 
-/** The claim that a template makes for one entry of a pod; the server completes its name. */
+/** Builds the claim that a template defines for one entry of a pod. The server completes its name. */
 export function claimFromTemplate(
   pod: Pod,
   entryName: string,
@@ -88,7 +91,7 @@ export function claimFromTemplate(
   }
 }
 
-/** Of names that are too long both parts are cut, in proportion. */
+/** Both parts of a name that is too long are cut in proportion. */
 function generateName(podName: string, entryName: string): string {
   const whole = `${podName}-${entryName}-`
   if (whole.length <= baseCharactersMax) return whole

@@ -4,14 +4,14 @@ import { controllerOf, type ControllerContext } from '@skerry/controller-runtime
 import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 import { isPodDone } from './pod-claims.ts'
 
-/** Keeps a claim while its allocation is not taken back. */
+/** Keeps a claim until its deallocation. */
 const finalizer = 'resource.kubernetes.io/delete-protection'
 
 type Consumer = NonNullable<NonNullable<ResourceClaim['status']>['reservedFor']>[number]
 
 /**
- * Drops reservations of pods that are gone or done. With the last one goes the allocation, and then
- * the finalizer; a claim that was made for a pod that is done is deleted.
+ * Drops reservations of pods that are gone or done. After the last one, the allocation is removed,
+ * and then the finalizer. A claim that was made for a finished pod is deleted.
  */
 export async function reconcileClaim(
   claim: ResourceClaim,
@@ -36,7 +36,7 @@ export async function reconcileClaim(
   }
 }
 
-/** Other consumers than pods are nobody's business here: they are kept. */
+/** Consumers other than pods are kept. */
 async function isHeld(
   { claim, consumer }: { claim: ResourceClaim; consumer: Consumer },
   context: ControllerContext,
@@ -47,7 +47,7 @@ async function isHeld(
   const known = context.informer(resources.pods).get(key)
   if (known !== undefined) return known.metadata.uid === consumer.uid && !isPodDone(known)
   try {
-    // The cache may be behind a new pod: the server is asked before its reservation goes.
+    // The cache may be behind a new pod, so the server is asked before its reservation is dropped.
     const live: Pod = await context.cluster.resource(resources.pods).get(key, signal)
     return live.metadata.uid === consumer.uid
   } catch (error) {
@@ -83,7 +83,7 @@ async function writeReservations(
   await client.update({ ...written, metadata: { ...written.metadata, finalizers } }, signal)
 }
 
-/** What nobody knows of its pod is left to the garbage collector. */
+/** A claim whose pod is unknown is left to the garbage collector. */
 function belongsToDonePod(claim: ResourceClaim, context: ControllerContext): boolean {
   const owner = controllerOf(claim)
   if (owner === undefined || owner.apiVersion !== 'v1' || owner.kind !== 'Pod') return false

@@ -108,7 +108,7 @@ test('a claim made for a pod goes when the pod is done, and a lost one is made a
     .client(resources.pods)
     .patchStatus({ namespace, name: 'web', type: 'merge', patch }, world.signal)
   await world.eventually(resources.resourceClaims, (all) => all.length === 0 || undefined)
-  // Nothing makes it anew: what is written afterwards finds no claim.
+  // Nothing creates the claim again: a later write of the pod finds none.
   const labels = { metadata: { labels: { seen: 'yes' } } }
   await world
     .client(resources.pods)

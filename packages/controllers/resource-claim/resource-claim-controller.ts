@@ -23,12 +23,12 @@ const byClaim = 'resourceClaim'
 const byTemplate = 'resourceClaimTemplate'
 const byOwner = 'podOwner'
 
-/** Owns status.resourceClaimStatuses of pods. */
+/** The field manager of pods' status.resourceClaimStatuses. */
 const statusOwner = 'ResourceClaimController'
 
 /**
- * Makes the claims that pods ask for by template, reserves allocated ones for pods that somebody
- * else than the scheduler has bound, and takes back what finished pods held.
+ * Creates the claims that pods request by template, reserves allocated ones for pods that were not
+ * bound by the scheduler, and releases those of finished pods.
  */
 export const resourceClaimController: ControllerDefinition = {
   name: 'resourceclaim-controller',
@@ -86,7 +86,7 @@ function podsBy(index: string, value: string, context: ControllerContext): strin
     .flatMap((pod) => keysOfPod(pod, false))
 }
 
-/** A pod that is done gives back its claims, also the one that the scheduler made for it. */
+/** A finished pod releases its claims, including the one that the scheduler created for it. */
 function keysOfPod(pod: Pod, isGone: boolean): string[] {
   const { namespace } = pod.metadata
   const extended = pod.status?.extendedResourceClaimStatus?.resourceClaimName
@@ -138,7 +138,7 @@ function reportFailure(
 
 type Entry = NonNullable<NonNullable<Pod['spec']>['resourceClaims']>[number]
 
-/** The claim that has to be recorded in the pod's status; undefined when there is nothing to record. */
+/** Resolves to the claim to record in the pod's status, or to undefined if there is none. */
 async function ensureClaim(
   { pod, entry }: { pod: Pod; entry: Entry },
   context: ControllerContext,
@@ -155,7 +155,7 @@ async function ensureClaim(
   }
   const templateName = entry.resourceClaimTemplateName
   if (templateName === undefined) return undefined
-  // Made before, and the process ended before the pod's status said so.
+  // An earlier run created it and ended before it updated the pod's status.
   const orphan = claims
     .byIndex(byOwner, uid)
     .find(({ metadata }) => metadata.annotations?.[podClaimAnnotation] === entry.name)
@@ -189,7 +189,7 @@ async function recordClaims(
   signal: AbortSignal,
 ): Promise<void> {
   const { namespace, name = '' } = pod.metadata
-  // An apply says everything: what it leaves out would be taken from the pod.
+  // An apply must list everything: omitted fields would be removed from the pod.
   const kept = (pod.status?.resourceClaimStatuses ?? []).filter(
     (known) => !made.some((each) => each.name === known.name),
   )
@@ -207,7 +207,7 @@ async function recordClaims(
     )
 }
 
-/** For pods that were bound without the scheduler; it reserves by itself. */
+/** For pods that were bound without the scheduler, which makes reservations itself. */
 async function reserveClaims(
   { metadata: { namespace, name = '' } }: Pod,
   context: ControllerContext,

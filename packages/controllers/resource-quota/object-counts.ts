@@ -8,11 +8,14 @@ import {
 } from '@skerry/client'
 import type { ControllerDeps } from '@skerry/controller-runtime'
 
-/** How many objects there are of kinds that nobody else in this process watches. */
+/** Counts objects of kinds that no other controller in this process watches. */
 export interface ObjectCounts extends AsyncDisposable {
-  /** From now on exactly these names are followed; `onChange` gets the namespace where one comes or goes. */
+  /**
+   * Follows exactly these names from now on. Calls `onChange` with the namespace in which one was
+   * added or removed.
+   */
   follow(names: ReadonlySet<string>, onChange: (namespace: string) => void): void
-  /** Undefined: nothing of this name is served. */
+  /** Resolves to undefined if the server does not serve a resource of this name. */
   count(name: string, namespace: string, signal: AbortSignal): Promise<number | undefined>
 }
 
@@ -60,7 +63,7 @@ class MetadataCounts implements ObjectCounts {
     if (watched?.informer.hasSynced()) return watched.informer.list(namespace).length
     const resource = watched?.resource ?? (await this.#servedAs(name, signal))
     if (!resource) return undefined
-    // Somebody may have stopped or started to follow it meanwhile.
+    // Following may have stopped or started meanwhile.
     const followed = this.#followed.get(name)
     if (followed && !followed.watched) followed.watched = this.#watch(resource, followed)
     return countOnServer(this.#deps, { resource, namespace }, signal)
@@ -100,10 +103,10 @@ class MetadataCounts implements ObjectCounts {
   }
 }
 
-/** Kinds that quotas also know by a short name, and that nobody else here watches whole. */
+/** Kinds with a short name in quotas that no other controller here watches completely. */
 const shortNames: ReadonlySet<string> = new Set(['configmaps', 'secrets'])
 
-/** Is this what a quota calls a number of objects? */
+/** Returns true if a quota uses this name for a number of objects. */
 export function isObjectCount(name: string): boolean {
   return partsOf(name)[0] !== undefined
 }
@@ -127,7 +130,7 @@ async function countOnServer(
   return objects
 }
 
-/** Only that it is there matters. */
+/** Only the object's existence matters. */
 function kept({ apiVersion, kind, metadata }: PartialObject): PartialObject {
   const { name = '', namespace = '', uid = '', resourceVersion = '' } = metadata
   return { apiVersion, kind, metadata: { name, namespace, uid, resourceVersion } }

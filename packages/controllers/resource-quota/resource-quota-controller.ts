@@ -33,8 +33,8 @@ import { controllerBounds } from '../limits/limits-table.ts'
 const { recountMs, absentMs, changeDelayMs } = controllerBounds.resourceQuotaController
 
 /**
- * Kinds that are counted at once when one comes or goes: those that other controllers watch anyway,
- * so that their informers cost nothing here.
+ * Kinds that are counted at once when an object is added or removed. Other controllers watch them
+ * anyway, so their informers cost nothing here.
  */
 const countedKinds: readonly KnownResource<PartialObject>[] = Object.freeze([
   resources.replicationControllers,
@@ -49,7 +49,7 @@ const countedKinds: readonly KnownResource<PartialObject>[] = Object.freeze([
   resources.serviceAccounts,
 ])
 
-/** Writes what a namespace uses into the status of its quotas. Admission keeps to the limits. */
+/** Writes a namespace's usage into the status of its quotas. Admission enforces the limits. */
 export const resourceQuotaController: BackgroundController = {
   name: 'resourcequota-controller',
   async run(deps, signal) {
@@ -77,7 +77,7 @@ function countingController(counts: ObjectCounts): ControllerDefinition {
   }
 }
 
-/** Whatever some quota counts is followed while it does. */
+/** Follows the kinds that quotas count, as long as they do. */
 function followCounted(counts: ObjectCounts, context: ControllerContext): void {
   const names = new Set<string>()
   for (const quota of context.informer(resources.resourceQuotas).list()) {
@@ -94,7 +94,7 @@ function watchUsers<T extends PartialObject>(resource: KnownResource<T>): Watch 
   return watch(resource, { keysOf: quotasOfNamespace, delayMs: changeDelayMs })
 }
 
-/** Only how many there are matters. */
+/** Only the number of objects matters. */
 function watchCounted(resource: KnownResource<PartialObject>): Watch {
   return watch(resource, {
     keysOf: (change, context) =>
@@ -133,13 +133,13 @@ async function reconcile(
   if (!sameQuotaStatus(quota, status)) {
     await context.client(resources.resourceQuotas).updateStatus({ ...quota, status }, signal)
   }
-  // Kinds may come to be served later: those that were not found are looked for sooner.
+  // Kinds may be served later, so missing ones are looked for sooner.
   const isComplete = countedNames(quota).every((name) => name in watched || name in counted)
   const againMs = isComplete ? recountMs : absentMs
   return { requeueAfterMs: againMs * (1 + 0.1 * context.random.next()) }
 }
 
-/** An empty status and one of zeros differ: admission asks for each name. */
+/** An empty status and one of zeros differ, because admission reads each name. */
 function sameQuotaStatus({ status }: ResourceQuota, next: NonNullable<ResourceQuota['status']>) {
   const names = (list: object = {}): string => Object.keys(list).toSorted().join()
   return sameStatus(status, next) && names(status?.used) === names(next.used)
@@ -179,7 +179,7 @@ function watchedUsage(quota: ResourceQuota, context: ControllerContext): Resourc
   return sum
 }
 
-/** Limits on plain numbers of objects: `count/<resource>.<group>` and a few short names. */
+/** Counts objects for limits on plain numbers: `count/<resource>.<group>` and a few short names. */
 async function countedUsage(
   quota: ResourceQuota,
   known: ResourceList,
@@ -200,7 +200,7 @@ async function countedUsage(
   return usage
 }
 
-/** Those of objects that use more than their number; none is there when they are not known. */
+/** Names of objects that use more than their number; none is set if they are not known. */
 const watchedNames = new Set(['count/pods', 'count/services', 'count/persistentvolumeclaims'])
 
 function countedNames(quota: ResourceQuota): string[] {

@@ -1,12 +1,12 @@
 import type { IntOrString } from '@skerry/api'
 
 export interface Scaling {
-  /** What 100% is. */
+  /** The number that 100% stands for. */
   total: number
   rounding: 'up' | 'down'
 }
 
-/** `3` or `"25%"` as a count. Anything else, which validation keeps out, counts as 0. */
+/** Returns `3` or `"25%"` as a count. Anything else, which validation prevents, counts as 0. */
 export function scaledCount(value: IntOrString | undefined, { total, rounding }: Scaling): number {
   if (value === undefined) return 0
   if (typeof value === 'number') return value

@@ -14,23 +14,23 @@ const signerName = 'kubernetes.io/kube-apiserver-serving'
 const published = selected(resources.clusterTrustBundles, {
   fieldSelector: `spec.signerName=${signerName}`,
 })
-/** There is one thing to look at: the signer's bundles. */
+/** There is one object to reconcile: the signer's bundle. */
 const onlyKey = 'bundle'
 
-/** A bundle's name says what is in it: the start of its SHA-256. */
+/** Returns a bundle's name, which identifies its content: the start of its SHA-256. */
 export function bundleName(caBundlePem: string): string {
   const digest = createHash('sha256').update(caBundlePem).digest('hex').slice(0, 24)
   return `${signerName.replaceAll('/', ':')}:${digest}`
 }
 
-/** Publishes the API server's CA as the one bundle of its signer, where the server has the kind. */
+/** Publishes the API server's CA as the only bundle of its signer, if the server has the kind. */
 export function clusterTrustBundlePublisher(caBundlePem: string): BackgroundController {
   return whenServed(resources.clusterTrustBundles, {
     name: 'kube-apiserver-serving-clustertrustbundle-publisher-controller',
     workers: 1,
     watches: [
       watch(published, { keysOf: () => [onlyKey] }),
-      // Every cluster has namespaces: their coming is what makes the first bundle.
+      // Every cluster has namespaces, so their arrival triggers the first bundle.
       watch(resources.namespaces, {
         keysOf: ({ type, object }) =>
           type === 'added' && object.metadata.name === 'kube-system' ? [onlyKey] : [],

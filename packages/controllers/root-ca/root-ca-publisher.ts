@@ -14,7 +14,7 @@ const published = selected(resources.configMaps, {
   fieldSelector: `metadata.name=${configMapName}`,
 })
 
-/** Puts the API server's CA into every namespace, where pods' service account volumes take it from. */
+/** Writes the API server's CA into every namespace, for pods' service account volumes. */
 export function rootCaPublisher(caBundlePem: string): ControllerDefinition {
   return {
     name: 'root-ca-certificate-publisher-controller',
@@ -44,7 +44,7 @@ export function rootCaPublisher(caBundlePem: string): ControllerDefinition {
       try {
         await (existing === undefined ? client.create(next, signal) : client.update(next, signal))
       } catch (error) {
-        // Gone or going meanwhile: then it needs no certificate.
+        // The namespace is gone or being deleted, and needs no certificate.
         if (!isStatusError(error, 'NotFound') && !isStatusError(error, 'Forbidden')) throw error
       }
     },

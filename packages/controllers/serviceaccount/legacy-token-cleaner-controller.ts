@@ -13,15 +13,15 @@ const { checkMs } = controllerBounds.legacyTokenCleanerController
 const tokenSecrets = selected(resources.secrets, {
   fieldSelector: 'type=kubernetes.io/service-account-token',
 })
-/** Where an API server that notes the use of tokens says since when it does. */
+/** Where an API server that records the use of tokens says since when it does. */
 const tracking = Object.freeze({
   namespace: 'kube-system',
   name: 'kube-apiserver-legacy-service-account-token-tracking',
 })
 
 /**
- * Marks and removes tokens in secrets that nobody uses. It acts only on a server that notes which
- * are used: on any other all would look unused.
+ * Marks and removes unused tokens in secrets. Acts only if the server records which are used;
+ * otherwise all would look unused.
  */
 export const legacyTokenCleanerController: BackgroundController = {
   name: 'legacy-serviceaccount-token-cleaner-controller',
@@ -57,7 +57,10 @@ export const legacyTokenCleanerController: BackgroundController = {
   },
 }
 
-/** Empty when the server does not say it, or did not answer: then nothing is done until the next look. */
+/**
+ * Resolves to an empty text if the server does not know or did not answer. Nothing is then done
+ * until the next look.
+ */
 async function readTrackedSince(deps: ControllerDeps, signal: AbortSignal): Promise<string> {
   try {
     const found = await deps.cluster.resource(resources.configMaps).get(tracking, signal)
@@ -71,7 +74,7 @@ async function readTrackedSince(deps: ControllerDeps, signal: AbortSignal): Prom
   }
 }
 
-/** What cannot be written now is written at the next look. */
+/** A failed write is repeated at the next look. */
 async function attempt(
   secret: Secret,
   answer: Promise<unknown>,

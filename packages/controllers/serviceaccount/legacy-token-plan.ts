@@ -13,27 +13,27 @@ export interface LegacyTokens {
   secrets: readonly Secret[]
   accounts: readonly ServiceAccount[]
   pods: readonly Pod[]
-  /** The day since when the server notes which tokens are used: `YYYY-MM-DD`. */
+  /** The day since when the server has recorded which tokens are used: `YYYY-MM-DD`. */
   trackedSince: string
   nowMs: number
 }
 
 export interface LegacyTokenPlan {
-  /** From now on nobody may use them. */
+  /** Tokens that become invalid now. */
   invalidate: readonly Secret[]
-  /** Nobody missed them. */
+  /** Invalid tokens that nobody missed. */
   remove: readonly Secret[]
 }
 
-/** `YYYY-MM-DD` in UTC, as labels have it. */
+/** Formats `YYYY-MM-DD` in UTC, as in labels. */
 export function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10)
 }
 
 /**
- * What becomes of tokens that were made for accounts of themselves (the account names their
- * secret): unused for a year they are marked, and a year later removed. Tokens that somebody asked
- * for, that pods mount, or of whose use too little is known stay as they are.
+ * Plans the fate of automatically created tokens (the account names their secret): after a year
+ * without use they are marked, and a year later removed. Tokens that a user requested, that pods
+ * mount, or whose use is not known well enough stay as they are.
  */
 export function planLegacyTokens(tokens: LegacyTokens): LegacyTokenPlan {
   const { secrets, trackedSince, nowMs } = tokens
@@ -76,7 +76,7 @@ function isNamedByAccount({ metadata }: Secret, accounts: readonly ServiceAccoun
   return account.secrets?.some((each) => each.name === metadata.name) === true
 }
 
-/** `namespace/name` of every secret that a pod names, wherever it names it. */
+/** Returns `namespace/name` of every secret that a pod refers to in any way. */
 function mountedSecrets(pods: readonly Pod[]): ReadonlySet<string> {
   const references = pods.flatMap((pod) => podReferences(pod))
   const secrets = references.filter(({ resource }) => resource === 'secrets')

@@ -6,7 +6,7 @@ import {
   type ControllerDefinition,
 } from '@skerry/controller-runtime'
 
-/** Every active namespace has the service account "default". */
+/** Gives every active namespace the service account "default". */
 export const serviceAccountController: ControllerDefinition = {
   name: 'serviceaccount-controller',
   watches: [
@@ -21,7 +21,7 @@ export const serviceAccountController: ControllerDefinition = {
   reconcile,
 }
 
-/** The key of a namespace that lives; nothing is put into one that is going. */
+/** Returns the key of an active namespace; nothing is created in one that is being deleted. */
 export function activeNamespace({ type, object }: Change<Namespace>): string[] {
   return type !== 'deleted' && isActive(object) ? [keyOfObject(object)] : []
 }

@@ -13,7 +13,7 @@ const tokenSecrets = selected(resources.secrets, { fieldSelector: `type=${secret
 const accountName = 'kubernetes.io/service-account.name'
 const accountUid = 'kubernetes.io/service-account.uid'
 
-/** Tokens in secrets do not end: their secret does, and they with it. The longest that the API gives. */
+/** Tokens in secrets expire only with their secret. This is the longest lifetime that the API allows. */
 const lifetimeSeconds = 2 ** 32
 
 /** Fills secrets of type service-account-token: token, authority and namespace. */
@@ -48,7 +48,7 @@ async function reconcile(
   const account = accountOf(secret, context)
   const client = context.client(tokenSecrets)
   if (account === undefined) {
-    // The cache may be behind a new account: the server is asked before the secret goes.
+    // The cache may be behind a new account, so the server is asked before the secret is deleted.
     if (await exists(secret, context, signal)) return
     await ignoreNotFound(client.delete({ ...parseKey(key) }, signal))
     return
@@ -67,7 +67,7 @@ async function reconcile(
   await client.update({ ...secret, metadata, data: { ...secret.data, ...wanted, token } }, signal)
 }
 
-/** Undefined when there is none of this name, or another one than the secret was made for. */
+/** Returns undefined if there is no account of this name, or another one than the secret was made for. */
 function accountOf(secret: Secret, context: ControllerContext): ServiceAccount | undefined {
   const { namespace, annotations = {} } = secret.metadata
   const name = annotations[accountName] ?? ''

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 import type { IPAddress, ServiceCIDR } from '@skerry/api'
 
-/** Whether one range holds the other, or an address. */
+/** A range that may contain another one, or an address. */
 interface Range {
   readonly name: string
   readonly cidr: string
@@ -28,13 +28,13 @@ function containsRange(outer: string, inner: string): boolean {
   return bitsOf(outer) <= bitsOf(inner) && contains(outer, inner.split('/')[0] ?? '')
 }
 
-/** The names of those that hold the address. */
+/** Returns the names of those that contain the address. */
 export function cidrsWith(cidrs: readonly ServiceCIDR[], address: string): string[] {
   const holding = rangesOf(cidrs).filter((each) => contains(each.cidr, address))
   return [...new Set(holding.map(({ name }) => name))]
 }
 
-/** The names of those that hold, or are held by, one of its ranges. */
+/** Returns the names of those that contain, or are contained in, one of its ranges. */
 export function overlapping(cidrs: readonly ServiceCIDR[], changed: ServiceCIDR): string[] {
   const own = changed.spec?.cidrs ?? []
   const found = rangesOf(cidrs).filter(({ cidr }) =>
@@ -44,8 +44,8 @@ export function overlapping(cidrs: readonly ServiceCIDR[], changed: ServiceCIDR)
 }
 
 /**
- * A range may go when a larger one holds all of it, or when no address of a service is in it that
- * no other range holds.
+ * A range may be deleted if a larger one contains all of it, or if each service address in it is in
+ * another range, too.
  */
 export function mayGo(
   leaving: ServiceCIDR,

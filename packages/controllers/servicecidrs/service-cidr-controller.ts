@@ -15,7 +15,7 @@ const finalizer = 'networking.k8s.io/service-cidr-finalizer'
 
 const { graceMs } = controllerBounds.serviceCidrController
 
-/** Says that a range of service addresses is ready, and keeps it while services use it. */
+/** Reports that a range of service addresses is ready, and protects it while services use it. */
 export const serviceCidrController: ControllerDefinition = {
   name: 'service-cidr-controller',
   watches: [

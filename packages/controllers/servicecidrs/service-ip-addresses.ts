@@ -9,8 +9,8 @@ import { serviceAllocatorName, managedByLabel } from './cidr-plan.ts'
 const byAddress = 'service-by-address'
 
 /**
- * One IPAddress object for each address of a service, so that it can be seen who has it. The
- * addresses are given out by the API server; these objects follow.
+ * Keeps one IPAddress object for each address of a service, which shows the address's owner. The
+ * API server allocates the addresses; these objects follow.
  */
 export const serviceIpAddressController: ControllerDefinition = {
   name: 'service-ip-address-controller',

@@ -7,7 +7,7 @@ import { claimName } from './volume-claims.ts'
 const podNameLabel = 'statefulset.kubernetes.io/pod-name'
 const podIndexLabel = 'apps.kubernetes.io/pod-index'
 
-/** A template and the name that pods made from it carry. */
+/** A template and the name of the revision on its pods. */
 export interface Revision {
   readonly name: string
   readonly template: PodTemplateSpec
@@ -17,7 +17,7 @@ function podName(set: StatefulSet, ordinal: number): string {
   return `${set.metadata.name}-${ordinal}`
 }
 
-/** -1 for a pod whose name is not `<set>-<number>`. */
+/** Returns -1 for a pod whose name is not `<set>-<number>`. */
 export function ordinalOf(set: StatefulSet, pod: Pod): number {
   const prefix = `${set.metadata.name}-`
   const { name = '' } = pod.metadata
@@ -42,7 +42,7 @@ export function revisionNameOf(pod: Pod): string {
   return pod.metadata.labels?.[controllerRevisionHashLabel] ?? ''
 }
 
-/** Known to the server; a pod that is only planned has no phase. */
+/** Returns true if the server has the pod; a planned one has no phase. */
 export function isCreated(pod: Pod): boolean {
   return (pod.status?.phase ?? '') !== ''
 }
@@ -59,7 +59,7 @@ export function isUnavailable(set: StatefulSet, pod: Pod, nowMs: number): boolea
   return isTerminating(pod) || !isPodAvailable(pod, set.spec?.minReadySeconds ?? 0, nowMs)
 }
 
-/** The pod of this ordinal: a stable name, a host name under the service, claims of its own. */
+/** Builds the pod of this ordinal: a stable name, a host name under the service, and its own claims. */
 export function statefulPod(set: StatefulSet, ordinal: number, revision: Revision): Pod {
   const pod = podFromTemplate(revision.template, set)
   const name = podName(set, ordinal)

@@ -40,7 +40,7 @@ import {
 import { planStatefulSet, type StatefulSetStep } from './stateful-set-plan.ts'
 import { claimsOf, hasOtherController, planClaimOwners } from './volume-claims.ts'
 
-/** Pods with names, storage and an order. */
+/** Runs pods with stable names, storage and an order. */
 export const statefulSetController: ControllerDefinition = {
   name: 'statefulset-controller',
   watches: [
@@ -187,7 +187,7 @@ async function take(
         relabel(step.pod, step.ordinal, context, signal),
       )
     case 'own-claims':
-      // Of a pod that goes nobody is told.
+      // For a pod that is being removed, no event is recorded.
       if (!isInRange(set, step.ordinal)) return ownClaims(step, set, context, signal)
       return report({ verb: 'Update', set, pod: step.pod }, context, () =>
         ownClaims(step, set, context, signal),

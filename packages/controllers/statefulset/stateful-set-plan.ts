@@ -19,9 +19,9 @@ import { claimsOf, hasStaleOwner, planClaimOwners } from './volume-claims.ts'
 
 export interface StatefulSetView {
   set: StatefulSet
-  /** Those it controls. */
+  /** The pods that it controls. */
   pods: readonly Pod[]
-  /** By name, those that exist in its namespace. */
+  /** Returns the claim of this name in its namespace, if it exists. */
   claims: (name: string) => PersistentVolumeClaim | undefined
   current: Revision
   update: Revision
@@ -30,10 +30,10 @@ export interface StatefulSetView {
 }
 
 export type StatefulSetStep =
-  /** The claims that are missing first, then the pod. */
+  /** Create the missing claims first, then the pod. */
   | { readonly type: 'create'; readonly pod: Pod; readonly ordinal: number }
   | { readonly type: 'delete'; readonly pod: Pod }
-  /** A pod that cannot start may be waiting for a claim that somebody deleted. */
+  /** A pod that cannot start may be waiting for a claim that was deleted. */
   | { readonly type: 'restore-claims'; readonly ordinal: number }
   | { readonly type: 'relabel'; readonly pod: Pod; readonly ordinal: number }
   | { readonly type: 'own-claims'; readonly pod: Pod; readonly ordinal: number }
@@ -43,7 +43,10 @@ export interface StatefulSetPlan {
   readonly status: StatefulSetStatus
 }
 
-/** Decides; touches nothing. In order, one pod at a time, unless the set allows all in parallel. */
+/**
+ * Plans the next steps. A pure function. Pods are handled in order, one at a time, unless the set
+ * allows all in parallel.
+ */
 export function planStatefulSet(view: StatefulSetView): StatefulSetPlan {
   const { set } = view
   const status = statefulSetStatus(view)
@@ -63,7 +66,7 @@ export function planStatefulSet(view: StatefulSetView): StatefulSetPlan {
 
 interface Part {
   steps: readonly StatefulSetStep[]
-  /** In ordered sets: look no further this time. */
+  /** True if an ordered set must not look further this time. */
   mustWait: boolean
 }
 
@@ -72,7 +75,7 @@ type PartPlan = (view: StatefulSetView, pod: Pod) => Part
 const nothing: Part = Object.freeze({ steps: [], mustWait: false })
 const wait: Part = Object.freeze({ steps: [], mustWait: true })
 
-/** False when an ordered set has to wait for one of these pods. */
+/** Returns false if an ordered set must wait for one of these pods. */
 function planEach(
   view: StatefulSetView,
   { pods, plan, steps }: { pods: readonly Pod[]; plan: PartPlan; steps: StatefulSetStep[] },
@@ -89,7 +92,7 @@ function isOrdered(set: StatefulSet): boolean {
   return set.spec?.podManagementPolicy !== 'Parallel'
 }
 
-/** By ordinal: the pod that is there, or the one that is to be made. */
+/** Returns for each ordinal the existing pod, or the one to create. */
 function replicasOf(view: StatefulSetView): Pod[] {
   const { set, pods } = view
   const byOrdinal = new Map(pods.map((pod) => [ordinalOf(set, pod), pod]))
@@ -99,7 +102,7 @@ function replicasOf(view: StatefulSetView): Pod[] {
   })
 }
 
-/** Below the partition pods keep the current revision, also when they are made anew. */
+/** Pods below the partition keep the current revision, even if they are created again. */
 function revisionFor({ set, current, update }: StatefulSetView, ordinal: number): Revision {
   const { type, rollingUpdate } = set.spec?.updateStrategy ?? {}
   const start = startOrdinal(set)
@@ -132,7 +135,7 @@ function planReplica(view: StatefulSetView, pod: Pod): Part {
   return { steps, mustWait: false }
 }
 
-/** A claim that goes with the earlier pod of this name must be gone before the next one comes. */
+/** A claim that is deleted with the earlier pod of this name must be gone before the next pod comes. */
 function isClaimStale({ set, claims }: StatefulSetView, pod: Pod, ordinal: number): boolean {
   if (set.spec?.persistentVolumeClaimRetentionPolicy?.whenScaled !== 'Delete') return false
   return claimsOf(set, ordinal).some(({ metadata }) => {
@@ -155,7 +158,10 @@ function planRetention({ set, claims }: StatefulSetView, pod: Pod): Part {
   return isWrong ? { steps: [{ type: 'own-claims', pod, ordinal }], mustWait: false } : nothing
 }
 
-/** Highest ordinal first; a broken pod may go before others are healthy, when it is the first such. */
+/**
+ * Handles the highest ordinal first. A broken pod may be deleted before others are healthy if it is
+ * the first such.
+ */
 function condemnedPlanner(
   { set, nowMs }: StatefulSetView,
   replicas: readonly Pod[],
@@ -173,7 +179,7 @@ function condemnedPlanner(
   }
 }
 
-/** From the highest ordinal down to the partition, waiting for each to be available again. */
+/** Updates from the highest ordinal down to the partition, waiting for each pod to be available again. */
 function planUpdate(view: StatefulSetView, replicas: readonly Pod[]): StatefulSetStep[] {
   const { set, update, nowMs } = view
   const { type, rollingUpdate } = set.spec?.updateStrategy ?? {}
@@ -216,7 +222,7 @@ function statefulSetStatus(view: StatefulSetView): StatefulSetStatus {
   return completeUpdate(set, status)
 }
 
-/** When all replicas have the new revision, it is the current one. */
+/** When all replicas have the new revision, it becomes the current one. */
 function completeUpdate(set: StatefulSet, status: StatefulSetStatus): StatefulSetStatus {
   const wanted = wantedReplicas(set)
   const isRolling = set.spec?.updateStrategy?.type !== 'OnDelete'

@@ -5,7 +5,7 @@ export function claimName(set: StatefulSet, template: string, ordinal: number): 
   return `${template}-${set.metadata.name}-${ordinal}`
 }
 
-/** The claims that the pod of this ordinal uses, as they are created when missing. */
+/** Returns the claims of the pod of this ordinal, in the form in which missing ones are created. */
 export function claimsOf(set: StatefulSet, ordinal: number): PersistentVolumeClaim[] {
   const { namespace } = set.metadata
   return (set.spec?.volumeClaimTemplates ?? []).map((template) => ({
@@ -24,17 +24,20 @@ export function claimsOf(set: StatefulSet, ordinal: number): PersistentVolumeCla
 export interface ClaimUse {
   set: StatefulSet
   pod: Pod
-  /** The pod's ordinal is beyond the wanted replicas. */
+  /** True if the pod's ordinal is beyond the wanted replicas. */
   isScaledDown: boolean
 }
 
-/** Left by an earlier pod or set of the same name: the claim is about to go with it. */
+/**
+ * Returns true if an earlier pod or set of the same name left the claim, which is about to be
+ * deleted with it.
+ */
 export function hasStaleOwner(claim: PersistentVolumeClaim, owner: StatefulSet | Pod): boolean {
   const reference = ownersOf(claim).find((each) => isNamed(each, owner))
   return reference !== undefined && reference.uid !== owner.metadata.uid
 }
 
-/** Somebody else's claim under our name: the retention policy does not apply to it. */
+/** Returns true for another owner's claim under our name, to which the retention policy does not apply. */
 export function hasOtherController(claim: PersistentVolumeClaim, { set, pod }: ClaimUse): boolean {
   if (!deletesClaims(set)) return false
   return ownersOf(claim).some((reference) => {
@@ -46,8 +49,8 @@ export function hasOtherController(claim: PersistentVolumeClaim, { set, pod }: C
 }
 
 /**
- * The owner references that the retention policy asks for; undefined when they are there. The
- * garbage collector then deletes the claim with its owner.
+ * Returns the owner references that the retention policy requires, or undefined if they are set.
+ * The garbage collector then deletes the claim with its owner.
  */
 export function planClaimOwners(
   claim: PersistentVolumeClaim,

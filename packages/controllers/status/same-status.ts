@@ -1,6 +1,6 @@
 /**
- * True when writing `next` over `known` would change nothing for a reader. Zero values count as
- * absent: servers leave them out.
+ * Returns true if replacing `known` with `next` would change nothing for a reader. Zero values
+ * equal omitted ones, because servers leave them out.
  */
 export function sameStatus(known: unknown, next: unknown): boolean {
   if (isAbsent(known) || isAbsent(next)) return isAbsent(known) && isAbsent(next)

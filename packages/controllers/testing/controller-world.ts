@@ -19,14 +19,14 @@ import {
 import { untilSeen } from '@skerry/testing'
 import { runControllers } from '../run-controllers.ts'
 
-/** How a test's node treats a pod; `stuck` leaves it pending. */
+/** The fate of a pod on a test's node; `stuck` leaves it pending. */
 export type PodBehaviour = 'run' | 'succeed' | 'fail' | 'stuck'
 
 export interface ControllerWorld extends AsyncDisposable {
   readonly cluster: Cluster
   readonly signal: AbortSignal
   client<T extends KubeObject>(resource: TypedResource<T>): ResourceClient<T>
-  /** Resolves with what `see` returns, once it returns something; rejects after ten seconds. */
+  /** Resolves with the result of `see` once there is one. Rejects after ten seconds. */
   eventually<T extends KubeObject, R>(
     resource: TypedResource<T>,
     see: (objects: readonly T[]) => R | undefined,
@@ -34,13 +34,13 @@ export interface ControllerWorld extends AsyncDisposable {
 }
 
 export interface WorldOptions {
-  /** To the API server of the test, as its administrator. */
+  /** A transport to the test's API server, as its administrator. */
   transport: Transport
   controllers: readonly string[]
-  /** Those that are made with a configuration. */
+  /** Controllers created with a configuration. */
   configured?: readonly (BackgroundController | ControllerDefinition)[]
   behaviour?: (pod: Pod) => PodBehaviour
-  /** Of the controllers. Default: the system's. */
+  /** The controllers' clock. Default: the system's. */
   clock?: Clock
 }
 
@@ -126,7 +126,8 @@ async function play(
       await pods.patchStatus({ ...key, type: 'merge', patch }, signal)
     }
   } catch (error) {
-    // The pod went while the node played; anything else would show in what the test waits for.
+    // The pod was deleted while the node changed it; any other error would show in the test's
+    // result.
     if (!(error instanceof StatusError) && !signal.aborted) throw error
   }
 }

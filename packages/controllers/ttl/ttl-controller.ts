@@ -3,7 +3,7 @@ import { watch, type ControllerDefinition } from '@skerry/controller-runtime'
 
 const annotation = 'node.alpha.kubernetes.io/ttl'
 
-/** How long kubelets may keep secrets and config maps: the more nodes, the longer. Upstream's steps. */
+/** How long kubelets may cache secrets and config maps: the more nodes, the longer. Upstream's steps. */
 const steps = [
   { nodesMax: 100, seconds: 0 },
   { nodesMax: 500, seconds: 15 },
@@ -12,7 +12,7 @@ const steps = [
   { nodesMax: Infinity, seconds: 300 },
 ] as const
 
-/** Tells every node how long it may use what it has read. */
+/** Annotates every node with how long it may cache what it has read. */
 export const ttlController: ControllerDefinition = {
   name: 'ttl-controller',
   workers: 1,

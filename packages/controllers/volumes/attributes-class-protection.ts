@@ -5,7 +5,7 @@ import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 
 const finalizer = 'kubernetes.io/vac-protection'
 
-/** A VolumeAttributesClass that a claim or a volume names is not removed before them. */
+/** Protects a VolumeAttributesClass from deletion while a claim or a volume names it. */
 export const attributesClassProtectionController: ControllerDefinition = {
   name: 'volumeattributesclass-protection-controller',
   watches: [

@@ -8,7 +8,7 @@ import {
   type ControllerDefinition,
 } from '@skerry/controller-runtime'
 
-/** Makes the claims of generic ephemeral volumes; they go with their pod. */
+/** Creates the claims of generic ephemeral volumes, which are deleted with their pod. */
 export const ephemeralVolumeController: ControllerDefinition = {
   name: 'ephemeral-volume-controller',
   eventComponent: 'ephemeral_volume',
@@ -18,7 +18,7 @@ export const ephemeralVolumeController: ControllerDefinition = {
         type !== 'deleted' && hasEphemeralVolume(object) ? [keyOfObject(object)] : [],
     }),
     watch(resources.persistentVolumeClaims, {
-      // A claim that stood in the way, or was deleted too early.
+      // Handles a conflicting claim, or one that was deleted too early.
       keysOf: ({ type, object }, context) => (type === 'deleted' ? podsOf(object, context) : []),
     }),
   ],

@@ -13,7 +13,7 @@ import {
 } from '@skerry/controller-runtime'
 import { annotations, isBound } from './match-volume.ts'
 
-/** Makes a volume for each claim whose node is chosen, and removes volumes that nobody claims any more. */
+/** Creates a volume for each claim whose node is chosen, and removes volumes without a claim. */
 export const localPathProvisionerController: ControllerDefinition = {
   name: 'local-path-provisioner',
   watches: [
@@ -92,7 +92,7 @@ async function provision(
   try {
     await context.client(resources.persistentVolumes).create(volume, signal)
   } catch (error) {
-    // The name follows from the claim's uid, so an earlier try of ours made it.
+    // The name is derived from the claim's uid, so an earlier try of ours created it.
     if (!isStatusError(error, 'AlreadyExists')) throw error
     return
   }
@@ -153,7 +153,7 @@ function planVolume(
   }
 }
 
-/** The object goes once its directory is gone: by its node's word, or because the node itself is gone. */
+/** Deletes the object once its directory is gone: its node reports so, or the node itself is gone. */
 async function collect(
   name: string,
   context: ControllerContext,

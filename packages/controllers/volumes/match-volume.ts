@@ -15,7 +15,7 @@ export const annotations = Object.freeze({
   selectedNode: 'volume.kubernetes.io/selected-node',
 })
 
-/** The smallest free volume that satisfies the claim; one that names the claim beforehand wins. */
+/** Returns the smallest free volume that satisfies the claim; one that is reserved for the claim wins. */
 export function findVolume(
   claim: PersistentVolumeClaim,
   volumes: readonly PersistentVolume[],
@@ -34,7 +34,7 @@ export function findVolume(
     .toSorted((a, b) => compareQuantities(capacityOf(a), capacityOf(b)))[0]
 }
 
-/** Its claimRef names this claim: by uid once bound, by name alone while somebody reserved it. */
+/** Returns true if its claimRef names this claim: by uid once bound, by name alone while reserved by hand. */
 export function isReservedFor(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
   const ref = volume.spec?.claimRef
   if (ref === undefined) return false
@@ -42,7 +42,7 @@ export function isReservedFor(volume: PersistentVolume, claim: PersistentVolumeC
   return ref.uid === undefined || ref.uid === '' || ref.uid === claim.metadata.uid
 }
 
-/** Why this volume cannot serve the claim; undefined when it can. */
+/** Returns why this volume cannot serve the claim, or undefined if it can. */
 export function refusalOf(
   volume: PersistentVolume,
   claim: PersistentVolumeClaim,

@@ -10,11 +10,11 @@ import { isPodFinished } from '../pods/pod-state.ts'
 import { sameStatus } from '../status/same-status.ts'
 import { annotations, findVolume, isBound, isReservedFor, refusalOf } from './match-volume.ts'
 
-/** Joins claims with volumes, and keeps the phase of both. */
+/** Binds claims to volumes, and maintains the phase of both. */
 export const persistentVolumeBinder: ControllerDefinition = {
   name: 'persistentvolume-binder-controller',
   eventComponent: 'persistentvolume-controller',
-  // One at a time: two claims must not take the same volume.
+  // One worker only: two claims must not take the same volume.
   workers: 1,
   watches: [
     watch(resources.persistentVolumeClaims, {
@@ -43,7 +43,7 @@ function volumeKey(claim: PersistentVolumeClaim): string[] {
   return claim.spec?.volumeName ? [`volume/${claim.spec.volumeName}`] : []
 }
 
-/** The volume's own claim; a free volume may be what any waiting claim looks for. */
+/** Returns the volume's own claim; a free volume may suit any waiting claim. */
 function claimKeys(volume: PersistentVolume, context: ControllerContext): string[] {
   const ref = volume.spec?.claimRef
   if (ref === undefined) return pendingClaims(context)
@@ -91,7 +91,7 @@ async function syncClaim(
   else await askProvisioner(claim, storageClass, { context, signal })
 }
 
-/** Why a claim does not get the volume that it names; one that is not there is waited for. */
+/** Reports why a claim does not get the volume that it names. A missing volume is waited for. */
 function tellRefusal(claim: PersistentVolumeClaim, context: ControllerContext): void {
   const name = claim.spec?.volumeName ?? ''
   const volume = context.informer(resources.persistentVolumes).get({ name })
@@ -104,7 +104,10 @@ function tellRefusal(claim: PersistentVolumeClaim, context: ControllerContext): 
   context.events.event(claim, { type: 'Warning', reason, message })
 }
 
-/** A claim that was bound, and whose volume is gone or another's. What it held is lost with it. */
+/**
+ * Marks a bound claim as lost because its volume is gone or belongs to another claim. Its data is
+ * lost, too.
+ */
 async function writeLost(
   claim: PersistentVolumeClaim,
   volume: PersistentVolume | undefined,
@@ -153,7 +156,7 @@ function selectedNode(claim: PersistentVolumeClaim): string | undefined {
   return claim.metadata.annotations?.[annotations.selectedNode]
 }
 
-/** By the host name label, which is how local volumes name their node. */
+/** Compares the host name label, by which local volumes name their node. */
 function isOnNode(volume: PersistentVolume, node: string): boolean {
   const terms = volume.spec?.nodeAffinity?.required?.nodeSelectorTerms
   if (terms === undefined) return true
@@ -207,7 +210,7 @@ async function askProvisioner(
   })
 }
 
-/** A pod that uses the claim and has no node yet, or any pod at all. */
+/** Describes the wait: for the scheduling of pods that use the claim, or for any pod at all. */
 function whatIsAwaited(
   claim: PersistentVolumeClaim,
   context: ControllerContext,
@@ -235,7 +238,7 @@ interface Scope {
   signal: AbortSignal
 }
 
-/** Four writes, each of which may be the last before a crash: whoever comes next goes on from there. */
+/** Binds in four writes. If the process crashes after any of them, the next run continues from there. */
 async function bind(
   claim: PersistentVolumeClaim,
   volume: PersistentVolume,
@@ -340,7 +343,8 @@ async function syncVolume(
   const claim = context
     .informer(resources.persistentVolumeClaims)
     .get({ namespace: ref.namespace, name: ref.name ?? '' })
-  // Deleted and made anew under its name is another claim: the volume is not its.
+  // A claim that was deleted and created again under the same name is another one and does not own
+  // the volume.
   if (claim?.metadata.uid !== ref.uid)
     await writeVolumePhase(volume, 'Released', { context, signal })
 }

@@ -8,8 +8,8 @@ import { keyOfObject, parseKey, resources } from '@skerry/client'
 import { watch, type ControllerDefinition } from '@skerry/controller-runtime'
 
 /**
- * A claim may ask for more than its volume has. No volume here can grow by itself: the claim says
- * that it waits for somebody from outside who can, as it does upstream without a plugin.
+ * Handles claims that request more than their volume has. No volume here can grow by itself, so the
+ * claim reports that it waits for an external resizer, as upstream without a plugin.
  */
 export const volumeExpanderController: ControllerDefinition = {
   name: 'persistentvolume-expander-controller',

@@ -10,7 +10,7 @@ import {
 const claimFinalizer = 'kubernetes.io/pvc-protection'
 const volumeFinalizer = 'kubernetes.io/pv-protection'
 
-/** A claim that a pod uses is not removed before that pod. */
+/** Protects a claim from deletion while a pod uses it. */
 export const claimProtectionController: ControllerDefinition = {
   name: 'persistentvolumeclaim-protection-controller',
   watches: [
@@ -33,7 +33,7 @@ export const claimProtectionController: ControllerDefinition = {
   },
 }
 
-/** A volume that is bound is not removed before its claim. */
+/** Protects a bound volume from deletion before its claim. */
 export const volumeProtectionController: ControllerDefinition = {
   name: 'persistentvolume-protection-controller',
   watches: [
@@ -73,7 +73,7 @@ function isLeaving(object: KubeObject, finalizer: string): boolean {
   )
 }
 
-/** A pod that no node has taken holds nothing yet; one that has ended holds it until it is removed. */
+/** An unscheduled pod holds nothing yet; a finished one holds the claim until it is removed. */
 function isUsed(claim: PersistentVolumeClaim, context: ControllerContext): boolean {
   return context
     .informer(resources.pods)
@@ -90,7 +90,7 @@ function uses(pod: Pod, claim: PersistentVolumeClaim): boolean {
   })
 }
 
-/** Its node is done with it, and somebody's finalizer keeps it. */
+/** Returns true if its node is done with the pod, and a finalizer keeps it. */
 function isShutDown({ metadata }: Pod): boolean {
   return metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0
 }

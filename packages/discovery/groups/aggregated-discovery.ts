@@ -3,7 +3,7 @@ import { versionsOf } from './discovery.ts'
 
 export type AggregatedVersion = 'v2' | 'v2beta1'
 
-/** KEP-3352: everything that discovery knows in one document. */
+/** KEP-3352: all of discovery in one document. */
 export interface ApiGroupDiscoveryList {
   kind: 'APIGroupDiscoveryList'
   apiVersion: `apidiscovery.k8s.io/${AggregatedVersion}`
@@ -31,9 +31,7 @@ export interface ApiResourceDiscovery {
   }[]
 }
 
-/**
- * GET /api (`core`) or /apis (`named`) in the aggregated form. Kinds come in discoveryOrder.
- */
+/** Answers GET /api (`core`) or /apis (`named`) in the aggregated form. `kinds` are in discoveryOrder. */
 export function aggregatedDiscovery(
   kinds: readonly Kind[],
   groups: 'core' | 'named',
@@ -55,8 +53,8 @@ export function aggregatedContentType(documentVersion: AggregatedVersion): strin
 }
 
 /**
- * The aggregated form that an Accept header asks for before any plain one; undefined when it wants
- * the plain form.
+ * Returns the aggregated form that an Accept header prefers to any plain one, or undefined if it
+ * prefers the plain form.
  */
 export function aggregatedVersionOf(accept: string): AggregatedVersion | undefined {
   for (const range of accept.split(',')) {

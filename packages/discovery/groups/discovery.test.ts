@@ -13,7 +13,7 @@ import { sha256 } from '../sha256.ts'
 
 test('the documents of built-in kinds are those of upstream 1.36.3, byte for byte', async () => {
   const kinds = await builtinKinds()
-  // SHA-256 of the documents that an upstream server answered with.
+  // The SHA-256 of an upstream server's documents.
   const table: [document: unknown, hash: string][] = [
     [apiGroupList(kinds), 'c9104e43d31aba77'],
     [apiResourceList(kinds, { group: '', version: 'v1' }), '3ca0d21e2643c201'],

@@ -42,7 +42,7 @@ export interface ApiResourceList {
   resources: ApiResource[]
 }
 
-/** GET /api. The address is what clients in any network should use, host and port. */
+/** Answers GET /api. The address is the host and port for clients in any network. */
 export function apiVersions(kinds: readonly Kind[], serverAddress: string): ApiVersions {
   return {
     kind: 'APIVersions',
@@ -51,7 +51,7 @@ export function apiVersions(kinds: readonly Kind[], serverAddress: string): ApiV
   }
 }
 
-/** GET /apis. Kinds come in discoveryOrder. */
+/** Answers GET /apis. `kinds` are in discoveryOrder. */
 export function apiGroupList(kinds: readonly Kind[]) {
   const groups = [...new Set(kinds.map(({ group }) => group))].filter((group) => group !== '')
   return {
@@ -61,13 +61,13 @@ export function apiGroupList(kinds: readonly Kind[]) {
   }
 }
 
-/** GET /apis/<group>; undefined when there is no such group. */
+/** Answers GET /apis/<group>. Returns undefined if there is no such group. */
 export function apiGroup(kinds: readonly Kind[], group: string) {
   if (group === '' || versionsOf(kinds, group).length === 0) return undefined
   return { kind: 'APIGroup', apiVersion: 'v1', ...groupFacts(kinds, group) }
 }
 
-/** GET /api/v1 and /apis/<group>/<version>; undefined when there is no such version. */
+/** Answers GET /api/v1 and /apis/<group>/<version>. Returns undefined if there is no such version. */
 export function apiResourceList(
   kinds: readonly Kind[],
   { group, version }: { group: string; version: string },
@@ -76,7 +76,7 @@ export function apiResourceList(
   if (members.length === 0) return undefined
   return {
     kind: 'APIResourceList',
-    // The core group's document has none: it is older than versions of documents.
+    // The core group's document has no apiVersion, because it is older than versions of documents.
     ...(group === '' ? {} : { apiVersion: 'v1' }),
     groupVersion: groupVersionText(group, version),
     resources: members.flatMap((kind) => [
@@ -86,7 +86,7 @@ export function apiResourceList(
   }
 }
 
-/** Tells clients whether the version that objects are stored in has changed. */
+/** Returns a hash by which clients detect that the storage version has changed. */
 function storageVersionHash(of: Kind): string {
   if (of.storageVersionHash !== undefined) return of.storageVersionHash
   const { group, storageGroup, storageVersion, kind } = of
@@ -94,13 +94,13 @@ function storageVersionHash(of: Kind): string {
   return btoa(String.fromCharCode(...digest))
 }
 
-/** Versions of a group, the preferred one first. */
+/** Returns the versions of a group, the preferred one first. */
 export function versionsOf(kinds: readonly Kind[], group: string): string[] {
   const members = kinds.filter((kind) => kind.group === group)
   return [...new Set(members.map(({ version }) => version))]
 }
 
-/** `v1` for the core group, `apps/v1` for others. */
+/** Returns `v1` for the core group, `apps/v1` for others. */
 export function groupVersionText(group: string, version: string): string {
   return group === '' ? version : `${group}/${version}`
 }
@@ -124,7 +124,7 @@ function resourceFacts(kind: Kind): ApiResource {
     verbs: kind.verbs,
     ...(kind.shortNames.length > 0 ? { shortNames: kind.shortNames } : {}),
     ...(kind.categories.length > 0 ? { categories: kind.categories } : {}),
-    // What cannot be watched is not stored: reviews, bindings, component statuses.
+    // Kinds that cannot be watched are not stored: reviews, bindings, component statuses.
     ...(kind.verbs.includes('watch') ? { storageVersionHash: storageVersionHash(kind) } : {}),
   }
 }

@@ -9,15 +9,15 @@ import {
 
 const metaPrefix = 'io.k8s.apimachinery.pkg.apis.meta.v1.'
 
-/** Keywords that OpenAPI v2 has no words for, or that its clients cannot bear. */
+/** Keywords that OpenAPI v2 does not have, or that its clients cannot handle. */
 const unknownToSwagger = ['oneOf', 'anyOf', 'not', 'allOf', 'nullable', 'default']
 
-/** A small built-in kind: what is said of its apiVersion, kind and metadata is said of all kinds'. */
+/** A small built-in kind. Its descriptions of apiVersion, kind and metadata apply to all kinds. */
 const objectLikeAll = 'io.k8s.api.scheduling.v1.PriorityClass'
 /** The same for lists. */
 const listLikeAll = `${objectLikeAll}List`
 
-/** The definitions whose sentences are needed wherever there are custom kinds. */
+/** The definitions whose descriptions are needed wherever there are custom kinds. */
 export const describedLikeAll: readonly string[] = Object.freeze([objectLikeAll, listLikeAll])
 
 const integerOrString = Object.freeze([{ type: 'integer' }, { type: 'string' }])
@@ -28,8 +28,8 @@ export interface CustomDefinitionContext {
 }
 
 /**
- * The definition of a custom resource, from its CRD's openAPIV3Schema as the author wrote it, with
- * what every object has added.
+ * Returns the definition of a custom resource, from its CRD's openAPIV3Schema as the author wrote
+ * it, with the fields of every object added.
  */
 export function customDefinition(
   kind: Kind,
@@ -37,7 +37,7 @@ export function customDefinition(
   context: CustomDefinitionContext,
 ): OpenApiObject {
   const raw = isRecord(rawSchema) ? rawSchema : { type: 'object' }
-  // Old clients hold any field against a schema that names some and leaves others open.
+  // Old clients refuse any field if a schema names some and leaves others open.
   const isOpen = context.dialect === 'v2' && raw['x-kubernetes-preserve-unknown-fields'] === true
   const definition = isOpen ? { type: 'object' } : ownDefinition(raw, context)
   return { ...definition, ...selectableFields(kind) }
@@ -85,7 +85,7 @@ function objectFields(context: CustomDefinitionContext): OpenApiObject {
   })
 }
 
-/** The fields with what is said of the same fields of that definition. */
+/** Returns the fields with the descriptions of the same fields in that definition. */
 function described(
   definition: string,
   { descriptions }: CustomDefinitionContext,
@@ -122,7 +122,7 @@ function embed(result: OpenApiObject, context: CustomDefinitionContext): void {
   result['properties'] = { ...asRecord(result['properties']), ...objectFields(context) }
 }
 
-/** Says what x-kubernetes-int-or-string means, unless the author has. */
+/** Explains x-kubernetes-int-or-string, unless the author did. */
 function withIntegerOrString(schema: OpenApiObject): OpenApiObject {
   if (schema['x-kubernetes-int-or-string'] !== true) return schema
   const [first] = arrayOf(schema['allOf'])
@@ -138,7 +138,7 @@ function isIntegerOrString(branches: unknown): boolean {
   return more.length === 0 && types[0] === 'integer' && types[1] === 'string'
 }
 
-/** What may be null or have unknown fields is any value to clients of v2. */
+/** A schema that allows null or unknown fields is any value to v2 clients. */
 function simplified(raw: OpenApiObject): OpenApiObject {
   const schema = { ...raw }
   const isOpen = raw['x-kubernetes-preserve-unknown-fields'] === true
@@ -156,10 +156,10 @@ function simplified(raw: OpenApiObject): OpenApiObject {
   return schema
 }
 
-/** Values of these are the author's own, whatever they are. */
+/** The values of these are the author's own, whatever they are. */
 const ownValues = new Set(['default', 'enum', 'example', 'properties'])
 
-/** Without what says nothing: false, an empty text, an empty list. */
+/** Removes meaningless values: false, an empty text, an empty list. */
 function withoutEmpty(schema: OpenApiObject): OpenApiObject {
   const entries = Object.entries(schema).flatMap(([key, value]): [string, unknown][] => {
     if (ownValues.has(key)) return [[key, value]]

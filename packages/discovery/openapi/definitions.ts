@@ -6,20 +6,20 @@ import { openApiDefinition, referenceTo } from './open-api-schema.ts'
 import type { GroupVersionKindText, OpenApiDialect, OpenApiObject } from './open-api-schema.ts'
 import { listDefinitionName, type PathEntry } from './operations.ts'
 
-/** What documents are made from. */
+/** The data from which documents are made. */
 export interface OpenApiInput {
-  /** All that are served, in discoveryOrder. */
+  /** All served kinds, in discoveryOrder. */
   readonly kinds: readonly Kind[]
-  /** Sentences for definitions; without them documents carry none for built-in kinds. */
+  /** Descriptions for definitions. If omitted, built-in kinds have none. */
   readonly descriptions?: Descriptions
-  /** A custom kind's openAPIV3Schema as its CRD has it; the compact schema stands in for none. */
+  /** Returns a custom kind's openAPIV3Schema from its CRD. If omitted, the compact schema is used. */
   readonly customSchema?: (kind: Kind) => unknown
 }
 
 const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1.'
 const gvkKey = 'x-kubernetes-group-version-kind'
 
-/** The definitions that these paths refer to, and all that those refer to, sorted by name. */
+/** Returns the definitions that these paths refer to, and all that those refer to, sorted by name. */
 export function definitionsOf(
   input: OpenApiInput,
   {
@@ -50,7 +50,7 @@ export function definitionsOf(
   return Object.fromEntries(names.map((name) => [name, definitions.get(name)]))
 }
 
-/** Definitions that are made, not looked up: lists, and custom resources from their CRD. */
+/** Returns definitions that are computed instead of looked up: lists, and custom resources from their CRD. */
 function specialDefinitions(
   input: OpenApiInput,
   kinds: readonly Kind[],
@@ -90,7 +90,7 @@ function listDefinition(kind: Kind, dialect: OpenApiDialect): OpenApiObject {
   }
 }
 
-/** Which kinds a definition is the type of; clients find definitions by it. */
+/** Maps definitions to the kinds that have this type, by which clients find definitions. */
 function groupVersionKinds(kinds: readonly Kind[]): Map<string, GroupVersionKindText[]> {
   const found = new Map<string, GroupVersionKindText[]>()
   const add = (name: string, gvk: GroupVersionKindText) => {

@@ -1,10 +1,10 @@
-/** Sentences about a type and its fields. */
+/** The descriptions of a type and its fields. */
 export interface TypeDescription {
   readonly description?: string
   readonly fields: Readonly<Record<string, string>>
 }
 
-/** Looks up by upstream's OpenAPI name, e.g. io.k8s.api.core.v1.PodSpec. */
+/** Looks up a type by upstream's OpenAPI name, e.g. io.k8s.api.core.v1.PodSpec. */
 export type Descriptions = (definition: string) => TypeDescription | undefined
 
 export const noDescriptions: Descriptions = () => undefined
@@ -16,8 +16,8 @@ const declaredPackages: readonly (readonly [prefix: string, folder: string])[] =
 ]
 
 /**
- * The file of the npm package kubernetes-types (Apache-2.0) that declares a definition and carries
- * upstream's sentences as comments, e.g. `core/v1.d.ts`.
+ * Returns the file of the npm package kubernetes-types (Apache-2.0) that declares a definition and
+ * has upstream's descriptions as comments, e.g. `core/v1.d.ts`.
  */
 function declarationFileOf(definition: string): string | undefined {
   const [prefix] = declaredPackages.find(([start]) => definition.startsWith(start)) ?? []
@@ -27,8 +27,8 @@ function declarationFileOf(definition: string): string | undefined {
 }
 
 /**
- * Reads the sentences for these definitions, each file once. `readText` gives a file of the
- * package, or undefined where that is not installed: then there are no sentences.
+ * Loads the descriptions of these definitions, reading each file once. `readText` returns a file of
+ * the package, or undefined if that is not installed, so that there are no descriptions.
  */
 export async function loadDescriptions(
   definitions: Iterable<string>,
@@ -46,7 +46,7 @@ export async function loadDescriptions(
   }
 }
 
-/** The comments of the interfaces in a TypeScript declaration file. */
+/** Returns the comments of the interfaces in a TypeScript declaration file. */
 export function parseDeclarations(text: string): Map<string, TypeDescription> {
   const types = new Map<string, TypeDescription>()
   const tokens = text.matchAll(

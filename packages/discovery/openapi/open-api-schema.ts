@@ -11,13 +11,13 @@ export interface GroupVersionKindText {
   kind: string
 }
 
-/** These hold any JSON object, which OpenAPI says by naming no properties. */
+/** These accept any JSON object, which OpenAPI expresses by naming no properties. */
 const openBuiltins = new Set([
   'io.k8s.apimachinery.pkg.runtime.RawExtension',
   'io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1',
 ])
 
-/** One definition under its name. */
+/** Returns one definition under its name. */
 export function openApiDefinition(
   name: string,
   schema: Schema,
@@ -77,7 +77,7 @@ function addReference(result: OpenApiObject, schema: Schema, dialect: OpenApiDia
   else result['allOf'] = [reference]
 }
 
-/** OpenAPI v2 knows no unions of types: there such a value has no type, or is called a string. */
+/** OpenAPI v2 has no unions of types: such a value has no type there, or is a string. */
 function addType(result: OpenApiObject, schema: Schema, dialect: OpenApiDialect): void {
   const { type, format } = schema
   if (schema.intOrString && format === 'int-or-string') {

@@ -4,14 +4,17 @@ import { ProtoWriter } from './proto-writer.ts'
 /** The Content-Type of the protobuf form. */
 export const openApiV2ProtobufType = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
 
-/** True when an Accept header names the protobuf form, in today's spelling or that of old kubectls. */
+/**
+ * Returns true if an Accept header names the protobuf form, in the current spelling or that of old
+ * kubectls.
+ */
 export function acceptsOpenApiV2Protobuf(accept: string): boolean {
   return /application\/com\.github\.proto-openapi\.spec\.v2[.@]v1\.0\+protobuf/.test(accept)
 }
 
 /**
- * The document of openApiV2Document in gnostic's protobuf form (openapi.v2.Document, field numbers
- * of gnostic-models' OpenAPIv2.proto), which kubectl asks for up to 1.26.
+ * Encodes the document of openApiV2Document in gnostic's protobuf form (openapi.v2.Document, field
+ * numbers of gnostic-models' OpenAPIv2.proto), which kubectl requests up to 1.26.
  */
 export function encodeOpenApiV2Document(document: OpenApiObject): Uint8Array {
   return new ProtoWriter()
@@ -27,7 +30,7 @@ export function encodeOpenApiV2Document(document: OpenApiObject): Uint8Array {
     .finish()
 }
 
-/** Entries of a map: name and value, each a message. */
+/** Writes the entries of a map: name and value, each a message. */
 function named(value: unknown, make: (value: OpenApiObject) => ProtoWriter): ProtoWriter[] {
   return Object.entries(record(value)).map(([name, member]) =>
     new ProtoWriter().text(1, name).message(2, make(record(member))),
@@ -145,7 +148,7 @@ function addNestedSchemas(writer: ProtoWriter, schema: OpenApiObject): void {
   }
 }
 
-/** Extensions carry YAML text; JSON is YAML. */
+/** Extensions contain YAML text, and JSON is valid YAML. */
 function extensionMessages(object: OpenApiObject): ProtoWriter[] {
   return Object.entries(object)
     .filter(([name]) => name.startsWith('x-'))

@@ -4,8 +4,8 @@ import { pathsOf, type Operation, type PathEntry } from './operations.ts'
 import { parameters } from './parameter-table.ts'
 
 /**
- * GET /openapi/v2: one document of all kinds, for clients older than kubectl 1.27. Made anew at
- * each call: keep the encoded bytes, not the object.
+ * Answers GET /openapi/v2: one document of all kinds, for clients older than kubectl 1.27. Each
+ * call builds it again, so keep the encoded bytes, not the object.
  */
 export function openApiV2Document(input: OpenApiInput): OpenApiObject {
   const paths = pathsOf(input.kinds)
@@ -40,7 +40,7 @@ function swaggerOperation(operation: Operation, tag: string): OpenApiObject {
   if (body !== undefined) {
     const required = operation.method === 'delete' ? {} : { required: true }
     const parameter = { name: 'body', in: 'body', ...required, schema: referenceTo(body, 'v2') }
-    // By name, as all others are.
+    // The body is inserted by name, in the order of the others.
     list.splice(operation.parameters.filter((name) => name < 'body').length, 0, parameter)
   }
   return {

@@ -6,7 +6,7 @@ import { referenceTo, type OpenApiObject } from './open-api-schema.ts'
 import { pathsOf, type Operation, type PathEntry } from './operations.ts'
 import { parameters } from './parameter-table.ts'
 
-/** Changes when documents made from the same kinds come to differ. */
+/** Changes whenever the same kinds yield different documents. */
 const documentRevision = 'v1.36.3 2'
 
 const securitySchemes = {
@@ -18,7 +18,10 @@ const securitySchemes = {
   },
 }
 
-/** GET /openapi/v3: where each group version's document is, with a hash that clients cache by. */
+/**
+ * Answers GET /openapi/v3: the path of each group version's document, with a hash by which clients
+ * cache it.
+ */
 export function openApiV3Index(input: OpenApiInput): { paths: Record<string, OpenApiObject> } {
   const paths = [...groupVersionsOf(input.kinds)].toSorted(([a], [b]) => (a < b ? -1 : 1))
   return {
@@ -32,8 +35,8 @@ export function openApiV3Index(input: OpenApiInput): { paths: Record<string, Ope
 }
 
 /**
- * GET /openapi/v3/<path>, e.g. `api/v1` or `apis/apps/v1`; undefined when there is no such group
- * version. Made anew at each call: keep the encoded bytes, not the object.
+ * Answers GET /openapi/v3/<path>, e.g. `api/v1` or `apis/apps/v1`. Returns undefined if there is no
+ * such group version. Each call builds it again, so keep the encoded bytes, not the object.
  */
 export function openApiV3Document(input: OpenApiInput, path: string): OpenApiObject | undefined {
   const kinds = groupVersionsOf(input.kinds).get(path)
@@ -53,7 +56,7 @@ export function openApiV3Document(input: OpenApiInput, path: string): OpenApiObj
   }
 }
 
-/** Hash of what openApiV3Document makes the document from; the document itself is not made. */
+/** Hashes the input of openApiV3Document, without building the document. */
 export function openApiV3Hash(input: OpenApiInput, path: string): string | undefined {
   const kinds = groupVersionsOf(input.kinds).get(path)
   return kinds && hashOf(input, kinds)
@@ -74,7 +77,7 @@ function hashOf(input: OpenApiInput, kinds: readonly Kind[]): string {
   return hexHash(JSON.stringify([documentRevision, input.descriptions !== undefined, facts]))
 }
 
-/** By the kind itself, which is made anew when its CRD changes: clients ask for the index often. */
+/** Keyed by the kind object, which is replaced when its CRD changes: clients ask for the index often. */
 const hashes = new WeakMap<Kind, string>()
 
 function hashOfKind(kind: Kind, input: OpenApiInput): string {

@@ -12,20 +12,20 @@ export interface Operation {
   readonly description: string
   readonly kind: GroupVersionKind
   readonly parameters: readonly string[]
-  /** Media types that a body may come in, also where the operation takes none. */
+  /** The media types of a body, even if the operation takes none. */
   readonly consumes: readonly string[]
-  /** Definition of the body. */
+  /** The definition of the body. */
   readonly body?: string
-  /** Media types of the answer. */
+  /** The media types of the answer. */
   readonly produces: readonly string[]
-  /** Definitions by status; undefined: text. */
+  /** Definitions by status; undefined means text. */
   readonly answers: Readonly<Record<number, string | undefined>>
 }
 
 export interface PathEntry {
   readonly path: string
   readonly tag: string
-  /** Those that all its operations have in common; they do not have them again. */
+  /** The parameters that all its operations have in common; the operations do not repeat them. */
   readonly parameters: readonly string[]
   readonly operations: readonly Operation[]
 }
@@ -74,7 +74,7 @@ export function pathsOf(kinds: readonly Kind[]): PathEntry[] {
   return entries.map(withCommonParameters).toSorted((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-/** What all operations of a path take stands at the path. */
+/** Moves parameters that all operations of a path take to the path. */
 function withCommonParameters(entry: PathEntry): PathEntry {
   const inAll = (name: string) =>
     entry.operations.every(({ parameters }) => parameters.includes(name))
@@ -90,7 +90,7 @@ function withCommonParameters(entry: PathEntry): PathEntry {
   }
 }
 
-/** The definition of a kind's list, which follows from the kind's own. */
+/** Returns the definition of a kind's list, derived from the kind's own. */
 export function listDefinitionName(kind: Kind): string {
   return kind.schemaName.slice(0, kind.schemaName.lastIndexOf('.') + 1) + kind.listKind
 }
@@ -217,7 +217,7 @@ function subresourceOperations(kind: Kind, subresource: Subresource): Operation[
 
 interface ReadWriteContext {
   readonly kind: Kind
-  /** Of the subresource, at the end of operation ids. */
+  /** The subresource's name at the end of operation ids. */
   readonly suffix: string
   readonly answer: GroupVersionKind
   readonly schemaName: string
@@ -275,7 +275,7 @@ const methodOfVerb: Readonly<Record<string, Method>> = Object.freeze({
   delete: 'delete',
 })
 
-/** Streams and proxies: what they carry has no schema. */
+/** Streams and proxies have no schema for their data. */
 function connectOperations(kind: Kind, subresource: Subresource, suffix: string): Operation[] {
   return subresource.verbs.flatMap((verb) => {
     const method = methodOfVerb[verb]
@@ -306,7 +306,7 @@ function mediaTypesOf(kind: Kind): Pick<Operation, 'consumes' | 'produces'> {
     : { consumes: anyType, produces: builtinTypes }
 }
 
-/** What stands between a verb and a kind; a plural has no article. */
+/** Returns the text between a verb and a kind; a plural has no article. */
 function articleBefore(kind: string): string {
   if (kind.endsWith('s') && !kind.endsWith('ss')) return ' '
   return /^[aeiou]/i.test(kind) ? ' an ' : ' a '
@@ -316,7 +316,7 @@ function idOf(verb: string, kind: Kind): string {
   return `${verb}${prefixOf(kind)}${kind.isNamespaced ? 'Namespaced' : ''}${kind.kind}`
 }
 
-/** `AppsV1`, `CoreV1`, `RbacAuthorizationV1`. */
+/** Returns `AppsV1`, `CoreV1`, `RbacAuthorizationV1`. */
 function prefixOf({ group, version }: GroupVersionKind): string {
   return [...wordsOf(group), version].map(capital).join('')
 }

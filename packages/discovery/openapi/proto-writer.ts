@@ -1,4 +1,4 @@
-/** The fields of one protobuf message, in the order they are written. Absent values write nothing. */
+/** Writes the fields of one protobuf message, in the order of the calls. Undefined values write nothing. */
 export class ProtoWriter {
   readonly #chunks: Uint8Array[] = []
   #length = 0
@@ -34,7 +34,7 @@ export class ProtoWriter {
     return this
   }
 
-  /** An embedded message; written also when it is empty, as its presence may be what counts. */
+  /** Writes an embedded message, even an empty one, because its presence may matter. */
   message(field: number, message: ProtoWriter | undefined): this {
     if (message) this.#bytes(field, message.finish())
     return this

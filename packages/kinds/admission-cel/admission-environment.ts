@@ -18,11 +18,11 @@ import type { TypedSchema } from './typed-schema.ts'
 export interface Declarations {
   readonly hasParams: boolean
   readonly hasAuthorizer: boolean
-  /** Of mutations: Object and JSONPatch can be made. */
+  /** True for mutations: Object and JSONPatch can be constructed. */
   readonly hasPatchTypes?: boolean
-  /** The types of a policy's own variables that come before the expression. */
+  /** The types of the policy's own variables that precede the expression. */
   readonly variables?: Readonly<Record<string, CelType>>
-  /** What is known of the objects, where an expression is only checked; absent: nothing. */
+  /** The schemas of the objects, if an expression is only checked. If omitted, their types are unknown. */
   readonly typed?: { readonly object?: TypedSchema; readonly params?: TypedSchema }
 }
 
@@ -30,7 +30,7 @@ export const variablesTypeName = 'kubernetes.variables'
 
 const shared = new Map<string, CelEnvironment>()
 
-/** Those without variables of their own are made once. */
+/** Caches environments without variables of their own. */
 function admissionEnvironment(declared: Declarations): CelEnvironment {
   if (declared.variables || declared.typed) return makeEnvironment(declared)
   const key = JSON.stringify([
@@ -85,17 +85,17 @@ const fullNames: Readonly<Partial<Record<CelType['kind'], string>>> = Object.fre
   duration: 'google.protobuf.Duration',
 })
 
-/** Policies say a type's own name where the language's messages say a short one. */
+/** Policies use a type's full name where the language's messages use a short one. */
 function typeName(type: CelType): string {
   return fullNames[type.kind] ?? typeText(type)
 }
 
-/** An expression that was compiled, or why it was not; each policy keeps both. */
+/** An expression that was compiled, or the reason why it was not; each policy keeps both. */
 export type Compiled =
   | { readonly text: string; readonly program: CelProgram }
   | { readonly text: string; readonly error: string }
 
-/** `results`: the types that it may have, any of them; empty: any type. */
+/** `results` lists the allowed result types. If the list is empty, any type is allowed. */
 export function compileExpression(
   declared: Declarations,
   text: string,
@@ -116,7 +116,7 @@ export function compileExpression(
   }
 }
 
-/** What does not fit the types that are declared; undefined: nothing. */
+/** Returns the errors against the declared types, or undefined if there are none. */
 export function typeIssues(declared: Declarations, text: string): string | undefined {
   try {
     admissionEnvironment(declared).compile(text)
@@ -132,7 +132,7 @@ export interface NamedExpression {
   readonly compiled: Compiled
 }
 
-/** Variables are compiled in their order; each sees the types of those before it. */
+/** Compiles variables in their order. Each sees the types of those before it. */
 export function compileVariables(
   variables: readonly { readonly name: string; readonly expression: string }[],
   declared: Declarations,
@@ -147,7 +147,7 @@ export function compileVariables(
   return { variables: named, declared: { ...declared, variables: types } }
 }
 
-/** The result types that each sort of expression may have. */
+/** The allowed result types of each type of expression. */
 export const expressionResults = Object.freeze({
   condition: Object.freeze([celTypes.bool]),
   message: Object.freeze([celTypes.string]),

@@ -1,8 +1,8 @@
 import { celTypes, listType, mapType, objectType, type CelType, type ObjectType } from '@skerry/cel'
 
-/** What expressions see as `request`: AdmissionRequest without its objects. */
+/** The type of `request` in expressions: AdmissionRequest without its objects. */
 export const requestType = objectType('kubernetes.AdmissionRequest')
-/** What they see as `namespaceObject`; without owners and managers. */
+/** The type of `namespaceObject` in expressions, without owners and managers. */
 export const namespaceType = objectType('kubernetes.Namespace')
 
 const { bool, dyn, int, string, timestamp } = celTypes

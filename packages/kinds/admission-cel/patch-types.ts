@@ -14,7 +14,7 @@ const jsonPatch: ObjectType = Object.freeze({
   }),
 })
 
-/** Any field may be set; whether the object has it is known when the patch is applied. */
+/** Any field may be set; applying the patch reveals whether the object has it. */
 const anyField: ObjectType = Object.freeze({
   fields: new Proxy<Record<string, { type: CelType }>>(
     {},
@@ -32,8 +32,8 @@ const anyField: ObjectType = Object.freeze({
 })
 
 /**
- * `Object`, `Object.spec`, `Object.spec.template`, …: there are as many types as paths, so only those
- * that the expression names are made.
+ * Returns types such as `Object`, `Object.spec`, `Object.spec.template`: there is one for each
+ * path, so only those that the expression names are created.
  */
 export function patchTypesIn(expression: string): Readonly<Record<string, ObjectType>> {
   const types: Record<string, ObjectType> = { JSONPatch: jsonPatch, [objectRoot]: anyField }
@@ -43,7 +43,7 @@ export function patchTypesIn(expression: string): Readonly<Record<string, Object
   return types
 }
 
-/** `jsonpatch.escapeKey`: a name as a step of a JSON pointer. */
+/** Adds `jsonpatch.escapeKey`, which converts a name to a segment of a JSON pointer. */
 export const jsonPatchLibrary: CelLibrary = Object.freeze({
   name: 'kubernetes.jsonpatch',
   functions: Object.freeze([

@@ -1,13 +1,13 @@
 import { celTypes, listType, mapType, objectType, type CelType, type ObjectType } from '@skerry/cel'
 import type { Schema, SchemaSet } from '@skerry/api'
 
-/** A kind's schema as expressions see its objects. */
+/** A kind's schema as the types of expressions. */
 export interface TypedSchema {
   readonly type: CelType
   readonly types: Readonly<Record<string, ObjectType>>
 }
 
-/** Definitions are types by their own names; what has no name is named after the path to it. */
+/** Definitions become types under their own names; unnamed types are named after their path. */
 export function typedSchema(schemas: SchemaSet, schemaName: string): TypedSchema {
   const types: Record<string, ObjectType> = {}
   const type = typeOf({ ref: schemaName }, schemaName, { schemas, types })
@@ -59,7 +59,7 @@ function typeOfObject(schema: Schema, name: string, made: Made): CelType {
   if (!schema.properties) return celTypes.dyn
   if (!Object.hasOwn(made.types, name)) {
     const fields: Record<string, { type: CelType }> = {}
-    // Before its fields, because a definition may contain itself.
+    // The type is registered before its fields, because a definition may contain itself.
     made.types[name] = { fields }
     for (const [field, of] of Object.entries(schema.properties)) {
       fields[field] = { type: typeOf(of, `${name}.${field}`, made) }

@@ -18,7 +18,7 @@ const pathCheckType = opaqueType(`${prefix}.PathCheck`)
 const groupCheckType = opaqueType(`${prefix}.GroupCheck`)
 const decisionType = opaqueType(`${prefix}.Decision`)
 
-/** Who is asked about. */
+/** The user in an access check. */
 export interface CheckedUser {
   readonly name: string
   readonly uid?: string
@@ -26,7 +26,7 @@ export interface CheckedUser {
   readonly extra: Readonly<Record<string, readonly string[]>>
 }
 
-/** One question: may this user do that to the path, or else to the resource? */
+/** One question: whether this user may do this to the path, or else to the resource. */
 export interface AccessCheck {
   readonly user: CheckedUser
   readonly verb: string
@@ -37,11 +37,11 @@ export interface AccessCheck {
 export interface CheckedDecision {
   readonly verdict: 'allow' | 'deny' | 'no-opinion'
   readonly reason: string
-  /** Why nobody could decide; empty: somebody did. */
+  /** The reason why no authorizer could decide. It is empty if one did. */
   readonly error: string
 }
 
-/** Who answers what expressions ask. */
+/** Answers the access checks of expressions. */
 export interface CheckAnswers {
   readonly user: CheckedUser
   decide(check: AccessCheck): CheckedDecision
@@ -66,17 +66,17 @@ export function authorizerValue(session: CheckAnswers): CelValue {
   return new CelOpaque(authorizerType, { session, user: session.user })
 }
 
-/** What expressions see as `authorizer.requestResource`. */
+/** Returns the value of `authorizer.requestResource` in expressions. */
 export function resourceCheckValue(session: CheckAnswers, question: ResourceQuestion): CelValue {
   return new CelOpaque(resourceCheckType, { session, user: session.user, question })
 }
 
-/** Upstream's price of a check, whatever stands behind the authorizer. */
+/** Upstream's cost of a check, whatever the authorizer is. */
 const checkCost = 350_000
 
 const { bool, string } = celTypes
 
-/** Questions to the authorizer, as `authorizer.group('apps').resource('deployments').check('get')`. */
+/** Access checks, such as `authorizer.group('apps').resource('deployments').check('get')`. */
 export const authorizerLibrary: CelLibrary = Object.freeze({
   name: 'kubernetes.authz',
   functions: Object.freeze([
@@ -150,7 +150,7 @@ interface Member {
   readonly parameters: readonly CelType[]
   readonly result: CelType
   readonly make: (args: readonly CelValue[]) => object
-  /** Default 1. */
+  /** Default: 1. */
   readonly cost?: number
 }
 
@@ -167,7 +167,7 @@ function member(name: string, ...members: readonly Member[]): FunctionDeclaratio
   return { name, overloads }
 }
 
-/** The same question about less. */
+/** Narrows a check by one field. */
 function narrowing(field: keyof ResourceQuestion, id: string): FunctionDeclaration {
   return member(field, {
     id,
@@ -226,7 +226,7 @@ function textOf(value: CelValue | undefined): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** The checker lets only this library's own values through, each made for the type it is asked as. */
+/** The checker allows only this library's own values, each made for its declared type. */
 function valueOf<T>(value: CelValue | undefined): T {
   if (!(value instanceof CelOpaque)) throw noSuchOverload()
   return value.value as T

@@ -21,12 +21,12 @@ import {
   type ObjectTypes,
 } from './schema-types.ts'
 
-/** What rules may cost at most by estimation, as upstream has it. */
+/** Upstream's limits of the estimated cost of rules. */
 const ruleCostLimits = Object.freeze({ ruleMax: 10_000_000, definitionMax: 100_000_000 })
 
 /**
- * Checks the rules of a CRD's schema that is structural, in upstream's words: that they compile,
- * that their estimated cost is bounded, that they look at an old value only where there is one.
+ * Checks the rules of a CRD's structural schema, in upstream's words: they must compile, their
+ * estimated cost must be limited, and they may use an old value only where there is one.
  */
 export function checkRules(openAPIV3Schema: JsonObject, path: string): StatusCause[] {
   const { schemas, schemaName } = schemaFromCrd(openAPIV3Schema)
@@ -40,7 +40,7 @@ export function checkRules(openAPIV3Schema: JsonObject, path: string): StatusCau
   return check.causes
 }
 
-/** What is wrong with the rules of one place as text, before anything is compiled. */
+/** Checks the text of the rules at one place, before anything is compiled. */
 export function checkRuleTexts(props: Readonly<JsonObject>, path: string): StatusCause[] {
   const rules = props['x-kubernetes-validations']
   if (!Array.isArray(rules)) return []
@@ -94,9 +94,9 @@ interface Visit {
   readonly props: Readonly<JsonObject>
   readonly declared: DeclaredType | undefined
   readonly path: string
-  /** How often such a value can stand in an object; undefined: no limit is declared. */
+  /** How often such a value can occur in an object; undefined if no limit is declared. */
   readonly count: number | undefined
-  /** Of the list or map whose parts have no old values of their own. */
+  /** The path of the list or map whose parts have no old values of their own. */
   readonly fixedPath: string | undefined
 }
 
@@ -224,7 +224,7 @@ class RuleCheck {
       .slice(0, 4)
   }
 
-  /** The sum of all rules of a version. */
+  /** Checks the sum of all rules of a version. */
   finish(path: string): void {
     if (this.#total <= ruleCostLimits.definitionMax) return
     for (const expensive of this.#expensive) {
@@ -237,7 +237,7 @@ class RuleCheck {
   }
 }
 
-/** As upstream prints the rule: a Go struct in JSON. */
+/** Returns the rule as upstream prints it: a Go struct in JSON. */
 function shown(rule: JsonObject): JsonObject {
   const {
     rule: text,
@@ -272,7 +272,7 @@ function excess(name: string, cost: number, limit: number): string {
   return `${name} exceeds budget by factor of ${shownFactor} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`
 }
 
-/** How many values of the schema's parts there may be in one of its values. */
+/** Returns how many values of the schema's parts there can be in one of its values. */
 function elementsOf(schema: Schema): number | undefined {
   if (schema.type === 'object' && schema.additionalProperties)
     return boundOf(schema, 'maxProperties')

@@ -22,7 +22,7 @@ export interface ValidationRule {
 }
 
 export interface CompiledRule extends ValidationRule {
-  /** Absent when the rule is empty or wrong. */
+  /** Omitted if the rule is empty or invalid. */
   readonly program?: CelProgram
   readonly error?: string
   readonly usesOldSelf: boolean
@@ -35,7 +35,7 @@ export function rulesOf(schema: Schema): JsonObject[] {
   return Array.isArray(rules) ? rules.filter(isJsonObject) : []
 }
 
-/** The rules of one place, each on its own: what is wrong with one does not touch the others. */
+/** Compiles the rules of one place separately: an error in one does not affect the others. */
 export function compileRules(
   rules: readonly JsonObject[],
   declared: DeclaredType,

@@ -11,7 +11,7 @@ import {
 import { kubernetesLibraries } from './kubernetes-libraries.ts'
 import { quantities } from './quantity-library.ts'
 
-/** As upstream bounds what a device says of itself, so that a selector's cost can be known. */
+/** Upstream's limits of a device's attributes, by which a selector's cost can be estimated. */
 const limits = Object.freeze({
   costMax: 1_000_000,
   entries: 32,
@@ -25,7 +25,7 @@ export type SelectorProblem =
   | { readonly type: 'invalid'; readonly detail: string }
   | { readonly type: 'too costly' }
 
-/** What is wrong with an expression that selects devices (KEP-4381); undefined: nothing. */
+/** Returns the problem of an expression that selects devices (KEP-4381), or undefined if there is none. */
 export function deviceSelectorProblem(expression: string): SelectorProblem | undefined {
   const program = compile(expression)
   if (typeof program === 'string') return { type: 'invalid', detail: program }
@@ -75,18 +75,18 @@ function makeEnvironment(): CelEnvironment {
   })
 }
 
-/** An attribute by its name: a value of whatever type, but never longer than this. */
+/** Returns the size of an attribute by its name: a value of any type, but never longer than this. */
 function attributeSize(path: readonly string[]) {
   const isAttribute = path.length === 4 && path[0] === 'device' && path[1] === 'attributes'
   return isAttribute ? { min: 0, max: limits.valueBytes } : undefined
 }
 
-/** An attribute's value is of any type; unlike what is only not known, it may turn out to be a bool. */
+/** An attribute's value has any type. Unlike a value of unknown type, it may be a bool at run time. */
 function isAttribute(type: CelType): boolean {
   return type.kind === 'dyn' && type.maxElements === limits.valueBytes
 }
 
-/** What attributes are of is any type, in upstream's word. */
+/** Names types in upstream's way, which calls the type of attributes Any. */
 function shownType(type: CelType): string {
   if (type.kind === 'null') return 'null_type'
   if (type.kind !== 'map') return typeText(type)

@@ -10,14 +10,14 @@ const escapes: Readonly<Record<string, string>> = Object.freeze({
   '/': '__slash__',
 })
 
-/** A property's name in expressions; undefined when no expression can name it. */
+/** Returns a property's name in expressions, or undefined if no expression can name it. */
 export function escapeFieldName(name: string): string | undefined {
   if (!/^[A-Za-z_./-][A-Za-z0-9_./-]*$/.test(name)) return undefined
   if (reserved.has(name)) return `__${name}__`
   return name.replaceAll(/__|[-./]/g, (part) => escapes[part] ?? part)
 }
 
-/** Words that may stand for themselves after a dot, beside their escaped form. */
+/** Returns true for reserved words that may follow a dot unescaped, in addition to their escaped form. */
 export function isNameAfterDot(name: string): boolean {
   return reserved.has(name) && !['true', 'false', 'null', 'in'].includes(name)
 }

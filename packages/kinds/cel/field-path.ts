@@ -1,8 +1,8 @@
 import { isJsonObject, memberOf, type JsonObject } from '@skerry/api'
 
 /**
- * Does a rule's fieldPath lead to a field of the JSON schema? `.spec.a`, `.map['key']`; list items
- * cannot be named.
+ * Returns true if a rule's fieldPath leads to a field of the JSON schema: `.spec.a`, `.map['key']`.
+ * List items cannot be named.
  */
 export function isFieldPath(path: string, schema: Readonly<JsonObject>): boolean {
   let at: unknown = schema

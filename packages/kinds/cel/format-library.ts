@@ -27,11 +27,11 @@ import { opaqueKind, textOf } from './opaque-values.ts'
 
 interface NamedFormat {
   readonly check: (text: string) => string[]
-  /** Of the pattern that upstream takes it to cost. */
+  /** The length of the pattern that upstream charges for. */
   readonly patternLength: number
 }
 
-/** A prefix of a generated name may end in a hyphen, which the suffix goes on from. */
+/** The prefix of a generated name may end in a hyphen, because the suffix follows it. */
 function prefixed(check: (text: string) => string[]): (text: string) => string[] {
   return (text) => check(text.endsWith('-') ? `${text.slice(0, -1)}a` : text)
 }
@@ -61,7 +61,7 @@ const { type } = formats
 const { string } = celTypes
 const named = new Map(Object.entries(known).map(([name, format]) => [name, formats.make(format)]))
 
-/** format.named(), one function for each format, and validate(). */
+/** Adds format.named(), one function for each format, and validate(). */
 export const formatLibrary: CelLibrary = {
   name: 'kubernetes.format',
   constants: {

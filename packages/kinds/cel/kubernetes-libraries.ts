@@ -15,7 +15,7 @@ import { quantityLibrary } from './quantity-library.ts'
 import { semverLibrary } from './semver-library.ts'
 import { urlLibrary } from './url-library.ts'
 
-/** What every expression in Kubernetes 1.36 may use; the authorizer comes beside where there is one. */
+/** The libraries of every expression in Kubernetes 1.36. The authorizer is added where there is one. */
 export const kubernetesLibraries: readonly CelLibrary[] = Object.freeze([
   urlLibrary,
   regexLibrary,

@@ -1,6 +1,6 @@
 import { CelOpaque, noSuchOverload, type CelType, type CelValue } from '@skerry/cel'
 
-/** What one library holds in its values, and how to get it back out of them. */
+/** Wraps one library's data in opaque values, and unwraps it. */
 export interface OpaqueKind<T> {
   readonly type: CelType
   make(value: T): CelOpaque
@@ -8,7 +8,7 @@ export interface OpaqueKind<T> {
   read(value: CelValue | undefined): T
 }
 
-/** `areEqual` compares two of them. */
+/** Creates a kind of opaque value. `areEqual` compares two of them. */
 export function opaqueKind<T>(type: CelType, areEqual: (a: T, b: T) => boolean): OpaqueKind<T> {
   const held = new WeakMap<CelOpaque, { value: T }>()
   const read = (value: CelValue | undefined): T => {

@@ -37,7 +37,7 @@ const parsing = {
 }
 const accessing = { cost: () => 1, estimate: nominal, isCostByName: true }
 
-/** quantity(), isQuantity() and arithmetic with quantities. */
+/** Adds quantity(), isQuantity() and arithmetic with quantities. */
 export const quantityLibrary: CelLibrary = {
   name: 'kubernetes.quantity',
   constants: {

@@ -24,14 +24,14 @@ import { compileRules, rulesOf, type CompiledRule } from './compiled-rule.ts'
 import { declareSchema, type DeclaredType, type ObjectTypes } from './schema-types.ts'
 
 const ruleLimits = Object.freeze({
-  /** Of one evaluation of one rule. */
+  /** The budget of one evaluation of one rule. */
   callCostMax: 1_000_000,
-  /** Of all rules on one object. */
+  /** The budget of all rules on one object. */
   objectCostMax: 10_000_000,
   messageBytesMax: 5 * 1024,
 })
 
-/** The rules of a schema, where they stand; places without rules below are left out. */
+/** The rules of a schema in their places. Places without rules below them are left out. */
 export interface RuleNode {
   readonly schema: Schema
   readonly declared: DeclaredType
@@ -46,7 +46,7 @@ export interface RuleSet {
   readonly types: ReadonlyMap<string, ObjectType>
 }
 
-/** Undefined when the schema has no rules. Wrong rules are kept: they fail when they are evaluated. */
+/** Returns undefined if the schema has no rules. Invalid rules are kept, and fail when they are evaluated. */
 export function compileRuleSet(schema: Schema): RuleSet | undefined {
   if (!hasRules(schema)) return undefined
   const types: ObjectTypes = {}
@@ -86,15 +86,15 @@ function nodeOf(schema: Schema, declared: DeclaredType, types: ObjectTypes): Rul
 interface Place {
   readonly value: unknown
   readonly path: string
-  /** Undefined when there is no value before that belongs to this one. */
+  /** The corresponding value before the update; undefined if there is none. */
   readonly old: unknown
-  /** The value, or what holds it, is as it was: failing rules are forgiven. */
+  /** True if the value, or its container, did not change; failing rules are then ignored. */
   readonly isUnchanged: boolean
 }
 
 /**
- * Evaluates the rules, in upstream's words; `old` is the object before an update. `warn` is told of
- * rules that fail for values which were as wrong before; these are forgiven.
+ * Evaluates the rules, in upstream's words. `old` is the object before an update. Calls `warn` with
+ * rules that fail for values that were already wrong; these failures are ignored.
  */
 export function evaluateRules(
   rules: RuleSet,
@@ -238,12 +238,12 @@ class Run {
       message?.text ??
       (rule.message === '' ? `failed rule: ${ruleText(rule)}` : rule.message.trim())
     const cause = causeOf(rule, { node, path, value: place.value, detail })
-    // As upstream: what was wrong before a rule came does not stand in the way of other changes.
+    // A value that was wrong before a rule was added must not prevent other changes, as upstream.
     if (!rule.usesOldSelf && place.isUnchanged) this.#warn(`${cause.field}: ${cause.message}`)
     else this.causes.push(cause)
   }
 
-  /** The text; an error ends the evaluation; neither: the plain message is told. */
+  /** Returns the text, or an error that ends the evaluation, or neither, for the plain message. */
   #message(program: CelProgram, bindings: Bindings): { text?: string; error?: string } {
     try {
       const { value, cost } = program.evaluate(bindings, { costLimit: ruleLimits.callCostMax })
@@ -302,7 +302,7 @@ function causeOf(
   }
 }
 
-/** Upstream's text for the object itself. */
+/** Returns upstream's text for the object itself. */
 function shownPath(path: string): string {
   return path === '' ? '<nil>' : path
 }
@@ -311,7 +311,7 @@ function child(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`
 }
 
-/** `.spec['a.b']` as it goes on after the path. */
+/** Returns `.spec['a.b']` in the form that continues the path. */
 function normalPath(fieldPath: string, path: string): string {
   const normal = fieldPath.replaceAll(
     /\['((?:[^'\\]|\\.)*)'\]/g,

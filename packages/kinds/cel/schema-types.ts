@@ -2,20 +2,20 @@ import { celTypes, objectType, type CelType, type ObjectField, type ObjectType }
 import type { Schema } from '@skerry/api'
 import { escapeFieldName, isNameAfterDot } from './field-names.ts'
 
-/** What expressions may do with a value of a schema. */
+/** The type of a schema's values in expressions. */
 export interface DeclaredType {
   readonly type: CelType
-  /** The least that such a value takes in JSON, in bytes. */
+  /** The smallest size of such a value in JSON, in bytes. */
   readonly bytesMin: number
-  /** Of the parts that have types; others cannot be named in expressions. */
+  /** The properties that have types; expressions cannot name others. */
   readonly properties?: ReadonlyMap<string, DeclaredType>
-  /** Of a list's items or a map's values. */
+  /** The type of a list's items or a map's values. */
   readonly element?: DeclaredType
 }
 
 export const requestBytesMax = 3 * 1024 * 1024
 
-/** Types of objects by the names that the declared types refer to. */
+/** Object types by the names that the declared types refer to. */
 export type ObjectTypes = Record<string, ObjectType>
 
 const leastBytes = Object.freeze({
@@ -28,7 +28,7 @@ const leastBytes = Object.freeze({
 })
 const rootName = 'selfType'
 
-/** The type of a schema, or undefined when its values are not visible to expressions. */
+/** Returns the type of a schema, or undefined if expressions cannot see its values. */
 export function declareSchema(
   schema: Schema,
   types: ObjectTypes,
@@ -57,7 +57,7 @@ export function declareSchema(
   }
 }
 
-/** Of metadata, expressions see the names only. */
+/** Expressions can see only the names in metadata. */
 const metadataSchema: Schema = {
   type: 'object',
   properties: { name: { type: 'string' }, generateName: { type: 'string' } },
@@ -139,7 +139,7 @@ function declareText(schema: Schema): DeclaredType {
   }
 }
 
-/** In bytes, of which a character may take four. */
+/** Returns the largest size in bytes; a character may have four. */
 function textMax(schema: Schema): number {
   const own = boundOf(schema, 'maxLength')
   if (own !== undefined) return own * 4

@@ -16,7 +16,7 @@ import { opaqueKind, textOf } from './opaque-values.ts'
 
 const { bool, int, string } = celTypes
 
-/** A version as semver.org 2.0.0 has it. */
+/** A version of semver.org 2.0.0. */
 interface Version {
   readonly numbers: readonly [bigint, bigint, bigint]
   readonly prerelease: readonly string[]
@@ -32,7 +32,7 @@ const parsing = {
 }
 const accessing = { cost: () => 1, estimate: nominal, isCostByName: true }
 
-/** semver(), isSemver() and comparisons of versions. */
+/** Adds semver(), isSemver() and comparisons of versions. */
 export const semverLibrary: CelLibrary = {
   name: 'kubernetes.semver',
   constants: {
@@ -110,7 +110,7 @@ export const semverLibrary: CelLibrary = {
 const pattern =
   /^(0|[1-9]\d{0,18})\.(0|[1-9]\d{0,18})\.(0|[1-9]\d{0,18})(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\+[0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*)?$/
 
-/** Longer text is no version, and is not matched. */
+/** A longer text is not a version, and is not matched. */
 const lengthMax = 1024
 
 function parse(text: string, isLoose: boolean): Version | undefined {
@@ -123,7 +123,7 @@ function parse(text: string, isLoose: boolean): Version | undefined {
   }
 }
 
-/** `v1.02` as `1.2.0`. */
+/** Normalizes `v1.02` to `1.2.0`. */
 function tightened(text: string): string {
   const [, numbers = '', rest = ''] = /^v?([\d.]*)(.*)$/s.exec(text.trim()) ?? []
   const parts = numbers.split('.').map((part) => part.replace(/^0+(?=\d)/, ''))

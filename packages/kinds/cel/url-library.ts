@@ -45,7 +45,7 @@ const parts: Readonly<Record<string, { id: string; of: (url: UrlParts) => string
     getEscapedPath: { id: 'url_get_escaped_path', of: ({ path }) => escapedPath(path) },
   })
 
-/** url(), isURL() and the parts of a URL. */
+/** Adds url(), isURL() and the parts of a URL. */
 export const urlLibrary: CelLibrary = {
   name: 'kubernetes.url',
   constants: {
@@ -95,7 +95,7 @@ function parsed(text: string): UrlParts {
   )
 }
 
-/** The parts, or what is wrong: an absolute URL, or a path that starts with a slash. */
+/** Returns the parts of an absolute URL, or of a path that starts with a slash, or an error. */
 function parse(text: string): UrlParts | string {
   if (text === '') return 'empty url'
   // oxlint-disable-next-line no-control-regex

@@ -128,7 +128,7 @@ function controllerText({ metadata }: ControllerRevision): string {
   return `${kind.toLowerCase()}/${owner.name}`
 }
 
-/** In order of precedence: what the job ended as, that it is going away, why it waits. */
+/** In order of precedence: the job's result, its deletion, the reason why it waits. */
 function jobStatusText({ metadata, status }: Job): string {
   const is = (type: string) =>
     status?.conditions?.find((condition) => condition.type === type)?.status === 'True'

@@ -7,7 +7,7 @@ import {
 } from '@skerry/api'
 import { ageCell, columnsOf, firstFew, integer, nameCell } from './column.ts'
 
-/** What autoscaling/v1 has in place of metrics. */
+/** The fields of autoscaling/v1 in place of metrics. */
 interface CpuTarget {
   spec?: { targetCPUUtilizationPercentage?: number }
   status?: { currentCPUUtilizationPercentage?: number }
@@ -90,7 +90,7 @@ function percentText(percentage: number | undefined): string | undefined {
   return percentage === undefined ? undefined : `${percentage}%`
 }
 
-/** `<nil>` is what upstream shows where a metric lacks the value that its type calls for. */
+/** Upstream shows `<nil>` if a metric lacks the value that its type requires. */
 function quantityText(quantity: string | undefined): string {
   return quantity === undefined ? '<nil>' : canonicalQuantity(quantity)
 }

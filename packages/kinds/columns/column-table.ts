@@ -8,7 +8,7 @@ import { podRowConditions } from './pod-cells.ts'
 import { policyColumns } from './policy-columns-table.ts'
 import { storageColumns } from './storage-columns-table.ts'
 
-/** Printer columns keyed `group/Kind`, core kinds as `/Pod`; kinds not here show the defaults. */
+/** Printer columns keyed `group/Kind`, core kinds as `/Pod`. Other kinds show the defaults. */
 export const columns: Readonly<Record<string, readonly Column[]>> = Object.freeze({
   ...coreColumns,
   ...appsColumns,
@@ -18,6 +18,6 @@ export const columns: Readonly<Record<string, readonly Column[]>> = Object.freez
   ...storageColumns,
 })
 
-/** What is said of a whole row, for the kinds of which something can be. */
+/** The conditions of a whole row, for the kinds that have any. */
 export const rowConditions: Readonly<Record<string, (object: AnyObject) => TableRowCondition[]>> =
   Object.freeze({ '/Pod': podRowConditions })

@@ -17,7 +17,7 @@ export interface CellOf<T> {
   readonly cell: (object: T, nowMs: number) => Cell
   readonly type?: Column['type']
   readonly format?: string
-  /** 0 (default): always shown; 1: only with -o wide. */
+  /** 0 (default) means always shown, 1 only with -o wide. */
   readonly priority?: number
 }
 
@@ -46,7 +46,7 @@ export const ageCell: CellOf<KubeObject> = {
   cell: (object, nowMs) => ageOf(object.metadata.creationTimestamp, nowMs),
 }
 
-/** The columns of kinds for which nothing better is known. */
+/** The columns of kinds without special ones. */
 export const defaultColumns = columnsOf<KubeObject>([
   nameCell,
   {
@@ -77,7 +77,7 @@ export function joined(texts: readonly string[] | undefined, separator = ','): s
   return (texts ?? []).join(separator)
 }
 
-/** `a=b,c=d`, sorted by key. */
+/** Formats labels as `a=b,c=d`, sorted by key. */
 export function labelsText(labels: Readonly<Record<string, string>> | undefined): string {
   const entries = Object.entries(labels ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))
   return entries.map(([key, value]) => `${key}=${value}`).join(',') || '<none>'
@@ -92,7 +92,7 @@ export function selectorText(selector: LabelSelectorFields | undefined): string 
   }
 }
 
-/** The first few of a list, and how many more there are. */
+/** Formats the first few of a list, and the number of further ones. */
 export function firstFew(texts: readonly string[], most: number, separator = ','): string {
   const shown = texts.slice(0, most).join(separator)
   return texts.length > most ? `${shown} + ${texts.length - most} more...` : shown

@@ -9,8 +9,8 @@ const ageColumn: CustomResourceColumnDefinition = {
 }
 
 /**
- * The columns of a CRD's version: the name, then its additionalPrinterColumns, or the age where it
- * has none. A path that cannot be read gives empty cells; the CRD's validation reports it.
+ * Returns the columns of a CRD's version: the name, then its additionalPrinterColumns, or the age
+ * if it has none. An unreadable path yields blank cells; the CRD's validation reports it.
  */
 export function customColumns(
   definitions: readonly CustomResourceColumnDefinition[] | undefined,
@@ -45,7 +45,7 @@ function readablePath(text: string): JsonPath | undefined {
   }
 }
 
-/** A path that does not fit the object leads nowhere. */
+/** A path that does not fit the object finds nothing. */
 function firstFound(path: JsonPath, object: unknown): unknown[] {
   try {
     return evaluateJsonPath(path, object).slice(0, 1)
@@ -55,7 +55,7 @@ function firstFound(path: JsonPath, object: unknown): unknown[] {
   }
 }
 
-/** The CRD's validation admits only these types. */
+/** The CRD's validation allows only these types. */
 function columnType(type: string): Column['type'] {
   switch (type) {
     case 'integer':
@@ -86,7 +86,7 @@ function cellOf(type: string, value: unknown, nowMs: number): Cell {
   }
 }
 
-/** As upstream's JSON encoder writes it: sorted, and with HTML's characters escaped. */
+/** Formats JSON like upstream's encoder: sorted, and with HTML's special characters escaped. */
 function textOf(value: unknown): string {
   if (value === null) return '<no value>'
   if (typeof value === 'string') return value

@@ -1,6 +1,6 @@
 import type { DiscoveryV1EndpointPort, EndpointSubset, Service, ServicePort } from '@skerry/api'
 
-/** `ip:port` of every ready address; only the ip where a subset has no ports. */
+/** Formats `ip:port` of every ready address; only the ip if a subset has no ports. */
 export function endpointTexts(subsets: readonly EndpointSubset[] | undefined): string[] {
   return (subsets ?? []).flatMap((subset) => {
     // A list that is required but empty may be null.
@@ -14,7 +14,7 @@ export function slicePortTexts(ports: readonly DiscoveryV1EndpointPort[] | undef
   return (ports ?? []).map(({ port, name }) => (port === undefined ? (name ?? '*') : String(port)))
 }
 
-/** `80/TCP`, and with a node port `80:30080/TCP`. */
+/** Formats `80/TCP`, and with a node port `80:30080/TCP`. */
 export function servicePortsText(ports: readonly ServicePort[] | undefined): string {
   return (ports ?? [])
     .map(({ port, nodePort, protocol = 'TCP' }) =>
@@ -38,7 +38,7 @@ export function serviceExternalIpText({ spec, status }: Service): string {
   }
 }
 
-/** Addresses that a load balancer answers on, sorted, each once. */
+/** Returns the addresses of a load balancer, sorted, each once. */
 export function balancerAddresses(
   status: { ingress?: readonly { ip?: string; hostname?: string }[] } | undefined,
 ): string[] {

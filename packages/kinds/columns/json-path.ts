@@ -1,5 +1,5 @@
 /**
- * JSONPath as CRDs may use it for columns (kubectl's dialect without range): fields with escapes,
+ * A JSONPath for the columns of CRDs (kubectl's dialect without range): fields with escapes,
  * indexes, slices, wildcards, recursion, unions and filters.
  */
 export type JsonPath = readonly JsonPathStep[]
@@ -29,14 +29,14 @@ const operators: Readonly<Record<string, (a: Scalar, b: Scalar) => boolean>> = O
   '>=': (a, b) => a >= b,
 })
 
-/** Throws RangeError for a path that cannot be read. */
+/** Throws RangeError for an unreadable path. */
 export function parseJsonPath(text: string): JsonPath {
   return new JsonPathParser(text).parse()
 }
 
 /**
- * All that the path leads to; a missing field leads to nothing. Throws RangeError where the value
- * is not of the type that the path supposes.
+ * Returns everything that the path finds. A missing field finds nothing. Throws RangeError if a
+ * value does not have the type that the path requires.
  */
 export function evaluateJsonPath(path: JsonPath, root: unknown): unknown[] {
   return path.reduce<unknown[]>((values, step) => evaluateStep(step, values), [root])
@@ -152,14 +152,14 @@ class JsonPathParser {
   #parseDot(): JsonPathStep | undefined {
     this.#position += 1
     const next = this.#text.charAt(this.#position)
-    // A second dot is left to be read as the start of the field after the recursion.
+    // A second dot is left, and starts the field after the recursion.
     if (next === '.') return { type: 'recursive' }
     if (next === '' || next === '[') return undefined
     const name = this.#takeField()
     return name === '*' ? { type: 'wildcard' } : { type: 'field', name: name.replaceAll('\\', '') }
   }
 
-  /** A name up to the next character that ends one, unless that is escaped. */
+  /** Reads a name up to the next unescaped character that ends it. */
   #takeField(): string {
     const [name = ''] = /^(?:\\.|[^\s.,[\]$@{}\\])*/.exec(this.#text.slice(this.#position)) ?? []
     if (name === '') throw this.#unreadable()
@@ -199,7 +199,7 @@ class JsonPathParser {
     }
   }
 
-  /** What stands between this bracket and the one that closes it. */
+  /** Reads the text between this bracket and the one that closes it. */
   #takeBracket(): string {
     const start = this.#position + 1
     let depth = 0
@@ -226,7 +226,7 @@ class JsonPathParser {
     return (match[1] ?? '').replaceAll(/\\(.)/gs, '$1')
   }
 
-  /** A number or boolean to compare with; or a field that lacks its dot, as kubectl allows. */
+  /** Parses a number or boolean to compare with, or a field that lacks its dot, which kubectl allows. */
   #parseWord(isFirst: boolean): JsonPathStep {
     const word = /^[+-]?\d+(?:\.\d+)?$/.exec(this.#text.slice(this.#position))?.[0]
     if (word !== undefined) {

@@ -77,7 +77,7 @@ export const networkingColumns: Readonly<Record<string, readonly Column[]>> = Ob
   'discovery.k8s.io/EndpointSlice': endpointSlice,
 })
 
-/** The count after the first three is that of rules, also of those without a host. */
+/** The number after the first three counts rules, including those without a host. */
 function hostsText(all: readonly IngressRule[] | undefined): string {
   const rules = all ?? []
   const hosts: string[] = []

@@ -1,17 +1,17 @@
 import { ageOf, type AnyObject, type ContainerStatus, type Pod } from '@skerry/api'
 import type { TableRowCondition } from './table.ts'
 
-/** What `kubectl get pods` says of a pod's containers. */
+/** The cells of `kubectl get pods` about a pod's containers. */
 export interface PodSummary {
   status: string
   readyContainers: number
   totalContainers: number
   restarts: number
-  /** RFC 3339; when a container was last seen to end before it was started again. */
+  /** The end of the container's last run before a restart (RFC 3339). */
   lastRestart: string | undefined
 }
 
-/** Upstream's reading of a pod in one word: the most telling reason of its containers. */
+/** Summarizes a pod in one word as upstream does: the most telling reason of its containers. */
 export function summarizePod(pod: Pod): PodSummary {
   const sidecars = new Set(
     (pod.spec?.initContainers ?? [])
@@ -55,10 +55,10 @@ export function readinessGatesText(pod: Pod): string {
   return `${passed.length}/${gates.length}`
 }
 
-/** A pod that ended is a completed row. */
+/** A finished pod is a completed row. */
 export function podRowConditions(object: AnyObject): TableRowCondition[] {
   // The table of columns names this function for pods alone, and the registry has decoded each
-  // object against its kind's schema: an AnyObject here is a Pod.
+  // object against its kind's schema, so an AnyObject here is a Pod.
   const phase = (object as unknown as Pod).status?.phase
   if (phase !== 'Succeeded' && phase !== 'Failed') return []
   const message = phase === 'Succeeded' ? 'The pod has completed successfully.' : 'The pod failed.'
@@ -73,7 +73,7 @@ function reasonOfPod(pod: Pod): string {
   return pod.status?.reason || pod.status?.phase || ''
 }
 
-/** Walks the init containers up to the first that holds the pod back. */
+/** Walks the init containers up to the first one that the pod waits for. */
 function summarizeInit(pod: Pod, sidecars: ReadonlySet<string>) {
   const seen: ContainerStatus[] = []
   let readySidecars = 0
@@ -101,7 +101,7 @@ function reasonOfEnd(ended: { reason?: string; signal?: number; exitCode: number
   return ended.signal ? `Signal:${ended.signal}` : `ExitCode:${ended.exitCode}`
 }
 
-/** The first container's reason wins; a pod that still runs something is not Completed. */
+/** The first container's reason wins. A pod that still runs something is not Completed. */
 function reasonOfContainers(pod: Pod, main: readonly ContainerStatus[], reason: string): string {
   let failure: string | undefined
   let result = reason

@@ -246,7 +246,7 @@ function paramKindText(paramKind: ParamKind | undefined): string {
   return paramKind ? `${paramKind.apiVersion ?? ''}/${paramKind.kind ?? ''}` : '<unset>'
 }
 
-/** A reference without a namespace may mean any, as the parameter's scope is not known here. */
+/** A reference without a namespace may mean any, because the parameter's scope is not known here. */
 function paramRefText(paramRef: ParamRef | undefined): string {
   if (paramRef?.name) return `${paramRef.namespace || '*'}/${paramRef.name}`
   return paramRef?.selector ? JSON.stringify(paramRef.selector) : '<unset>'

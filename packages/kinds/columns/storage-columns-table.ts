@@ -84,7 +84,7 @@ export const storageColumns: Readonly<Record<string, readonly Column[]>> = Objec
 })
 
 function taintOf({ spec }: DeviceTaintRule): Partial<DeviceTaint> {
-  // The type leaves it open; stored objects were decoded against that definition.
+  // The type is open; stored objects were decoded against that definition.
   return (spec.taint ?? {}) as Partial<DeviceTaint>
 }
 

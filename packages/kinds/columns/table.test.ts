@@ -6,7 +6,7 @@ import { builtinKinds } from '../builtin-kinds.ts'
 import type { Kind, AnyObject } from '@skerry/api'
 import { tableOf, type TableColumnDefinition, type TableRowCondition } from './table.ts'
 
-/** One row as dev/hack/generate-api/record-tables.ts recorded it from an upstream server. */
+/** One row that dev/hack/generate-api/record-tables.ts recorded from an upstream server. */
 interface RecordedRow {
   group: string
   version: string
@@ -50,7 +50,7 @@ test('the cells of a row read as upstream prints the same object', async () => {
   for (const row of recorded) {
     const kind = await kindOfRow(row)
     const input = { kind, objects: [row.object], metadata: {} }
-    // The server's Date has whole seconds; the row was made some time within that second.
+    // The server's Date has whole seconds; the row was created some time within that second.
     const tables = [0, 999].map((ms) => tableOf({ ...input, nowMs: row.nowMs + ms }))
     const actual = tables[0]?.rows[0]?.cells.map((cell, index) =>
       cell === row.cells[index] ? cell : tables[1]?.rows[0]?.cells[index],

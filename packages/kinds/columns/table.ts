@@ -10,7 +10,7 @@ export interface TableColumnDefinition {
   priority: number
 }
 
-/** metav1.TableRowCondition; kubectl hides rows that are Completed where asked to. */
+/** metav1.TableRowCondition. kubectl hides rows that are Completed if requested. */
 export interface TableRowCondition {
   type: 'Completed'
   status: 'True' | 'False' | 'Unknown'
@@ -32,7 +32,7 @@ export interface Table {
   rows: TableRow[]
 }
 
-/** metav1.PartialObjectMetadata: an object of any kind without all but its metadata. */
+/** metav1.PartialObjectMetadata: the metadata of an object of any kind. */
 export interface PartialObjectMetadata {
   kind: 'PartialObjectMetadata'
   apiVersion: 'meta.k8s.io/v1'
@@ -44,15 +44,15 @@ export interface TableInput {
   readonly objects: readonly AnyObject[]
   /** Milliseconds since the Unix epoch, for ages. */
   readonly nowMs: number
-  /** The query parameter of that name. Default Metadata. */
+  /** The query parameter of that name. Default: Metadata. */
   readonly includeObject?: 'None' | 'Metadata' | 'Object'
-  /** Of the list; for one object, its resourceVersion. */
+  /** The metadata of the list; for one object, its resourceVersion. */
   readonly metadata: ListMeta
-  /** False for all but the first event of a watch. Default true. */
+  /** False for all events of a watch except the first. Default: true. */
   readonly hasHeaders?: boolean
 }
 
-/** The answer to `Accept: application/json;as=Table;v=v1;g=meta.k8s.io`. */
+/** Answers `Accept: application/json;as=Table;v=v1;g=meta.k8s.io`. */
 export function tableOf(input: TableInput): Table {
   const { kind, objects, nowMs, metadata, includeObject = 'Metadata', hasHeaders = true } = input
   const conditionsOf = rowConditions[`${kind.group}/${kind.kind}`]
@@ -72,7 +72,7 @@ export function tableOf(input: TableInput): Table {
   }
 }
 
-/** The answer to `Accept: application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io`. */
+/** Answers `Accept: application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io`. */
 export function partialObjectMetadata(object: AnyObject): PartialObjectMetadata {
   return {
     kind: 'PartialObjectMetadata',

@@ -1,4 +1,4 @@
-/** All of api that needs the Common Expression Language; reached through expressions.ts only. */
+/** The part of kinds that needs the Common Expression Language. Import it only through expressions.ts. */
 export {
   CelCompileError,
   CelCostError,

@@ -3,9 +3,9 @@ import type * as Engine from './expression-engine.ts'
 let engine: typeof Engine | undefined
 
 /**
- * Brings in what checks and evaluates expressions and patterns: 9 MB in memory, which a cluster
- * without definitions and policies never needs. A kind whose hooks call expressions() names this
- * one as its `load`.
+ * Loads the code that checks and evaluates expressions and patterns: 9 MB in memory, which a
+ * cluster without definitions and policies never needs. A kind whose hooks call expressions() names
+ * this function as its `load`.
  */
 export async function loadExpressions(): Promise<void> {
   engine ??= await import('./expression-engine.ts')

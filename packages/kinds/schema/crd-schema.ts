@@ -6,13 +6,13 @@ export interface CrdSchema {
   schemaName: string
 }
 
-/** Where the type of a custom resource stands in its own SchemaSet. */
+/** The name of a custom resource's type in its own SchemaSet. */
 const rootName = 'CustomResource'
 
 /**
- * A CRD's openAPIV3Schema in the shape that built-in kinds have. Nothing is refused here: see
- * checkStructural. The root is marked as embeddedResource, which is how other code tells a custom
- * resource from a built-in kind.
+ * Converts a CRD's openAPIV3Schema to the shape that built-in kinds have. It refuses nothing; see
+ * checkStructural. The root is marked as embeddedResource, by which other code distinguishes a
+ * custom resource from a built-in kind.
  */
 export function schemaFromCrd(openAPIV3Schema: unknown): CrdSchema {
   const root = isJsonObject(openAPIV3Schema)
@@ -22,28 +22,28 @@ export function schemaFromCrd(openAPIV3Schema: unknown): CrdSchema {
   return { schemas: { ...objectMetaSchemas, [rootName]: rootSchema }, schemaName: rootName }
 }
 
-/** Every resource has these, whatever its schema says. */
+/** Every resource has these fields, whatever its schema contains. */
 function withMeta(schema: Schema): Schema {
   const { properties } = schema
   const text: Schema = { type: 'string' }
-  // An embedded resource's schema may know which kind it is.
+  // An embedded resource's schema may fix its kind.
   const { apiVersion = text, kind = text } = properties ?? {}
   const metadata = { ref: objectMetaName, ...namesOf(properties?.['metadata']) }
   const meta = { apiVersion, kind, metadata }
   return { ...schema, properties: { ...properties, ...meta } }
 }
 
-/** All that a definition may say of metadata: rules for `name` and `generateName`. */
+/** A definition can restrict only `name` and `generateName` in metadata. */
 function namesOf(metadata: Schema | undefined): Pick<Schema, 'names'> {
   const { name, generateName } = metadata?.properties ?? {}
   if (!name && !generateName) return {}
   return { names: { ...(name ? { name } : {}), ...(generateName ? { generateName } : {}) } }
 }
 
-/** By the JSON they were made of: the parts of oneOf and the like are converted when first met. */
+/** Schemas by the JSON they were made from: the parts of oneOf and the like are converted when first used. */
 const convertedProps = new WeakMap<object, Schema>()
 
-/** JSONSchemaProps as a Schema; what has no field of its own stays in `validations`. */
+/** Converts JSONSchemaProps to a Schema; keywords without a field of their own stay in `validations`. */
 export function schemaFromProps(props: Readonly<JsonObject>): Schema {
   const known = convertedProps.get(props)
   if (known) return known

@@ -1,8 +1,8 @@
 import { checkDnsLabel, checkDnsSubdomain, parseDurationMs } from '@skerry/api'
 
 /**
- * The string formats that upstream checks; an unknown format is not checked. Patterns are linear:
- * no repetition stands inside another over the same characters.
+ * Checks the string formats that upstream checks; unknown formats are not checked. Patterns are
+ * linear: no repetition contains another over the same characters.
  */
 export function matchesFormat(format: string, text: string): boolean {
   return checks[plainName(format)]?.(text) ?? true
@@ -12,14 +12,17 @@ export function isKnownFormat(format: string): boolean {
   return Object.hasOwn(checks, plainName(format))
 }
 
-/** Hyphens in the name of a format say nothing. */
+/** Hyphens in the name of a format are ignored. */
 function plainName(format: string): string {
   return format.replaceAll('-', '')
 }
 
 const ipv4Part = '(?:25[0-5]|2[0-4][0-9]|[01]?[0-9]?[0-9])'
 const ipv4Pattern = new RegExp(`^${ipv4Part}(?:\\.${ipv4Part}){3}$`)
-/** One label with at most one hyphen, after its first character, or several and a last one of letters. */
+/**
+ * One label with at most one hyphen, after its first character, or several labels with a last one
+ * of letters.
+ */
 const hostnamePattern =
   /^(?:[a-zA-Z0-9\p{S}\p{L}]-?[a-zA-Z0-9\p{S}\p{L}]{0,62}|(?:[a-zA-Z0-9\p{S}\p{L}](?:[-a-zA-Z0-9\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?\.)+[a-zA-Z\p{L}]{2,63})$/u
 const hexGroup = /^[0-9a-fA-F]{1,4}$/
@@ -67,7 +70,7 @@ function isIpv4(text: string): boolean {
   return ipv4Pattern.test(text)
 }
 
-/** At most one `::`; the last two groups may be an IPv4 address. */
+/** Accepts at most one `::`; the last two groups may be an IPv4 address. */
 function isIpv6(text: string): boolean {
   const halves = text.split('::')
   if (halves.length > 2 || !text.includes(':')) return false
@@ -89,7 +92,7 @@ function isCidr(text: string): boolean {
   return isIpv4(address) ? Number(bits) <= 32 : isIpv6(address) && Number(bits) <= 128
 }
 
-/** Words that upstream's format also takes: `3 days`, `2 weeks`. */
+/** Words that upstream's format also accepts: `3 days`, `2 weeks`. */
 function isLongDuration(text: string): boolean {
   return /^\d+(?:\.\d+)? *(?:ns|nano|us|µs|micro|ms|milli|s|sec|secs|second|seconds|m|min|mins|minute|minutes|h|hr|hrs|hour|hours|d|day|days|w|wk|week|weeks)$/.test(
     text,

@@ -8,8 +8,8 @@ const truth = { type: 'boolean' } as const
 const count = { type: 'integer', format: 'int64' } as const
 
 /**
- * metadata of a custom resource, under the names that built-in kinds use: the one part of it that
- * is typed like theirs, whatever its own schema says.
+ * The metadata of a custom resource, under the names that built-in kinds use: the only part that is
+ * typed like theirs, whatever its own schema contains.
  */
 export const objectMetaSchemas: SchemaSet = {
   [objectMetaName]: {

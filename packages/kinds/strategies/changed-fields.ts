@@ -1,6 +1,6 @@
 import { isSame } from './checks.ts'
 
-/** Two lines for each field that is not the same, where upstream prints a diff of the two. */
+/** Writes two lines for each field that differs, where upstream prints a diff of the two. */
 export function changedFields(next: object, old: object): string {
   const values = new Map<string, unknown>(Object.entries(next))
   const before = new Map<string, unknown>(Object.entries(old))

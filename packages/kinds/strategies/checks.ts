@@ -13,8 +13,8 @@ import {
 import { memberAsSent } from '@skerry/bodies'
 
 /**
- * The small checks that validation is made of. Each takes a value, the path of its field, and the
- * list to which it adds what it finds wrong, in upstream's words.
+ * The small checks of which validation consists. Each takes a value, the path of its field, and the
+ * list to which it adds errors, in upstream's words.
  */
 export type Found = StatusCause[]
 
@@ -49,7 +49,7 @@ export function checkQualifiedField(value: string, field: string, found: Found):
   addInvalid(found, field, value, checkQualifiedName(value))
 }
 
-/** Absent counts as zero, as it does to clients in Go. */
+/** An omitted number counts as zero, as it does for Go clients. */
 export function checkNonNegative(value: number | undefined, field: string, found: Found): void {
   if (value !== undefined && value < 0) {
     found.push(fieldInvalid(field, value, 'must be greater than or equal to 0'))
@@ -93,12 +93,12 @@ export function checkPort(value: number | string | undefined, field: string, fou
   else checkPortNumber(value, field, found)
 }
 
-/** User and group ids. */
+/** Checks user and group ids. */
 export function checkId(value: number | undefined, field: string, found: Found): void {
   if (value !== undefined) checkRange(value, { min: 0, max: int32Max }, field, found)
 }
 
-/** The value must be one of `supported`; upstream names them in that order. */
+/** The value must be one of `supported`; upstream lists them in that order. */
 export function checkOneOf(
   value: string | undefined,
   supported: readonly string[],
@@ -110,7 +110,7 @@ export function checkOneOf(
   }
 }
 
-/** Like checkOneOf, where a value must be there. */
+/** Does the same as checkOneOf for a required value. */
 export function checkRequiredOneOf(
   value: string | undefined,
   supported: readonly string[],
@@ -125,7 +125,7 @@ export function checkUnchanged(next: unknown, old: unknown, field: string, found
   if (!isSame(next, old)) found.push(fieldInvalid(field, next ?? null, immutableText))
 }
 
-/** As checkUnchanged, for members that are lists or maps. */
+/** Does the same as checkUnchanged for members that are lists or maps. */
 export function checkMemberUnchanged<T extends object>(
   next: T,
   old: T,
@@ -136,7 +136,7 @@ export function checkMemberUnchanged<T extends object>(
   found.push(fieldInvalid(member, memberAsSent(next, member), immutableText))
 }
 
-/** Absent, null and, for lists and maps, empty are all the same. */
+/** Treats undefined, null and, for lists and maps, empty as equal. */
 export function isSame(next: unknown, old: unknown): boolean {
   return equalJson(withoutEmpty(next), withoutEmpty(old))
 }
@@ -162,7 +162,7 @@ export function checkRelativePath(path: string, field: string, found: Found): vo
   checkNoParentSteps(path, field, found)
 }
 
-/** A path that a volume may write: relative, and not one that the volume keeps for itself. */
+/** Checks a path that a volume may write: relative, and not reserved for the volume itself. */
 export function checkProjectedPath(path: string, field: string, found: Found): void {
   checkRelativePath(path, field, found)
   if (path.startsWith('..') && !path.startsWith('../../api/')) {

@@ -14,7 +14,7 @@ const statuses = ['False', 'True', 'Unknown']
 const reasonBytesMax = 1_024
 const messageBytesMax = 32 * 1_024
 
-/** metav1.Condition, for the kinds whose conditions upstream checks. */
+/** Checks metav1.Condition for the kinds whose conditions upstream checks. */
 export function checkConditions(
   conditions: readonly Loose<Condition>[],
   path: string,
@@ -30,7 +30,7 @@ export function checkConditions(
   }
 }
 
-/** As a Go struct prints them. */
+/** Orders the fields as a Go struct prints them. */
 export function shownConditions(conditions: readonly Loose<Condition>[]): object[] {
   return conditions.map(
     ({ type, status, observedGeneration, lastTransitionTime, reason, message }) => ({

@@ -17,8 +17,8 @@ const context: StrategyContext = {
   userGroups: ['system:masters', 'system:authenticated'],
 }
 
-// Recorded from Kubernetes 1.36.3: what it answers to creating the object, without what admission
-// plugins add, server-side allocations and nulls.
+// The answers of Kubernetes 1.36.3 to creating the object, as recorded, without changes by
+// admission plugins, server-side allocations and nulls.
 const goldens: Golden[] = JSON.parse(
   readFileSync(new URL('testdata/defaults.json', import.meta.url), 'utf8'),
 )
@@ -33,7 +33,7 @@ for (const [at, { object, result }] of goldens.entries()) {
   })
 }
 
-/** As the registry does it: decode, prepare, default. */
+/** Decodes, prepares and sets defaults, as the registry does. */
 function created(object: AnyObject): AnyObject {
   const next = structuredClone(object)
   next.metadata.uid = 'UID'

@@ -4,7 +4,10 @@ import { checkSubdomainField, type Found } from './checks.ts'
 const pathFormat = String.raw`[A-Za-z0-9/\-._~%!$&'()*+,;=:]+`
 const pathPattern = new RegExp(`^${pathFormat}$`)
 
-/** Names of controllers and signers: a domain, a slash, and a path that the domain's owner chose. */
+/**
+ * Checks the names of controllers and signers: a domain, a slash, and a path that the domain's
+ * owner chose.
+ */
 export function checkDomainPrefixedPath(value: string, field: string, found: Found): void {
   if (!value) {
     found.push(fieldRequired(field))

@@ -24,7 +24,7 @@ export function checkAtMostAll(value: IntOrPercent | undefined, field: string, f
   found.push(fieldInvalid(field, value, 'must not be greater than 100%'))
 }
 
-/** The number before a percent sign, or the number itself; what is neither counts as zero. */
+/** Checks the number before a percent sign, or the number itself; anything else counts as zero. */
 export function isZero(value: IntOrPercent | undefined): boolean {
   if (typeof value !== 'string') return (value ?? 0) === 0
   return Number.parseInt(value, 10) === 0 || !/^[0-9]+%?$/.test(value)

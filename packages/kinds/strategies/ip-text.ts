@@ -6,7 +6,7 @@ export type IpNumbers =
   | { readonly family: 4; readonly parts: readonly number[] }
   | { readonly family: 6; readonly parts: readonly number[] }
 
-/** Undefined when the text is no address. Leading zeros in IPv4 are decimal, as upstream reads them. */
+/** Returns undefined if the text is not an address. Leading zeros in IPv4 are decimal, as in upstream. */
 export function parseIp(text: string): IpNumbers | undefined {
   if (!text.includes(':')) {
     const parts = parseIpv4(text)
@@ -39,13 +39,13 @@ export function isIpv6(text: string): boolean {
   return parseIp(text)?.family === 6
 }
 
-/** One address or network of each family, and no more than those two. */
+/** Returns true for at most one address or network of each family. */
 export function isOnePerFamily(addresses: readonly (IpNumbers | undefined)[]): boolean {
   const families = new Set(addresses.map((address) => address?.family))
   return addresses.length <= 2 && families.size === addresses.length && !families.has(undefined)
 }
 
-/** Fields older than strict checking take any spelling that all programs read the same way. */
+/** Fields older than strict checking accept any spelling that all programs read the same way. */
 export function checkIp(text: string, field: string, found: Found): boolean {
   const ip = parseIp(text)
   const fault = ip
@@ -60,7 +60,7 @@ function faultOfIp(text: string, { family, parts }: IpNumbers): string | undefin
   return text.includes(':') ? 'must not be an IPv4-mapped IPv6 address' : 'must not have leading 0s'
 }
 
-/** Newer fields take one spelling only. */
+/** Newer fields accept one spelling only. */
 export function checkCanonicalIp(text: string, field: string, found: Found): boolean {
   if (!checkIp(text, field, found)) return false
   const ip = parseIp(text)
@@ -94,7 +94,7 @@ export function checkCanonicalCidr(text: string, field: string, found: Found): b
   return checkSpelling(text, `${ipText(networkOf(cidr))}/${cidr.prefixLength}`, field, found)
 }
 
-/** An address with the length of its network's prefix, in one spelling. */
+/** Checks an address with its network's prefix length, in one spelling. */
 export function checkInterfaceAddress(text: string, field: string, found: Found): void {
   const cidr = parseCidr(text)
   if (cidr) checkSpelling(text, `${ipText(cidr.ip)}/${cidr.prefixLength}`, field, found)
@@ -110,7 +110,7 @@ function checkSpelling(text: string, canonical: string, field: string, found: Fo
   return false
 }
 
-/** Addresses to which services may send: nothing that a node would take for itself. */
+/** Checks addresses to which services may send: none that a node would treat as its own. */
 export function checkEndpointIp(text: string, field: string, found: Found): void {
   const ip = parseIp(text)
   if (!ip) {
@@ -176,7 +176,7 @@ function parseGroups(text: string, isEnd: boolean): number[] | undefined {
   return groups
 }
 
-/** Is the first a part of the second, and not all of it? */
+/** Returns true if the first network is a proper part of the second. */
 export function isWithin(inner: CidrNumbers, outer: CidrNumbers): boolean {
   if (inner.ip.family !== outer.ip.family || inner.prefixLength <= outer.prefixLength) return false
   const width = inner.ip.family === 4 ? 8 : 16
@@ -187,7 +187,7 @@ export function isWithin(inner: CidrNumbers, outer: CidrNumbers): boolean {
   return true
 }
 
-/** As RFC 5952 wants it. */
+/** Formats an address according to RFC 5952. */
 export function ipText({ family, parts }: IpNumbers): string {
   if (family === 4) return parts.join('.')
   const hex = parts.map((part) => part.toString(16))
@@ -206,7 +206,7 @@ function longestZeros(parts: readonly number[]): { start: number; length: number
   return best
 }
 
-/** The first address of the network. */
+/** Returns the first address of the network. */
 export function networkOf({ ip, prefixLength }: CidrNumbers): IpNumbers {
   const width = ip.family === 4 ? 8 : 16
   const parts = ip.parts.map((part, at) => part & maskOfPart(prefixLength, at, width))

@@ -1,7 +1,7 @@
 import { quoteGo } from '@skerry/api'
 import { ipText, networkOf, parseCidr, parseIp } from './ip-text.ts'
 
-/** Spellings that are taken and that other programs may read differently. */
+/** Warns of spellings that are accepted but that other programs may read differently. */
 export function warningsOfIp(text: string, field: string): string[] {
   const ip = parseIp(text)
   if (!ip) return []

@@ -5,13 +5,16 @@ interface WithStatus extends KubeObject {
   status?: unknown
 }
 
-/** Sets or removes `field` so that `next` has of it what `old` has. */
+/** Sets or removes `field` so that `next` has the same value as `old`. */
 export function keepField<T extends object>(next: T, old: T, field: keyof T): void {
   if (old[field] === undefined) delete next[field]
   else next[field] = old[field]
 }
 
-/** The usual contract: clients write the spec, controllers write the status, each by its own path. */
+/**
+ * The usual contract: clients write the spec, controllers write the status, each through its own
+ * endpoint.
+ */
 export const statusApart = Object.freeze({
   prepareForCreate(next: WithStatus): void {
     next.status = {}

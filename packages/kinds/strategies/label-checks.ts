@@ -13,7 +13,7 @@ import type { Loose } from './typed-strategy.ts'
 
 type Labels = Readonly<Record<string, string>>
 
-/** Is a label selector as kinds have it; the API's LabelSelector is the one that matches. */
+/** A label selector as fields of kinds; the API's LabelSelector is the one that matches. */
 export type SelectorFields = NonNullable<PodAffinityTerm['labelSelector']>
 
 export function checkLabels(labels: Labels | undefined, field: string, found: Found): void {
@@ -37,12 +37,12 @@ export function isEmptySelector(selector: Loose<SelectorFields>): boolean {
   return Object.keys(matchLabels).length + matchExpressions.length === 0
 }
 
-/** False as well when the selector makes no sense; that is reported by checkLabelSelector. */
+/** Returns false as well if the selector is invalid, which checkLabelSelector reports. */
 export function selects(selector: Loose<SelectorFields> | undefined, labels: Labels): boolean {
   return labelSelectorOf(strictSelector(selector)).matches(labels)
 }
 
-/** Would upstream be able to make a selector of it? */
+/** Returns true if upstream could make a selector of it. */
 export function isUsableSelector(selector: Loose<SelectorFields> | undefined): boolean {
   const found: Found = []
   checkLabelSelector(selector, '', found)

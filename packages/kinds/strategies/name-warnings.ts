@@ -2,7 +2,7 @@ import { checkDnsLabel, type ObjectMeta } from '@skerry/api'
 
 const podNameUse = 'this is used in Pod names and hostnames'
 
-/** Names that are allowed and that make no good hostname. */
+/** Warns of names that are allowed but unsuitable as hostnames. */
 export function warningsOfName({ name = '' }: ObjectMeta, use = podNameUse): string[] {
   const faults = checkDnsLabel(name)
   if (faults.length === 0) return []

@@ -19,7 +19,7 @@ function replaced(version: string, by: string): string {
   return `deprecated since ${version}; use "${by}" instead`
 }
 
-/** What to use in place of a label that nodes once had; undefined for all others. */
+/** Returns the replacement of a former node label, or undefined for all other labels. */
 export function adviceOnNodeLabel(key: string): string | undefined {
   return oldLabels.get(key)
 }
@@ -47,7 +47,7 @@ export function warningsOfNodeTerms(
   )
 }
 
-/** A preference may name values that no label can have: it then prefers nothing. */
+/** A preference may contain values that no label can have; it then prefers nothing. */
 export function warningsOfTermValues(term: Loose<NodeSelectorTerm>, field: string): string[] {
   const warnings: string[] = []
   for (const [at, expression] of (term.matchExpressions ?? []).entries()) {

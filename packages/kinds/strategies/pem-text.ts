@@ -3,7 +3,7 @@ export interface PemBlock {
   readonly type: string
   readonly hasHeaders: boolean
   readonly base64: string
-  /** It begins as every certificate does: a DER sequence with a length of two bytes or more. */
+  /** True if it begins like every certificate: a DER sequence with a length of two bytes or more. */
   readonly isLongSequence: boolean
 }
 
@@ -25,5 +25,5 @@ export function pemBlocks(text: string): PemBlock[] {
   return found.filter(({ base64 }) => base64.length % 4 === 0 && isBase64.test(base64))
 }
 
-/** A block of other text is none. */
+/** A block of other text is not one. */
 const isBase64 = /^[A-Za-z0-9+/]*={0,2}$/

@@ -1,8 +1,8 @@
 import type { KubeObject, NameRule, Strategy, StrategyContext, StatusCause } from '@skerry/api'
 
 /**
- * T as it looks after decoding and before validation: every value has its type, but nothing is
- * certain to be there, not even what the schema calls required.
+ * T after decoding and before validation: every value has its type, but any may be missing, even
+ * those the schema requires.
  */
 export type Loose<T> = T extends readonly (infer Item)[]
   ? Loose<Item>[]
@@ -15,7 +15,7 @@ export type Loose<T> = T extends readonly (infer Item)[]
 /** A decoded object of kind T; decoding has set the three fields that all kinds share. */
 export type LooseObject<T> = Loose<Omit<T, keyof KubeObject>> & KubeObject
 
-/** Strategy with the kind's own type in place of AnyObject; see Strategy for what each hook does. */
+/** A strategy with the kind's own type in place of AnyObject; see Strategy for its hooks. */
 export interface TypedStrategy<T> {
   load?: () => Promise<void>
   defaults?: (object: LooseObject<T>) => void
@@ -47,9 +47,9 @@ export interface TypedPartUpdate<T> {
   validate: (next: LooseObject<T>, old: LooseObject<T>) => StatusCause[]
 }
 
-/** Turns hooks written for one kind into a record of the table. */
+/** Converts hooks written for one kind to an entry of the table. */
 export function strategyOf<T>(hooks: TypedStrategy<T>): Strategy {
-  // The registry decodes each object against its kind's schema before any hook sees it, and it
-  // hands a kind's objects only to that kind's strategy: an AnyObject here is a LooseObject<T>.
+  // The registry decodes each object against its kind's schema before any hook sees it, and passes
+  // a kind's objects only to that kind's strategy, so an AnyObject here is a LooseObject<T>.
   return Object.freeze(hooks) as unknown as Strategy
 }

@@ -1,8 +1,8 @@
 import type { Strategy, AnyObject } from '@skerry/api'
 
 /**
- * The strategy of a version that has another shape: what is checked is checked in the shape that
- * `convert` makes in place, so that causes name the fields that upstream names.
+ * Returns the strategy of a version with another shape. Objects are validated in the shape that
+ * `convert` makes in place, so that causes name the same fields as upstream.
  */
 export function validatedInVersion(
   strategy: Strategy,

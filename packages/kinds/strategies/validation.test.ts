@@ -21,17 +21,17 @@ interface GoldenFile {
 interface GoldenCase {
   name: string
   base: string
-  /** A merge patch of the base that makes the object sent. */
+  /** A merge patch of the base that yields the sent object. */
   patch: JsonObject
-  /** Present for an update: the patch of the base that made the object before. */
+  /** Set for an update: the patch of the base that yields the object before. */
   old?: JsonObject
   subresource?: string
-  /** What upstream answered; empty: it accepted. */
+  /** Upstream's causes; none if it accepted the object. */
   causes: StatusCause[]
 }
 
 // Recorded from Kubernetes 1.36.3: the causes in its answers. Texts end at the first line break,
-// where upstream goes on with a diff; objects that may not change are left out, since upstream
+// after which upstream prints a diff. Objects that may not change are left out, because upstream
 // prints all of their internal fields.
 const folder = new URL('testdata/', import.meta.url)
 for (const file of readdirSync(folder)) {
@@ -46,7 +46,7 @@ for (const file of readdirSync(folder)) {
   }
 }
 
-/** As the registry does it. */
+/** Prepares and validates an object, as the registry does. */
 function answer(base: AnyObject, item: GoldenCase): StatusCause[] {
   const strategy = strategyOfObject(base)
   const next = patched(base, item.patch)
@@ -80,7 +80,7 @@ function answer(base: AnyObject, item: GoldenCase): StatusCause[] {
   return [...(strategy.validateForm?.(next) ?? []), ...(strategy.validateUpdate?.(next, old) ?? [])]
 }
 
-/** Clients send back what the server has added to what they once sent. */
+/** Clients send back the fields that the server added to their earlier object. */
 function keepServersWork(next: JsonObject, stored: JsonObject, sent: JsonObject): void {
   for (const [key, value] of Object.entries(stored)) {
     const mine = next[key]

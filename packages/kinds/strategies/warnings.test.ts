@@ -9,11 +9,11 @@ interface GoldenFile {
   cases: {
     name: string
     base: string
-    /** A merge patch of the base that makes the object sent. */
+    /** A merge patch of the base that yields the sent object. */
     patch: JsonObject
-    /** Present for an update: the patch of the base that made the object before. */
+    /** Set for an update: the patch of the base that yields the object before. */
     old?: JsonObject
-    /** Of upstream's answer; it sends each text once. */
+    /** The warnings in upstream's answer, which sends each text once. */
     warnings: string[]
   }[]
 }
@@ -34,7 +34,7 @@ for (const { base: name, cases } of byBase()) {
   }
 }
 
-/** Not of the whole version: those are no matter of a strategy. */
+/** Excludes warnings about the whole version, which do not come from a strategy. */
 function isOfObject(text: string): boolean {
   return !/^v1 \w+ is deprecated in /.test(text)
 }

@@ -10,7 +10,7 @@ import type { Loose } from './typed-strategy.ts'
 type ClientConfig = Loose<AdmissionregistrationV1WebhookClientConfig>
 type ServiceReference = NonNullable<ClientConfig['service']>
 
-/** How to reach a webhook, of admission and of conversion. */
+/** Checks how to reach an admission or conversion webhook. */
 export function checkWebhookClient(config: ClientConfig, path: string, found: Found): void {
   const { url, service } = config
   if ((url === undefined) === (service === undefined)) {

@@ -1,15 +1,15 @@
 import type { StatusCause } from '@skerry/api'
 
 export const causeLimits = Object.freeze({
-  /** Of one object. */
+  /** The limit for one object. */
   causesMax: 200,
-  /** Of one definition; its schema has one place for each. */
+  /** The limit for one definition, whose schema has one place for each cause. */
   definitionCausesMax: 10_000,
-  /** A key of a megabyte stands in the path of everything that is wrong below it. */
+  /** The length of all texts: a key of a megabyte is part of the path of every error below it. */
   textCharactersMax: 64 * 1024,
 })
 
-/** Has enough been found to refuse the object? What comes after is not looked for. */
+/** Returns true if enough was found to refuse the object; checking then stops. */
 export function isFull(
   causes: readonly StatusCause[],
   causesMax: number = causeLimits.causesMax,

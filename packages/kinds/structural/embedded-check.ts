@@ -15,8 +15,9 @@ import { isFull } from './cause-limits.ts'
 import { eachMember } from './schema-members.ts'
 
 /**
- * Resources inside of a custom resource say what they are, and have metadata as any other. Types have been
- * looked at when the object was decoded. The object itself, at the empty path, was asked before.
+ * Checks resources inside a custom resource, which name their kind and have metadata like any
+ * other. Their types were checked when the object was decoded. The object itself, at the empty
+ * path, was checked before.
  */
 export function checkEmbedded(
   schema: Schema,

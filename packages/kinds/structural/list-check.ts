@@ -15,7 +15,7 @@ interface At {
   readonly path: string
 }
 
-/** Sets and list maps must not repeat an item; that one is repeated is told once. */
+/** Sets and list maps must not repeat an item. Each repeated item is reported once. */
 export function checkLists(schema: Schema, { value, path }: At, causes: StatusCause[]): void {
   if (Array.isArray(value)) checkItems(schema, { value, path }, causes)
   eachMember(schema, { value, path }, (below, at) => {
@@ -47,7 +47,7 @@ function checkItems(
   })
 }
 
-/** What tells an item of a list map from others, defaults among it. */
+/** Returns the keys that identify an item of a list map, including defaults. */
 export function listKeysOf(
   item: unknown,
   keys: readonly string[],

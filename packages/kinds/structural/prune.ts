@@ -8,13 +8,13 @@ import {
 } from '@skerry/api'
 
 const pruneLimits = Object.freeze({
-  /** Of the paths of all unknown fields together; what is beyond is removed and not told. */
+  /** The total length of the paths of all unknown fields. Further ones are removed without being reported. */
   pathCharactersMax: 1024 * 1024,
 })
 
 /**
- * Removes, in place, fields that a CRD's schema does not specify. Returns them in upstream's words,
- * sorted: `unknown field "spec.foo"`. metadata is left alone: see checkCustomMetadata.
+ * Removes fields that a CRD's schema does not specify, in place. Returns them in upstream's words,
+ * sorted: `unknown field "spec.foo"`. Skips metadata; see checkCustomMetadata.
  */
 export function pruneStructural(value: unknown, schema: Schema): string[] {
   const pruner = new Pruner()
@@ -34,7 +34,7 @@ const nothing: Schema = Object.freeze({})
 
 class Pruner {
   readonly paths: string[] = []
-  /** Values nest deeper than a stack does. */
+  /** An explicit stack, because values nest deeper than the call stack allows. */
   readonly #pending: Visit[] = []
   #characters = 0
 
@@ -79,8 +79,8 @@ function declaredSchema(schema: Schema, key: string): Schema | undefined {
 }
 
 /**
- * Fills in, in place, the defaults of a CRD's schema. A null that may not be null counts as absent:
- * it gets the default or goes. Idempotent.
+ * Fills in the defaults of a CRD's schema, in place. A forbidden null counts as omitted: it gets
+ * the default or is removed. Idempotent.
  */
 export function defaultStructural(value: unknown, schema: Schema): void {
   if (Array.isArray(value)) defaultItems(value, schema.items)

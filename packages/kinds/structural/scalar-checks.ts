@@ -8,7 +8,7 @@ import {
 import { isKnownFormat, matchesFormat } from '../schema/formats.ts'
 import { matchesPattern } from './patterns.ts'
 
-/** Is the value of the schema's type? Other formats than upstream knows say nothing. */
+/** Returns true if the value has the schema's type. Formats that upstream does not know are ignored. */
 export function validateType(
   schema: Schema,
   { value, path }: { value: unknown; path: string },
@@ -24,7 +24,8 @@ export function validateType(
   if (isWanted) return
   const { format } = schema
   if (wanted === 'string' && format !== undefined && isKnownFormat(format) && value !== null) {
-    // Upstream takes a list where text of a format is expected, and names other values by their format.
+    // Upstream accepts a list where a text with a format is expected, and names other values by
+    // their format.
     if (found === 'array') return
     const shown = found === 'integer' ? 'int64' : found === 'number' ? 'double' : ''
     causes.push(
@@ -43,7 +44,7 @@ function typeOf(value: unknown): string {
   return typeof value
 }
 
-/** `spec.a in body`, as upstream says where a value stands. */
+/** Returns `spec.a in body`, upstream's phrase for a place. */
 export function inBody(path: string): string {
   return `${path} in body`
 }
@@ -53,7 +54,7 @@ export function wholeInvalid(detail: string): StatusCause {
   return fieldInvalid('<nil>', '', detail)
 }
 
-/** Of length and pattern the first that is wrong is told; the format comes on its own. */
+/** Reports the first error of length and pattern; the format is checked separately. */
 export function validateString(
   schema: Schema,
   { value, path }: { value: string; path: string },
@@ -75,14 +76,14 @@ export function validateString(
   }
 }
 
-/** In code points, as upstream counts. */
+/** Counts code points, as upstream does. */
 function lengthOf(text: string): number {
   let length = 0
   for (const _ of text) length += 1
   return length
 }
 
-/** Whole numbers are compared with bounds that upstream has cut to whole numbers. */
+/** Whole numbers are compared with bounds that upstream has truncated to whole numbers. */
 export function validateNumber(
   schema: Schema,
   { value, path }: { value: number; path: string },
@@ -93,7 +94,7 @@ export function validateNumber(
   const refuse = (detail: string): void => {
     causes.push(fieldInvalid(path, value, `${inBody(path)} should be ${detail}`))
   }
-  /** The bound as it is compared; one that is no number of the type is told by itself. */
+  /** Returns the bound for the comparison. A bound that does not fit the type is reported separately. */
   const bound = (given: number, what: string): number => {
     const isOfType = checkRange(schema, { value: given, path, what }, causes)
     return isOfType && Number.isInteger(value) ? Math.trunc(given) : given

@@ -5,7 +5,10 @@ interface At {
   readonly path: string
 }
 
-/** Calls for what a value holds and its schema declares. Keys of maps stand in brackets, as upstream's paths have it. */
+/**
+ * Calls back with everything that a value holds and its schema declares. Keys of maps are in
+ * brackets, as in upstream's paths.
+ */
 export function eachMember(
   schema: Schema,
   { value, path }: At,

@@ -12,10 +12,10 @@ import { causeLimits, isFull } from './cause-limits.ts'
 import { checkPattern } from './patterns.ts'
 
 /**
- * Is a CRD's openAPIV3Schema structural (KEP-1979)? What is wrong is told in upstream's words,
- * sorted. Definitions that are not are refused, so that none has the condition NonStructuralSchema:
- * upstream sets it for those stored before version v1 of the API. `path` is where the schema stands,
- * e.g. `spec.versions[0].schema.openAPIV3Schema`.
+ * Checks whether a CRD's openAPIV3Schema is structural (KEP-1979). Errors are in upstream's words,
+ * sorted. Other definitions are refused, so none has the condition NonStructuralSchema, which
+ * upstream sets for those stored before version v1 of the API. `path` is the schema's path, e.g.
+ * `spec.versions[0].schema.openAPIV3Schema`.
  */
 export function checkStructural(openAPIV3Schema: unknown, path: string): StatusCause[] {
   if (!isJsonObject(openAPIV3Schema)) return [fieldRequired(path, 'schemas are required')]
@@ -104,7 +104,7 @@ function checkType(props: Props, { level, path }: Place, causes: StatusCause[]):
   }
 }
 
-/** apiVersion, kind and metadata are the server's; a schema may hardly say anything of them. */
+/** The server defines apiVersion, kind and metadata; a schema can hardly restrict them. */
 function checkMeta(props: Props, { level, path }: Place, causes: StatusCause[]): void {
   if (level !== 'root' && props['x-kubernetes-embedded-resource'] !== true) return
   const properties = new Map(membersOf(props, 'properties'))
@@ -164,7 +164,7 @@ function checkValues(props: Props, { path, isIntOrString }: Values, causes: Stat
 
 const intOrStringTypes = Object.freeze([{ type: 'integer' }, { type: 'string' }])
 
-/** What a part of anyOf and the like may not say, because the structure outside must say it. */
+/** Keywords that a part of anyOf and the like may not use, because the structure outside must define them. */
 const forbiddenInside: readonly (readonly [string, string])[] = Object.freeze([
   ['type', 'must be empty to be structural'],
   ['additionalProperties', 'must be undefined to be structural'],
@@ -203,15 +203,15 @@ function checkNested(props: Props, values: Values, causes: StatusCause[]): void 
 }
 
 interface Nested {
-  /** What stands outside of anyOf and the like at this place; undefined when nothing does. */
+  /** The structure at this place outside anyOf and the like, or undefined if there is none. */
   readonly structure: Props | undefined
   readonly path: string
   readonly nested: boolean
 }
 
 /**
- * Every field and list that a part of the root's anyOf and the like speaks of must be specified
- * outside. Upstream does not ask this of junctions further down.
+ * Every field and list that a part of the root's anyOf and the like mentions must be specified
+ * outside. Upstream does not require this of junctions further down.
  */
 function checkCompleteness(props: Props, at: Nested, causes: StatusCause[]): void {
   if (isFull(causes, causeLimits.definitionCausesMax)) return

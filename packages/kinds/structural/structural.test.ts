@@ -47,7 +47,7 @@ function admit(object: JsonObject): StatusCause[] {
 const byText = (causes: readonly StatusCause[]): string[] =>
   causes.map(({ field, message, reason }) => `${field}: ${message} (${reason})`).toSorted()
 
-/** Each case is what Kubernetes 1.36 answered to a create under the same CRD. */
+/** Each case is the answer of Kubernetes 1.36 to a create under the same CRD. */
 test('custom resources are pruned, defaulted and validated as upstream does', () => {
   for (const item of cases) {
     const label = JSON.stringify(item.spec)

@@ -24,8 +24,8 @@ import {
 } from './scalar-checks.ts'
 
 /**
- * Checks a value against a schema made from a CRD, in upstream's words. `path` is where the value
- * stands, empty for the object itself. Rules in CEL (`x-kubernetes-validations`) come after it: see
+ * Checks a value against a CRD's schema, in upstream's words. `path` is the value's path; an empty
+ * one means the object itself. CEL rules (`x-kubernetes-validations`) are checked afterwards: see
  * evaluateRules.
  */
 export function validateStructural(schema: Schema, value: unknown, path = ''): StatusCause[] {
@@ -37,8 +37,8 @@ export function validateStructural(schema: Schema, value: unknown, path = ''): S
 }
 
 /**
- * As validateStructural, but what was as wrong before the update is forgiven: a value that is as it
- * was is not looked at, as far as old and new values belong together.
+ * Does the same as validateStructural, but ignores errors from before the update: an unchanged
+ * value is not checked, as far as old and new values correspond.
  */
 export function validateStructuralUpdate(
   schema: Schema,
@@ -51,7 +51,7 @@ export function validateStructuralUpdate(
   return withListsAfterUpdate(causes, schema, { value, old })
 }
 
-/** An update of the status: of schemas only its own is looked at, from its own root. */
+/** Checks an update of the status, against the schema of the status only, from its own root. */
 export function validateStructuralStatusUpdate(
   schema: Schema,
   value: Readonly<JsonObject>,
@@ -84,7 +84,7 @@ function withListsAfterUpdate(
 interface At {
   readonly value: unknown
   readonly path: string
-  /** The value before an update that belongs to this one; undefined when there is none. */
+  /** The corresponding value before an update; undefined if there is none. */
   readonly old?: unknown
 }
 
@@ -92,7 +92,7 @@ function validate(schema: Schema, at: At, causes: StatusCause[]): void {
   if (at.value === null && schema.nullable) return
   if (at.old !== undefined && equalJson(at.value, at.old)) return
   if (isFull(causes)) return
-  // metadata is typed, and checked as such; a definition may say more of names.
+  // metadata is typed, and checked as such; a definition may restrict the names further.
   if (schema.ref !== undefined) {
     const { names } = schema
     if (names && isJsonObject(at.value)) {
@@ -123,7 +123,7 @@ function validateItems(
 ): void {
   const { items, listMapKeys = [] } = schema
   if (items) {
-    // Only items with keys can be told from each other after an update.
+    // Only items with keys can be matched with old ones after an update.
     const olds = schema.listType === 'map' && Array.isArray(old) ? old : []
     const textOf = (item: unknown): string => JSON.stringify(listKeysOf(item, listMapKeys, items))
     const oldByKeys = new Map(olds.map((item: unknown) => [textOf(item), item]))
@@ -177,7 +177,7 @@ function child(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`
 }
 
-/** anyOf, oneOf, allOf and not, whose parts only restrict values. */
+/** Checks anyOf, oneOf, allOf and not, whose parts only restrict values. */
 function validateJunctions(
   validations: Readonly<Record<string, unknown>>,
   at: At,

@@ -1,17 +1,17 @@
 import type { Node, PersistentVolumeClaim, Pod } from '@skerry/api'
 
-/** A change of the world that may let a waiting pod in. */
+/** A change that may make a waiting pod schedulable. */
 export type ClusterEvent =
   | { readonly kind: 'node-added'; readonly node: Node }
   | { readonly kind: 'node-updated'; readonly node: Node; readonly aspects: NodeAspects }
-  /** A pod came to a node, or changed there. */
+  /** A pod was assigned to a node, or changed there. */
   | { readonly kind: 'pod-assigned'; readonly pod: Pod; readonly aspects: PodAspects }
   /** A pod left its node, or ended there. */
   | { readonly kind: 'pod-removed'; readonly pod: Pod }
   | { readonly kind: 'claim'; readonly claim: PersistentVolumeClaim }
   | { readonly kind: StorageEventKind | 'namespace' | 'resource-claim' | 'device-class' }
 
-/** Something changed that volumes are found or made by. */
+/** A change of an object that volumes are found or created by. */
 export type StorageEventKind =
   | 'volume'
   | 'storage-class'
@@ -19,7 +19,7 @@ export type StorageEventKind =
   | 'csi-driver'
   | 'storage-capacity'
 
-/** What changed of a node; a heartbeat changes nothing of it. */
+/** The changed aspects of a node; a heartbeat changes none. */
 export interface NodeAspects {
   readonly labels: boolean
   readonly taints: boolean
@@ -30,7 +30,7 @@ export interface NodeAspects {
 export interface PodAspects {
   readonly isNew: boolean
   readonly labels: boolean
-  /** It asks for less than before. */
+  /** The pod requests less than before. */
   readonly scaledDown: boolean
 }
 
@@ -49,7 +49,7 @@ export function isSame(a: unknown, b: unknown): boolean {
   return a === b || JSON.stringify(a) === JSON.stringify(b)
 }
 
-/** A node came that was not there, or one changed in one of these aspects. */
+/** Returns true if a node was added, or changed in one of these aspects. */
 export function isNodeEvent(event: ClusterEvent, ...aspects: (keyof NodeAspects)[]): boolean {
   if (event.kind === 'node-added') return true
   return event.kind === 'node-updated' && aspects.some((each) => event.aspects[each])

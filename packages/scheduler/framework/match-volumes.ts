@@ -11,9 +11,9 @@ import type { NodeInfo } from './node-info.ts'
 export const selectedNode = 'volume.kubernetes.io/selected-node'
 
 /**
- * Volumes that are there already, for claims that wait for their consumer: for each claim the one
- * that is reserved for it, else the smallest that suits, and none twice. Claims without a volume
- * are left out. `volumes` are sorted by bySize.
+ * Matches existing volumes with claims that wait for their consumer: each claim gets the volume
+ * that is reserved for it, else the smallest suitable one, and no volume is used twice. Claims
+ * without a volume are left out. `volumes` are sorted by bySize.
  */
 export function matchVolumes(
   claims: readonly PersistentVolumeClaim[],
@@ -22,9 +22,9 @@ export function matchVolumes(
 ): Map<PersistentVolumeClaim, PersistentVolume> {
   const matches = new Map<PersistentVolumeClaim, PersistentVolume>()
   const taken = new Set<PersistentVolume>()
-  // Small claims first, so that none of them takes what only a large one could not do without.
+  // Small claims come first, so that none of them takes a volume that a large claim needs.
   for (const claim of claims.toSorted((a, b) => compareQuantities(sizeAsked(a), sizeAsked(b)))) {
-    // Somebody makes one for it already.
+    // A provisioner is already creating a volume for it.
     if (claim.metadata.annotations?.[selectedNode] !== undefined) continue
     const reserved = volumes.find((volume) => isReservedFor(volume, claim))
     const found = reserved
@@ -52,7 +52,7 @@ export function isReachable(volume: PersistentVolume, node: NodeInfo): boolean {
   return terms === undefined || matchesNodeSelectorTerms(terms, node)
 }
 
-/** By name and uid; one that somebody reserved by hand has no uid yet. */
+/** Compares name and uid. A volume that was reserved by hand has no uid yet. */
 export function isReservedFor({ spec }: PersistentVolume, claim: PersistentVolumeClaim): boolean {
   const { namespace, name, uid } = spec?.claimRef ?? {}
   if (name !== claim.metadata.name || namespace !== claim.metadata.namespace) return false

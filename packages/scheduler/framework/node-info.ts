@@ -1,7 +1,7 @@
 import type { Node } from '@skerry/api'
 import { add, amountsOf, subtract, type PodInfo, type Resources } from './pod-info.ts'
 
-/** A node and the pods on it, those assumed there included; keeps the sums as pods come and go. */
+/** A node and its pods, including assumed ones. Updates the sums as pods come and go. */
 export class NodeInfo {
   readonly name: string
   #node: Node | undefined
@@ -15,7 +15,7 @@ export class NodeInfo {
     this.name = name
   }
 
-  /** The node object; a NodeInfo without one only keeps pods whose node is not seen yet. */
+  /** The node object. A NodeInfo without one only keeps pods whose node has not been seen yet. */
   get node(): Node | undefined {
     return this.#node
   }
@@ -40,7 +40,7 @@ export class NodeInfo {
     return this.#pods
   }
 
-  /** Those with an affinity to other pods, or against them. */
+  /** The pods with an affinity or anti-affinity to other pods. */
   get podsWithAffinity(): ReadonlyMap<string, PodInfo> {
     return this.#podsWithAffinity
   }
@@ -67,7 +67,7 @@ export class NodeInfo {
     subtract(this.#scoredRequested, pod.scoredRequests)
   }
 
-  /** To try what would be with other pods. */
+  /** Returns a copy to try other sets of pods on. */
   copy(): NodeInfo {
     const copy = new NodeInfo(this.name)
     copy.#node = this.#node

@@ -14,11 +14,11 @@ import type { ClusterEvent } from './cluster-event.ts'
 import type { NodeInfo } from './node-info.ts'
 import type { PodInfo } from './pod-info.ts'
 
-/** The world as one scheduling decision sees it; nothing in it changes while a pod is placed. */
+/** The cluster's state for one scheduling decision. It does not change while a pod is placed. */
 export interface Snapshot {
   readonly nodes: readonly NodeInfo[]
   readonly node: (name: string) => NodeInfo | undefined
-  /** Pods that wait for room which preemption makes on this node. */
+  /** Returns pods that wait for room that preemption makes on this node. */
   readonly nominated: (nodeName: string) => readonly PodInfo[]
   readonly namespace: (name: string) => Namespace | undefined
   readonly claim: (namespace: string, name: string) => PersistentVolumeClaim | undefined
@@ -32,10 +32,13 @@ export interface Snapshot {
   readonly deviceClass: (name: string) => DeviceClass | undefined
 }
 
-/** Why a node does not take the pod, in upstream's words; they are counted and shown in one message. */
+/**
+ * The reasons why a node does not accept the pod, in upstream's words. They are counted and shown
+ * in one message.
+ */
 export interface Refusal {
   readonly reasons: readonly string[]
-  /** No eviction of other pods could change it. */
+  /** True if evicting other pods would not help. */
   readonly isUnresolvable: boolean
 }
 
@@ -45,35 +48,38 @@ export interface PlacementContext {
 }
 
 /**
- * One aspect of a placement. A factory is called once per pod, so that what depends on the pod alone
- * is computed once; what it gives back is asked for each node.
+ * One aspect of a placement. A factory is called once per pod, so that values that depend only on
+ * the pod are computed once. The returned function is called for each node.
  */
 export interface Plugin {
   /** Upstream's plugin name. */
   readonly name: string
-  /** The pod as a whole cannot be placed now; nodes are not even asked. */
+  /** Returns a refusal if the pod as a whole cannot be placed now; no node is checked then. */
   readonly preFilter?: (context: PlacementContext) => Refusal | undefined
-  /** The only nodes that come into question; undefined: all. The others are not asked. */
+  /** Returns the only possible nodes, or undefined if all are. Others are not checked. */
   readonly candidates?: (context: PlacementContext) => ReadonlySet<string> | undefined
-  /** Undefined from the factory: nothing to check for this pod. */
+  /** The factory returns undefined if there is nothing to check for this pod. */
   readonly filter?: (context: PlacementContext) => NodeFilter | undefined
-  /** Gets the nodes that are left as well. */
+  /** The factory also gets the feasible nodes. */
   readonly score?: (
     context: PlacementContext,
     feasible: readonly NodeInfo[],
   ) => NodeScore | undefined
   /** Upstream's default weight. */
   readonly weight?: number
-  /** Whether a pod that this plugin refused is worth another try after the event; absent: never. */
+  /**
+   * Returns true if a pod that this plugin refused is worth another try after the event. If
+   * omitted, it never is.
+   */
   readonly isHelpedBy?: (event: ClusterEvent, pod: Pod) => boolean
 }
 
 export type NodeFilter = (node: NodeInfo) => Refusal | undefined
 
 export interface NodeScore {
-  /** Any number; higher is better unless `normalize` says otherwise. */
+  /** Returns any number; higher is better unless `normalize` reverses it. */
   readonly of: (node: NodeInfo) => number
-  /** Brings the raw scores of the feasible nodes to 0..100. Absent: they are already there. */
+  /** Scales the raw scores of the feasible nodes to 0..100. If omitted, they are already in that range. */
   readonly normalize?: (scores: number[], nodes: readonly NodeInfo[]) => number[]
 }
 
@@ -87,7 +93,10 @@ export function refuseForGood(...reasons: string[]): Refusal {
   return { reasons, isUnresolvable: true }
 }
 
-/** Upstream's default normalization: the best raw score becomes 100; `isReversed` when less is better. */
+/**
+ * Returns upstream's default normalization: the best raw score becomes 100. `isReversed` means that
+ * less is better.
+ */
 export function normalizeByMax(isReversed: boolean): (scores: number[]) => number[] {
   return (scores) => {
     const best = Math.max(0, ...scores)

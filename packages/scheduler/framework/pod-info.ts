@@ -7,10 +7,10 @@ import {
   type Pod,
 } from '@skerry/api'
 
-/** Amounts by resource name: cpu in millicores, everything else in its own unit (bytes, counts). */
+/** Amounts by resource name: cpu in millicores, all others in their own unit (bytes, counts). */
 export type Resources = ReadonlyMap<string, number>
 
-/** A pod with what the scheduler computes of it once. */
+/** A pod with the values that the scheduler computes for it once. */
 export interface PodInfo {
   readonly pod: Pod
   readonly key: string
@@ -18,7 +18,7 @@ export interface PodInfo {
   readonly namespace: string
   readonly priority: number
   readonly requests: Resources
-  /** Requests with upstream's small defaults for what asks nothing; only for scoring. */
+  /** The requests, with upstream's small defaults for containers without any; only for scoring. */
   readonly scoredRequests: Resources
   readonly hostPorts: readonly HostPort[]
   readonly hasAffinity: boolean
@@ -30,7 +30,7 @@ export interface HostPort {
   port: number
 }
 
-/** What a container that asks nothing counts as in scores: upstream's 100m and 200 MB. */
+/** The amounts that a container without requests counts as in scores: upstream's 100m and 200 MB. */
 const scoredCpuDefault = 100
 const scoredMemoryDefault = 200 * 1024 * 1024
 
@@ -56,9 +56,9 @@ export function podInfoOf(pod: Pod): PodInfo {
 }
 
 /**
- * What the pod occupies: app containers and sidecars together, or an init container with the
- * sidecars started before it where that is more (KEP-753), and the overhead on top. Amounts for the
- * whole pod replace those of its containers.
+ * Returns what the pod occupies: app containers and sidecars together, or, if larger, an init
+ * container with the sidecars started before it (KEP-753), plus the overhead. Amounts for the whole
+ * pod replace those of its containers.
  */
 function requestsOf(pod: Pod, defaults: Resources): Map<string, number> {
   const spec = pod.spec
@@ -95,8 +95,8 @@ function requestsOf(pod: Pod, defaults: Resources): Map<string, number> {
 }
 
 /**
- * While a container is resized in place it may use what it had or what it will have: the larger
- * counts. A resize that its node can never grant does not count (KEP-1287).
+ * While a container is resized in place it may use its old or its new amount, so the larger counts.
+ * A resize that its node can never grant does not count (KEP-1287).
  */
 function containerRequests(
   pod: Pod,

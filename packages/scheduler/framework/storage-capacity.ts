@@ -16,8 +16,8 @@ export interface Provisioning {
 }
 
 /**
- * Whether the class's driver has told of room for the claim where the node reaches it (KEP-1472). One
- * that tells nothing of its room is taken to have enough.
+ * Returns true if the class's driver has published enough capacity for the claim where the node
+ * reaches it (KEP-1472). A driver that publishes none is assumed to have enough.
  */
 export function hasRoom(
   { csiDriver, storageCapacities }: Snapshot,
@@ -37,7 +37,7 @@ export function hasRoom(
   })
 }
 
-/** The largest volume that can be made, where that is known, else all the room that there is. */
+/** Returns the size of the largest possible volume if known, otherwise the whole capacity. */
 function limitOf({ maximumVolumeSize, capacity }: CSIStorageCapacity): string | undefined {
   const limit = maximumVolumeSize ?? capacity
   return limit === undefined ? undefined : String(limit)

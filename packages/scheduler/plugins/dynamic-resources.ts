@@ -7,14 +7,14 @@ import {
 } from '../framework/plugin.ts'
 import type { NodeInfo } from '../framework/node-info.ts'
 
-/** Upstream's bound: so many pods may share a claim. */
+/** Upstream's limit of pods that may share a claim. */
 const reservationsMax = 256
 
 type FindClaim = (namespace: string, name: string) => ResourceClaim | undefined
 
 /**
- * Claims for devices. Those that have their devices keep a pod to the nodes where these are; devices
- * are not allocated here, so that a pod whose claim has none waits.
+ * Handles claims for devices. A claim with allocated devices restricts a pod to their nodes.
+ * Devices are not allocated here, so a pod whose claim has none waits.
  */
 export const dynamicResources: Plugin = {
   name: 'DynamicResources',
@@ -39,7 +39,7 @@ export const dynamicResources: Plugin = {
   isHelpedBy: ({ kind }) => kind === 'resource-claim' || kind === 'device-class',
 }
 
-/** Why the pod must not even be tried: a claim is not there yet, or not for it. */
+/** Returns why the pod must not even be tried: a claim does not exist yet, or is not for it. */
 export function missingClaim(pod: Pod, find: FindClaim): string | undefined {
   for (const { name: part, resourceClaimTemplateName } of pod.spec?.resourceClaims ?? []) {
     const name = claimNameOf(pod, part)
@@ -58,7 +58,7 @@ export function missingClaim(pod: Pod, find: FindClaim): string | undefined {
   return undefined
 }
 
-/** The claims that a pod names and that are there. */
+/** Returns the existing claims that a pod names. */
 export function deviceClaimsOf({ pod, snapshot }: PlacementContext): ResourceClaim[] {
   return (pod.pod.spec?.resourceClaims ?? []).flatMap(({ name }) => {
     const claimName = claimNameOf(pod.pod, name) ?? ''
@@ -66,7 +66,10 @@ export function deviceClaimsOf({ pod, snapshot }: PlacementContext): ResourceCla
   })
 }
 
-/** Empty: its template needs none. Undefined: none was made from the template yet. */
+/**
+ * Returns an empty text if the template needs no claim, and undefined if none has been created from
+ * it yet.
+ */
 function claimNameOf({ spec, status }: Pod, part: string): string | undefined {
   const own = spec?.resourceClaims?.find(({ name }) => name === part)?.resourceClaimName
   if (own !== undefined) return own

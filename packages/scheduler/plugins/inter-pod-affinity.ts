@@ -13,18 +13,21 @@ import {
 import type { NodeInfo } from '../framework/node-info.ts'
 import { podInfoOf, type PodInfo } from '../framework/pod-info.ts'
 
-/** One affinity term with its selectors parsed. */
+/** One affinity term with its parsed selectors. */
 interface Term {
   topologyKey: string
-  /** Without a snapshot every namespace is taken to be selected that could be. */
+  /**
+   * Returns true if the term selects the pod. Without a snapshot, every namespace that could be
+   * selected is assumed to be.
+   */
   selects: (pod: PodInfo, snapshot: Snapshot | undefined) => boolean
 }
 
-/** topologyKey, then value of that label, then how many matching pods (or what weight) are there. */
+/** Maps topologyKey, then the label's value, to the number (or weight) of matching pods there. */
 type TopologyCounts = Map<string, Map<string, number>>
 
 export interface InterPodAffinityArgs {
-  /** How much a running pod's own required affinity for this one counts, beside the preferences. */
+  /** The weight of a running pod's own required affinity for this one, in addition to the preferences. */
   readonly hardPodAffinityWeight: number
   readonly ignorePreferredTermsOfExistingPods: boolean
 }
@@ -68,7 +71,7 @@ function affinityFilter(context: PlacementContext): NodeFilter | undefined {
   }
 }
 
-/** A pod that one of the terms, on either side, speaks of came or went; or another topology. */
+/** Returns true if a pod that a term of either side selects was added or removed, or a topology changed. */
 function isHelpedBy(event: ClusterEvent, pod: Pod): boolean {
   if (isNodeEvent(event, 'labels')) return true
   if (event.kind === 'namespace') return true
@@ -83,7 +86,7 @@ function isHelpedBy(event: ClusterEvent, pod: Pod): boolean {
   return termsOf(event.pod, 'podAntiAffinity').some((term) => term.selects(own, anyNamespace))
 }
 
-/** Whether a namespace is selected is not known here: taken as if its labels could fit. */
+/** The namespace's labels are not known here, so they are assumed to match. */
 const anyNamespace = undefined
 
 function termsOf(pod: Pod, field: 'podAffinity' | 'podAntiAffinity'): Term[] {
@@ -111,7 +114,10 @@ function parseTerm(term: PodAffinityTerm, owner: Pod): Term {
   }
 }
 
-/** matchLabelKeys adds `key in (own value)`, mismatchLabelKeys `key notin (own value)` (KEP-3633). */
+/**
+ * Adds `key in (own value)` for matchLabelKeys, and `key notin (own value)` for mismatchLabelKeys
+ * (KEP-3633).
+ */
 function withLabelKeys(term: PodAffinityTerm, owner: Pod): LabelSelector[] {
   const labels = owner.metadata.labels ?? {}
   const requirement = (key: string, operator: string): LabelSelector[] => {
@@ -140,7 +146,7 @@ function countEachTerm({ snapshot }: PlacementContext, terms: readonly Term[]): 
   return counts
 }
 
-/** A pod near which this one wants to be must be what all of its terms ask for. */
+/** Counts pods that match all affinity terms of this pod. */
 function countThoseOfAllTerms(
   { snapshot }: PlacementContext,
   terms: readonly Term[],
@@ -174,8 +180,8 @@ function countAt(counts: TopologyCounts | undefined, node: NodeInfo, key: string
 }
 
 /**
- * Every term needs a matching pod in the node's domain. The first pod of a group that wants its own
- * kind near has none yet: it may start anywhere that has the topology.
+ * Every term needs a matching pod in the node's domain. The first pod of a group with affinity to
+ * itself has none yet: it may start on any node that has the topology.
  */
 function satisfiesAffinity(
   { pod, snapshot }: PlacementContext,
@@ -187,7 +193,7 @@ function satisfiesAffinity(
   return counts.size === 0 && terms.every((term) => term.selects(pod, snapshot))
 }
 
-/** Domains in which a running pod has said that it wants no pod like this one. */
+/** Returns domains in which a running pod has an anti-affinity to this one. */
 function domainsThatRepel({ pod, snapshot }: PlacementContext): Map<string, Set<string>> {
   const domains = new Map<string, Set<string>>()
   for (const node of snapshot.nodes) {
@@ -208,7 +214,7 @@ function scoreByPreference(
 ): NodeScore | undefined {
   const { pod, snapshot } = context
   const own = preferencesOf(pod.pod)
-  // Upstream's shortcut, which leaves out what running pods require, too.
+  // Upstream's shortcut, which also skips the requirements of running pods.
   if (own.length === 0 && args.ignorePreferredTermsOfExistingPods) return undefined
   const counts: TopologyCounts = new Map()
   for (const node of snapshot.nodes) {
@@ -233,7 +239,7 @@ function scoreByPreference(
   }
 }
 
-/** What a running pod wishes of those that come. */
+/** Returns a running pod's preferences about new pods. */
 function wishesOf(pod: Pod, args: InterPodAffinityArgs): { term: Term; weight: number }[] {
   const preferred = args.ignorePreferredTermsOfExistingPods ? [] : preferencesOf(pod)
   const weight = args.hardPodAffinityWeight

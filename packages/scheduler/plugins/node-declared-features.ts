@@ -3,8 +3,9 @@ import { isNodeEvent } from '../framework/cluster-event.ts'
 import { refuseForGood, type Plugin } from '../framework/plugin.ts'
 
 /**
- * Features that a pod may need of its node from its first start on, as Kubernetes 1.36 knows them
- * (KEP-5328). Others are needed only to change a running pod, which no node is chosen by.
+ * The features that a pod may need of its node from its first start, according to Kubernetes 1.36
+ * (KEP-5328). Others are needed only to change a running pod, and do not affect the choice of a
+ * node.
  */
 const neededBy: Readonly<Record<string, (spec: PodSpec) => boolean>> = Object.freeze({
   RestartAllContainersOnContainerExits: (spec: PodSpec) =>
@@ -15,7 +16,7 @@ const neededBy: Readonly<Record<string, (spec: PodSpec) => boolean>> = Object.fr
     hostNetwork === true && hostUsers === false,
 })
 
-/** Pods whose features are needed go to nodes that declare them. */
+/** Places pods that need features on nodes that declare them. */
 export const nodeDeclaredFeatures: Plugin = {
   name: 'NodeDeclaredFeatures',
   filter: ({ pod }) => {
@@ -28,7 +29,7 @@ export const nodeDeclaredFeatures: Plugin = {
         : refuseForGood("node(s) didn't match Pod's required features")
     }
   },
-  // Another node's features count, even where they are not those that this pod needs.
+  // Any change of a node's features counts, even if this pod does not need them.
   isHelpedBy: (event) => isNodeEvent(event, 'features'),
 }
 

@@ -81,7 +81,7 @@ function isRepelled(pod: Pod, taints: readonly Taint[]): boolean {
   )
 }
 
-/** `added` is what an operator asks of every pod of a profile, beside its own affinity. */
+/** `added` is an operator's affinity for every pod of a profile, in addition to the pod's own. */
 export function nodeAffinity(added: NodeAffinity = {}): Plugin {
   const addedTerms = added.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms
   const addedPreferences = added.preferredDuringSchedulingIgnoredDuringExecution ?? []
@@ -125,7 +125,7 @@ function requiredTerms(pod: Pod): readonly NodeSelectorTerm[] | undefined {
     ?.nodeSelectorTerms
 }
 
-/** Daemons ask for one node by its name. Undefined unless every term names its nodes. */
+/** Daemon pods select one node by its name. Returns undefined unless every term names its nodes. */
 function namedNodes(terms: readonly NodeSelectorTerm[] | undefined): Set<string> | undefined {
   if (terms === undefined) return undefined
   const names = new Set<string>()
@@ -176,7 +176,7 @@ function isWildcard(ip: string): boolean {
   return ip === '' || ip === '0.0.0.0'
 }
 
-/** Spreads large images' start cost: nodes that have the image score by its size. */
+/** Reduces the download of large images: nodes that have the image score by its size. */
 export const imageLocality: Plugin = {
   name: 'ImageLocality',
   weight: 1,
@@ -211,7 +211,7 @@ export const imageLocality: Plugin = {
   },
 }
 
-/** Image volumes are looked for as well, but do not raise the bar. */
+/** Image volumes count as well, but do not raise the threshold. */
 function imagesOf({ spec }: Pod): { names: string[]; containers: number } {
   const containers = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])]
   const volumes = (spec?.volumes ?? []).flatMap(({ image }) =>

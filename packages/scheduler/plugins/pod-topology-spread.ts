@@ -28,15 +28,15 @@ interface Constraint {
 }
 
 export interface TopologySpreadArgs {
-  /** For pods that have no constraint of their own. */
+  /** The constraints of pods without any. */
   readonly defaults: readonly TopologySpreadConstraint[]
-  /** The defaults are upstream's own: a node need not have all of their labels. */
+  /** True if the defaults are upstream's own: a node need not have all of their labels. */
   readonly isSystemDefaulted: boolean
 }
 
 const hostname = 'kubernetes.io/hostname'
 
-/** What upstream spreads by when neither the pod nor an operator says anything. */
+/** Upstream's constraints if neither the pod nor an operator sets any. */
 export const topologySpreadDefaults: TopologySpreadArgs = Object.freeze<TopologySpreadArgs>({
   defaults: [
     { maxSkew: 3, topologyKey: hostname, whenUnsatisfiable: 'ScheduleAnyway' },
@@ -91,7 +91,7 @@ function skewFilter(context: PlacementContext, constraints: readonly Constraint[
   }
 }
 
-/** Matching pods by domain, over the nodes that have all the labels; a domain without pods has 0. */
+/** Counts matching pods by domain, over the nodes that have all the labels. A domain without pods has 0. */
 function countDomains(
   context: PlacementContext,
   constraints: readonly Constraint[],
@@ -116,7 +116,7 @@ interface SpreadScoring {
   needsAllLabels: boolean
 }
 
-/** Fewer pods in the node's domains are better; the fewer domains there are, the less each pod weighs. */
+/** Prefers domains with fewer pods. The fewer domains there are, the less each pod weighs. */
 function spreadScore(context: PlacementContext, scoring: SpreadScoring): NodeScore {
   const { constraints, feasible, needsAllLabels } = scoring
   const isIgnored = (node: NodeInfo): boolean => needsAllLabels && !hasAllLabels(node, constraints)
@@ -197,7 +197,7 @@ function hasAllLabels(node: NodeInfo, constraints: readonly Constraint[]): boole
   return constraints.every(({ key }) => node.labels[key] !== undefined)
 }
 
-/** Whether the pods of a node count for a constraint. */
+/** Returns whether the pods of a node count for a constraint. */
 function inclusionOf(
   context: PlacementContext,
 ): (node: NodeInfo, constraint: Constraint) => boolean {
@@ -208,7 +208,7 @@ function inclusionOf(
   }
 }
 
-/** Of the pod's own namespace; those that are going do not count. */
+/** Counts pods of the pod's own namespace, without terminating ones. */
 function countPods({ pod }: PlacementContext, node: NodeInfo, constraint: Constraint): number {
   let count = 0
   for (const other of node.pods.values()) {

@@ -64,7 +64,7 @@ function isChecked(args: ResourcesFitArgs, name: string): boolean {
 
 interface Shortages {
   readonly lacking: readonly string[]
-  /** Even the empty node has too little. */
+  /** True if even the empty node has too little. */
   readonly isNeverEnough: boolean
 }
 
@@ -81,7 +81,7 @@ function shortages(node: NodeInfo, wanted: readonly (readonly [string, number])[
   return { lacking, isNeverEnough }
 }
 
-/** The node without any pod. */
+/** The node without any pods. */
 function couldHold(args: ResourcesFitArgs, node: Node, pod: PodInfo): boolean {
   const allocatable = amountsOf(node.status?.allocatable ?? {})
   return [...pod.requests].every(
@@ -94,7 +94,7 @@ function fitScore(args: ResourcesFitArgs, node: NodeInfo, pod: PodInfo): number 
   let weights = 0
   for (const { name, weight } of args.resources) {
     const allocatable = node.allocatable.get(name) ?? 0
-    // An extended resource that the pod does not ask for says nothing about it.
+    // An extended resource that the pod does not request is ignored.
     const isAsked = isPlain(name) || (pod.requests.get(name) ?? 0) > 0
     if (allocatable === 0 || !isAsked) continue
     const used = usedAfter(node, pod, name)
@@ -102,7 +102,7 @@ function fitScore(args: ResourcesFitArgs, node: NodeInfo, pod: PodInfo): number 
     weights += weight
   }
   if (weights === 0) return 0
-  // Ratios are rounded, the other strategies cut, as upstream does.
+  // Ratios are rounded and the other strategies truncate, as upstream.
   return args.strategy === 'RequestedToCapacityRatio'
     ? Math.round(sum / weights)
     : Math.floor(sum / weights)
@@ -130,8 +130,8 @@ function usedAfter(node: NodeInfo, pod: PodInfo, name: string): number {
 }
 
 /**
- * Prefers nodes whose resources are used to a like degree, and of those the ones that the pod makes
- * more alike: 50 to 100, about 75 where it changes nothing.
+ * Prefers nodes whose resources are used to a similar degree, and of those the ones that the pod
+ * makes more similar: 50 to 100, about 75 if it changes nothing.
  */
 export function nodeResourcesBalancedAllocation(
   resources: readonly ResourceWeight[] = cpuAndMemory,
@@ -153,7 +153,7 @@ export function nodeResourcesBalancedAllocation(
   }
 }
 
-/** 100 where all resources are used to the same degree, down to 50. */
+/** Returns 100 if all resources are used to the same degree, down to 50. */
 function balance(
   names: readonly string[],
   node: NodeInfo,

@@ -1,11 +1,11 @@
 export interface ShapePoint {
-  /** Percent, 0..100; rising from point to point. */
+  /** The utilization in percent, 0..100, increasing from point to point. */
   readonly utilization: number
   /** 0..10. */
   readonly score: number
 }
 
-/** The score 0..100 at this utilization: straight lines between the points, level outside them. */
+/** Returns the score 0..100 at this utilization: linear between the points, constant outside them. */
 export function shapeValue(shape: readonly ShapePoint[], utilization: number): number {
   const [first] = shape
   if (first === undefined) return 0

@@ -5,7 +5,7 @@ import type { PodInfo } from '../framework/pod-info.ts'
 import { refuse, refuseForGood, type PlacementContext, type Plugin } from '../framework/plugin.ts'
 import { claimsOf, isBound, isOwnClaim } from './volume-plugins.ts'
 
-/** A node attaches only so many volumes of each CSI driver, as its CSINode says. */
+/** Limits the number of volumes of each CSI driver that a node attaches, as its CSINode declares. */
 export const nodeVolumeLimits: Plugin = {
   name: 'NodeVolumeLimits',
   filter: (context) => {
@@ -45,7 +45,7 @@ function limitsOf({ snapshot }: PlacementContext, node: NodeInfo): Map<string, n
   )
 }
 
-/** The CSI volumes that a pod uses, with their drivers; one that two pods share counts once. */
+/** Returns the CSI volumes that a pod uses, with their drivers; a volume that two pods share counts once. */
 function volumesOf(context: PlacementContext, pod: PodInfo): Map<string, string> {
   const found = new Map<string, string>()
   const hasClaims = (pod.pod.spec?.volumes ?? []).some(
@@ -76,7 +76,7 @@ const zoneLabels = [
   'failure-domain.beta.kubernetes.io/region',
 ] as const
 
-/** A volume that is labelled with a zone is used from nodes of that zone. */
+/** A volume with a zone label can be used only from nodes of that zone. */
 export const volumeZone: Plugin = {
   name: 'VolumeZone',
   preFilter: (context) => {
@@ -96,7 +96,7 @@ export const volumeZone: Plugin = {
     })
     if (places.length === 0) return undefined
     return (node) => {
-      // A cluster without zones has no node in a wrong one.
+      // In a cluster without zones no node is in a wrong one.
       if (zoneLabels.every((label) => node.labels[label] === undefined)) return undefined
       const isThere = places.every(([label, values]) => values.includes(node.labels[label] ?? ''))
       return isThere ? undefined : refuseForGood('node(s) had no available volume zone')
@@ -109,7 +109,7 @@ export const volumeZone: Plugin = {
     isNodeEvent(event, 'labels'),
 }
 
-/** Several zones of one volume are parted by two underscores. */
+/** Two underscores separate several zones of one volume. */
 function placesOf({ metadata }: PersistentVolume): (readonly [string, readonly string[]])[] {
   return zoneLabels.flatMap((label) => {
     const value = metadata.labels?.[label]

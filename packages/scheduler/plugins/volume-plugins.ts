@@ -10,7 +10,10 @@ import type { NodeInfo } from '../framework/node-info.ts'
 import { hasRoom } from '../framework/storage-capacity.ts'
 import { isNodeEvent, type ClusterEvent } from '../framework/cluster-event.ts'
 
-/** The claims a pod names, those of generic ephemeral volumes included; undefined where one is missing. */
+/**
+ * Returns the claims a pod names, including those of generic ephemeral volumes, or undefined if one
+ * is missing.
+ */
 export function claimsOf({
   pod,
   snapshot,
@@ -30,8 +33,8 @@ function waitsForConsumer(context: PlacementContext, claim: PersistentVolumeClai
 const noVolumeToBind = "node(s) didn't find available persistent volumes to bind"
 
 /**
- * Bound claims pull the pod to where their volume is; claims that wait for a consumer need a node
- * with a fitting volume or a provisioner, and are bound once the node is chosen.
+ * Bound claims restrict the pod to nodes that reach their volume. Claims that wait for a consumer
+ * need a node with a suitable volume or a provisioner, and are bound once the node is chosen.
  */
 export const volumeBinding: Plugin = {
   name: 'VolumeBinding',
@@ -73,7 +76,7 @@ export const volumeBinding: Plugin = {
     isNodeEvent(event, 'labels'),
 }
 
-/** The event is of a claim that the pod names, or that is made for it. */
+/** Returns true if the event is about a claim that the pod names, or that is created for it. */
 export function isOwnClaim(event: ClusterEvent, pod: Pod): boolean {
   if (event.kind !== 'claim') return false
   const { name, namespace } = event.claim.metadata
@@ -81,7 +84,10 @@ export function isOwnClaim(event: ClusterEvent, pod: Pod): boolean {
   return (pod.spec?.volumes ?? []).some((volume) => claimNameOf(pod, volume) === name)
 }
 
-/** The first claim that is not there, not this pod's or going, in upstream's words. */
+/**
+ * Returns the error of the first claim that is missing, not this pod's or being deleted, in
+ * upstream's words.
+ */
 function problemOfClaims({ pod, snapshot }: PlacementContext): string | undefined {
   for (const volume of pod.pod.spec?.volumes ?? []) {
     const name = claimNameOf(pod.pod, volume)
@@ -150,7 +156,7 @@ function refuseUnbound(
     : refuseForGood('node(s) did not have enough free storage')
 }
 
-/** Where the class says that its volumes may be made; topologies are OR-ed, their labels AND-ed. */
+/** Returns true if the class allows creating volumes there; topologies are OR-ed, their labels AND-ed. */
 function isInTopologies({ allowedTopologies = [] }: StorageClass, node: NodeInfo): boolean {
   if (allowedTopologies.length === 0) return true
   return allowedTopologies.some(({ matchLabelExpressions = [] }) =>

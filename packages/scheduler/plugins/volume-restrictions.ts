@@ -5,7 +5,7 @@ import { claimsOf, isOwnClaim } from './volume-plugins.ts'
 const heldElsewhere =
   'node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod'
 
-/** ReadWriteOncePod: one pod in the whole cluster. Some network disks: one writer on a node. */
+/** ReadWriteOncePod allows one pod in the whole cluster; some network disks allow one writer per node. */
 export const volumeRestrictions: Plugin = {
   name: 'VolumeRestrictions',
   filter: (context) => {

@@ -1,6 +1,4 @@
-/**
- * scheduling-world: nodes, pods and claims as a decision sees them, for tests.
- */
+/** scheduling-world: nodes, pods and claims for a scheduling decision in tests. */
 import type {
   CSIDriver,
   CSINode,
@@ -109,7 +107,7 @@ function contextOf(candidate: Pod, world: World): PlacementContext {
   return { pod: podInfoOf(candidate), snapshot }
 }
 
-/** The node that the pod goes to, or the whole message of why there is none. */
+/** Returns the pod's node, or the whole message if there is none. */
 export function place(candidate: Pod, world: World, profile: Profile = defaultProfile): string {
   const context = contextOf(candidate, world)
   const placement = planPlacement(context, profile, { random: () => 0 })
@@ -121,7 +119,7 @@ export function place(candidate: Pod, world: World, profile: Profile = defaultPr
     : placement.message
 }
 
-/** Undefined when the pod fits as it is. */
+/** Returns undefined if the pod fits without preemption. */
 export function preempt(
   candidate: Pod,
   world: World,

@@ -52,7 +52,7 @@ async function askTcp(port: number, bytes: Buffer): Promise<Packet> {
   const socket = connect({ port, host: '127.0.0.1' })
   const prefix = Buffer.alloc(2)
   prefix.writeUInt16BE(bytes.length)
-  // In two pieces, as a slow network would deliver it.
+  // The message is sent in two pieces, as a slow network would deliver it.
   socket.write(prefix)
   socket.write(bytes)
   let received = Buffer.alloc(0)
@@ -106,7 +106,7 @@ test('a query that is still open when the server closes ends nothing', async () 
   await asked.promise
   await server[Symbol.asyncDispose]()
   late.resolve(query('example.org'))
-  // A rejection that nobody handles is reported by then.
+  // An unhandled rejection is reported by then.
   await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
   socket.close()
 })

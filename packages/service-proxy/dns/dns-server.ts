@@ -18,7 +18,7 @@ import { serviceProxyBounds } from '../limits/limits-table.ts'
 
 export interface DnsServerConfig {
   address: string
-  /** 53; 0 picks a free one. */
+  /** The port, 53. 0 picks a free one. */
   port: number
   domain: string
   ttlSeconds: number
@@ -37,12 +37,12 @@ const {
   messageBytesMax,
   freePortTries,
 } = serviceProxyBounds.dnsServer
-/** RFC 1035 without EDNS, and the most we send in one datagram with it. */
+/** The limit of RFC 1035 without EDNS, and the most we send in one datagram with it. */
 const datagramBytesDefault = 512
 
 const rcodes = Object.freeze({ NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP: 4 })
 
-/** Answers the cluster's zone itself and passes everything else to the node's own resolvers. */
+/** Answers the cluster's zone itself and forwards everything else to the node's own resolvers. */
 export async function startDnsServer(
   config: DnsServerConfig,
   deps: { zone: () => Zone | undefined; forwarder: Forwarder; log: Logger },
@@ -73,7 +73,7 @@ export async function startDnsServer(
       forwardedCount -= 1
     }
   }
-  // Any pod may send anything here: a query that cannot be answered costs its sender the answer, nobody else.
+  // Any pod may send anything here: a query that cannot be answered must affect only its sender.
   const respond: Respond = async (bytes, isTcp) => {
     try {
       return await answer(bytes, isTcp)
@@ -92,7 +92,7 @@ export async function startDnsServer(
   }
 }
 
-/** One port for both; what was opened is closed when the other fails. */
+/** Binds one port for both. If one fails, the other is closed. */
 async function bindBoth(
   config: DnsServerConfig,
   { respond, log }: { respond: Respond; log: Logger },
@@ -111,7 +111,7 @@ async function bindBoth(
   }
 }
 
-/** Never rejects; undefined: no answer is sent. */
+/** Never rejects. Resolves to undefined if no answer is sent. */
 type Respond = (bytes: Buffer, isTcp: boolean) => Promise<Buffer | undefined>
 
 async function bindTcp(config: DnsServerConfig, respond: Respond, log: Logger): Promise<Server> {
@@ -134,7 +134,7 @@ function explainListen(error: unknown, { address, port }: DnsServerConfig): unkn
   )
 }
 
-/** RFC 7766: messages with a two-byte length before each. */
+/** RFC 7766: each message is preceded by a two-byte length. */
 function serveConnection(socket: TcpSocket, respond: Respond, log: Logger): void {
   let buffered = Buffer.alloc(0)
   whenSilent(socket, connectionIdleMs, () => socket.destroy())
@@ -161,14 +161,14 @@ function serveConnection(socket: TcpSocket, respond: Respond, log: Logger): void
   })
 }
 
-/** What is no query gets no answer: an answer to noise would make us a reflector. */
+/** Returns undefined unless it is a query: answering noise would make this server a reflector. */
 function parseQuery(bytes: Buffer): Packet | undefined {
   if (bytes.length > queryBytesMax) return undefined
   try {
     const packet = decode(bytes)
     return packet.type === 'query' ? packet : undefined
   } catch {
-    // The decoder throws for every malformed packet; there is nobody to tell.
+    // The decoder throws for every malformed packet; there is nobody to notify.
     return undefined
   }
 }
@@ -193,8 +193,9 @@ function reply(query: Packet, content: ReplyContent): Buffer {
 }
 
 /**
- * Too long for the datagram: without answers and marked truncated, so that the client comes by TCP. Too long for TCP as
- * well: with as many answers as fit, as there is no other way to ask for the rest.
+ * Fits an answer into its limit. One that is too long for the datagram is sent empty and marked
+ * truncated, so that the client asks again over TCP. One that is too long for TCP as well has as
+ * many answers as fit, because there is no other way to ask for the rest.
  */
 function fit(query: Packet, content: ReplyContent, isTcp: boolean): Buffer {
   const bytesMax = isTcp ? messageBytesMax : datagramBytesOf(query)
@@ -220,7 +221,7 @@ function isOwnName(question: Question, domain: string): boolean {
   return name === domain || name.endsWith(`.${domain}`)
 }
 
-/** Bounds how long "there is no such name" is remembered (RFC 2308): one TTL of the zone. */
+/** Limits how long "there is no such name" is cached (RFC 2308): one TTL of the zone. */
 function startOfAuthority(config: DnsServerConfig): NonNullable<Packet['authorities']>[number] {
   return {
     type: 'SOA',

@@ -4,9 +4,9 @@ import { connect } from 'node:net'
 import { readFile } from 'node:fs/promises'
 import { serviceProxyBounds } from '../limits/limits-table.ts'
 
-/** Passes a query on, byte for byte, and gives back the answer. */
+/** Forwards a query byte for byte, and returns the answer. */
 export interface Forwarder {
-  /** Rejects when no resolver answered in time. */
+  /** Rejects if no resolver answered in time. */
   forward(query: Buffer, isTcp: boolean): Promise<Buffer>
 }
 
@@ -34,7 +34,7 @@ export function createForwarder(
   }
 }
 
-/** The resolvers that the node itself uses, without those it must not ask. */
+/** Returns the resolvers that the node itself uses, without excluded ones. */
 export async function nodeResolvers(
   except: readonly string[],
   path = '/etc/resolv.conf',
@@ -71,12 +71,13 @@ function askByUdp(query: Buffer, { resolver, port, clock }: Resolver): Promise<B
     const timer = clock.setTimer(answerMsMax, () => finish(() => reject(silent(resolver))))
     socket.on('error', (error) => finish(() => reject(error)))
     socket.on('message', (answer, from) => {
-      // Only the resolver asked, with the id asked: anything else is a guess by a third party.
+      // Only the requested resolver with the requested id counts: anything else is a guess by a
+      // third party.
       if (from.address !== resolver || answer.length < idBytes) return
       if (answer.readUInt16BE(0) !== query.readUInt16BE(0)) return
       finish(() => resolve(answer))
     })
-    // A node without a route to its resolver hears so here, before anything is sent.
+    // A node without a route to its resolver gets the error here, before anything is sent.
     socket.connect(port, resolver, (error?: Error) => {
       if (error) finish(() => reject(error))
       else if (isOpen) socket.send(query)

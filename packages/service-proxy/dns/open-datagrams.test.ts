@@ -20,7 +20,7 @@ test('sources that nothing can be sent to end neither the server nor the answers
   )
   const client = createSocket('udp4')
   try {
-    // The kernel hands these over when a pod sends them by a raw socket; nobody else can.
+    // The kernel delivers these only if a pod sends them through a raw socket.
     server.emit('message', Buffer.from('hello'), from('127.0.0.1', 0))
     for (let count = 0; count < 3; count += 1) {
       server.emit('message', Buffer.from('hello'), from('255.255.255.255', 53))

@@ -2,8 +2,8 @@ import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
 import { asError, type Logger } from '@skerry/base'
 
 /**
- * Opens a UDP port (0 picks a free one) and answers each datagram with what `respond` resolves to; undefined sends
- * nothing. `respond` must not reject. Rejects when the port cannot be opened.
+ * Opens a UDP port (0 picks a free one) and answers each datagram with the result of `respond`;
+ * undefined sends nothing. `respond` must not reject. Rejects if the port cannot be opened.
  */
 export async function openDatagrams(
   { address, port }: { address: string; port: number },
@@ -18,10 +18,10 @@ export async function openDatagrams(
       resolve()
     })
   })
-  // Without a listener one error of the kernel would end the process.
+  // Without a listener a single kernel error would end the process.
   socket.on('error', (error) => log.debug('UDP socket failed', { error }))
   socket.on('message', (bytes: Buffer, from: RemoteInfo) => {
-    // A pod with a raw socket writes any source; port 0 (RFC 768: none) has nobody to answer.
+    // A pod with a raw socket can write any source; port 0 (RFC 768: none) cannot be answered.
     if (from.port === 0) return
     const sent = respond(bytes, false).then((answer) => {
       if (answer === undefined) return
@@ -30,7 +30,7 @@ export async function openDatagrams(
         if (error) log.debug('DNS answer not sent', { to: from.address, error })
       })
     })
-    // The socket may have been closed while the answer was looked for, which it reports by throwing.
+    // The socket may have been closed while the answer was looked up, which it reports by throwing.
     sent.catch((error: unknown) => {
       log.debug('DNS answer not sent', { error: asError(error) })
     })

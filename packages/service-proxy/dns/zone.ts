@@ -4,10 +4,10 @@ import { groupByService, hasClusterIp, isReady, keyOf } from '../services/servic
 
 /**
  * The cluster's zone by the Kubernetes DNS specification 1.1.0: services, their ports, the
- * endpoints of headless services, pod addresses, and the reverse of all of them.
+ * endpoints of headless services, pod addresses, and their reverse names.
  */
 export interface Zone {
-  /** Undefined: not a name of this zone, ask elsewhere. */
+  /** Returns undefined if the name is not in this zone and must be forwarded. */
   answer(question: { name: string; type: string }): ZoneAnswer | undefined
 }
 
@@ -17,7 +17,7 @@ export interface ZoneAnswer {
 }
 
 export interface ZoneOptions {
-  /** cluster.local by default. */
+  /** Default: cluster.local. */
   domain: string
   ttlSeconds: number
 }
@@ -27,11 +27,11 @@ interface Records {
   services: Map<string, { target: string; port: number }[]>
   aliases: Map<string, string>
   reverse: Map<string, string[]>
-  /** Every name that exists, also those with only names below them. */
+  /** Every existing name, including those that only have names below them. */
   names: Set<string>
 }
 
-/** Built anew when services change; a lookup is a few map reads. */
+/** Builds the zone, once per change of the services. A lookup is a few map reads. */
 export function buildZone(
   services: readonly Service[],
   slices: readonly EndpointSlice[],
@@ -196,7 +196,7 @@ function forwardAnswers(records: Records, name: string, { question, options }: L
   return []
 }
 
-/** a-b-c-d.<namespace>.pod.<domain> is that address, whoever has it. */
+/** Parses a-b-c-d.<namespace>.pod.<domain>, which stands for that address, whether a pod has it or not. */
 function podAddressOf(name: string, options: ZoneOptions): string | undefined {
   const match = /^(\d{1,3})-(\d{1,3})-(\d{1,3})-(\d{1,3})\.[a-z0-9-]+\.pod\.(.+)$/.exec(name)
   if (match === null || match[5] !== options.domain) return undefined

@@ -1,18 +1,19 @@
 /**
- * Bounds of the service network that no caller sets, by the file that keeps them: `dnsServer` is dns-server.ts.
+ * The limits of the service network that callers cannot set, by the file that enforces them: `dnsServer`
+ * is for dns-server.ts.
  */
 export const serviceProxyBounds = Object.freeze({
   dnsServer: Object.freeze({
-    /** Queries on their way elsewhere at one time; more are answered SERVFAIL. */
+    /** The number of forwarded queries in progress. Further ones are answered SERVFAIL. */
     forwardedMax: 1_000,
-    /** Open TCP connections; a further one is closed at once. */
+    /** The number of open TCP connections. A further one is closed at once. */
     connectionsMax: 100,
     connectionIdleMs: 10_000,
     queryBytesMax: 4_096,
     datagramBytesMax: 1_232,
-    /** The length before a message over TCP has two bytes (RFC 1035, 4.2.2). */
+    /** The length before a message over TCP has two bytes (RFC 1035, section 4.2.2). */
     messageBytesMax: 65_535,
-    /** Tries of a free port: one that is free for UDP may be taken for TCP. */
+    /** The number of tries for a free port: one that is free for UDP may be taken for TCP. */
     freePortTries: 20,
   }),
   forwarder: Object.freeze({
@@ -23,7 +24,7 @@ export const serviceProxyBounds = Object.freeze({
     idBytes: 2,
   }),
   nodeNetwork: Object.freeze({
-    /** How often what others may have changed is put right. */
+    /** How often changes by other programs are corrected. */
     checkMs: 10_000,
   }),
   nftTable: Object.freeze({
@@ -31,14 +32,14 @@ export const serviceProxyBounds = Object.freeze({
     elementsPerCommandMax: 500,
   }),
   nft: Object.freeze({
-    /** More than a table without its elements ever has. */
+    /** The size of the output: more than a table without its elements ever has. */
     outputBytesMax: 4 * 1024 * 1024,
   }),
   networkPolicies: Object.freeze({
     /** A burst of changes (a rollout) becomes one transaction. */
     settleMs: 50,
     firstWordMs: 10_000,
-    /** How often the kernel is asked whether the rules are still there: other programs flush them. */
+    /** How often the kernel is asked whether the rules still exist, because other programs flush them. */
     checkMs: 10_000,
   }),
   policySnapshot: Object.freeze({
@@ -49,18 +50,18 @@ export const serviceProxyBounds = Object.freeze({
     /** Changes within this time are written to the snapshot once. */
     snapshotSettleMs: 2_000,
     routesSettleMs: 200,
-    /** How often it is looked whether the routes are still there: other programs delete them. */
+    /** How often the routes are checked, because other programs delete them. */
     routesCheckMs: 10_000,
-    /** How often the node's own pods are looked at while the control plane is away. */
+    /** How often the node's own pods are checked while the control plane is away. */
     localPodsMs: 1_000,
   }),
   serviceProxy: Object.freeze({
     /**
-     * The least time from one transaction to the next. A change after a quiet time is applied at once, because
-     * people reach for a service as soon as its pods are ready; a burst (a rollout) becomes few transactions.
+     * The least time between two transactions. A change after a quiet time is applied at once, because
+     * people use a service as soon as its pods are ready; a burst (a rollout) becomes few transactions.
      */
     betweenMs: 100,
-    /** How often the kernel is asked whether the rules are still there: other programs flush them. */
+    /** How often the kernel is asked whether the rules still exist, because other programs flush them. */
     checkMs: 10_000,
   }),
 })

@@ -7,20 +7,23 @@ import { serviceProxyBounds } from '../limits/limits-table.ts'
 
 const execute = promisify(execFile)
 
-/** Marks the route to services; not that of routes to pods, which are compared with a plan and removed. */
+/**
+ * Marks the route to services. Routes to pods have another mark; they are compared with a plan and
+ * removed.
+ */
 const serviceRouteProtocol = '74'
 
 export interface NodeNetworkConfig {
   serviceCidr: string
-  /** The cluster DNS address, answered on this node. */
+  /** The address of the cluster DNS, which this node answers. */
   dnsAddress: string
   nodeAddress: string
 }
 
 /**
- * What the service network needs of the node: forwarding, bridged traffic seen by the rules, and a
- * way for the node's own processes to reach service addresses even when the node has no default
- * route (a site on its own): the kernel looks for a route before it asks the rules.
+ * Prepares the node for the service network: forwarding, rules for bridged traffic, and a route by
+ * which the node's own processes reach service addresses even if the node has no default route (a
+ * standalone site), because the kernel looks for a route before it applies the rules.
  */
 export async function prepareNodeNetwork(config: NodeNetworkConfig, log: Logger): Promise<void> {
   if (!(await exists('/proc/sys/net/bridge/bridge-nf-call-iptables'))) {
@@ -43,7 +46,7 @@ export interface NodeNetworkDeps {
   health: NetworkHealth
 }
 
-/** Puts right what other programs change of it, until the signal aborts. */
+/** Corrects changes by other programs until the signal aborts. */
 export async function keepNodeNetwork(
   config: NodeNetworkConfig,
   { clock, log, health }: NodeNetworkDeps,
@@ -59,12 +62,12 @@ export async function keepNodeNetwork(
     } catch (error) {
       signal.throwIfAborted()
       health.set(healthPart, messageOf(error))
-      log.error('Node network not put right', { error: asError(error) })
+      log.error('Node network not corrected', { error: asError(error) })
     }
   }
 }
 
-/** The names of those that were not as they have to be. */
+/** Returns the names of the switches that were wrong. */
 async function setSwitches(): Promise<string[]> {
   const changed: string[] = []
   for (const name of ['net/ipv4/ip_forward', 'net/bridge/bridge-nf-call-iptables']) {
@@ -91,7 +94,7 @@ async function setAddresses(config: NodeNetworkConfig): Promise<void> {
   ])
 }
 
-/** Takes back what prepareNodeNetwork and the rules left; for `skerry reset`. */
+/** Removes what prepareNodeNetwork and the rules created; for `skerry reset`. */
 export async function clearNodeNetwork(
   config: Pick<NodeNetworkConfig, 'dnsAddress'>,
 ): Promise<void> {
@@ -104,7 +107,7 @@ export async function clearNodeNetwork(
     ['nft', 'delete', 'table', 'ip', 'skerry-policy'],
   ]
   for (const [file = '', ...args] of commands) {
-    // What is not there needs no clearing; the end state is checked by whoever resets.
+    // A missing item needs no removal; the reset command checks the end state.
     await execute(file, args).catch(() => undefined)
   }
 }
@@ -114,7 +117,7 @@ async function exists(path: string): Promise<boolean> {
     await access(path)
     return true
   } catch {
-    // access rejects exactly when it is not there or not ours to see.
+    // access rejects exactly if the file does not exist or is not visible to us.
     return false
   }
 }

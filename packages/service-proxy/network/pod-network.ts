@@ -1,15 +1,15 @@
 import { BlockList, isIPv4 } from 'node:net'
 import type { Node } from '@skerry/api'
 
-/** Another node's pods and the way to them. */
+/** Another node's pods and the route to them. */
 export interface PodRoute {
   podCidr: string
   nodeAddress: string
-  /** host-gw: the node is a neighbour; vxlan: it is behind a router. */
+  /** host-gw means that the node is a neighbour; vxlan that it is behind a router. */
   via: 'host-gw' | 'vxlan'
 }
 
-/** A range that a node says it has, and that no traffic is sent to it for. */
+/** A range that a node claims but that gets no traffic. */
 export interface RefusedRange {
   node: string
   podCidr: string
@@ -18,21 +18,21 @@ export interface RefusedRange {
 
 export interface PodNetworkPlan {
   routes: readonly PodRoute[]
-  /** The overlay device is needed at all. */
+  /** True if the overlay device is needed at all. */
   needsOverlay: boolean
   refused: readonly RefusedRange[]
 }
 
 export interface PodNetworkOptions {
   ownName: string
-  /** Every pod of the cluster, e.g. 10.42.0.0/16. */
+  /** The range of all pods of the cluster, e.g. 10.42.0.0/16. */
   clusterCidr: string
 }
 
 /**
- * Decides the routes to every other node that has an address and a pod range. A node may have set its
- * range itself, so that it draws traffic to itself: only ranges within the cluster's are routed, and of
- * ranges that overlap the own node's and then the oldest node's. Pure.
+ * Plans the routes to every other node that has an address and a pod range. A node may have set its
+ * range itself to attract traffic: only ranges within the cluster's are routed, and of overlapping
+ * ones the own node's and then the oldest node's. A pure function.
  */
 export function planPodNetwork(
   nodes: readonly Node[],
@@ -106,15 +106,15 @@ function internalAddressOf(node: Node): string | undefined {
 }
 
 /**
- * The overlay device's hardware address follows from the node's address, so that every node knows
- * every other's without asking anyone.
+ * The overlay device's hardware address is derived from the node's address, so that every node
+ * knows every other's without asking.
  */
 export function overlayMacOf(nodeAddress: string): string {
   const bytes = nodeAddress.split('.').map((part) => Number(part).toString(16).padStart(2, '0'))
   return ['02', '73', ...bytes].join(':')
 }
 
-/** The address that stands for a peer on the overlay: the first of its pod range. */
+/** Returns the address of a peer on the overlay: the first of its pod range. */
 export function overlayAddressOf(podCidr: string): string {
   return podCidr.split('/')[0] ?? podCidr
 }

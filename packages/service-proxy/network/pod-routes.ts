@@ -14,7 +14,7 @@ const overlayDevice = 'skerry-vxlan'
 const overlayPort = 8472
 const overlayId = 7373
 
-/** Every route this package sets carries this protocol number, so that it knows its own again. */
+/** Every route of this package has this protocol number, by which it recognizes its own. */
 const routeProtocol = '73'
 
 export interface PodRoutesDeps {
@@ -22,9 +22,9 @@ export interface PodRoutesDeps {
 }
 
 /**
- * Makes the kernel's routes those of the plan, and takes away what an earlier plan left. The kernel may
- * refuse the way to a node, which says itself where it is: all others get theirs first. Throws
- * AggregateError.
+ * Makes the kernel's routes those of the plan, and removes those of an earlier plan. The kernel may
+ * refuse the route to a node, which itself publishes its address: all others get theirs first.
+ * Throws AggregateError.
  */
 export async function applyPodRoutes(plan: PodNetworkPlan, deps: PodRoutesDeps): Promise<void> {
   if (plan.needsOverlay) await ensureOverlay(deps.nodeAddress)
@@ -46,7 +46,7 @@ export async function applyPodRoutes(plan: PodNetworkPlan, deps: PodRoutesDeps):
   }
 }
 
-/** Whether the kernel still has every route of a plan that was applied. */
+/** Resolves to true if the kernel still has every route of an applied plan. */
 export async function haveRoutes(plan: PodNetworkPlan): Promise<boolean> {
   if (plan.routes.length === 0) return true
   const present = new Set(await ownRoutes())
@@ -74,7 +74,7 @@ async function ensureOverlay(nodeAddress: string): Promise<void> {
   await ip('link', 'set', overlayDevice, 'address', overlayMacOf(nodeAddress), 'mtu', '1450', 'up')
 }
 
-/** True when the address is on a link of this node: no router between. */
+/** Resolves to true if the address is on a link of this node, without a router between. */
 export async function isNeighbour(address: string): Promise<boolean> {
   const { stdout } = await execute('ip', ['-json', 'route', 'get', address]).catch(() => ({
     stdout: '[]',
@@ -103,7 +103,7 @@ async function succeeds(...args: string[]): Promise<boolean> {
     await execute('ip', args)
     return true
   } catch {
-    // A device that is not there makes `ip link show` fail; that is the answer.
+    // `ip link show` fails for a missing device; that is the answer.
     return false
   }
 }

@@ -2,15 +2,18 @@ import { constants } from 'node:fs'
 import { mkdir, open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** What a node keeps of its cluster's word, for a start with the control plane away. */
+/** Stores the cluster state that a node needs to start while the control plane is away. */
 export interface StateFile<T> {
-  /** Undefined when there is none, or when it does not read: then the node waits for its control plane. */
+  /**
+   * Resolves to undefined if the file is missing or unreadable. The node then waits for its control
+   * plane.
+   */
   load(): Promise<T | undefined>
-  /** Durable when it resolves; a write that was cut short leaves the last one. */
+  /** Durable when it resolves. An interrupted write leaves the previous state. */
   save(state: T): Promise<void>
 }
 
-/** Lists of objects under these names. */
+/** Stores lists of objects under these names. */
 export function stateFile<T extends object>(
   path: string,
   names: readonly (keyof T & string)[],
@@ -44,6 +47,6 @@ function parse<T>(text: string, names: readonly string[]): T | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { format, ...state } = value as Record<string, unknown>
   if (format !== 1 || names.some((name) => !Array.isArray(state[name]))) return undefined
-  // We wrote these ourselves in save(); the format number vouches for their shape.
+  // save() wrote these; the format number guarantees their shape.
   return state as T
 }

@@ -1,21 +1,22 @@
 import { serviceProxyBounds } from '../limits/limits-table.ts'
 
 /**
- * One nftables table as data, and the script that turns one state of it into another. A change of
- * one endpoint costs a few elements, not the table; affinity sets keep what the kernel learnt.
+ * One nftables table as data, and the script that turns one state of it into another. The change of
+ * one endpoint costs a few elements, not the table. Affinity sets keep the elements that the kernel
+ * added.
  */
 export interface NftTable {
   readonly name: string
-  /** Declaration of sets and maps without elements that we own (dynamic sets too). */
+  /** The sets and maps. Those without elements of ours (dynamic sets) are declared here, too. */
   readonly sets: ReadonlyMap<string, NftSet>
   readonly chains: ReadonlyMap<string, NftChain>
 }
 
 export interface NftSet {
   readonly type: 'set' | 'map'
-  /** What stands between the braces of its declaration. */
+  /** The text between the braces of the declaration. */
   readonly declaration: string
-  /** Key to data; data is empty in a plain set. Absent: the kernel fills it. */
+  /** Maps keys to data; the data is an empty text in a plain set. If omitted, the kernel fills the set. */
   readonly elements?: ReadonlyMap<string, string>
 }
 
@@ -25,7 +26,7 @@ export interface NftChain {
   readonly rules: readonly string[]
 }
 
-/** Replaces whatever is there, in one transaction. */
+/** Replaces the whole table in one transaction. */
 export function renderTable(table: NftTable): string {
   const lines = [
     `add table ip ${table.name}`,
@@ -36,7 +37,10 @@ export function renderTable(table: NftTable): string {
   return [...lines, ...deltaLines(empty, table)].join('\n') + '\n'
 }
 
-/** From `old`, which is in the kernel, to `next`, in one transaction; empty when nothing differs. */
+/**
+ * Returns the change from `old`, which is in the kernel, to `next`, in one transaction. Returns an
+ * empty text if they are equal.
+ */
 export function renderDelta(old: NftTable, next: NftTable): string {
   const lines = deltaLines(old, next)
   return lines.length === 0 ? '' : lines.join('\n') + '\n'
@@ -58,7 +62,7 @@ function deltaLines(old: NftTable, next: NftTable): string[] {
     }
   }
   lines.push(...ruleLines(old, next))
-  // Gone elements first: a verdict that names a chain must go before that chain does.
+  // Removed elements come first: a verdict that names a chain must be removed before that chain.
   for (const [name, set] of next.sets)
     lines.push(...elementLines(next.name, name, { old: old.sets.get(name), next: set }))
   for (const name of old.chains.keys()) {

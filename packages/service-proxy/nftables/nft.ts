@@ -2,18 +2,19 @@ import { spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { serviceProxyBounds } from '../limits/limits-table.ts'
 
-/** What applies a script of nftables commands in one transaction. */
+/** Applies scripts of nftables commands, each in one transaction. */
 export interface Nft {
-  /** Rejects with nft's own words when the kernel or the parser refuses; then nothing was changed. */
+  /** Rejects with nft's own words if the kernel or the parser refuses; nothing was changed then. */
   apply(script: string, signal: AbortSignal): Promise<void>
   /**
-   * A text that changes with the table's chains, rules and sets, whoever changes them; elements of sets,
-   * of which there are many, are left out. Empty: there is no such table.
+   * Resolves to a text that changes with the table's chains, rules and sets, whatever program
+   * changes them. Elements of sets are left out, because they are many. The text is empty if there
+   * is no such table.
    */
   fingerprint(table: string, signal: AbortSignal): Promise<string>
 }
 
-/** Text on standard input: nft's JSON form cannot read a pipe that Node made. */
+/** Scripts are text on standard input, because nft's JSON form cannot read a pipe that Node created. */
 export function createNft(command: readonly string[] = ['nft']): Nft {
   return {
     async apply(script, signal) {

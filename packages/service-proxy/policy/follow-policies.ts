@@ -15,8 +15,8 @@ export interface FollowDeps {
 const nothing: PolicyWorld = Object.freeze({ policies: [], namespaces: [], pods: [] })
 
 /**
- * Tells of every change of what policies ask for, once everything is known, until the signal aborts.
- * Pods and namespaces are watched from the first policy on.
+ * Reports every change that affects policies, once everything is known, until the signal aborts.
+ * Pods and namespaces are watched only once there is a policy.
  */
 export async function followPolicies(
   deps: FollowDeps,
@@ -69,7 +69,7 @@ async function untilSome(policies: Informer<NetworkPolicy>, signal: AbortSignal)
   while (policies.list().length === 0) await dirty.wait(signal)
 }
 
-/** A pod that changes mostly has another status; nothing of that concerns policies. */
+/** Most changes of a pod are changes of its status that do not concern policies. */
 function meansTheSame(old: PodPeer, next: PodPeer): boolean {
   const essence = ({ metadata: { uid, labels }, nodeName, address, ports }: PodPeer) => ({
     uid,

@@ -17,12 +17,12 @@ export interface KernelTableDeps {
   log: Logger
 }
 
-/** The table of policies as it is in the kernel; what an earlier run left there is replaced at first. */
+/** The table of policies in the kernel. The table of an earlier run is replaced at first. */
 export function createKernelTable({ nft, clock, log, random }: KernelTableDeps) {
   let applied: { table: NftTable | undefined; fingerprint: string } | undefined
   const replaceOnce = async (next: NftTable | undefined, signal: AbortSignal): Promise<void> => {
     const script = scriptFrom(applied, next)
-    // Should it fail half-known, the next try replaces the whole table.
+    // If the result is unknown, the next try replaces the whole table.
     applied = undefined
     if (script !== '') await nft.apply(script, signal)
     applied = { table: next, fingerprint: next ? await nft.fingerprint(next.name, signal) : '' }
@@ -38,7 +38,7 @@ export function createKernelTable({ nft, clock, log, random }: KernelTableDeps) 
     applied = undefined
   }
   return {
-    /** Tries until it is done, with what is wanted by then. */
+    /** Tries until it succeeds, with the table that is wanted by then. */
     async replace(wanted: () => NftTable | undefined, signal: AbortSignal): Promise<void> {
       const backoff = createBackoff({ initialMs: 200, maxMs: 30_000 }, random)
       for (;;) {

@@ -3,8 +3,9 @@ import type { Pod } from '@skerry/api'
 import { peerOf, type PodPeer } from './pod-peer.ts'
 
 /**
- * Where this node's pods are by the word of what runs them. It is newer than the API's, which has it
- * from there: a pod has an address before the API knows, and another one after a reboot.
+ * The addresses of this node's pods according to its container runtime. They are newer than the
+ * API's, which come from there: a pod has an address before the API knows it, and another one after
+ * a reboot.
  */
 export class LocalPeers {
   readonly #nodeName: string
@@ -14,7 +15,7 @@ export class LocalPeers {
     this.#nodeName = nodeName
   }
 
-  /** True when that is news. */
+  /** Returns true if this is a change. */
   place(pod: Pod, address: string): boolean {
     const { name, namespace, uid = '', labels } = pod.metadata
     const placed: PodPeer = {
@@ -24,18 +25,18 @@ export class LocalPeers {
       address,
     }
     if (isDeepStrictEqual(this.#byUid.get(uid), placed)) return false
-    // Whoever had the address before has lost it.
+    // A pod that had the address before has lost it.
     for (const [other, peer] of this.#byUid) if (peer.address === address) this.#byUid.delete(other)
     this.#byUid.set(uid, placed)
     return true
   }
 
-  /** True when that is news. */
+  /** Returns true if this is a change. */
   remove(pod: Pod): boolean {
     return this.#byUid.delete(pod.metadata.uid ?? '')
   }
 
-  /** All peers, where those of this node that were placed stand in for what the API says of them. */
+  /** Returns all peers, with the placed pods of this node in place of the API's data about them. */
   over(peers: readonly PodPeer[]): PodPeer[] {
     const placed = [...this.#byUid.values()]
     const names = new Set(placed.map(nameOf))

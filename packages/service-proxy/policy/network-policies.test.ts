@@ -27,7 +27,7 @@ const onlyFar = policy('shop/only-far', {
   ingress: [{ from: [{ podSelector: { matchLabels: { app: 'far' } } }] }],
 })
 
-/** As the API gives it; `podIP` is what it knows of the pod's address. */
+/** Returns a pod as in the API; `podIP` is its address there. */
 function draftOf(path: string, podIP = '', draft: PodDraft = {}): Pod {
   const made = pod(path, podIP, { labels: { app: path.slice(5) }, ...draft })
   return { ...made, metadata: { ...made.metadata, uid: `uid of ${path}` } }
@@ -36,12 +36,12 @@ function draftOf(path: string, podIP = '', draft: PodDraft = {}): Pod {
 interface Bench extends AsyncDisposable {
   readonly api: Cluster
   readonly clock: SimulatedClock
-  /** The node's process, until it is stopped; `isCut`: it never hears of the API. */
+  /** Starts the node's process, until it is stopped. With `isCut` it never reaches the API. */
   start(nft: Nft, options?: { isCut?: boolean }): NetworkPolicies
   stop(): Promise<void>
-  /** Until the node knows the policies; without a moment passing, so that it does not give up. */
+  /** Waits until the node knows the policies, without advancing time, so that it does not give up. */
   heard(policies: NetworkPolicies): Promise<void>
-  /** Lets time pass until it has happened. */
+  /** Advances time until it has happened. */
   until<T>(what: Promise<T>): Promise<T>
 }
 
@@ -118,7 +118,7 @@ test('rules hold before a pod is started, and where it comes up next', { skip },
   const nft: Nft = { apply: (script) => scene.load(script), fingerprint: async () => '' }
   const at = (name: string) => scene.addressOf(name)
   await api.resource(resources.networkPolicies).create(onlyFar, never)
-  // The API knows this node's pods without an address; the other node's with one.
+  // The API knows this node's pods without an address, and the other node's with one.
   await create(api, draftOf('shop/web'))
   await create(api, draftOf('shop/far', at('shop/far'), { node: 'b' }))
 
@@ -143,7 +143,7 @@ test('rules hold before a pod is started, and where it comes up next', { skip },
       await scene.load(renderNoPolicies())
       assert.equal(await hears(scene, 'shop/front', true), true)
       const policies = bench.start(nft, { isCut: true })
-      // The pods came up in another order.
+      // The pods started in another order.
       policies.placed(draftOf('shop/front'), at('shop/web'))
       policies.placed(draftOf('shop/web'), at('shop/front'))
       await bench.until(policies.whenKept(draftOf('shop/web'), never))
@@ -177,7 +177,7 @@ test('rules hold before a pod is started, and where it comes up next', { skip },
   })
 })
 
-/** A kernel that refuses so many scripts. */
+/** A kernel that refuses this many scripts. */
 function refusing(times: number): Nft & { loaded: string[] } {
   const loaded: string[] = []
   let left = times

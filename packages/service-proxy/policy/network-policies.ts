@@ -29,20 +29,20 @@ export interface NetworkPolicyDeps {
   log: Logger
 }
 
-/** Keeps the cluster's NetworkPolicies for one node's pods; the node tells where these are. */
+/** Enforces the cluster's NetworkPolicies for one node's pods; the node reports their addresses. */
 export interface NetworkPolicies {
   placed(pod: Pod, address: string): void
-  /** Nothing of the pod runs any more; its address may be another's. */
+  /** Nothing of the pod runs any more, and its address may be another pod's. */
   gone(pod: Pod): void
   /**
-   * Resolves when what policies say of the pod, where it was placed, is in the kernel. While the node
-   * knows no policies at all, from neither the API nor its disk, it waits only for so long after `run`
+   * Resolves when the kernel has the policies of the pod that was placed. While the node knows no
+   * policies at all, from neither the API nor its disk, it waits for a limited time after `run`
    * began (10 s).
    */
   whenKept(pod: Pod, signal: AbortSignal): Promise<void>
   /**
-   * Until the signal aborts. The rules stay then, and while the control plane is away; until something
-   * is known, by the API or the snapshot, they are as they were.
+   * Runs until the signal aborts. The rules stay then, and while the control plane is away; until
+   * something is known, from the API or the snapshot, they stay as they were.
    */
   run(signal: AbortSignal): Promise<void>
 }
@@ -79,7 +79,7 @@ export function createNetworkPolicies(nodeName: string, deps: NetworkPolicyDeps)
       using _timer = clock.setTimer(checkMs, dirty.raise)
       await dirty.wait(signal)
       await clock.sleep(settleMs, signal)
-      // The wait for a first word was given up: what an earlier run left stays.
+      // The wait for the first state was given up, so the rules of an earlier run stay.
       if (!ofApi) continue
       const round = nextRound
       nextRound = Promise.withResolvers()

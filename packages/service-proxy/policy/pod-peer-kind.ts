@@ -5,8 +5,9 @@ const schemaName = 'io.skerry.node.v1alpha1.PodPeer'
 const text: Schema = { type: 'string' }
 
 /**
- * PodPeer as an API server serves it beside the built-in kinds, whose definitions it refers to: the
- * stored pods, shown as peers. To list and to watch, so that a node needs no right to the pods.
+ * Returns PodPeer for serving in addition to the built-in kinds, whose definitions it refers to:
+ * the stored pods, shown as peers. It can be listed and watched, so that a node needs no right to
+ * the pods.
  */
 export function servedPodPeers(builtin: readonly Kind[]): Kind {
   const { group, version, resource } = podPeers

@@ -2,15 +2,18 @@ import type { AnyObject, KubeObject, Pod } from '@skerry/api'
 import type { TypedResource } from '@skerry/client'
 
 /**
- * What nodes learn of each other's pods: enough to keep NetworkPolicies, and nothing of what a pod
- * runs, mounts or has in its environment. Read only; made from the pod each time it is read.
+ * The part of a pod that other nodes may see: enough to enforce NetworkPolicies, and nothing of
+ * what a pod runs, mounts or has in its environment. Read-only; derived from the pod on each read.
  */
 export interface PodPeer extends KubeObject {
-  /** Absent before the pod is bound. */
+  /** Omitted before the pod is bound. */
   nodeName?: string
-  /** Absent while the pod has none of its own: before it has one, after its end, in its node's network. */
+  /**
+   * Omitted while the pod has no address of its own: before it gets one, after its end, and in its
+   * node's network.
+   */
   address?: string
-  /** Only ports with a name: policies give the numbers of others themselves. */
+  /** Named ports only: policies contain the numbers of others themselves. */
   ports?: PeerPort[]
 }
 
@@ -43,16 +46,16 @@ export function peerOf(pod: Pod): PodPeer {
   }
 }
 
-/** Turns a decoded pod into its peer, in place: nothing else of the pod stays. Idempotent. */
+/** Reduces a decoded pod to its peer, in place; nothing else of the pod remains. Idempotent. */
 export function reduceToPeer(object: AnyObject): void {
   if (object.kind === podPeerKind) return
-  // The registry hands this only what is stored as a pod.
+  // The registry calls this only with stored pods.
   const peer = peerOf(object as unknown as Pod)
   for (const field of Object.keys(object)) if (field !== 'apiVersion') delete object[field]
   Object.assign(object, peer, { apiVersion: object.apiVersion })
 }
 
-/** A pod that has ended may have given its address to another. */
+/** The address of a finished pod may belong to another pod. */
 function ownAddressOf({ spec, status }: Pod): string | undefined {
   if (spec?.hostNetwork === true) return undefined
   if (status?.phase === 'Succeeded' || status?.phase === 'Failed') return undefined

@@ -10,7 +10,7 @@ import { buildPolicyTable, renderNoPolicies } from './policy-table.ts'
 
 const skip = process.getuid?.() !== 0 && 'needs root'
 
-/** Pods, namespaces and ports as upstream's end-to-end tests of NetworkPolicy have them. */
+/** Pods, namespaces and ports of upstream's end-to-end tests of NetworkPolicy. */
 const names = ['x/a', 'x/b', 'x/c', 'y/a', 'y/b', 'z/a']
 const xyz = ['x', 'y', 'z']
 
@@ -23,14 +23,14 @@ type MoreLabels = Readonly<Record<string, Labels>>
 interface Look {
   port?: number
   protocol?: Protocol
-  /** `from>to` of what is cut off; `*` stands for every pod, `x/*` for those of x. */
+  /** The blocked pairs as `from>to`; `*` stands for every pod, `x/*` for those of x. */
   cut: string
-  /** What is not, although `cut` says so. */
+  /** Exceptions from `cut`. */
   but?: string
 }
 
 interface Case {
-  /** The words of upstream's test. */
+  /** The name of upstream's test. */
   name: string
   policies: readonly NetworkPolicy[]
   labels?: MoreLabels

@@ -10,18 +10,18 @@ import type { PodPeer } from './pod-peer.ts'
 
 export type Direction = 'ingress' | 'egress'
 
-/** What a node knows of its cluster when it plans; pods of every node. */
+/** The node's knowledge of its cluster when it plans, with the pods of every node. */
 export interface PolicyWorld {
   readonly policies: readonly NetworkPolicy[]
   readonly namespaces: readonly Namespace[]
   readonly pods: readonly PodPeer[]
 }
 
-/** Traffic that one rule of a policy lets pass. Empty lists let nothing pass. */
+/** The traffic that one rule of a policy allows. Empty lists allow nothing. */
 export interface AllowedTraffic {
-  /** Undefined: from and to everywhere. */
+  /** The allowed peers; undefined means all. */
   readonly peers: readonly AllowedPeers[] | undefined
-  /** Undefined: every port of every protocol. */
+  /** The allowed ports; undefined means every port of every protocol. */
   readonly ports: readonly AllowedPorts[] | undefined
 }
 
@@ -31,11 +31,11 @@ export interface AllowedPeers {
   readonly except: readonly string[]
 }
 
-/** Ports on the receiving side. Undefined `ports`: all of the protocol. */
+/** Ports on the receiving side. If `ports` is undefined, all of the protocol. */
 export interface AllowedPorts {
   readonly protocol: 'tcp' | 'udp' | 'sctp'
   readonly ports: readonly string[] | undefined
-  /** Named ports of egress: where that port stands. Undefined: at every peer. */
+  /** For named ports of egress, the peers with that port. If undefined, every peer. */
   readonly addresses: readonly string[] | undefined
 }
 
@@ -47,9 +47,9 @@ export interface IsolatedPod {
 }
 
 /**
- * What policies mean for the pods of one node: a pod that no policy selects in a direction is not
- * in the plan; else it has what all policies that select it allow together. Pods in the node's own
- * network are neither isolated nor peers: their address is the node's. IPv4 only.
+ * Plans what policies mean for the pods of one node. A pod that no policy selects in a direction is
+ * not in the plan; any other gets the traffic that its policies together allow. Pods in the node's
+ * own network are neither isolated nor peers, because their address is the node's. IPv4 only.
  */
 export function planPolicies(world: PolicyWorld, nodeName: string): IsolatedPod[] {
   const labelsOf = new Map(
@@ -72,7 +72,7 @@ export function planPolicies(world: PolicyWorld, nodeName: string): IsolatedPod[
   return isolated.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
 }
 
-/** Whether the plan isolates this pod, wherever it is. */
+/** Returns true if the plan isolates this pod on its node. */
 export function isSelected(policies: readonly NetworkPolicy[], pod: PodPeer): boolean {
   return policies.some((policy) => selects(policy, pod))
 }
@@ -81,7 +81,10 @@ interface Scene {
   pod: PodPeer
   pods: readonly PodPeer[]
   labelsOf: ReadonlyMap<string, Record<string, string>>
-  /** By namespace, filled on the way: a rule chooses the same for every pod that its policy selects. */
+  /**
+   * Chosen peers by namespace, filled on demand: a rule chooses the same for every pod that its
+   * policy selects.
+   */
   chosen: Map<string, Map<NetworkPolicyPeer, AllowedPeers>>
   direction: Direction
 }
@@ -100,11 +103,12 @@ function addressOf(pod: PodPeer): string {
 
 function selects(policy: NetworkPolicy, pod: PodPeer): boolean {
   if (policy.metadata.namespace !== pod.metadata.namespace) return false
-  // A policy without a selector selects every pod of its namespace, as an empty one does.
+  // A policy without a selector selects every pod of its namespace, as one with an empty selector
+  // does.
   return labelSelectorOf(policy.spec?.podSelector ?? {}).matches(pod.metadata.labels ?? {})
 }
 
-/** Without policyTypes: ingress always, egress when there are rules for it. */
+/** Without policyTypes, the direction is always ingress, and egress only if there are rules for it. */
 function typesOf({ spec }: NetworkPolicy): Direction[] {
   const types = spec?.policyTypes ?? []
   if (types.length === 0)
@@ -155,7 +159,7 @@ function choosePeers(peer: NetworkPolicyPeer, namespace: string, scene: Scene): 
   return { addresses: chosen.map(addressOf).toSorted(), except: [] }
 }
 
-/** Blocks of IPv6 say nothing about pods that have no such address. */
+/** IPv6 blocks do not apply to pods, which have no IPv6 address. */
 function isIpv4Block(cidr: string): boolean {
   const [address = '', length = ''] = cidr.split('/')
   return isIPv4(address) && /^\d{1,2}$/.test(length)

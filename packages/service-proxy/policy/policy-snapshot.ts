@@ -4,7 +4,7 @@ import { stateFile, type StateFile } from '../network/state-file.ts'
 import type { PolicyWorld } from './policy-plan.ts'
 import { serviceProxyBounds } from '../limits/limits-table.ts'
 
-/** What the node knew of policies, pods and namespaces when it last heard. */
+/** Stores the policies, pods and namespaces that the node last received. */
 export function policySnapshot(path: string): StateFile<PolicyWorld> {
   return stateFile<PolicyWorld>(path, ['policies', 'namespaces', 'pods'])
 }
@@ -17,7 +17,7 @@ export interface SaveDeps {
 
 const { settleMs } = serviceProxyBounds.policySnapshot
 
-/** Writes what the node knows whenever it means something else than before, until the signal aborts. */
+/** Saves the node's knowledge whenever its meaning changes, until the signal aborts. */
 export async function saveChanges(
   { worldNow, unsaved }: { worldNow: () => PolicyWorld | undefined; unsaved: WakeFlag },
   { snapshot, clock, log }: SaveDeps,
@@ -42,7 +42,7 @@ export async function saveChanges(
   }
 }
 
-/** Without what changes while policies mean the same. */
+/** Leaves out fields whose changes do not affect the policies. */
 function essenceOf({ policies, namespaces, pods }: PolicyWorld): PolicyWorld {
   return {
     policies: policies.map(withEssentialMeta),

@@ -126,7 +126,7 @@ test('the kernel keeps policies', { skip }, async (t) => {
     await expectAll(scene, [
       ...by('shop/front', true),
       ...by('shop/other', false),
-      // To itself by its own service, although nobody is let in from there.
+      // A pod reaches itself through its own service, although nobody is let in from there.
       ...by('shop/web', true),
       ...nodePort.map((call) => ({ ...call, isExpected: false })),
     ])

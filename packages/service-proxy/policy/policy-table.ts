@@ -5,12 +5,13 @@ import type { AllowedPeers, AllowedPorts, AllowedTraffic, IsolatedPod } from './
 const policyTableName = 'skerry-policy'
 
 /**
- * The rules that keep a plan; undefined when nothing is isolated: then there is no table at all.
- * One lookup by address finds the pod's chain; pods with the same allowances share it. A chain
- * returns for what it allows and drops the rest, so that both ends of a connection are asked.
- * The hook sees what is forwarded, after services were translated: what the node itself sends to
- * its pods (probes) and what pods send to the node never passes it. Replies pass always; what goes
- * the way that a connection was opened is asked each time, so that a new policy ends what stands.
+ * Builds the rules of a plan, or returns undefined if nothing is isolated; then there is no table
+ * at all. One lookup by address finds the pod's chain; pods with the same allowances share it. A
+ * chain returns for what it allows and drops the rest, so that both ends of a connection are
+ * checked. The hook sees forwarded traffic after services were translated: traffic from the node
+ * itself to its pods (probes), and from pods to the node, never passes it. Replies always pass.
+ * Packets in the direction in which a connection was opened are checked each time, so that a new
+ * policy ends existing connections.
  */
 export function buildPolicyTable(plan: readonly IsolatedPod[]): NftTable | undefined {
   if (plan.length === 0) return undefined
@@ -48,7 +49,7 @@ export function buildPolicyTable(plan: readonly IsolatedPod[]): NftTable | undef
   return { name: policyTableName, sets, chains }
 }
 
-/** Takes the table away, whether it is there or not. */
+/** Removes the table, whether it exists or not. */
 export function renderNoPolicies(): string {
   return `add table ip ${policyTableName}\ndelete table ip ${policyTableName}\n`
 }
@@ -79,7 +80,7 @@ function peerMatch(
   if (addresses.length === 0) return []
   const excluded = except.map((cidr) => `ip ${peer} != ${cidr} `).join('')
   const [first = ''] = addresses
-  // A block stands alone in its list; it needs no set.
+  // A block is alone in its list and needs no set.
   if (first.includes('/')) return [`ip ${peer} ${first} ${excluded}`]
   return [`ip ${peer} @${addressSet(addresses, sets)} `]
 }
@@ -93,7 +94,10 @@ function portMatch(
   return ports.map((port) => `${at}${protocol} dport ${port} `)
 }
 
-/** Named by what is in it: a changed selection is a new set, and no rule ever sees half of one. */
+/**
+ * The set is named after its content: a changed selection is a new set, and no rule ever sees a
+ * partial one.
+ */
 function addressSet(addresses: readonly string[], sets: Map<string, NftSet>): string {
   const name = `pods-${shortHash(addresses.join())}`
   const elements = new Map(addresses.map((address) => [address, '']))

@@ -27,7 +27,7 @@ const old = '2026-01-01T00:00:00Z'
 const young = '2026-02-01T00:00:00Z'
 const newest = '2026-03-01T00:00:00Z'
 
-/** The other services; the service under test is older than some and younger than others. */
+/** The other services; the service under test is older than some of them and younger than others. */
 const others: Service[] = [
   clusterOnly('kubernetes', '10.43.0.1', old),
   clusterOnly('dns', '10.43.0.10', old),
@@ -52,7 +52,7 @@ interface Draft {
   readonly endpoint?: string
 }
 
-/** Every way in which a Service or its slices name an address. */
+/** Every way in which a Service or its slices can name an address. */
 const ways: Readonly<Record<string, (address: string) => Draft>> = {
   clusterIP: (address) => ({ spec: { clusterIP: address, clusterIPs: [address] } }),
   'second of clusterIPs': (address) => ({ spec: { clusterIPs: ['10.43.0.30', address] } }),
@@ -75,7 +75,7 @@ function planWith(
   return planAddresses(planServicePorts([{ ...tested, status }, ...others], slices, 'a'), owners)
 }
 
-/** The addresses that a service is served at, and its endpoints. */
+/** Returns the addresses at which a service is served, and its endpoints. */
 function addressesOf({ ports }: AddressPlan, name: string): string[] {
   return ports
     .filter((port) => port.service === `shop/${name}`)
@@ -91,7 +91,7 @@ const inside = ['clusterIP', 'second of clusterIPs']
 /** Nodes never take the address of a load balancer that is a proxy. */
 const nowhere: string[] = []
 
-/** Every sort of address that belongs to somebody, and by which ways a service may have it. */
+/** Every type of owned address, and the ways by which a service may have it. */
 const kinds: readonly (readonly [kind: string, address: string, allowed: readonly string[]])[] = [
   ['nobody here', '198.51.100.1', [...inside, ...outside, 'endpoint']],
   ['a free one of the service range', '10.43.0.99', [...inside, 'endpoint']],
@@ -122,7 +122,7 @@ const kinds: readonly (readonly [kind: string, address: string, allowed: readonl
 
 for (const [way, draft] of Object.entries(ways)) {
   for (const [kind, address, allowed] of kinds) {
-    // These are the addresses of services that come later: the test's own is the older one.
+    // These addresses belong to services that come later: the test's own is the older one.
     const expected = allowed.includes(way)
     test(`${way}: ${kind} is ${expected ? 'served' : 'not taken'}`, () => {
       const plan = planWith(draft(address))
@@ -201,7 +201,10 @@ test('of two services that want an external address and port the older one gets 
   }
 })
 
-/** A service that names an external address in its spec or, by `isStatus`, in the status of its load balancer. */
+/**
+ * Returns a service that names an external address in its spec or, with `isStatus`, in the status
+ * of its load balancer.
+ */
 function sharing(
   name: string,
   {

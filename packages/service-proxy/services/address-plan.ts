@@ -1,41 +1,45 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 import type { Backend, ServicePortBackends } from './service-ports.ts'
 
-/** Addresses that belong to somebody, so that no service takes them. */
+/** Addresses that have an owner, so that no service may take them. */
 export interface AddressOwners {
-  /** Every pod of the cluster, e.g. 10.42.0.0/16. */
+  /** The range of all pods of the cluster, e.g. 10.42.0.0/16. */
   readonly clusterCidr: string
-  /** Every service of the cluster; an external address within it would be somebody's later. */
+  /**
+   * The range of all services of the cluster. An external address within it would later belong to a
+   * service.
+   */
   readonly serviceCidr: string
   /** Addresses that this node answers itself (the cluster DNS). */
   readonly ownAddresses: readonly string[]
   readonly nodeAddresses: readonly string[]
-  /** The API server's, and the name servers that the machine asks. */
+  /** The addresses of the API server, and of the name servers that the machine uses. */
   readonly reservedAddresses: readonly string[]
 }
 
 export interface RefusedAddress {
-  /** namespace/name of the service. */
+  /** The namespace/name of the service. */
   readonly service: string
   /** An address, or `node port 30080/tcp`. */
   readonly address: string
   readonly reason: string
 }
 
-/** Which port takes traffic for which address. */
+/** Assigns each address to the port that receives its traffic. */
 export interface AddressPlan {
-  /** With the addresses that each may take, and nothing else. */
+  /** The ports, with only those addresses that each may take. */
   readonly ports: readonly ServicePortBackends[]
   /** Each service and address once. */
   readonly refused: readonly RefusedAddress[]
 }
 
 /**
- * Gives every address to the one that it belongs to. A cluster address goes to its service before
- * anybody's external address; of services that want the same address and port the oldest gets it.
- * An external address belongs to the namespace of the oldest service that names it: services there may
- * share it by different ports, those of other namespaces get none of its ports. External addresses and node ports never take what belongs to nodes, pods, services or the machine
- * itself. Stricter than kube-proxy, which serves whatever a Service names. Pure.
+ * Gives every address to its owner. A service's cluster address takes precedence over external
+ * addresses of others. If services want the same address and port, the oldest gets it. An external
+ * address belongs to the namespace of the oldest service that names it: services there may share it
+ * by different ports, those of other namespaces get none of its ports. External addresses and node
+ * ports never take what belongs to nodes, pods, services or the machine itself. Stricter than
+ * kube-proxy, which serves whatever a Service names. A pure function.
  */
 export function planAddresses(
   ports: readonly ServicePortBackends[],
@@ -80,7 +84,7 @@ const nodePortText = ({ nodePort, protocol }: ServicePortBackends): string =>
   `node port ${nodePort}/${protocol}`
 
 interface Judge {
-  /** Why the service may not have the address; undefined if it may. */
+  /** Returns why the service may not have the address, or undefined if it may. */
   clusterAddress(address: string, port: ServicePortBackends): string | undefined
   externalAddress(address: string, port: ServicePortBackends): string | undefined
   nodePort(port: ServicePortBackends): string | undefined
@@ -125,7 +129,8 @@ function createJudge(oldestFirst: readonly ServicePortBackends[], owners: Addres
       if (fault !== undefined) return fault
       const owner = clusterOwners.get(address)
       if (owner !== service) return `service ${owner} has it`
-      // Within its own range a service is right: a stolen node may call any address its own.
+      // Within its own range a service takes precedence: a stolen node may claim any address as its
+      // own.
       return services.check(address) ? undefined : ofMachines(address)
     },
     externalAddress(address, port) {
@@ -162,15 +167,16 @@ function blockOf(cidr: string): BlockList {
 }
 
 /**
- * Addresses that mean something to every machine (RFC 6890): 0/8, 127/8, 169.254/16, and all from 224 on.
- * By numbers, because every endpoint is asked about at each change.
+ * Returns true for addresses with a special meaning on every machine (RFC 6890): 0/8, 127/8,
+ * 169.254/16, and all from 224 on. Compares numbers, because every endpoint is checked at each
+ * change.
  */
 function isSpecial(address: string): boolean {
   const [first = 0, second] = address.split('.', 2).map(Number)
   return first === 0 || first === 127 || first >= 224 || (first === 169 && second === 254)
 }
 
-/** nft would read `010.0.0.1` in its own way, or refuse the whole table for it. */
+/** nft would interpret `010.0.0.1` in its own way, or refuse the whole table because of it. */
 function faultOf(address: string): string | undefined {
   if (!isIPv4(address)) return 'it is not an IPv4 address in its usual form'
   return isSpecial(address) ? 'every machine has it for itself, its link or groups' : undefined

@@ -2,8 +2,9 @@ import type { Endpoint, EndpointSlice } from '@skerry/api'
 import type { ServiceState } from './service-snapshot.ts'
 
 /**
- * The state with this node's own pods where they are now: after a reboot they have other addresses,
- * and the control plane that would say so may be away. A pod that is not known keeps its old one.
+ * Returns the state with the current addresses of this node's own pods: after a reboot they have
+ * other ones, and the control plane that would publish them may be away. An unknown pod keeps its
+ * old address.
  */
 export function withLocalAddresses(
   state: ServiceState,

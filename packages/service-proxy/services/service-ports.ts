@@ -14,7 +14,7 @@ export interface Backend {
   isLocal: boolean
 }
 
-/** One port of one service with the endpoints that may take its traffic now. */
+/** One port of one service with the endpoints that may receive its traffic now. */
 export interface ServicePortBackends {
   /** namespace/name:port, for rule names and messages. */
   name: string
@@ -29,11 +29,11 @@ export interface ServicePortBackends {
   clusterIps: readonly string[]
   /** External IPs and load balancer addresses. */
   externalIps: readonly string[]
-  /** Seconds of ClientIP affinity; undefined without. */
+  /** The seconds of ClientIP affinity, or undefined without it. */
   affinitySeconds: number | undefined
-  /** For traffic to a cluster IP. */
+  /** The endpoints for traffic to a cluster IP. */
   internal: readonly Backend[]
-  /** For traffic to a node port, an external IP or a load balancer address. */
+  /** The endpoints for traffic to a node port, an external IP or a load balancer address. */
   external: readonly Backend[]
   /** externalTrafficPolicy Local keeps the client's address, so nothing is masqueraded. */
   keepsClientAddress: boolean
@@ -41,7 +41,10 @@ export interface ServicePortBackends {
 
 const affinitySecondsDefault = 10_800
 
-/** Decides who serves what; touches nothing. Headless and ExternalName services have no rules. */
+/**
+ * Plans which endpoint serves which port. A pure function. Headless and ExternalName services have
+ * no rules.
+ */
 export function planServicePorts(
   services: readonly Service[],
   slices: readonly EndpointSlice[],
@@ -89,7 +92,7 @@ function planPort(
     clusterIps: spec.clusterIPs ?? (spec.clusterIP === undefined ? [] : [spec.clusterIP]),
     externalIps: [
       ...(spec.externalIPs ?? []),
-      // A load balancer that is a proxy wants its traffic itself (KEP-1860).
+      // A load balancer that is a proxy must receive its traffic itself (KEP-1860).
       ...(service.status?.loadBalancer?.ingress ?? []).flatMap(({ ip, ipMode }) =>
         ip === undefined || ipMode === 'Proxy' ? [] : [ip],
       ),
@@ -105,8 +108,9 @@ function planPort(
 }
 
 /**
- * Ready endpoints; when there is none, those that still serve while they terminate (KEP-1669), so
- * that a rollout of a single pod does not refuse what the old pod would still have answered.
+ * Returns ready endpoints or, if there are none, those that still serve while they terminate
+ * (KEP-1669), so that a rollout of a single pod does not refuse what the old pod would still
+ * answer.
  */
 function usableBackends(
   slices: readonly EndpointSlice[],

@@ -6,7 +6,7 @@ import type { Nft } from '../nftables/nft.ts'
 import { createServiceProxy } from './service-proxy.ts'
 import { service, slice } from '../testing/service-objects.ts'
 
-/** A kernel that keeps a table until another program flushes it. */
+/** Creates a kernel that keeps a table until another program flushes it. */
 function memoryKernel() {
   const scripts: string[] = []
   const state = { isThere: false, isRefusing: false }

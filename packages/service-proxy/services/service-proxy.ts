@@ -30,13 +30,13 @@ export interface ServiceProxyDeps {
 }
 
 export interface ServiceProxy {
-  /** What the rules should say from now on; the newest call wins. Cheap: the work is done in `run`. */
+  /** Sets the wanted state of the rules; the newest call wins. Cheap: `run` does the work. */
   update(services: readonly Service[], slices: readonly EndpointSlice[]): void
-  /** This node's pod range became known. */
+  /** Call this when this node's pod range becomes known. */
   setPodCidr(podCidr: string): void
-  /** Addresses of all nodes, which no service takes. */
+  /** Sets the addresses of all nodes, which no service may take. */
   setNodeAddresses(addresses: readonly string[]): void
-  /** Applies updates until the signal aborts; the rules stay, so that pods keep their services. */
+  /** Applies updates until the signal aborts. The rules remain, so that pods keep their services. */
   run(signal: AbortSignal): Promise<never>
 }
 
@@ -65,7 +65,7 @@ export function createServiceProxy(
     const before = await unlessChanged(applied, deps, signal)
     const script = before === undefined ? renderTable(next) : renderDelta(before.table, next)
     if (script === '') return
-    // Should it fail half-known, the next try replaces the whole table.
+    // If the result is unknown, the next try replaces the whole table.
     applied = undefined
     await deps.nft.apply(script, signal)
     applied = { table: next, fingerprint: await deps.nft.fingerprint(next.name, signal) }
@@ -118,7 +118,7 @@ interface AppliedTable {
   readonly fingerprint: string
 }
 
-/** Undefined if another program has changed the rules since. */
+/** Returns undefined if another program has changed the rules since. */
 async function unlessChanged(
   applied: AppliedTable | undefined,
   { nft, log }: Pick<ServiceProxyDeps, 'nft' | 'log'>,
@@ -133,13 +133,13 @@ async function unlessChanged(
   return undefined
 }
 
-/** Where the API server listens, by the slices that it writes itself. */
+/** Returns the API server's addresses from the slices that it writes itself. */
 function apiServerAddresses(slices: readonly EndpointSlice[]): string[] {
   const own = groupByService(slices).get('default/kubernetes') ?? []
   return own.flatMap(({ endpoints }) => (endpoints ?? []).flatMap(({ addresses }) => addresses))
 }
 
-/** One line for each address that a service does not get, when it is refused for the first time. */
+/** Logs each address that a service does not get, when it is refused for the first time. */
 function showRefused(
   refused: readonly RefusedAddress[],
   { shown, log }: { shown: ReadonlySet<string>; log: Logger },

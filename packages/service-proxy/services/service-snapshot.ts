@@ -1,11 +1,14 @@
 import type { EndpointSlice, Service } from '@skerry/api'
 import { stateFile, type StateFile } from '../network/state-file.ts'
 
-/** What a node needs to serve its service network after a reboot with the control plane away. */
+/**
+ * The state that a node needs to serve its service network after a reboot while the control plane
+ * is away.
+ */
 export interface ServiceState {
   services: readonly Service[]
   slices: readonly EndpointSlice[]
-  /** Addresses of all nodes, which no service takes. Absent in files of older versions. */
+  /** The addresses of all nodes, which no service may take. Omitted in files of older versions. */
   nodeAddresses?: readonly string[]
 }
 
@@ -14,9 +17,10 @@ export type ServiceSnapshot = StateFile<ServiceState>
 const serviceNameLabel = 'kubernetes.io/service-name'
 
 /**
- * The state as it may be by now. The snapshot is as old as the last word from the control plane,
- * often from amid the start of the pods; a service of which no endpoint was ready then would stay
- * refused until that returns. All its endpoints are tried instead, but those that were ending.
+ * Returns the state as it may be by now. The snapshot is as old as the last contact with the
+ * control plane, often from the middle of the pods' start; a service without ready endpoints then
+ * would stay refused until the contact returns. All its endpoints are tried instead, except
+ * terminating ones.
  */
 export function presumeReady(state: ServiceState): ServiceState {
   const nameOf = ({ metadata }: EndpointSlice): string =>

@@ -50,7 +50,7 @@ async function kernelTable(host: TestHost): Promise<string> {
 const udpEcho = (ready: string) =>
   `const s=require('node:dgram').createSocket('udp4').bind(8080,()=>require('node:fs').writeFileSync('${ready}','')).on('message',(m,r)=>s.send('heard',r.port,r.address))`
 
-/** A namespace of the host with an address, where a named answer is served on port 8080. */
+/** Creates a namespace of the host with an address, where a named answer is served on port 8080. */
 async function addPod(host: TestHost, address: string): Promise<void> {
   const device = `veth${address.split('.')[3]}`
   const script = `
@@ -73,7 +73,7 @@ async function fetchName(host: TestHost, url: string): Promise<string> {
     : `refused ${result.stderr.trim().slice(0, 120)}`
 }
 
-/** Sends the echo server of a pod one packet, and returns what it answers within 3 s. */
+/** Sends the echo server of a pod one packet, and returns its answer within 3 s. */
 async function askByUdp(from: TestHost, address: string, port: number): Promise<string> {
   const script = `
     const socket = require('node:dgram').createSocket('udp4')
@@ -194,7 +194,7 @@ test('the kernel sends service traffic where the plan says', { skip }, async (t)
       assert.equal(await fetchName(client, `${host.address}:80`), before)
       await host.run(['ip', 'address', 'add', '10.43.0.10/32', 'dev', 'lo'])
       assert.match(await fetchName(host, '10.43.0.10'), /refused/)
-      // An address that nobody has is served, until the machine gets it.
+      // An address without an owner is served, until the machine gets it.
       await host.run(['ip', 'route', 'add', '203.0.113.7/32', 'dev', 'lo'])
       assert.equal(await fetchName(host, '203.0.113.7'), '10.42.0.3')
       await host.run(['ip', 'address', 'add', '203.0.113.7/32', 'dev', 'lo'])
@@ -214,7 +214,7 @@ test('the kernel sends service traffic where the plan says', { skip }, async (t)
   })
 })
 
-/** nft lists chains in the order they were made, and sets with what the kernel learnt. */
+/** nft lists chains in order of creation, and sets with the elements that the kernel added. */
 function sorted(text: string): string {
   return text
     .split('\n')

@@ -4,7 +4,7 @@ import type { AddressOwners, AddressPlan } from './address-plan.ts'
 import type { Backend, Protocol, ServicePortBackends } from './service-ports.ts'
 
 export interface ServiceNetwork extends AddressOwners {
-  /** Pods of this node; undefined until the node has its range. */
+  /** The range of this node's pods; undefined until it is known. */
   readonly podCidr: string | undefined
 }
 
@@ -16,8 +16,8 @@ const masqueradeMark = '0x4000'
 const serviceKey = 'ip daddr . meta l4proto . th dport'
 const nodePortKey = 'meta l4proto . th dport'
 /**
- * Endpoints are in a map for each protocol: nft 1.0.6 cannot read `ip daddr . th dport` back from the
- * kernel, and a rule that translates by a map of `tcp dport` matches nothing but TCP.
+ * Endpoints are in a map for each protocol: nft 1.0.6 cannot read `ip daddr . th dport` back from
+ * the kernel, and a rule that translates by a map of `tcp dport` matches only TCP.
  */
 const protocols: readonly Protocol[] = ['tcp', 'udp', 'sctp']
 
@@ -36,9 +36,9 @@ interface Draft {
 }
 
 /**
- * The flat layout: one lookup finds the service (a verdict `goto n<count>`), one more finds the
- * endpoint by a random index. A thousand services are a thousand elements, not a thousand chains.
- * Only services with ClientIP affinity have chains of their own.
+ * Builds the flat layout: one lookup finds the service (a verdict `goto n<count>`), one more finds
+ * the endpoint by a random index. A thousand services are a thousand elements, not a thousand
+ * chains. Only services with ClientIP affinity have their own chains.
  */
 export function buildServiceTable({ ports }: AddressPlan, network: ServiceNetwork): NftTable {
   const draft = emptyDraft()
@@ -147,7 +147,7 @@ function suffixOf(protocol: Protocol): string {
 
 const markRule = `meta mark set meta mark | ${masqueradeMark}`
 
-/** A client goes back to its endpoint for as long as the kernel remembers it; else to a random one. */
+/** A client keeps its endpoint for as long as the kernel remembers it; otherwise it gets a random one. */
 function addAffinity(
   draft: Draft,
   port: ServicePortBackends,
@@ -228,9 +228,9 @@ function setsOf(draft: Draft): Map<string, NftSet> {
 }
 
 /**
- * Refusal stands behind NAT (priority 0): what was translated no longer carries the service's address.
- * An address that one of the machine's interfaces has is the machine's: the plan
- * knows addresses of nodes as the API shows them, the kernel as they are.
+ * Refusal comes after NAT (priority 0): translated packets no longer have the service's address. An
+ * address of one of the machine's interfaces belongs to the machine: the plan knows nodes'
+ * addresses as the API shows them, the kernel as they are.
  */
 function chainsOf(draft: Draft, network: ServiceNetwork): Map<string, NftChain> {
   const own = network.ownAddresses.map((address) => `ip daddr ${address} return`)

@@ -1,6 +1,6 @@
 /**
- * What runs in a pod of a policy scene: it answers with its name on its ports, and calls others when
- * it is told to, by lines of JSON on its standard input and output. It ends when its input does.
+ * The program in a pod of a policy scene. It answers with its name on its ports, and calls others on
+ * order, by lines of JSON on its standard input and output. It ends when its input does.
  */
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
@@ -14,13 +14,13 @@ export type Protocol = 'tcp' | 'udp'
 export type PodOrder =
   | { id: number; act: 'serve'; name: string; ports: number[] }
   | { id: number; act: 'call'; protocol: Protocol; address: string; port: number; withinMs: number }
-  /** Opens a connection that stays; `say` speaks on the one that was opened by that order. */
+  /** Opens a connection that stays; `say` uses the one that was opened by that order. */
   | { id: number; act: 'open'; address: string; port: number; withinMs: number }
   | { id: number; act: 'say'; opened: number; withinMs: number }
 
 export interface PodAnswer {
   id: number
-  /** The name of who answered; empty when nobody did in time. */
+  /** The name of the answering pod. It is empty if none answered in time. */
   heard: string
 }
 
@@ -28,7 +28,7 @@ const opened = new Map<number, Socket>()
 
 const lines = createInterface({ input: process.stdin })
 lines.on('line', (line) => {
-  // Orders come from the scene, in these shapes.
+  // The scene sends orders of this type.
   const order = JSON.parse(line) as PodOrder
   void obey(order).then((heard) => {
     const answer: PodAnswer = { id: order.id, heard }
@@ -77,7 +77,7 @@ function serveTcp({ name }: { name: string }, port: number): Promise<void> {
 
 function serveUdp({ name }: { name: string }, port: number): Promise<void> {
   const socket = createSocket('udp4')
-  // Whoever asked may be gone, which the kernel tells the next time.
+  // The sender may be gone, which the kernel reports at the next send.
   socket.on('error', () => undefined)
   socket.on('message', (_asked, from) => socket.send(name, from.port, from.address))
   return new Promise((resolve) => socket.bind(port, '0.0.0.0', resolve))

@@ -7,14 +7,14 @@ export function namespace(name: string, labels: Record<string, string>): Namespa
 
 export interface PodDraft {
   labels?: Record<string, string>
-  /** Name to number, TCP. */
+  /** Maps names to port numbers, TCP. */
   ports?: Record<string, number>
   node?: string
   hostNetwork?: boolean
   phase?: string
 }
 
-/** As nodes learn of that pod. */
+/** Returns that pod as nodes see it. */
 export function peer(path: string, podIP: string, draft: PodDraft = {}): PodPeer {
   return peerOf(pod(path, podIP, draft))
 }

@@ -5,13 +5,16 @@ import { fileURLToPath } from 'node:url'
 import { createTestNetwork, type TestHost } from '@skerry/testing'
 import type { PodAnswer, PodOrder, Protocol } from './pod-program.ts'
 
-/** Pods of one node in network namespaces of their own, on one bridge, as its network plugin wires them. */
+/** Pods of one node in separate network namespaces, on one bridge, as its network plugin connects them. */
 export interface PolicyScene extends AsyncDisposable {
   readonly host: TestHost
   readonly addressOf: (pod: string) => string
-  /** From a pod, `node` or `outside` (another machine). True when that pod, or whoever is named, answers. */
+  /**
+   * Calls from a pod, `node` or `outside` (another machine). Resolves to true if the expected pod
+   * answers.
+   */
   hears(call: Call): Promise<boolean>
-  /** A connection that stays open; says whether the other end still answers on it. */
+  /** Opens a connection that stays open. The result checks whether the other end still answers on it. */
   open(from: string, to: string, port: number): Promise<(isExpected: boolean) => Promise<boolean>>
   /** Rejects with nft's words. */
   load(script: string): Promise<void>
@@ -23,9 +26,12 @@ export interface Call {
   to: string
   port: number
   protocol?: Protocol
-  /** Who is to answer, where `to` is a service. */
+  /** The pod that must answer, if `to` is a service. */
   answers?: string
-  /** What should pass has time to on a slow machine; what should not is soon given up. */
+  /**
+   * True if the call should pass, which then gets time for a slow machine. Otherwise the call is
+   * given up soon.
+   */
   isExpected: boolean
 }
 
@@ -125,7 +131,7 @@ function startProgram(host: TestHost, inside: readonly string[]): PodProgram {
   const ended = once(child, 'exit')
   let last = 0
   createInterface({ input: stdout }).on('line', (line) => {
-    // The program answers in this shape.
+    // The program answers with this type.
     const answer = JSON.parse(line) as PodAnswer
     waiting.get(answer.id)?.(answer)
     waiting.delete(answer.id)

@@ -23,19 +23,19 @@ export interface EtcdTls {
 }
 
 export interface EtcdEndpoints {
-  /** http://host:port or https://host:port; any of them answers. */
+  /** http://host:port or https://host:port of members, of which any may answer. */
   readonly endpoints: readonly string[]
   readonly tls?: EtcdTls
 }
 
-/** How etcd is asked; times in milliseconds. */
+/** The defaults of calls to etcd; times are in milliseconds. */
 export const etcdCallDefaults = Object.freeze({
-  /** For one call at one member. */
+  /** The timeout of one call to one member. */
   callMs: 5_000,
-  /** For a member that answers, and for all tries of a read. */
+  /** The time to find a member that answers, and for all tries of a read. */
   findMs: 10_000,
   pauseMs: 50,
-  /** A page of a list; a larger one is asked for in smaller parts. */
+  /** The size of a page of a list; a larger one is requested in smaller parts. */
   answerBytesMax: 64 * 1024 * 1024,
 })
 
@@ -45,7 +45,7 @@ interface Call {
   readonly signal: AbortSignal
 }
 
-/** etcd refused: what it was asked is wrong, or it cannot do it now. `code` is gRPC's. */
+/** Reports that etcd refused: the request is wrong, or etcd cannot execute it now. `code` is gRPC's. */
 export class EtcdError extends Error {
   override name = 'EtcdError'
   readonly code: number
@@ -57,12 +57,12 @@ export class EtcdError extends Error {
 
 export const etcdCodes = Object.freeze({
   notFound: status.NOT_FOUND,
-  /** A revision that is compacted, or to come. */
+  /** A revision that is compacted, or in the future. */
   outOfRange: status.OUT_OF_RANGE,
   exhausted: status.RESOURCE_EXHAUSTED,
 })
 
-/** Connections to the members of one etcd; the one that answers is kept until it does not. */
+/** Connects to the members of one etcd. The one that answers is used until it stops answering. */
 export class EtcdChannel implements Disposable {
   readonly #clients: readonly Client[]
   readonly #endpoints: readonly string[]
@@ -78,7 +78,7 @@ export class EtcdChannel implements Disposable {
     this.#clients = endpoints.map((endpoint) => clientFor(endpoint, tls))
   }
 
-  /** Asked again, of another member, when one does not answer. Throws EtcdError, StoreUnavailableError. */
+  /** Tries another member if one does not answer. Throws EtcdError or StoreUnavailableError. */
   async read<Answer>(method: EtcdMethodName, request: object, signal: AbortSignal) {
     const untilMs = this.#clock.monotonicMs() + etcdCallDefaults.findMs
     for (;;) {
@@ -92,18 +92,18 @@ export class EtcdChannel implements Disposable {
     }
   }
 
-  /** Once: after StoreUnavailableError with `isSent` it may have been done or not. */
+  /** Tries once. After StoreUnavailableError with `isSent` the call may have been executed or not. */
   async write<Answer>(
     method: EtcdMethodName,
     request: object,
     signal: AbortSignal,
   ): Promise<Answer> {
     const client = await this.#ready(signal)
-    // Decoded by the schema table: the caller names the message of its method's answer.
+    // The schema table decodes this; the caller names the message of its method's answer.
     return (await this.#once(client, { method, request, signal })) as Answer
   }
 
-  /** A stream in both directions, with a member that has a leader. */
+  /** Opens a stream in both directions, to a member that has a leader. */
   async stream(
     method: EtcdMethodName,
     signal: AbortSignal,
@@ -111,12 +111,12 @@ export class EtcdChannel implements Disposable {
     const client = await this.#ready(signal)
     const { path, requestSerialize, responseDeserialize } = this.#methods[method]
     const metadata = new Metadata()
-    // A member that is cut off from the others ends the stream, so that another one is asked.
+    // A member that is cut off from the others ends the stream, so that another one is tried.
     metadata.set('hasleader', 'true')
     return client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, metadata, {})
   }
 
-  /** After a stream that broke: begin with the next member. */
+  /** Call this after a stream that broke: the next call begins with the next member. */
   turnAway(): void {
     this.#current = (this.#current + 1) % this.#clients.length
   }
@@ -180,7 +180,7 @@ export class EtcdChannel implements Disposable {
   }
 }
 
-/** No verdict of etcd's on the request: another member may do it, and this one may have. */
+/** These are not etcd's verdict on the request: another member may execute it, and this one may have. */
 const silentCodes: ReadonlySet<number> = new Set([
   status.UNAVAILABLE,
   status.DEADLINE_EXCEEDED,
@@ -217,7 +217,7 @@ function clientFor(endpoint: string, tls: EtcdTls): Client {
   })
 }
 
-/** The name that is announced to a server without one: an address is not allowed there (RFC 6066, 3). */
+/** The name sent to a server without one: an address is not allowed there (RFC 6066, section 3). */
 const unnamed = 'etcd.invalid'
 
 function secured({ ca, cert, key }: EtcdTls, address: string | undefined): ChannelCredentials {

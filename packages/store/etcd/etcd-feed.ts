@@ -6,11 +6,11 @@ import { watchEtcd, type EtcdWatchDeps } from './etcd-watch.ts'
 
 export interface EtcdFeedOptions {
   readonly limits: StoreLimits
-  /** Where it begins: everything up to it has happened. */
+  /** The revision where the feed begins; everything up to it has happened. */
   readonly revision: number
-  /** Whether this etcd's word on how far it is can be trusted, see `canTellProgress`. */
+  /** True if this etcd's progress reports can be trusted; see `canTellProgress`. */
   readonly tellsProgress: boolean
-  /** The newest revision, asked of etcd. */
+  /** Asks etcd for the newest revision. */
   readonly newest: () => Promise<number>
 }
 
@@ -39,18 +39,21 @@ export class EtcdFeed implements AsyncDisposable {
     this.#running = this.#run(this.#scope.signal)
   }
 
-  /** A change of this revision is known: when it does not arrive soon, it was not one of ours. */
+  /**
+   * Records that a change of this revision exists. If it does not arrive soon, its key is not one
+   * of ours.
+   */
   expect(revision: number): void {
     this.#known = Math.max(this.#known, revision)
     if (this.#known > this.#revision) this.#armLate()
   }
 
-  /** From here on live, with what etcd remembers before it. */
+  /** Yields live changes, preceded by those that etcd still has. */
   async *batches(options: WatchOptions, signal: AbortSignal): AsyncGenerator<WatchBatch, void> {
     signal.throwIfAborted()
     const { afterRevision } = options
     const liveFrom = Math.max(afterRevision, this.#revision)
-    // Before the history is read: what happens meanwhile waits here.
+    // Subscribes before the history is read, so that changes made meanwhile are buffered.
     using live = this.#hub.subscribe({ ...options, afterRevision: liveFrom, signal })
     let reached = afterRevision
     if (afterRevision < liveFrom) {
@@ -99,7 +102,7 @@ export class EtcdFeed implements AsyncDisposable {
       } catch (error) {
         if (signal.aborted) return
         if (!(error instanceof CompactedError)) throw error
-        // Away for longer than etcd remembers: whoever watches has to list again.
+        // The connection was away for longer than etcd keeps history, so watchers must list again.
         this.#deps.log.info('Watch on etcd has a gap', { error })
         await this.#restart(error, signal)
       }
@@ -125,7 +128,7 @@ export class EtcdFeed implements AsyncDisposable {
         return this.#hub.close(gap)
       } catch (error) {
         const cause = asError(error)
-        this.#deps.log.info('Watch on etcd cannot begin anew, trying again', { error: cause })
+        this.#deps.log.info('Watch on etcd cannot be restarted, trying again', { error: cause })
         await this.#deps.clock.sleep(1_000, signal).catch(() => undefined)
       }
     }

@@ -3,14 +3,14 @@ import { CompactedError } from '../store.ts'
 import type { WireEvent, WireKeyValue } from './etcd-schema-table.ts'
 
 /**
- * Where a store's keys are in etcd: `<root><key>`, e.g. `/skerry/hub` + `/registry/core/secrets/…`.
- * Several stores share one etcd by roots of their own; none sees another's keys.
+ * Maps a store's keys to etcd: `<root><key>`, e.g. `/skerry/hub` + `/registry/core/secrets/…`.
+ * Several stores share one etcd with separate roots; none sees another's keys.
  */
 export class EtcdKeys {
   readonly #root: string
   readonly #rootBytes: number
 
-  /** RangeError for a root that is no absolute path. */
+  /** Throws RangeError for a root that is not an absolute path. */
   constructor(root: string) {
     const trimmed = root.replace(/\/+$/, '')
     if (!/^\/[\w./-]+$/.test(trimmed)) {
@@ -22,17 +22,20 @@ export class EtcdKeys {
 
   keyOf(key: string): Buffer {
     if (!key.startsWith('/')) {
-      throw new RangeError(`Cannot use key ${key}: in etcd each begins with a slash`)
+      throw new RangeError(`Cannot use key ${key}: keys in etcd begin with a slash`)
     }
     return Buffer.from(`${this.#root}${key}`)
   }
 
-  /** From `after` (exclusive) or the first one, to the end of the prefix. The empty prefix: all. */
+  /**
+   * Returns the range from `after` (exclusive) or the first key to the end of the prefix. The empty
+   * prefix means all keys.
+   */
   rangeOf(prefix: string, after = ''): { key: Buffer; rangeEnd: Buffer } {
     const first = this.keyOf(prefix === '' ? '/' : prefix)
     const rangeEnd = endOf(first)
     if (after === '') return { key: first, rangeEnd }
-    // The next key in byte order is this one with a zero byte.
+    // The next key in byte order is this one followed by a zero byte.
     const next = Buffer.concat([this.keyOf(after), Buffer.alloc(1)])
     return { key: Buffer.compare(next, first) > 0 ? next : first, rangeEnd }
   }
@@ -41,7 +44,7 @@ export class EtcdKeys {
     return { key: this.textOf(key), value: bytesOf(value), createRevision, modRevision }
   }
 
-  /** Throws CompactedError for a change whose value before it is gone. */
+  /** Throws CompactedError for a change whose previous value is gone. */
   eventOf({ type, kv, prevKv }: WireEvent): StoreEvent {
     const key = this.textOf(kv.key)
     const { modRevision, createRevision } = kv
@@ -70,7 +73,10 @@ export class EtcdKeys {
 
 const deleteType = 1
 
-/** The first key after all that begin so: UTF-8 has no byte 0xff, so the last one may grow. */
+/**
+ * Returns the first key after all with this prefix: UTF-8 has no byte 0xff, so the last one can be
+ * incremented.
+ */
 function endOf(prefix: Buffer): Buffer {
   const end = Buffer.from(prefix)
   const last = end.length - 1
@@ -78,7 +84,7 @@ function endOf(prefix: Buffer): Buffer {
   return end
 }
 
-/** Of the answer's own memory: a small value must not keep a whole page of a list. */
+/** Copies a value out of the answer, because a small value must not keep a whole page of a list in memory. */
 function bytesOf(value: Uint8Array): Uint8Array {
   return Uint8Array.from(value)
 }

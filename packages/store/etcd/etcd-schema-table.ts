@@ -1,8 +1,8 @@
 import { fromJSON, type MethodDefinition, type PackageDefinition } from '@grpc/proto-loader'
 
 /**
- * What is used of etcd's public API (etcdserverpb/rpc.proto, mvccpb/kv.proto; 3.4 and newer): a
- * field is its type and its number on the wire. Fields that are not named here are skipped.
+ * The used part of etcd's public API (etcdserverpb/rpc.proto, mvccpb/kv.proto; 3.4 and newer). A
+ * field has a type and a number on the wire. Fields that are not listed are skipped.
  */
 const messages: Readonly<Record<string, Readonly<Record<string, string>>>> = Object.freeze({
   ResponseHeader: { revision: 'int64 3' },
@@ -30,7 +30,7 @@ const messages: Readonly<Record<string, Readonly<Record<string, string>>>> = Obj
   PutResponse: { prevKv: 'KeyValue 2' },
   DeleteRangeRequest: { key: 'bytes 1', rangeEnd: 'bytes 2', prevKv: 'bool 3' },
   DeleteRangeResponse: { deleted: 'int64 2', prevKvs: 'repeated KeyValue 3' },
-  // result 0 is EQUAL; target 2 is MOD.
+  // Here result 0 is EQUAL, and target 2 is MOD.
   Compare: { result: 'int32 1', target: 'int32 2', key: 'bytes 3', modRevision: 'int64 6' },
   RequestOp: {
     requestRange: 'RangeRequest 1',
@@ -74,7 +74,7 @@ const messages: Readonly<Record<string, Readonly<Record<string, string>>>> = Obj
     fragment: 'bool 7',
     events: 'repeated Event 11',
   },
-  // type 0 is PUT, 1 is DELETE.
+  // Here type 0 is PUT, and 1 is DELETE.
   Event: { type: 'int32 1', kv: 'KeyValue 2', prevKv: 'KeyValue 3' },
   LeaseGrantRequest: { ttl: 'int64 1', id: 'int64 2' },
   LeaseGrantResponse: { id: 'int64 2', ttl: 'int64 3' },
@@ -86,7 +86,7 @@ const messages: Readonly<Record<string, Readonly<Record<string, string>>>> = Obj
   StatusResponse: { header: 'ResponseHeader 1', version: 'string 2' },
 })
 
-/** Request, answer; both may stream. */
+/** The request and the answer of each method; both may stream. */
 const services: Readonly<Record<string, Readonly<Record<string, readonly [string, string]>>>> =
   Object.freeze({
     KV: {
@@ -115,7 +115,7 @@ export type EtcdMethodName =
   | 'LeaseKeepAlive'
   | 'Status'
 
-/** Revisions and lease ids stay far below 2^53: our own ids are chosen so. */
+/** Revisions and lease ids stay far below 2^53; our own ids are chosen so. */
 const conversion = Object.freeze({ longs: Number, defaults: true, arrays: true, objects: true })
 
 export function loadEtcdMethods(): Readonly<Record<EtcdMethodName, EtcdMethod>> {
@@ -165,7 +165,7 @@ export interface WireHeader {
 export interface WireRange {
   readonly header: WireHeader
   readonly kvs: readonly WireKeyValue[]
-  /** Of the whole range, also where a limit cut it. */
+  /** The number of keys in the whole range, even if a limit cut it. */
   readonly count: number
 }
 

@@ -30,9 +30,9 @@ if (skip === false) {
     return {
       store,
       async advance(ms) {
-        // etcd has a clock of its own: what ends in it ends in real time.
+        // etcd has its own clock, so its leases end in real time.
         await systemClock.sleep(ms, nowhere)
-        // Questions are asked in order: watches that began before are there now.
+        // Requests are executed in order, so watches that began before exist now.
         await store.revision()
       },
       [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
@@ -57,7 +57,7 @@ test('a watch goes on where it was when etcd dies and returns', { skip }, async 
     store.write({ key, value: Buffer.from('x'), expectRevision: 0 }).catch(() => undefined)
   await put('/a')
   await etcd.kill()
-  // Nobody answers: it is written once etcd is back.
+  // No member answers; the value is written once etcd is back.
   const waiting = put('/b')
   await etcd.start()
   await waiting
@@ -140,7 +140,7 @@ test('of an answer in parts, the newest revision waits until it is whole', () =>
 
 const lifetime = { notBeforeMs: Date.now() - 60_000, notAfterMs: Date.now() + 3_600_000 }
 
-/** One certificate for both ends, as etcd members have among themselves. */
+/** Issues one certificate for both ends, as etcd members use among themselves. */
 async function issueBoth(authority: Authority): Promise<{ cert: string; key: string }> {
   const { privateKeyPem: key, publicKeyPem } = await generateKeyPair()
   const cert = await signCertificate(authority, {

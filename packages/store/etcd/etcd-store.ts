@@ -34,7 +34,7 @@ import { canTellProgress } from './etcd-version.ts'
 import { watchEtcd, type EtcdWatchDeps } from './etcd-watch.ts'
 
 export interface EtcdStoreOptions extends EtcdEndpoints {
-  /** Under which all keys are, e.g. /skerry/hub: stores that share an etcd have one each. */
+  /** The prefix of all keys, e.g. /skerry/hub. Stores that share an etcd have different ones. */
   readonly prefix: string
   readonly limits?: Partial<StoreLimits>
 }
@@ -46,12 +46,12 @@ export interface EtcdStoreDeps {
 }
 
 const { valueBytesMax } = storeBounds.etcdStore
-/** As far as a number is exact; ids that a member chooses would be above. */
+/** Numbers are exact up to this bound; ids chosen by etcd would exceed it. */
 const leaseIdMax = 2 ** 47
 
 /**
- * The store of several servers: all state is in etcd (3.4 or newer), and each process has one watch
- * on it. Throws ExpectedError when etcd does not answer or cannot be used.
+ * Opens the store of several servers: all state is in etcd (3.4 or newer), and each process has one
+ * watch on it. Throws ExpectedError if etcd does not answer or cannot be used.
  */
 export async function openEtcdStore(
   options: EtcdStoreOptions,
@@ -86,17 +86,17 @@ interface EtcdParts extends EtcdWatchDeps {
 export class EtcdStore implements Store {
   readonly #parts: EtcdParts
   readonly #scope = new AbortController()
-  /** The last question for the newest revision; the next one waits for it. */
+  /** The last request for the newest revision; the next one waits for it. */
   #asking: Promise<unknown> = Promise.resolve()
   #nextRevision: Promise<number> | undefined
   #watchers = 0
 
-  /** For openEtcdStore, which has reached etcd. */
+  /** For openEtcdStore, which has connected to etcd. */
   constructor(parts: EtcdParts) {
     this.#parts = parts
   }
 
-  /** Those who ask at the same time share a question that begins after they asked. */
+  /** Simultaneous callers share one request that begins after their calls. */
   revision(): Promise<number> {
     this.#nextRevision ??= this.#asking.then(() => {
       this.#nextRevision = undefined
@@ -117,7 +117,7 @@ export class EtcdStore implements Store {
       if (!isOutOfRange(error)) throw error
     }
     try {
-      // Only a watch is told how far history is gone.
+      // Only a watch is told which history is gone.
       for await (const _batch of watchEtcd({ afterRevision: 0 }, this.#parts, this.#scope.signal)) {
         return 0
       }
@@ -147,7 +147,7 @@ export class EtcdStore implements Store {
       const want = Math.min(slice, limit - entries.length)
       const range = { ...keys.rangeOf(options.prefix, after), revision, limit: want }
       const answer = await this.#range(range, revision).catch((error: unknown) => {
-        // The page is larger than what is taken in one answer.
+        // The page is larger than the limit of one answer.
         if (!isExhausted(error) || want === 1) throw error
         slice = Math.max(1, Math.floor(want / 2))
       })
@@ -174,7 +174,7 @@ export class EtcdStore implements Store {
 
   watch(options: WatchOptions, signal: AbortSignal): AsyncIterable<WatchBatch> {
     this.#assertOpen()
-    // "From now on" means from this call, also when the first read comes later.
+    // "From now on" means from this call, even if the first read comes later.
     const after = options.afterRevision || this.revision()
     if (after instanceof Promise) after.catch(() => undefined)
     return this.#batches(options, after, signal)
@@ -206,7 +206,7 @@ export class EtcdStore implements Store {
     try {
       stream.write({ id: leaseId })
       for await (const message of stream) {
-        // Decoded by the schema table; a lease that is gone has no time left.
+        // The schema table decodes this. A lease that is gone has no time left.
         const { ttl } = message as { ttl: number }
         if (ttl <= 0) throw new LeaseNotFoundError(leaseId)
         return { ttlSeconds: ttl }
@@ -229,7 +229,7 @@ export class EtcdStore implements Store {
     }
   }
 
-  /** etcd has its own way: a copy through this process would be no better. */
+  /** etcd has its own backup; a copy through this process would not be better. */
   async backup(targetPath: string): Promise<{ bytes: number; revision: number }> {
     throw new ExpectedError(
       `Cannot back up to ${targetPath}: the state is in etcd; run "etcdctl snapshot save ${targetPath}" with its endpoints and certificates`,
@@ -260,7 +260,7 @@ export class EtcdStore implements Store {
     }
   }
 
-  /** etcd's answer is the same for both; which one it is shows where it stands now. */
+  /** etcd answers the same in both cases; its newest revision shows which one it is. */
   async #rangeError(asked: number): Promise<Error> {
     const newest = await this.revision()
     if (asked > newest) return new FutureRevisionError(asked, newest)
@@ -295,8 +295,8 @@ export class EtcdStore implements Store {
   }
 
   /**
-   * A write whose answer was lost. One with an expectation may be tried again: it can apply only
-   * once, and a value that is there already is the one that was sent.
+   * Handles a write whose answer was lost. A write with an expectation can be repeated: it can
+   * apply only once, and an equal stored value is the one that was sent.
    */
   async #settle(write: Write, lost: StoreUnavailableError): Promise<WriteResult> {
     if (write.expectRevision === undefined || write.value === undefined) throw lost
@@ -332,10 +332,10 @@ export class EtcdStore implements Store {
   }
 }
 
-/** EQUAL and MOD, as the schema table has them. */
+/** EQUAL and MOD, as in the schema table. */
 const isAt = Object.freeze({ result: 0, target: 2 })
 
-/** Linearizable: at least as new as every write that was acknowledged before. */
+/** A linearizable read: at least as new as every write that was acknowledged before. */
 async function askRevision(
   { keys, channel }: Pick<EtcdWatchDeps, 'keys' | 'channel'>,
   signal: AbortSignal,

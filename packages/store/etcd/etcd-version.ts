@@ -1,6 +1,7 @@
 /**
- * Whether a member's answer to a progress request comes after the changes that it speaks of. Older
- * ones may run ahead of them (etcd issue 15220; the versions are those that kube-apiserver trusts).
+ * Returns true if a member's answer to a progress request comes after the changes it covers. Older
+ * members may send it too early (etcd issue 15220; the versions are those that kube-apiserver
+ * trusts).
  */
 export function canTellProgress(version: string): boolean {
   const [major = 0, minor = 0, patch = 0] = version.split(/[.+-]/).map(Number)

@@ -22,16 +22,16 @@ export interface EtcdWatchDeps {
 }
 
 export interface EtcdWatchOptions {
-  /** Exclusive. */
+  /** The revision to start after (exclusive). */
   readonly afterRevision: number
-  /** Called with each connection: what asks etcd how far it is. */
+  /** Called with each connection. The function it receives asks etcd for its progress. */
   readonly onOpen?: (askProgress: () => void) => void
 }
 
 /**
- * All changes of a store after a revision, for as long as the signal lets it: a connection that
- * breaks is made again at the revision where it broke, so that nothing is missing and nothing comes
- * twice. Throws CompactedError when etcd has forgotten that revision. An empty batch is progress.
+ * Yields all changes of a store after a revision until the signal aborts. A broken connection is
+ * reopened at the revision where it broke, so that nothing is lost or repeated. Throws
+ * CompactedError if etcd no longer has that revision. An empty batch reports progress.
  */
 export async function* watchEtcd(
   options: EtcdWatchOptions,
@@ -52,7 +52,7 @@ export async function* watchEtcd(
       if (signal.aborted) throw abortReason(signal)
       if (error instanceof CompactedError || error instanceof StoreClosedError) throw error
       const cause = asError(error)
-      log.info('Watch on etcd broke, goes on', { error: cause, afterRevision })
+      log.info('Watch on etcd broke, continuing it', { error: cause, afterRevision })
     }
     channel.turnAway()
     await clock.sleep(backoff.nextMs(), signal)
@@ -67,7 +67,7 @@ async function* watchOnce(
   const stream = await channel.stream('Watch', signal)
   const onAbort = (): void => stream.cancel()
   signal.addEventListener('abort', onAbort, { once: true })
-  // After the loop's end, too: a stream that is cancelled fails once more.
+  // The handler stays after the loop's end, because a cancelled stream fails once more.
   stream.on('error', () => undefined)
   try {
     signal.throwIfAborted()
@@ -78,7 +78,7 @@ async function* watchOnce(
     onOpen?.(() => void stream.write({ progressRequest: {} }))
     let held: readonly WireEvent[] = []
     for await (const message of stream) {
-      // Decoded by the schema table as the answer of Watch.
+      // The schema table decodes this as the answer of Watch.
       const answer = message as WireWatch
       if (answer.compactRevision > 0) throw new CompactedError(answer.compactRevision)
       if (answer.canceled) throw new Error('Cannot watch: etcd ended the watch')
@@ -98,7 +98,10 @@ async function* watchOnce(
   }
 }
 
-/** Of an answer in parts, the newest revision may not be whole yet: it waits for the next part. */
+/**
+ * Splits off the newest revision if the answer has further parts: it may be incomplete and waits
+ * for the next part.
+ */
 export function wholeRevisions(
   events: readonly WireEvent[],
   isPart: boolean,

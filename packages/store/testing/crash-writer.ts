@@ -15,7 +15,8 @@ async function writeOn(writer: number): Promise<never> {
   for (let count = 0; ; count += 1) {
     const key = `/crash/${life}/${writer}/${count}`
     const { revision } = await store.write({ key, value: new TextEncoder().encode(key) })
-    // Synchronous: what this process was told must reach the parent before the kill does.
+    // The write is synchronous, because acknowledgements must reach the parent before the kill
+    // does.
     writeSync(1, `${key} ${revision}\n`)
     if (count % 50 === 49) await store.write({ key: `/crash/${life}/${writer}/${count - 10}` })
     if (writer === 0 && count % 100 === 99) await store.compact(revision)

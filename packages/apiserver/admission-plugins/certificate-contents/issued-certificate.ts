@@ -15,7 +15,7 @@ const chainField = 'status.certificateChain'
 const hourMs = 3_600_000
 const minuteMs = 60_000
 
-/** Whether what a signer has issued is what was asked for. The first mistake is told. */
+/** Checks that a signer has issued what was requested. Reports the first error. */
 export function issuedCertificateCauses({ next, nowMs }: Checked): StatusCause[] {
   const { status = {} } = next
   if (!isIssued(status)) return []
@@ -106,7 +106,7 @@ function lifetimeCauses(
   { from, to, refresh }: Readonly<Record<'from' | 'to' | 'refresh', number>>,
   { spec, status }: PodCertificateRequest,
 ): StatusCause[] {
-  // Nanoseconds, as upstream shows a duration.
+  // Returns nanoseconds, as upstream shows a duration.
   const lifetime = (to - from) * 1_000_000
   const secondsMax = spec.maxExpirationSeconds ?? 0
   if (to - from < hourMs) {
@@ -130,7 +130,7 @@ function lifetimeCauses(
   return []
 }
 
-/** Upstream's words for a caller who is not the signer. */
+/** Returns upstream's error for a caller who is not the signer. */
 export function notTheSigner(user: string, signerName: string): StatusCause {
   const who = `User ${JSON.stringify(user)} is not permitted to "sign" for signer ${JSON.stringify(signerName)}`
   return { reason: 'FieldValueForbidden', message: `Forbidden: ${who}`, field: 'spec.signerName' }

@@ -13,7 +13,7 @@ const stubField = 'spec.stubPKCS10Request'
 const keyField = 'spec.pkixPublicKey'
 const unknownKey = 'unknown public key type; supported types are Ed25519, ECDSA, and RSA'
 
-/** Who asks for a certificate must show that it holds the key. */
+/** Checks that the requester has proved that it holds the key. */
 export async function keyProofCauses(spec: Spec): Promise<StatusCause[]> {
   if (spec.stubPKCS10Request) return await stubCauses(spec.stubPKCS10Request)
   return directKeyCauses(spec)
@@ -67,7 +67,7 @@ const curveNames: Readonly<Record<string, string>> = Object.freeze({
 })
 const readable: readonly string[] = ['ed25519', 'ec', 'rsa', 'x25519', 'dsa']
 
-/** Undefined: no key, or one of a kind that upstream's reader does not know. */
+/** Returns undefined if there is no key, or one of a kind that upstream's reader does not know. */
 function readKey(der: Uint8Array): KeyObject | undefined {
   try {
     const key = createPublicKey({ key: Buffer.from(der), format: 'der', type: 'spki' })
@@ -75,7 +75,8 @@ function readKey(der: Uint8Array): KeyObject | undefined {
     const curve = key.asymmetricKeyDetails?.namedCurve
     return curve !== undefined && curveNames[curve] === undefined ? undefined : key
   } catch {
-    // What does not parse is the answer here; why it does not is in the parser's own words.
+    // The caller only needs to know that it does not parse; the reason is in the parser's own
+    // words.
     return undefined
   }
 }
@@ -104,7 +105,7 @@ function keyCauses(
   }
 }
 
-/** The pod's UID, signed as upstream's kubelets did before there were stub requests. */
+/** Checks the signed pod UID, which upstream's kubelets sent before stub requests existed. */
 function isProof(key: KeyObject, podUid: string, signature: Uint8Array): boolean {
   const data = Buffer.from(podUid)
   if (key.asymmetricKeyType === 'ed25519') return verify(null, data, key, signature)

@@ -6,7 +6,7 @@ export interface ReadCertificate extends Certificate {
   readonly publicKeyDer: Uint8Array
 }
 
-/** Undefined: the text is no certificate, or one with bytes after it. */
+/** Returns undefined if the text is not a certificate, or has bytes after it. */
 export function readX509(base64: string): ReadCertificate | undefined {
   const der = Buffer.from(base64, 'base64')
   try {
@@ -17,7 +17,8 @@ export function readX509(base64: string): ReadCertificate | undefined {
       publicKeyDer: publicKey.export({ type: 'spki', format: 'der' }),
     }
   } catch {
-    // What does not parse is the answer here; why it does not is in the parser's own words.
+    // The caller only needs to know that it does not parse; the reason is in the parser's own
+    // words.
     return undefined
   }
 }

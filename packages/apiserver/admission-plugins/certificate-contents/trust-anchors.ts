@@ -2,7 +2,7 @@ import { fieldInvalid, type ClusterTrustBundle, type StatusCause } from '@skerry
 import { pemBlocks } from '@skerry/kinds'
 import { readX509 } from './read-x509.ts'
 
-/** Only authorities can be anchors of trust; a text that stays is not read again. */
+/** Only authorities can be trust anchors. An unchanged text is not checked again. */
 export function trustAnchorCauses(
   { spec }: ClusterTrustBundle,
   old: ClusterTrustBundle | undefined,
@@ -11,7 +11,7 @@ export function trustAnchorCauses(
   if (trustBundle === old?.spec.trustBundle) return []
   return pemBlocks(trustBundle ?? '').flatMap((block, at) => {
     const { type, hasHeaders, base64, isLongSequence } = block
-    // The kind's own rules tell of these.
+    // The kind's own rules report these.
     if (type !== 'CERTIFICATE' || hasHeaders || !isLongSequence) return []
     const certificate = readX509(base64)
     if (certificate?.isAuthority) return []

@@ -65,7 +65,7 @@ export function addedCapabilities({ spec }: PodUnderCheck): Violation | undefine
   return detail === undefined ? undefined : { reason: 'non-default capabilities', detail }
 }
 
-/** Which containers add which capabilities that are not allowed. */
+/** Describes which containers add which capabilities that are not allowed. */
 export function addedDetail(spec: PodSpec, allowed: ReadonlySet<string>): string | undefined {
   const names = named(spec, ({ capabilities }) => addedBeyond(allowed, capabilities).length > 0)
   if (names.length === 0) return undefined
@@ -114,7 +114,7 @@ export function probeHosts({ spec }: PodUnderCheck): Violation | undefined {
   }
 }
 
-/** Where probes and hooks go that do not go to the pod itself. */
+/** Returns the hosts that probes and hooks call instead of the pod itself. */
 function hostsOf(container: AnyContainer): string[] {
   const { livenessProbe, readinessProbe, startupProbe, lifecycle = {} } = container
   const handlers: readonly (LifecycleHandler | undefined)[] = [
@@ -147,12 +147,12 @@ export function procMounts({ spec }: PodUnderCheck): Violation | undefined {
   return { reason: 'procMount', detail }
 }
 
-/** A pod in a user namespace of its own may do more with its own. */
+/** A pod in its own user namespace is exempt from this check. */
 export function unlessUserNamespace(find: FindViolation): FindViolation {
   return (pod) => (pod.spec.hostUsers === false ? undefined : find(pod))
 }
 
-/** SELinux types that a pod may ask for. */
+/** Limits the SELinux types that a pod may ask for. */
 export function seLinux(allowed: readonly string[]): FindViolation {
   const types: ReadonlySet<string> = new Set(['', ...allowed])
   return ({ spec }) => {
@@ -184,7 +184,7 @@ export function seLinux(allowed: readonly string[]): FindViolation {
 const seccompPodKey = 'seccomp.security.alpha.kubernetes.io/pod'
 const seccompPrefix = 'container.seccomp.security.alpha.kubernetes.io/'
 
-/** Before version 1.19 the profile was an annotation. */
+/** Before version 1.19 the seccomp profile was an annotation. */
 export function seccompNotes({ annotations, spec }: PodUnderCheck): Violation | undefined {
   const keys = [seccompPodKey, ...containersOf(spec).map(({ name }) => `${seccompPrefix}${name}`)]
   const found = new Set<string>()

@@ -33,9 +33,9 @@ export type MinorVersion = number
 interface PodSecurityCheck {
   readonly id: string
   readonly level: 'baseline' | 'restricted'
-  /** The check of the baseline that this one of the restricted level says all of. */
+  /** The baseline check that this restricted check includes entirely. */
   readonly replaces?: string
-  /** By the minor version from which on they hold, ascending. */
+  /** The checks with the first minor version that each applies to, ascending. */
   readonly since: readonly (readonly [MinorVersion, FindViolation])[]
 }
 
@@ -59,7 +59,7 @@ const sysctlsOf32 = [...sysctlsOf29, 'net.ipv4.tcp_rmem', 'net.ipv4.tcp_wmem']
 const seLinuxTypesOf0 = ['container_t', 'container_init_t', 'container_kvm_t']
 const seLinuxTypesOf31 = [...seLinuxTypesOf0, 'container_engine_t']
 
-/** In the order in which upstream reports them: those of the baseline come first. */
+/** Ordered as upstream reports them: baseline checks come first. */
 const checks: readonly PodSecurityCheck[] = [
   { id: 'appArmorProfile', level: 'baseline', since: [[0, appArmor]] },
   { id: 'capabilities_baseline', level: 'baseline', since: [[0, addedCapabilities]] },
@@ -159,7 +159,7 @@ const checks: readonly PodSecurityCheck[] = [
   },
 ]
 
-/** What of a pod that level forbids, by the rules of that version. */
+/** Lists what this level forbids in the pod, by the rules of this version. */
 export function findViolations(
   { level, minor }: { readonly level: PodSecurityLevel; readonly minor: MinorVersion },
   pod: PodUnderCheck,

@@ -4,7 +4,10 @@ import { levelText, type LevelVersion } from './namespace-policy.ts'
 
 const podsCheckedMax = 3_000
 
-/** Which pods of a namespace could not be made again under what it enforces from now on. */
+/**
+ * Warns of a namespace's pods that could not be created again under the level that it enforces from
+ * now on.
+ */
 export function existingPodsWarnings(
   namespace: string,
   enforced: LevelVersion,
@@ -33,7 +36,7 @@ export function existingPodsWarnings(
   return [...warnings, ...[...names].map(podsWarning).toSorted()]
 }
 
-/** Pods of one owner are alike: one of each is looked at before the others. */
+/** Pods of one owner are alike, so one of each owner is checked before the others. */
 function oneOfEachOwnerFirst(pods: readonly Pod[]): Pod[] {
   const seen = new Set<string>()
   const [first, further]: [Pod[], Pod[]] = [[], []]

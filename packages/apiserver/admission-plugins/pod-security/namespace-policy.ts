@@ -15,7 +15,7 @@ export type PodSecurityPolicy = Readonly<Record<PolicyMode, LevelVersion>>
 const levels: readonly PodSecurityLevel[] = ['privileged', 'baseline', 'restricted']
 const modes: readonly PolicyMode[] = ['enforce', 'audit', 'warn']
 
-/** `baseline:v1.24`, as messages have it. */
+/** Formats a level and its version as in messages, e.g. `baseline:v1.24`. */
 export function levelText({ level, minor }: LevelVersion): string {
   return `${level}:${minor === Infinity ? 'latest' : `v1.${minor}`}`
 }
@@ -24,7 +24,10 @@ export function isStricter(a: LevelVersion, b: LevelVersion): boolean {
   return levels.indexOf(a.level) > levels.indexOf(b.level)
 }
 
-/** What the labels ask for. Who sets only what is enforced is warned of the same. */
+/**
+ * Reads the policy from the labels. If the labels set only `enforce`, its violations cause warnings
+ * as well.
+ */
 export function policyOf(namespace: KubeObject): PodSecurityPolicy {
   const enforce = readMode(namespace, 'enforce')
   const audit = readMode(namespace, 'audit')
@@ -38,7 +41,7 @@ export function policyOf(namespace: KubeObject): PodSecurityPolicy {
   return { enforce, audit, warn: { level: enforce.level, minor } }
 }
 
-/** What is wrong with the labels, in upstream's words. */
+/** Lists the errors of the labels, in upstream's words. */
 export function labelProblems({ metadata: { labels = {} } }: AnyObject): StatusCause[] {
   return modes.flatMap((mode) => {
     const [levelKey, versionKey] = [`${labelPrefix}${mode}`, `${labelPrefix}${mode}-version`]
@@ -59,7 +62,7 @@ export function labelProblems({ metadata: { labels = {} } }: AnyObject): StatusC
 function readMode({ metadata: { labels = {} } }: KubeObject, mode: PolicyMode): LevelVersion {
   const level = labels[`${labelPrefix}${mode}`] ?? 'privileged'
   const version = labels[`${labelPrefix}${mode}-version`] ?? 'latest'
-  // A level that is misspelt is enforced as the strictest, so that a slip opens nothing.
+  // A misspelt level is enforced as the strictest one, so that a typo never weakens security.
   const misspelt = mode === 'enforce' ? 'restricted' : 'privileged'
   return { level: parseLevel(level) ?? misspelt, minor: parseVersion(version) ?? Infinity }
 }
@@ -68,7 +71,7 @@ function parseLevel(text: string): PodSecurityLevel | undefined {
   return levels.find((level) => level === text)
 }
 
-/** Beyond what a double holds exactly there is no version; upstream's bound is that of 64 bits. */
+/** A number beyond a double's exact range is not a version; upstream's bound is 64 bits. */
 function parseVersion(text: string): MinorVersion | undefined {
   if (text === 'latest') return Infinity
   const digits = /^v1\.(0|[1-9]\d*)$/.exec(text)?.[1]

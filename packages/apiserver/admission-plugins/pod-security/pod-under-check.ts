@@ -1,12 +1,12 @@
 import type { Container, EphemeralContainer, PodSpec, SecurityContext } from '@skerry/api'
 
-/** A pod, or what a template makes. */
+/** A pod, or the pod that a template makes. */
 export interface PodUnderCheck {
   readonly annotations: Readonly<Record<string, string>>
   readonly spec: PodSpec
 }
 
-/** What is wrong, in the words of the Pod Security Standards' admission. */
+/** A violation, in the words of Pod Security admission. */
 export interface Violation {
   readonly reason: string
   readonly detail: string
@@ -16,7 +16,7 @@ export type FindViolation = (pod: PodUnderCheck) => Violation | undefined
 
 export type AnyContainer = Container | EphemeralContainer
 
-/** In upstream's order, which is that of the names in messages. */
+/** Lists the containers in upstream's order, which is the order of the names in messages. */
 export function containersOf(spec: PodSpec): AnyContainer[] {
   return [
     ...(spec.initContainers ?? []),
@@ -25,7 +25,7 @@ export function containersOf(spec: PodSpec): AnyContainer[] {
   ]
 }
 
-/** The names of the containers of which that is true. */
+/** Returns the names of the containers that match. */
 export function named(
   spec: PodSpec,
   isBad: (context: SecurityContext, container: AnyContainer) => boolean,
@@ -35,7 +35,7 @@ export function named(
     .map(({ name }) => name)
 }
 
-/** `container "a"`, `containers "a", "b"`. */
+/** Formats names with their noun: `container "a"`, `containers "a", "b"`. */
 export function plural(word: string, names: readonly string[]): string {
   return `${pluralWord(word, names.length)} ${quoted(names)}`
 }
@@ -44,7 +44,7 @@ export function pluralWord(word: string, count: number): string {
   return count === 1 ? word : `${word}s`
 }
 
-/** `pod and container "a"`, what of both applies. */
+/** Lists the parts that set a value: `pod`, `container "a"`, or both. */
 export function setters(isPod: boolean, containers: readonly string[]): string[] {
   const ofContainers = containers.length > 0 ? [plural('container', containers)] : []
   return [...(isPod ? ['pod'] : []), ...ofContainers]

@@ -23,7 +23,7 @@ const restrictedVolumes: ReadonlySet<string> = new Set([
   'secret',
 ])
 
-/** From version 1.25 on, what has no meaning on Windows is not asked of its pods. */
+/** From version 1.25 on, Windows pods are exempt from checks that have no meaning on Windows. */
 export function unlessWindows(find: FindViolation): FindViolation {
   return (pod) => (pod.spec.os?.name === 'windows' ? undefined : find(pod))
 }

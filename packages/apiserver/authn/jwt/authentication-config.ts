@@ -43,15 +43,15 @@ const anonymousShape = {
   fields: { enabled: 'boolean', conditions: { list: { fields: { path: 'string' } } } },
 } as const
 
-/** One issuer of tokens and what its claims mean; upstream's JWTAuthenticator. */
+/** One token issuer and the meaning of its claims (upstream's JWTAuthenticator). */
 export type JwtIssuerConfig = ConfigOf<typeof jwtShape> & {
-  /** Not in upstream's file: from the flag. Default: RS256 for flags, all for files. */
+  /** Comes from the flag; upstream's file does not have it. Default: RS256 for flags, all for files. */
   readonly signingAlgorithms?: readonly string[]
 }
 
 export interface AuthenticationConfig {
   readonly jwt: readonly JwtIssuerConfig[]
-  /** Undefined: as the server would without the file. */
+  /** If omitted, the server behaves as without the file. */
   readonly anonymous?: { readonly isEnabled: boolean; readonly paths?: readonly string[] }
 }
 

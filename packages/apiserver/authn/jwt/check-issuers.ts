@@ -8,7 +8,7 @@ type Mapping = NonNullable<Mappings['username']>
 const issuersMax = 64
 const exclusive = "claim and expression can't both be set"
 
-/** Every mistake in the issuers of an AuthenticationConfiguration, as upstream names them. */
+/** Lists every error in the issuers of an AuthenticationConfiguration, in upstream's words. */
 export function checkIssuers(jwt: readonly JwtIssuerConfig[]): FieldProblems {
   const problems = new FieldProblems()
   if (jwt.length > issuersMax) {

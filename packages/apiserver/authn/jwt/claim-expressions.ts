@@ -2,16 +2,16 @@ import { expressions } from '@skerry/kinds'
 import type { CelEnvironment, CelProgram, CelValue } from '@skerry/cel'
 import { TokenError } from '../token-authenticator.ts'
 
-/** What an expression of an AuthenticationConfiguration sees. */
+/** The variable that an expression of an AuthenticationConfiguration reads. */
 export type ExpressionSubject = 'claims' | 'user'
 
-/** The plain value for the claims or the user. Throws TokenError when it cannot be evaluated. */
+/** Returns the plain value for the claims or the user. Throws TokenError if it cannot be evaluated. */
 export type ClaimExpression = (subject: Readonly<Record<string, unknown>>) => unknown
 
 const userType = 'kubernetes.UserInfo'
 let known: Readonly<Record<ExpressionSubject, CelEnvironment>> | undefined
 
-/** Made with the first expression: most servers have none. */
+/** Created with the first expression, because most servers have none. */
 function environments(): Readonly<Record<ExpressionSubject, CelEnvironment>> {
   if (known) return known
   const { celTypes, kubernetesEnvironment, listType, mapType, objectType } = expressions()
@@ -35,7 +35,10 @@ function environments(): Readonly<Record<ExpressionSubject, CelEnvironment>> {
   return known
 }
 
-/** Why it does not compile, in upstream's words; undefined: it does. After loadExpressions(). */
+/**
+ * Returns why the expression does not compile, in upstream's words, or undefined if it does.
+ * Requires loadExpressions().
+ */
 export function expressionProblem(
   text: string,
   subject: ExpressionSubject,
@@ -50,7 +53,7 @@ export function expressionProblem(
   }
 }
 
-/** `where` begins the message of a failure. */
+/** Compiles an expression. `where` begins the message of a failure. */
 export function compileClaimExpression(
   text: string,
   subject: ExpressionSubject,
@@ -73,13 +76,13 @@ function evaluated(program: CelProgram, subject: ExpressionSubject, value: unkno
   return program.evaluate({ [subject]: value }).value
 }
 
-/** Does it read `claims.<field>`? Texts in quotes do not count. */
+/** Returns true if the expression reads `claims.<field>`. Quoted texts do not count. */
 export function readsClaim(text: string, field: string): boolean {
   const code = text.replaceAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, '""')
   return new RegExp(String.raw`\bclaims\s*\.\s*\??\s*${field}\b`).test(code)
 }
 
-/** Lists become arrays; texts and booleans are themselves. */
+/** Converts lists to arrays. Texts and booleans stay as they are. */
 function plain(value: CelValue): unknown {
   const isList = typeof value === 'object' && value !== null && 'celKind' in value
   if (!isList || value.celKind !== 'list') return value

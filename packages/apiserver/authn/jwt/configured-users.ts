@@ -3,14 +3,17 @@ import type { TokenAuthenticator } from '../token-authenticator.ts'
 import type { AuthenticationConfig, JwtIssuerConfig } from './authentication-config.ts'
 import { createJwtAuthenticator } from './jwt-authenticator.ts'
 
-/** What an AuthenticationConfiguration says, while the server runs and the file changes. */
+/** The users of an AuthenticationConfiguration, which can change while the server runs. */
 export interface ConfiguredUsers {
   readonly tokens: TokenAuthenticator
-  /** Undefined: the file says nothing of it. */
+  /** Returns undefined if the file does not configure anonymous requests. */
   isAnonymousAllowed(path: string): boolean | undefined
-  /** Whose tokens are taken now, and for which audiences. */
+  /** Returns the issuers whose tokens are accepted now, with their audiences. */
   issuers(): readonly NonNullable<JwtIssuerConfig['issuer']>[]
-  /** From the next request on. Throws when an expression does not compile; then all stays as it was. */
+  /**
+   * Takes effect with the next request. Throws if an expression does not compile; the previous
+   * configuration then stays.
+   */
   setConfig(config: AuthenticationConfig): void
 }
 

@@ -6,17 +6,17 @@ import { apiServerBounds } from '../../contract/limits-table.ts'
 
 export interface IssuerKeysOptions {
   readonly issuerUrl: string
-  /** Where the discovery document is; default: below the issuer. */
+  /** The URL of the discovery document. Default: below the issuer. */
   readonly discoveryUrl?: string | undefined
-  /** PEM; default: the authorities of the system. */
+  /** PEM. Default: the system's authorities. */
   readonly authorityPem?: string | undefined
 }
 
 const { documentBytesMax, requestTimeoutMs, refreshMsMin } = apiServerBounds.issuerKeys
 
 /**
- * The keys that an issuer signs with, found by OIDC discovery when the first token comes and again
- * when a token names a key that is not among them.
+ * Returns the keys that an issuer signs with. OIDC discovery fetches them with the first token, and
+ * again if a token names an unknown key.
  */
 export function createIssuerKeys(options: IssuerKeysOptions, clock: Clock): JWTVerifyGetKey {
   let current: JWTVerifyGetKey | undefined

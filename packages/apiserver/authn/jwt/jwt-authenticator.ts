@@ -5,7 +5,10 @@ import type { JwtIssuerConfig } from './authentication-config.ts'
 import { createIssuerKeys } from './issuer-keys.ts'
 import { createClaimMapper, type ClaimMapper } from './map-claims.ts'
 
-/** What an issuer may sign with where the configuration does not say; never none, never a shared secret. */
+/**
+ * The algorithms an issuer may sign with if the configuration names none. `none` and shared secrets
+ * are never allowed.
+ */
 const algorithmsDefault = [
   'RS256',
   'RS384',
@@ -24,7 +27,10 @@ interface Issuer {
   readonly mapClaims: ClaimMapper
 }
 
-/** Users of OpenID Connect issuers; a token of an issuer that is not configured is none of its sort. */
+/**
+ * Authenticates users of OpenID Connect issuers. Tokens of other issuers are left to other
+ * authenticators.
+ */
 export function createJwtAuthenticator(
   configs: readonly JwtIssuerConfig[],
   clock: Clock,
@@ -72,12 +78,12 @@ function issuerOf(config: JwtIssuerConfig, clock: Clock): Issuer {
   }
 }
 
-/** What the token says of itself, before anything is verified. */
+/** Returns the issuer that the token claims, before anything is verified. */
 function issuerNamed(token: string): string {
   try {
     return decodeJwt(token).iss ?? ''
   } catch {
-    // Not a JSON Web Token: another sort.
+    // This is not a JSON Web Token.
     return ''
   }
 }

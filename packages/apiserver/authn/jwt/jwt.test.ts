@@ -15,7 +15,7 @@ await loadExpressions()
 interface TestIssuer extends AsyncDisposable {
   readonly url: string
   readonly ca: string
-  /** From now on the key set has this key, too. */
+  /** Adds this key to the key set. */
   addKey(kid: string): Promise<void>
   sign(claims: Record<string, unknown>, kid?: string): Promise<string>
   readonly discoveries: () => number
@@ -50,7 +50,7 @@ async function startIssuer(): Promise<TestIssuer> {
     }))
     response.end(JSON.stringify({ keys: jwks }))
   })
-  // A listening server on a port has an address of that sort.
+  // A server that listens on a port has an address of this type.
   const url = (): string => `https://127.0.0.1:${(server.address() as AddressInfo).port}`
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const addKey = async (kid: string): Promise<void> => {

@@ -12,14 +12,15 @@ type Check<T> = (subject: T) => void
 const evaluating = 'oidc: error evaluating'
 const credentialIdKey = 'authentication.kubernetes.io/credential-id'
 
-/** What the configuration says of claims. The mapper throws TokenError with upstream's words. */
+/** Maps claims to a user as configured. The mapper throws TokenError with upstream's words. */
 export function createClaimMapper(config: JwtIssuerConfig): ClaimMapper {
   const { claimMappings = {}, claimValidationRules = [], userValidationRules = [] } = config
   const nameOf = usernameOf(claimMappings.username)
   const groupsOf = groupsFrom(claimMappings.groups)
   const uidOf = uidFrom(claimMappings.uid)
   const extraOf = extraFrom(claimMappings.extra)
-  // Claims that must have a value come before conditions, whatever their order in the file.
+  // Claims with required values are checked before conditions, regardless of their order in the
+  // file.
   const rules = claimValidationRules
     .toSorted((a, b) => Number(Boolean(a.expression)) - Number(Boolean(b.expression)))
     .map(claimRule)
@@ -129,7 +130,7 @@ function extraFrom(mappings: Mappings['extra'] = []) {
   }
 }
 
-/** One text or a list of texts; null and empty texts are none. */
+/** Reads one text or a list of texts, without null and empty texts. */
 function listOf(evaluate: ClaimExpression, where: string): (claims: Claims) => string[] {
   return (claims) => {
     const value = evaluate(claims)

@@ -1,19 +1,19 @@
 import { ProtoReader } from '../../protobuf/proto-reader.ts'
 import { ProtoWriter } from '../../protobuf/proto-writer.ts'
 
-/** One message: bytes by field number; maps are in `annotations`, numbers in `numbers`. */
+/** One message. It holds bytes by field number; maps are in `annotations`, numbers in `numbers`. */
 export interface KmsMessage {
   readonly bytes: ReadonlyMap<number, Uint8Array>
   readonly numbers: ReadonlyMap<number, number>
   readonly annotations: Annotations
 }
 
-/** What the plugin wants to have back when it decrypts. */
+/** Data that the plugin needs back when it decrypts. */
 export type Annotations = ReadonlyMap<string, Uint8Array>
 
 export const noAnnotations: Annotations = new Map()
 
-/** The messages of KMS v2 have bytes, texts, one number and one map from text to bytes. */
+/** Reads a message of KMS v2. These have bytes, texts, one number and one map from text to bytes. */
 export function readMessage(data: Uint8Array, annotationsField = 0): KmsMessage {
   const bytes = new Map<number, Uint8Array>()
   const numbers = new Map<number, number>()
@@ -34,7 +34,7 @@ export function textOf(bytes: Uint8Array | undefined): string {
   return bytes ? Buffer.from(bytes).toString('utf8') : ''
 }
 
-/** By field number; what is empty is left out. */
+/** Writes a message from values by field number. Empty values are left out. */
 export function writeMessage(
   fields: Readonly<Record<number, string | Uint8Array | number | Annotations>>,
 ): Buffer {

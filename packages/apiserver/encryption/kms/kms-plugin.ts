@@ -4,7 +4,7 @@ import { readMessage, textOf, writeMessage, type Annotations } from './kms-messa
 
 export interface KmsStatus {
   readonly version: string
-  /** `ok`, or what is wrong. */
+  /** `ok`, or the problem. */
   readonly health: string
   readonly keyId: string
 }
@@ -15,7 +15,7 @@ export interface KmsCiphertext {
   readonly annotations: Annotations
 }
 
-/** A KMS v2 plugin, as its API has it. Calls reject with gRPC's error. */
+/** A KMS v2 plugin. Calls reject with gRPC's error. */
 export interface KmsPlugin extends Disposable {
   status(): Promise<KmsStatus>
   encrypt(plaintext: Uint8Array, uid: string): Promise<KmsCiphertext>
@@ -24,7 +24,7 @@ export interface KmsPlugin extends Disposable {
 
 const encryptAnnotationsField = 3
 
-/** `endpoint` is `unix:///path`; the connection is made with the first call and made again. */
+/** `endpoint` is `unix:///path`. The connection is opened with the first call, and reopened if necessary. */
 export function openKmsPlugin(endpoint: string, timeoutMs: number): KmsPlugin {
   const client = new Client(endpoint, credentials.createInsecure(), {
     'grpc.initial_reconnect_backoff_ms': 50,

@@ -7,12 +7,12 @@ import type { KmsCiphertext, KmsPlugin, KmsStatus } from './kms-plugin.ts'
 import { createSeedCipher, seedBytes, type DataCipher } from './seed-cipher.ts'
 
 export const kmsLimits = Object.freeze({
-  /** Seeds of other times that are kept open. */
+  /** The number of former seeds that are kept open. */
   ciphersMax: 1_024,
-  /** How often a plugin is asked how it is: while it is well, and while it is not. */
+  /** How often a plugin's status is checked, while it is healthy and while it is not. */
   healthyLookMs: 60_000,
   unhealthyLookMs: 10_000,
-  /** A seed writes so long after the plugin was last well. */
+  /** How long a seed is used for writing after the plugin was last healthy. */
   seedLivesMs: 180_000,
   keyIdBytesMax: 1_024,
   ciphertextBytesMax: 1_024,
@@ -20,9 +20,9 @@ export const kmsLimits = Object.freeze({
 
 export interface KmsTransformer extends Transformer, Disposable {
   readonly name: string
-  /** What is wrong with the plugin; undefined: nothing. */
+  /** Returns the plugin's problem, or undefined if there is none. */
   readonly problem: () => string | undefined
-  /** Asks the plugin now, and from then on again and again until disposed. Never rejects. */
+  /** Checks the plugin now and repeatedly until disposed. Never rejects. */
   start(onRecovered: () => void): Promise<void>
 }
 
@@ -37,12 +37,12 @@ interface Seed {
   expiresAtMs: number
 }
 
-/** Who wrote the key of a value: a key itself, or a seed. */
+/** The source of a value's key: a key itself, or a seed. */
 const keyType = 0
 const seedType = 1
 const annotationsField = 4
 
-/** Values are encrypted here, with seeds that only the plugin can open (KMS v2). */
+/** Encrypts values here, with seeds that only the plugin can open (KMS v2). */
 export function createKmsTransformer(
   name: string,
   plugin: KmsPlugin,
@@ -57,7 +57,7 @@ class PluggedTransformer implements KmsTransformer {
   readonly #plugin: KmsPlugin
   readonly #clock: Clock
   readonly #log: Logger
-  /** By what sealed them. A string tells why one cannot be opened now. */
+  /** Ciphers by the seed that sealed the value. A text is the reason why a seed cannot be opened now. */
   readonly #ciphers = new Map<string, DataCipher | string>()
   /** Many values of one seed ask the plugin once. */
   readonly #fetching = new Map<string, Promise<void>>()
@@ -196,7 +196,7 @@ function checkStatus({ version, health, keyId }: KmsStatus): void {
   if (keyId.length > kmsLimits.keyIdBytesMax) throw new Error('keyID is too long')
 }
 
-/** What stands behind the prefix: upstream's EncryptedObject. */
+/** Parses the value behind the prefix (upstream's EncryptedObject). */
 function parseSealed(sealed: Uint8Array) {
   const { source, data, type } = tryParse(sealed)
   if (!source || data.length === 0) throw new UnreadableValueError('encrypted data is empty')
@@ -217,7 +217,8 @@ function tryParse(sealed: Uint8Array): {
     const source = { ciphertext, keyId: textOf(bytes.get(2)), annotations }
     return { source, data: bytes.get(1) ?? new Uint8Array(0), type: numbers.get(5) ?? keyType }
   } catch {
-    // The reader says where; whoever reads the object needs to know only that it is damaged.
+    // The parser reports the position; a reader of the object only needs to know that it is
+    // damaged.
     return { data: new Uint8Array(0), type: keyType }
   }
 }

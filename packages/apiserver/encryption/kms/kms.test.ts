@@ -11,7 +11,7 @@ import { createEncryptedStore, type EncryptedStore } from '../encrypted-store.ts
 import { readEncryptionConfig } from '../encryption-config.ts'
 import { noAnnotations, readMessage, textOf, writeMessage } from './kms-messages.ts'
 
-/** A plugin with one key per id; it is away while `isWell` is false. */
+/** Starts a plugin with one key per id, which is unreachable while `isWell` is false. */
 async function startPlugin() {
   const directory = await mkdtemp(join(tmpdir(), 'skerry-kms-'))
   const state = { keyId: 'one', health: 'ok', isAway: false, calls: [] as string[] }
@@ -120,7 +120,7 @@ test('secrets are encrypted with seeds that only the plugin opens; a new key id 
   await plan.start(() => undefined)
   assert.equal(await encrypted?.isStale(key), true)
 
-  // Another process knows no seed: it asks the plugin once for each.
+  // Another process has no seeds, so it asks the plugin once for each.
   using fresh = await readEncryptionConfig(text, { clock, log: silentLogger })
   await fresh.start(() => undefined)
   plugin.state.calls.length = 0

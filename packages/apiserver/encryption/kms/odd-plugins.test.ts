@@ -12,7 +12,7 @@ import { writeMessage } from './kms-messages.ts'
 import { openKmsPlugin } from './kms-plugin.ts'
 import { createKmsTransformer, type KmsTransformer } from './kms-transformer.ts'
 
-/** A KMS plugin that answers oddly is unhealthy, and recovers with its next right answer. */
+/** A KMS plugin that answers oddly is unhealthy, and recovers with its next valid answer. */
 const seed = 20_261_133
 failOnUncaught()
 

@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { createAesGcm } from '../transformers/aes-transformers.ts'
 import { UnreadableValueError } from '../transformers/transformer.ts'
 
-/** What opens the values of one data encryption key. */
+/** Encrypts and decrypts the values of one data encryption key. */
 export interface DataCipher {
   seal(value: Uint8Array, context: string): Uint8Array
   open(sealed: Uint8Array, context: string): Uint8Array
@@ -12,8 +12,8 @@ export const seedBytes = 32
 const infoBytes = 32
 
 /**
- * Each value has a key of its own, which HKDF (RFC 5869, expand with SHA-256) makes of the seed and
- * of random bytes that stand before the value. So one seed is good for any number of writes.
+ * Each value has its own key, which HKDF (RFC 5869, expand with SHA-256) derives from the seed and
+ * from random bytes that precede the value. One seed is therefore good for any number of writes.
  */
 export function createSeedCipher(seed: Uint8Array): DataCipher {
   // One block of HKDF's output is a whole key.

@@ -10,7 +10,7 @@ const gcmNonceBytes = 12
 const gcmTagBytes = 16
 const blockBytes = 16
 
-/** AES-GCM with a random nonce; the storage path is additional authenticated data. */
+/** Implements AES-GCM with a random nonce; the storage path is additional authenticated data. */
 export function createAesGcm({ name, secret }: NamedKey): Transformer {
   const bits = secret.length * 8
   const algorithm = bits === 128 ? 'aes-128-gcm' : bits === 192 ? 'aes-192-gcm' : 'aes-256-gcm'
@@ -43,7 +43,7 @@ export function createAesGcm({ name, secret }: NamedKey): Transformer {
   }
 }
 
-/** AES-CBC with PKCS #7 padding. Not authenticated: for reading what another server wrote. */
+/** AES-CBC with PKCS #7 padding. It is not authenticated, and serves to read values of other servers. */
 export function createAesCbc({ name, secret }: NamedKey): Transformer {
   const algorithm = `aes-${secret.length * 8}-cbc`
   return {

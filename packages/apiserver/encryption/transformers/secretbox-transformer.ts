@@ -6,7 +6,7 @@ import { UnreadableValueError, type Transformer } from './transformer.ts'
 const nonceBytes = 24
 const tagBytes = 16
 
-/** NaCl's secretbox: XSalsa20 and Poly1305. Imported only where a configuration names it. */
+/** Implements NaCl's secretbox: XSalsa20 and Poly1305. Imported only if a configuration names it. */
 export function createSecretbox({ name, secret }: NamedKey): Transformer {
   return {
     prefix: `k8s:enc:secretbox:v1:${name}:`,

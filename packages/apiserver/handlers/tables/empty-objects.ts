@@ -1,6 +1,6 @@
 /**
- * What an object of a built-in kind shows beside its metadata when nothing in it is set. Bookmarks are such
- * objects; kinds that are not here show nothing.
+ * The fields, in addition to metadata, that an object of a built-in kind shows when nothing in it
+ * is set. Bookmarks are such objects. Kinds that are not listed show nothing.
  */
 export const emptyObjects: Readonly<Record<string, Readonly<Record<string, unknown>>>> =
   Object.freeze({

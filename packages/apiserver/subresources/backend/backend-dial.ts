@@ -4,7 +4,7 @@ import { checkServerIdentity, connect as connectTls } from 'node:tls'
 import { withTimeout, type Clock } from '@skerry/base'
 import { connectLimits } from './connect-limits-table.ts'
 
-/** Where a node's kubelet listens. */
+/** The address of a node's kubelet. */
 export interface NodeTarget {
   readonly nodeName: string
   readonly host: string
@@ -18,13 +18,13 @@ export interface AddressTarget {
 }
 
 /**
- * How the API server reaches what runs on nodes. Replaced where there is no way but a tunnel. Both
- * give a stream that is ready for HTTP/1.1, allows half-close, and belongs to the caller.
+ * Connects the API server to programs on nodes. Replaced if a tunnel is the only way. Both methods
+ * return a stream that is ready for HTTP/1.1, allows half-close, and belongs to the caller.
  */
 export interface BackendDial {
-  /** To a node's kubelet; the stream is encrypted and the server's identity is known to the kubelet. */
+  /** Dials a node's kubelet. The stream is encrypted, and the kubelet knows the server's identity. */
   dialNode(target: NodeTarget, signal: AbortSignal): Promise<Duplex>
-  /** To a pod or anything else with an address in the cluster's network. */
+  /** Dials a pod, or anything else with an address in the cluster's network. */
   dialAddress(target: AddressTarget, signal: AbortSignal): Promise<Duplex>
 }
 
@@ -35,10 +35,13 @@ export interface NodeAccess {
 }
 
 export interface DirectDialOptions {
-  /** Shown to kubelets; PEM. */
+  /** The client certificate for kubelets, in PEM. */
   readonly certificatePem: string
   readonly privateKeyPem: string
-  /** The authority that kubelets' serving certificates must be of; PEM. Absent: any is taken, as upstream does by default. */
+  /**
+   * The authority of kubelets' serving certificates, in PEM. If omitted, any certificate is
+   * accepted, as upstream does by default.
+   */
   readonly kubeletAuthorityPem?: string
 }
 
@@ -72,8 +75,8 @@ export function createDirectDial(
 }
 
 /**
- * The certificate must be that node's, by the name that signers of kubernetes.io/kubelet-serving demand: a node that
- * names another's address, or this server's own, as its own does not make them its kubelet.
+ * Requires that node's own certificate, with the name that signers of kubernetes.io/kubelet-serving
+ * demand. A node that claims another's address, or this server's, must not pass as its kubelet.
  */
 function identityOfNode(nodeName: string): typeof checkServerIdentity {
   return (host, certificate) => {
@@ -83,7 +86,7 @@ function identityOfNode(nodeName: string): typeof checkServerIdentity {
   }
 }
 
-/** A pod's certificate is its own affair: nobody told us whom to trust for it. */
+/** A pod's certificate is not checked, because no authority for it is known. */
 function anyServer(host: string): (socket: Socket) => Duplex {
   return (socket) =>
     connectTls({
@@ -108,7 +111,7 @@ async function dial(
   const message = `dial tcp ${address.host}:${address.port}: no answer in ${ms} ms`
   return withTimeout({ ms, message, clock }, signal, async (scope) => {
     const socket = connectTcp({ ...address, allowHalfOpen: true, noDelay: true })
-    // Idle sessions are normal; a peer that vanished is found by TCP itself.
+    // Idle sessions are normal; TCP itself detects a peer that vanished.
     socket.setKeepAlive(true, connectLimits.keepAliveMs)
     await once(socket, 'connect', scope)
     if (!secure) return socket
@@ -124,7 +127,7 @@ function once(stream: Duplex, event: string, signal: AbortSignal): Promise<void>
       stream.off(event, onReady).off('error', settle)
       signal.removeEventListener('abort', onAbort)
       if (error === undefined) return resolve()
-      // A late error of a stream that nobody waits for any more must not crash the process.
+      // A late error of an abandoned stream must not crash the process.
       stream.on('error', () => undefined).destroy()
       reject(error)
     }

@@ -9,7 +9,7 @@ import { sendToBackend, type BackendRequest } from './backend-request.ts'
 
 const never = new AbortController().signal
 
-/** Asks a backend that breaks off while it is asked; resolves with the connection. */
+/** Sends a request to a backend that breaks off. Resolves with the connection. */
 async function askBroken(request: Partial<BackendRequest>): Promise<Duplex> {
   const [own, backend] = duplexPair()
   const asked = sendToBackend(
@@ -50,12 +50,12 @@ test('a request that HTTP cannot say fails alone, whatever its connection does',
 
 type Body = AsyncIterable<Uint8Array>
 
-/** Counts the timers of this process, which would keep it from ending. */
+/** Counts the timers of this process, which would keep it alive. */
 function timers(): number {
   return process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length
 }
 
-/** Until the request is refused; it would wait for its answer for seconds. */
+/** Waits until the request is refused; otherwise it would wait seconds for its answer. */
 async function refusalOf(
   own: Duplex,
   { body, signal = never }: { body?: Body; signal?: AbortSignal },

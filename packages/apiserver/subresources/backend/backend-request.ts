@@ -8,9 +8,9 @@ import { connectLimits } from './connect-limits-table.ts'
 /** One request to a kubelet, pod or service. */
 export interface BackendRequest {
   readonly method: string
-  /** With the query. */
+  /** The path, including the query. */
   readonly path: string
-  /** The Host header; also names the backend in messages. */
+  /** The Host header. It also names the backend in messages. */
   readonly host: string
   readonly headers: Readonly<Record<string, string | string[]>>
   readonly body?: AsyncIterable<Uint8Array>
@@ -19,7 +19,7 @@ export interface BackendRequest {
   readonly clock: Pick<Clock, 'setTimer'>
 }
 
-/** What the backend said first: an ordinary answer, or that it switched protocols. */
+/** The first answer of the backend: an ordinary one, or a switch of protocols. */
 export type BackendAnswer =
   | { readonly type: 'response'; readonly response: IncomingMessage }
   | {
@@ -30,8 +30,8 @@ export type BackendAnswer =
     }
 
 /**
- * Sends the request and resolves with the head of the answer. The signal ends the connection, also
- * later. Throws InternalError `error dialing backend: …` when there is no connection.
+ * Sends the request and resolves with the head of the answer. The signal ends the connection, even
+ * later. Throws InternalError `error dialing backend: …` if there is no connection.
  */
 export async function sendToBackend(
   request: BackendRequest,
@@ -50,7 +50,7 @@ export async function sendToBackend(
   const unsent = Promise.withResolvers<never>()
   const answer = answerOf(outgoing, unsent.promise, request.clock)
   const fail = (error: unknown): void => {
-    // A request that is destroyed before it has its socket says nothing of it.
+    // A request that is destroyed before it has its socket does not report the error.
     unsent.reject(asError(error))
     outgoing.destroy(asError(error))
   }
@@ -58,20 +58,24 @@ export async function sendToBackend(
   signal.addEventListener('abort', onAbort, { once: true })
   socket.once('close', () => signal.removeEventListener('abort', onAbort))
   if (signal.aborted) onAbort()
-  // A body that cannot be sent gets no answer. The handler stands here because sending may fail before the next await.
+  // A body that cannot be sent gets no answer. The handler is attached here because sending may
+  // fail before the next await.
   else sendBody(outgoing, request.body).catch(fail)
   try {
     // The backend may answer before it read the whole body; then the rest does not matter.
     return await answer
   } catch (error) {
     outgoing.destroy()
-    // Without a request that owns it, nobody listens to it.
+    // Without a request that owns the socket, nobody listens to its errors.
     socket.on('error', () => undefined).destroy()
     throw signal.aborted ? abortReason(signal) : backendError(error)
   }
 }
 
-/** Node throws on what HTTP cannot say; the socket has no listener then, and its next error would end the process. */
+/**
+ * Node throws on values that HTTP cannot represent. The socket has no listener then, and its next
+ * error would end the process.
+ */
 function over(socket: Duplex, make: () => ClientRequest): ClientRequest {
   try {
     return make()
@@ -136,7 +140,7 @@ async function sendBody(
   else outgoing.end()
 }
 
-/** The first bytes of an answer's body as text; for messages. */
+/** Reads the first bytes of an answer's body as text, for messages. */
 export async function readErrorText(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0

@@ -21,7 +21,10 @@ import { createNodeProxy, createPodProxy, createServiceProxy } from './proxy.ts'
 
 const dayMs = 86_400_000
 
-/** An authority, a kubelet on loopback that wants its client certificates, and a dialer with one. */
+/**
+ * Creates an authority, a kubelet on loopback that requires its client certificates, and a dialer
+ * with one.
+ */
 async function newKubelet(onUpgrade?: (socket: Duplex, head: Buffer) => void) {
   const nowMs = Date.now()
   const authority = await createAuthority({
@@ -54,7 +57,7 @@ async function newKubelet(onUpgrade?: (socket: Duplex, head: Buffer) => void) {
       allowHalfOpen: true,
     },
     (request, response) => {
-      // The server speaks TLS only, so that its sockets are TLS sockets.
+      // The server speaks only TLS, so its sockets are TLS sockets.
       const peer = (request.socket as TLSSocket).getPeerCertificate().subject.CN
       seen.push(`${String(peer)} ${request.method} ${request.url} ${request.headers.host}`)
       answerFor(request, response)
@@ -216,7 +219,7 @@ test('a kubelet that cannot be reached, or is not of our authority, is an error 
   )
 })
 
-/** The two ends of the client's connection: ours, and the one that the handler is given. */
+/** Returns the two ends of the client's connection: ours, and the handler's. */
 async function newClient() {
   const server = net.createServer({ allowHalfOpen: true })
   server.listen(0, '127.0.0.1')
@@ -245,7 +248,7 @@ const upgradeHeaders = {
 test('a session passes bytes both ways, and each side may finish first', async () => {
   using kubelet = await newKubelet((socket, head) => {
     socket.write('early:')
-    // Answers only when the client has finished: half-close must get through.
+    // It answers only when the client has finished, so half-close must get through.
     let said = head.toString()
     socket.on('data', (chunk: Buffer) => {
       said += chunk.toString()
@@ -424,7 +427,7 @@ test('proxies refuse what is not theirs to reach', async () => {
     const refused = { message: 'address not allowed' }
     await assert.rejects(attempt(createNodeProxy(deps), 'evil:22'), refused, address)
   }
-  // On its kubelet's port stands whatever listens at that address: it is not that node's kubelet.
+  // Another program listens at that address on its kubelet's port: it is not that node's kubelet.
   objects.put(wellKnown.nodes, {
     metadata: { name: 'evil' },
     status: {

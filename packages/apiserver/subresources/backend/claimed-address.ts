@@ -6,9 +6,9 @@ import { wellKnown } from '../../contract/well-known-resources.ts'
 import type { AddressTarget } from './backend-dial.ts'
 
 /**
- * Returns what of another namespace the target is, as a phrase, or undefined. Endpoints are whatever
- * somebody with the right to write them has written (CVE-2021-25740), and this server dials from a node,
- * whose traffic NetworkPolicies let through. Stricter than upstream.
+ * Returns which pod or service of another namespace the target is, as a phrase, or undefined.
+ * Authors of endpoints can write any address (CVE-2021-25740), and this server dials from a node,
+ * whose traffic NetworkPolicies allow. Stricter than upstream.
  */
 export function otherNamespaceAt(
   objects: Objects,
@@ -16,7 +16,7 @@ export function otherNamespaceAt(
   { host, port }: Pick<AddressTarget, 'host' | 'port'>,
 ): string | undefined {
   const isOther = ({ metadata }: Pod | Service): boolean => metadata.namespace !== namespace
-  // Whoever writes endpoints chooses the spelling.
+  // The author of the endpoints chooses the spelling.
   const isSame = sameAddressAs(host)
   const pods = listTyped<Pod>(objects, wellKnown.pods)
   if (pods.some((pod) => isOther(pod) && hasAddress(pod, isSame)))
@@ -33,7 +33,7 @@ export function otherNamespaceAt(
     : undefined
 }
 
-/** For the pod's own addresses: it has none while it uses its node's, and none after its end. */
+/** Compares the pod's own addresses: it has none while it uses its node's, and none after its end. */
 function hasAddress({ spec, status }: Pod, isSame: (address: string) => boolean): boolean {
   if (status === undefined || spec?.hostNetwork === true) return false
   if (status.phase === 'Succeeded' || status.phase === 'Failed') return false

@@ -1,4 +1,4 @@
-/** Headers that end at this server: credentials, and what belongs to one hop. */
+/** Headers that end at this server: credentials, and those that belong to one hop. */
 const ownHeaders: ReadonlySet<string> = new Set([
   'authorization',
   'host',
@@ -11,7 +11,7 @@ const ownHeaders: ReadonlySet<string> = new Set([
   'trailer',
 ])
 
-/** What of a request's headers goes on to a kubelet, pod or service. */
+/** Returns the request headers that are passed on to a kubelet, pod or service. */
 export function forwardedHeaders(
   headers: Readonly<Record<string, string>>,
 ): Record<string, string> {
@@ -21,7 +21,7 @@ export function forwardedHeaders(
       return false
     return isUpgrade || (name !== 'connection' && name !== 'upgrade')
   })
-  // A token in a WebSocket subprotocol is a credential too.
+  // A token in a WebSocket subprotocol is a credential, too.
   const protocols = headers['sec-websocket-protocol']
   const withoutToken = protocols
     ?.split(',')

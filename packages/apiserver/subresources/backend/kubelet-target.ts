@@ -6,7 +6,7 @@ import { getTyped } from '../../contract/typed-objects.ts'
 import { wellKnown } from '../../contract/well-known-resources.ts'
 import type { NodeTarget } from './backend-dial.ts'
 
-/** Addresses first: an edge seldom has DNS for its nodes. */
+/** Addresses come first, because an edge rarely has DNS for its nodes. */
 const addressTypes: readonly string[] = [
   'InternalIP',
   'ExternalIP',
@@ -17,8 +17,9 @@ const addressTypes: readonly string[] = [
 const kubeletPort = 10_250
 
 /**
- * Where that node's kubelet is. Throws NotFound, or says that the node has no address. A node that
- * is missed by way of a pod is named among `missedAs`: upstream calls it a pod.
+ * Returns the address of that node's kubelet. Throws NotFound, or an error if the node has no
+ * address. A node that is missing on behalf of a pod is named in `missedAs`: upstream calls it a
+ * pod.
  */
 export function kubeletTarget(
   objects: Objects,

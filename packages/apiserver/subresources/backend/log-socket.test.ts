@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import type { SubresourceAnswer } from '../../contract/subresource.ts'
 import { sendOverSocket } from './log-socket.ts'
 
-/** What a client that offers these protocols receives: the head, and the bytes after it. */
+/** Returns what a client that offers these protocols receives: the head, and the bytes after it. */
 async function receive(
   protocols: string,
   chunks: readonly Uint8Array[],
@@ -38,7 +38,7 @@ const closed = Buffer.from([0x88, 2, 0x03, 0xe8])
 test('a stream comes in messages of the protocol that was chosen, and then the socket closes', async () => {
   const line = Buffer.from('hello\n')
   const [head, bytes] = await receive('other, binary.k8s.io', [line])
-  // The answer to the key is that of RFC 6455, section 1.3.
+  // The expected answer to the key is that of RFC 6455, section 1.3.
   assert.match(head, /^HTTP\/1\.1 101 .*accept: s3pPLMBiTxaQ9kYGzzhZRbK\+xOo=\r\n/s)
   assert.match(head, /sec-websocket-protocol: binary\.k8s\.io\r\n/)
   assert.deepEqual(bytes, Buffer.concat([Buffer.from([0x82, 6]), line, closed]))

@@ -8,7 +8,7 @@ import { writeRefusal } from './upgrade-tunnel.ts'
 const handshakeGuid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 const opcodes = Object.freeze({ text: 1, binary: 2, close: 8 })
 
-/** Subprotocols in which a stream is sent one way, and how each writes bytes. */
+/** Maps subprotocols of one-way streams to their encoding of bytes. */
 const encodings: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>> = Object.freeze({
   '': (bytes) => frame(opcodes.binary, bytes),
   'binary.k8s.io': (bytes) => frame(opcodes.binary, bytes),
@@ -17,8 +17,8 @@ const encodings: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>> = O
 })
 
 /**
- * Sends a streamed answer over a WebSocket, which is closed when the stream ends. What the client
- * sends is not read: the stream goes one way. Never throws; refusals are written to the client.
+ * Sends a streamed answer over a WebSocket, which is closed when the stream ends. Ignores what the
+ * client sends, because the stream goes one way. Never throws; refusals are written to the client.
  */
 export async function sendOverSocket(
   headers: Readonly<Record<string, string>>,
@@ -32,7 +32,7 @@ export async function sendOverSocket(
     const answer = await open()
     if (answer.type !== 'stream') throw new StatusError('InternalError', 'the answer is no stream')
     socket.write(reply)
-    // Read so that the client's going away is noticed.
+    // The socket is read so that the client's leaving is noticed.
     socket.resume()
     const encode = encodings[protocol] ?? ((bytes) => frame(opcodes.binary, bytes))
     for await (const chunk of answer.body) {
@@ -46,7 +46,7 @@ export async function sendOverSocket(
   }
 }
 
-/** The first protocol offered that is known; none offered is binary. */
+/** Returns the first offered protocol that is known. If none is offered, bytes are binary messages. */
 function acceptSocket(headers: Readonly<Record<string, string>>): {
   protocol: string
   reply: string
@@ -79,7 +79,7 @@ function acceptSocket(headers: Readonly<Record<string, string>>): {
   return { protocol, reply: `${lines.join('\r\n')}\r\n\r\n` }
 }
 
-/** One whole message, unmasked, as a server sends it (RFC 6455, section 5.2). */
+/** Builds one whole message, unmasked, as a server sends it (RFC 6455, section 5.2). */
 function frame(opcode: number, payload: Uint8Array): Uint8Array {
   const first = 0x80 | opcode
   const { length } = payload

@@ -22,7 +22,7 @@ import {
 import { createRemoteApi } from '../../aggregation/remote-api.ts'
 import type { Route } from '../../contract/route.ts'
 
-/** Whom a server asks on behalf of its clients answers anything: that is never the end of more than one request. */
+/** Servers that answer anything must never end more than one request. */
 const seed = 20_261_123
 const rounds = 60
 
@@ -75,7 +75,7 @@ async function dial({ port }: RawPeer): Promise<Socket> {
   return socket
 }
 
-/** As the aggregator serves the group of an extension server that is there. */
+/** Returns a route as the aggregator makes it for the group of a running extension server. */
 function extensionRoute({ cert, key }: { cert: string; key: string }): Route {
   const api = () =>
     createRemoteApi(
@@ -153,7 +153,7 @@ async function setStatus(path: string, status: object): Promise<void> {
   assert.equal(reply.status, 200, reply.text)
 }
 
-/** What whoever is asked answers from now on, be it by TLS or not. */
+/** Sets the answer of both peers, with and without TLS. */
 function answerWith(answer: RawPeer['answer']): void {
   const counted: RawPeer['answer'] = (...asked) => {
     askedCount += 1
@@ -163,7 +163,10 @@ function answerWith(answer: RawPeer['answer']): void {
   secure.answer = counted
 }
 
-/** The answers that have ended a server, and then seeded ones; what each is, and the method to ask by. */
+/**
+ * Answers that have crashed a server, and then seeded ones, each with its description and the
+ * request's method.
+ */
 function* odd(): Generator<[what: string, method: string]> {
   for (const [what, parts, random] of oddRawAnswers(seed, rounds)) {
     answerWith(saysPieces(parts, random))
@@ -223,7 +226,8 @@ for (const [path, protocol] of sessions) {
       const { status } = await callApi(server.transport, { path: '/version' })
       assert.equal(status, 200, what)
     }
-    // A log comes by WebSocket or as an answer, and in no session of SPDY: nobody is asked for one.
+    // Logs come over WebSocket or as an answer, and never over SPDY, so the backend is not asked
+    // for one.
     const isAsked = protocol === 'websocket' || !path.endsWith('/log')
     assert.equal(askedCount > 0, isAsked)
   })

@@ -10,7 +10,7 @@ export function findPod(objects: Objects, key: { namespace: string; name: string
   return pod
 }
 
-/** The container that is meant, in upstream's words when it is none. */
+/** Returns the chosen container, or throws in upstream's words if it does not exist. */
 export function chooseContainer(pod: Pod, asked: string): string {
   const { containers = [], initContainers = [], ephemeralContainers = [] } = pod.spec ?? {}
   const all = [...initContainers, ...containers, ...ephemeralContainers].map(({ name }) => name)
@@ -28,7 +28,7 @@ export function chooseContainer(pod: Pod, asked: string): string {
   )
 }
 
-/** The node that runs the pod; refuses a pod that none does. */
+/** Returns the node that runs the pod. Refuses a pod without one. */
 export function nodeOf(pod: Pod): string {
   const nodeName = pod.spec?.nodeName
   if (nodeName) return nodeName

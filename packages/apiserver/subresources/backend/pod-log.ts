@@ -52,7 +52,7 @@ export function createLogHandler({ dial, clock }: NodeAccess): SubresourceHandle
 
 const plainText = Object.freeze({ 'content-type': 'text/plain' })
 
-/** A pod that is nowhere has no log yet. */
+/** A pod without a node has no log yet. */
 function noContent(): SubresourceAnswer {
   return { type: 'stream', status: 204, headers: {}, body: emptyBody() }
 }
@@ -62,14 +62,14 @@ async function* emptyBody(): AsyncGenerator<Uint8Array> {
 }
 
 const flags: readonly string[] = ['follow', 'previous', 'timestamps']
-/** Query parameters that are numbers, with the least that each may be and how that is said. */
+/** Numeric query parameters, each with its minimum and the message for smaller values. */
 const numbers: Readonly<Record<string, { min: number; message: string }>> = Object.freeze({
   tailLines: { min: 0, message: 'must be greater than or equal to 0' },
   limitBytes: { min: 1, message: 'must be greater than 0' },
   sinceSeconds: { min: 1, message: 'must be greater than 0' },
 })
 
-/** Checks what the client asks and gives what the kubelet is asked. */
+/** Checks the client's options and returns those for the kubelet. */
 function readLogOptions(query: URLSearchParams, podName: string): URLSearchParams {
   const options = new URLSearchParams()
   const causes: StatusCause[] = []
@@ -99,7 +99,7 @@ function readLogOptions(query: URLSearchParams, podName: string): URLSearchParam
   return options
 }
 
-/** Of 64 bits. Throws StatusError BadRequest in Go's words. */
+/** Parses a 64-bit number. Throws StatusError BadRequest in Go's words. */
 function readInteger(text: string): number {
   const isNumber = /^[-+]?\d+$/.test(text)
   if (isNumber && BigInt.asIntN(64, BigInt(text)) === BigInt(text)) return Number(text)
@@ -115,7 +115,7 @@ const reasonOfCode: Readonly<Record<number, StatusReason>> = Object.freeze({
   503: 'ServiceUnavailable',
 })
 
-/** The kubelet's own words, which tell people why there is no log. */
+/** Passes on the kubelet's own words, which explain why there is no log. */
 function refusal(code: number, podName: string, text: string): StatusError {
   if (code === 400) return new StatusError('BadRequest', text)
   if (code === 404) {

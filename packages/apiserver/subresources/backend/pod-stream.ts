@@ -8,10 +8,10 @@ import { chooseContainer, findPod, nodeOf } from './pod-container.ts'
 import { wellKnown } from '../../contract/well-known-resources.ts'
 import { passUpgrade, writeRefusal } from './upgrade-tunnel.ts'
 
-/** Where on the kubelet a session is opened. */
+/** Returns the kubelet's path for a session. */
 type KubeletPath = (request: SubresourceRequest) => string
 
-/** pods/exec, attach and portforward: sessions that the API server passes through unread. */
+/** Serves pods/exec, attach and portforward: sessions that the API server passes through unread. */
 export function createPodStreamHandler(
   access: NodeAccess,
   subresource: 'exec' | 'attach' | 'portforward',
@@ -27,7 +27,7 @@ export function createPodStreamHandler(
     async upgrade(request, client) {
       let backend: BackendRequest
       try {
-        // A WebSocket comes as a GET: whoever may only look must not open a session with it.
+        // A WebSocket comes as a GET: a user who may only read must not open a session with it.
         await request.requireVerb('create')
         backend = toBackend(request, pathOf, access)
         await request.admit(undefined)
@@ -44,8 +44,8 @@ function toBackend(
   pathOf: KubeletPath,
   { dial, clock }: NodeAccess,
 ): BackendRequest {
-  // The node comes before what is asked of it: a client that names no command learns first that
-  // nobody could run one.
+  // The node is checked before the command: a client that names no command learns first that no
+  // node could run one.
   const target = podTarget(request, pathOf !== portForwardPath)
   const path = pathOf(request)
   return {
@@ -64,7 +64,7 @@ function podTarget({ objects, namespace, name, query }: SubresourceRequest, hasC
   return kubeletTarget(objects, nodeOf(pod), wellKnown.pods)
 }
 
-/** Flags of the API and what the kubelet calls them. */
+/** Maps flags of the API to the kubelet's names. */
 const streamFlags: Readonly<Record<string, string>> = Object.freeze({
   stdin: 'input',
   stdout: 'output',
@@ -87,7 +87,7 @@ function containerPath(verb: 'exec' | 'attach'): KubeletPath {
   }
 }
 
-/** Upstream's defaults: output is wanted unless the client says otherwise. */
+/** Upstream's defaults: output is wanted unless the client disables it. */
 function isSet(query: URLSearchParams, flag: string): boolean {
   const value = query.get(flag)
   if (value === null) return false

@@ -8,15 +8,15 @@ import type { AddressTarget } from './backend-dial.ts'
 import { otherNamespaceAt } from './claimed-address.ts'
 import { findPod } from './pod-container.ts'
 
-/** `name`, `name:port` or `scheme:name:port`, as proxy paths name what they mean. */
+/** The target in a proxy path: `name`, `name:port` or `scheme:name:port`. */
 export interface ProxyName {
   readonly scheme: '' | 'http' | 'https'
   readonly name: string
-  /** A number, a service port's name, or empty. */
+  /** A number, the name of a service port, or an empty text. */
   readonly port: string
 }
 
-/** Undefined when the text is none of the three forms. */
+/** Returns undefined if the text has none of the three forms. */
 export function parseProxyName(text: string): ProxyName | undefined {
   const parts = text.split(':')
   if (parts.length === 3) {
@@ -30,8 +30,8 @@ export function parseProxyName(text: string): ProxyName | undefined {
 }
 
 /**
- * Decimal digits alone, whose leading zeros mean nothing: two readers of one text must not read two ports. Throws
- * BadRequest.
+ * Accepts only decimal digits, whose leading zeros mean nothing: two readers of one text must not
+ * read two ports. Throws BadRequest.
  */
 export function portNumber(text: string): number {
   const port = /^\d+$/.test(text) ? Number(text) : 0
@@ -39,7 +39,7 @@ export function portNumber(text: string): number {
   throw new StatusError('BadRequest', `invalid port ${JSON.stringify(text)}`)
 }
 
-/** The pod's address and the asked port, else the first that it declares, else 80 or 443. */
+/** Returns the pod's address and the requested port, else the first that it declares, else 80 or 443. */
 export function podTarget(
   objects: Objects,
   namespace: string,
@@ -58,7 +58,7 @@ function declaredPort(pod: Pod): number | undefined {
     ?.containerPort
 }
 
-/** One of the service's ready pods, at random. */
+/** Returns one of the service's ready pods, at random. */
 export function serviceTarget(
   objects: Objects,
   namespace: string,
@@ -105,8 +105,8 @@ function servicePortName(objects: Objects, namespace: string, { name, port }: Pr
 }
 
 /**
- * Objects must not make this server talk to its own machine, to its link or to a cloud's secrets. Clusters have pods in
- * ranges that are reserved, which upstream lets pass, too.
+ * Objects must not make this server connect to its own machine, to its link or to a cloud's
+ * secrets. Clusters have pods in reserved ranges, which upstream allows, too.
  */
 export function refuseSpecialAddress(address: string): void {
   const kind = addressKind(address)

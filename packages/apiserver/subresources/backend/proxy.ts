@@ -20,11 +20,11 @@ import {
 import { rewriteLinks, type ProxiedPlace } from './rewrite-links.ts'
 import { passUpgrade, writeRefusal } from './upgrade-tunnel.ts'
 
-/** Whom a request goes on to. */
+/** Returns the place that a request is forwarded to. */
 type Route = (request: SubresourceRequest, name: ProxyName) => Place
 
 interface Place extends Pick<BackendRequest, 'host' | 'dial'> {
-  /** True for kubelets: what they upgrade is exec, attach or port-forward in any pod of the node. */
+  /** True for kubelets: their upgrades are exec, attach or port-forward in any pod of the node. */
   readonly hasSessions?: boolean
 }
 
@@ -93,7 +93,7 @@ function createProxy(word: string, clock: NodeAccess['clock'], route: Route): Su
       let backend: BackendRequest & Place
       try {
         backend = toBackend(request)
-        // A WebSocket comes as a GET: whoever may only look must not run commands by it.
+        // A WebSocket comes as a GET: a user who may only read must not run commands with it.
         if (backend.hasSessions === true) await request.requireVerb('create')
         await request.admit(undefined)
       } catch (error) {
@@ -104,7 +104,7 @@ function createProxy(word: string, clock: NodeAccess['clock'], route: Route): Su
   }
 }
 
-/** A page without the slash would have its relative links lead beside the proxy. */
+/** Relative links of a page without the slash would point outside the proxy. */
 function isAtRoot({ method, restOfPath }: SubresourceRequest): boolean {
   return (method === 'GET' || method === 'HEAD') && restOfPath === ''
 }
@@ -115,16 +115,16 @@ function toRoot(prefix: string, query: URLSearchParams): SubresourceAnswer {
 }
 
 async function* emptyBody(): AsyncGenerator<Uint8Array> {
-  // A redirect says all in its head.
+  // The head of a redirect says everything.
 }
 
-/** As the client names it. */
+/** Returns the path as the client names it. */
 function proxyPath(word: string, { namespace, name }: SubresourceRequest): string {
   const inNamespace = word === 'node' ? '' : `namespaces/${namespace}/`
   return `/api/v1/${inNamespace}${word}s/${name}/proxy`
 }
 
-/** Upstream drops these: who may read the API server's answers is not for a pod to say. */
+/** Upstream drops these headers: a pod must not decide which sites may read the API server's answers. */
 const droppedCors = [
   'access-control-allow-credentials',
   'access-control-allow-headers',

@@ -2,7 +2,7 @@ import { Transform, type Readable } from 'node:stream'
 import { createDeflate, createGunzip, createGzip, createInflate } from 'node:zlib'
 import { connectLimits } from './connect-limits-table.ts'
 
-/** Attributes that hold addresses, by element (HTML 4 and 5). */
+/** Attributes that contain addresses, by element (HTML 4 and 5). */
 const linkAttributes: Readonly<Record<string, readonly string[]>> = Object.freeze({
   a: ['href'],
   applet: ['codebase'],
@@ -32,13 +32,13 @@ const linkAttributes: Readonly<Record<string, readonly string[]>> = Object.freez
 })
 
 export interface ProxiedPlace {
-  /** Path that the client knows the backend's root by, without a slash at its end. */
+  /** The path by which the client knows the backend's root, without a slash at its end. */
   readonly prefix: string
-  /** host:port of the backend, whose own absolute addresses are rewritten too. */
+  /** host:port of the backend, whose own absolute addresses are rewritten, too. */
   readonly host: string
 }
 
-/** An address in a page or in Location: one of the backend's own becomes one below the prefix. */
+/** Rewrites an address in a page or in Location: one of the backend's own becomes one below the prefix. */
 export function rewriteAddress(address: string, { prefix, host }: ProxiedPlace): string {
   const own = [`http://${host}`, `https://${host}`, `//${host}`].find(
     (start) => address === start || address.startsWith(`${start}/`),
@@ -49,7 +49,10 @@ export function rewriteAddress(address: string, { prefix, host }: ProxiedPlace):
   return prefix + path
 }
 
-/** Pages of the backend with links that lead through the proxy; other answers as they are. */
+/**
+ * Rewrites the links of the backend's pages so that they lead through the proxy. Other answers stay
+ * as they are.
+ */
 export function rewriteLinks(
   body: Readable,
   headers: Headers,
@@ -67,12 +70,12 @@ export function rewriteLinks(
   let rewritten: Readable = body
   for (const step of steps) {
     const source = rewritten
-    // A backend that breaks off must not look like one that ended.
+    // A backend that breaks off must not look like one that finished.
     source.on('error', (error) => step.destroy(error))
     step.on('close', () => source.destroy())
     rewritten = source.pipe(step)
   }
-  // It may fail before anybody reads it, and then who reads it is told.
+  // It may fail before anybody reads it; the reader then gets the error.
   rewritten.on('error', () => undefined)
   return { body: rewritten, headers: rest }
 }
@@ -96,12 +99,12 @@ const codecs: Readonly<Record<string, Codec>> = Object.freeze({
   deflate: { decode: () => [createInflate()], encode: () => [createDeflate()] },
 })
 
-/** Tags are rewritten whole; what comes after the last `<` waits for its `>`, within a bound. */
+/** Rewrites whole tags. Text after the last `<` waits for its `>`, within a limit. */
 function linkTransform(place: ProxiedPlace): Transform {
   let waiting = ''
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      // latin1 gives every byte back, whatever the page's encoding is.
+      // latin1 preserves every byte, whatever the page's encoding is.
       const text = waiting + chunk.toString('latin1')
       const open = text.lastIndexOf('<')
       const isOpen = open > text.lastIndexOf('>')

@@ -13,9 +13,9 @@ import {
 } from './backend-request.ts'
 
 /**
- * Passes an HTTP Upgrade through to the backend and then bytes both ways, whatever protocol they
- * speak (SPDY/3.1, WebSocket). Each side may close its half first. Resolves when both are done;
- * owns the client's socket and never throws: refusals are written to the client.
+ * Passes an HTTP Upgrade through to the backend and then bytes both ways, whatever their protocol
+ * (SPDY/3.1, WebSocket). Each side may close its half first. Resolves when both are done. Owns the
+ * client's socket and never throws; refusals are written to the client.
  */
 export async function passUpgrade(
   request: BackendRequest,
@@ -23,7 +23,7 @@ export async function passUpgrade(
   signal: AbortSignal,
 ): Promise<void> {
   const { socket } = client
-  // A client that leaves while nothing reads its socket is no reason to crash.
+  // A client that leaves while nothing reads its socket must not crash the process.
   socket.on('error', () => undefined)
   socket.allowHalfOpen = true
   try {
@@ -41,7 +41,7 @@ export async function passUpgrade(
 
 type Refused = Pick<UpgradeSocket, 'socket' | 'onRefused'>
 
-/** Answers an upgrade that was refused, in the form of every other refusal. */
+/** Answers a refused upgrade, in the form of every other refusal. */
 export function writeRefusal({ socket, onRefused }: Refused, error: unknown): void {
   const status = refusalOf(error)
   onRefused?.(status.code)
@@ -50,7 +50,7 @@ export function writeRefusal({ socket, onRefused }: Refused, error: unknown): vo
   endWith(socket, status.code, { 'content-type': 'application/json' }, body)
 }
 
-/** As writeRefusal, where upstream answers in plain text. */
+/** Does the same as writeRefusal where upstream answers in plain text. */
 export function writePlainRefusal(
   { socket, onRefused }: Refused,
   status: number,
@@ -94,7 +94,7 @@ async function passResponse(
   }
 }
 
-/** Throws PeerAnswerError where the backend switched to what nobody asked for. */
+/** Throws PeerAnswerError if the backend switched to a protocol that was not requested. */
 function switchedHead(
   { response, socket }: Extract<BackendAnswer, { type: 'upgrade' }>,
   { host, headers }: BackendRequest,
@@ -113,7 +113,10 @@ function peerAt(host: string): string {
   return `the backend at ${host}`
 }
 
-/** Both directions until both ended, one broke, or the signal aborts; then both streams are gone. */
+/**
+ * Joins both directions until both ended, one broke, or the signal aborts; then both streams are
+ * destroyed.
+ */
 function joinStreams(client: Duplex, backend: Duplex, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const streams = [client, backend]
@@ -125,7 +128,7 @@ function joinStreams(client: Duplex, backend: Duplex, signal: AbortSignal): Prom
     }
     signal.addEventListener('abort', finish, { once: true })
     for (const stream of streams) {
-      // An end in one direction says nothing about the other.
+      // The end of one direction does not end the other.
       stream.allowHalfOpen = true
       stream.on('error', finish).on('close', finish)
       stream.on('finish', () => {

@@ -6,8 +6,8 @@ import { isRawExtension, memberSchema, shapeOf, shapeOfValue, type Shape } from 
 const appliedCheckLimits = Object.freeze({ findingsMax: 100 })
 
 /**
- * What makes an applied configuration unusable, in upstream's words: fields that the schema does
- * not declare, values of another type, list items without or with the same key.
+ * Lists what makes an applied configuration unusable, in upstream's words: fields that the schema
+ * does not declare, values of another type, list items without a key or with the same key.
  */
 export function checkApplied(
   value: unknown,
@@ -24,7 +24,7 @@ export function checkApplied(
 
 interface Checked {
   readonly path: string
-  /** Below a value that keeps unknown fields upstream takes them everywhere. */
+  /** True below a value that keeps unknown fields; upstream then accepts them everywhere. */
   readonly isOpen: boolean
 }
 
@@ -54,7 +54,7 @@ class AppliedChecker {
       this.#add(path, `expected ${wanted}`)
       return
     }
-    // An atomic map is owned as a whole, but its fields are declared all the same.
+    // An atomic map is owned as a whole, but its fields are still declared.
     const shape = shapeOfValue(shapeOf(schema, this.#schemas), value)
     if (Array.isArray(value)) {
       const { items: item = {}, listMapKeys = [] } = definition
@@ -107,7 +107,7 @@ class AppliedChecker {
     }
   }
 
-  /** The type that was expected and what came instead; undefined when they agree. */
+  /** Returns the expected type and the actual one, or undefined if they agree. */
   #mismatch(value: unknown, definition: Schema): string | undefined {
     const isScalar = typeof value !== 'object'
     // In a definition's schema it has no type of its own.
@@ -142,7 +142,7 @@ class AppliedChecker {
   }
 }
 
-/** Why an item of an associative list has no place in it. */
+/** Explains why an item of an associative list cannot be addressed. */
 function unaddressable(item: unknown, keys: readonly string[]): string {
   if (keys.length === 0) {
     if (Array.isArray(item)) return 'not supported: associative list with lists as elements'
@@ -156,13 +156,16 @@ function unaddressable(item: unknown, keys: readonly string[]): string {
   return `${start} has an element that omits all key fields [${named}] (and doesn't have default values for any key fields)`
 }
 
-/** Whatever text has a form of its own: times and quantities among them. */
+/** Returns true for texts with a form of their own, among them times and quantities. */
 function isAnyScalar({ type, format = '', intOrString }: Schema): boolean {
   if (intOrString || format === 'quantity') return true
   return type === 'string' && format !== '' && format !== 'byte'
 }
 
-/** As Go prints a JSON value with its type; what lies deeper than a stack is safe for is left out. */
+/**
+ * Formats a JSON value with its type as Go does. Parts that nest deeper than the stack allows are
+ * left out.
+ */
 function printGot(value: unknown, depth = 0): string {
   if (typeof value === 'string') return value
   if (Array.isArray(value)) {

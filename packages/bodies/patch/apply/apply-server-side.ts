@@ -54,19 +54,19 @@ import {
 import { zeroObject } from './zero-object.ts'
 
 export interface ServerSideApply {
-  /** What is stored; absent when the apply creates the object. */
+  /** The stored object. Omitted if the apply creates it. */
   live?: AnyObject
-  /** The client's configuration, as decoded; not changed. */
+  /** The client's configuration, as decoded. It is not changed. */
   applied: AnyObject
   schemas: SchemaSet
   schemaName: string
   /** The fieldManager parameter; the server requires it. */
   manager: string
-  /** Take fields that others own and set to another value. */
+  /** True to take fields that others own and set to another value. */
   isForced: boolean
-  /** `v1`, `apps/v1`, … of the endpoint. */
+  /** The endpoint's `v1`, `apps/v1`, …. */
   apiVersion: string
-  /** The kind of the endpoint, where it is known. */
+  /** The kind of the endpoint, if it is known. */
   kind?: string
   subresource?: string
   nowMs: number
@@ -79,15 +79,16 @@ const beforeFirstApply = 'before-first-apply'
 const kubectl = 'kubectl'
 
 /**
- * Server-side apply (KEP-555). Returns a new object with managedFields, which still has to pass
- * field checks and defaulting; an apply that changes nothing keeps the times. Throws StatusError
- * BadRequest or Unknown for a bad configuration, Conflict when others own what it sets.
+ * Performs server-side apply (KEP-555). Returns a new object with managedFields, which must still
+ * pass field checks and defaulting; an apply that changes nothing keeps the times. Throws
+ * StatusError BadRequest or Unknown for a bad configuration, Conflict if others own fields that it
+ * sets.
  */
 export function applyServerSide(apply: ServerSideApply): AnyObject {
   return runSteps(applySteps(apply))
 }
 
-/** The same; see Steps. */
+/** Does the same in steps; see Steps. */
 export function* applySteps(apply: ServerSideApply): Steps<AnyObject> {
   checkConfiguration(apply)
   yield
@@ -119,7 +120,7 @@ function checkConfiguration({
     throw new StatusError('BadRequest', `invalid object type: ${gvk}`)
   }
   const { managedFields, namespace = '', name = '' } = applied.metadata ?? {}
-  // What is no such list at all is told as any other value of a wrong type.
+  // Something other than such a list is reported like any other value of a wrong type.
   const isList = Array.isArray(managedFields) && managedFields.every(isJsonObject)
   if (isList) {
     throw new StatusError('BadRequest', 'metadata.managedFields must be nil')
@@ -135,7 +136,7 @@ function checkConfiguration({
   throw new StatusError('Unknown', `${prefix}: ${detail}`)
 }
 
-/** Fields that are there but tracked by nobody belong to a manager of that name. */
+/** Existing fields without an owner belong to a manager of that name. */
 function liveManagers(
   { live, schemas, schemaName, apiVersion, nowMs, resetFields = [] }: ServerSideApply,
   type: OwnedType,
@@ -185,7 +186,7 @@ function* merge(apply: ServerSideApply, before: FieldOwners, type: OwnedType): S
   setFields(managers, managerAt(managers, self), differenceOf(set, systemFields))
   const isNoop =
     live !== undefined && equalJson(withoutManagedFields(live), withoutManagedFields(next))
-  // Also of an entry in a version that is gone.
+  // An entry in a version that is gone keeps its time, too.
   if (isNoop) keepTime(managers, self, before.get(managerKey(self)))
   return { object: finished(next, apply), managers, conflicts }
 }
@@ -209,7 +210,7 @@ function keepTime(managers: FieldOwners, self: FieldOwner, last: FieldOwner | un
   if (current) managers.set(managerKey(self), { ...current, time: last?.time })
 }
 
-/** Others lose what this apply changed or removed; what they lose by a change is a conflict. */
+/** Other managers lose what this apply changed or removed; losing a changed field is a conflict. */
 function takeOwnership(
   managers: FieldOwners,
   self: FieldOwner,
@@ -240,7 +241,7 @@ function refuseConflicts(
   throw conflictError(conflictsWithout(conflicts, allowed))
 }
 
-/** The server's own metadata is the live object's, whatever the configuration says. */
+/** The server's own metadata is the live object's, whatever the configuration contains. */
 function finished(next: Readonly<JsonObject>, { live, applied }: ServerSideApply): AnyObject {
   const object = cloneJson({ ...next })
   const metadata = isJsonObject(object['metadata']) ? object['metadata'] : {}

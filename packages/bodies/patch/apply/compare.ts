@@ -4,17 +4,17 @@ import { isEmptySet, recursiveDifferenceOf, type FieldSet } from './field-set.ts
 import { fieldElement } from './path-element.ts'
 import { deducedSchema, memberSchema, shapeOf, shapeOfValue, type Shape } from './shape.ts'
 
-/** What a write changed; no path is in two of the sets. */
+/** The changes of a write. No path is in two of the sets. */
 export interface Comparison {
   readonly added: FieldSet
   readonly modified: FieldSet
   readonly removed: FieldSet
 }
 
-/** A node under construction; it becomes a FieldSet when the comparison is done. */
+/** A node under construction, which becomes a FieldSet when the comparison is done. */
 interface Node {
   isMember: boolean
-  /** `noChildren` until it has one: three maps for each leaf would be most of what a comparison costs. */
+  /** `noChildren` until there is one: three maps for each leaf would be most of a comparison's cost. */
   children: Map<string, Node>
 }
 
@@ -51,7 +51,7 @@ export function withoutFields(comparison: Comparison, ignored: FieldSet): Compar
 }
 
 interface Sides {
-  /** Undefined: absent. Null is a value. */
+  /** The value before; undefined means omitted, and null is a value. */
   readonly before: unknown
   readonly after: unknown
 }
@@ -124,7 +124,7 @@ class Comparer {
     }
   }
 
-  /** Usually one item on each side; repeated ones are compared as a whole. */
+  /** Compares usually one item on each side; repeated ones are compared as a whole. */
   #compareItems(
     before: readonly unknown[],
     after: readonly unknown[],

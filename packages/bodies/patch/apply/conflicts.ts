@@ -2,7 +2,7 @@ import { quoteGo, StatusError, type StatusCause } from '@skerry/api'
 import { isEmptySet, pathsOf, unionOf, noFields, differenceOf, type FieldSet } from './field-set.ts'
 import { managerKey, type FieldOwner } from './managers.ts'
 
-/** Fields that an apply would take from a manager that owns them. */
+/** The fields that an apply would take from a manager that owns them. */
 export interface OwnershipConflict {
   readonly manager: FieldOwner
   readonly set: FieldSet
@@ -21,7 +21,7 @@ export function conflictsWithout(
     .filter(({ set }) => !isEmptySet(set))
 }
 
-/** Conflict 409 with one FieldManagerConflict cause per field. */
+/** Returns Conflict 409 with one FieldManagerConflict cause per field. */
 export function conflictError(conflicts: readonly OwnershipConflict[]): StatusError {
   const sorted = conflicts.toSorted((a, b) =>
     managerKey(a.manager) < managerKey(b.manager) ? -1 : 1,

@@ -2,9 +2,9 @@ import { isJsonObject, type JsonObject } from '@skerry/api'
 import { canonicalElement, comparePathElements, printPathElement } from './path-element.ts'
 
 /**
- * A set of field paths, as managedFields carries it (FieldsV1): a tree whose edges are path
- * elements (`f:name`, `k:{"name":"a"}`, `v:"x"`, `i:0`). A node can be a member itself and have
- * members below. Sets are values: every operation leaves its arguments as they are.
+ * A set of field paths, as in managedFields (FieldsV1): a tree whose edges are path elements
+ * (`f:name`, `k:{"name":"a"}`, `v:"x"`, `i:0`). A node can be a member itself and have members
+ * below it. Sets are values: no operation changes its arguments.
  */
 export interface FieldSet {
   readonly isMember: boolean
@@ -12,7 +12,7 @@ export interface FieldSet {
 }
 
 export const fieldSetLimits = Object.freeze({
-  /** What nests deeper is owned as a whole. Sets are walked by recursion, and any client may send one. */
+  /** A deeper value is owned as a whole. Sets are traversed recursively, and any client may send one. */
   depthMax: 500,
 })
 
@@ -34,7 +34,7 @@ export function unionOf(a: FieldSet, b: FieldSet): FieldSet {
   return { isMember: a.isMember || b.isMember, children }
 }
 
-/** Members of `a` that are no members of `b`; members below a member of `b` stay. */
+/** Returns the members of `a` that are not members of `b`. Members below a member of `b` stay. */
 export function differenceOf(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmptySet(b)) return a
   return combine(a, a.isMember && !b.isMember, (element, child) => {
@@ -43,7 +43,7 @@ export function differenceOf(a: FieldSet, b: FieldSet): FieldSet {
   })
 }
 
-/** As differenceOf, but a member of `b` takes away all that is below it too. */
+/** Does the same as differenceOf, but a member of `b` also removes everything below it. */
 export function recursiveDifferenceOf(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmptySet(b)) return a
   if (b.isMember) return noFields
@@ -73,7 +73,7 @@ function combine(
   return isMember || children.size > 0 ? { isMember, children } : noFields
 }
 
-/** The set of these paths; each is a list of field names. */
+/** Returns the set of these paths, each a list of field names. */
 export function fieldSetOf(paths: readonly (readonly string[])[]): FieldSet {
   let set = noFields
   for (const path of paths) {
@@ -86,7 +86,7 @@ export function fieldSetOf(paths: readonly (readonly string[])[]): FieldSet {
   return set
 }
 
-/** FieldsV1 of a set. The root is never a member. */
+/** Encodes a set as FieldsV1. The root is never a member. */
 export function encodeFieldSet(set: FieldSet): JsonObject {
   return encodeNode(set, {})
 }
@@ -103,8 +103,8 @@ function encodeNode({ children }: FieldSet, fields: JsonObject): JsonObject {
 }
 
 /**
- * Elements of a type that this version does not know are left out. Throws RangeError when malformed
- * or nested deeper than twice what this server writes.
+ * Leaves out elements of a type that this version does not know. Throws RangeError if malformed or
+ * nested deeper than twice what this server writes.
  */
 export function decodeFieldSet(fields: unknown): FieldSet {
   const set = decodeNode(fields, 2 * fieldSetLimits.depthMax)
@@ -112,7 +112,7 @@ export function decodeFieldSet(fields: unknown): FieldSet {
 }
 
 function decodeNode(fields: unknown, depthLeft: number): FieldSet {
-  if (depthLeft === 0) throw new RangeError('Cannot decode fieldsV1: it is nested too deep')
+  if (depthLeft === 0) throw new RangeError('Cannot decode fieldsV1: it is nested too deeply')
   if (!isJsonObject(fields)) throw new RangeError('Cannot decode fieldsV1: a node is no object')
   const children = new Map<string, FieldSet>()
   let isMember = false
@@ -127,7 +127,10 @@ function decodeNode(fields: unknown, depthLeft: number): FieldSet {
   return { isMember: isMember || children.size === 0, children }
 }
 
-/** Every member's path as text, e.g. `.spec.containers[name="a"].image`; members before what is below. */
+/**
+ * Returns every member's path as text, e.g. `.spec.containers[name="a"].image`, each before those
+ * below it.
+ */
 export function pathsOf(set: FieldSet, prefix = ''): string[] {
   const elements = [...set.children].toSorted(([a], [b]) => comparePathElements(a, b))
   const paths: string[] = []

@@ -9,29 +9,29 @@ import type { Comparison } from './compare.ts'
 import type { FieldOwners } from './managers.ts'
 import { zeroObject } from './zero-object.ts'
 
-/** Another version of the kind of an object. */
+/** Another version of an object's kind. */
 export interface KindVersion {
   readonly schemas: SchemaSet
   readonly schemaName: string
-  /** A copy in that version of an object in the version of the request. */
+  /** Copies an object from the request's version to that version. */
   readonly fromOwn: (object: Readonly<JsonObject>) => JsonObject
-  /** A copy in the version of the request of an object in that version. */
+  /** Copies an object from that version to the request's version. */
   readonly toOwn: (object: Readonly<JsonObject>) => JsonObject
 }
 
-/** By apiVersion, all but that of the request. Undefined: there is no such version. */
+/** Finds a version other than the request's by apiVersion. Returns undefined if there is none. */
 export type FindVersion = (apiVersion: string) => KindVersion | undefined
 
-/** What a write changed, as a version sees it. */
+/** Returns the changes of a write as a version sees them. */
 export type ComparisonIn = (apiVersion: string) => Comparison
 
 export interface Versioned {
   readonly apiVersion: string
-  /** Absent: fields that are owned through other versions have the names of this one. */
+  /** Finds other versions. If omitted, fields that are owned through other versions have this one's names. */
   readonly versionOf?: FindVersion
 }
 
-/** Each version is compared once, and only when fields are owned through it. */
+/** Compares each version once, and only if fields are owned through it. */
 export function comparisonsIn(
   own: Comparison,
   { apiVersion, versionOf }: Versioned,
@@ -48,7 +48,7 @@ export function comparisonsIn(
   }
 }
 
-/** Whoever owns fields through a version that is gone owns nothing any more. */
+/** Removes managers whose version is gone; they own nothing any more. */
 export function forgetGoneVersions(
   managers: FieldOwners,
   { apiVersion, versionOf }: Versioned,
@@ -59,7 +59,7 @@ export function forgetGoneVersions(
   }
 }
 
-/** What is converted has every field that is always written. */
+/** A converted object has every field that is always written. */
 export function filled(object: JsonObject, schema: Schema, schemas: SchemaSet): JsonObject {
   return laidOver(zeroObject(schema, schemas), object)
 }
@@ -74,7 +74,7 @@ function laidOver(below: Readonly<JsonObject>, above: Readonly<JsonObject>): Jso
   return object
 }
 
-/** An object as another version shows it: what was left as null by an apply is not there. */
+/** Returns an object as another version shows it, without fields that an apply left as null. */
 export function shownIn(version: KindVersion, object: Readonly<JsonObject>): JsonObject {
   const { schemas, schemaName } = version
   return filled(withoutNulls(version.fromOwn(object)), schemas[schemaName] ?? {}, schemas)

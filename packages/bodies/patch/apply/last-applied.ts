@@ -5,12 +5,13 @@ import { differenceOf, type FieldSet } from './field-set.ts'
 import type { OwnedType } from './managers.ts'
 import { ownedFields } from './owned-fields.ts'
 
-/** Where kubectl's client-side apply remembers its configuration. */
+/** The annotation in which kubectl's client-side apply stores its configuration. */
 const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration'
 
 /**
- * Fields that kubectl's client-side apply set and that still have that value: `kubectl apply
- * --server-side` may take those over without force. Undefined when there is no such record.
+ * Returns fields that kubectl's client-side apply set and that still have that value: `kubectl
+ * apply --server-side` may take over those without force. Returns undefined if there is no such
+ * record.
  */
 export function allowedByLastApplied(
   live: AnyObject,
@@ -26,7 +27,7 @@ export function allowedByLastApplied(
   return differenceOf(differenceOf(differenceOf(owned, modified), added), removed)
 }
 
-/** Keeps the record of kubectl's client-side apply in step, so that users can go back and forth. */
+/** Updates the record of kubectl's client-side apply, so that users can switch back and forth. */
 export function syncLastApplied(object: AnyObject, applied: AnyObject): void {
   const { annotations } = object.metadata
   if (!annotations?.[lastAppliedAnnotation]) return

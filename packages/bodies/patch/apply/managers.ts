@@ -3,28 +3,28 @@ import { decodeFieldSet, encodeFieldSet, isEmptySet, unionOf, type FieldSet } fr
 import type { FindVersion } from './kind-versions.ts'
 import { reconciledFields } from './owned-fields.ts'
 
-/** Who owns what, decoded from metadata.managedFields. */
+/** One manager with its fields, decoded from metadata.managedFields. */
 export interface FieldOwner {
   readonly name: string
   readonly operation: 'Apply' | 'Update'
   readonly apiVersion: string
   readonly subresource: string
-  /** RFC 3339; absent when the entry never had one. */
+  /** RFC 3339; undefined if the entry never had a time. */
   readonly time: string | undefined
   readonly set: FieldSet
 }
 
-/** By managerKey. */
+/** Managers by managerKey. */
 export type FieldOwners = Map<string, FieldOwner>
 
 const managersLimits = Object.freeze({
-  /** More Update entries than this are merged into one for ancient changes, oldest first. */
+  /** Further Update entries are merged into one for ancient changes, oldest first. */
   updateManagersMax: 10,
 })
 
 const ancientChanges = 'ancient-changes'
 
-/** Two entries with one key are the same manager. An applier keeps its fields across versions. */
+/** Entries with the same key are the same manager. An applier keeps its fields across versions. */
 export function managerKey(manager: Omit<FieldOwner, 'time' | 'set'>): string {
   const { name, operation, apiVersion, subresource } = manager
   return JSON.stringify([name, operation, operation === 'Apply' ? '' : apiVersion, subresource])
@@ -33,16 +33,16 @@ export function managerKey(manager: Omit<FieldOwner, 'time' | 'set'>): string {
 export interface OwnedType {
   readonly schema: Schema
   readonly schemas: SchemaSet
-  /** Whose fields the schema tells of; absent: those of all entries. */
+  /** The version whose fields the schema describes. If omitted, all entries have it. */
   readonly apiVersion?: string
-  /** Of other versions; absent: their entries stay as they are. */
+  /** Finds other versions. If omitted, their entries stay as they are. */
   readonly versionOf?: FindVersion
 }
 
-/** Decoded sets by their JSON object; objects from the cache are decoded once. */
+/** Decoded sets by their JSON object, so that objects from the cache are decoded once. */
 const decodedSets = new WeakMap<object, { schema: Schema; set: FieldSet }>()
 
-/** Undefined when an entry is malformed; upstream then treats all of them as absent. */
+/** Returns undefined if an entry is malformed; upstream then ignores all of them. */
 export function decodeManagers(
   entries: readonly ManagedFieldsEntry[] | undefined,
   type: OwnedType,
@@ -91,7 +91,7 @@ function typeIn(
   return version && { schema: version.schemas[version.schemaName] ?? {}, schemas: version.schemas }
 }
 
-/** Sorted as upstream sorts them; undefined when nobody owns anything. */
+/** Sorts managers as upstream does. Returns undefined if nobody owns anything. */
 export function encodeManagers(managers: FieldOwners): ManagedFieldsEntry[] | undefined {
   const sorted = [...managers.values()].toSorted(compareManagers)
   if (sorted.length === 0) return undefined

@@ -14,8 +14,8 @@ type MapShape = Extract<Shape, { type: 'map' }>
 type ListShape = Extract<Shape, { type: 'list' }>
 
 /**
- * The live value with the applied one laid over it. Shares what it does not change with its
- * arguments. Undefined: nothing is there.
+ * Returns the live value overlaid with the applied one. Shares unchanged parts with its arguments.
+ * Returns undefined if there is neither.
  */
 export function mergeApplied(
   live: unknown,
@@ -59,7 +59,7 @@ function mergeLists(
   const left = live.map((item: unknown) => ({ element: shape.elementOf(item) ?? '', item }))
   const right = applied.map((item: unknown) => ({ element: shape.elementOf(item) ?? '', item }))
   const known = new Map<string, unknown>()
-  // A repeated item cannot be merged with: which of them would be meant?
+  // A repeated item cannot be merged with, because it is ambiguous.
   for (const { element, item } of left) known.set(element, known.has(element) ? undefined : item)
   return interleave(left, right).map(({ element, item, isApplied }) =>
     isApplied ? mergeApplied(known.get(element), item, { schema: shape.item, schemas }) : item,
@@ -71,10 +71,7 @@ interface Item {
   readonly item: unknown
 }
 
-/**
- * The applied order rules; items that only the live list has keep their place before the shared
- * item that follows them.
- */
+/** Uses the applied order. Items that only the live list has keep their place before the next shared item. */
 function interleave(
   live: readonly Item[],
   applied: readonly Item[],
@@ -87,7 +84,7 @@ function interleave(
   let nextShared = 0
   let at = 0
   for (const item of applied) {
-    // Everything of the live list up to the item that is due next.
+    // Adds everything of the live list up to the item that is due next.
     for (; at < live.length; at += 1) {
       const candidate = live[at]
       if (candidate === undefined) break
@@ -106,7 +103,7 @@ function interleave(
   return [...out, ...rest.map((item) => ({ ...item, isApplied: false }))]
 }
 
-/** A value without the members of a set; null when nothing is left of a map or list. */
+/** Returns a value without the members of a set, or null if nothing of a map or list is left. */
 export function removeFields(
   value: unknown,
   removed: FieldSet,

@@ -10,7 +10,7 @@ import {
   type Shape,
 } from './shape.ts'
 
-/** The fields that whoever applies this value owns. */
+/** Returns the fields that the applier of this value owns. */
 export function ownedFields(value: unknown, schema: Schema, schemas: SchemaSet): FieldSet {
   const shape = shapeOfValue(shapeOf(schema, schemas), value)
   if (shape.type === 'map') return value === null ? noFields : fieldsOfMap(value, shape, schemas)
@@ -47,7 +47,7 @@ function fieldsOfList(
   for (const item of value) {
     const element = shape.elementOf(item)
     if (element === undefined) continue
-    // Of items that stand there twice, only the place is owned: their fields are ambiguous.
+    // If items are repeated, only their place is owned, because their fields are ambiguous.
     const isRepeated = children.has(element)
     const below = isRepeated ? noFields : ownedFields(item, shape.item, schemas)
     children.set(element, { isMember: true, children: below.children })
@@ -60,8 +60,8 @@ function isEmptyMap(value: unknown): boolean {
 }
 
 /**
- * Declared fields on the way to a member become members too: whoever owns `spec.template.x` also
- * owns the field `template`, though not the keys of maps in between.
+ * Adds the declared fields on the way to a member: the owner of `spec.template.x` also owns the
+ * field `template`, though not the keys of maps in between.
  */
 export function withNamedFields(set: FieldSet, schema: Schema, schemas: SchemaSet): FieldSet {
   if (set.children.size === 0) return set
@@ -79,8 +79,8 @@ export function withNamedFields(set: FieldSet, schema: Schema, schemas: SchemaSe
 }
 
 /**
- * A set that was recorded under an older schema, made to fit: what is a leaf today is owned as a
- * whole by whoever owned something in it.
+ * Adapts a set that was recorded under an older schema: the owner of something inside a present
+ * leaf owns the whole leaf.
  */
 export function reconciledFields(set: FieldSet, schema: Schema, schemas: SchemaSet): FieldSet {
   if (set.children.size === 0) return set

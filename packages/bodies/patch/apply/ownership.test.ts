@@ -14,7 +14,7 @@ import { applyServerSide } from './apply-server-side.ts'
 import recorded from './testdata/ownership.json' with { type: 'json' }
 import { keepTimesOfNoop, trackUpdate } from './track-update.ts'
 
-/** One request to Kubernetes 1.36 and what it answered; steps of one object follow each other. */
+/** One request to Kubernetes 1.36 and its answer; steps of one object follow each other. */
 interface Step {
   label: string
   op: 'update' | 'apply'
@@ -49,7 +49,7 @@ function optionsOf(step: Step, live: AnyObject | undefined) {
   }
 }
 
-/** Without times; entries of one operation may differ in order where only their times order them. */
+/** Removes times; entries of one operation may differ in order if only their times determine it. */
 function entriesOf(object: AnyObject): ManagedFieldsEntry[] {
   return (object.metadata.managedFields ?? [])
     .map(({ time: _time, ...entry }) => entry)

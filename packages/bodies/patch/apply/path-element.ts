@@ -8,15 +8,18 @@ import {
 } from '@skerry/api'
 
 /**
- * One step of a field path, in the text that FieldsV1 uses; equal steps are equal texts, so that
- * sets can be plain maps. `f:` a field or map key, `k:` a list item by its keys, `v:` a set item
+ * Returns one step of a field path, in the text of FieldsV1. Equal steps have equal texts, so that
+ * sets can be plain maps. `f:` is a field or map key, `k:` a list item by its keys, `v:` a set item
  * by its value, `i:` a list index.
  */
 export function fieldElement(name: string): string {
   return `f:${name}`
 }
 
-/** Of a list-map item; undefined when it has none of the keys, which makes it unaddressable. */
+/**
+ * Returns the element of a list-map item, or undefined if it has none of the keys and so cannot be
+ * addressed.
+ */
 export function keyElement(
   item: unknown,
   keys: readonly string[],
@@ -27,7 +30,7 @@ export function keyElement(
   let count = 0
   for (const key of keys) {
     const own = memberOf(item, key)
-    // A null that was sent is a key like any other.
+    // An explicit null is a key like any other.
     const value = own === undefined ? itemFields?.[key]?.default : own
     if (value === undefined) continue
     found[key] = value
@@ -36,13 +39,13 @@ export function keyElement(
   return count === 0 ? undefined : `k:${encodeKeys(found)}`
 }
 
-/** Of a set item; undefined for what cannot be in a set. */
+/** Returns the element of a set item, or undefined if the value cannot be in a set. */
 export function valueElement(item: unknown): string | undefined {
   if (typeof item === 'object' || item === undefined) return undefined
   return `v:${JSON.stringify(item)}`
 }
 
-/** Undefined for a type that is not known. Throws RangeError when malformed. */
+/** Returns undefined for an unknown type. Throws RangeError if malformed. */
 export function canonicalElement(text: string): string | undefined {
   switch (text.slice(0, 2)) {
     case 'f:':
@@ -61,7 +64,7 @@ export function canonicalElement(text: string): string | undefined {
   }
 }
 
-/** As upstream shows it in messages: `.name`, `[name="a"]`, `[="x"]`, `[0]`. */
+/** Formats an element as in upstream's messages: `.name`, `[name="a"]`, `[="x"]`, `[0]`. */
 export function printPathElement(element: string): string {
   switch (element[0]) {
     case 'f':
@@ -101,7 +104,7 @@ function parse(element: string): unknown {
   }
 }
 
-/** A key is a scalar, but what is refused as none is shown, too: its members one after the other. */
+/** A valid key is a scalar, but a refused one is shown, too: its members one after the other. */
 function printValue(value: unknown, depth = 0): string {
   if (typeof value === 'string') return quoteGo(value)
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)

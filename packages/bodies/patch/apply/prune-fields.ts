@@ -14,9 +14,9 @@ import { removeFields } from './merge-applied.ts'
 import { ownedFields, withNamedFields } from './owned-fields.ts'
 
 /**
- * Removes what this manager applied last time, does not apply now, and nobody else owns. What was
- * below a removed field and belongs to others, or to nobody, comes back. All in the version that was
- * applied last; who owns something through another version is asked in that one.
+ * Removes what this manager applied last time, does not apply now, and nobody else owns. Parts
+ * below a removed field that others own, or nobody, are restored. Works in the version that was
+ * applied last; ownership through another version is checked in that one.
  */
 export function* pruneFields(
   merged: JsonObject,
@@ -50,7 +50,7 @@ export function* pruneFields(
   return then.toOwn(without(before, gone, then))
 }
 
-/** The version of the last apply first: others may need what only its owners bring back. */
+/** Starts with the version of the last apply: others may need what only its owners restore. */
 function ownedByVersion(
   managers: readonly FieldOwner[],
   first: string,
@@ -64,7 +64,7 @@ function ownedByVersion(
   return owned
 }
 
-/** How an object looks in a version, and what its fields are there. */
+/** Shows an object in a version, with the type of its fields there. */
 interface VersionView extends Pick<KindVersion, 'fromOwn' | 'toOwn'> {
   readonly type: { schema: Schema; schemas: SchemaSet }
   readonly named: (set: FieldSet) => FieldSet

@@ -3,35 +3,35 @@ import { fieldSetLimits } from './field-set.ts'
 import { keyElement, valueElement } from './path-element.ts'
 
 /**
- * How ownership sees a type: a leaf is owned as a whole (scalars, atomic lists and maps), maps and
- * associative lists are owned by field and by item. `deduced` is a value without a schema: its
- * maps are granular, all else is a leaf.
+ * The ownership structure of a type: a leaf is owned as a whole (scalars, atomic lists and maps),
+ * maps and associative lists are owned by field and by item. `deduced` is a value without a schema:
+ * its maps are granular, everything else is a leaf.
  */
 export type Shape =
   | { readonly type: 'leaf' }
   | {
       readonly type: 'deduced'
-      /** Of a map in its place, whose own maps are such maps again, as far as ownership goes. */
+      /** The shape of a map in this place, whose own maps have it again, as far as ownership goes. */
       readonly map: Shape
     }
   | {
       readonly type: 'map'
       readonly fields: Readonly<Record<string, Schema>> | undefined
-      /** Of keys that are no declared fields. */
+      /** The schema of keys that are not declared fields. */
       readonly element: Schema | undefined
     }
   | {
       readonly type: 'list'
       readonly item: Schema
-      /** How an item is addressed; undefined when it cannot be. */
+      /** Returns the address of an item, or undefined if it cannot be addressed. */
       readonly elementOf: (item: unknown) => string | undefined
     }
 
-/** Any object of anybody's, owned as a whole. */
+/** An object of any type, owned as a whole. */
 const rawExtension = 'io.k8s.apimachinery.pkg.runtime.RawExtension'
 const leaf: Shape = Object.freeze({ type: 'leaf' })
 
-/** Shapes are found once per schema: this is asked for every field of every write. */
+/** Shapes are computed once per schema, because every field of every write needs one. */
 const shapes = new WeakMap<Schema, Shape>()
 
 /** Stands for a value without a schema. */
@@ -39,7 +39,7 @@ export const deducedSchema: Schema = Object.freeze({ preserveUnknownFields: true
 const deduced = deducedShape()
 shapes.set(deducedSchema, deduced)
 
-/** Maps in maps down to where the innermost is owned as a whole. */
+/** Nests maps in maps until the innermost is owned as a whole. */
 function deducedShape(): Shape {
   let shape: Shape = leaf
   for (let depth = 0; depth < fieldSetLimits.depthMax; depth += 1) {
@@ -96,7 +96,7 @@ function listShape(definition: Schema, schemas: SchemaSet): Shape {
   return leaf
 }
 
-/** The schema of a map's member; undefined when the member is not declared. */
+/** Returns the schema of a map's member, or undefined if the member is not declared. */
 export function memberSchema(
   shape: Extract<Shape, { type: 'map' }>,
   key: string,
@@ -105,12 +105,12 @@ export function memberSchema(
   return shape.element
 }
 
-/** Is the member a declared field, rather than a key that a user chose? */
+/** Returns true if the member is a declared field instead of a key that a user chose. */
 export function isDeclaredField(shape: Shape, key: string): boolean {
   return shape.type === 'map' && shape.fields !== undefined && Object.hasOwn(shape.fields, key)
 }
 
-/** The shape a value has where its type is deduced: maps are granular. */
+/** Returns the shape of a value whose type is deduced: maps are granular. */
 export function shapeOfValue(shape: Shape, value: unknown): Shape {
   if (shape.type !== 'deduced') return shape
   const isMap = typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -37,25 +37,28 @@ import {
 import { zeroObject } from './zero-object.ts'
 
 export interface TrackedUpdate {
-  /** What is stored; absent on create. */
+  /** The stored object. Omitted on create. */
   live?: AnyObject
-  /** What will be stored, defaults set, before admission. Its managedFields are changed in place. */
+  /** The object to store, with defaults set, before admission. Its managedFields are changed in place. */
   next: AnyObject
   schemas: SchemaSet
   schemaName: string
   /** The fieldManager parameter, or the first part of the user agent. */
   manager: string
   apiVersion: string
-  /** Empty for the object itself. */
+  /** Omitted or empty for the object itself. */
   subresource?: string
   nowMs: number
-  /** Fields that this endpoint does not write, e.g. `[['status']]`; nobody comes to own them. */
+  /**
+   * Fields that this endpoint does not write, e.g. `[['status']]`, so that nobody can own them
+   * through it.
+   */
   resetFields?: readonly (readonly string[])[]
   /** See Versioned. */
   versionOf?: FindVersion
 }
 
-/** Brings metadata.managedFields up to date after a create, an update or a patch. */
+/** Updates metadata.managedFields after a create, an update or a patch. */
 export function trackUpdate(update: TrackedUpdate): void {
   runSteps(trackUpdateSteps(update))
 }
@@ -68,8 +71,8 @@ export function* trackUpdateSteps(update: TrackedUpdate): Steps<void> {
 }
 
 /**
- * A write that changed nothing but times of managedFields keeps the old ones, so that it is no
- * write. Call it when admission is done; `next` is changed in place.
+ * Restores the old times of a write that changed nothing but times of managedFields, so that
+ * nothing is written. Call it when admission is done; `next` is changed in place.
  */
 export function keepTimesOfNoop(next: AnyObject, live: AnyObject): void {
   const before = live.metadata.managedFields ?? []
@@ -94,7 +97,7 @@ export function ownedType(of: {
   versionOf?: FindVersion
 }): OwnedType {
   const { schemas, schemaName, apiVersion, versionOf } = of
-  // The definition itself, not a reference to it: caches are keyed by it.
+  // This is the definition itself, not a reference to it, because caches are keyed by it.
   const schema = schemas[schemaName] ?? {}
   return {
     schema,
@@ -117,7 +120,7 @@ function* nextManagedFields(
   const before = live ?? zeroObject(type.schema, type.schemas)
   const comparison = compareForUpdate(before, next, update)
   const keepsEntries = sent === undefined || sent.length === 0 || sent === own
-  // Nothing changed: nothing to decode, which is what most writes of controllers come to.
+  // Nothing changed, so nothing must be decoded; most writes of controllers end here.
   const isOwnVersion = own?.every((entry) => entry.apiVersion === update.apiVersion) ?? true
   if (live && keepsEntries && isOwnVersion && isUnchanged(comparison)) {
     return own?.length ? own : undefined
@@ -125,7 +128,7 @@ function* nextManagedFields(
   yield
   const managers = knownManagers(isReset(sent) ? [] : sent, own, type)
   yield
-  // An object that nobody tracked so far stays untracked until its first apply.
+  // An object that was never tracked stays untracked until its first apply.
   if (live && managers.size === 0) return undefined
   forgetGoneVersions(managers, update)
   const comparisonIn = comparisonsIn(comparison, update, (version) =>
@@ -140,8 +143,9 @@ function* nextManagedFields(
 }
 
 /**
- * Custom resources are tracked before what this endpoint does not write is put back; of a part that
- * has not the schema's types upstream cannot tell the fields, and then tracks none of the object's.
+ * Custom resources are tracked before the fields that this endpoint does not write are restored. If
+ * such a part does not have the schema's types, upstream cannot determine its fields, and then
+ * tracks none of the object's.
  */
 function isWrongWhereReset({ next, resetFields = [] }: TrackedUpdate, type: OwnedType): boolean {
   if (!type.schema.embeddedResource) return false
@@ -150,7 +154,7 @@ function isWrongWhereReset({ next, resetFields = [] }: TrackedUpdate, type: Owne
   return checkApplied(parts, type, { allowsDuplicates: true }).length > 0
 }
 
-/** Clients that do not know managedFields send none and do not delete them by that. */
+/** Clients that do not know managedFields send none, which does not delete them. */
 function knownManagers(
   sent: readonly ManagedFieldsEntry[] | undefined,
   own: readonly ManagedFieldsEntry[] | undefined,
@@ -163,7 +167,7 @@ function knownManagers(
 
 /**
  * A request to a subresource cannot set managedFields. Entries that equal the live ones are
- * answered by the live ones, whose sets are decoded already.
+ * replaced by those, whose sets are already decoded.
  */
 function managedFieldsOf(
   { next, subresource }: TrackedUpdate,
@@ -194,7 +198,7 @@ export function compareForUpdate(
   return of.resetFields ? withoutFields(comparison, fieldSetOf(of.resetFields)) : comparison
 }
 
-/** What the writer changed is the writer's, and nobody else's any more. */
+/** The writer owns what it changed, and nobody else does any more. */
 export function trackChange(
   managers: FieldOwners,
   comparisonIn: ComparisonIn,
@@ -253,7 +257,7 @@ export const systemFields: FieldSet = fieldSetOf([
   ...systemMetadata.map((name) => ['metadata', name]),
 ])
 
-/** Saves the comparison the work on what would be stripped anyway. */
+/** Avoids comparing fields that would be removed afterwards. */
 function withoutSystemFields(object: Readonly<JsonObject>): JsonObject {
   const { apiVersion: _apiVersion, kind: _kind, metadata, ...rest } = object
   if (!isJsonObject(metadata)) return { metadata: {}, ...rest }

@@ -1,12 +1,12 @@
 import { cloneJson, type JsonObject, type Schema, type SchemaSet } from '@skerry/api'
 
-/** Zero objects by root schema; never changed by those who get them. */
+/** Zero objects by root schema. Callers must not change them. */
 const zeroObjects = new WeakMap<Schema, JsonObject>()
 
 /**
- * What a create is compared with: for a built-in kind the object that upstream's type has before
- * anything is set (`spec: {}`, `status: {}`, null for lists that are always written), for a custom
- * resource nothing. It decides which struct fields count as added.
+ * Returns the object that a create is compared with: for a built-in kind, upstream's type before
+ * anything is set (`spec: {}`, `status: {}`, null for lists that are always written); for a custom
+ * resource, an empty one. It decides which struct fields count as added.
  */
 export function zeroObject(root: Schema, schemas: SchemaSet): JsonObject {
   const known = zeroObjects.get(root)
@@ -31,7 +31,7 @@ function zeroFields(definition: Schema, schemas: SchemaSet): JsonObject {
   return zero
 }
 
-/** Another default is set by a server, long after the type was made. */
+/** A server sets any other default, long after the type was created. */
 function isZero(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0
   return value === '' || value === 0 || value === false

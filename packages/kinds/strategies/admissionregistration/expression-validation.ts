@@ -10,11 +10,11 @@ export interface ExpressionCheck {
   readonly expression: string
   readonly declared: Declarations
   readonly result: keyof typeof resultTypes | 'any'
-  /** The field's own text, where the expression was trimmed. */
+  /** The field's own text, if the expression was trimmed. */
   readonly shown?: string
 }
 
-/** Does it compile, and to the type that its field needs? */
+/** Checks that the expression compiles, and to the type that its field requires. */
 export function checkExpression(check: ExpressionCheck, field: string, found: Found): void {
   const { expression, declared, result, shown = expression } = check
   const { compileExpression, expressionResults } = expressions()

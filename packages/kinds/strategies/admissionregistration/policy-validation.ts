@@ -25,7 +25,7 @@ import type { Loose, LooseObject } from '../typed-strategy.ts'
 import { checkExpression, checkVariable } from './expression-validation.ts'
 import { checkMatchConditions, checkRule } from './webhook-validation.ts'
 
-/** `old`: of an update, whose match conditions are only looked at when they changed. */
+/** `old` is the policy before an update, whose match conditions are checked only if they changed. */
 export function validateValidatingPolicy(
   policy: LooseObject<ValidatingAdmissionPolicy>,
   old?: LooseObject<ValidatingAdmissionPolicy>,
@@ -84,7 +84,7 @@ interface PolicyHead {
   failurePolicy?: string
 }
 
-/** Returns what the policy's expressions may use. */
+/** Returns the declarations for the policy's expressions. */
 function checkPolicyHead(
   spec: PolicyHead,
   old: PolicyHead | undefined,
@@ -261,7 +261,7 @@ function checkValueExpression(
   }
 }
 
-/** The field of each sort of patch. */
+/** The field of each type of patch. */
 const patchFields = Object.freeze({
   ApplyConfiguration: 'applyConfiguration',
   JSONPatch: 'jsonPatch',

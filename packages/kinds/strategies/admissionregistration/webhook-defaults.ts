@@ -15,7 +15,7 @@ export function applyWebhookDefaults(webhook: Loose<ValidatingWebhook | Mutating
   applyClientDefaults((webhook.clientConfig ??= {}))
 }
 
-/** Of webhooks, and of the match resources of admission policies. */
+/** Sets the defaults of webhooks, and of the match resources of admission policies. */
 function applyMatchDefaults(
   match: Pick<Loose<MatchResources>, 'matchPolicy' | 'namespaceSelector' | 'objectSelector'>,
 ): void {

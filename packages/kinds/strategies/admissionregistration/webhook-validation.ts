@@ -70,7 +70,7 @@ function checkFullName(name: string, field: string, found: Found): void {
 
 const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 
-/** Also of admission policies. */
+/** Checks a rule of a webhook or of an admission policy. */
 export function checkRule(rule: Loose<RuleWithOperations>, path: string, found: Found): void {
   const named = rule.operations ?? []
   if (named.length === 0) found.push(fieldRequired(`${path}.operations`))
@@ -127,7 +127,7 @@ function checkResources(resources: readonly string[], field: string, found: Foun
   }
 }
 
-/** `accepted` names versions of the review that this server can send. */
+/** `accepted` lists the versions of the review that this server can send. */
 function checkReviewVersions(versions: readonly string[], field: string, found: Found): void {
   const list = reviewVersions.join(', ')
   if (versions.length === 0) {
@@ -145,7 +145,7 @@ function checkReviewVersions(versions: readonly string[], field: string, found: 
   found.push(fieldInvalid(field, versions, `must include at least one of ${list}`))
 }
 
-/** Of webhooks, and of policies, whose conditions may use their parameters. */
+/** Checks the match conditions of webhooks, and of policies, whose conditions may use their parameters. */
 export function checkMatchConditions(
   conditions: readonly Loose<MatchCondition>[],
   field: string,

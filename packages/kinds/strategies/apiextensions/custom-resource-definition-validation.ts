@@ -38,7 +38,7 @@ export function validateDefinition(definition: Definition): StatusCause[] {
 function checkName(definition: Definition, found: Found): void {
   const { names = {}, group = '' } = definition.spec ?? {}
   const { name = '' } = definition.metadata
-  // Without a name that alone is said.
+  // A missing name is reported alone.
   if (name === '' || name === `${names.plural ?? ''}.${group}`) return
   found.push(fieldInvalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group'))
 }
@@ -77,7 +77,7 @@ function checkGroup(group: string, found: Found): void {
   }
 }
 
-/** Where a feature of a version is reported; absent: elsewhere. */
+/** The paths at which a version's features are reported. If undefined, a feature is reported elsewhere. */
 interface Places {
   readonly schema?: string | undefined
   readonly subresources?: string | undefined
@@ -90,7 +90,7 @@ interface SharedFeatures {
   readonly columns: boolean
 }
 
-/** What all versions say alike, upstream takes for said once, at the top of the spec. */
+/** Upstream treats what all versions have in common as declared once, at the top of the spec. */
 function sharedFeatures(versions: Versions): SharedFeatures {
   const [first] = versions
   const isShared = (field: 'schema' | 'subresources' | 'additionalPrinterColumns'): boolean =>
@@ -147,7 +147,7 @@ function checkVersionName(
 
 type Versions = NonNullable<Loose<CustomResourceDefinitionSpec>['versions']>
 
-/** Upstream prints the whole list in its internal form here; the names say as much. */
+/** Upstream prints the whole list in its internal form here; the names are sufficient. */
 function checkVersionsTogether(versions: Versions, found: Found): void {
   const names = versions.map(({ name = '' }) => name)
   if (new Set(names).size !== names.length) {
@@ -157,7 +157,7 @@ function checkVersionsTogether(versions: Versions, found: Found): void {
     const detail = 'must have exactly one version marked as storage version'
     found.push(fieldInvalid('spec.versions', names, detail))
   }
-  // The first version is also upstream's spec.version of old, and is checked as that again.
+  // The first version is also upstream's old spec.version, and is checked again as that.
   const [first = ''] = names
   const texts = first ? checkDns1035Label(first) : []
   if (texts.length > 0) found.push(fieldInvalid('spec.version', first, texts.join(',')))
@@ -233,7 +233,7 @@ function checkStoredVersions(definition: Definition, found: Found): void {
 
 const approvalKey = 'api-approved.kubernetes.io'
 
-/** Groups of the community are reserved, so that nobody's CRD stands in the way of theirs. */
+/** Groups of the Kubernetes community are reserved, so that other CRDs do not collide with theirs. */
 function checkApproval(definition: Definition, found: Found): void {
   const { group = '' } = definition.spec ?? {}
   const isReserved = /(^|\.)(k8s|kubernetes)\.io$/.test(group)

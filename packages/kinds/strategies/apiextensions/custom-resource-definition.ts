@@ -17,7 +17,7 @@ export const customResourceDefinitionStrategy = strategyOf<CustomResourceDefinit
   allowUnconditionalUpdate: false,
   defaults: applyDefinitionDefaults,
   prepareForCreate(next) {
-    // Upstream's type has no way to leave the list out; clients see null until there is one.
+    // Upstream's type cannot omit the list; clients see null until there is one.
     Object.assign(next, { status: { conditions: null } })
     recordStoredVersion(next)
   },
@@ -42,7 +42,7 @@ function applyDefinitionDefaults(definition: LooseObject<CustomResourceDefinitio
   if ((definition.status?.storedVersions ?? []).length === 0) recordStoredVersion(definition)
 }
 
-/** Nobody may later drop a version in which objects were once stored, so each is remembered. */
+/** A version in which objects were once stored must not be dropped later, so each is recorded. */
 function recordStoredVersion(definition: LooseObject<CustomResourceDefinition>): void {
   const name = definition.spec?.versions?.find(({ storage }) => storage === true)?.name
   const status = (definition.status ??= {})

@@ -13,7 +13,7 @@ import { pruneStructural } from '../../structural/prune.ts'
 import { validateStructural } from '../../structural/validate.ts'
 import type { Found } from '../checks.ts'
 
-/** Every default of a structural schema must itself be what the schema and its rules allow. */
+/** Every default of a structural schema must itself satisfy the schema and its rules. */
 export function checkDefaults(openAPIV3Schema: JsonObject, path: string, found: Found): void {
   const { schemas, schemaName } = schemaFromCrd(openAPIV3Schema)
   const schema = schemas[schemaName]
@@ -33,7 +33,7 @@ function checkBelow(schema: Schema, props: Readonly<JsonObject>, { path, found }
   }
   for (const [key, below] of Object.entries(isJsonObject(properties) ? properties : {})) {
     const property = schema.properties?.[key]
-    // What stands for metadata is not the schema's own.
+    // The schema's own metadata is replaced by the shared one, so it has no defaults of its own.
     if (!property || property.ref !== undefined || !isJsonObject(below)) continue
     checkBelow(property, below, { path: `${path}.properties[${key}]`, found })
   }

@@ -2,7 +2,10 @@ const bytesMax = 256
 const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u
 const utf8 = new TextEncoder()
 
-/** What is wrong with the text that each answer of a deprecated version carries as a header, in upstream's words. */
+/**
+ * Lists the errors of a deprecation warning, which each answer of the version carries as a header,
+ * in upstream's words.
+ */
 export function deprecationWarningFaults(isDeprecated: boolean, warning: string): string[] {
   if (!isDeprecated) return ['can only be set for deprecated versions']
   const faults: string[] = []

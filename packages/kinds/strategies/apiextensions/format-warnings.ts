@@ -13,7 +13,7 @@ const otherFormats: Readonly<Record<string, readonly string[]>> = Object.freeze(
   number: ['double', 'float'],
 })
 
-/** Formats that no one checks; on update, those that are new. */
+/** Warns of formats that are not checked; on update, of new ones only. */
 export function warningsOfFormats(
   next: LooseObject<CustomResourceDefinition>,
   old?: LooseObject<CustomResourceDefinition>,

@@ -12,7 +12,7 @@ import { checkDefaults } from './default-validation.ts'
 import { checkStructural } from '../../structural/structural-check.ts'
 import type { Found } from '../checks.ts'
 
-/** A version's openAPIV3Schema: its structure first, then each place in it, then its rules. */
+/** Checks a version's openAPIV3Schema: its structure first, then each place in it, then its rules. */
 export function checkSchema(schema: unknown, path: string, found: Found): void {
   if (!isJsonObject(schema)) {
     found.push(...checkStructural(schema, path))
@@ -38,9 +38,9 @@ type Props = Readonly<JsonObject>
 interface Place {
   readonly path: string
   readonly isRoot: boolean
-  /** Why there may be no default here; undefined: there may. */
+  /** The reason why defaults are forbidden here, or undefined if they are allowed. */
   readonly defaults: string | undefined
-  /** Within apiVersion, kind or metadata. */
+  /** True within apiVersion, kind or metadata. */
   readonly isMeta: boolean
 }
 
@@ -55,7 +55,7 @@ const unsupported = Object.freeze([
 
 const types = Object.freeze(['array', 'boolean', 'integer', 'number', 'object', 'string'])
 
-/** Without these a schema cannot be read as a structural one at all. */
+/** A schema with these cannot be read as a structural one at all. */
 function hasUnsupported(props: Props): boolean {
   if (unsupported.some((name) => isSet(props[name])) || Array.isArray(props['items'])) return true
   return [...placesBelow(props, '')].some(([below]) => hasUnsupported(below))
@@ -260,7 +260,7 @@ function checkListMap(props: Props, path: string, found: Found): void {
   checkMapKeys(items, { path, names, properties }, found)
 }
 
-/** Upstream merges by these keys, so that each must be there: required, or with a default. */
+/** Upstream merges by these keys, so each must exist: required, or with a default. */
 function checkMapKeys(
   items: Props,
   { path, names, properties }: { path: string; names: readonly unknown[]; properties: Props },

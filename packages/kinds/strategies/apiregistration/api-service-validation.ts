@@ -43,7 +43,7 @@ function checkPriorities(apiService: LooseObject<APIService>, found: Found): voi
   }
 }
 
-/** Served by this very server: there is nothing to verify. */
+/** This very server serves it, so there is nothing to verify. */
 function checkLocal(apiService: LooseObject<APIService>, found: Found): void {
   const { caBundle = '', insecureSkipTLSVerify } = apiService.spec ?? {}
   if (caBundle) {

@@ -5,7 +5,7 @@ import { strategyOf } from '../typed-strategy.ts'
 import { validateApiService, validateApiServiceStatus } from './api-service-validation.ts'
 
 export const apiServiceStrategy = strategyOf<APIService>({
-  // Its own check demands version.group, which may start with a digit.
+  // Its own check requires version.group, which may start with a digit.
   nameRule: 'path-segment',
   validate: validateApiService,
   validateUpdate: validateApiService,

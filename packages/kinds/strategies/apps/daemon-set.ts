@@ -24,7 +24,7 @@ export const daemonSetStrategy = strategyOf<DaemonSet>({
   defaults: applyDaemonSetDefaults,
   prepareForCreate(next) {
     next.status = {}
-    // Written only by the server: counts the spec's changes for clients older than generation.
+    // Only the server writes this: it counts the spec's changes for clients older than generation.
     next.metadata.annotations = withTemplateGeneration(next, 1)
   },
   prepareForUpdate(next, old) {
@@ -46,7 +46,7 @@ function withTemplateGeneration(
 
 function applyDaemonSetDefaults(set: LooseObject<DaemonSet>): void {
   const spec = (set.spec ??= {})
-  // It stands for a field of before 1.6, so that whoever writes the set owns it.
+  // The annotation replaces a field from before 1.6, so its owner is the writer of the set.
   const annotations = (set.metadata.annotations ??= {})
   annotations[templateGeneration] ??= '0'
   applyStatusDefaults((set.status ??= {}))

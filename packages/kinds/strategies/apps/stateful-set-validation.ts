@@ -58,7 +58,7 @@ function checkSpec(
   } else {
     checkOwnLabels(spec, found)
     checkPodTemplate(templateOfPods(spec), 'spec.template', found)
-    // Upstream tells it twice.
+    // Upstream reports it twice.
     checkTemplateMetadata(spec.template ?? {}, 'spec.template', found)
   }
   checkRunsForever(spec.template ?? {}, 'StatefulSet', 'spec.template', found)
@@ -109,7 +109,10 @@ function checkUpdateStrategy(spec: Loose<StatefulSetSpec>, found: Found): void {
   }
 }
 
-/** As its pods will be: names are theirs, and each claim template brings a volume. */
+/**
+ * Returns the template as its pods will have it: with their own names, and a volume for each claim
+ * template.
+ */
 function templateOfPods(spec: Loose<StatefulSetSpec>): Loose<PodTemplateSpec> {
   const { template = {}, volumeClaimTemplates = [] } = spec
   const { hostname: _, subdomain: __, volumes = [], ...rest } = template.spec ?? {}

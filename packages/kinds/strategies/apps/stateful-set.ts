@@ -82,7 +82,7 @@ function warningsOfStatefulSet(
   const isKept = old && isSame(spec, old.spec)
   const warnings = isKept ? [] : warningsOfTemplate(spec.template, 'spec.template')
   for (const [at, claim] of (spec.volumeClaimTemplates ?? []).entries()) {
-    // As upstream writes it: a path without spec on create, with Spec on update.
+    // Upstream writes the path without spec on create, and with Spec on update.
     const path = `spec.volumeClaimTemplates[${at}]${old ? '.Spec' : ''}`
     warnings.push(...warningsOfClaimSpec(claim.spec ?? {}, path))
   }

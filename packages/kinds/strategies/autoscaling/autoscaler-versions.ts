@@ -6,7 +6,7 @@ import {
   metricToVersion2,
 } from './metric-versions.ts'
 
-/** Where version 1 keeps what it has no fields for. */
+/** The annotations in which version 1 keeps what it has no fields for. */
 const metricsAnnotation = 'autoscaling.alpha.kubernetes.io/metrics'
 const behaviorAnnotation = 'autoscaling.alpha.kubernetes.io/behavior'
 const conditionsAnnotation = 'autoscaling.alpha.kubernetes.io/conditions'
@@ -22,13 +22,16 @@ const annotationNames = [
 
 const utilizationDefault = 80
 
-/** Of either version. */
+/** An autoscaler of either version. */
 interface Autoscaler extends KubeObject {
   spec?: unknown
   status?: unknown
 }
 
-/** autoscaling/v1 to v2, in place; apiVersion is the caller's. An autoscaler without metrics gets one. */
+/**
+ * Converts autoscaling/v1 to v2, in place; the caller sets apiVersion. An autoscaler without
+ * metrics gets one.
+ */
 export function autoscalerToVersion2(autoscaler: Autoscaler): void {
   const annotations = takeAnnotations(autoscaler)
   const { targetCPUUtilizationPercentage: target, ...spec } = recordOf(autoscaler.spec)
@@ -47,7 +50,7 @@ export function autoscalerToVersion2(autoscaler: Autoscaler): void {
   Object.assign(autoscaler, { spec, status })
 }
 
-/** autoscaling/v2 to v1, in place; apiVersion is the caller's. */
+/** Converts autoscaling/v2 to v1, in place; the caller sets apiVersion. */
 export function autoscalerFromVersion2(autoscaler: Autoscaler): void {
   takeAnnotations(autoscaler)
   const { metrics, behavior, ...spec } = recordOf(autoscaler.spec)
@@ -87,7 +90,7 @@ function currentOf(metric: JsonObject): number | undefined {
   return utilizationOf(metric, 'current')
 }
 
-/** Of metrics that version 1 has a field for. */
+/** Returns the utilization of a metric that version 1 has a field for. */
 function utilizationOf(
   { type, resource }: JsonObject,
   side: 'target' | 'current',
@@ -124,7 +127,7 @@ function shownRules(rules: unknown): JsonObject | null {
   }
 }
 
-/** Undefined when the text is no behavior, or one that says nothing. */
+/** Returns undefined if the text is not a behavior, or an empty one. */
 function behaviorIn(text: string | undefined): JsonObject | undefined {
   const behavior = parsed(text)
   if (!isJsonObject(behavior)) return undefined
@@ -141,7 +144,7 @@ function withLowerKeys(value: unknown): unknown {
   return Object.fromEntries(entries)
 }
 
-/** Undefined when the text is no such list: nobody promised that an annotation means anything. */
+/** Returns undefined if the text is not such a list: an annotation may contain anything. */
 function listIn(
   text: string | undefined,
   change: (item: JsonObject) => JsonObject,
@@ -151,7 +154,7 @@ function listIn(
   try {
     return recordsIn(list).map(change)
   } catch {
-    // An amount in it is none.
+    // An amount in the list is invalid.
     return undefined
   }
 }
@@ -183,7 +186,7 @@ function annotate({ metadata }: Autoscaler, name: string, value: unknown): void 
   metadata.annotations = { ...metadata.annotations, [name]: goJson(value) }
 }
 
-/** Go writes these characters so that JSON may stand in a page. */
+/** Go escapes these characters so that JSON can be part of HTML. */
 function goJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[<>&\u2028\u2029]/g,

@@ -39,7 +39,7 @@ export function validateAutoscaler(
   checkObjectReference(target, 'spec.scaleTargetRef', found)
   const before = old?.spec?.scaleTargetRef
   if (!before || before.apiVersion !== target.apiVersion || before.kind !== target.kind) {
-    // What is scaled is never of the core group, but for replication controllers of old.
+    // A scale target is never of the core group, except for replication controllers.
     const mayBeCore = target.kind === 'ReplicationController'
     checkObjectVersion(target, { path: 'spec.scaleTargetRef', mayBeCore }, found)
   }

@@ -25,7 +25,7 @@ const horizontalPodAutoscalerHooks: TypedStrategy<HorizontalPodAutoscaler> = {
 
 export const horizontalPodAutoscalerStrategy = strategyOf(horizontalPodAutoscalerHooks)
 
-/** What version 1 has no fields for is in annotations, which are written as upstream writes them. */
+/** Version 1 keeps the data it has no fields for in annotations, written as upstream does. */
 export const horizontalPodAutoscalerV1Strategy = strategyOf<HorizontalPodAutoscaler>({
   ...horizontalPodAutoscalerHooks,
   defaults(autoscaler) {
@@ -36,7 +36,7 @@ export const horizontalPodAutoscalerV1Strategy = strategyOf<HorizontalPodAutosca
     autoscalerToVersion2(autoscaler)
     autoscalerFromVersion2(autoscaler)
   },
-  // What a client says of the status is in annotations by now, too, and goes with the status.
+  // The client's status is in annotations by now, too, and is removed with the status.
   prepareForCreate(next) {
     autoscalerToVersion2(next)
     next.status = { desiredReplicas: 0 }

@@ -1,8 +1,8 @@
 import { canonicalQuantity, isJsonObject, type JsonObject } from '@skerry/api'
 
 /**
- * Metrics of autoscaling/v2 as autoscaling/v1 writes them into annotations, and back. There a
- * source's fields stand beside each other, in the order of upstream's type.
+ * Converts metrics of autoscaling/v2 to the form in which autoscaling/v1 writes them into
+ * annotations, and back. In that form a source's fields are flat, in the order of upstream's type.
  */
 export function metricToVersion1(metric: JsonObject): JsonObject {
   return convert(metric, sourcesToVersion1)
@@ -182,7 +182,7 @@ function reference(value: unknown): JsonObject {
   return withoutAbsent({ kind, name, apiVersion: apiVersion || undefined })
 }
 
-/** What v1 calls metricName and, of external metrics, metricSelector. */
+/** Returns the metric from v1's metricName and, for external metrics, metricSelector. */
 function metricOf(source: JsonObject): JsonObject {
   const { metricName = '', selector, metricSelector } = source
   return withoutAbsent({ name: metricName, selector: selector ?? metricSelector })
@@ -199,7 +199,7 @@ function selectorOf(metric: unknown): unknown {
   return withoutAbsent({ matchLabels, matchExpressions })
 }
 
-/** Throws QuantityError when it is none. */
+/** Throws QuantityError if the value is not a quantity. */
 function amount(value: unknown, key: string): string | undefined {
   const found = memberIn(value, key)
   if (isAbsent(found)) return undefined

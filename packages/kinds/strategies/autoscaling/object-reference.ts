@@ -14,7 +14,7 @@ export function checkObjectReference(
   }
 }
 
-/** A group may be missing where an object of the core group is meant. */
+/** The group may be missing for an object of the core group. */
 export function checkObjectVersion(
   { apiVersion = '' }: Loose<CrossVersionObjectReference>,
   { path, mayBeCore }: { path: string; mayBeCore: boolean },

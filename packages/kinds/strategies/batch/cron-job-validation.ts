@@ -11,7 +11,7 @@ import type { Loose, LooseObject } from '../typed-strategy.ts'
 import { scheduleError } from './cron-schedule.ts'
 import { checkJobSpec } from './job-spec-validation.ts'
 
-/** Eleven characters are added to make the name of a job, and that again becomes a label. */
+/** A job's name has eleven more characters, and it becomes a label. */
 const nameLengthMax = 52
 
 export function validateCronJob(cronJob: LooseObject<CronJob>): StatusCause[] {

@@ -24,7 +24,7 @@ const descriptors = [
 ]
 const every = '@every '
 
-/** What is wrong with a schedule, as the parser that upstream uses words it. */
+/** Returns the error of a schedule, in the words of upstream's parser. */
 export function scheduleError(schedule: string): string | undefined {
   const text = schedule.replace(/^(?:CRON_)?TZ=\S*\s*/, '')
   if (text.startsWith('@')) return descriptorError(text)
@@ -92,7 +92,7 @@ function parseValue(text: string, field: CronField): number | string {
   return at >= 0 ? at + field.min : parseNumber(text)
 }
 
-/** The number, or what is wrong with it. */
+/** Returns the number, or its error. */
 function parseNumber(text: string): number | string {
   if (/^\+?\d+$/.test(text)) return Number(text)
   if (/^-\d+$/.test(text)) return `negative number (${Number(text)}) not allowed: ${text}`

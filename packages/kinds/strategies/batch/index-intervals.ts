@@ -1,5 +1,5 @@
 export interface IndexIntervals {
-  /** How many indexes the text names; absent when there is an error. */
+  /** The number of indexes in the text. Omitted if there is an error. */
   readonly count?: number
   readonly error?: string
 }

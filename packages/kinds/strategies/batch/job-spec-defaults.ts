@@ -4,7 +4,7 @@ import type { Loose } from '../typed-strategy.ts'
 
 const int32Max = 2_147_483_647
 
-/** For a Job. A CronJob's template gets only what its pod template and failure policy need. */
+/** For a Job. A CronJob's template gets only the defaults of its pod template and failure policy. */
 export function applyJobSpecDefaults(spec: Loose<JobSpec>): void {
   if (spec.completions === undefined && spec.parallelism === undefined) spec.completions = 1
   spec.parallelism ??= 1

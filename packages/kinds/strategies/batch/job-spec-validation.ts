@@ -14,14 +14,14 @@ import { checkFailurePolicy, checkSuccessPolicy } from './job-policy-validation.
 const limits = Object.freeze({
   indexedParallelism: 100_000,
   indexedFailures: 100_000,
-  /** Above this many completions the two limits below hold as well. */
+  /** Above this many completions the two limits below apply as well. */
   completions: 100_000,
   parallelismAbove: 10_000,
   failuresAbove: 10_000,
   managedByBytes: 63,
 })
 
-/** Of a job, and of the jobs that a cron job makes. */
+/** Checks the spec of a job, or of the jobs that a cron job creates. */
 export function checkJobSpec(spec: Loose<JobSpec>, path: string, found: Found): void {
   const counters = [
     'parallelism',

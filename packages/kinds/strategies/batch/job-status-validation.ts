@@ -37,7 +37,7 @@ function isFinished(status: Status): boolean {
   return isTrue(status, 'Complete') || isTrue(status, 'Failed')
 }
 
-/** [one, other, text]: both at once are refused, when either of them is new. */
+/** [one, other, text]: both at once are refused if either of them is new. */
 const exclusive: readonly (readonly [string, string, string])[] = [
   ['Complete', 'Failed', 'cannot set Complete=True and Failed=true conditions'],
   ['Complete', 'FailureTarget', 'cannot set Complete=True and FailureTarget=true conditions'],
@@ -49,7 +49,7 @@ const exclusive: readonly (readonly [string, string, string])[] = [
   ],
 ]
 
-/** [one, needed, text]: the end is announced before it comes. */
+/** [condition, required condition, text]: an end must be announced before it is set. */
 const announced: readonly (readonly [string, string, string])[] = [
   [
     'Failed',
@@ -138,7 +138,7 @@ function checkNoStepBack(job: LooseObject<Job>, before: Status, found: Found): v
   if (failed < (before.failed ?? 0)) {
     found.push(fieldInvalid('status.failed', failed, 'cannot decrease the failed counter'))
   }
-  // An elastic indexed job that is scaled down forgets the indexes that it no longer has.
+  // An elastic indexed job that is scaled down drops the indexes that it no longer has.
   const isElastic = spec.completionMode === 'Indexed' && spec.completions === spec.parallelism
   if (succeeded < (before.succeeded ?? 0) && !isElastic) {
     found.push(fieldInvalid('status.succeeded', succeeded, 'cannot decrease the succeeded counter'))

@@ -63,7 +63,7 @@ function checkSelectedJobSpec(spec: Loose<JobSpec>, found: Found): void {
   }
 }
 
-/** What a job runs is fixed; how much of it at once, and whether at all, is not. */
+/** The pods of a job are fixed; how many run at once, and whether any do, can change. */
 export function validateJobUpdate(next: LooseObject<Job>, old: LooseObject<Job>): StatusCause[] {
   const found: Found = []
   const { spec = {} } = next
@@ -94,7 +94,7 @@ function checkCompletions(next: Loose<JobSpec>, old: Loose<JobSpec>, found: Foun
   }
 }
 
-/** While a job is suspended and runs no pod, where and with what its pods run may still change. */
+/** While a job is suspended and runs no pod, the placement and resources of its pods may still change. */
 function checkTemplate(next: Loose<JobSpec>, old: LooseObject<Job>, found: Found): void {
   const before = old.spec?.template ?? {}
   const { template = {} } = next

@@ -32,14 +32,14 @@ function applyJobDefaults(job: LooseObject<Job>): void {
   job.status ??= {}
   const labels = spec.template?.metadata?.labels
   const { metadata } = job
-  // The same record, not a copy: the job also shows the labels that are made for its pods later.
+  // This is the same record, not a copy: the job also shows the labels that its pods get later.
   if (labels && Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = labels
   applyJobSpecDefaults(spec)
 }
 
 /**
- * Unless the client chose its own selector, a job finds its pods by its uid, which nobody can
- * reuse. The labels without a prefix are the older names of the same facts.
+ * A job finds its pods by its uid, which cannot be reused, unless the client chose its own
+ * selector. The labels without a prefix are the older names of the same data.
  */
 function selectOwnPods(job: LooseObject<Job>): void {
   const spec = (job.spec ??= {})

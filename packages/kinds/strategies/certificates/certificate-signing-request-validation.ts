@@ -42,7 +42,7 @@ const usages = [
 ]
 const decided = ['Approved', 'Denied', 'Failed']
 
-/** The request's form; that its signature is right is checked by the signer, which has the crypto. */
+/** Checks the request's form. The signer, which has the crypto, verifies its signature. */
 export function validateRequest(request: Request): StatusCause[] {
   const found: Found = []
   const { spec = {} } = request
@@ -119,7 +119,7 @@ export function validateRequestStatus(next: Request, old: Request): StatusCause[
   return checkUpdate(next, old, { mayDecide: false, mayIssue: true })
 }
 
-/** Of the approval subresource. */
+/** Checks an update of the approval subresource. */
 export function validateRequestApproval(next: Request, old: Request): StatusCause[] {
   return checkUpdate(next, old, { mayDecide: true, mayIssue: false })
 }

@@ -43,7 +43,7 @@ export const certificateSigningRequestStrategy = strategyOf<CertificateSigningRe
   prepareForStatusUpdate: prepareStatus,
 })
 
-/** Who asks is written by the server alone: signers decide by it. */
+/** Only the server writes the requester, because signers decide by it. */
 function stampRequester(next: Request, context: StrategyContext): void {
   const spec = (next.spec ??= {})
   spec.username = context.user
@@ -57,7 +57,7 @@ function stampRequester(next: Request, context: StrategyContext): void {
   next.status = {}
 }
 
-/** Approval and denial come by their own subresource; what the status path says of them is kept as it was. */
+/** Approval and denial have their own subresource; the status endpoint keeps them as they were. */
 function prepareStatus(next: Request, old: Request, context?: StrategyContext): void {
   keepField(next, old, 'spec')
   const conditions = next.status?.conditions ?? []
@@ -66,7 +66,7 @@ function prepareStatus(next: Request, old: Request, context?: StrategyContext): 
   if (context) stampConditions(conditions, before, rfc3339(context.nowMs))
 }
 
-/** Puts the old instances of a type back, where their number has not changed. */
+/** Restores the old instances of a type if their number has not changed. */
 function keepConditions(conditions: Condition[], before: readonly Condition[], type: string): void {
   const kept = before.filter((condition) => condition.type === type)
   const places = conditions.flatMap((condition, at) => (condition.type === type ? [at] : []))

@@ -13,7 +13,7 @@ import { checkSignerName } from './signer-name.ts'
 export const clusterTrustBundleStrategy = strategyOf<ClusterTrustBundle>({
   hasGeneration: false,
   allowUnconditionalUpdate: false,
-  // Colons part the signer's name from the rest.
+  // Colons separate the signer's name from the rest.
   nameRule: 'path-segment',
   validate(bundle) {
     return [...checkIdentity(bundle), ...checkAnchors(bundle.spec?.trustBundle ?? '')]
@@ -30,7 +30,7 @@ export const clusterTrustBundleStrategy = strategyOf<ClusterTrustBundle>({
 function checkIdentity({ metadata, spec = {} }: LooseObject<ClusterTrustBundle>): StatusCause[] {
   const found: Found = []
   const { signerName = '' } = spec
-  // That there has to be a name is said already.
+  // A missing name is already reported.
   if (metadata.name) checkBundleName(metadata.name, signerName, found)
   if (signerName) checkSignerName(signerName, 'spec.signerName', found)
   return found
@@ -38,7 +38,7 @@ function checkIdentity({ metadata, spec = {} }: LooseObject<ClusterTrustBundle>)
 
 const bundleBytesMax = 1_024 * 1_024
 
-/** The form of the text: whether its blocks are certificates of authorities takes X.509. */
+/** Checks the form of the text. Whether its blocks are certificates of authorities requires X.509. */
 function checkAnchors(trustBundle: string): StatusCause[] {
   const field = 'spec.trustBundle'
   if (isLongerThan(trustBundle, bundleBytesMax)) return [fieldTooLong(field, bundleBytesMax)]

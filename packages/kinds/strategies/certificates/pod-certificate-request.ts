@@ -38,7 +38,7 @@ export const podCertificateRequestStrategy = strategyOf<PodCertificateRequest>({
   validateStatusUpdate: validateRequestStatus,
 })
 
-/** Upstream's type always writes them. */
+/** Upstream's type always writes these fields. */
 function writeKeyFields(spec: Partial<Record<(typeof keyFields)[number], unknown>>): void {
   for (const field of keyFields) spec[field] ??= null
 }
@@ -47,7 +47,7 @@ const keyFields = ['pkixPublicKey', 'proofOfPossession', 'stubPKCS10Request'] as
 
 const annotationsBytesMax = 256 * 1_024
 
-/** Domain-prefixed keys, in whatever case. */
+/** Checks keys with a domain prefix, in any case. */
 function checkUserAnnotations(annotations: Readonly<Record<string, string>>, found: Found): void {
   const field = 'spec.unverifiedUserAnnotations'
   let bytes = 0
@@ -68,7 +68,7 @@ function checkUserAnnotations(annotations: Readonly<Record<string, string>>, fou
 
 const keyBytesMax = 10 * 1_024
 
-/** What the base64 text stands for. */
+/** Returns the number of bytes that the base64 text encodes. */
 function bytesOf(text: string | null | undefined): number {
   return text ? Math.floor((text.replace(/=+$/, '').length * 3) / 4) : 0
 }

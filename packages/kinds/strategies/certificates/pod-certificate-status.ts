@@ -16,7 +16,7 @@ type Status = NonNullable<Loose<PodCertificateRequest>['status']>
 const ends = ['Issued', 'Denied', 'Failed']
 const chainBytesMax = 100 * 1_024
 
-/** What a signer may write: one end, once. What it issues is looked at where X.509 is read. */
+/** A signer may write one final state, once. The code that parses X.509 checks the issued certificate. */
 export function validateRequestStatus(next: Request, old: Request): StatusCause[] {
   const found: Found = []
   const { status = {} } = next
@@ -52,7 +52,7 @@ function endOf(status: Status | undefined): string | undefined {
 function checkEnds({ conditions = [] }: Status, found: Found): void {
   let count = 0
   for (const [at, { type = '', status = '' }] of conditions.entries()) {
-    // Upstream's path has the index as a name of its own.
+    // In upstream's path the index is a name of its own.
     const field = `status.conditions.[${at}]`
     if (!ends.includes(type)) {
       found.push(fieldNotSupported(`${field}.type`, type, ends))

@@ -46,7 +46,7 @@ const oldestEmulation = 'OldestEmulationVersion'
 
 type Version = readonly number[]
 
-/** The three numbers; zeros for an absent version and for none at all. */
+/** Returns the three numbers, or zeros for a missing or invalid version. */
 function checkVersion(text: string, field: string, found: Found): Version {
   const parts =
     /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/.exec(text)
@@ -61,7 +61,7 @@ function isOlder(a: Version, b: Version): boolean {
   return at >= 0 && (a[at] ?? 0) < (b[at] ?? 0)
 }
 
-/** Upstream names the field twice in the path. */
+/** Upstream repeats the field in the path. */
 function checkStrategy(strategy: string, found: Found): void {
   const field = 'spec.strategy.strategy'
   if (strategy.includes('/')) addInvalid(found, field, strategy, checkQualifiedName(strategy))

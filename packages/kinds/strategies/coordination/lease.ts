@@ -10,7 +10,7 @@ export const leaseStrategy = strategyOf<Lease>({
     lease.spec ??= {}
   },
   prepareForCreate(next) {
-    // Coordinated election is an alpha that is off: its fields are dropped, not refused.
+    // Coordinated election is an alpha feature that is off: its fields are dropped, not refused.
     delete next.spec?.strategy
     delete next.spec?.preferredHolder
   },

@@ -21,7 +21,7 @@ export const configMapStrategy = strategyOf<ConfigMap>({
   },
 })
 
-/** Also of a Secret. */
+/** The limit of the data in a ConfigMap or Secret. */
 export const dataBytesMax = 1024 * 1024
 
 function validateConfigMap(map: LooseObject<ConfigMap>): StatusCause[] {
@@ -44,7 +44,7 @@ function validateConfigMap(map: LooseObject<ConfigMap>): StatusCause[] {
   return found
 }
 
-/** What was declared immutable stays so, with all that it holds. */
+/** An object that was declared immutable stays so, with all its data. */
 export function checkImmutable<T extends { immutable?: boolean }>(
   next: T,
   old: T,

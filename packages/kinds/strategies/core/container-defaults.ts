@@ -9,7 +9,7 @@ import type {
 import type { Loose } from '../typed-strategy.ts'
 import { defaultPullPolicy } from './image-pull-policy.ts'
 
-/** Also for init and ephemeral containers, whose fields are the same. */
+/** Applies to init and ephemeral containers as well, whose fields are the same. */
 export function applyContainerDefaults(container: Loose<Container>): void {
   container.imagePullPolicy ||= defaultPullPolicy(container.image ?? '')
   container.terminationMessagePath ||= '/dev/termination-log'

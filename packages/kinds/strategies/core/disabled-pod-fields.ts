@@ -12,10 +12,10 @@ import type { Loose, LooseObject } from '../typed-strategy.ts'
 
 type Spec = Loose<PodSpec>
 
-/** Where an object has the specification of its pods. */
+/** Returns the spec of an object's pods. */
 type PodSpecOf = (object: AnyObject) => Spec | undefined
 
-/** By the shape of kinds; each is asked of objects that were decoded as such a kind only. */
+/** Functions by the shape of kinds; each is called only with objects that were decoded as such a kind. */
 export const podSpecs = Object.freeze({
   ofPod: (object) => (object as LooseObject<Pod>).spec,
   ofPodTemplate: (object) => (object as LooseObject<PodTemplate>).template?.spec,
@@ -25,8 +25,8 @@ export const podSpecs = Object.freeze({
 } satisfies Record<string, PodSpecOf>)
 
 /**
- * The strategy of a kind with pods that drops fields whose gates are off, as upstream does after it has noted who
- * owns them: an object that has one already keeps it.
+ * Returns the strategy of a kind with pods that drops fields whose gates are off, as upstream does
+ * after it has recorded their owners. An object that already has such a field keeps it.
  */
 export function withoutDisabledPodFields(strategy: Strategy, podSpecOf: PodSpecOf): Strategy {
   return Object.freeze<Strategy>({

@@ -8,8 +8,8 @@ import { isSame, type Found } from '../checks.ts'
 import type { Loose } from '../typed-strategy.ts'
 
 /**
- * While a pod waits at a scheduling gate, where it may run can still be narrowed down. Both
- * functions put back in `next` what was allowed, so that the rest can be compared.
+ * While a pod waits at a scheduling gate, its choice of nodes can still be narrowed. Both functions
+ * restore the permitted changes in `next`, so that the rest can be compared.
  */
 export function checkNodeSelectorAdditions(
   next: Loose<PodSpec>,
@@ -57,7 +57,7 @@ function hasOnlyAdditions(next: Loose<NodeSelectorTerm>, old: Loose<NodeSelector
   const { matchExpressions = [], matchFields = [] } = old
   const isEmpty = matchExpressions.length === 0 && matchFields.length === 0
   const nextCount = (next.matchExpressions ?? []).length + (next.matchFields ?? []).length
-  // An empty term matches no node; giving it a requirement would widen what was chosen.
+  // An empty term matches no node; adding a requirement would widen the choice.
   if (isEmpty) return nextCount === 0
   return (
     startsWith(next.matchExpressions, matchExpressions) && startsWith(next.matchFields, matchFields)

@@ -75,7 +75,7 @@ function checkStorageBounds(item: Item, path: string, found: Found): void {
 
 type Bound = 'min' | 'max' | 'default' | 'defaultRequest'
 
-/** [lesser, greater, whose field, whose value is shown]; the lesser must not exceed the greater. */
+/** [lesser, greater, reported field, reported value]: the lesser must not exceed the greater. */
 const orders: readonly (readonly [Bound, Bound, Bound, Bound])[] = [
   ['min', 'max', 'min', 'min'],
   ['min', 'defaultRequest', 'defaultRequest', 'defaultRequest'],

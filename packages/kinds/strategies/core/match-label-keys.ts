@@ -3,7 +3,7 @@ import type { SelectorFields } from '../label-checks.ts'
 import type { Loose } from '../typed-strategy.ts'
 
 /**
- * matchLabelKeys names keys whose values the pod itself brings; they are written out as selector
+ * matchLabelKeys names keys whose values the pod itself has. They are expanded to selector
  * requirements at creation, so that the scheduler sees plain selectors.
  */
 export function expandMatchLabelKeys(

@@ -18,7 +18,7 @@ export const namespaceStrategy = strategyOf<Namespace>({
     if (!spec.finalizers.includes(finalizer)) spec.finalizers.push(finalizer)
   },
   prepareForUpdate(next, old) {
-    // Only the finalize subresource takes finalizers off.
+    // Only the finalize subresource removes finalizers.
     keepField((next.spec ??= {}), old.spec ?? {}, 'finalizers')
     keepField(next, old, 'status')
   },

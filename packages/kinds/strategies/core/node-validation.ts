@@ -33,7 +33,7 @@ function checkAmounts(node: LooseObject<Node>, found: Found): void {
   }
 }
 
-/** Both of the node and of its status. */
+/** Checks what applies to the node and to its status. */
 export function validateNodeUpdate(next: LooseObject<Node>, old: LooseObject<Node>): StatusCause[] {
   const found: Found = []
   checkAmounts(next, found)
@@ -55,7 +55,7 @@ export function validateNodeUpdate(next: LooseObject<Node>, old: LooseObject<Nod
   return found
 }
 
-/** Each is told, but fewer or more of them are one change. */
+/** Each changed range is reported, but a different number of them counts as one change. */
 function changedCidrs(before: readonly string[], next: readonly string[]): readonly string[] {
   if (before.length === 0) return []
   if (before.length !== next.length) return before.slice(0, 1)

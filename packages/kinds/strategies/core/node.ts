@@ -20,14 +20,14 @@ export const nodeStrategy = strategyOf<Node>({
   validateStatusUpdate: validateNodeUpdate,
   hasGeneration: false,
   defaults: applyNodeDefaults,
-  // A kubelet registers itself with its status in one create, so that it is kept.
+  // A kubelet registers itself with its status in one create, so the status is kept.
   prepareForUpdate: statusApart.prepareForUpdate,
   prepareForStatusUpdate: statusApart.prepareForStatusUpdate,
 })
 
 function applyNodeDefaults(node: LooseObject<Node>): void {
   const spec = (node.spec ??= {})
-  // The first of the list is the one of old; where they differ, the one of old counts.
+  // The first of the list is the old field; if they differ, the old field counts.
   if (spec.podCIDR && spec.podCIDRs?.[0] !== spec.podCIDR) spec.podCIDRs = [spec.podCIDR]
   else if (!spec.podCIDR && spec.podCIDRs?.[0]) spec.podCIDR = spec.podCIDRs[0]
   const status = (node.status ??= {})
@@ -48,7 +48,7 @@ const noNodeInfo = Object.freeze({
   architecture: '',
 })
 
-/** Fields that clients in Go always send and always expect. */
+/** Fields that Go clients always send and expect. */
 function applyPresentStructs(status: Loose<NodeStatus>): void {
   status.daemonEndpoints ??= {}
   status.daemonEndpoints.kubeletEndpoint ??= { Port: 0 }

@@ -46,7 +46,7 @@ export function validateClaimUpdate(next: Claim, old: Claim): StatusCause[] {
   return found
 }
 
-/** The new spec, with the old values put in place of what may change. */
+/** Returns the new spec with the old values of the fields that may change. */
 function withoutMutable(
   spec: Loose<PersistentVolumeClaimSpec>,
   claim: Claim,
@@ -63,7 +63,7 @@ function withoutMutable(
   return rest
 }
 
-/** A claim that failed to grow may ask for less again, but not for less than it has. */
+/** A claim that failed to grow may request less again, but not less than it has. */
 function checkSize(spec: Loose<PersistentVolumeClaimSpec>, old: Claim, found: Found): void {
   const size = parseQuantity(spec.resources?.requests?.['storage'] ?? '0')
   const before = parseQuantity(old.spec?.resources?.requests?.['storage'] ?? '0')

@@ -36,7 +36,7 @@ function applyClaimDefaults(claim: LooseObject<PersistentVolumeClaim>): void {
   claim.status.phase ||= 'Pending'
 }
 
-/** dataSource and dataSourceRef show the same thing, unless the reference leaves the namespace. */
+/** dataSource and dataSourceRef agree, unless the reference leaves the namespace. */
 function alignDataSources(spec: Loose<PersistentVolumeClaimSpec>): void {
   if (spec.dataSource && !spec.dataSourceRef) {
     spec.dataSourceRef = { ...spec.dataSource }
@@ -46,7 +46,7 @@ function alignDataSources(spec: Loose<PersistentVolumeClaimSpec>): void {
   }
 }
 
-/** The older field takes only claims and snapshots; anything else given there was always ignored. */
+/** The older field accepts only claims and snapshots; anything else in it was always ignored. */
 function dropForeignDataSource(spec: Loose<PersistentVolumeClaimSpec>): void {
   const { dataSource } = spec
   if (!dataSource || spec.dataSourceRef) return

@@ -199,7 +199,7 @@ export function validatePersistentVolumeUpdate(
   next: LooseObject<PersistentVolume>,
   old: LooseObject<PersistentVolume>,
 ): StatusCause[] {
-  // Upstream looks twice.
+  // Upstream checks twice.
   const found = [...validatePersistentVolume(next), ...validatePersistentVolume(next)]
   const { spec = {} } = next
   const before = old.spec ?? {}
@@ -221,7 +221,7 @@ export function validatePersistentVolumeUpdate(
   return found
 }
 
-/** A secret for expansion may still be added, since drivers learned to expand later than to mount. */
+/** A secret for expansion may still be added, because drivers learned to expand later than to mount. */
 function sourceOf(spec: Spec, old: Spec): object {
   const source = Object.fromEntries(sourceOrder.map((name) => [name, spec[name]]))
   if (!spec.csi || old.csi?.controllerExpandSecretRef) return source

@@ -30,7 +30,7 @@ export function warningsOfVolume({ metadata, spec = {} }: LooseObject<Persistent
   return warnings
 }
 
-/** Upstream says nothing of these in a persistent volume. */
+/** Upstream does not warn of these in a persistent volume. */
 function withoutSilent(spec: object): object {
   const silent = new Set(['flocker', 'quobyte'])
   return Object.fromEntries(Object.entries(spec).filter(([name]) => !silent.has(name)))

@@ -15,7 +15,7 @@ export function applyPodDefaults(pod: LooseObject<Pod>): void {
   }
   applyPodLevelDefaults(spec)
   applyPodSpecDefaults(spec)
-  // Only of pods; a template keeps what it was given.
+  // For pods only; a template keeps its value.
   if ((spec.terminationGracePeriodSeconds ?? 0) < 0) spec.terminationGracePeriodSeconds = 1
 }
 

@@ -14,7 +14,7 @@ import { qosClassOf } from './pod-qos.ts'
 import { mirrorKey } from './pod-spec-validation/pod-annotations.ts'
 import { checkWholePod } from './pod-validation.ts'
 
-/** What else of a pod may change while it runs, each by its own path. */
+/** The parts of a running pod that may change through their own subresources. */
 export const podParts: Readonly<Record<string, TypedPartUpdate<Pod>>> = Object.freeze({
   binding: { validate: () => [] },
   ephemeralcontainers: { validate: validateEphemeralContainers },

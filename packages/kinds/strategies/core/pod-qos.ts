@@ -13,7 +13,7 @@ export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort'
 type Amounts = Map<string, Quantity>
 type Requirements = Pick<Loose<ResourceRequirements>, 'requests' | 'limits'>
 
-/** Only these two decide how a pod fares when its node runs out. */
+/** The only resources that determine the quality of service. */
 const countedResources = ['cpu', 'memory'] as const
 
 export function qosClassOf(spec: Loose<PodSpec>): QosClass {

@@ -3,7 +3,7 @@ import type { Loose } from '../typed-strategy.ts'
 import { applyContainerDefaults } from './container-defaults.ts'
 import { applyVolumeDefaults } from './volume-defaults.ts'
 
-/** What a pod and a pod template have in common; a pod itself gets more in pod-defaults.ts. */
+/** Sets the defaults that a pod and a pod template share; pod-defaults.ts adds those of pods. */
 export function applyPodSpecDefaults(spec: Loose<PodSpec>): void {
   spec.dnsPolicy ||= 'ClusterFirst'
   spec.restartPolicy ||= 'Always'
@@ -23,7 +23,7 @@ export function applyPodTemplateDefaults(template: Loose<PodTemplateSpec>): void
   applyPodSpecDefaults(template.spec)
 }
 
-/** `serviceAccount` is the old name of the field and always shows the same value. */
+/** `serviceAccount` is the old name of the field and always has the same value. */
 function syncServiceAccountNames(spec: Loose<PodSpec>): void {
   const name = spec.serviceAccountName || spec.serviceAccount
   if (!name) return

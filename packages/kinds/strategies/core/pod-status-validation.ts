@@ -81,7 +81,7 @@ interface EndedRules {
   mayRestart: (name: string, exitCode: number) => boolean
 }
 
-/** A container that has ended for good does not run again. */
+/** A container that has ended permanently does not run again. */
 function checkEnded(next: Statuses, old: Statuses, rules: EndedRules, found: Found): void {
   for (const [at, status] of old.entries()) {
     const ended = status.state?.terminated
@@ -111,7 +111,7 @@ function isRestarted(
   return policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0)
 }
 
-/** One rule that restarts all containers makes every one of them able to run again. */
+/** One rule that restarts all containers lets every one of them run again. */
 function restartsAll(spec: Loose<PodSpec>): boolean {
   return [...(spec.containers ?? []), ...(spec.initContainers ?? [])].some((container) =>
     (container.restartPolicyRules ?? []).some(({ action }) => action === 'RestartAllContainers'),

@@ -37,7 +37,7 @@ export function checkTemplateMetadata(
   checkPodAnnotations(metadata.annotations, spec, `${path}.annotations`, found)
 }
 
-/** For controllers that keep pods running; `kind` is named in the finding. */
+/** For controllers that keep pods running. Causes name `kind`. */
 export function checkRunsForever(
   template: Loose<PodTemplateSpec>,
   kind: string,

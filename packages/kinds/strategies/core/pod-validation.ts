@@ -36,7 +36,7 @@ export function validatePod(pod: LooseObject<Pod>): StatusCause[] {
   return found
 }
 
-/** What holds for a pod at any time. */
+/** Checks what applies to a pod at any time. */
 export function checkWholePod(pod: LooseObject<Pod>, found: Found): void {
   const { metadata, spec = {} } = pod
   checkPodAnnotations(metadata.annotations, spec, 'metadata.annotations', found)
@@ -64,7 +64,7 @@ function checkNoTokens(spec: Loose<PodSpec>, found: Found): void {
   }
 }
 
-/** A pod's spec is what its node acts on already: little of it may still change. */
+/** A pod's node already acts on its spec, so little of it may still change. */
 export function validatePodUpdate(next: LooseObject<Pod>, old: LooseObject<Pod>): StatusCause[] {
   const found: Found = []
   const { spec = {} } = next
@@ -153,7 +153,7 @@ const mayChange = [
   '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
 ].join(',')
 
-/** Puts back what was allowed to change, then compares. */
+/** Restores what was allowed to change, then compares. */
 function checkRestUnchanged(next: Loose<PodSpec>, old: Loose<PodSpec>, found: Found): void {
   const rest = cloneJson(next)
   for (const list of ['containers', 'initContainers'] as const) {

@@ -47,7 +47,7 @@ function preparePod(pod: LooseObject<Pod>, context: StrategyContext): void {
   takeAppArmorAnnotations(pod, context.warn)
 }
 
-/** Only on create: later updates come from components that would not read them. */
+/** Warns on create only, because later updates come from components that would not read warnings. */
 function warningsOfNewPod(pod: LooseObject<Pod>, old?: LooseObject<Pod>): string[] {
   if (old) return []
   const { metadata, spec = {} } = pod
@@ -73,7 +73,7 @@ function preparePodStatus(next: LooseObject<Pod>, old: LooseObject<Pod>): void {
   keepObservedGenerations(status, before)
 }
 
-/** A writer that does not know observedGeneration must not erase what another one has observed. */
+/** A writer that does not know observedGeneration must not erase another writer's value. */
 function keepObservedGenerations(status: Loose<PodStatus>, before: Loose<PodStatus>): void {
   if (!status.observedGeneration && before.observedGeneration) {
     status.observedGeneration = before.observedGeneration
@@ -85,7 +85,7 @@ function keepObservedGenerations(status: Loose<PodStatus>, before: Loose<PodStat
   }
 }
 
-/** Nothing is to be stopped gently where nothing runs: not on a node yet, or over already. */
+/** The grace period is zero if nothing runs: the pod is not on a node yet, or over already. */
 function podGraceSeconds(pod: LooseObject<Pod>, askedSeconds: number | undefined): number {
   if (!pod.spec?.nodeName) return 0
   const phase = pod.status?.phase

@@ -15,7 +15,7 @@ export const replicationControllerStrategy = strategyOf<ReplicationController>({
     if (old && isSame(next.spec, old.spec)) return []
     return [
       ...(old ? [] : warningsOfName(next.metadata)),
-      // Upstream warns of what an update replaces.
+      // Upstream warns of the object that an update replaces.
       ...warningsOfTemplate((old ?? next).spec?.template, 'spec.template'),
     ]
   },

@@ -13,7 +13,7 @@ import {
 } from './resource-quota-validation.ts'
 
 export const resourceQuotaStrategy = strategyOf<ResourceQuota>({
-  // Upstream is silent on updates.
+  // Upstream does not warn on updates.
   warnings(next, old) {
     return old ? [] : warningsOfHardAmounts(next.spec?.hard)
   },

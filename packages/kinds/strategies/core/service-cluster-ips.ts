@@ -3,7 +3,7 @@ import type { Loose, LooseObject } from '../typed-strategy.ts'
 
 type Spec = Loose<ServiceSpec>
 
-/** clusterIP is the older, singular form of clusterIPs; both always show the same. */
+/** clusterIP is the older, singular form of clusterIPs; both always agree. */
 export function alignClusterIps(spec: Spec, old?: Spec): void {
   const { clusterIP, clusterIPs = [] } = spec
   if (!old) {
@@ -16,13 +16,13 @@ export function alignClusterIps(spec: Spec, old?: Spec): void {
     if (clusterIPs.length === 0 && before.length > 0) spec.clusterIPs = [...before]
     return
   }
-  // A plural that was changed, too, is for validation to compare.
+  // If the plural was changed, too, validation compares them.
   if (clusterIPs.length !== before.length || clusterIPs.some((ip, at) => ip !== before[at])) return
   if (clusterIP) spec.clusterIPs = [clusterIP]
   else delete spec.clusterIPs
 }
 
-/** A client that replaces a service need not repeat what the server had allocated for it. */
+/** A client that replaces a service need not repeat what the server allocated for it. */
 export function keepAllocated(next: LooseObject<Service>, old: LooseObject<Service>): void {
   const { spec = {} } = next
   const before = old.spec ?? {}
@@ -46,7 +46,10 @@ function needsHealthCheckPort(spec: Spec): boolean {
   return spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local'
 }
 
-/** By the names of the ports; a number that the client gives to another port is that port's. */
+/**
+ * Keeps node ports by the names of the ports. A number that the client gives to another port
+ * belongs to that one.
+ */
 function keepNodePorts(spec: Spec, old: Spec): void {
   const asked = nodePortsOf(spec)
   const given = nodePortsOf(old)

@@ -77,7 +77,7 @@ function checkAgainstFamilies(spec: Spec, found: Found): void {
   }
 }
 
-/** Addresses that clients know stay; a second one may come and go. */
+/** The addresses that clients know are fixed; a second one may be added or removed. */
 export function checkClusterIpUpdate(next: Spec, old: Spec, found: Found): void {
   if (next.type === 'ExternalName' || old.type === 'ExternalName') return
   if (!(isHeadless(next) && isHeadless(old))) {

@@ -3,8 +3,8 @@ import type { Loose, LooseObject } from '../typed-strategy.ts'
 import { isReachedFromOutside } from './service-defaults.ts'
 
 /**
- * A change of type drops what the server may have filled in for the old type, so that the client
- * need not. A field that the client changed as well stays, for validation to refuse.
+ * Drops fields that the server may have filled in for the old type when the type changes, so that
+ * the client need not. A field that the client changed as well stays, and validation refuses it.
  */
 export function dropFieldsOfOldType(next: LooseObject<Service>, old: LooseObject<Service>): void {
   const spec = next.spec ?? {}

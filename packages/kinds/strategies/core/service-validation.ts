@@ -29,7 +29,7 @@ import { hasHealthCheckNodePort } from './service-type-change.ts'
 
 export function validateService(service: LooseObject<Service>): StatusCause[] {
   const { spec = {} } = service
-  // Nothing is allocated for these, and nothing else is said.
+  // Nothing is allocated for these, and no other error is reported.
   const unusable: Found = []
   checkClusterIps(spec, unusable)
   if (unusable.length > 0) return unusable
@@ -144,7 +144,7 @@ function checkPortsTogether(spec: Loose<ServiceSpec>, found: Found): void {
   }
 }
 
-/** Upstream prints its internal type, in which all but these two fields are empty. */
+/** Upstream prints its internal type, in which all fields except these two are empty. */
 function emptyPort(protocol: string, port: number): object {
   return {
     Name: '',
@@ -240,7 +240,7 @@ export function validateServiceStatus(next: LooseObject<Service>): StatusCause[]
   return found
 }
 
-/** Also of an Ingress' status. */
+/** Checks the hostname in the status of a Service or an Ingress. */
 export function checkIngressHostname(hostname: string, field: string, found: Found): void {
   if (!hostname) return
   checkSubdomainField(hostname, field, found)

@@ -35,7 +35,7 @@ export const serviceStrategy = strategyOf<Service>({
   prepareForStatusUpdate: statusApart.prepareForStatusUpdate,
 })
 
-/** What has no address in the cluster has no traffic in it to route. */
+/** A service without an address in the cluster has no internal traffic to route. */
 function dropInternalPolicy(spec: Loose<ServiceSpec>): void {
   if (spec.type === 'ExternalName') delete spec.internalTrafficPolicy
 }

@@ -7,7 +7,7 @@ import type {
 import type { Loose } from '../typed-strategy.ts'
 import { defaultPullPolicy } from './image-pull-policy.ts'
 
-/** 0644, which JSON writes in decimal. */
+/** The mode 0644, which JSON writes in decimal. */
 const fileMode = 0o644
 
 export function applyVolumeDefaults(volume: Loose<Volume>): void {
@@ -54,7 +54,7 @@ function applyProjectionDefaults(source: Loose<VolumeProjection>): void {
 
 type LegacySources = Pick<Loose<Volume>, 'iscsi' | 'rbd' | 'azureDisk' | 'scaleIO'>
 
-/** Sources that pods and persistent volumes share, of drivers that left the tree. */
+/** The sources that pods and persistent volumes share, of drivers that were removed from Kubernetes' tree. */
 export function applyLegacySourceDefaults(volume: LegacySources): void {
   if (volume.iscsi) volume.iscsi.iscsiInterface ||= 'default'
   if (volume.rbd) {

@@ -16,12 +16,12 @@ interface Workload {
 }
 
 interface WorkloadNames {
-  /** As upstream says it of an empty selector. */
+  /** Upstream's message for an empty selector. */
   readonly emptySelector: string
   readonly template: string
 }
 
-/** Deployments and replica sets: the selector is there, is not empty, and selects its own pods. */
+/** Checks deployments and replica sets: there is a selector, it is not empty, and it selects its own pods. */
 export function checkSelectedTemplate(spec: Workload, names: WorkloadNames, found: Found): void {
   const { selector, template = {} } = spec
   if (!selector) {
@@ -48,10 +48,10 @@ export function checkNotEmptySelector(
   found.push(fieldInvalid('spec.selector', selector, `empty selector is invalid for ${kind}`))
 }
 
-/** The template's labels must be such that the controller finds its pods again. */
+/** The template's labels must let the controller find its pods again. */
 export function checkOwnLabels(spec: Workload, found: Found): void {
   const { selector, template = {} } = spec
-  // No selector selects nothing, which is reported once and not for each pod that is missed.
+  // A missing selector selects nothing, which is reported once and not for each missed pod.
   if (selector && isEmptySelector(selector)) return
   if (selects(selector, template.metadata?.labels ?? {})) return
   found.push(labelsMismatch(template, 'spec.template'))
@@ -64,7 +64,7 @@ interface StatusCounts {
   collisionCount?: number
 }
 
-/** No part of the replicas can be more than all of them. */
+/** No part of the replicas can exceed the total. */
 export function checkReplicaParts<T extends StatusCounts>(
   status: T,
   parts: readonly (keyof T & string)[],

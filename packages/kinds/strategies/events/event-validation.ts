@@ -12,7 +12,7 @@ import {
 import { addInvalid, checkQualifiedField, isLongerThan, isSame, type Found } from '../checks.ts'
 import type { Loose, LooseObject } from '../typed-strategy.ts'
 
-/** What both kinds of event say, by the field names that causes use for it. */
+/** The fields that both kinds of event share, with the names that causes use for them. */
 interface EventFacts {
   readonly namespace: string
   readonly aboutNamespace: string
@@ -29,7 +29,7 @@ export function validateEvent(event: LooseObject<Event>): StatusCause[] {
   return checkFacts(factsOfCore(event))
 }
 
-/** What events of both groups have in common. */
+/** Checks what events of both groups have in common. */
 export function validateEventsEventForm(event: LooseObject<EventsV1Event>): StatusCause[] {
   return checkFacts(factsOf(event))
 }
@@ -55,7 +55,7 @@ export function validateEventsEvent(event: LooseObject<EventsV1Event>): StatusCa
   return found
 }
 
-/** A reporter may only tell that the same thing was seen again. */
+/** A reporter may only record that the same event occurred again. */
 export function validateEventsEventUpdate(
   next: LooseObject<EventsV1Event>,
   old: LooseObject<EventsV1Event>,
@@ -76,7 +76,7 @@ type ShownField = readonly [
   show: (event: LooseObject<EventsV1Event>) => unknown,
 ]
 
-/** By the names of upstream's own type, which is what it shows. */
+/** Fields with the names of upstream's own type, which it shows. */
 const fixedFields: readonly ShownField[] = [
   ['regarding', 'involvedObject', ({ regarding = {} }) => shownReference(regarding)],
   ['reason', 'reason', ({ reason = '' }) => reason],
@@ -155,7 +155,7 @@ function checkFacts(facts: EventFacts): Found {
   return found
 }
 
-/** Events about objects of a namespace are beside them. */
+/** Events about objects of a namespace are in the same namespace. */
 function isPlaceRight({ namespace, aboutNamespace, eventTime }: EventFacts): boolean {
   if (aboutNamespace) return eventTime !== undefined || namespace === aboutNamespace
   if (namespace === 'default') return true

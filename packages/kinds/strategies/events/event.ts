@@ -13,7 +13,7 @@ export const eventStrategy = strategyOf<Event>({
   hasGeneration: false,
   allowCreateOnUpdate: true,
   defaultGarbageCollection: 'none',
-  // Clients of before 1.19 name events as they like.
+  // Clients older than 1.19 name events freely.
   nameRule: 'path-segment',
   defaults(event) {
     event.source ??= {}

@@ -150,7 +150,7 @@ function checkBackendPort(
   }
 }
 
-/** Also of an IngressClass' parameters. */
+/** Checks a reference of an Ingress, or the parameters of an IngressClass. */
 export function checkLocalReference(
   reference: Loose<TypedLocalObjectReference>,
   path: string,

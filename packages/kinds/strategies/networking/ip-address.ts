@@ -24,7 +24,7 @@ export const ipAddressStrategy = strategyOf<IPAddress>({
 
 function validateIpAddress(address: LooseObject<IPAddress>): StatusCause[] {
   const found: Found = []
-  // Without a name that alone is said.
+  // A missing name is reported alone.
   if (address.metadata.name) checkCanonicalIp(address.metadata.name, 'metadata.name', found)
   const parent = address.spec?.parentRef
   const path = 'spec.parentRef'

@@ -122,7 +122,7 @@ function checkSubject(
   }
 }
 
-/** Otherwise who may edit a binding could give its subjects any role. */
+/** Otherwise a user who may edit a binding could give its subjects any role. */
 export function checkRoleRefUnchanged(
   next: LooseObject<AnyBinding>,
   old: LooseObject<AnyBinding>,

@@ -9,7 +9,10 @@ interface BindingParameters {
   readonly bindingFailureConditions?: readonly string[]
 }
 
-/** What a scheduler waits for before it binds, and what ends the wait: both or neither (KEP-5007). */
+/**
+ * A scheduler waits for some conditions before it binds, and others end the wait: both or neither
+ * must be set (KEP-5007).
+ */
 export function checkBindingConditions(
   { bindingConditions: ready = [], bindingFailureConditions: failed = [] }: BindingParameters,
   path: string,

@@ -46,7 +46,7 @@ const limits = Object.freeze({
   hardwareBytes: 128,
 })
 
-/** What schedulers and drivers may write: an allocation once, then who uses it and how it is. */
+/** Schedulers and drivers may write an allocation once, then its users and its state. */
 export function validateClaimStatus(
   next: LooseObject<ResourceClaim>,
   old: LooseObject<ResourceClaim>,
@@ -107,7 +107,7 @@ interface DeviceKey {
   readonly shareID?: string
 }
 
-/** As upstream's messages show it. */
+/** Formats a key as in upstream's messages. */
 function shownKey({ driver = '', pool = '', device = '', shareID = '' }: DeviceKey): object {
   return { Driver: driver, Pool: pool, Device: device, ShareID: shareID }
 }
@@ -181,7 +181,7 @@ function checkAllocation(
   checkList(results, { field: `${path}.results`, max: limits.results }, found, (result, field) =>
     checkResult(result, names, field, found),
   )
-  // Those of the class and those of the claim.
+  // The list holds the entries of the class and those of the claim.
   const limit = { field: `${path}.config`, max: 2 * configsMax }
   checkList(config, limit, found, (entry, field) => {
     if (checkNotEmpty(entry.source, `${field}.source`, found)) {

@@ -87,7 +87,7 @@ function checkDevices(claim: Loose<DeviceClaim>, path: string, found: Found): vo
   })
 }
 
-/** Each by itself, then that no two have one name. */
+/** Checks each item by itself, then that no two have the same name. */
 function checkNamed<T extends { name?: string }>(
   items: readonly T[],
   limit: { field: string; max: number },
@@ -142,7 +142,7 @@ function checkAlternatives(
   })
 }
 
-/** How many devices of which class: what a request and an alternative have in common. */
+/** Checks how many devices of which class: what a request and an alternative have in common. */
 function checkDemand(demand: Loose<ExactDeviceRequest>, field: string, found: Found): void {
   const { allocationMode = '', count = 0, deviceClassName = '' } = demand
   if (checkNotEmpty(deviceClassName, `${field}.deviceClassName`, found)) {

@@ -10,7 +10,7 @@ import { checkDistinct, checkList } from './list-checks.ts'
 
 const limits = Object.freeze({ sets: 8, consumptions: 2, counters: 32 })
 
-/** What the devices of a pool share. */
+/** Checks the counters that the devices of a pool share. */
 export function checkCounterSets(
   sets: readonly Loose<CounterSet>[],
   path: string,
@@ -24,7 +24,7 @@ export function checkCounterSets(
   if (isShort) checkDistinct(sets, path, found, ({ name }) => name ?? '')
 }
 
-/** What one device takes of it. */
+/** Checks how much one device consumes of them. */
 export function checkConsumption(
   consumed: readonly Loose<DeviceCounterConsumption>[],
   path: string,

@@ -12,8 +12,8 @@ interface FlatRequest extends CountedRequest {
 }
 
 /**
- * v1 and v1beta2 nest the request under `exactly`; v1beta1 has its fields beside the name, where a
- * device class name tells that the request is one for devices.
+ * Sets defaults of requests. v1 and v1beta2 nest the request under `exactly`; v1beta1 has its
+ * fields next to the name, where a device class name shows that the request is one for devices.
  */
 export function applyDeviceClaimDefaults(claim: Loose<DeviceClaim> | undefined): void {
   for (const request of claim?.requests ?? []) applyRequestDefaults(request)

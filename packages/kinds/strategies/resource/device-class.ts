@@ -45,7 +45,7 @@ export const deviceTaintRuleStrategy = strategyOf<DeviceTaintRule>({
   prepareForUpdate(next, old, { nowMs }) {
     keepField(next, old, 'status')
     const [taint, before] = [taintOf(next), taintOf(old)]
-    // The time is that of the effect, not of the rule.
+    // The time belongs to the effect, not to the rule.
     if (taint.effect !== before.effect && taint.timeAdded === before.timeAdded) {
       taint.timeAdded = rfc3339(nowMs)
     }
@@ -91,6 +91,6 @@ function validateTaintRule({ spec = {} }: LooseObject<DeviceTaintRule>): StatusC
 }
 
 function taintOf({ spec = {} }: Pick<LooseObject<DeviceTaintRule>, 'spec'>): Loose<DeviceTaint> {
-  // The type leaves it open; decoding has seen an object of that definition here or nothing.
+  // The type is open; decoding has verified that this is an object of that definition or missing.
   return (spec.taint ?? {}) as Loose<DeviceTaint>
 }

@@ -12,7 +12,7 @@ import type { Loose } from '../typed-strategy.ts'
 export const configsMax = 32
 const opaqueBytesMax = 10 * 1_024
 
-/** What a driver is told in its own language. */
+/** Checks the configuration for a driver, in its own format. */
 export function checkDeviceConfig(
   { opaque }: { opaque?: Loose<OpaqueDeviceConfiguration> },
   path: string,
@@ -26,7 +26,7 @@ export function checkDeviceConfig(
   checkRawObject(opaque.parameters, `${path}.opaque.parameters`, found)
 }
 
-/** Any JSON object, of at most 10 KiB. */
+/** Accepts any JSON object of at most 10 KiB. */
 export function checkRawObject(value: unknown, field: string, found: Found): void {
   if (value === undefined || value === null) found.push(fieldRequired(field))
   else if (isLongerThan(JSON.stringify(value), opaqueBytesMax)) {

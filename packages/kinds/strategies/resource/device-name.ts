@@ -4,7 +4,7 @@ import { checkCsiDriverName } from '../core/pod-spec-validation/csi-driver-name.
 
 const idBytesMax = 32
 
-/** `name` or `domain/name`, of an attribute or a capacity. */
+/** Checks `name` or `domain/name` of an attribute or a capacity. */
 export function checkDeviceKey(key: string, field: string, found: Found): void {
   const parts = key.split('/')
   if (parts.length > 2) return
@@ -23,7 +23,7 @@ export function checkDeviceKey(key: string, field: string, found: Found): void {
   found.push(fieldInvalid(field, id, `${detail} ${example} '[A-Za-z_][A-Za-z0-9_]*')`))
 }
 
-/** With its domain. */
+/** The name must include its domain. */
 export function checkFullName(name: string, field: string, found: Found): void {
   checkDeviceKey(name, field, found)
   if (name.includes('/')) return

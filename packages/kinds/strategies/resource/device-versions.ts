@@ -1,8 +1,9 @@
 import { isJsonObject, type JsonObject, type AnyObject } from '@skerry/api'
 
 /**
- * resource.k8s.io/v1beta1 and v1, in place. v1beta1 writes a request's fields beside its name, where
- * v1 nests them under `exactly`, and nests a device's under `basic`, where v1 has them beside its name.
+ * Converts resource.k8s.io/v1beta1 to v1 and back, in place. v1beta1 writes a request's fields next
+ * to its name, where v1 nests them under `exactly`; it nests a device's fields under `basic`, where
+ * v1 has them next to the name.
  */
 export function claimToV1(claim: AnyObject): void {
   for (const request of requestsOf(claim['spec'])) nestRequest(request)
@@ -28,7 +29,7 @@ export function sliceToV1(slice: AnyObject): void {
   }
 }
 
-/** Always with `basic`, even when there is nothing in it. */
+/** Always writes `basic`, even if it is empty. */
 export function sliceFromV1(slice: AnyObject): void {
   for (const device of recordsIn(field(slice['spec'], 'devices'))) {
     const { name, ...basic } = device
@@ -40,7 +41,7 @@ export function sliceFromV1(slice: AnyObject): void {
 
 const besideName = new Set(['name', 'firstAvailable', 'exactly'])
 
-/** A request that only has alternatives stays as it is; anything else about it is for one device. */
+/** A request that only has alternatives stays as it is; any other field is for one device. */
 function nestRequest(request: JsonObject): void {
   const own = Object.entries(request).filter(([key]) => !besideName.has(key))
   for (const [key] of own) delete request[key]

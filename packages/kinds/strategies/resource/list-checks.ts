@@ -3,7 +3,7 @@ import type { Found } from '../checks.ts'
 
 type CheckItem<T> = (item: T, field: string, found: Found) => void
 
-/** A list that is too long is not looked at further. */
+/** A list that is too long is not checked further. */
 export function checkList<T>(
   items: readonly T[],
   { field, max }: { field: string; max: number },
@@ -18,7 +18,7 @@ export function checkList<T>(
   return true
 }
 
-/** So are the items' keys told apart, after all items were looked at. */
+/** Checks that items have distinct keys, after all items were checked. */
 export function checkDistinct<T>(
   items: readonly T[],
   field: string,

@@ -9,7 +9,7 @@ export interface NodeChoice {
   readonly nodeSelector?: Loose<ResourceSliceSpec>['nodeSelector']
 }
 
-/** The names of those that are set, as texts of causes show them. */
+/** Collects the names of the set fields for the causes' text. */
 export function checkNodeChoice(
   { allNodes, nodeName, nodeSelector }: NodeChoice,
   place: { path: string; emptyName: string },

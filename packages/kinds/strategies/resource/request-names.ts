@@ -3,7 +3,7 @@ import { checkLabelField, type Found } from '../checks.ts'
 import type { Loose } from '../typed-strategy.ts'
 import { checkDistinct, checkList } from './list-checks.ts'
 
-/** Of each request the names of its alternatives. */
+/** Maps each request to the names of its alternatives. */
 export type RequestNames = ReadonlyMap<string, ReadonlySet<string>>
 
 const requestsMax = 32
@@ -17,7 +17,7 @@ export function requestNamesOf({ requests }: Loose<DeviceClaim>): RequestNames {
   )
 }
 
-/** `request` or `request/alternative`. */
+/** Checks `request` or `request/alternative`. */
 export function checkRequestRef(
   ref: string,
   names: RequestNames,

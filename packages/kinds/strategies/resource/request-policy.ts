@@ -18,13 +18,13 @@ import { checkDistinct, checkList } from './list-checks.ts'
 const optionsMax = 10
 
 interface Amounts {
-  /** What the device has of it in all. */
+  /** The device's total amount. */
   readonly whole: Quantity
-  /** What a request gets that does not say. */
+  /** The amount of a request that names none. */
   readonly usual: Quantity
 }
 
-/** How much of a capacity that many share one request may ask for (KEP-5075). */
+/** Checks how much of a shared capacity one request may ask for (KEP-5075). */
 export function checkRequestPolicy(
   { requestPolicy: policy, value }: Loose<DeviceCapacity>,
   { field, isShared }: { field: string; isShared: boolean },

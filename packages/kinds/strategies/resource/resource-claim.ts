@@ -18,7 +18,7 @@ export const resourceClaimStrategy = strategyOf<ResourceClaim>({
   validateUpdate: validateResourceClaimUpdate,
   prepareForStatusUpdate(next, old) {
     keepField(next, old, 'spec')
-    // What is given back has no devices any more.
+    // A claim that is deallocated has no devices any more.
     if (old.status?.allocation && !next.status?.allocation) delete next.status?.devices
   },
   validateStatusUpdate: validateClaimStatus,

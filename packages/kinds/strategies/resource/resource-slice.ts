@@ -27,7 +27,7 @@ export const resourceSliceStrategy = strategyOf<ResourceSlice>({
   },
 })
 
-/** Attributes that are lists, and devices that are of a node's own resources, are alpha. */
+/** List attributes, and devices for a node's own resources, are alpha features. */
 function dropAlphaFields({ spec }: LooseObject<ResourceSlice>): void {
   for (const device of spec?.devices ?? []) {
     const fields = fieldsOf(device)

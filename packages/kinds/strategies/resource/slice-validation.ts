@@ -17,7 +17,7 @@ import { addMustBeTrue, checkNodeChoice } from './node-choice.ts'
 import { checkPoolName } from './pool-name.ts'
 
 const devicesMax = 128
-/** Where devices have taints, counters or lists. */
+/** The limit if devices have taints, counters or lists. */
 const richDevicesMax = 64
 
 export function validateResourceSlice(slice: LooseObject<ResourceSlice>): StatusCause[] {

@@ -2,7 +2,7 @@ import type { DeviceTaint } from '@skerry/api'
 import { rfc3339 } from '../timestamps.ts'
 import type { Loose } from '../typed-strategy.ts'
 
-/** A taint that says no time was added now. */
+/** A taint without a time was added now. */
 export function setTaintTimes(taints: readonly Loose<DeviceTaint>[] = [], nowMs: number): void {
   for (const taint of taints) taint.timeAdded ??= rfc3339(nowMs)
 }

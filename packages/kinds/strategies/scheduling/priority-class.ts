@@ -19,7 +19,7 @@ export const priorityClassStrategy = strategyOf<PriorityClass>({
   },
 })
 
-/** Above this are the two classes that the system itself uses. */
+/** The two classes that the system itself uses are above this. */
 const userValueMax = 1_000_000_000
 const systemPrefix = 'system-'
 const systemClasses: Readonly<Record<string, number>> = Object.freeze({

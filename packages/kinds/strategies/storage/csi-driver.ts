@@ -20,7 +20,7 @@ export const csiDriverStrategy = strategyOf<CSIDriver>({
   },
   allowUnconditionalUpdate: false,
   defaults: applyDriverDefaults,
-  // Counts from the first change on; a new driver has none.
+  // The generation counts from the first change on; a new driver has none.
   prepareForUpdate(next, old) {
     if (isSame(next.spec, old.spec)) return
     next.metadata.generation = (old.metadata.generation ?? 0) + 1

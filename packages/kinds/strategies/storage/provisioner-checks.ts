@@ -3,7 +3,7 @@ import { checkQualifiedField, type Found } from '../checks.ts'
 
 const limits = Object.freeze({ parameters: 512, bytes: 256 * 1024 })
 
-/** Names of provisioners and drivers, which may have capitals. */
+/** Checks names of provisioners and drivers, which may have capital letters. */
 export function checkProvisioner(name: string | undefined, field: string, found: Found): void {
   if (name) checkQualifiedField(name.toLowerCase(), field, found)
   else found.push(fieldRequired(field))

@@ -29,7 +29,7 @@ export const storageClassStrategy = strategyOf<StorageClass>({
   validateForm: validateStorageClass,
   validateUpdate(next, old) {
     const found: Found = []
-    // Volumes were made by what the class says; only whether they may grow can be decided later.
+    // The class determined how volumes were created; only whether they may grow can change later.
     const fixed = ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode'] as const
     for (const field of fixed) checkMemberUnchanged(next, old, field, found)
     return found
@@ -49,7 +49,7 @@ function validateStorageClass(storageClass: LooseObject<StorageClass>): StatusCa
     const path = `allowedTopologies[${at}]`
     checkTopologyTerm(term, path, found)
     const text = topologyText(term)
-    // Upstream starts its list of what it has seen with as many that are empty as there are terms.
+    // Upstream starts its list of seen terms with as many empty ones as there are terms.
     const repeats = seen.filter((each) => each === text).length + (text === '[]' ? terms.length : 0)
     for (let count = 0; count < repeats; count += 1) {
       found.push(fieldDuplicate(`${path}.matchLabelExpressions`, ''))
@@ -59,7 +59,7 @@ function validateStorageClass(storageClass: LooseObject<StorageClass>): StatusCa
   return found
 }
 
-/** The same for terms that select the same. */
+/** Returns the same text for terms that select the same. */
 function topologyText({ matchLabelExpressions = [] }: Loose<TopologySelectorTerm>): string {
   const values = new Map<string, string[]>()
   for (const { key = '', values: all } of matchLabelExpressions) {

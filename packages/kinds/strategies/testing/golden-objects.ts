@@ -15,7 +15,7 @@ export const goldenContext: StrategyContext = {
   user: 'admin',
 }
 
-/** The base with a merge patch laid over it. */
+/** Returns the base with a merge patch applied. */
 export function patched(base: AnyObject, patch: JsonObject): AnyObject {
   const copy = cloneJson(base)
   merge(copy, patch)

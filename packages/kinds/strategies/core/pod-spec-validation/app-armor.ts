@@ -6,7 +6,10 @@ export const appArmorPrefix = 'container.apparmor.security.beta.kubernetes.io/'
 
 const localhost = 'localhost/'
 
-/** What an annotation older than the field says; undefined when it says nothing that is known. */
+/**
+ * Returns the profile of an annotation that is older than the field, or undefined if it is not a
+ * known one.
+ */
 export function appArmorProfileOf(annotation: string): Loose<AppArmorProfile> | undefined {
   if (annotation === 'unconfined') return { type: 'Unconfined' }
   if (annotation === 'runtime/default') return { type: 'RuntimeDefault' }

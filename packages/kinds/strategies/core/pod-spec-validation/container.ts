@@ -22,7 +22,7 @@ import { checkDevices, checkMounts, type VolumesByName } from './mounts.ts'
 import { checkRequirements } from './resources.ts'
 import { checkSecurityContext } from './security.ts'
 
-/** What the containers of a pod need to know of it. */
+/** The facts about a pod that its containers' checks need. */
 export interface PodFacts {
   readonly volumes: VolumesByName
   readonly claimNames: ReadonlySet<string>
@@ -33,7 +33,7 @@ export interface PodFacts {
 
 export const protocols = ['SCTP', 'TCP', 'UDP']
 
-/** What holds for containers of every sort. */
+/** Checks what applies to containers of every type. */
 export function checkContainer(
   container: Loose<Container>,
   pod: PodFacts,
@@ -98,7 +98,7 @@ function checkResizePolicies(
 
 const restartPolicies = ['Always', 'Never', 'OnFailure']
 
-/** The container's own restart policy, beside the pod's. */
+/** Checks the container's own restart policy, which it may have in addition to the pod's. */
 export function checkRestartRules(container: Loose<Container>, path: string, found: Found): void {
   const { restartPolicy, restartPolicyRules: rules = [] } = container
   const field = `${path}.restartPolicy`

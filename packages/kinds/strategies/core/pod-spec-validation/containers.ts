@@ -34,7 +34,7 @@ export function checkContainers(
   checkHostPorts(containers, field, found)
 }
 
-/** No two containers may claim the same port of the node. */
+/** Two containers may not claim the same port of the node. */
 function checkHostPorts(
   containers: readonly Loose<Container>[],
   field: string,
@@ -77,7 +77,7 @@ export function checkInitContainers(
   }
 }
 
-/** An init container that is no sidecar ends before anybody could ask how it is. */
+/** An init container other than a sidecar ends before it could be probed. */
 function checkRunsToTheEnd(container: Loose<Container>, path: string, found: Found): void {
   const fields = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const
   for (const field of fields) {
@@ -146,7 +146,7 @@ function checkEphemeralFields(
   }
 }
 
-/** Only for pods: templates with such images were accepted before anybody looked. */
+/** For pods only: templates with such images were accepted before this check existed. */
 export function checkImageSpaces(container: Loose<Container>, path: string, found: Found): void {
   const { image = '' } = container
   if (image.trim() === image) return

@@ -78,7 +78,7 @@ const downwardFields = new Set([
 ])
 const subscripted = /^(.*)\['(.*)'\]$/
 
-/** `allowed`: the whole-field paths that may be referred to here, in upstream's order. */
+/** `allowed` lists the paths of fields that may be referred to here, in upstream's order. */
 export function checkFieldRef(
   reference: Loose<ObjectFieldSelector>,
   allowed: readonly string[],

@@ -32,7 +32,7 @@ interface Handler {
 type ProbeName = 'livenessProbe' | 'readinessProbe' | 'startupProbe'
 export type Probes = { [Name in ProbeName]?: Loose<Probe> }
 
-/** `gracePeriod` bounds a sleep before the container ends. */
+/** `gracePeriod` limits a sleep before the container ends. */
 export function checkProbes(
   probes: Probes,
   gracePeriod: number | undefined,

@@ -3,8 +3,8 @@ import { checkNotEmpty, checkOneOf, checkRange, type Found } from '../../checks.
 import type { Loose } from '../../typed-strategy.ts'
 
 /**
- * Drivers that left Kubernetes' tree: what their sources must name, at which path upstream reports
- * it. Fields in a list must not be empty.
+ * Drivers that were removed from Kubernetes' tree: the fields that their sources require, at the
+ * path where upstream reports them. Fields in a list must not be empty.
  */
 export const requiredOfSource: Readonly<Record<string, readonly string[]>> = Object.freeze({
   gitRepo: ['repository'],

@@ -46,9 +46,9 @@ export function checkMounts(
 
 interface MountPlace {
   container: Loose<Container>
-  /** Path of the mount. */
+  /** The path of the mount. */
   item: string
-  /** Path of the list of mounts, to which upstream attributes some of its findings. */
+  /** The path of the list of mounts, to which upstream attributes some of its errors. */
   list: string
 }
 

@@ -20,7 +20,7 @@ export function checkNodeSelector(selector: Loose<NodeSelector>, path: string, f
   for (const [at, term] of terms.entries()) checkNodeSelectorTerm(term, `${field}[${at}]`, found)
 }
 
-/** `isPreferred`: a wish, whose values upstream does not check. */
+/** `isPreferred`: a preference, whose values upstream does not check. */
 export function checkNodeSelectorTerm(
   term: Loose<NodeSelectorTerm>,
   path: string,

@@ -10,7 +10,7 @@ const deletionCostKey = 'controller.kubernetes.io/pod-deletion-cost'
 const seccompPodKey = 'seccomp.security.alpha.kubernetes.io/pod'
 const seccompContainerPrefix = 'container.seccomp.security.alpha.kubernetes.io/'
 
-/** Annotations that Kubernetes itself reads. */
+/** Checks the annotations that Kubernetes itself reads. */
 export function checkPodAnnotations(
   annotations: Annotations = {},
   spec: Loose<PodSpec>,
@@ -68,7 +68,7 @@ function checkAppArmorProfile(
   found.push(fieldInvalid(field, profile, `invalid AppArmor profile name: "${profile}"`))
 }
 
-/** What a pod is told by annotation at its start cannot be taken back. */
+/** Annotations that take effect at a pod's start cannot be changed afterwards. */
 export function checkPodAnnotationUpdate(
   next: Annotations = {},
   old: Annotations = {},

@@ -12,7 +12,7 @@ import { addMissingAmounts, type ResourceList } from './resource-list.ts'
 type Side = 'requests' | 'limits'
 type Amounts = ReadonlyMap<string, Quantity>
 
-/** Resources of the pod as a whole: what it does not say follows from its containers and limits. */
+/** Sets the resources of the pod as a whole; omitted ones are derived from its containers and limits. */
 export function applyPodLevelDefaults(spec: Loose<PodSpec>): void {
   const { resources } = spec
   if (!resources) return
@@ -25,7 +25,7 @@ export function applyPodLevelDefaults(spec: Loose<PodSpec>): void {
   if (Object.keys(requests).length > 0) resources.requests = requests
 }
 
-/** Huge pages cannot be overcommitted, so that a request of containers is a limit of the pod. */
+/** Huge pages cannot be overcommitted, so a request of containers is a limit of the pod. */
 function limitHugePages(spec: Loose<PodSpec>): void {
   const { resources } = spec
   if (!resources) return
@@ -46,8 +46,8 @@ export function isHugePage(name: string): boolean {
 }
 
 /**
- * What the containers need at the worst moment: all of them beside the sidecars, or one init
- * container beside the sidecars that were started before it.
+ * Returns the containers' peak demand: all of them together with the sidecars, or one init
+ * container with the sidecars that were started before it.
  */
 export function containerTotal(spec: Loose<PodSpec>, side: Side): Amounts {
   const running = new Map<string, Quantity>()

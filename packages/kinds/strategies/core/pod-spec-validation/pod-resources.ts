@@ -12,7 +12,7 @@ import type { Loose } from '../../typed-strategy.ts'
 import { containerTotal, isHugePage } from './pod-level-resources.ts'
 import { checkPodRequirements } from './resources.ts'
 
-/** Resources of the pod as a whole must hold what its containers ask for. */
+/** Resources of the pod as a whole must cover the requests of its containers. */
 export function checkPodResources(
   spec: Loose<PodSpec>,
   claimNames: ReadonlySet<string>,

@@ -35,7 +35,7 @@ import { checkPodSecurityContext } from './security.ts'
 import { checkTolerations } from './tolerations.ts'
 import { checkVolumes } from './volumes.ts'
 
-/** `name` is given for a pod, and absent for a template. */
+/** The pod's name; omitted for a template. */
 export interface PodIdentity {
   readonly name: string | undefined
 }
@@ -233,7 +233,7 @@ function checkOs(spec: Loose<PodSpec>, path: string, found: Found): void {
   }
 }
 
-/** Variables read from a file name an emptyDir in which an init container puts it. */
+/** Variables read from a file name an emptyDir into which an init container writes it. */
 function checkFileKeyVolumes(spec: Loose<PodSpec>, path: string, found: Found): void {
   for (const { container, field } of allContainers(spec, path)) {
     for (const [at, variable] of (container.env ?? []).entries()) {
@@ -252,7 +252,7 @@ function checkFileKeyVolumes(spec: Loose<PodSpec>, path: string, found: Found): 
   }
 }
 
-/** Every container with its path, in the order in which upstream visits them. */
+/** Returns every container with its path, in upstream's order. */
 function allContainers(
   spec: Loose<PodSpec>,
   path: string,

@@ -37,7 +37,7 @@ const fieldsForVolumes = [
   'metadata.uid',
 ]
 
-/** Upstream reports findings of any file at the path of the list's owner. */
+/** Upstream reports errors of any file at the path of the list's owner. */
 export function checkDownwardFile(
   file: Loose<DownwardAPIVolumeFile>,
   path: string,

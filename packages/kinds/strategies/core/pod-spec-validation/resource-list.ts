@@ -1,7 +1,7 @@
-/** Amounts by resource name, as limits and requests carry them. */
+/** Amounts by resource name, as in limits and requests. */
 export type ResourceList = Record<string, string>
 
-/** With the amounts that only the other list names. */
+/** Adds the amounts that only the other list has. */
 export function withMissingAmounts(
   list: ResourceList = {},
   other: ResourceList = {},
@@ -9,7 +9,7 @@ export function withMissingAmounts(
   return { ...other, ...list }
 }
 
-/** Copies into `target` the amounts that only `source` names. */
+/** Copies the amounts that only `source` has to `target`. */
 export function addMissingAmounts(target: ResourceList, source: ResourceList = {}): void {
   for (const [name, amount] of Object.entries(source)) {
     if (!(name in target)) target[name] = amount

@@ -26,7 +26,7 @@ export function isHugePages(name: string): boolean {
   return name.startsWith('hugepages-')
 }
 
-/** Of Kubernetes itself, as opposed to what device plugins bring. */
+/** Returns true for resources of Kubernetes itself, as opposed to those of device plugins. */
 function isNativeResource(name: string): boolean {
   return !name.includes('/') || name.includes('kubernetes.io/')
 }
@@ -73,7 +73,7 @@ export function checkQuotaResourceName(name: string, field: string, found: Found
   }
 }
 
-/** No amount is negative, and what can only be counted is whole. */
+/** No amount may be negative, and countable ones must be whole. */
 export function checkResourceAmount(
   name: string,
   amount: string,

@@ -2,7 +2,7 @@ import { fieldForbidden, validateAnnotations, validateLabels, type ObjectMeta } 
 import type { Found } from '../../checks.ts'
 import type { Loose } from '../../typed-strategy.ts'
 
-/** What only the object itself has, in upstream's order. */
+/** Fields that only the object itself may have, in upstream's order. */
 const forbidden = [
   'name',
   'generateName',
@@ -19,7 +19,7 @@ const forbidden = [
   'managedFields',
 ] as const
 
-/** Of a template whose objects get labels and annotations from it, and nothing else. */
+/** Checks the metadata of a template from which objects get labels and annotations, and nothing else. */
 export function checkTemplateMetadata(
   metadata: Loose<ObjectMeta>,
   path: string,
@@ -30,7 +30,7 @@ export function checkTemplateMetadata(
   for (const name of forbidden) {
     const value = metadata[name]
     if (value === undefined || value === null) continue
-    // Upstream makes the name of the field of a Go name, whose first letter it lowers.
+    // Upstream derives the field's name from its Go name, whose first letter it lowers.
     const field = name === 'uid' ? 'uID' : name
     found.push(fieldForbidden(`${path}.${field}`, 'cannot be set'))
   }

@@ -66,7 +66,7 @@ export function checkTaints(taints: readonly Loose<Taint>[], field: string, foun
   }
 }
 
-/** Upstream prints the taint with its internal field names and adds a reason of its own. */
+/** Upstream prints the taint with its internal field names and adds its own reason. */
 function duplicateTaint(taint: Loose<Taint>, field: string): Found[number] {
   const { key = '', value = '', effect = '', timeAdded = null } = taint
   const printed = JSON.stringify({ Key: key, Value: value, Effect: effect, TimeAdded: timeAdded })

@@ -68,7 +68,7 @@ export function checkVolumes(
   return valid
 }
 
-/** In the order in which upstream looks for them: the first one found is the volume's type. */
+/** Upstream checks the sources in this order: the first one found is the volume's type. */
 const sourceOrder = [
   'emptyDir',
   'hostPath',

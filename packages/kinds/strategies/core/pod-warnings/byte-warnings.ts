@@ -2,7 +2,7 @@ import { canonicalQuantity, parseQuantity, quoteGo } from '@skerry/api'
 
 const nanosPerMilli = 1_000_000n
 
-/** Of the named amounts those that ask for a part of a byte, such as `100m` of memory. */
+/** Warns of named amounts that request a part of a byte, such as `100m` of memory. */
 export function warningsOfByteAmounts(
   amounts: Readonly<Record<string, string>> = {},
   names: readonly string[],

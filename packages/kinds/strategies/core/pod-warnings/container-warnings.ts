@@ -67,7 +67,7 @@ function warningsOfProfiles(
   return warnings
 }
 
-/** A later value may build on the one before it, by `$(NAME)`; any other just replaces it. */
+/** A later value may extend an earlier one by `$(NAME)`; any other just replaces it. */
 function warningsOfEnv(env: readonly Loose<EnvVar>[] = [], field: string): string[] {
   const seen = new Set<string>()
   return env.flatMap(({ name = '', value = '', valueFrom }, at) => {

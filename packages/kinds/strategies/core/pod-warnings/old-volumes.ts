@@ -1,4 +1,4 @@
-/** Volume sources without a driver left in Kubernetes, in the order in which they are named. */
+/** Volume sources without a driver left in Kubernetes, in upstream's order. */
 const oldSources: ReadonlyMap<string, string> = new Map([
   ['photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
   ['gitRepo', 'deprecated in v1.11, and disabled by default in v1.33+'],
@@ -10,7 +10,7 @@ const oldSources: ReadonlyMap<string, string> = new Map([
   ['cephfs', 'deprecated in v1.28, non-functional in v1.31+'],
   ['rbd', 'deprecated in v1.28, non-functional in v1.31+'],
 ])
-/** The one that upstream does not spell as the field is. */
+/** Upstream spells this one differently from its field. */
 const otherSpelling: Readonly<Record<string, string>> = Object.freeze({ storageos: 'storageOS' })
 
 export function warningsOfVolumeSources(volume: object, field: string): string[] {

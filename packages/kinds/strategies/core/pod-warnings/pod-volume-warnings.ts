@@ -23,7 +23,7 @@ export function warningsOfPodVolumes(
   return [...ofSources, ...volumes.flatMap(warningsOfFiles)]
 }
 
-/** Files that a volume puts over or below each other. */
+/** Warns of files that a volume places over or below each other. */
 function warningsOfFiles({ name = '', configMap, secret, downwardAPI, projected }: Loose<Volume>) {
   const volume = `volume ${quoteGo(name)}`
   const warnings: string[] = []

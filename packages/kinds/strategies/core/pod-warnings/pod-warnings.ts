@@ -9,7 +9,7 @@ import { warningsOfPodTerms, warningsOfPlacement } from './placement-warnings.ts
 import { warningsOfPodVolumes } from './pod-volume-warnings.ts'
 import { byteResources, type WarnedPod } from './warned-pod.ts'
 
-/** What is allowed in a pod and hardly meant. */
+/** Warns of settings in a pod that are allowed but hardly intended. */
 export function warningsOfPod(pod: WarnedPod): string[] {
   const { spec, path } = pod
   const grace = spec.terminationGracePeriodSeconds ?? 0

@@ -56,7 +56,7 @@ function warningsOfNames(ports: readonly PlacedPort[]): string[] {
   })
 }
 
-/** As upstream happens to print the value. */
+/** Formats the value as upstream prints it. */
 function goText(port: Loose<ContainerPort>): string {
   const { name = '', hostPort = 0, containerPort = 0, protocol = '', hostIP = '' } = port
   const number = `HostPort:${hostPort} ContainerPort:${containerPort}`

@@ -1,11 +1,11 @@
 import type { PodSpec, ObjectMeta } from '@skerry/api'
 import type { Loose } from '../../typed-strategy.ts'
 
-/** A pod or a template of one, as its checks for warnings see it. */
+/** A pod or a pod template, for the checks that warn. */
 export interface WarnedPod {
   readonly spec: Loose<PodSpec>
   readonly metadata: Loose<ObjectMeta>
-  /** `spec`, or below a template `spec.template.spec`. */
+  /** `spec`, or in a template `spec.template.spec`. */
   readonly path: string
   readonly metadataPath: string
   readonly isTemplate: boolean
