@@ -242,7 +242,7 @@ test('no error is judged by its text', () => {
 })
 
 /** A protocol or upstream fixes these, or a day or a hash has as many; the number only falls. */
-const looseBoundsMax = 73
+const looseBoundsMax = 72
 
 test('bounds stand in the table of their package', () => {
   const [, section = ''] = read('ARCHITECTURE.md').split('## Limits in one place')
@@ -403,6 +403,8 @@ const handMadeWaits = [
   'testing/odd-answers/odd-json-answers.ts',
   // This link delays packets.
   'testing/hosts/delayed-link.ts',
+  // It stalls the thread of client and server, so that the engine's timers are late.
+  'packages/apiserver/http/hostile-clients.test.ts',
   // etcd counts its leases by its own clock.
   'packages/store/etcd/etcd-store.test.ts',
   // All others poll here.
@@ -441,14 +443,14 @@ test('architecture stays readable: the map is under 300 lines', () => {
 
 /** How many comments and paragraphs break each rule of STYLE.md's section on English. The numbers may only fall. */
 const slipsMax: Readonly<Record<SlipRule, number>> = {
-  'has no actor': 598,
-  'says anew for again': 39,
-  'says beside for in addition to': 77,
-  'says by for over': 11,
-  'starts without a subject': 312,
-  'says absent for omitted': 180,
-  'says whoever': 59,
-  'says is no for is not a': 76,
+  'has no actor': 59,
+  'says anew for again': 9,
+  'says beside for in addition to': 24,
+  'says by for over': 4,
+  'starts without a subject': 7,
+  'says absent for omitted': 4,
+  'says whoever': 9,
+  'says is no for is not a': 5,
 }
 
 test('comments and documents keep to the rules of English, but for a number that falls', () => {
