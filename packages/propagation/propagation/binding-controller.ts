@@ -29,6 +29,7 @@ import { goesInWaves, openWorks, wavesFor, type Rollout } from './hold-waves.ts'
 import { bindingRefusal } from './own-object.ts'
 import { planSites } from './plan-sites.ts'
 import { clusterOfWork, workIndexes, worksOf, writeWork } from './write-work.ts'
+import { dropFinalizer } from './drop-finalizer.ts'
 import { propagationBounds } from '../limits-table.ts'
 
 const byCluster = 'cluster'
@@ -174,7 +175,7 @@ class Bindings {
     const works = worksOf(this.#scope, key, context)
     if (binding.metadata.deletionTimestamp) {
       await this.#deleteWorks(works, context, signal)
-      return this.#letGo(binding, context, signal)
+      return dropFinalizer({ object: binding, ...this.#scope }, context, signal)
     }
     const kept = keepingClusters(binding.spec)
     const orphans = works.filter((work) => !kept.has(clusterOfWork(work)))
@@ -250,19 +251,6 @@ class Bindings {
         if (!isStatusError(error, 'NotFound')) throw error
       }
     }
-  }
-
-  async #letGo(
-    { metadata }: ResourceBinding,
-    context: ControllerContext,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { namespace, name = '', finalizers = [], resourceVersion } = metadata
-    if (!finalizers.includes(this.#scope.finalizer)) return
-    const rest = finalizers.filter((each) => each !== this.#scope.finalizer)
-    const patch = { metadata: { finalizers: rest, resourceVersion } }
-    const key = { name, ...(namespace ? { namespace } : {}) }
-    await context.client(this.#scope.resource).patch({ ...key, type: 'merge', patch }, signal)
   }
 }
 

@@ -29,6 +29,7 @@ import {
 import { isPropagatable } from './reserved-objects.ts'
 import { templateRef, type TemplateKind } from './templates.ts'
 import { workIndexes } from './write-work.ts'
+import { dropFinalizer } from './drop-finalizer.ts'
 
 /** Set on a binding while others may be attached to it. */
 const distributorFinalizer = 'karmada.io/binding-dependencies-distributor'
@@ -116,7 +117,11 @@ class Distributor {
     if (binding === undefined) return
     if (binding.spec.propagateDeps !== true || binding.metadata.deletionTimestamp) {
       await this.#detach(binding, attachedTo(binding, context), context, signal)
-      return letGo(binding, context, signal)
+      return dropFinalizer(
+        { object: binding, resource: resourceBindingResource, finalizer: distributorFinalizer },
+        context,
+        signal,
+      )
     }
     const isPlaced = (binding.spec.clusters ?? []).length > 0
     if (bindingRefusal(binding) !== undefined) return
@@ -297,19 +302,6 @@ async function record(
     finalizers: [...new Set([...finalizers, distributorFinalizer])],
   }
   return context.client(resourceBindingResource).update({ ...binding, metadata }, signal)
-}
-
-async function letGo(
-  { metadata }: ResourceBinding,
-  context: ControllerContext,
-  signal: AbortSignal,
-): Promise<void> {
-  const { namespace = '', name = '', finalizers = [], resourceVersion } = metadata
-  if (!finalizers.includes(distributorFinalizer)) return
-  const rest = finalizers.filter((each) => each !== distributorFinalizer)
-  const patch = { metadata: { finalizers: rest, resourceVersion } }
-  const bindings = context.client(resourceBindingResource)
-  await bindings.patch({ namespace, name, type: 'merge', patch }, signal)
 }
 
 /** The text was written by this controller or Karmada's. */

@@ -11,6 +11,7 @@ import { policyId, type PolicyScope } from './claim.ts'
 import type { FleetContext } from './fleet-context.ts'
 import { releaseTemplate } from './release-template.ts'
 import type { TemplateKind } from './templates.ts'
+import { dropFinalizer } from './drop-finalizer.ts'
 import { propagationBounds } from '../limits-table.ts'
 
 const { unknownKindMs } = propagationBounds.policyController
@@ -73,7 +74,7 @@ class Policies {
       const release = { template, scope: this.#scope }
       await releaseTemplate(release, this.#shared, context, signal)
     }
-    if (isGoing) return this.#letGo(policy, context, signal)
+    if (isGoing) return dropFinalizer({ object: policy, ...this.#scope }, context, signal)
     if (known.includes(false)) return { requeueAfterMs: unknownKindMs }
   }
 
@@ -83,19 +84,6 @@ class Policies {
       context.informer(resource).byIndex(this.#scope.idLabel, policyId(policy)),
     )
     return bindings.map(({ spec }) => spec.resource)
-  }
-
-  async #letGo(
-    { metadata }: PropagationPolicy,
-    context: ControllerContext,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { namespace, name = '', finalizers = [], resourceVersion } = metadata
-    if (!finalizers.includes(this.#scope.finalizer)) return
-    const rest = finalizers.filter((each) => each !== this.#scope.finalizer)
-    const patch = { metadata: { finalizers: rest, resourceVersion } }
-    const key = { name, ...(namespace ? { namespace } : {}) }
-    await context.client(this.#scope.resource).patch({ ...key, type: 'merge', patch }, signal)
   }
 }
 
