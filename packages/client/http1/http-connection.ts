@@ -173,7 +173,7 @@ export class HttpConnection {
     return this.#limit.clock.setTimer(ms, () => this.#onTimer(), { isBackground: true })
   }
 
-  /** Sets the timer again if a later request has moved the deadline. */
+  /** Sets the timer again if a later request has moved the deadline; otherwise closes the connection. */
   #onTimer(): void {
     this.#timer = undefined
     const exchange = this.#exchange
