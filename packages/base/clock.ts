@@ -17,7 +17,7 @@ export interface Clock {
 }
 
 export interface TimerOptions {
-  /** True if the process may end before the timer fires. Default: the process waits. */
+  /** If true, the process may end before the timer fires. Default: the process waits. */
   readonly isBackground?: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * Names the only waits that no Clock counts, because a library or Node counts them by the system's time. A test of such
- * a wait must set a short one.
+ * Holds the only waits that no Clock measures, because a library or Node measures them by the
+ * system's time. A test of such a wait must set a short one.
  */
 
 /** Returns a gRPC deadline. The library compares it with the system's time, and sends the remaining time to the server. */
@@ -15,8 +15,8 @@ export interface Silenceable {
 }
 
 /**
- * Calls `onSilent` whenever nothing was read or written for `ms`, until it is disposed. Node counts this in its reads
- * and writes; a Clock would need a timer for each chunk.
+ * Calls `onSilent` whenever nothing was read or written for `ms`, until it is disposed. Node measures
+ * this in its reads and writes; a Clock would need a timer for each chunk.
  */
 export function whenSilent(socket: Silenceable, ms: number, onSilent: () => void): Disposable {
   socket.setTimeout(ms, onSilent)

@@ -92,7 +92,7 @@ async function scene(reckons: boolean): Promise<Scene> {
   }
 }
 
-/** Keys are made and files are written in other threads. */
+/** Waits for other threads, which create keys and write files. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 400; turn += 1) await nextTurn()
 }

@@ -23,9 +23,9 @@ export interface ApiServerLimits {
    */
   readonly largeBytesAtOnceMax: number
   readonly largeBodyRestMsMax: number
-  /** A request whose step lasts this long waits for somebody else, e.g. a webhook, which may need a turn, too. */
+  /** A request whose step lasts this long waits for something else, e.g. a webhook, which may need a turn itself. */
   readonly largeBodyAwayMs: number
-  /** For a request that is neither a watch nor another long-running one. */
+  /** The timeout of a request that is neither a watch nor otherwise long-running. */
   readonly requestTimeoutMs: number
   /**
    * A longer text is parsed in a separate thread. The worst text of this length blocks the event

@@ -175,7 +175,7 @@ export class RequestBodies implements Disposable {
     for (const waiting of this.#waiting) {
       if (this.#running.size >= this.#limits.largeBodiesAtOnceMax) return
       if (this.#running.has(waiting.user) || this.#restUntilMs.has(waiting.user)) continue
-      // Smaller requests do not overtake it, or it could wait for ever.
+      // Smaller requests must not overtake it, because it might then wait forever.
       if (!this.#hasRoomFor(waiting.work, nowMs))
         return this.#lookAgain(this.#limits.largeBodyAwayMs)
       this.#waiting = this.#waiting.filter((each) => each !== waiting)

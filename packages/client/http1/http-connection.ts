@@ -67,7 +67,7 @@ export class HttpConnection {
   #exchange: Exchange | undefined
   /** One timer serves all requests: a request only moves the deadline. */
   #timer: Timer | undefined
-  /** The deadline of the last request; monotonic. */
+  /** The deadline of the last request, in monotonic milliseconds. */
   #answerByMs = 0
   #isClosed = false
   #hasBytes = false
@@ -173,7 +173,7 @@ export class HttpConnection {
     return this.#limit.clock.setTimer(ms, () => this.#onTimer(), { isBackground: true })
   }
 
-  /** A later request may have moved the deadline: then the timer is set again. */
+  /** Sets the timer again if a later request has moved the deadline; otherwise closes the connection. */
   #onTimer(): void {
     this.#timer = undefined
     const exchange = this.#exchange

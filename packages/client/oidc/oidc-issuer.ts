@@ -50,13 +50,13 @@ export class LoginEndedError extends Error {
   override name = 'LoginEndedError'
 }
 
-/** Finds the issuer's endpoints. The signal ends everything that is asked of it. Throws ExpectedError. */
+/** Finds the issuer's endpoints. The signal ends all requests to it. Throws ExpectedError. */
 export async function openOidcIssuer(
   client: OidcClient,
   { clock }: { readonly clock: Pick<Clock, 'setTimer'> },
   signal: AbortSignal,
 ): Promise<OidcIssuer> {
-  // Large, and of use to those alone who log in.
+  // The library is large, and only logins need it.
   const openid = await import('openid-client')
   const fetch = issuerFetch({ authorityPem: client.authorityPem, clock, signal })
   const act = <T>(what: string, work: () => Promise<T>): Promise<T> =>

@@ -44,7 +44,7 @@ export interface WorldOptions {
   clock?: Clock
 }
 
-/** Some controllers on an API server, and a node that only sets pod status. */
+/** Runs some controllers on an API server, and a node that only sets pod status. */
 export function startControllerWorld(options: WorldOptions): ControllerWorld {
   const scopes = new AsyncDisposableStack()
   const deps = { clock: systemClock, random: systemRandom, log: silentLogger }

@@ -12,7 +12,10 @@ export interface Forwarder {
 
 const { answerMsMax, resolversMax, idBytes } = serviceProxyBounds.forwarder
 
-/** `resolvers` are IPv4 addresses, asked in order. Never our own address: a loop would eat the node. */
+/**
+ * `resolvers` are IPv4 addresses, asked in order. They must not include our own address, because a
+ * loop would exhaust the node.
+ */
 export function createForwarder(
   resolvers: readonly string[],
   { clock }: { readonly clock: Pick<Clock, 'setTimer'> },

@@ -49,7 +49,7 @@ export interface DirectDialDeps {
   readonly clock: Pick<Clock, 'setTimer'>
 }
 
-/** Straight over the network. The identity is asked for at each dial: certificates are renewed. */
+/** Dials straight over the network. The identity is read for each dial, because certificates are renewed. */
 export function createDirectDial(
   identity: () => DirectDialOptions,
   deps: DirectDialDeps,

@@ -100,7 +100,7 @@ export function backendError(cause: unknown): StatusError {
   return new StatusError('InternalError', `error dialing backend: ${why}`, { cause })
 }
 
-/** Rejects with what keeps the request from being sent, too, as long as there is no answer. */
+/** Rejects as well if the request cannot be sent, as long as there is no answer. */
 function answerOf(
   outgoing: ClientRequest,
   unsent: Promise<never>,

@@ -15,7 +15,7 @@ import { sendOverSocket } from './log-socket.ts'
 import { kubeletTarget } from './kubelet-target.ts'
 import { chooseContainer, findPod } from './pod-container.ts'
 
-/** pods/log: what a container wrote, from its node, as it comes. */
+/** Serves pods/log: streams a container's output from its node. */
 export function createLogHandler({ dial, clock }: NodeAccess): SubresourceHandler {
   const handler: SubresourceHandler = {
     upgrade: (request, client) =>

@@ -20,7 +20,7 @@ export function createPodStreamHandler(
   return {
     async serve(request) {
       await request.requireVerb('create')
-      // Names, container and node are refused first, as they would be with an upgrade.
+      // Wrong names, containers and nodes are refused first, as they would be with an upgrade.
       toBackend(request, pathOf, access)
       throw new StatusError('BadRequest', 'Upgrade request required')
     },

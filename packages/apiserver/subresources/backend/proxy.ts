@@ -32,7 +32,7 @@ export interface ProxyDeps extends NodeAccess {
   readonly random: Random
 }
 
-/** pods/proxy: any HTTP request to a pod. */
+/** Serves pods/proxy: any HTTP request to a pod. */
 export function createPodProxy({ dial, clock }: ProxyDeps): SubresourceHandler {
   return createProxy('pod', clock, ({ objects, namespace }, name) => {
     const target = podTarget(objects, namespace, name)
@@ -40,7 +40,7 @@ export function createPodProxy({ dial, clock }: ProxyDeps): SubresourceHandler {
   })
 }
 
-/** services/proxy: any HTTP request to one of a service's pods. */
+/** Serves services/proxy: any HTTP request to one of a service's pods. */
 export function createServiceProxy({ dial, clock, random }: ProxyDeps): SubresourceHandler {
   return createProxy('service', clock, ({ objects, namespace }, name) => {
     const target = serviceTarget(objects, namespace, name, random)
@@ -48,7 +48,7 @@ export function createServiceProxy({ dial, clock, random }: ProxyDeps): Subresou
   })
 }
 
-/** nodes/proxy: any HTTP request to a kubelet, or to another port of its node. */
+/** Serves nodes/proxy: any HTTP request to a kubelet, or to another port of its node. */
 export function createNodeProxy({ dial, clock }: ProxyDeps): SubresourceHandler {
   return createProxy('node', clock, ({ objects }, { scheme, name, port }) => {
     const kubelet = kubeletTarget(objects, name)
