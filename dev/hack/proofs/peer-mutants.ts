@@ -32,11 +32,11 @@ export const mutants: readonly Mutant[] = [
     test: 'packages/kubelet/server/stream-session.test.ts',
     msMax: 30_000,
     file: 'packages/kubelet/server/stream-session.ts',
-    find: `    await joinChannels(webSocket, backend, { streams, rest })
+    find: `    await joinChannels(webSocket, backend, { streams, rest, clock })
   } finally {
     backend.destroy()
 `,
-    replace: `    await joinChannels(webSocket, backend, { streams, rest })
+    replace: `    await joinChannels(webSocket, backend, { streams, rest, clock })
   } finally {
     backend.unref()
 `,

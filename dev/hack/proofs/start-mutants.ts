@@ -81,8 +81,8 @@ export const mutants: readonly Mutant[] = [
     proof: 'an odd answer to an HTTP probe fails that probe only, and in time',
     test: 'packages/kubelet/probes/odd-answers.test.ts',
     file: 'packages/kubelet/probes/http-get.ts',
-    find: 'scope.abort(late), timeoutMs',
-    replace: 'undefined, timeoutMs',
+    find: 'clock.setTimer(timeoutMs, () => scope.abort(late))',
+    replace: 'clock.setTimer(timeoutMs, () => undefined)',
   },
   {
     proof: 'odd frames in answer to a gRPC probe fail that probe only, and in time',

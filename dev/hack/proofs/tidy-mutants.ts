@@ -139,4 +139,13 @@ This`,
     find: '`resource-handler` → `list` → `watch-cache`',
     replace: '`resource-handler` → `watch-cache` → `list`',
   },
+  {
+    proof: 'no package reads the wall clock but base',
+    test: 'tidy.test.ts',
+    file: 'packages/controller-runtime/work-queue.ts',
+    find: 'export interface WorkQueueOptions {',
+    replace: `export const startedMs = Date.now()
+
+export interface WorkQueueOptions {`,
+  },
 ]
