@@ -21,12 +21,10 @@ export { selected } from './selected-resource.ts'
 export { WorkQueue } from './work-queue.ts'
 export {
   byControllerUid,
-  claimObjects,
+  claimOwned,
   controllerOf,
   controllerReference,
   controllerUidIndex,
   isControlledBy,
-  orphansOf,
-  planClaim,
 } from './owner-references.ts'
 export { runAsLeader } from './leader-election.ts'

@@ -4,7 +4,8 @@ import {
   type LabelSelector,
   type OwnerReference,
 } from '@skerry/api'
-import type { ObjectKey, ResourceClient } from '@skerry/client'
+import type { ObjectKey, ResourceClient, TypedResource } from '@skerry/client'
+import type { ControllerContext } from './controller.ts'
 
 /** Returns the one owner that manages this object. */
 export function controllerOf(object: KubeObject): OwnerReference | undefined {
@@ -21,7 +22,7 @@ export function controllerUidIndex(object: KubeObject): readonly string[] {
 }
 export const byControllerUid = 'controllerUid'
 
-export function orphansOf(namespace: string | undefined): string {
+function orphansOf(namespace: string | undefined): string {
   return `orphans/${namespace ?? ''}`
 }
 
@@ -64,7 +65,34 @@ export function planClaim<T extends KubeObject>(
   return { claimed, adopt, release }
 }
 
-export interface Claim<T extends KubeObject, O extends KubeObject> {
+interface OwnedClaim<T extends KubeObject, O extends KubeObject> {
+  readonly owner: O
+  /** Reads the owner afresh before anything is adopted. */
+  readonly owners: Pick<ResourceClient<O>, 'get'>
+  readonly selector: LabelSelector
+  /** The kind of the objects; its informer has the index `byControllerUid`. */
+  readonly resource: TypedResource<T>
+  /** Leaves out objects that are neither adopted nor released. */
+  readonly isCandidate?: (object: T) => boolean
+}
+
+/** Adopts what the selector matches and nobody controls, releases what it does not match any more, and returns the rest. */
+export function claimOwned<T extends KubeObject, O extends KubeObject>(
+  { owner, owners, selector, resource, isCandidate = () => true }: OwnedClaim<T, O>,
+  context: Pick<ControllerContext, 'informer' | 'client'>,
+  signal: AbortSignal,
+): Promise<T[]> {
+  const informer = context.informer(resource)
+  const { uid = '', namespace } = owner.metadata
+  const candidates = [
+    ...informer.byIndex(byControllerUid, uid),
+    ...informer.byIndex(byControllerUid, orphansOf(namespace)),
+  ].filter(isCandidate)
+  const plan = planClaim(owner, selector, candidates)
+  return claimObjects({ owner, owners, objects: context.client(resource), plan }, signal)
+}
+
+interface Claim<T extends KubeObject, O extends KubeObject> {
   owner: O
   owners: Pick<ResourceClient<O>, 'get'>
   objects: ResourceClient<T>
@@ -72,7 +100,7 @@ export interface Claim<T extends KubeObject, O extends KubeObject> {
 }
 
 /** Executes the plan. Returns the objects that the owner has afterwards. */
-export async function claimObjects<T extends KubeObject, O extends KubeObject>(
+async function claimObjects<T extends KubeObject, O extends KubeObject>(
   { owner, owners, objects, plan }: Claim<T, O>,
   signal: AbortSignal,
 ): Promise<T[]> {

@@ -8,11 +8,9 @@ import {
 import { keyOfObject, parseKey, resources, type Change } from '@skerry/client'
 import {
   byControllerUid,
-  claimObjects,
+  claimOwned,
   controllerOf,
   controllerUidIndex,
-  orphansOf,
-  planClaim,
   runController,
   watch,
   type BackgroundController,
@@ -167,15 +165,13 @@ async function claimPods(
   context: ControllerContext,
   signal: AbortSignal,
 ): Promise<Pod[]> {
-  const informer = context.informer(resources.pods)
-  const candidates = [
-    ...informer.byIndex(byControllerUid, set.metadata.uid ?? ''),
-    ...informer.byIndex(byControllerUid, orphansOf(set.metadata.namespace)),
-  ]
-  const plan = planClaim(set, labelSelectorOf(set.spec?.selector), candidates)
-  const owners = context.cluster.resource(resources.daemonSets)
-  const objects = context.client(resources.pods)
-  return claimObjects({ owner: set, owners, objects, plan }, signal)
+  const claim = {
+    owner: set,
+    owners: context.cluster.resource(resources.daemonSets),
+    selector: labelSelectorOf(set.spec?.selector),
+    resource: resources.pods,
+  }
+  return claimOwned(claim, context, signal)
 }
 
 function reportEnded(set: DaemonSet, pod: Pod, context: ControllerContext): void {

@@ -10,12 +10,10 @@ import { messageOf } from '@skerry/base'
 import { keyOfObject, parseKey, resources, type Change } from '@skerry/client'
 import {
   byControllerUid,
-  claimObjects,
+  claimOwned,
   controllerOf,
   controllerUidIndex,
   isControlledBy,
-  orphansOf,
-  planClaim,
   watch,
   type ControllerContext,
   type ControllerDefinition,
@@ -117,19 +115,13 @@ async function claimReplicaSets(
   context: ControllerContext,
   signal: AbortSignal,
 ): Promise<ReplicaSet[]> {
-  const informer = context.informer(resources.replicaSets)
-  const candidates = [
-    ...informer.byIndex(byControllerUid, deployment.metadata.uid ?? ''),
-    ...informer.byIndex(byControllerUid, orphansOf(deployment.metadata.namespace)),
-  ]
-  const plan = planClaim(deployment, labelSelectorOf(deployment.spec?.selector), candidates)
   const claim = {
     owner: deployment,
     owners: context.cluster.resource(resources.deployments),
-    objects: context.client(resources.replicaSets),
-    plan,
+    selector: labelSelectorOf(deployment.spec?.selector),
+    resource: resources.replicaSets,
   }
-  return claimObjects(claim, signal)
+  return claimOwned(claim, context, signal)
 }
 
 function areOldPodsRunning(

@@ -5,13 +5,7 @@ import {
   type LabelSelector,
 } from '@skerry/api'
 import { keyOfObject, parseKey, resources, type ResourceClient } from '@skerry/client'
-import {
-  byControllerUid,
-  claimObjects,
-  orphansOf,
-  planClaim,
-  type ControllerContext,
-} from '@skerry/controller-runtime'
+import { claimOwned, type ControllerContext } from '@skerry/controller-runtime'
 import { canonicalText } from '../pods/pod-template.ts'
 import {
   newRevision,
@@ -32,14 +26,8 @@ export async function claimRevisions<O extends KubeObject>(
   context: ControllerContext,
   signal: AbortSignal,
 ): Promise<ControllerRevision[]> {
-  const informer = context.informer(resources.controllerRevisions)
-  const candidates = [
-    ...informer.byIndex(byControllerUid, owner.metadata.uid ?? ''),
-    ...informer.byIndex(byControllerUid, orphansOf(owner.metadata.namespace)),
-  ]
-  const plan = planClaim(owner, selector, candidates)
-  const objects = context.client(resources.controllerRevisions)
-  return sortRevisions(await claimObjects({ owner, owners, objects, plan }, signal))
+  const claim = { owner, owners, selector, resource: resources.controllerRevisions }
+  return sortRevisions(await claimOwned(claim, context, signal))
 }
 
 export interface WrittenRevision {

@@ -2,11 +2,9 @@ import { isStatusError, labelSelectorOf, type Job, type JobStatus, type Pod } fr
 import { keyOfObject, parseKey, resources, type Change } from '@skerry/client'
 import {
   byControllerUid,
-  claimObjects,
+  claimOwned,
   controllerOf,
   controllerUidIndex,
-  orphansOf,
-  planClaim,
   watch,
   type ControllerContext,
   type ControllerDefinition,
@@ -103,15 +101,13 @@ async function claimPods(
   context: ControllerContext,
   signal: AbortSignal,
 ): Promise<Pod[]> {
-  const informer = context.informer(resources.pods)
-  const candidates = [
-    ...informer.byIndex(byControllerUid, job.metadata.uid ?? ''),
-    ...informer.byIndex(byControllerUid, orphansOf(job.metadata.namespace)),
-  ]
-  const plan = planClaim(job, labelSelectorOf(job.spec?.selector), candidates)
-  const owners = context.cluster.resource(resources.jobs)
-  const objects = context.client(resources.pods)
-  return claimObjects({ owner: job, owners, objects, plan }, signal)
+  const claim = {
+    owner: job,
+    owners: context.cluster.resource(resources.jobs),
+    selector: labelSelectorOf(job.spec?.selector),
+    resource: resources.pods,
+  }
+  return claimOwned(claim, context, signal)
 }
 
 /** The executed part of a plan, for the numbers in the status. */

@@ -17,11 +17,9 @@ import {
 } from '@skerry/client'
 import {
   byControllerUid,
-  claimObjects,
+  claimOwned,
   controllerOf,
   controllerUidIndex,
-  orphansOf,
-  planClaim,
   watch,
   type ControllerContext,
   type ControllerDefinition,
@@ -146,20 +144,17 @@ async function claimPods<T extends KubeObject>(
   context: ControllerContext,
   signal: AbortSignal,
 ): Promise<Pod[]> {
-  const { namespace } = replicaSet.metadata
-  const orphans = context.informer(resources.pods).byIndex(byControllerUid, orphansOf(namespace))
-  const candidates = [...podsOf(replicaSet, context), ...orphans].filter(isPodActive)
-  const plan = planClaim(replicaSet, labelSelectorOf(replicaSet.spec?.selector), candidates)
   const claim = {
     owner: replicaSet,
     owners: {
       get: async (at: ObjectKey, scope: AbortSignal) =>
         kind.viewOf(await context.cluster.resource(kind.resource).get(at, scope)),
     },
-    objects: context.client(resources.pods),
-    plan,
+    selector: labelSelectorOf(replicaSet.spec?.selector),
+    resource: resources.pods,
+    isCandidate: isPodActive,
   }
-  return claimObjects(claim, signal)
+  return claimOwned(claim, context, signal)
 }
 
 /** Returns the pods of all replica sets with the same owner (the revisions of one deployment). */

@@ -10,11 +10,9 @@ import { messageOf } from '@skerry/base'
 import { keyOfObject, parseKey, resources, type Change } from '@skerry/client'
 import {
   byControllerUid,
-  claimObjects,
+  claimOwned,
   controllerOf,
   controllerUidIndex,
-  orphansOf,
-  planClaim,
   watch,
   type ControllerContext,
   type ControllerDefinition,
@@ -113,16 +111,14 @@ async function claimPods(
   context: ControllerContext,
   signal: AbortSignal,
 ): Promise<Pod[]> {
-  const informer = context.informer(resources.pods)
-  const orphans = informer.byIndex(byControllerUid, orphansOf(set.metadata.namespace))
-  const candidates = [
-    ...informer.byIndex(byControllerUid, set.metadata.uid ?? ''),
-    ...orphans.filter((pod) => ordinalOf(set, pod) >= 0),
-  ]
-  const plan = planClaim(set, labelSelectorOf(set.spec?.selector), candidates)
-  const owners = context.cluster.resource(resources.statefulSets)
-  const objects = context.client(resources.pods)
-  return claimObjects({ owner: set, owners, objects, plan }, signal)
+  const claim = {
+    owner: set,
+    owners: context.cluster.resource(resources.statefulSets),
+    selector: labelSelectorOf(set.spec?.selector),
+    resource: resources.pods,
+    isCandidate: (pod: Pod) => controllerOf(pod) !== undefined || ordinalOf(set, pod) >= 0,
+  }
+  return claimOwned(claim, context, signal)
 }
 
 interface Revisions {
