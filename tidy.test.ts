@@ -403,8 +403,6 @@ const handMadeWaits = [
   'testing/odd-answers/odd-json-answers.ts',
   // This link delays packets.
   'testing/hosts/delayed-link.ts',
-  // It stalls the thread of client and server, so that the engine's timers are late.
-  'packages/apiserver/http/hostile-clients.test.ts',
   // etcd counts its leases by its own clock.
   'packages/store/etcd/etcd-store.test.ts',
   // All others poll here.

@@ -1,5 +1,6 @@
-import type { Http2SecureServer, ServerHttp2Session } from 'node:http2'
-import { TLSSocket } from 'node:tls'
+import type { EventEmitter } from 'node:events'
+import type { ServerHttp2Session } from 'node:http2'
+import { Socket } from 'node:net'
 import { whenSilent } from '@skerry/base'
 
 /**
@@ -23,12 +24,14 @@ export function closeWhenIdle(session: ServerHttp2Session, idleMs: number): void
  * their connections, and clients do not repeat requests that may have been executed. The server
  * therefore reads once more first.
  */
-export function closeUnused(server: Http2SecureServer): void {
+export function closeUnused(server: Pick<EventEmitter, 'on'>): void {
   server.on('timeout', (connection: unknown) => {
-    if (!(connection instanceof TLSSocket)) return
+    if (!(connection instanceof Socket)) return
     const { bytesRead } = connection
-    setImmediate(() => {
+    const close = (): void => {
       if (connection.bytesRead === bytesRead) connection.destroy()
-    })
+    }
+    // The second follows a whole pass of the event loop, in which it reads what has arrived.
+    setImmediate(() => setImmediate(close))
   })
 }
