@@ -43,7 +43,7 @@ function inlineCodeOf(markdown: string): string[] {
   return [...proseOf(markdown).matchAll(/`([^`\n]+)`/g)].map((match) => match[1] ?? '')
 }
 
-/** As code hosts do: lower case, letters, digits, dashes. */
+/** Returns the anchors that code hosts make of the headings: lower case, letters, digits, dashes. */
 function anchorsOf(markdown: string): Set<string> {
   const headings = proseOf(markdown).matchAll(/^#+ +(.+)$/gm)
   return new Set(
@@ -120,7 +120,7 @@ test('every path and file name in the architecture exists', () => {
   assert.ok(steps.length > 30, 'the request paths name files')
 })
 
-/** One name of a request path, and the file that must import it; absent: none must. */
+/** One name of a request path, and the file that must import it. If omitted, no file has to. */
 interface PathStep {
   readonly name: string
   readonly importer?: string | undefined

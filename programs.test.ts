@@ -73,7 +73,7 @@ const executing = new Set(
   `spawn spawnSync execFile execFileSync execute run runToEnd start`.split(' '),
 )
 
-/** Shell words that are no program. */
+/** Words of the shell itself, for which there is no program. */
 const shellWords = new Set(
   `! [ : alias case cd command do done echo elif else esac eval exec exit export false fi for if in kill printf pwd
    read return set shift source then trap true ulimit umask until wait while`.split(/\s+/),

@@ -142,7 +142,7 @@ test('no folder of a package imports another one in a circle', () => {
   assert.deepEqual(found, [])
 })
 
-/** By package: each folder, and the folders of the same package that its files import from. */
+/** Maps packages to their folders, and each folder to those of the same package that its files import from. */
 function foldersByPackage(): ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>> {
   const packages = new Map<string, Map<string, Set<string>>>()
   for (const file of code) {

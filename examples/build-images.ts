@@ -109,7 +109,10 @@ function buildBase(): Promise<Layer> {
   return layerOfPackages(packages, addSkeleton)
 }
 
-/** What Debian packages install, without their documents, and what `complete` adds to the directory. */
+/**
+ * Makes a layer of the files that the Debian packages install, without their documents, and of those that
+ * `complete` adds to the directory.
+ */
 export async function layerOfPackages(
   names: readonly string[],
   complete: (tree: string) => Promise<void>,
