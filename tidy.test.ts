@@ -441,14 +441,14 @@ test('architecture stays readable: the map is under 300 lines', () => {
 
 /** How many comments and paragraphs break each rule of STYLE.md's section on English. The numbers may only fall. */
 const slipsMax: Readonly<Record<SlipRule, number>> = {
-  'has no actor': 59,
-  'says anew for again': 9,
-  'says beside for in addition to': 24,
-  'says by for over': 4,
-  'starts without a subject': 7,
-  'says absent for omitted': 4,
-  'says whoever': 9,
-  'says is no for is not a': 5,
+  'has no actor': 2,
+  'says anew for again': 0,
+  'says beside for in addition to': 1,
+  'says by for over': 1,
+  'starts without a subject': 0,
+  'says absent for omitted': 0,
+  'says whoever': 0,
+  'says is no for is not a': 0,
 }
 
 test('comments and documents keep to the rules of English, but for a number that falls', () => {
