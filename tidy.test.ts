@@ -345,7 +345,7 @@ test('no banned names in declarations', () => {
   assert.deepEqual(wrong, [])
 })
 
-test('argv, env and signals are read in cmd only', () => {
+test('no package reads argv, env or signals', () => {
   const wrong = code.filter(
     (file) =>
       file.startsWith('packages/') &&

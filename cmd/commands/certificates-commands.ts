@@ -28,11 +28,9 @@ Certificates of nodes and agents are issued by their site or hub: they are named
 export function addCertificatesCommands(program: Command): void {
   const certificates = program
     .command('certificates')
-    .description('Certificates of the roles on this machine: how they are, and new ones')
+    .description('List and renew the certificates of the roles on this machine')
   withRoles(certificates.command('list'))
-    .description(
-      'List what each certificate is for, from when to when it is good, and how it is now',
-    )
+    .description('List each certificate: its purpose, when it is valid, and its state now')
     .option('-o, --output <format>', 'json', toJson)
     .addHelpText('after', listHelp)
     .addHelpText(
@@ -60,7 +58,7 @@ export function addCertificatesCommands(program: Command): void {
       if (fault !== undefined) console.error(fault)
     })
   withRoles(certificates.command('renew'))
-    .description('Issue the certificates of a site or hub again, by its authority')
+    .description('Issue the certificates of a site or hub again from its authority')
     .addHelpText('after', renewHelp)
     .addHelpText('after', example('sudo skerry certificates renew'))
     .action(async ({ dataDir }: { dataDir: string }) => {
@@ -72,7 +70,7 @@ export function addCertificatesCommands(program: Command): void {
 function withRoles(command: Command): Command {
   return command.option(
     '--data-dir <path>',
-    'of "skerry up", or of one site, hub, node or agent',
+    'data directory of "skerry up", or of one site, hub, node or agent',
     dataDirectoryDefault,
   )
 }

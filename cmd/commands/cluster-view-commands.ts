@@ -14,9 +14,11 @@ export function addClusterViews(cluster: Command): void {
 
 function addList(cluster: Command): void {
   withHubFlags(cluster.command('list'))
-    .description('Every cluster: connected or not, since when, last seen, round trip, agents')
-    .addOption(new Option('-o, --output <format>', 'how').choices(['wide', 'json', 'yaml', 'name']))
-    .option('-w, --watch', 'go on, and print a cluster again when it changes')
+    .description(
+      'List the clusters: whether and since when they are connected, last contact, round trip, agents',
+    )
+    .addOption(new Option('-o, --output <format>', 'format of the output').choices(['wide', 'json', 'yaml', 'name']))
+    .option('-w, --watch', 'keep running, and print a cluster again when it changes')
     .addHelpText(
       'after',
       example(
@@ -34,9 +36,11 @@ function addList(cluster: Command): void {
 
 function addDescribe(cluster: Command): void {
   withHubFlags(cluster.command('describe'))
-    .description('All that the hub knows of one cluster: its object, tunnels, agents and events')
+    .description(
+      'Show everything that the hub knows about one cluster: its object, tunnels, agents and events',
+    )
     .argument('<name>')
-    .addOption(new Option('-o, --output <format>', 'how').choices(['json', 'yaml']))
+    .addOption(new Option('-o, --output <format>', 'format of the output').choices(['json', 'yaml']))
     .addHelpText(
       'after',
       example('skerry cluster describe shop-7', 'skerry cluster describe shop-7 -o yaml'),

@@ -86,7 +86,7 @@ function addBuild(program: Command, developer: Developer | undefined): void {
   program
     .command('build')
     .description('Build the program without TypeScript, and one executable file of it with Node')
-    .option('--output-dir <path>', 'where to put both', 'dist')
+    .option('--output-dir <path>', 'directory for both', 'dist')
     .option('--no-executable', 'leave out the executable file (150 MB)')
     .option('--agent-image <path>', "also write the agent's image as an OCI archive to this file")
     .addHelpText(
@@ -117,9 +117,14 @@ function addBench(program: Command, developer: Developer | undefined): void {
     .description('Measure this program and its peers in turns on this machine')
     .argument(
       '<name>',
-      'main (start, memory, pods), store (durable writes), apiserver (beside upstream), tunnel (beside other tunnels), hub-reconnect (all agents come back), fleet (beside Karmada), hostile (what others wait), virtual-clusters or idle-connections',
+      'main (start, memory, pods), store (durable writes), apiserver (compared with upstream), tunnel (compared with other tunnels), hub-reconnect (all agents come back), fleet (compared with Karmada), hostile (how long others wait), virtual-clusters or idle-connections',
     )
-    .option('--rounds <number>', 'how often each is measured; medians are shown', toRounds, 5)
+    .option(
+      '--rounds <number>',
+      'number of measurements of each; the medians are shown',
+      toRounds,
+      5,
+    )
     .option(
       '--upstream <dir>',
       "kube-apiserver, etcd and the others, as dev/hack/upstream builds them (apiserver's peer)",
@@ -130,7 +135,7 @@ function addBench(program: Command, developer: Developer | undefined): void {
     )
     .option(
       '--loads <load,...>',
-      'these only (tunnel: on loopback; fleet: fleet, agent, 5000-nodes, virtual; hostile: its attacks)',
+      'measure only these (tunnel: on loopback; fleet: fleet, agent, 5000-nodes, virtual; hostile: its attacks)',
       (text) => text.split(','),
     )
     .option('--json', 'one JSON object a line instead of a table')

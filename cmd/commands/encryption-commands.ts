@@ -12,7 +12,11 @@ export function addEncryptionCommands(program: Command): void {
     .description(
       'Encrypt all secrets of a running site or hub with a new key, and drop the old one',
     )
-    .option('--data-dir <path>', 'of the site or hub', join(dataDirectoryDefault, 'site'))
+    .option(
+      '--data-dir <path>',
+      'data directory of the site or hub',
+      join(dataDirectoryDefault, 'site'),
+    )
     .addHelpText('after', example('skerry encryption rotate'))
     .action(async (options: { dataDir: string }) => {
       const { rotateEncryption } = await import('../client/rotate-encryption.ts')

@@ -14,8 +14,8 @@ export function addExplainCommand(program: Command): void {
       'Explain why an object of the hub is placed on these clusters and not on others, and what delays it',
     )
     .argument('<kind/name>', 'e.g. deployment/web, or deployments.apps/web')
-    .option('-n, --namespace <name>', 'of the object', 'default')
-    .addOption(new Option('-o, --output <format>', 'how').choices(['json', 'yaml']))
+    .option('-n, --namespace <name>', 'namespace of the object', 'default')
+    .addOption(new Option('-o, --output <format>', 'format of the output').choices(['json', 'yaml']))
     .addHelpText(
       'after',
       example(

@@ -12,10 +12,10 @@ interface ForwardFlags {
 export function addForwardCommand(program: Command): void {
   program
     .command('forward')
-    .description('Let ports of this machine lead to services of an edge, through the hub')
+    .description('Forward ports of this machine to services of an edge, through the hub')
     .argument('<cluster>', 'name of the cluster on the hub')
     .argument('<services...>', '[local port:]namespace/name:port')
-    .option('--kubeconfig <path>', 'how to reach the hub (default: the one of kubectl)')
+    .option('--kubeconfig <path>', "kubeconfig for the hub (default: kubectl's)")
     .option('--context <name>', 'context that leads to the hub (default: the current one)')
     .option('--address <ip>', 'listen on this address', '127.0.0.1')
     .option('-o, --output <format>', 'json: one line for each port', toJson)

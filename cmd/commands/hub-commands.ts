@@ -44,7 +44,7 @@ const hubDirectory = join(dataDirectoryDefault, 'hub')
 export function addHubCommands(program: Command): void {
   addHub(program)
   addAgent(program)
-  const cluster = program.command('cluster').description('Edge clusters, as the hub knows them')
+  const cluster = program.command('cluster').description('Manage the edge clusters of a hub')
   addRegistrationCommands(cluster)
   addClusterViews(cluster)
   addRevoke(cluster)
@@ -83,23 +83,26 @@ function addHub(program: Command): void {
   )
   withLoginOptions(withKindOptions(withEtcdOptions(hub, '/skerry/hub')))
     .description('Run the hub: the API of the fleet, and the way to every cluster in it')
-    .option('--data-dir <path>', 'where its state is kept', hubDirectory)
-    .option('--new-store', 'begin with an empty store where the one of pki/ is missing or empty')
+    .option('--data-dir <path>', 'directory for its state', hubDirectory)
+    .option(
+      '--new-store',
+      'start with an empty store if the store that belongs to pki/ is missing or empty',
+    )
     .option('--bind-address <ip>', 'listen on this address', '0.0.0.0')
     .option('--port <number>', 'port for users and agents', toPort, 7443)
     .option('--san <name>', 'a further name or address that clients use (repeatable)', collect, [])
     .option(
       '--cluster-domain <domain>',
-      'each cluster is also https://<cluster>.<domain>, for clients that take no path',
+      'also serve each cluster at https://<cluster>.<domain>, for clients that accept no path',
       toClusterDomain,
     )
     .option(
       '--allow-inspected-tls',
-      'agents may come inside a WebSocket, past boxes that open TLS (skerry agent --inspected-tls)',
+      'accept agents inside a WebSocket, past boxes that open TLS (skerry agent --inspected-tls)',
     )
     .option(
       '--failover',
-      'objects leave clusters whose taints they do not tolerate, or where they stay unhealthy',
+      'move objects away from clusters whose taints they do not tolerate, or where they stay unhealthy',
     )
     .option(
       '--push',
@@ -111,7 +114,7 @@ function addHub(program: Command): void {
     )
     .option(
       '--allow-foreign-dependencies',
-      'propagateDeps also takes what an interpreter names in other namespaces',
+      'let propagateDeps include objects of other namespaces that an interpreter names',
     )
     .option(
       '--replica-key-file <path>',
@@ -119,7 +122,7 @@ function addHub(program: Command): void {
     )
     .option(
       '--advertise-address <ip>',
-      'where other replicas on the same etcd reach this one (default: its first address)',
+      'address at which other replicas on the same etcd reach this one (default: its first address)',
     )
     .addHelpText(
       'after',
@@ -183,25 +186,28 @@ function addAgent(program: Command): void {
   )
   agent
     .description('Connect a Kubernetes cluster to a hub: dials out, and serves its API there')
-    .option('--hub <url>', 'the hub')
+    .option('--hub <url>', 'address of the hub')
     .option('--karmada <url>', 'the API server of a Karmada in place of a hub; applies its Works')
-    .option('--karmada-kubeconfig <path>', 'the same, with an identity that there is already')
+    .option('--karmada-kubeconfig <path>', 'kubeconfig for that Karmada, with an existing identity')
     .requiredOption('--name <name>', 'name of the cluster on the hub')
     .option('--token-file <path>', 'file with the registration token; or set SKERRY_TOKEN')
     .option('--ca-hash <hash>', 'sha256:<hex> of the hub; only to register')
-    .option('--kubeconfig <path>', 'how to reach the cluster (default: the pod it runs in)')
+    .option(
+      '--kubeconfig <path>',
+      'kubeconfig for the cluster (default: that of the pod it runs in)',
+    )
     .option('--context <name>', 'context of the kubeconfig (default: its current one)')
-    .option('--data-dir <path>', 'where its identity is kept', join(dataDirectoryDefault, 'agent'))
+    .option('--data-dir <path>', 'directory for its identity', join(dataDirectoryDefault, 'agent'))
     .option(
       '--identity-secret <namespace/name>',
       'Secret of the cluster that keeps the identity if the data directory is lost',
     )
     .option('--apply-works', 'apply the Works that the hub has for this cluster')
-    .option('--virtual-clusters', 'groups of its nodes are clusters of their own on the hub')
-    .option('--probe-port <number>', 'answer /livez and /readyz by HTTP on this port', toPort)
+    .option('--virtual-clusters', 'present groups of its nodes as clusters of their own on the hub')
+    .option('--probe-port <number>', 'serve /livez and /readyz over HTTP on this port', toPort)
     .option(
       '--metrics-bind-address <host:port>',
-      'answer /metrics by HTTP there, e.g. 127.0.0.1:9273 (default: nowhere)',
+      'serve /metrics over HTTP at this address, e.g. 127.0.0.1:9273 (default: nowhere)',
       toHostPort,
     )
     .addHelpText(
@@ -274,7 +280,9 @@ function onHub(command: Command): Command {
 
 function addRevoke(cluster: Command): void {
   onHub(cluster.command('revoke'))
-    .description("Void the agent's certificates and tokens and cut its tunnel; its pods go on")
+    .description(
+      "Void the agent's certificates and tokens and cut its tunnel; its pods keep running",
+    )
     .argument('<name>')
     .option('--delete', 'also delete the Cluster object')
     .addHelpText('after', example('skerry cluster revoke shop-7'))

@@ -18,7 +18,9 @@ const ttlMsMin = 10 * 60_000
 /** Adds `skerry cluster karmada-manifest`: Karmada reaches a cluster through this hub. */
 export function addKarmadaManifest(command: Command): void {
   command
-    .description('Let Karmada reach a cluster through this hub: print what to apply there')
+    .description(
+      'Let Karmada reach a cluster through this hub: print the manifest to apply at Karmada',
+    )
     .argument('<name>', 'of the cluster, on the hub and in Karmada')
     .option('--server <url>', 'address of the hub that Karmada dials')
     .option(
@@ -27,8 +29,8 @@ export function addKarmadaManifest(command: Command): void {
       toSyncMode,
       'Pull',
     )
-    .option('--ttl <duration>', 'how long the tokens are good, e.g. 720h', toDuration, '8760h')
-    .option('--revoke', 'void the tokens that were given, and print nothing to apply')
+    .option('--ttl <duration>', 'validity of the tokens, e.g. 720h', toDuration, '8760h')
+    .option('--revoke', 'void the issued tokens, and print no manifest')
     .addHelpText(
       'after',
       example(

@@ -24,13 +24,16 @@ interface LeaveFlags extends WayFlags {
 /** Adds `skerry cluster leave`: it removes what a stopped agent had at its hub or Karmada. */
 export function addLeave(cluster: Command): void {
   withWayOptions(role(cluster.command('leave')))
-    .description('At a cluster whose agent is stopped: take it off its hub, or out of Karmada')
+    .description('Take a cluster whose agent is stopped off its hub, or out of Karmada')
     .argument('<name>', 'of the cluster, there')
     .option('--hub <url>', 'the value that its agent uses')
     .option('--karmada <url>', 'the value that its agent uses')
     .option('--data-dir <path>', `of its agent (default: ${join(dataDirectoryDefault, 'agent')})`)
     .option('--identity-secret <namespace/name>', 'Secret of the cluster that has its identity')
-    .option('--kubeconfig <path>', 'how to reach the cluster (default: the pod it runs in)')
+    .option(
+      '--kubeconfig <path>',
+      'kubeconfig for the cluster (default: that of the pod it runs in)',
+    )
     .option('--context <name>', 'context of the kubeconfig (default: its current one)')
     .option('--keep-objects', 'keep the objects that Works created, without an owner')
     .addHelpText(

@@ -8,7 +8,7 @@ export function addLoginCommands(program: Command): void {
   const credential = program
     .command('credential')
     .description(
-      'What kubectl starts to get credentials; "skerry login" writes it into a kubeconfig',
+      'Print credentials for kubectl, which starts this; "skerry login" writes it into a kubeconfig',
     )
   addOidc(credential)
   addCertificate(credential)
@@ -22,7 +22,7 @@ interface LoginCommandFlags {
   scope: string[]
   device: boolean | undefined
   open: boolean | undefined
-  port: number
+  port: number | undefined
   outputFile: string | undefined
   hostNames: boolean | undefined
   prefix: string
@@ -32,21 +32,21 @@ interface LoginCommandFlags {
 function addLogin(program: Command): void {
   program
     .command('login <hub>')
-    .description('Log in to a hub by your browser, and write contexts for it and its clusters')
+    .description('Log in to a hub with your browser, and write contexts for it and its clusters')
     .option('--ca-file <path>', "the hub's authority (default: those of the system)")
-    .option('--device', 'by a code that you enter on another device')
+    .option('--device', 'log in with a code that you enter on another device')
     .option('--open', 'open the browser (default: only print the address)')
-    .option('--port <number>', 'for the browser to come back to (default: a free one)', toPort, 0)
+    .option('--port <number>', 'port to which the browser returns (default: a free one)', toPort)
     .option('--issuer <url>', 'OpenID Connect issuer (default: the one that the hub names)')
     .option(
       '--client-id <id>',
       'public client at that issuer (default: the one that the hub names)',
     )
     .option('--issuer-ca-file <path>', "the issuer's authority (default: as the hub names it)")
-    .option('--scope <scope>', 'ask for this scope, too (repeatable)', collect, [])
-    .option('--output-file <path>', 'kubeconfig to merge into (default: the one of kubectl)')
-    .option('--host-names', 'clusters by their host names instead of by path')
-    .option('--prefix <text>', 'before each name, where others have the same', '')
+    .option('--scope <scope>', 'request this scope as well (repeatable)', collect, [])
+    .option('--output-file <path>', "kubeconfig to merge into (default: kubectl's)")
+    .option('--host-names', 'address clusters by their host names instead of by path')
+    .option('--prefix <text>', 'prefix of each name, if other contexts have the same names', '')
     .option('-o, --output <format>', 'json', toJson)
     .addHelpText(
       'after',
@@ -60,7 +60,8 @@ function addLogin(program: Command): void {
       const { openInBrowser } = await import('../client/open-in-browser.ts')
       const outputFile = flags.outputFile ?? kubeconfigDefault(process.env)
       const deps = { ...(await loginDeps()), ...(open === true ? { open: openInBrowser } : {}) }
-      const options = { ...flags, hub, outputFile, isDevice: device === true }
+      const { port = 0 } = flags
+      const options = { ...flags, port, hub, outputFile, isDevice: device === true }
       const done = await logIn(options, deps, timeLimit())
       if (flags.output === 'json') return console.log(JSON.stringify(done))
       console.log(`Logged in. ${done.file} has the contexts ${done.contexts.join(', ')}.`)
@@ -70,7 +71,7 @@ function addLogin(program: Command): void {
 function addLogout(program: Command): void {
   program
     .command('logout <hub>')
-    .description('End the login that a hub is used with, here and at its issuer; contexts stay')
+    .description('End the login for a hub, here and at its issuer; contexts stay')
     .option('-o, --output <format>', 'json', toJson)
     .addHelpText('after', example('skerry logout https://hub.example.com:7443'))
     .action(async (hub: string, { output }: { output: string | undefined }) => {
@@ -87,9 +88,9 @@ function addLogout(program: Command): void {
 function addOidc(credential: Command): void {
   credential
     .command('oidc')
-    .description('Print an ExecCredential with a token of a login, refreshed where it is over')
-    .requiredOption('--issuer <url>', 'where one has logged in')
-    .requiredOption('--client-id <id>', 'as which client')
+    .description('Print an ExecCredential with the token of a login, refreshed if it has expired')
+    .requiredOption('--issuer <url>', 'issuer of the login')
+    .requiredOption('--client-id <id>', 'client of the login')
     .addHelpText(
       'after',
       example('skerry credential oidc --issuer https://id.example.com --client-id skerry'),
@@ -117,9 +118,9 @@ function addCertificate(credential: Command): void {
   credential
     .command('certificate')
     .description('Print an ExecCredential with a certificate, renewed at the hub when it is due')
-    .requiredOption('--hub <url>', 'whose certificate it is')
-    .requiredOption('--certificate <path>', 'PEM; replaced by the next one')
-    .requiredOption('--key <path>', 'PEM; stays')
+    .requiredOption('--hub <url>', 'hub that issued the certificate')
+    .requiredOption('--certificate <path>', 'the certificate, PEM; the renewed one replaces it')
+    .requiredOption('--key <path>', 'its key, PEM; stays the same')
     .option('--ca-file <path>', "the hub's authority (default: those of the system)")
     .addHelpText(
       'after',

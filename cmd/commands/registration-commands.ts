@@ -26,12 +26,17 @@ function addJoinCommand(cluster: Command): void {
     .description('Make a registration token and print the command or the manifest for the edge')
     .argument('<name>', 'name that the cluster will have on the hub')
     .option('--server <url>', 'address of the hub that the agent dials')
-    .option('--ttl <duration>', 'how long the token is good, e.g. 30m, 24h', toLife, '24h')
+    .option('--ttl <duration>', 'validity of the token, e.g. 30m, 24h', toLife, '24h')
     .option('--manifest', 'print a manifest for "kubectl apply -f -" in the cluster')
     .option('--image <reference>', "of the agent's container (default: as build --agent-image)")
     .option('--needs-acceptance', 'the agent waits for "skerry cluster accept"')
     .option('--allow-user <name>', 'the agent acts for these users only (repeatable)', collect, [])
-    .option('--allow-group <name>', 'and for these groups only (repeatable)', collect, [])
+    .option(
+      '--allow-group <name>',
+      'the agent acts for users in these groups only (repeatable)',
+      collect,
+      [],
+    )
     .option('--allow-masters', 'the agent acts for users in system:masters, too')
     .option(
       '--allow-service <namespace/name:port>',
@@ -62,7 +67,7 @@ function addJoinCommand(cluster: Command): void {
 
 function addPending(cluster: Command): void {
   onHub(cluster.command('pending'))
-    .description('Agents that ask to be let in: from where, with which key, why they wait')
+    .description('List the agents that wait for acceptance: their address, their key, the reason')
     .addHelpText('after', example('skerry cluster pending', 'skerry cluster pending -o json'))
     .action(async (options: RegistrationsOptions) => {
       const { printPending } = await import('../client/registrations.ts')
@@ -77,7 +82,7 @@ function addDecision(
   onHub(cluster.command(verb))
     .description(what)
     .argument('<name>')
-    .option('--request <name>', 'of several that ask for the name, this one')
+    .option('--request <name>', 'choose this one of several requests for the name')
     .addHelpText('after', example(`skerry cluster ${verb} shop-7`))
     .action(async (name: string, options: RegistrationsOptions & { request?: string }) => {
       const { decide } = await import('../client/registrations.ts')

@@ -40,8 +40,11 @@ function addSite(program: Command): void {
   )
   withKindOptions(withEtcdOptions(site, '/skerry/site'))
     .description('Run a whole Kubernetes control plane: API server, store, scheduler, controllers')
-    .option('--data-dir <path>', 'where its state is kept', siteDataDirectory)
-    .option('--new-store', 'begin with an empty store where the one of pki/ is missing or empty')
+    .option('--data-dir <path>', 'directory for its state', siteDataDirectory)
+    .option(
+      '--new-store',
+      'start with an empty store if the store that belongs to pki/ is missing or empty',
+    )
     .option('--name <name>', 'the name of this cluster', 'site')
     .option('--bind-address <ip>', 'listen on this address', '0.0.0.0')
     .option('--port <number>', 'port of the API', toPort, 6443)
@@ -66,7 +69,7 @@ function addSite(program: Command): void {
     .option('--hub-token-file <path>', 'file with the registration token; only to register')
     .option('--hub-ca-hash <hash>', 'sha256:<hex> of the hub; only to register')
     .option('--apply-works', 'apply the Works that the hub has for this cluster')
-    .option('--virtual-clusters', 'groups of its nodes are clusters of their own on the hub')
+    .option('--virtual-clusters', 'present groups of its nodes as clusters of their own on the hub')
     .addHelpText('after', example('skerry site --name branch-7 --data-dir /var/lib/skerry/site'))
     .action(async (options: SiteFlags) => {
       const { runSite } = await import('../../roles/site/site.ts')
@@ -131,21 +134,21 @@ function toList(text: string): string[] {
 function addNode(program: Command): void {
   role(program.command('node'))
     .description('Run a node: containerd, pods, service network. Joins a site with a token.')
-    .option('--data-dir <path>', 'where its state is kept', `${dataDirectoryDefault}/node`)
+    .option('--data-dir <path>', 'directory for its state', `${dataDirectoryDefault}/node`)
     .option(
       '--run-dir <path>',
-      'sockets and what must not outlive a boot; on a tmpfs',
+      'sockets and other files that must not outlive a boot; on a tmpfs',
       '/run/skerry/node',
     )
     .option('--node-name <name>', 'its name in the cluster (default: the host name)')
     .option('--node-ip <ip>', 'its address in the cluster (default: the first interface)')
-    .option('--server <url>', 'the control plane; only to join')
+    .option('--server <url>', 'address of the control plane; only to join')
     .option('--token-file <path>', 'file with the bootstrap token; only to join')
     .option('--ca-hash <hash>', 'sha256:<hex> of the control plane; only to join')
     .option('--label <key=value>', 'label of the node (repeatable)', collect, [])
     .option(
       '--reserved-address <ip>',
-      'address that no service takes, as the hub of this cluster has (repeatable)',
+      'address that no service may take, such as that of the hub (repeatable)',
       toAddresses,
       [],
     )

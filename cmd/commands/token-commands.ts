@@ -14,17 +14,19 @@ interface TokenFlags {
 
 /** Adds the commands for bootstrap tokens of a site. */
 export function addTokenCommands(program: Command): void {
-  const token = program.command('token').description('Bootstrap tokens: how machines join a site')
+  const token = program
+    .command('token')
+    .description('Make and print bootstrap tokens, with which machines join a site')
   token
     .command('create')
     .description('Make a token with which one or more nodes may join until it expires')
     .option(
       '--data-dir <path>',
-      'the site whose nodes they will be',
+      'data directory of the site that they join',
       `${dataDirectoryDefault}/site`,
     )
     .option('--server <url>', 'address that the new node dials (default: that of cluster-info)')
-    .option('--ttl <duration>', 'how long it is good, e.g. 30m, 24h', toLife, '24h')
+    .option('--ttl <duration>', 'its validity, e.g. 30m, 24h', toLife, '24h')
     .option('--print-join-command', 'print the whole command for the new machine')
     .option('-o, --output <format>', 'json', toJson)
     .addHelpText('after', example('skerry token create --print-join-command'))

@@ -35,8 +35,12 @@ interface UpFlags {
 
 function addUp(program: Command): void {
   withDataDir(program.command('up'))
-    .description('Bring up a hub, a site with a node, and the tunnel between them, on this machine')
-    .option('--run-dir <path>', 'sockets and what must not outlive a boot', runDirectoryDefault)
+    .description('Run a hub, a site with a node, and the tunnel between them on this machine')
+    .option(
+      '--run-dir <path>',
+      'sockets and other files that must not outlive a boot',
+      runDirectoryDefault,
+    )
     .option('--cluster-name <name>', 'name of the site on the hub', 'edge')
     .option('--node-name <name>', 'name of the node', defaultNodeName())
     .option('--hub-port <number>', 'port of the hub', toPort, 7443)
@@ -65,7 +69,7 @@ function addUp(program: Command): void {
 
 function addDown(program: Command): void {
   withDataDir(program.command('down'))
-    .description('Stop hub, site and node; pods go on')
+    .description('Stop hub, site and node; pods keep running')
     .option('--pods', 'end the pods, too')
     .addHelpText('after', example('sudo skerry down', 'sudo skerry down --pods'))
     .action(async (options: { dataDir: string; pods?: boolean }) => {
@@ -80,7 +84,9 @@ function addDown(program: Command): void {
 
 function addStatus(program: Command): void {
   withDataDir(program.command('status'))
-    .description('Show what runs: versions, cluster, node and tunnel, each with its age')
+    .description(
+      'Show the state of everything that runs: versions, cluster, node and tunnel, each with its age',
+    )
     .addHelpText('after', example('skerry status', 'skerry status -o json'))
     .option('-o, --output <format>', 'json', toJson)
     .action(async (options: { dataDir: string; output?: string }) => {
@@ -96,8 +102,8 @@ function addStatus(program: Command): void {
 
 function addReset(program: Command): void {
   withDataDir(program.command('reset'))
-    .description('Take everything away that up has brought: pods, mounts, network rules, state')
-    .option('--yes', 'really do it')
+    .description('Remove everything that "skerry up" made: pods, mounts, network rules, state')
+    .option('--yes', 'confirm the removal')
     .addHelpText('after', example('sudo skerry reset --yes'))
     .action(async (options: { dataDir: string; yes?: boolean }) => {
       const { runReset } = await import('../../roles/up/reset.ts')
@@ -132,8 +138,8 @@ function addKubeconfig(program: Command): void {
       'renew the certificate when it is due (skerry hub --renew-user-certificates)',
     )
     .option('--output-file <path>', 'merge into this kubeconfig instead of printing one')
-    .option('--host-names', 'clusters by their host names instead of by path')
-    .option('--prefix <text>', 'before each name, where others have the same', '')
+    .option('--host-names', 'address clusters by their host names instead of by path')
+    .option('--prefix <text>', 'prefix of each name, if other contexts have the same names', '')
     .addHelpText(
       'after',
       example(
@@ -213,7 +219,11 @@ function addBackup(program: Command): void {
   program
     .command('backup <file>')
     .description('Write a consistent copy of a running store')
-    .option('--data-dir <path>', 'of the site or hub', join(dataDirectoryDefault, 'site'))
+    .option(
+      '--data-dir <path>',
+      'data directory of the site or hub',
+      join(dataDirectoryDefault, 'site'),
+    )
     .addHelpText('after', example('skerry backup /mnt/usb/site.db'))
     .action(async (file: string, options: { dataDir: string }) => {
       const { resolve } = await import('node:path')
@@ -225,7 +235,11 @@ function addBackup(program: Command): void {
     .command('restore <file>')
     .description('Put a backup in the place of a stopped store')
     .addHelpText('after', example('skerry restore /mnt/usb/site.db'))
-    .option('--data-dir <path>', 'of the site or hub', join(dataDirectoryDefault, 'site'))
+    .option(
+      '--data-dir <path>',
+      'data directory of the site or hub',
+      join(dataDirectoryDefault, 'site'),
+    )
     .action(async (file: string, options: { dataDir: string }) => {
       const { restoreSqliteStore } = await import('@skerry/store')
       const result = await restoreSqliteStore(file, join(options.dataDir, 'store.db'))

@@ -13,7 +13,7 @@ export function addUserCommands(program: Command): void {
   const user = program.command('user').description('Users of the hub who authenticate with a token')
   addAdd(user)
   onHub(user.command('list'))
-    .description('Every token: whose, with which groups, until when')
+    .description('List the tokens: their users, groups and ends')
     .addHelpText('after', example('skerry user list', 'skerry user list -o json'))
     .action(async (options: UserFlags) => {
       const { printUsers } = await import('../client/user-tokens.ts')
@@ -47,6 +47,6 @@ function addAdd(user: Command): void {
 
 function onHub(command: Command): Command {
   return command
-    .option('--data-dir <path>', 'of the hub', join(dataDirectoryDefault, 'hub'))
+    .option('--data-dir <path>', 'data directory of the hub', join(dataDirectoryDefault, 'hub'))
     .option('-o, --output <format>', 'json', toJson)
 }

@@ -15,9 +15,9 @@ export function withAccessOptions(command: Command): Command {
     .option('--token-auth-file <file>', 'lines of token,user,uid,"groups"')
     .option(
       '--authentication-token-webhook-config-file <kubeconfig>',
-      'a webhook that knows whose token it is (TokenReview)',
+      'kubeconfig of a webhook that authenticates tokens (TokenReview)',
     )
-    .option('--authentication-token-webhook-cache-ttl <duration>', 'of its answers', '2m')
+    .option('--authentication-token-webhook-cache-ttl <duration>', 'time to keep its answers', '2m')
     .option('--authentication-token-webhook-version <version>', 'v1 or v1beta1', 'v1beta1')
     .option(
       '--authorization-config <file>',
@@ -25,29 +25,40 @@ export function withAccessOptions(command: Command): Command {
     )
     .option('--oidc-issuer-url <url>', 'users of this OpenID Connect issuer')
     .option('--oidc-client-id <id>', 'the audience that its tokens must have')
-    .option('--oidc-username-claim <claim>', 'which claim is the user name', 'sub')
-    .option('--oidc-username-prefix <text>', 'before user names; - for none')
-    .option('--oidc-groups-claim <claim>', 'which claim has the groups')
-    .option('--oidc-groups-prefix <text>', 'before groups')
+    .option('--oidc-username-claim <claim>', 'claim with the user name', 'sub')
+    .option('--oidc-username-prefix <text>', 'prefix of user names; - for none')
+    .option('--oidc-groups-claim <claim>', 'claim with the groups')
+    .option('--oidc-groups-prefix <text>', 'prefix of groups')
     .option(
       '--oidc-required-claim <key=value>',
-      'a claim that must be so (repeatable)',
+      'a claim that tokens must have (repeatable)',
       (value: string, previous: string[]) => [...previous, value],
       [],
     )
-    .option('--oidc-signing-algs <list>', 'with commas between', 'RS256')
+    .option('--oidc-signing-algs <list>', 'accepted algorithms, separated by commas', 'RS256')
     .option('--oidc-ca-file <file>', 'authority of the issuer (default: those of the system)')
     .option(
       '--enable-admission-plugins <list>',
       'in addition to those that are always on: DenyServiceExternalIPs',
     )
-    .option('--audit-policy-file <file>', 'Policy of audit.k8s.io/v1: what is recorded')
-    .option('--audit-log-path <file>', 'where audit events go (default: audit-events.log)')
-    .option('--audit-log-maxsize <megabytes>', 'of one file', Number, 100)
-    .option('--audit-log-maxbackup <number>', 'how many old files are kept', Number, 4)
-    .option('--audit-log-maxage <days>', 'when old files are removed (default: never)', Number)
-    .option('--audit-webhook-config-file <kubeconfig>', 'a webhook that gets audit events')
-    .option('--audit-webhook-batch-max-size <number>', 'events that go together', Number, 400)
-    .option('--audit-webhook-batch-max-wait <duration>', 'for others to go with', '30s')
-    .option('--audit-webhook-batch-buffer-size <number>', 'events that wait', Number, 10_000)
+    .option('--audit-policy-file <file>', 'Policy of audit.k8s.io/v1: the events to record')
+    .option('--audit-log-path <file>', 'file for audit events (default: audit-events.log)')
+    .option('--audit-log-maxsize <megabytes>', 'size of one file', Number, 100)
+    .option('--audit-log-maxbackup <number>', 'number of old files to keep', Number, 4)
+    .option(
+      '--audit-log-maxage <days>',
+      'age at which old files are removed (default: never)',
+      Number,
+    )
+    .option(
+      '--audit-webhook-config-file <kubeconfig>',
+      'kubeconfig of a webhook that receives audit events',
+    )
+    .option('--audit-webhook-batch-max-size <number>', 'events in one batch', Number, 400)
+    .option(
+      '--audit-webhook-batch-max-wait <duration>',
+      'time to wait for further events of a batch',
+      '30s',
+    )
+    .option('--audit-webhook-batch-buffer-size <number>', 'events that may wait', Number, 10_000)
 }

@@ -3,11 +3,15 @@ import type { Command } from 'commander'
 /** Adds them to a role; `prefix` is its default, which no other role has. */
 export function withEtcdOptions(command: Command, prefix: string): Command {
   return command
-    .option('--etcd-servers <urls>', 'keep the state in this etcd, with commas between', toUrls)
+    .option(
+      '--etcd-servers <urls>',
+      'keep the state in this etcd; URLs separated by commas',
+      toUrls,
+    )
     .option('--etcd-cafile <file>', 'authority of etcd, PEM (default: those of the system)')
     .option('--etcd-certfile <file>', 'client certificate for etcd, PEM')
     .option('--etcd-keyfile <file>', 'its key, PEM')
-    .option('--etcd-prefix <path>', 'under which all keys are', prefix)
+    .option('--etcd-prefix <path>', 'prefix of all keys', prefix)
 }
 
 function toUrls(text: string): string[] {

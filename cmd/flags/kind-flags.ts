@@ -5,7 +5,7 @@ export function withKindOptions(command: Command): Command {
   return command
     .option(
       '--runtime-config <list>',
-      'APIs to serve or not: api/beta=true, <group>/<version>[/<resource>]=true (repeatable)',
+      'APIs to switch on or off: api/beta=true, <group>/<version>[/<resource>]=true (repeatable)',
       joined,
     )
     .option(

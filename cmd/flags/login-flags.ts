@@ -10,6 +10,6 @@ export function withLoginOptions(command: Command): Command {
     .option('--login-scope <scope>', 'scope that "skerry login" requests (repeatable)', collect, [])
     .option(
       '--renew-user-certificates',
-      "users' certificates of this hub's authority renew themselves (default: they end)",
+      "let users' certificates of this hub's authority renew themselves (default: they expire)",
     )
 }

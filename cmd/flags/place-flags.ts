@@ -11,7 +11,7 @@ export interface PlaceFlags {
 export function withPlaceOptions(command: Command): Command {
   return command
     .option('--provider <text>', 'provider of the place, for the Cluster object')
-    .option('--region <text>', 'where it is, for the Cluster object')
+    .option('--region <text>', 'region of the place, for the Cluster object')
     .option('--zone <text>', 'zone of the Cluster object (repeatable)', collect, [])
     .option('--label <key=value>', 'label of the Cluster object (repeatable)', collectLabel, {})
 }

@@ -5,7 +5,7 @@ const dayMs = 24 * 3_600_000
 
 export interface RegistrationFlags {
   requireAcceptance: boolean | undefined
-  reEnrolmentGrace: number
+  reEnrolmentGrace: number | undefined
 }
 
 export function withRegistrationOptions(command: Command): Command {
@@ -16,14 +16,14 @@ export function withRegistrationOptions(command: Command): Command {
     )
     .option(
       '--re-enrolment-grace <duration>',
-      'for how long after its end a certificate still renews itself, e.g. 12h, 30d; 0: not at all',
+      'how long after its end a certificate still renews itself, e.g. 12h; 0: not at all (default: 30d)',
       toGraceMs,
-      registrationDefaults.reEnrolmentGraceMs,
     )
 }
 
 export function registrationRulesOf(flags: RegistrationFlags): RegistrationRules {
-  const { requireAcceptance = false, reEnrolmentGrace } = flags
+  const { requireAcceptance = false } = flags
+  const { reEnrolmentGrace = registrationDefaults.reEnrolmentGraceMs } = flags
   return { requiresAcceptance: requireAcceptance, reEnrolmentGraceMs: reEnrolmentGrace }
 }
 

@@ -92,7 +92,7 @@ export function isDiskFull`,
 export class RateLimit`,
   },
   {
-    proof: 'argv, env and signals are read in cmd only',
+    proof: 'no package reads argv, env or signals',
     test: 'tidy.test.ts',
     file: 'packages/base/message-of.ts',
     find: 'export function messageOf',
