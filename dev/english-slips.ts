@@ -50,6 +50,7 @@ function paragraphsOf(markdown: string): string[] {
   const prose = markdown
     .replaceAll(/^( *)```[\s\S]*?^ *```$/gm, '')
     .replaceAll(/“[^”]*”/g, '“”')
+    .replaceAll(/`[^`\n]*`/g, '``')
     .replaceAll(/^\|.*$/gm, '')
   return prose
     .split(/\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )/)

@@ -148,4 +148,12 @@ This`,
 
 export interface WorkQueueOptions {`,
   },
+  {
+    proof: 'comments and documents keep to the rules of English, but for a number that falls',
+    test: 'tidy.test.ts',
+    file: 'packages/controller-runtime/work-queue.ts',
+    find: 'export interface WorkQueueOptions {',
+    replace: `/** Of a queue, whoever asks. */
+export interface WorkQueueOptions {`,
+  },
 ]
