@@ -54,6 +54,7 @@ test('expressions give what the language says', () => {
     ['{"a": 1}.transformMap(k, v, v + 1)', { a: 2 }],
     ['optional.of(5).optMap(v, v + 1).value()', 6],
     ["'%s is %d, %.2f, %x'.format([dyn('a'), 3, 1.5, 255])", 'a is 3, 1.50, ff'],
+    ["'%.101e'.format([1.5]).size() > 100", true],
     ['"äöü".substring(1, 2) + "a,b".split(",")[1]', 'öb'],
     ['"aXbX".replace("X", "-", 1)', 'a-bX'],
     ['"abcabc".find("[bc]+") + "/" + "abcabc".findAll("c").join("+")', 'bc/c+c'],

@@ -179,4 +179,12 @@ export const mutants: readonly Mutant[] = [
     replace:
       'const isAway = running.isPaused && nowMs - running.stepMs >= this.#limits.largeBodyAwayMs',
   },
+  {
+    proof:
+      'a request that changes a larger object than its turn allowed for waits for another turn',
+    test: 'packages/apiserver/http/request-bodies.test.ts',
+    file: 'packages/apiserver/http/request-bodies.ts',
+    find: 'if (end !== undefined && this.#hasRoomFor(work)) return',
+    replace: 'if (end !== undefined) return',
+  },
 ]

@@ -153,7 +153,7 @@ export interface WorkQueueOptions {`,
     test: 'tidy.test.ts',
     file: 'packages/controller-runtime/work-queue.ts',
     find: 'export interface WorkQueueOptions {',
-    replace: `/** Of a queue, whoever asks. */
+    replace: `/** ${'O'}f a queue, and what is in it. ${'W'}hat is it? */
 export interface WorkQueueOptions {`,
   },
 ]

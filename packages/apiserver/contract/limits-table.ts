@@ -17,6 +17,8 @@ export interface ApiServerLimits {
    */
   readonly largeBodyBytes: number
   readonly largeBodiesAtOnceMax: number
+  /** Large bodies at once, including those whose requests wait for another server, such as a webhook. */
+  readonly largeBodiesOpenMax: number
   /**
    * The bytes of all large bodies in progress, including the stored objects that they change. A body
    * that exceeds it runs alone.
@@ -120,6 +122,7 @@ export const apiServerLimits: ApiServerLimits = Object.freeze({
   bodiesBytesPerUserMax: 24 * 1024 * 1024,
   largeBodyBytes: 256 * 1024,
   largeBodiesAtOnceMax: 4,
+  largeBodiesOpenMax: 16,
   largeBytesAtOnceMax: 2 * 1024 * 1024,
   largeBodyRestMsMax: 10_000,
   largeBodyAwayMs: 1_000,

@@ -10,6 +10,7 @@ const limits = {
   bodiesBytesPerUserMax: 600,
   largeBodyBytes: 100,
   largeBodiesAtOnceMax: 2,
+  largeBodiesOpenMax: 4,
   largeBytesAtOnceMax: 400,
   largeBodyRestMsMax: 10_000,
   largeBodyAwayMs: 1_000,
@@ -110,6 +111,31 @@ test('a request that waits for a webhook leaves its room to those that the webho
   assert.deepEqual(begun, ['asks a webhook'])
   await clock.advance(1)
   assert.deepEqual(begun, ['asks a webhook', 'sent by it'])
+})
+
+test('requests that wait for webhooks leave their places, up to a bound', async () => {
+  const { clock, begun, send } = scene()
+  for (const name of ['a', 'b', 'c', 'd', 'e']) send(name, name, 110)
+  await clock.advance(999)
+  assert.deepEqual(begun, ['a', 'b'])
+  await clock.advance(1)
+  assert.deepEqual(begun, ['a', 'b', 'c', 'd'])
+  await clock.advance(10_000)
+  assert.deepEqual(begun, ['a', 'b', 'c', 'd'])
+})
+
+test('a request that changes a larger object than its turn allowed for waits for another turn', async () => {
+  const { clock, begun, send } = scene()
+  const [alice, bob] = [send('alice', 'a', 150), send('bob', 'b', 150)]
+  await clock.advance(1)
+  assert.deepEqual(begun, ['a', 'b'])
+  await bob?.untilItsTurn(100)
+  void alice?.untilItsTurn(300).then(() => begun.push('a, larger'))
+  await clock.advance(900)
+  assert.deepEqual(begun, ['a', 'b'])
+  bob?.[Symbol.dispose]()
+  await clock.advance(1)
+  assert.deepEqual(begun, ['a', 'b', 'a, larger'])
 })
 
 test('whoever leaves while waiting gives its place to the next', async () => {

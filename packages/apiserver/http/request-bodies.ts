@@ -10,6 +10,7 @@ export type RequestBodyLimits = Pick<
   | 'bodiesBytesPerUserMax'
   | 'largeBodyBytes'
   | 'largeBodiesAtOnceMax'
+  | 'largeBodiesOpenMax'
   | 'largeBytesAtOnceMax'
   | 'largeBodyRestMsMax'
   | 'largeBodyAwayMs'
@@ -88,10 +89,17 @@ export class RequestBodies implements Disposable {
         held += bytes
       },
       untilItsTurn: async (storedBytes = 0) => {
-        work.bytes = Math.max(work.bytes, held + storedBytes)
-        if (isLarge || work.bytes <= this.#limits.largeBodyBytes) return
+        const bytes = Math.max(work.bytes, held + storedBytes)
+        const hasGrown = bytes > work.bytes
+        work.bytes = bytes
+        if (bytes <= this.#limits.largeBodyBytes || !hasGrown) return
         isLarge = true
-        if (isBounded) end = await this.#begin(user, work, signal)
+        if (!isBounded) return
+        // A request that turns out to be larger than its turn allowed for gives the turn back, and waits for another.
+        if (end !== undefined && this.#hasRoomFor(work)) return
+        if (end !== undefined) this.#leave(user)
+        end = undefined
+        end = await this.#begin(user, work, signal)
         // The request may have ended at the moment its turn came.
         if (isOver) end?.()
       },
@@ -157,6 +165,11 @@ export class RequestBodies implements Disposable {
     })
   }
 
+  #leave(user: string): void {
+    this.#running.delete(user)
+    this.#next()
+  }
+
   #end(user: string, startMs: number): void {
     this.#running.delete(user)
     const nowMs = this.#clock.monotonicMs()
@@ -173,11 +186,10 @@ export class RequestBodies implements Disposable {
       if (untilMs <= nowMs) this.#restUntilMs.delete(user)
     }
     for (const waiting of this.#waiting) {
-      if (this.#running.size >= this.#limits.largeBodiesAtOnceMax) return
+      if (this.#isFull()) return this.#lookAgain(this.#limits.largeBodyAwayMs)
       if (this.#running.has(waiting.user) || this.#restUntilMs.has(waiting.user)) continue
       // Smaller requests must not overtake it, because it might then wait forever.
-      if (!this.#hasRoomFor(waiting.work, nowMs))
-        return this.#lookAgain(this.#limits.largeBodyAwayMs)
+      if (!this.#hasRoomFor(waiting.work)) return this.#lookAgain(this.#limits.largeBodyAwayMs)
       this.#waiting = this.#waiting.filter((each) => each !== waiting)
       waiting.start()
     }
@@ -186,14 +198,26 @@ export class RequestBodies implements Disposable {
     if (resting.length > 0) this.#lookAgain(Math.min(...resting) - nowMs)
   }
 
+  #isFull(): boolean {
+    const { largeBodiesAtOnceMax, largeBodiesOpenMax } = this.#limits
+    return (
+      this.#running.size >= largeBodiesOpenMax || this.#present().length >= largeBodiesAtOnceMax
+    )
+  }
+
   /** Returns true for a request of any size if no other is in progress. */
-  #hasRoomFor(work: Work, nowMs: number): boolean {
-    let bytes = 0
-    for (const running of this.#running.values()) {
-      const isAway = !running.isPaused && nowMs - running.stepMs >= this.#limits.largeBodyAwayMs
-      if (!isAway) bytes += running.bytes
-    }
+  #hasRoomFor(work: Work): boolean {
+    const others = this.#present().filter((running) => running !== work)
+    const bytes = others.reduce((sum, running) => sum + running.bytes, 0)
     return bytes === 0 || bytes + work.bytes <= this.#limits.largeBytesAtOnceMax
+  }
+
+  /** The requests in progress, without those that wait for another server, such as a webhook. */
+  #present(): Work[] {
+    const awaySinceMs = this.#clock.monotonicMs() - this.#limits.largeBodyAwayMs
+    return [...this.#running.values()].filter(
+      ({ isPaused, stepMs }) => isPaused || stepMs > awaySinceMs,
+    )
   }
 
   #lookAgain(delayMs: number): void {

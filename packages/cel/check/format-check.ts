@@ -87,7 +87,7 @@ function* clausesOf(pattern: string): Generator<FormatClause> {
         }
       }
     }
-    const letter = pattern[at] ?? ''
+    const letter = String.fromCodePoint(pattern.codePointAt(at) ?? 0)
     if (Object.hasOwn(rules, letter)) yield { letter }
     else {
       const reason = `unrecognized formatting clause "${letter}"`

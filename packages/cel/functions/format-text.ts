@@ -47,7 +47,7 @@ const clauses: Readonly<Record<string, Clause>> = Object.freeze({
   f: (value, precision) => fraction(value, 'fixed-point', (number) => fixedText(number, precision)),
   e: (value, precision) =>
     fraction(value, 'scientific notation', (number) =>
-      number.toExponential(precision).replace(/e([+-])(\d)$/, 'e$10$2'),
+      number.toExponential(Math.min(precision, 100)).replace(/e([+-])(\d)$/, 'e$10$2'),
     ),
 })
 

@@ -165,7 +165,7 @@ export function checkRelativePath(path: string, field: string, found: Found): vo
 /** Checks a path that a volume may write: relative, and not reserved for the volume itself. */
 export function checkProjectedPath(path: string, field: string, found: Found): void {
   checkRelativePath(path, field, found)
-  if (path.startsWith('..') && !path.startsWith('../../api/')) {
+  if (path.startsWith('..') && !path.startsWith('../')) {
     found.push(fieldInvalid(field, path, "must not start with '..'"))
   }
 }
