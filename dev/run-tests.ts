@@ -87,12 +87,12 @@ async function runCheck(check: Check): Promise<boolean> {
 function filesOf(options: TestRequest): string[] {
   const folders = ['cmd', 'roles', 'packages', 'testing', 'dev']
   const patterns = ['*.test.ts', ...folders.map((folder) => `${folder}/**/*.test.ts`)]
-  if (!options.isQuick) patterns.push('dev/e2e/**/*.test.ts')
   return patterns
     .flatMap((pattern) => globSync(pattern, { cwd: root }))
     .filter((file) => !file.includes('node_modules'))
     .filter((file) => options.only.length === 0 || options.only.some((part) => file.includes(part)))
     .map((file) => join(root, file))
+    .filter((file) => !options.isQuick || !isEndToEnd(file))
 }
 
 /** Runs end-to-end files one by one and last, because each one owns the machine's containers. */
