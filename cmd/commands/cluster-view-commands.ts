@@ -17,7 +17,14 @@ function addList(cluster: Command): void {
     .description(
       'List the clusters: whether and since when they are connected, last contact, round trip, agents',
     )
-    .addOption(new Option('-o, --output <format>', 'format of the output').choices(['wide', 'json', 'yaml', 'name']))
+    .addOption(
+      new Option('-o, --output <format>', 'format of the output').choices([
+        'wide',
+        'json',
+        'yaml',
+        'name',
+      ]),
+    )
     .option('-w, --watch', 'keep running, and print a cluster again when it changes')
     .addHelpText(
       'after',
@@ -40,7 +47,9 @@ function addDescribe(cluster: Command): void {
       'Show everything that the hub knows about one cluster: its object, tunnels, agents and events',
     )
     .argument('<name>')
-    .addOption(new Option('-o, --output <format>', 'format of the output').choices(['json', 'yaml']))
+    .addOption(
+      new Option('-o, --output <format>', 'format of the output').choices(['json', 'yaml']),
+    )
     .addHelpText(
       'after',
       example('skerry cluster describe shop-7', 'skerry cluster describe shop-7 -o yaml'),

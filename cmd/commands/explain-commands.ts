@@ -15,7 +15,9 @@ export function addExplainCommand(program: Command): void {
     )
     .argument('<kind/name>', 'e.g. deployment/web, or deployments.apps/web')
     .option('-n, --namespace <name>', 'namespace of the object', 'default')
-    .addOption(new Option('-o, --output <format>', 'format of the output').choices(['json', 'yaml']))
+    .addOption(
+      new Option('-o, --output <format>', 'format of the output').choices(['json', 'yaml']),
+    )
     .addHelpText(
       'after',
       example(
