@@ -3,10 +3,9 @@ import type { CallExpr, Expr } from '../syntax/expr.ts'
 import type { Problem } from '../syntax/source.ts'
 
 interface ClauseRule {
-  readonly name: string
   readonly takes: ReadonlySet<CelType['kind']>
-  /** The accepted types as the error lists them. */
-  readonly taken: string
+  /** The sentence of the error that names the accepted types. */
+  readonly accepts: string
 }
 
 const integers = ['int', 'uint'] as const
@@ -24,23 +23,27 @@ const shownKinds = [
   'null',
 ] as const
 
+const hex = rule(
+  [...integers, 'string', 'bytes'],
+  'only integers, byte buffers, and strings can be formatted as hex',
+)
+
 const rules: Readonly<Record<string, ClauseRule>> = Object.freeze({
   s: rule(
-    'string clause',
     shownKinds,
-    'strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps',
+    'string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps',
   ),
-  d: rule('decimal clause', integers, 'integers'),
-  x: rule('', [...integers, 'string', 'bytes'], 'integers, byte buffers, and strings'),
-  X: rule('', [...integers, 'string', 'bytes'], 'integers, byte buffers, and strings'),
-  o: rule('octal clause', integers, 'integers'),
-  b: rule('', [...integers, 'bool'], 'integers and bools'),
-  f: rule('fixed-point clause', ['double', 'string'], 'doubles'),
-  e: rule('scientific clause', ['double', 'string'], 'doubles'),
+  d: rule(integers, 'decimal clause can only be used on integers'),
+  x: hex,
+  X: hex,
+  o: rule(integers, 'octal clause can only be used on integers'),
+  b: rule([...integers, 'bool'], 'only integers and bools can be formatted as binary'),
+  f: rule(['double', 'string'], 'fixed-point clause can only be used on doubles'),
+  e: rule(['double', 'string'], 'scientific clause can only be used on doubles'),
 })
 
-function rule(name: string, takes: readonly CelType['kind'][], taken: string): ClauseRule {
-  return { name, takes: new Set([...takes, 'dyn', 'error', 'parameter']), taken }
+function rule(takes: readonly CelType['kind'][], accepts: string): ClauseRule {
+  return { takes: new Set([...takes, 'dyn', 'error', 'parameter']), accepts }
 }
 
 /**
@@ -103,13 +106,7 @@ function precisionProblem(reason: string): string {
 function refusal(letter: string, type: CelType | undefined): string | undefined {
   const found = rules[letter]
   if (found === undefined || type === undefined || found.takes.has(type.kind)) return undefined
-  const { name, taken } = found
-  const way = { x: 'hex', X: 'hex', b: 'binary' }[letter]
-  const said =
-    name === ''
-      ? `only ${taken} can be formatted as ${way}`
-      : `${name} can only be used on ${taken}`
-  return `error during formatting: ${said}, was given ${givenName(type)}`
+  return `error during formatting: ${found.accepts}, was given ${givenName(type)}`
 }
 
 const longNames: Readonly<Record<string, string>> = Object.freeze({
