@@ -8,9 +8,28 @@ import {
   type PodBridgePlan,
 } from './pod-bridge-plan.ts'
 
-const bridge: HostLink = { name: 'skerry0', master: '', isUp: true, addresses: ['10.42.0.1/24'] }
-const cable: HostLink = { name: 'veth1', master: 'skerry0', isUp: true, addresses: [] }
-const other: HostLink = { name: 'eth0', master: '', isUp: true, addresses: ['192.168.0.9/24'] }
+const mac = '0a:58:0a:2a:00:01'
+const bridge: HostLink = {
+  name: 'skerry0',
+  master: '',
+  isUp: true,
+  mac,
+  addresses: ['10.42.0.1/24'],
+}
+const cable: HostLink = {
+  name: 'veth1',
+  master: 'skerry0',
+  isUp: true,
+  mac: 'be:00:00:00:00:01',
+  addresses: [],
+}
+const other: HostLink = {
+  name: 'eth0',
+  master: '',
+  isUp: true,
+  mac: 'be:00:00:00:00:02',
+  addresses: ['192.168.0.9/24'],
+}
 
 const well: PodBridgeFacts = {
   bridge: 'skerry0',
@@ -24,7 +43,18 @@ const cases: [string, Partial<PodBridgeFacts>, Partial<PodBridgePlan>][] = [
   [
     'the bridge is gone',
     { links: [{ ...cable, master: '' }, other] },
-    { makeBridge: true, addAddresses: ['10.42.0.1/24'], raiseBridge: true, attach: ['veth1'] },
+    {
+      makeBridge: true,
+      setMac: mac,
+      addAddresses: ['10.42.0.1/24'],
+      raiseBridge: true,
+      attach: ['veth1'],
+    },
+  ],
+  [
+    'the bridge has the hardware address of a pod',
+    { links: [{ ...bridge, mac: cable.mac }, cable] },
+    { setMac: mac },
   ],
   [
     'the bridge has lost its address',
@@ -65,6 +95,7 @@ const cases: [string, Partial<PodBridgeFacts>, Partial<PodBridgePlan>][] = [
 
 const nothing: PodBridgePlan = {
   makeBridge: false,
+  setMac: undefined,
   addAddresses: [],
   raiseBridge: false,
   attach: [],

@@ -6,6 +6,8 @@ export interface HostLink {
   /** The bridge that it is plugged into, or nothing. */
   master: string
   isUp: boolean
+  /** The hardware address, e.g. 0a:58:0a:2a:00:01; empty if the device has none. */
+  mac: string
   /** The addresses with prefix lengths, e.g. 10.42.0.1/24. */
   addresses: readonly string[]
 }
@@ -23,6 +25,8 @@ export interface PodBridgeFacts {
 /** The node carries the fields out in this order. */
 export interface PodBridgePlan {
   readonly makeBridge: boolean
+  /** The hardware address that the bridge must get; undefined if it has the right one. */
+  readonly setMac: string | undefined
   readonly addAddresses: readonly string[]
   readonly raiseBridge: boolean
   /** The links that are not attached to the bridge. */
@@ -39,11 +43,13 @@ export function planPodBridge(facts: PodBridgeFacts): PodBridgePlan {
   const { bridge, sandboxes, links } = facts
   const present = links.find(({ name }) => name === bridge)
   const gateways = facts.podCidrs.flatMap((cidr) => gatewayOf(cidr) ?? [])
+  const mac = gateways[0] === undefined ? undefined : macOf(gateways[0])
   const problems = gateways.flatMap((gateway) => takenBy(gateway, facts))
   const byName = new Map(links.map((link) => [link.name, link]))
   const cabled = sandboxes.filter(({ hostLink }) => hostLink !== '')
   return {
     makeBridge: present === undefined,
+    setMac: mac === present?.mac ? undefined : mac,
     addAddresses: gateways.filter((gateway) => !present?.addresses.includes(gateway)),
     raiseBridge: !present?.isUp,
     attach: cabled.flatMap(({ hostLink }) => {
@@ -63,8 +69,19 @@ export function planPodBridge(facts: PodBridgeFacts): PodBridgePlan {
 }
 
 export function isNothing(plan: PodBridgePlan): boolean {
-  const { makeBridge, raiseBridge, addAddresses, attach, reserve } = plan
-  return !makeBridge && !raiseBridge && addAddresses.length + attach.length + reserve.length === 0
+  const { makeBridge, setMac, raiseBridge, addAddresses, attach, reserve } = plan
+  if (makeBridge || setMac !== undefined || raiseBridge) return false
+  return addAddresses.length + attach.length + reserve.length === 0
+}
+
+/**
+ * A bridge without a hardware address of its own takes the lowest of its ports': it changes when a pod starts
+ * or ends, and what the other pods then send through it is lost until they have learned the new one. Derived
+ * from the IP address, it is also the same when the bridge has to be made again.
+ */
+function macOf(gateway: string): string {
+  const octets = addressIn(gateway).split('.')
+  return ['0a', '58', ...octets.map((one) => Number(one).toString(16).padStart(2, '0'))].join(':')
 }
 
 function takenBy(gateway: string, { bridge, links }: PodBridgeFacts): string[] {

@@ -132,12 +132,13 @@ export class PodBridge implements PodNetwork {
   }
 
   #report(plan: PodBridgePlan): void {
-    const { lost, attach, reserve, makeBridge } = plan
+    const { lost, attach, reserve, makeBridge, setMac } = plan
     if (lost.length > 0)
       this.#deps.log.info('Pods have lost their network', { sandboxes: lost.join(',') })
     if (isNothing(plan)) return
     this.#deps.log.info('Pod network is put in order', {
       bridge: makeBridge,
+      mac: setMac,
       cables: attach.join(','),
       addresses: reserve.map(({ address }) => address).join(','),
     })
@@ -146,6 +147,7 @@ export class PodBridge implements PodNetwork {
   async #carryOut(plan: PodBridgePlan): Promise<void> {
     const { podBridge: bridge } = this.#config
     if (plan.makeBridge) await ip('link', 'add', bridge, 'type', 'bridge')
+    if (plan.setMac !== undefined) await ip('link', 'set', bridge, 'address', plan.setMac)
     for (const address of plan.addAddresses) await ip('address', 'replace', address, 'dev', bridge)
     if (plan.raiseBridge) await ip('link', 'set', bridge, 'up')
     for (const link of plan.attach) await attach(link, bridge)
@@ -189,6 +191,7 @@ async function ip(...args: string[]): Promise<void> {
 interface WireLink {
   ifname?: string
   master?: string
+  address?: string
   flags?: string[]
   addr_info?: { local?: string; prefixlen?: number }[]
 }
@@ -197,7 +200,7 @@ async function readLinks(): Promise<HostLink[]> {
   const { stdout } = await execute('ip', ['-json', 'address'], { maxBuffer: 16 * 1024 * 1024 })
   // These are iproute2's own field names; each is checked below.
   const links = JSON.parse(stdout) as WireLink[]
-  return links.flatMap(({ ifname, master = '', flags = [], addr_info = [] }) =>
+  return links.flatMap(({ ifname, master = '', address = '', flags = [], addr_info = [] }) =>
     ifname === undefined
       ? []
       : [
@@ -205,6 +208,7 @@ async function readLinks(): Promise<HostLink[]> {
             name: ifname,
             master,
             isUp: flags.includes('UP'),
+            mac: address,
             addresses: addr_info.map(({ local, prefixlen }) => `${local}/${prefixlen}`),
           },
         ],
