@@ -1,7 +1,10 @@
 /** Accounts for the body of one request, from its first byte until its answer is ready. */
 export interface BodyShare extends Disposable {
-  /** Throws TooManyRequests if the bodies of this user, or of all users, would exceed their limit. */
-  add(bytes: number): void
+  /**
+   * Throws TooManyRequests if the bodies of this user, or of all users, would exceed their limit. Resolves when more
+   * may be read; undefined if that is at once.
+   */
+  add(bytes: number): Promise<void> | undefined
   /**
    * Resolves when a body of this size, together with `storedBytes` that are stored already, may be
    * processed. Rejects with the signal's reason.

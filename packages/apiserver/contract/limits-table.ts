@@ -16,6 +16,10 @@ export interface ApiServerLimits {
    * as its processing.
    */
   readonly largeBodyBytes: number
+  /** A body's first bytes that are read as they arrive; the rest is read in turns. */
+  readonly freeReadBytes: number
+  /** The bytes of bodies that are read in turns in one pass of the event loop. */
+  readonly readBytesPerPass: number
   readonly largeBodiesAtOnceMax: number
   /** Large bodies at once, including those whose requests wait for another server, such as a webhook. */
   readonly largeBodiesOpenMax: number
@@ -121,6 +125,8 @@ export const apiServerLimits: ApiServerLimits = Object.freeze({
   bodiesBytesMax: 96 * 1024 * 1024,
   bodiesBytesPerUserMax: 24 * 1024 * 1024,
   largeBodyBytes: 256 * 1024,
+  freeReadBytes: 32 * 1024,
+  readBytesPerPass: 512 * 1024,
   largeBodiesAtOnceMax: 4,
   largeBodiesOpenMax: 16,
   largeBytesAtOnceMax: 2 * 1024 * 1024,

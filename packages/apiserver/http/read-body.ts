@@ -21,8 +21,9 @@ export async function readBody(
         `Request entity too large: limit is ${bytesMax}`,
       )
     }
-    held?.add(part.length)
     parts.push(part)
+    const more = held?.add(part.length)
+    if (more !== undefined) await more
   }
   await held?.untilItsTurn()
   await held?.pause()

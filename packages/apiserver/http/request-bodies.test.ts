@@ -9,6 +9,8 @@ const limits = {
   bodiesBytesMax: 1_000,
   bodiesBytesPerUserMax: 600,
   largeBodyBytes: 100,
+  freeReadBytes: 100,
+  readBytesPerPass: 100,
   largeBodiesAtOnceMax: 2,
   largeBodiesOpenMax: 4,
   largeBytesAtOnceMax: 400,

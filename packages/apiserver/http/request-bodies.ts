@@ -2,6 +2,7 @@ import type { Clock, Timer } from '@skerry/base'
 import type { ApiServerLimits } from '../contract/limits-table.ts'
 import { tooManyRequests } from '../contract/status-answer.ts'
 import type { BodyShare } from '../contract/body-share.ts'
+import { ReadTurns } from './read-turns.ts'
 import { WorkTurns } from './work-turns.ts'
 
 export type RequestBodyLimits = Pick<
@@ -9,6 +10,8 @@ export type RequestBodyLimits = Pick<
   | 'bodiesBytesMax'
   | 'bodiesBytesPerUserMax'
   | 'largeBodyBytes'
+  | 'readBytesPerPass'
+  | 'freeReadBytes'
   | 'largeBodiesAtOnceMax'
   | 'largeBodiesOpenMax'
   | 'largeBytesAtOnceMax'
@@ -59,11 +62,13 @@ export class RequestBodies implements Disposable {
   #waiting: Waiting[] = []
   #timer: Timer | undefined
   readonly #work: WorkTurns
+  readonly #reads: ReadTurns
 
   constructor(limits: RequestBodyLimits, clock: Pick<Clock, 'monotonicMs' | 'setTimer'>) {
     this.#limits = limits
     this.#clock = clock
     this.#work = new WorkTurns({ clock, nextPass: setImmediate })
+    this.#reads = new ReadTurns({ bytesPerPass: limits.readBytesPerPass, nextPass: setImmediate })
   }
 
   get bytes(): number {
@@ -87,6 +92,7 @@ export class RequestBodies implements Disposable {
       add: (bytes) => {
         if (isBounded) this.#hold(user, bytes)
         held += bytes
+        return isBounded && held > this.#limits.freeReadBytes ? this.#reads.take(bytes) : undefined
       },
       untilItsTurn: async (storedBytes = 0) => {
         const bytes = Math.max(work.bytes, held + storedBytes)
