@@ -1,0 +1,259 @@
+import { isIPv4 } from 'node:net'
+import {
+  checkDnsLabel,
+  checkDnsSubdomain,
+  checkLabelValue,
+  checkQualifiedName,
+  fieldDuplicate,
+  fieldForbidden,
+  fieldInvalid,
+  fieldNotSupported,
+  fieldRequired,
+  type StatusCause,
+} from '@skerry/api'
+import {
+  edgeNetworkDefaults,
+  type CopiedFile,
+  type EdgeCluster,
+  type EdgeClusterSpec,
+  type Hook,
+  type MachineBlock,
+} from './edge-cluster.ts'
+import { expandAddresses, machinesMax, machinesOf } from './machine-addresses.ts'
+import { clusterNameOfEdge } from './edge-cluster.ts'
+
+/** Names become parts of others, as those of Clusters do. */
+const nameCharsMax = 48
+/** The bits of each node's share of the pod range. */
+const nodeBits = 24
+const attemptsMax = 1_000
+
+/** Returns everything that is wrong with an EdgeCluster, each with its field. */
+export function edgeClusterCauses(object: EdgeCluster): StatusCause[] {
+  const { spec } = object
+  const name = clusterNameOfEdge(object)
+  const nameField = spec.clusterName === undefined ? 'metadata.name' : 'spec.clusterName'
+  const causes = checkDnsLabel(name).map((why) => fieldInvalid(nameField, name, why))
+  if (name.length > nameCharsMax) {
+    causes.push(fieldInvalid(nameField, name, `must be no more than ${nameCharsMax} characters`))
+  }
+  causes.push(
+    ...serverCauses(spec),
+    ...networkCauses(spec),
+    ...unsupportedCauses(spec),
+    ...machinesCauses(spec),
+    ...(spec.files ?? []).flatMap((file, at) => fileCauses(`spec.files[${at}]`, file)),
+    ...(spec.hooks ?? []).flatMap((hook, at) => hookCauses(`spec.hooks[${at}]`, hook)),
+  )
+  const attempts = spec.retry?.attempts
+  if (attempts !== undefined && !(attempts >= 1 && attempts <= attemptsMax)) {
+    const why = `must be from 1 to ${attemptsMax}`
+    causes.push(fieldInvalid('spec.retry.attempts', attempts, why))
+  }
+  const kept = spec.deletion?.machines
+  if (kept !== undefined && !['Clean', 'Keep'].includes(kept)) {
+    causes.push(fieldNotSupported('spec.deletion.machines', kept, ['Clean', 'Keep']))
+  }
+  return causes
+}
+
+/** Returns the number of nodes for which the pod range has addresses. */
+export function nodesMaxOf({ network }: Partial<EdgeClusterSpec>): number {
+  const bits = Number((network?.podCIDR ?? edgeNetworkDefaults.podCIDR).split('/')[1])
+  return bits <= nodeBits ? 2 ** (nodeBits - bits) : 0
+}
+
+function serverCauses({ hubServer, apiNames = [], networkInterface }: EdgeClusterSpec) {
+  const causes: StatusCause[] = []
+  if (hubServer !== undefined && !/^https:\/\/[\w.-]+(:\d{1,5})?\/?$/.test(hubServer)) {
+    causes.push(fieldInvalid('spec.hubServer', hubServer, 'must be https://<host>[:<port>]'))
+  }
+  for (const [at, name] of apiNames.entries()) {
+    const why = isIPv4(name) ? [] : checkDnsSubdomain(name)
+    causes.push(...why.map((each) => fieldInvalid(`spec.apiNames[${at}]`, name, each)))
+  }
+  if (networkInterface !== undefined && !/^[\w.-]{1,15}$/.test(networkInterface)) {
+    const why = 'must be the name of a network interface, such as eth0'
+    causes.push(fieldInvalid('spec.networkInterface', networkInterface, why))
+  }
+  return causes
+}
+
+function networkCauses({ network = {}, machines = [] }: Partial<EdgeClusterSpec>): StatusCause[] {
+  const { podCIDR, serviceCIDR, dnsDomain } = { ...edgeNetworkDefaults, ...network }
+  const pods = rangeOf(podCIDR)
+  const services = rangeOf(serviceCIDR)
+  const causes: StatusCause[] = []
+  if (pods === undefined || pods.bits > nodeBits) {
+    const why = `must be an IPv4 range such as 10.42.0.0/16, with at most ${nodeBits} bits: each node has a /${nodeBits}`
+    causes.push(fieldInvalid('spec.network.podCIDR', podCIDR, why))
+  }
+  if (services === undefined || services.bits > 28) {
+    const why = 'must be an IPv4 range such as 10.43.0.0/16, with at most 28 bits'
+    causes.push(fieldInvalid('spec.network.serviceCIDR', serviceCIDR, why))
+  }
+  if (pods !== undefined && services !== undefined && overlap(pods, services)) {
+    const why = `must not overlap spec.network.podCIDR, ${podCIDR}`
+    causes.push(fieldInvalid('spec.network.serviceCIDR', serviceCIDR, why))
+  }
+  for (const { address } of machinesOf({ machines })) {
+    const own = isIPv4(address) ? { first: numberOf(address), bits: 32 } : undefined
+    for (const [field, range, text] of [
+      ['podCIDR', pods, podCIDR],
+      ['serviceCIDR', services, serviceCIDR],
+    ] as const) {
+      if (own === undefined || range === undefined || !overlap(own, range)) continue
+      const why = `contains the address of machine ${address}`
+      causes.push(fieldInvalid(`spec.network.${field}`, text, why))
+    }
+  }
+  const why = checkDnsSubdomain(dnsDomain)
+  causes.push(...why.map((each) => fieldInvalid('spec.network.dnsDomain', dnsDomain, each)))
+  return causes
+}
+
+interface Range {
+  readonly first: number
+  readonly bits: number
+}
+
+function rangeOf(cidr: string): Range | undefined {
+  const [address = '', bits = ''] = cidr.split('/')
+  if (!isIPv4(address) || !/^\d{1,2}$/.test(bits) || Number(bits) > 32 || Number(bits) < 8)
+    return undefined
+  const range = { first: numberOf(address), bits: Number(bits) }
+  return range.first % sizeOf(range) === 0 ? range : undefined
+}
+
+function numberOf(address: string): number {
+  return address.split('.').reduce((sum, octet) => sum * 256 + Number(octet), 0)
+}
+
+function sizeOf({ bits }: Range): number {
+  return 2 ** (32 - bits)
+}
+
+function overlap(a: Range, b: Range): boolean {
+  return a.first < b.first + sizeOf(b) && b.first < a.first + sizeOf(a)
+}
+
+/** Names what the kind has and cannot be made yet, before a machine is touched. */
+function unsupportedCauses({ highAvailability, store }: EdgeClusterSpec): StatusCause[] {
+  const causes: StatusCause[] = []
+  const type = highAvailability?.type ?? 'None'
+  if (type !== 'None') {
+    const why = `${type} needs several masters, which cannot be made yet: use None`
+    causes.push(fieldForbidden('spec.highAvailability.type', why))
+  }
+  if ((store?.type ?? 'SQLite') !== 'SQLite') {
+    causes.push(fieldForbidden('spec.store.type', 'cannot be made yet: use SQLite'))
+  }
+  return causes
+}
+
+function machinesCauses(spec: Partial<EdgeClusterSpec>): StatusCause[] {
+  const { machines = [] } = spec
+  const causes = machines.flatMap((block, at) => blockCauses(`spec.machines[${at}]`, block))
+  const planned = machinesOf(spec)
+  const seen = new Set<string>()
+  for (const { address } of planned) {
+    if (seen.has(address)) causes.push(fieldDuplicate('spec.machines', address))
+    seen.add(address)
+  }
+  if (planned.length > machinesMax) {
+    const why = `must be at most ${machinesMax} machines`
+    causes.push(fieldInvalid('spec.machines', planned.length, why))
+  }
+  const masters = planned.filter(({ role }) => role === 'Master')
+  if (masters.length === 0) {
+    causes.push(fieldRequired('spec.machines', 'one machine must have the role Master'))
+  }
+  if (masters.length > 1) {
+    const why = 'must name one machine of role Master: several cannot be made yet'
+    causes.push(fieldForbidden('spec.machines', why))
+  }
+  const nodesMax = nodesMaxOf(spec)
+  if (nodesMax > 0 && planned.length > nodesMax) {
+    const why = `the pod range has addresses for at most ${nodesMax} nodes`
+    causes.push(fieldInvalid('spec.machines', planned.length, why))
+  }
+  return causes
+}
+
+/** Any field may lack: the schema has checked types only. */
+function blockCauses(field: string, block: Partial<MachineBlock>): StatusCause[] {
+  const { addresses = [], port, user, role, credentials, labels = {}, hostKeys = [] } = block
+  const causes: StatusCause[] = []
+  if (addresses.length === 0) causes.push(fieldRequired(`${field}.addresses`))
+  for (const [at, text] of addresses.entries()) {
+    const answer = expandAddresses(text)
+    if (typeof answer !== 'string') continue
+    causes.push(fieldInvalid(`${field}.addresses[${at}]`, text, answer))
+  }
+  if (port !== undefined && !(port >= 1 && port <= 65_535)) {
+    causes.push(fieldInvalid(`${field}.port`, port, 'must be from 1 to 65535'))
+  }
+  if (user !== undefined && !/^[a-z_][a-z0-9_.-]{0,31}$/i.test(user)) {
+    causes.push(fieldInvalid(`${field}.user`, user, 'must be the name of a user on the machine'))
+  }
+  if (role !== undefined && !['Master', 'Node'].includes(role)) {
+    causes.push(fieldNotSupported(`${field}.role`, role, ['Master', 'Node']))
+  }
+  const secret = credentials?.name ?? ''
+  if (secret === '') causes.push(fieldRequired(`${field}.credentials.name`))
+  else causes.push(...objectName(`${field}.credentials.name`, secret))
+  for (const [at, key] of hostKeys.entries()) {
+    if (/^SHA256:[A-Za-z0-9+/]{43}$/.test(key)) continue
+    const why = 'must be a fingerprint such as ssh-keygen -lf prints: SHA256:<43 characters>'
+    causes.push(fieldInvalid(`${field}.hostKeys[${at}]`, key, why))
+  }
+  for (const [key, value] of Object.entries(labels)) {
+    const why = [...checkQualifiedName(key), ...checkLabelValue(value)]
+    causes.push(...why.map((each) => fieldInvalid(`${field}.labels`, `${key}=${value}`, each)))
+  }
+  return causes
+}
+
+function fileCauses(field: string, { from, path, mode }: CopiedFile): StatusCause[] {
+  const causes: StatusCause[] = []
+  const { configMap, secret, key } = from ?? {}
+  if ((configMap === undefined) === (secret === undefined)) {
+    causes.push(fieldRequired(`${field}.from`, 'exactly one of configMap and secret must be set'))
+  } else {
+    causes.push(...objectName(`${field}.from`, configMap ?? secret ?? ''))
+  }
+  causes.push(...keyCauses(`${field}.from.key`, key))
+  if (!isCleanPath(path)) {
+    const why = 'must be an absolute path without . and .. and special characters'
+    causes.push(fieldInvalid(`${field}.path`, path, why))
+  }
+  if (mode !== undefined && !/^0?[0-7]{3}$/.test(mode)) {
+    causes.push(fieldInvalid(`${field}.mode`, mode, 'must be three octal digits, such as 0644'))
+  }
+  return causes
+}
+
+function isCleanPath(path: string | undefined): boolean {
+  if (path === undefined || path.length > 4_095 || !/^(\/[\w.+@:-]+)+$/.test(path)) return false
+  return !path.split('/').some((part) => part === '.' || part === '..')
+}
+
+function hookCauses(field: string, { when, configMap, key }: Hook): StatusCause[] {
+  const causes: StatusCause[] = []
+  if (!['BeforeInstall', 'AfterInstall'].includes(when)) {
+    causes.push(fieldNotSupported(`${field}.when`, when, ['BeforeInstall', 'AfterInstall']))
+  }
+  causes.push(...objectName(`${field}.configMap`, configMap))
+  causes.push(...keyCauses(`${field}.key`, key))
+  return causes
+}
+
+function objectName(field: string, name: string): StatusCause[] {
+  return checkDnsSubdomain(name).map((why) => fieldInvalid(field, name, why))
+}
+
+function keyCauses(field: string, key: string | undefined): StatusCause[] {
+  if (key === undefined || key === '') return [fieldRequired(field)]
+  if (/^[-._a-zA-Z0-9]{1,253}$/.test(key)) return []
+  return [fieldInvalid(field, key, 'must be a key of a ConfigMap or Secret')]
+}

@@ -1,0 +1,194 @@
+import type { KubeObject } from '@skerry/api'
+import type { TypedResource } from '@skerry/client'
+import { hubGroup } from '../access/cluster-access.ts'
+import type { ClusterCondition } from '../cluster/cluster.ts'
+
+/**
+ * A hub.skerry.io/v1alpha1 EdgeCluster: machines with an operating system and SSH, of which the hub makes a site
+ * with its nodes. Its Secrets and ConfigMaps are in its own namespace.
+ */
+export interface EdgeCluster extends KubeObject {
+  spec: EdgeClusterSpec
+  status?: EdgeClusterStatus
+}
+
+export interface EdgeClusterSpec {
+  /** The name for people. */
+  displayName?: string
+  /** The name of the Cluster on the hub. If omitted, the object's own name. */
+  clusterName?: string
+  /** The URL https://host:port at which the machines reach the hub. If omitted, the hub's own address. */
+  hubServer?: string
+  /** The interface whose first IPv4 address is the machine's in the cluster. If omitted, the one SSH was answered on. */
+  networkInterface?: string
+  network?: EdgeNetwork
+  /** Further names and addresses of the site's API, for its certificate. */
+  apiNames?: string[]
+  machines: MachineBlock[]
+  /** How clients reach several masters. Only None, one master, can be made so far. */
+  highAvailability?: { type?: 'None' | 'VirtualIP' | 'Balancer'; address?: string; port?: number }
+  /** Where the site keeps its objects. Only SQLite can be made so far. */
+  store?: { type?: 'SQLite' | 'Etcd' }
+  files?: CopiedFile[]
+  hooks?: Hook[]
+  /** The names of steps that are not done. */
+  skipSteps?: string[]
+  retry?: RetryLimits
+  /** While true, no step begins. The step that runs is finished. */
+  paused?: boolean
+  deletion?: EdgeDeletion
+}
+
+export interface EdgeNetwork {
+  /** The range of pods' addresses; default 10.42.0.0/16. */
+  podCIDR?: string
+  /** The range of services' addresses; default 10.43.0.0/16. */
+  serviceCIDR?: string
+  /** The cluster's DNS domain; default cluster.local. */
+  dnsDomain?: string
+}
+
+/** Machines that have everything but their address in common. */
+export interface MachineBlock {
+  /** IP addresses and DNS names; `10.0.0.[11-14]` stands for four addresses. */
+  addresses: string[]
+  /** The port of SSH; default 22. */
+  port?: number
+  /** The user of SSH; default root. Others need sudo. */
+  user?: string
+  /** The Secret with password, or ssh-privatekey and, if the key has one, passphrase; and sudo-password. */
+  credentials: { name: string }
+  /** The fingerprints, SHA256:…, of which the machine must show one. */
+  hostKeys?: string[]
+  /** Whether the first fingerprint that a machine shows is accepted and kept. Default: false. */
+  acceptNewHostKeys?: boolean
+  /** Master runs the control plane and a node; Node only a node. Default: Node. */
+  role?: MachineRole
+  /** The labels of the nodes. */
+  labels?: Record<string, string>
+}
+
+export type MachineRole = 'Master' | 'Node'
+
+/** A key of a ConfigMap or Secret that becomes a file on each machine, before the first hook. */
+export interface CopiedFile {
+  from: { configMap?: string; secret?: string; key: string }
+  /** The absolute path on the machine. */
+  path: string
+  /** The permissions in octal digits; default 0644, and 0600 for Secrets. */
+  mode?: string
+}
+
+/** A script of a ConfigMap that each machine runs as root, with its own first line. */
+export interface Hook {
+  when: 'BeforeInstall' | 'AfterInstall'
+  configMap: string
+  key: string
+}
+
+export interface RetryLimits {
+  /** How often a step is tried before it has failed; default 10. */
+  attempts?: number
+}
+
+export interface EdgeDeletion {
+  /** Clean removes everything of Skerry from the machines; Keep leaves them running. Default: Clean. */
+  machines?: 'Clean' | 'Keep'
+}
+
+export type EdgeClusterPhase =
+  | 'Pending'
+  | 'Running'
+  | 'Waiting'
+  | 'Paused'
+  | 'Cancelled'
+  | 'Failed'
+  | 'Ready'
+  | 'Deleting'
+
+export interface EdgeClusterStatus {
+  phase?: EdgeClusterPhase
+  observedGeneration?: number
+  /** The name of the Cluster on the hub. */
+  clusterName?: string
+  /** The number of nodes for which the pod range has addresses. */
+  nodesMax?: number
+  machines?: MachineStatus[]
+  /** In the order in which they are done. */
+  steps?: StepStatus[]
+  conditions?: ClusterCondition[]
+}
+
+export interface MachineStatus {
+  address: string
+  role: MachineRole
+  /** The fingerprint that the machine showed and that was accepted. */
+  hostKey?: string
+  /** The fingerprint that the machine showed and that is not accepted yet. */
+  unknownHostKey?: string
+  /** Whether a step has changed the machine, so that it must be cleaned one day. */
+  isChanged?: boolean
+}
+
+export type StepState = 'Waiting' | 'Running' | 'Done' | 'Skipped' | 'Failed' | 'Cancelled'
+
+/** One step on one machine, or on the hub. */
+export interface StepStatus {
+  name: string
+  /** The address of the machine; omitted for steps of the whole cluster. */
+  machine?: string
+  state: StepState
+  /** How often it was tried. */
+  attempt?: number
+  startTime?: string
+  finishTime?: string
+  /** When it is tried again. */
+  nextTime?: string
+  /** The error of the last attempt, or the result. */
+  message?: string
+  /** The last lines that the last attempt printed. */
+  output?: string
+}
+
+export const edgeClusterResource: TypedResource<EdgeCluster> = Object.freeze({
+  group: hubGroup,
+  version: 'v1alpha1',
+  resource: 'edgeclusters',
+  isNamespaced: true,
+})
+
+/** Set while machines may hold something of the cluster. */
+export const edgeClusterFinalizer = 'hub.skerry.io/edge-cluster'
+
+/**
+ * What a person asks for by annotation; the hub removes each when it has acted. Retry and skip name steps, as
+ * `Preflight` or `Preflight@10.0.0.11`, separated by commas; retry also takes `*` for every failed step.
+ */
+export const edgeClusterAsks = Object.freeze({
+  retry: 'hub.skerry.io/retry',
+  skip: 'hub.skerry.io/skip',
+  cancel: 'hub.skerry.io/cancel',
+  /** `10.0.0.11=SHA256:…`: this machine's host key is accepted and kept; several are separated by commas. */
+  acceptHostKeys: 'hub.skerry.io/accept-host-keys',
+})
+
+export const edgeNetworkDefaults = Object.freeze({
+  podCIDR: '10.42.0.0/16',
+  serviceCIDR: '10.43.0.0/16',
+  dnsDomain: 'cluster.local',
+})
+
+/** Returns a step's name as people write it. */
+export function stepText({ name, machine }: Pick<StepStatus, 'name' | 'machine'>): string {
+  return machine === undefined ? name : `${name}@${machine}`
+}
+
+export function clusterNameOfEdge({ metadata, spec }: EdgeCluster): string {
+  return spec.clusterName ?? metadata.name ?? ''
+}
+
+/** Returns the name of the ConfigMap with the log of a step. */
+export function stepLogName(edgeName: string, { name, machine }: StepStatus): string {
+  const parts = [edgeName, name.toLowerCase(), ...(machine === undefined ? [] : [machine])]
+  return parts.join('.')
+}
