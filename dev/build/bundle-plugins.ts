@@ -115,7 +115,7 @@ function builtinModule(path: string): string {
  * their imports take 150 kB.
  */
 const uncalled =
-  /node_modules\/(prom-client\/lib\/(cluster|defaultMetrics|pushgateway|summary)|pino\/lib\/(multistream|transport))\.js$/
+  /node_modules\/(prom-client\/lib\/(cluster|defaultMetrics|pushgateway|summary)|pino\/lib\/(multistream|transport)|cpu-features\/lib\/index)\.js$/
 
 /** Leaves these files out; a call of one throws. */
 export const leaveOut: Plugin = {
@@ -126,6 +126,23 @@ export const leaveOut: Plugin = {
       const text = JSON.stringify(`Cannot use ${file}: it is not in the bundle`)
       return { contents: `module.exports=function(){throw new Error(${text})}`, loader: 'js' }
     })
+  },
+}
+
+/**
+ * Gives two files of ssh2 the directory that they ask for when they load, without using it, and that a module
+ * without CommonJS lacks.
+ */
+export const nameDirectory: Plugin = {
+  name: 'name-directory',
+  setup(build) {
+    build.onLoad(
+      { filter: /node_modules\/ssh2\/lib\/(agent|.*\/poly1305)\.js$/ },
+      async ({ path }) => {
+        const text = await readFile(path, 'utf8')
+        return { contents: `var __dirname='';${text}`, loader: 'js' }
+      },
+    )
   },
 }
 

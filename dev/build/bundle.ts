@@ -2,7 +2,13 @@ import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/pro
 import { basename, dirname, join } from 'node:path'
 import { build, type BuildOptions, type OutputFile } from 'esbuild'
 import { engineFlags } from '../../roles/runtime/engine-flags.ts'
-import { inlineThread, leaveOut, openDoors, requireBuiltins } from './bundle-plugins.ts'
+import {
+  inlineThread,
+  leaveOut,
+  nameDirectory,
+  openDoors,
+  requireBuiltins,
+} from './bundle-plugins.ts'
 
 export interface BundleOptions {
   /**
@@ -70,7 +76,7 @@ function commonOptions(version: string): BuildOptions {
     legalComments: 'none',
     logLevel: 'silent',
 
-    plugins: [openDoors(join(root, 'packages')), requireBuiltins, leaveOut],
+    plugins: [openDoors(join(root, 'packages')), requireBuiltins, leaveOut, nameDirectory],
     define: { SKERRY_VERSION: JSON.stringify(version) },
     // Some CommonJS packages require() Node's built-in modules.
     banner: {

@@ -1,0 +1,102 @@
+import {
+  stepText,
+  type EdgeClusterSpec,
+  type MachineStatus,
+  type PlannedMachine,
+  type StepState,
+  type StepStatus,
+} from '@skerry/fleet-kinds'
+import type { Step, StepPlace } from './step.ts'
+
+/** One step on one machine, or once for the cluster. */
+export interface StepInstance {
+  readonly step: Step
+  /** Undefined for a step of the hub. */
+  readonly machine: PlannedMachine | undefined
+  /** As people write it: `Preflight@10.0.0.11`. */
+  readonly text: string
+}
+
+const finished: ReadonlySet<StepState> = new Set(['Done', 'Skipped'])
+
+/** Returns every step of a cluster in the order of the table, and for each step the machines in theirs. */
+export function instancesOf(
+  steps: readonly Step[],
+  machines: readonly PlannedMachine[],
+  known: readonly MachineStatus[],
+): StepInstance[] {
+  const statusOf = new Map(known.map((status) => [status.address, status]))
+  const of = (place: StepPlace): readonly (PlannedMachine | undefined)[] => {
+    if (place === 'hub') return [undefined]
+    return place === 'machines' ? machines : machines.filter(({ role }) => role === 'Master')
+  }
+  const applies = (step: Step, machine: PlannedMachine | undefined): boolean => {
+    const status = machine && statusOf.get(machine.address)
+    return status === undefined || step.appliesTo?.(status) !== false
+  }
+  return steps.flatMap((step) => {
+    const asked = of(step.place).filter((machine) => applies(step, machine))
+    return asked.map((machine) => {
+      const text = stepText({
+        name: step.name,
+        ...(machine === undefined ? {} : { machine: machine.address }),
+      })
+      return { step, machine, text }
+    })
+  })
+}
+
+/** Returns the status of each instance: what is known of it, or that it waits. What is not planned any more is left out. */
+export function statusesOf(
+  instances: readonly StepInstance[],
+  known: readonly StepStatus[],
+  { skipSteps = [] }: Pick<EdgeClusterSpec, 'skipSteps'>,
+): StepStatus[] {
+  const byText = new Map(known.map((status) => [stepText(status), status]))
+  return instances.map(({ step, machine, text }) => {
+    const status: StepStatus = byText.get(text) ?? {
+      name: step.name,
+      ...(machine === undefined ? {} : { machine: machine.address }),
+      state: 'Waiting',
+    }
+    const isSkipped = skipSteps.includes(step.name) || skipSteps.includes(text)
+    if (!isSkipped || status.state === 'Done') return status
+    return { ...status, state: 'Skipped', message: 'spec.skipSteps names it' }
+  })
+}
+
+/**
+ * Returns the instances that may begin now. An instance may begin when everything before it on its machine is
+ * finished, and everything before it on the master and the hub: nodes need a master, and do not wait for each other.
+ * The steps of the hub at the end wait for nothing but the master.
+ */
+export function readySteps(
+  instances: readonly StepInstance[],
+  statuses: readonly StepStatus[],
+  nowMs: number,
+): StepInstance[] {
+  const stateOf = new Map(statuses.map((status) => [stepText(status), status]))
+  const blocked = { all: false, machines: new Set<string>() }
+  const ready: StepInstance[] = []
+  for (const instance of instances) {
+    const { machine, text } = instance
+    const status = stateOf.get(text)
+    if (status === undefined || finished.has(status.state)) continue
+    const isBlocked =
+      blocked.all || (machine !== undefined && blocked.machines.has(machine.address))
+    const isDue = status.nextTime === undefined || Date.parse(status.nextTime) <= nowMs
+    const canRun = status.state === 'Waiting' || status.state === 'Running'
+    if (!isBlocked && canRun && isDue) ready.push(instance)
+    if (machine === undefined || machine.role === 'Master') blocked.all = true
+    else blocked.machines.add(machine.address)
+  }
+  return ready
+}
+
+/** Returns the time of the next attempt that is planned, in milliseconds; undefined if none is. */
+export function nextAttemptMs(statuses: readonly StepStatus[]): number | undefined {
+  const times = statuses.flatMap(({ state, nextTime }) =>
+    state === 'Waiting' && nextTime !== undefined ? [Date.parse(nextTime)] : [],
+  )
+  return times.length === 0 ? undefined : Math.min(...times)
+}

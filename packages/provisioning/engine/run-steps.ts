@@ -1,0 +1,208 @@
+import { messageOf, type Clock, type Logger, type Random } from '@skerry/base'
+import {
+  apiTime,
+  type EdgeCluster,
+  type PlannedMachine,
+  type StepStatus,
+} from '@skerry/fleet-kinds'
+import { provisioningBounds } from '../limits-table.ts'
+import { ShellError, type Shell } from '../shell/shell.ts'
+import { readySteps, type StepInstance } from './plan-steps.ts'
+import type { Redactor } from './redactor.ts'
+import type { StatusBook } from './status-book.ts'
+import { StepError, type HubSide, type StepContext } from './step.ts'
+
+const bounds = provisioningBounds.engine
+
+/** Everything that a run of steps needs from the outside. */
+export interface RunDeps {
+  readonly edge: EdgeCluster
+  readonly machines: readonly PlannedMachine[]
+  readonly master: PlannedMachine
+  readonly hub: HubSide
+  readonly book: StatusBook
+  readonly shells: Shells
+  readonly redactor: Redactor
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  /** Stores the log of an attempt. */
+  readonly keepLog: (step: StepStatus, text: string) => Promise<void>
+  /** Whether a person wants no further step to begin. */
+  readonly isHeld: () => boolean
+}
+
+/** Runs what may run until nothing may run now. A step that fails stops its own machine only. */
+export async function runSteps(
+  instances: readonly StepInstance[],
+  deps: RunDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const running = new Map<string, Promise<void>>()
+  for (;;) {
+    signal.throwIfAborted()
+    const ready = deps.isHeld() ? [] : readySteps(instances, deps.book.steps, deps.clock.now())
+    for (const instance of ready) {
+      if (running.has(instance.text) || running.size >= bounds.machinesAtOnce) continue
+      const run = runStep(instance, deps, signal).finally(() => running.delete(instance.text))
+      // Every error is waited for below; this keeps one from ending the process meanwhile.
+      run.catch(() => undefined)
+      running.set(instance.text, run)
+    }
+    if (running.size === 0) return
+    await Promise.race(running.values())
+  }
+}
+
+async function runStep(
+  { step, machine, text }: StepInstance,
+  deps: RunDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const { book, clock, redactor, log } = deps
+  const before = book.steps.find((each) => textOf(each) === text)
+  if (before === undefined) return
+  const { nextTime: _, finishTime: __, message: ___, output: ____, ...rest } = before
+  const started: StepStatus = {
+    ...rest,
+    state: 'Running',
+    attempt: (before.attempt ?? 0) + 1,
+    startTime: apiTime(clock.now()),
+  }
+  book.setStep(started)
+  const status = machine && book.machine(machine.address)
+  if (status !== undefined && step.changesMachine === true) {
+    book.setMachine({ ...status, isChanged: true })
+  }
+  // It is written before the step begins: after a crash the hub knows what may have been changed.
+  await book.save('Running')
+  const printed = new PrintedLines()
+  const context: StepContext = {
+    edge: deps.edge,
+    machines: deps.machines,
+    master: deps.master,
+    hub: deps.hub,
+    shellOf: (one) => deps.shells.open(one, signal),
+    print: (line) => printed.add(redactor.redact(line)),
+    conceal: (secrets) => redactor.add(secrets),
+    clock,
+    log,
+    signal,
+  }
+  let ended: StepStatus
+  try {
+    const result =
+      step.place === 'machines'
+        ? await step.act({ ...context, ...(await onMachine(machine, context)) })
+        : await step.act(context)
+    ended = { ...started, state: 'Done', ...shown(redactor.redact(result), printed) }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof ShellError && error.fault === 'unreachable' && machine !== undefined) {
+      await deps.shells.forget(machine)
+    }
+    const message = redactor.redact(messageOf(error))
+    printed.add(message)
+    ended = { ...afterFailure(started, error, deps), ...shown(message, printed) }
+    log.info('Step failed', { step: text, attempt: started.attempt, problem: message })
+  }
+  book.setStep({ ...ended, finishTime: apiTime(clock.now()) })
+  await deps.keepLog(book.steps.find((each) => textOf(each) === text) ?? ended, printed.text())
+  await book.save('Running')
+}
+
+function textOf({ name, machine }: StepStatus): string {
+  return machine === undefined ? name : `${name}@${machine}`
+}
+
+async function onMachine(
+  machine: PlannedMachine | undefined,
+  context: StepContext,
+): Promise<{ machine: PlannedMachine; shell: Shell }> {
+  if (machine === undefined) throw new Error('Cannot run step: it has no machine')
+  return { machine, shell: await context.shellOf(machine) }
+}
+
+/** Logins that are wrong and findings that only a person can mend are not tried again. */
+function isFinal(error: unknown): boolean {
+  if (error instanceof StepError) return error.isFinal
+  return error instanceof ShellError && ['host-key', 'login', 'root'].includes(error.fault)
+}
+
+function afterFailure(
+  started: StepStatus,
+  error: unknown,
+  { edge, clock, random }: RunDeps,
+): StepStatus {
+  const attempt = started.attempt ?? 1
+  const attemptsMax = edge.spec.retry?.attempts ?? bounds.attemptsDefault
+  if (isFinal(error) || attempt >= attemptsMax) return { ...started, state: 'Failed' }
+  const delayMs = Math.min(bounds.retryMsMax, bounds.retryMsMin * 2 ** (attempt - 1))
+  const nextMs = clock.now() + delayMs * (1 + random.next() / 2)
+  return { ...started, state: 'Waiting', nextTime: apiTime(nextMs + 999) }
+}
+
+function shown(message: string, printed: PrintedLines): Pick<StepStatus, 'message' | 'output'> {
+  const output = printed.last()
+  return {
+    message: message.slice(0, bounds.messageCharsMax),
+    ...(output === '' ? {} : { output }),
+  }
+}
+
+/** The lines of one attempt: the last ones for the status, and as many as fit for the log. */
+class PrintedLines {
+  #text = ''
+
+  add(text: string): void {
+    this.#text = `${this.#text}${text.trimEnd()}\n`.slice(-bounds.logBytesMax)
+  }
+
+  text(): string {
+    return this.#text
+  }
+
+  last(): string {
+    const lines = this.#text.trimEnd().split('\n').slice(-bounds.outputLines)
+    return lines.join('\n').slice(-bounds.outputCharsMax)
+  }
+}
+
+/** The machines that one run has opened, each at most once. */
+export class Shells implements AsyncDisposable {
+  readonly #openShell: (machine: PlannedMachine, signal: AbortSignal) => Promise<Shell>
+  readonly #opened = new Map<string, Promise<Shell>>()
+
+  constructor(openShell: (machine: PlannedMachine, signal: AbortSignal) => Promise<Shell>) {
+    this.#openShell = openShell
+  }
+
+  async open(machine: PlannedMachine, signal: AbortSignal): Promise<Shell> {
+    const known = this.#opened.get(machine.address)
+    if (known !== undefined) return known
+    const opening = this.#openShell(machine, signal)
+    this.#opened.set(machine.address, opening)
+    try {
+      return await opening
+    } catch (error) {
+      this.#opened.delete(machine.address)
+      throw error
+    }
+  }
+
+  /** Closes a machine whose connection broke, so that the next step opens it anew. */
+  async forget({ address }: PlannedMachine): Promise<void> {
+    const opening = this.#opened.get(address)
+    this.#opened.delete(address)
+    // One that never opened has been reported to whoever opened it.
+    const shell = await opening?.catch(() => undefined)
+    await shell?.[Symbol.asyncDispose]()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const opening of this.#opened.values()) {
+      const shell = await opening.catch(() => undefined)
+      await shell?.[Symbol.asyncDispose]()
+    }
+  }
+}

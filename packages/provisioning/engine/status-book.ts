@@ -1,0 +1,136 @@
+import {
+  stepText,
+  withCondition,
+  type ClusterCondition,
+  type EdgeCluster,
+  type EdgeClusterPhase,
+  type EdgeClusterStatus,
+  type MachineStatus,
+  type StepStatus,
+} from '@skerry/fleet-kinds'
+
+/** The status of an EdgeCluster while steps run, each of which changes its own part; written one at a time. */
+export class StatusBook {
+  #steps: readonly StepStatus[]
+  #machines: readonly MachineStatus[]
+  readonly #write: (status: EdgeClusterStatus) => Promise<void>
+  readonly #base: Pick<EdgeClusterStatus, 'observedGeneration' | 'clusterName' | 'nodesMax'>
+  readonly #conditions: readonly ClusterCondition[]
+  readonly #now: () => number
+  #written: Promise<void> = Promise.resolve()
+
+  constructor(
+    edge: EdgeCluster,
+    parts: {
+      readonly base: Pick<EdgeClusterStatus, 'observedGeneration' | 'clusterName' | 'nodesMax'>
+      readonly steps: readonly StepStatus[]
+      readonly machines: readonly MachineStatus[]
+      readonly now: () => number
+      readonly write: (status: EdgeClusterStatus) => Promise<void>
+    },
+  ) {
+    this.#steps = parts.steps
+    this.#machines = parts.machines
+    this.#base = parts.base
+    this.#conditions = edge.status?.conditions ?? []
+    this.#now = parts.now
+    this.#write = parts.write
+  }
+
+  get steps(): readonly StepStatus[] {
+    return this.#steps
+  }
+
+  get machines(): readonly MachineStatus[] {
+    return this.#machines
+  }
+
+  machine(address: string): MachineStatus | undefined {
+    return this.#machines.find((each) => each.address === address)
+  }
+
+  setStep(next: StepStatus): void {
+    this.#steps = this.#steps.map((each) => (stepText(each) === stepText(next) ? next : each))
+  }
+
+  setMachine(next: MachineStatus): void {
+    this.#machines = this.#machines.map((each) => (each.address === next.address ? next : each))
+  }
+
+  /** Writes the present status. Writes take turns, so that an older one never comes last. */
+  async save(phase: EdgeClusterPhase): Promise<void> {
+    const write = this.#written.then(() => this.#write(this.#status(phase)))
+    // The next one does not depend on the success of this one, whose error its own caller gets.
+    this.#written = write.catch(() => undefined)
+    await write
+  }
+
+  #status(phase: EdgeClusterPhase): EdgeClusterStatus {
+    const conditions = conditionsOf(this.#steps, phase).reduce<readonly ClusterCondition[]>(
+      (list, next) => withCondition(list, next, this.#now()),
+      this.#conditions,
+    )
+    return {
+      ...this.#base,
+      phase,
+      steps: [...this.#steps],
+      machines: [...this.#machines],
+      conditions: [...conditions],
+    }
+  }
+}
+
+/** Returns the phase of a cluster at rest: none of its steps runs. */
+export function phaseAtRest(
+  { steps, machines }: Pick<StatusBook, 'steps' | 'machines'>,
+  { isPaused }: { readonly isPaused: boolean },
+): EdgeClusterPhase {
+  const has = (state: StepStatus['state']): boolean => steps.some((step) => step.state === state)
+  if (steps.every(({ state }) => state === 'Done' || state === 'Skipped')) return 'Ready'
+  if (isPaused) return 'Paused'
+  if (machines.some(({ unknownHostKey }) => unknownHostKey !== undefined)) return 'Waiting'
+  if (has('Failed')) return 'Failed'
+  return has('Cancelled') ? 'Cancelled' : 'Running'
+}
+
+/** Returns a condition for each step by name, over all of its machines, and Ready for the whole. */
+function conditionsOf(
+  steps: readonly StepStatus[],
+  phase: EdgeClusterPhase,
+): Omit<ClusterCondition, 'lastTransitionTime'>[] {
+  const names = [...new Set(steps.map(({ name }) => name))]
+  const ofSteps = names.map((type) =>
+    stepCondition(
+      type,
+      steps.filter(({ name }) => name === type),
+    ),
+  )
+  const worst = steps.find(({ state }) => state === 'Failed') ?? steps.find(isRetried)
+  const next = steps.find(({ state }) => state === 'Running' || state === 'Waiting')
+  const message =
+    worst === undefined
+      ? next === undefined
+        ? ''
+        : `${stepText(next)} ${next.state === 'Running' ? 'runs' : 'is next'}`
+      : `${stepText(worst)}: ${worst.message ?? ''}`
+  const status = phase === 'Ready' ? ('True' as const) : ('False' as const)
+  return [...ofSteps, { type: 'Ready', status, reason: phase, message }]
+}
+
+function isRetried({ nextTime }: StepStatus): boolean {
+  return nextTime !== undefined
+}
+
+function stepCondition(
+  type: string,
+  steps: readonly StepStatus[],
+): Omit<ClusterCondition, 'lastTransitionTime'> {
+  const failed = steps.find(({ state }) => state === 'Failed' || state === 'Cancelled')
+  const open = steps.find(({ state }) => state === 'Waiting' || state === 'Running')
+  const shown = failed ?? open ?? steps[0]
+  const where = shown?.machine === undefined ? '' : `${shown.machine}: `
+  const message = shown?.message === undefined ? '' : `${where}${shown.message}`
+  if (failed !== undefined) return { type, status: 'False', reason: failed.state, message }
+  if (open !== undefined) return { type, status: 'Unknown', reason: open.state, message }
+  return { type, status: 'True', reason: shown?.state ?? 'Done', message }
+}

@@ -1,0 +1,108 @@
+import type { Clock, Logger } from '@skerry/base'
+import type { EdgeCluster, MachineStatus, PlannedMachine } from '@skerry/fleet-kinds'
+import type { Shell } from '../shell/shell.ts'
+
+/** Where a step is done: once for the cluster, on its hub or its master, or once on each machine. */
+export type StepPlace = 'hub' | 'master' | 'machines'
+
+/** What every step gets. */
+export interface StepContext {
+  readonly edge: EdgeCluster
+  readonly machines: readonly PlannedMachine[]
+  readonly master: PlannedMachine
+  readonly hub: HubSide
+  /** Opens a machine, or returns it if this round has opened it already. */
+  readonly shellOf: (machine: PlannedMachine) => Promise<Shell>
+  /** Adds a line to the log of the step. Secrets are removed from it. */
+  readonly print: (text: string) => void
+  /** Registers texts that may appear nowhere, such as a token that was made. */
+  readonly conceal: (secrets: readonly string[]) => void
+  readonly clock: Clock
+  readonly log: Logger
+  readonly signal: AbortSignal
+}
+
+export interface MachineContext extends StepContext {
+  readonly machine: PlannedMachine
+  readonly shell: Shell
+}
+
+interface StepText {
+  /** The name in the status, in UpperCamelCase. */
+  readonly name: string
+  /** What it does, as a clause for people that begins with a verb. */
+  readonly does: string
+  /** The names of the steps without whose result it cannot be done. */
+  readonly needs: readonly string[]
+  /** False: the object asks for nothing that the step does. If omitted, it always applies. */
+  readonly applies?: (edge: EdgeCluster) => boolean
+  /** False: this machine does not need the step. If omitted, every machine does. */
+  readonly appliesTo?: (machine: MachineStatus) => boolean
+  /** True: from here on the machine holds something that a removal must clean. */
+  readonly changesMachine?: boolean
+}
+
+/** A step is idempotent: done twice, or once after it was broken off anywhere, it has the same effect. */
+export type Step = StepText &
+  (
+    | { readonly place: 'hub' | 'master'; readonly act: (context: StepContext) => Promise<string> }
+    | {
+        readonly place: 'machines'
+        /** Resolves with the result in a few words. */
+        readonly act: (context: MachineContext) => Promise<string>
+      }
+  )
+
+/** What the hub does for provisioning; the hub's part implements it. */
+export interface HubSide {
+  /** The URL at which machines reach the hub. */
+  readonly server: (edge: EdgeCluster) => string
+  /** Lets the cluster have its name on the hub. Rejects with a StepError if another cluster has it. */
+  claim(clusterName: string, edge: EdgeCluster, signal: AbortSignal): Promise<void>
+  /** Creates a token with which the cluster's agent may register. */
+  createToken(clusterName: string, server: string, signal: AbortSignal): Promise<HubToken>
+  /** Whether the cluster's agent is connected and its API answers. */
+  isReady(clusterName: string, signal: AbortSignal): Promise<boolean>
+  /** Removes the cluster that this object has claimed, its agent's rights and the claim; another's stays. */
+  forget(clusterName: string, edge: EdgeCluster, signal: AbortSignal): Promise<void>
+  /** Reads a key of a ConfigMap or Secret in a namespace. Rejects with a StepError if there is none. */
+  read(source: ReadSource, signal: AbortSignal): Promise<Buffer>
+  /** The program for machines of this architecture, as `uname -m` names it. */
+  program(architecture: string, signal: AbortSignal): Promise<ProgramFiles>
+}
+
+export interface HubToken {
+  readonly token: string
+  readonly caHash: string
+}
+
+export interface ReadSource {
+  readonly namespace: string
+  readonly kind: 'ConfigMap' | 'Secret'
+  readonly name: string
+  readonly key: string
+}
+
+/** The program as files that lie together in one directory on each machine. */
+export interface ProgramFiles {
+  /** The version, with which the directory is named. */
+  readonly version: string
+  /** Files of this machine, with their path in the directory. */
+  readonly files: readonly { readonly from: string; readonly to: string; readonly mode: number }[]
+  /** A tar file of this machine with further files, unpacked there. */
+  readonly archive?: string
+  /** The text of the launcher, /usr/local/bin/skerry, for this directory. */
+  readonly launcher: (directory: string) => string
+}
+
+/** A step could not do its work, and says why in words for people. */
+export class StepError extends Error {
+  /** True: another attempt would fail as well, so only a person can help. */
+  readonly isFinal: boolean
+
+  constructor(message: string, { isFinal = false }: { readonly isFinal?: boolean } = {}) {
+    super(message)
+    this.name = 'StepError'
+    this.isFinal = isFinal
+  }
+}

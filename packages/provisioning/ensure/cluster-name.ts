@@ -1,0 +1,16 @@
+import { clusterNameOfEdge } from '@skerry/fleet-kinds'
+import type { StepContext } from '../engine/step.ts'
+
+/** Takes the name of the cluster on the hub, before a machine is touched. */
+export async function claimName({ edge, hub, signal }: StepContext): Promise<string> {
+  const name = clusterNameOfEdge(edge)
+  await hub.claim(name, edge, signal)
+  return `cluster ${name}`
+}
+
+/** Removes the cluster from the hub, with the rights of its agent. */
+export async function forgetCluster({ edge, hub, signal }: StepContext): Promise<string> {
+  const name = clusterNameOfEdge(edge)
+  await hub.forget(name, edge, signal)
+  return `cluster ${name} is off the hub`
+}

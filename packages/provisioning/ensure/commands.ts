@@ -1,0 +1,96 @@
+import { provisioningBounds } from '../limits-table.ts'
+import { StepError, type MachineContext, type StepContext } from '../engine/step.ts'
+import type { RunOptions, Shell } from '../shell/shell.ts'
+
+const { lookMs } = provisioningBounds.steps
+
+/** Where things are on every machine. */
+export const places = Object.freeze({
+  program: '/usr/local/bin/skerry',
+  programs: '/usr/local/lib/skerry',
+  settings: '/etc/skerry',
+  data: '/var/lib/skerry',
+  hubToken: '/etc/skerry/hub-token',
+  joinToken: '/etc/skerry/join-token',
+})
+
+/** Runs a command, prints what it printed, and resolves with its output. Rejects with a StepError if it fails. */
+export async function must(
+  { shell, print, signal }: Pick<MachineContext, 'shell' | 'print' | 'signal'>,
+  command: readonly [string, ...string[]],
+  options: Omit<RunOptions, 'signal'> & { readonly isQuiet?: boolean } = {},
+): Promise<string> {
+  const { isQuiet = false, ...rest } = options
+  const { exitCode, stdout, stderr } = await shell.run(command, { ...rest, signal })
+  if (!isQuiet && stdout.trim() !== '') print(stdout)
+  if (stderr.trim() !== '') print(stderr)
+  if (exitCode === 0) return stdout
+  const why = lastLine(stderr) || lastLine(stdout) || 'it printed nothing'
+  throw new StepError(`${command.slice(0, 3).join(' ')} exited with ${exitCode}: ${why}`)
+}
+
+export function lastLine(text: string): string {
+  return text.trimEnd().split('\n').at(-1)?.trim() ?? ''
+}
+
+/** Looks again and again until `look` resolves true. Rejects with a StepError after `msMax`. */
+export async function untilTrue(
+  look: () => Promise<boolean>,
+  { msMax, otherwise }: { readonly msMax: number; readonly otherwise: string },
+  { clock, signal }: Pick<StepContext, 'clock' | 'signal'>,
+): Promise<void> {
+  const endMs = clock.now() + msMax
+  while (!(await look())) {
+    if (clock.now() >= endMs) throw new StepError(`${otherwise} after ${msMax / 1_000} s`)
+    await clock.sleep(lookMs, signal)
+  }
+}
+
+/** Returns the IPv4 address by which the cluster knows the machine: of the wished interface, or the one of SSH. */
+export async function addressOf(
+  shell: Shell,
+  { address, networkInterface }: { address: string; networkInterface: string | undefined },
+  signal: AbortSignal,
+): Promise<string> {
+  const command = ['ip', '-json', '-4', 'address', 'show'] as const
+  const { exitCode, stdout } = await shell.run(command, { signal })
+  if (exitCode !== 0) throw new StepError('the machine does not list its addresses')
+  const links = parseLinks(stdout)
+  if (networkInterface !== undefined) {
+    const found = links.find(({ name }) => name === networkInterface)?.addresses[0]
+    if (found !== undefined) return found
+    const names = links.map(({ name }) => name).join(', ')
+    const text = `spec.networkInterface names ${networkInterface}, which has no IPv4 address; there are ${names}`
+    throw new StepError(text, { isFinal: true })
+  }
+  const own = links.flatMap(({ addresses }) => addresses)
+  if (own.includes(address)) return address
+  // A name, or an address that another box translates.
+  const first = links.find(({ name }) => name !== 'lo')?.addresses[0]
+  if (first === undefined) throw new StepError('the machine has no IPv4 address', { isFinal: true })
+  return first
+}
+
+interface Link {
+  readonly name: string
+  readonly addresses: readonly string[]
+}
+
+function parseLinks(text: string): Link[] {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    throw new StepError('the machine lists its addresses in words that are not JSON')
+  }
+  if (!Array.isArray(parsed)) throw new StepError('the machine does not list its addresses')
+  return parsed.flatMap((link: unknown) => {
+    if (typeof link !== 'object' || link === null || !('ifname' in link)) return []
+    const list: unknown = 'addr_info' in link ? link.addr_info : []
+    const addresses = (Array.isArray(list) ? list : []).flatMap((each: unknown) => {
+      const isNamed = typeof each === 'object' && each !== null && 'local' in each
+      return isNamed && typeof each.local === 'string' ? [each.local] : []
+    })
+    return [{ name: String(link.ifname), addresses }]
+  })
+}

@@ -1,0 +1,48 @@
+import type { CopiedFile, Hook } from '@skerry/fleet-kinds'
+import { provisioningBounds } from '../limits-table.ts'
+import type { MachineContext } from '../engine/step.ts'
+import { must } from './commands.ts'
+
+/** Copies the files that the object names. */
+export async function copyFiles(context: MachineContext): Promise<string> {
+  const { edge, shell, print } = context
+  const files = edge.spec.files ?? []
+  for (const file of files) {
+    const content = await readFrom(file, context)
+    await shell.write(file.path, content, modeOf(file))
+    print(`${file.path}: ${content.length} bytes`)
+  }
+  return `${files.length} files`
+}
+
+function modeOf({ from, mode }: CopiedFile): number {
+  return Number.parseInt(mode ?? (from.secret === undefined ? '0644' : '0600'), 8)
+}
+
+async function readFrom({ from }: CopiedFile, context: MachineContext): Promise<Buffer> {
+  const { edge, hub, signal, conceal } = context
+  const namespace = edge.metadata.namespace ?? ''
+  const isSecret = from.secret !== undefined
+  const kind = isSecret ? ('Secret' as const) : ('ConfigMap' as const)
+  const name = from.secret ?? from.configMap ?? ''
+  const content = await hub.read({ namespace, kind, name, key: from.key }, signal)
+  if (isSecret) conceal(content.toString('utf8').split('\n'))
+  return content
+}
+
+/** Returns a step that runs the scripts of one moment, in the order of the object. */
+export function runHooks(when: Hook['when']): (context: MachineContext) => Promise<string> {
+  return async (context) => {
+    const { edge, hub, shell, signal, print } = context
+    const hooks = (edge.spec.hooks ?? []).filter((hook) => hook.when === when)
+    const namespace = edge.metadata.namespace ?? ''
+    for (const [at, { configMap: name, key }] of hooks.entries()) {
+      const script = await hub.read({ namespace, kind: 'ConfigMap', name, key }, signal)
+      const path = `/etc/skerry/hook-${when.toLowerCase()}-${at}`
+      await shell.write(path, script, 0o700)
+      print(`${name}/${key}`)
+      await must(context, [path], { timeoutMs: provisioningBounds.steps.hookMsMax })
+    }
+    return `${hooks.length} scripts`
+  }
+}

@@ -1,0 +1,90 @@
+import { StepError, type MachineContext } from '../engine/step.ts'
+import { provisioningBounds } from '../limits-table.ts'
+import type { Shell } from '../shell/shell.ts'
+import { addressOf, must, places, untilTrue } from './commands.ts'
+import { nodeNameOf } from './install-program.ts'
+import { envText, networkWords, optionWords, startUnit } from './site.ts'
+
+const { readyMsMax } = provisioningBounds.steps
+
+/** Makes the machine a node of the site: a token of the master, options, and the unit. */
+export async function joinNode(context: MachineContext): Promise<string> {
+  const { edge, machine, master, shell, conceal, signal } = context
+  const { networkInterface } = edge.spec
+  const site = await context.shellOf(master)
+  const siteAddress = await addressOf(site, { address: master.address, networkInterface }, signal)
+  const { server, token, caHash } = await createToken(site, siteAddress, context)
+  conceal([token])
+  const address = await addressOf(shell, { address: machine.address, networkInterface }, signal)
+  const name = await nodeNameOf(context)
+  await shell.write(places.joinToken, `${token}\n`, 0o600)
+  const labels = Object.entries(machine.block.labels ?? {})
+  const words = [
+    ...optionWords({
+      '--server': server,
+      '--token-file': places.joinToken,
+      '--ca-hash': caHash,
+      '--node-name': name,
+      '--node-ip': address,
+    }),
+    ...networkWords(edge),
+    ...labels.flatMap(([key, value]) => ['--label', `${key}=${value}`]),
+  ]
+  await shell.write(`${places.settings}/node.env`, envText(words), 0o600)
+  await startUnit('skerry-node', context)
+  return `node ${name} starts with address ${address}`
+}
+
+interface JoinToken {
+  readonly server: string
+  readonly token: string
+  readonly caHash: string
+}
+
+async function createToken(
+  site: Shell,
+  siteAddress: string,
+  context: MachineContext,
+): Promise<JoinToken> {
+  const server = `https://${siteAddress}:6443`
+  const command = ['token', 'create', '-o', 'json', '--ttl', '1h', '--server', server]
+  const text = await must(
+    { ...context, shell: site },
+    [places.program, ...command, '--data-dir', `${places.data}/site`],
+    { isQuiet: true },
+  )
+  // The machine may print what it likes, so each field is checked.
+  const made: unknown = parsed(text)
+  if (typeof made === 'object' && made !== null && 'token' in made && 'caHash' in made) {
+    const { token, caHash } = made
+    const isToken = typeof token === 'string' && /^[a-z0-9]{6}\.[a-z0-9]{16}$/.test(token)
+    const isHash = typeof caHash === 'string' && /^sha256:[0-9a-f]{64}$/.test(caHash)
+    if (isToken && isHash) return { server, token, caHash }
+  }
+  throw new StepError('the site made no token that can be read')
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // The caller reports that there is no token; the text may contain one.
+    return undefined
+  }
+}
+
+/** Waits until the site reports the node as Ready, and takes back the token. */
+export async function awaitNode(context: MachineContext): Promise<string> {
+  const { machine, master, shell } = context
+  const name = await nodeNameOf(context)
+  const site = await context.shellOf(master)
+  const otherwise = `node ${name} is not Ready; read "journalctl -u skerry-node" on ${machine.address}`
+  const isReady = async (): Promise<boolean> => {
+    const command = [places.program, 'machine', 'node-ready', name] as const
+    const { exitCode } = await site.run(command, { signal: context.signal })
+    return exitCode === 0
+  }
+  await untilTrue(isReady, { msMax: readyMsMax, otherwise }, context)
+  await must({ ...context, shell }, ['rm', '-f', '--', places.joinToken])
+  return `node ${name} is Ready`
+}

@@ -1,0 +1,81 @@
+import { clusterNameOfEdge, edgeNetworkDefaults, type EdgeCluster } from '@skerry/fleet-kinds'
+import { provisioningBounds } from '../limits-table.ts'
+import type { StepContext } from '../engine/step.ts'
+import { addressOf, must, places, untilTrue } from './commands.ts'
+
+const { startMsMax, readyMsMax } = provisioningBounds.steps
+
+/** Starts the site on the master, with a token by which its agent registers at the hub. */
+export async function startSite(context: StepContext): Promise<string> {
+  const { edge, hub, master, conceal, signal } = context
+  const shell = await context.shellOf(master)
+  const name = clusterNameOfEdge(edge)
+  const server = hub.server(edge)
+  const { token, caHash } = await hub.createToken(name, server, signal)
+  conceal([token])
+  const address = await addressOf(
+    shell,
+    { address: master.address, networkInterface: edge.spec.networkInterface },
+    signal,
+  )
+  await shell.write(places.hubToken, `${token}\n`, 0o600)
+  const words = [
+    ...optionWords({
+      '--name': name,
+      '--hub': server,
+      '--hub-token-file': places.hubToken,
+      '--hub-ca-hash': caHash,
+    }),
+    ...networkWords(edge),
+    '--apply-works',
+    ...[address, master.address, ...(edge.spec.apiNames ?? [])].flatMap((each) => ['--san', each]),
+  ]
+  await shell.write(`${places.settings}/site.env`, envText(words), 0o600)
+  await startUnit('skerry-site', { ...context, shell })
+  return `the site runs on ${address}`
+}
+
+/** Waits until the hub reaches the site's API, and takes back the token. */
+export async function awaitSite(context: StepContext): Promise<string> {
+  const { edge, hub, master, signal } = context
+  const name = clusterNameOfEdge(edge)
+  const otherwise = `cluster ${name} is not Ready on the hub; read "journalctl -u skerry-site" on ${master.address}`
+  await untilTrue(() => hub.isReady(name, signal), { msMax: readyMsMax, otherwise }, context)
+  const shell = await context.shellOf(master)
+  await must({ ...context, shell }, ['rm', '-f', '--', places.hubToken])
+  return `cluster ${name} is Ready on the hub`
+}
+
+/** Returns the network's values as options of a role. */
+export function networkWords({ spec }: EdgeCluster): string[] {
+  const { podCIDR, serviceCIDR, dnsDomain } = { ...edgeNetworkDefaults, ...spec.network }
+  return optionWords({
+    '--cluster-cidr': podCIDR,
+    '--service-cidr': serviceCIDR,
+    '--cluster-domain': dnsDomain,
+  })
+}
+
+export function optionWords(options: Readonly<Record<string, string>>): string[] {
+  return Object.entries(options).flat()
+}
+
+/** Returns the file from which systemd takes a role's options, split at spaces. Throws if a word cannot be in it. */
+export function envText(words: readonly string[]): string {
+  const odd = words.find((word) => !/^[\w.,:/@=+-]+$/.test(word))
+  if (odd !== undefined)
+    throw new RangeError(`Cannot write an option with special characters: ${odd}`)
+  return `SKERRY_ARGS=${words.join(' ')}\n`
+}
+
+/** Starts a unit now and at each boot. One that runs already is started anew, with its present options. */
+export async function startUnit(unit: string, context: Parameters<typeof must>[0]): Promise<void> {
+  await must(context, ['systemctl', 'enable', '--quiet', unit])
+  const { exitCode } = await context.shell.run(['systemctl', 'restart', unit], {
+    timeoutMs: startMsMax,
+    signal: context.signal,
+  })
+  if (exitCode === 0) return
+  await must(context, ['journalctl', '--no-pager', '--lines', '20', '--unit', unit])
+  await must(context, ['systemctl', 'is-active', unit])
+}

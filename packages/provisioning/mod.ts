@@ -1,0 +1,9 @@
+/**
+ * provisioning: makes edge clusters of machines that have an operating system and SSH, and takes them away again.
+ * The steps are a table; the engine, which knows none of them, keeps its whole state in the object's status.
+ * Start reading at steps-table.ts, then engine/run-steps.ts.
+ */
+export { edgeClusterController, type EdgeClusterDeps } from './engine/edge-cluster-controller.ts'
+export { StepError, type HubSide, type ProgramFiles } from './engine/step.ts'
+export { sshShells } from './shell/ssh-shell.ts'
+export { removal, steps } from './steps-table.ts'

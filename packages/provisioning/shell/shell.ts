@@ -1,0 +1,73 @@
+/** The way to one machine: commands and files. What it cannot do it rejects with a ShellError. */
+export interface Shell extends AsyncDisposable {
+  /** The fingerprint of the machine's key, SHA256:…. */
+  readonly hostKey: string
+  /**
+   * Runs a program with these arguments as root; nothing of them is read by a shell. Resolves with its exit code,
+   * whatever that is.
+   */
+  run(command: readonly [string, ...string[]], options?: RunOptions): Promise<RunResult>
+  /** Writes a file as root, whole or not at all, with these permissions. Its directory is created. */
+  write(path: string, content: Uint8Array | string, mode: number): Promise<void>
+  /** Copies a file of this machine as root, whole or not at all. */
+  upload(from: string, to: string, mode: number, signal: AbortSignal): Promise<void>
+}
+
+export interface RunOptions {
+  /** The program's standard input. If omitted, it is empty. */
+  readonly input?: Uint8Array | string
+  readonly timeoutMs?: number
+  readonly signal?: AbortSignal
+}
+
+export interface RunResult {
+  readonly exitCode: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** The reasons for which a machine does not do what it is asked. */
+export type ShellFault =
+  /** Nothing answers, or the connection broke. */
+  | 'unreachable'
+  /** It showed a key that is not accepted. */
+  | 'host-key'
+  /** It does not accept the user's password or key. */
+  | 'login'
+  /** The user may not become root. */
+  | 'root'
+  /** It answers what no machine of ours would: endless output, or none in time. */
+  | 'misbehaves'
+  /** It refused a file, for example because the disk is full. */
+  | 'file'
+
+export class ShellError extends Error {
+  readonly fault: ShellFault
+
+  constructor(fault: ShellFault, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'ShellError'
+    this.fault = fault
+  }
+}
+
+/** What a login needs. No field but user and port may ever be printed. */
+export interface Login {
+  readonly user: string
+  readonly port: number
+  readonly password?: string
+  /** The text of a private key file. */
+  readonly privateKey?: string
+  readonly passphrase?: string
+  /** The password for sudo, if it is not the user's own. */
+  readonly sudoPassword?: string
+}
+
+export interface ShellRequest {
+  readonly address: string
+  readonly login: Login
+  /** Decides whether a machine with this fingerprint is the one that is meant. */
+  readonly isHostKeyAccepted: (fingerprint: string) => boolean
+}
+
+export type OpenShell = (request: ShellRequest, signal: AbortSignal) => Promise<Shell>

@@ -1,0 +1,134 @@
+import type { EdgeCluster } from '@skerry/fleet-kinds'
+import { awaitNode, joinNode } from './ensure/node.ts'
+import { awaitSite, startSite } from './ensure/site.ts'
+import { cleanMachine } from './ensure/clean-machine.ts'
+import { claimName, forgetCluster } from './ensure/cluster-name.ts'
+import { copyFiles, runHooks } from './ensure/hooks.ts'
+import { installProgram, prepareMachine } from './ensure/install-program.ts'
+import { preflight } from './ensure/preflight.ts'
+import type { Step } from './engine/step.ts'
+
+const hasFiles = ({ spec }: EdgeCluster): boolean => (spec.files ?? []).length > 0
+const hasHooks =
+  (when: string) =>
+  ({ spec }: EdgeCluster): boolean =>
+    (spec.hooks ?? []).some((hook) => hook.when === when)
+const isCleaned = ({ spec }: EdgeCluster): boolean => spec.deletion?.machines !== 'Keep'
+
+/** Every step by which machines become a cluster, in order. */
+export const steps: readonly Step[] = [
+  {
+    name: 'ClaimName',
+    does: 'take the name of the cluster on the hub',
+    needs: [],
+    place: 'hub',
+    act: claimName,
+  },
+  {
+    name: 'Connect',
+    does: 'log in over SSH, check the host key, become root',
+    needs: [],
+    place: 'machines',
+    act: async ({ machine, shell }) =>
+      `${machine.user} on ${machine.address}, host key ${shell.hostKey}`,
+  },
+  {
+    name: 'Preflight',
+    does: 'check system, kernel, memory, disk, clock, ports and left-overs; change nothing',
+    needs: ['Connect'],
+    place: 'machines',
+    act: preflight,
+  },
+  {
+    name: 'CopyFiles',
+    does: 'copy the files of spec.files',
+    needs: ['Preflight'],
+    place: 'machines',
+    applies: hasFiles,
+    changesMachine: true,
+    act: copyFiles,
+  },
+  {
+    name: 'BeforeInstall',
+    does: 'run the scripts of spec.hooks that come before the installation',
+    needs: ['Preflight'],
+    place: 'machines',
+    applies: hasHooks('BeforeInstall'),
+    changesMachine: true,
+    act: runHooks('BeforeInstall'),
+  },
+  {
+    name: 'InstallProgram',
+    does: 'copy the program, and see that it starts',
+    needs: ['Preflight'],
+    place: 'machines',
+    changesMachine: true,
+    act: installProgram,
+  },
+  {
+    name: 'PrepareMachine',
+    does: 'install packages and units, load kernel modules, set switches for every boot',
+    needs: ['InstallProgram'],
+    place: 'machines',
+    changesMachine: true,
+    act: prepareMachine,
+  },
+  {
+    name: 'StartSite',
+    does: 'start the control plane with a token for the hub',
+    needs: ['PrepareMachine'],
+    place: 'master',
+    act: startSite,
+  },
+  {
+    name: 'SiteReady',
+    does: 'wait until the hub reaches the cluster',
+    needs: ['StartSite'],
+    place: 'master',
+    act: awaitSite,
+  },
+  {
+    name: 'JoinNode',
+    does: 'start the node with a token of the site',
+    needs: ['PrepareMachine', 'SiteReady'],
+    place: 'machines',
+    changesMachine: true,
+    act: joinNode,
+  },
+  {
+    name: 'NodeReady',
+    does: 'wait until the node runs pods',
+    needs: ['JoinNode'],
+    place: 'machines',
+    act: awaitNode,
+  },
+  {
+    name: 'AfterInstall',
+    does: 'run the scripts of spec.hooks that come after the installation',
+    needs: ['NodeReady'],
+    place: 'machines',
+    applies: hasHooks('AfterInstall'),
+    changesMachine: true,
+    act: runHooks('AfterInstall'),
+  },
+]
+
+/** Every step by which a cluster is taken away, in order. */
+export const removal: readonly Step[] = [
+  {
+    name: 'CleanMachine',
+    does: 'stop the roles and remove everything of them',
+    needs: [],
+    place: 'machines',
+    applies: isCleaned,
+    appliesTo: ({ isChanged }) => isChanged === true,
+    act: cleanMachine,
+  },
+  {
+    name: 'ForgetCluster',
+    does: 'remove the cluster and the rights of its agent from the hub',
+    needs: ['CleanMachine'],
+    place: 'hub',
+    act: forgetCluster,
+  },
+]
