@@ -6,6 +6,7 @@ import { addExplainCommand } from './commands/explain-commands.ts'
 import { addForwardCommand } from './commands/forward-commands.ts'
 import { addHubCommands } from './commands/hub-commands.ts'
 import { addLoginCommands } from './commands/login-commands.ts'
+import { addMachineCommands } from './commands/machine-commands.ts'
 import { addRoleCommands } from './commands/role-commands.ts'
 import { addTokenCommands } from './commands/token-commands.ts'
 import { addUpCommands } from './commands/up-commands.ts'
@@ -17,6 +18,7 @@ export function addCommands(program: Command, developer?: Developer): void {
   addRoleCommands(program)
   addHubCommands(program)
   addTokenCommands(program)
+  addMachineCommands(program)
   addUserCommands(program)
   addLoginCommands(program)
   addForwardCommand(program)

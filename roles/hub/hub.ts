@@ -31,6 +31,7 @@ import { fleet, type FleetOptions } from './parts/fleet.ts'
 import { hostNames } from './parts/host-names.ts'
 import { karmadaAgents } from './parts/karmada-agents.ts'
 import { certificateRenewal, login, type LoginFlags } from './parts/login.ts'
+import { provisioning, type ProvisioningOptions } from './parts/provisioning.ts'
 import { pushMode, type PushOptions } from './parts/push-mode.ts'
 import { registration } from './parts/registration.ts'
 import { replicas, type ReplicaOptions } from './parts/replicas.ts'
@@ -56,6 +57,7 @@ export interface HubOptions {
   login?: LoginFlags
   push?: PushOptions
   fleet?: FleetOptions
+  provisioning?: ProvisioningOptions
   replicas?: ReplicaOptions
 }
 
@@ -82,6 +84,7 @@ function hubParts(options: HubOptions): readonly HubPart[] {
     certificates(),
     traffic(),
     fleet(options.fleet ?? {}),
+    provisioning({ ...options.provisioning, archiveDirectory: join(options.dataDir, 'programs') }),
     replicas({ ...options.replicas, bindAddress: listening.bindAddress, hasReplicas }),
   ]
   return [...parts, controllers({ hasReplicas }, parts)]

@@ -1,0 +1,63 @@
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { ExpectedError, exitCodes } from '@skerry/base'
+import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
+import { example } from '../flags/option-values.ts'
+
+/** Adds the commands that a hub runs on the machines of an edge cluster, and that a person may run there, too. */
+export function addMachineCommands(program: Command): void {
+  const machine = program
+    .command('machine')
+    .description('Prepare this machine for an edge cluster, or clean it')
+  addPrepare(machine)
+  addClean(machine)
+  addNodeReady(machine)
+}
+
+function addPrepare(machine: Command): void {
+  machine
+    .command('prepare')
+    .description('Install system packages and units, and set modules and switches for every boot')
+    .requiredOption('--plan <path>', 'JSON file with clusterName, nodeName and role')
+    .addHelpText('after', example('skerry machine prepare --plan /etc/skerry/machine.json'))
+    .action(async ({ plan }: { plan: string }) => {
+      const { readMachinePlan } = await import('../../roles/machine/machine-plan.ts')
+      const { prepareMachine } = await import('../../roles/machine/prepare-machine.ts')
+      const { stopSignal } = await import('../../roles/runtime/role-context.ts')
+      await prepareMachine(await readMachinePlan(plan), console.log, stopSignal())
+    })
+}
+
+function addClean(machine: Command): void {
+  machine
+    .command('clean')
+    .description('Remove everything of Skerry from this machine but its system packages')
+    .option('--yes', 'confirm that pods, volumes and state are lost')
+    .addHelpText('after', example('skerry machine clean --yes'))
+    .action(async ({ yes }: { yes?: boolean }) => {
+      const { cleanMachine } = await import('../../roles/machine/clean-machine.ts')
+      const { stopSignal } = await import('../../roles/runtime/role-context.ts')
+      await cleanMachine({ isConfirmed: yes === true }, console.log, stopSignal())
+    })
+}
+
+function addNodeReady(machine: Command): void {
+  machine
+    .command('node-ready')
+    .description('Exit with 0 if a node of the site on this machine is Ready')
+    .argument('<name>', 'name of the node')
+    .option('--data-dir <path>', 'data directory of the site', join(dataDirectoryDefault, 'site'))
+    .addHelpText('after', example('skerry machine node-ready shop-7'))
+    .action(async (name: string, { dataDir }: { dataDir: string }) => {
+      const { openAdminCluster } = await import('../../roles/admin/admin-cluster.ts')
+      const { ifThere, resources } = await import('@skerry/client')
+      const { cluster } = await openAdminCluster(join(dataDir, 'admin.kubeconfig'))
+      const signal = AbortSignal.timeout(10_000)
+      const node = await ifThere(cluster.resource(resources.nodes).get({ name }, signal))
+      const ready = node?.status?.conditions?.find(({ type }) => type === 'Ready')
+      if (ready?.status === 'True') return
+      const why =
+        node === undefined ? 'the site has no such node' : (ready?.message ?? 'it has not reported')
+      throw new ExpectedError(`Node ${name} is not Ready: ${why}`, exitCodes.failure)
+    })
+}

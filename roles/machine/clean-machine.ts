@@ -1,0 +1,70 @@
+import { execFile } from 'node:child_process'
+import { access, readdir, rm, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { ExpectedError, exitCodes } from '@skerry/base'
+import { codeOf } from '../runtime/data-directory.ts'
+import { readSettings } from '../up/find-installation.ts'
+import { runReset } from '../up/reset.ts'
+import { machineFiles, unitPath } from './machine-files.ts'
+import { machineDataDirectory } from './prepare-machine.ts'
+
+const execute = promisify(execFile)
+
+const roles = ['node', 'site', 'agent', 'hub']
+
+/**
+ * Removes everything of Skerry from this machine: units, pods, network, state, settings, and last the program that
+ * does it. System packages stay. What was removed before is passed over, so it can be run again.
+ */
+export async function cleanMachine(
+  { isConfirmed }: { readonly isConfirmed: boolean },
+  print: (line: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!isConfirmed) {
+    const text = `Cannot clean this machine without --yes: it removes its cluster with every pod and volume in ${machineDataDirectory}`
+    throw new ExpectedError(text, exitCodes.usage)
+  }
+  for (const role of roles) await stopUnit(`skerry-${role}.service`, unitPath(role), print)
+  if ((await readSettings(machineDataDirectory)) !== undefined) {
+    await runReset({ dataDir: machineDataDirectory, isConfirmed: true, onStep: print }, signal)
+  }
+  for (const { path } of machineFiles({ role: 'Master' })) await rm(path, { force: true })
+  await execute('systemctl', ['daemon-reload'])
+  await removeAll(['/etc/skerry', '/run/skerry', machineDataDirectory])
+  const caches = await namesIn('/var/cache')
+  await removeAll(
+    caches.filter((name) => name.startsWith('skerry-')).map((name) => join('/var/cache', name)),
+  )
+  // A running program's files stay until it ends, wherever their names are.
+  await removeAll(['/usr/local/lib/skerry'])
+  await unlink('/usr/local/bin/skerry').catch((error: unknown) => {
+    if (codeOf(error) !== 'ENOENT') throw error
+  })
+  print('clean')
+}
+
+async function stopUnit(unit: string, path: string, print: (line: string) => void): Promise<void> {
+  if (!(await exists(path))) return
+  print(`stopping ${unit}`)
+  await execute('systemctl', ['disable', '--now', '--quiet', unit])
+}
+
+async function removeAll(paths: readonly string[]): Promise<void> {
+  for (const path of paths) await rm(path, { recursive: true, force: true })
+}
+
+async function namesIn(directory: string): Promise<string[]> {
+  return readdir(directory).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return []
+    throw error
+  })
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}

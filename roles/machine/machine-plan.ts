@@ -1,0 +1,24 @@
+import { readFile } from 'node:fs/promises'
+import { z } from 'zod'
+import { ExpectedError, exitCodes, messageOf } from '@skerry/base'
+
+const planSchema = z.object({
+  clusterName: z.string().min(1),
+  nodeName: z.string().min(1),
+  role: z.enum(['Master', 'Node']),
+  podCIDR: z.string().default('10.42.0.0/16'),
+  serviceCIDR: z.string().default('10.43.0.0/16'),
+})
+
+/** What a hub, or a person, wants a machine to become. */
+export type MachinePlan = z.infer<typeof planSchema>
+
+/** Reads a plan. Rejects with an ExpectedError that names the file and the field. */
+export async function readMachinePlan(path: string): Promise<MachinePlan> {
+  try {
+    return planSchema.parse(JSON.parse(await readFile(path, 'utf8')))
+  } catch (error) {
+    const why = error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error)
+    throw new ExpectedError(`Cannot read plan ${path}: ${why}`, exitCodes.usage, { cause: error })
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * The units of packaging/systemd, for a program that has no files beside it. A test compares them.
+ */
+export const unitTexts = Object.freeze({
+  site: `[Unit]
+Description=Skerry site: a Kubernetes control plane
+Wants=network-online.target
+After=network-online.target time-sync.target
+StartLimitIntervalSec=0
+
+[Service]
+Type=exec
+EnvironmentFile=-/etc/skerry/site.env
+ExecStart=/usr/local/bin/skerry site --data-dir /var/lib/skerry/site $SKERRY_ARGS
+Restart=always
+RestartSec=2
+TimeoutStopSec=25
+Environment=NODE_COMPILE_CACHE=/var/cache/skerry-site
+CacheDirectory=skerry-site
+StateDirectory=skerry/site
+StateDirectoryMode=0700
+LimitNOFILE=65536
+
+# The engine compiles at run time, so memory must be writable and executable in turn: no
+# MemoryDenyWriteExecute.
+AmbientCapabilities=CAP_NET_BIND_SERVICE
+CapabilityBoundingSet=CAP_NET_BIND_SERVICE
+NoNewPrivileges=yes
+ProtectSystem=strict
+ProtectHome=yes
+PrivateTmp=yes
+PrivateDevices=yes
+ProtectClock=yes
+ProtectHostname=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+ProtectControlGroups=yes
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+SystemCallArchitectures=native
+UMask=0077
+
+[Install]
+WantedBy=multi-user.target
+`,
+  node: `[Unit]
+Description=Skerry node: runs this machine's pods
+Wants=network-online.target
+After=network-online.target time-sync.target
+StartLimitIntervalSec=0
+
+[Service]
+Type=exec
+EnvironmentFile=-/etc/skerry/node.env
+ExecStart=/usr/local/bin/skerry node --data-dir /var/lib/skerry/node --run-dir /run/skerry/node $SKERRY_ARGS
+Restart=always
+RestartSec=2
+TimeoutStopSec=25
+Environment=NODE_COMPILE_CACHE=/var/cache/skerry-node
+CacheDirectory=skerry-node
+StateDirectory=skerry/node
+StateDirectoryMode=0711
+RuntimeDirectory=skerry/node
+RuntimeDirectoryMode=0711
+RuntimeDirectoryPreserve=yes
+LimitNOFILE=1048576
+TasksMax=infinity
+OOMScoreAdjust=-999
+
+# Pods outlive their agent: only the agent itself is ended, and the cgroups below are its own affair.
+KillMode=process
+Delegate=yes
+
+# No sandbox options: pods are descendants of this service and would inherit them. A filter that
+# forbids sethostname or mount, hidden devices or a read-only /sys break containers, not the agent.
+
+[Install]
+WantedBy=multi-user.target
+`,
+})
