@@ -21,8 +21,9 @@ export function exportsOf(files: readonly string[]): Export[] {
   const texts = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]))
   const users = usersOf(texts)
   return files.flatMap((file) => {
-    // A statement at the top of a file starts in its first column, and so does the brace that ends it.
-    const statements = (texts.get(file) ?? '').split(/^(?=[a-z/])/m)
+    // A statement at the top of a file starts in its first column. Generators have others in templates.
+    const text = (texts.get(file) ?? '').replaceAll(/(?<=[\s(]|raw)`(?:\\.|[^`\\])*`/gs, '``')
+    const statements = text.split(/^(?=[a-z/])/m)
     const exported = statements.filter((text) => declaration.test(text))
     return exported.flatMap((text) => {
       const [, type, name = ''] = declaration.exec(text) ?? []
