@@ -4,8 +4,6 @@
 const decisions = [
   'cmd/client/explain.ts explanationLines',
   'cmd/client/rotate-encryption.ts nextName',
-  'packages/apiserver/flow-control/flow-control.ts seatsOf',
-  'packages/apiserver/flow-control/flow-control.ts writeWork',
   'packages/apiserver/http/negotiate.ts parseAccept',
   'packages/apiserver/metrics-api/usage-history.ts usageBetween',
   'packages/apiserver/registry/delete.ts planDeletion',
