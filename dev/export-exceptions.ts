@@ -17,7 +17,6 @@ const decisions = [
   'packages/discovery/openapi/descriptions.ts parseDeclarations',
   'packages/gateway/proxy/forwarded-headers.ts impersonation',
   'packages/karmada-kinds/policy/choose-policy.ts selectorRank',
-  'packages/kubelet/containerd/cgroups.ts parseCgroups',
   'packages/kubelet/pods/security-context.ts namespaceOptions',
   'packages/kubelet/resources/container-resources.ts oomScore',
   'packages/lua/lua-value.ts decimalIn',
