@@ -11,7 +11,7 @@ import { isJsonObject, type Kind } from '@skerry/api'
 import { exitCodes } from '@skerry/base'
 import { clusterAccessKind, clusterKind, trafficContractKind } from '@skerry/fleet-kinds'
 import { addCommands } from './cmd/command-table.ts'
-import { importGraph } from './dev/import-graph.ts'
+import { checkPaths } from './dev/request-paths.ts'
 import { documentedProofs, unreadProofs } from './dev/documented-proofs.ts'
 import { sourceFiles } from './dev/source-files.ts'
 
@@ -120,50 +120,15 @@ test('every path and file name in the architecture exists', () => {
   assert.ok(steps.length > 30, 'the request paths name files')
 })
 
-/** One name of a request path, and the file that must import it. If omitted, no file has to. */
-interface PathStep {
-  readonly name: string
-  readonly importer?: string | undefined
-}
-
-/** Reads the notation that the section explains: arrows, and names in parentheses behind their importer. */
-function stepsOf(path: string): PathStep[] {
-  const steps: PathStep[] = []
-  let last: string | undefined
-  let outer: string | undefined
-  let isCall = false
-  for (const [token, name] of path.matchAll(/→|⇢|[().:;]|`([a-z0-9-]+)`/g)) {
-    if (token === '→') isCall = true
-    else if (token === '(') [outer, isCall] = [last, true]
-    else if (token === ')') [last, outer, isCall] = [outer, undefined, false]
-    else if (name === undefined) [last, isCall] = [outer, outer !== undefined]
-    else {
-      steps.push({ name, importer: isCall ? (outer ?? last) : undefined })
-      if (outer === undefined) [last, isCall] = [name, false]
-    }
-  }
-  return steps
-}
-
 test('the request paths of the architecture follow the imports', () => {
   const sources = files.filter(
     (file) => /^(packages|roles|cmd)\/.*\.ts$/.test(file) && !/\.test\.ts$|\/testing\//.test(file),
   )
-  const graph = importGraph(sources)
-  const called = (name: string): string[] =>
-    sources.filter((file) => basename(file, '.ts') === name)
   const [, paths = ''] = read('ARCHITECTURE.md').split(/^## Request paths$/m)
-  const [, ...items] = (paths.split(/^## /m)[0] ?? '').split(/^- /m)
-  const steps = items.flatMap(stepsOf)
-  const wrong = steps.flatMap(({ name, importer }) => {
-    if (importer === undefined) return []
-    const isImported = called(importer).some((file) =>
-      called(name).some((target) => graph.get(file)?.has(target)),
-    )
-    return isImported ? [] : [`${importer} does not import ${name}`]
-  })
+  const [, ...items] = (paths.split(/^## /m)[0] ?? '').split(/^(?=- )/m)
+  const { wrong, checked } = checkPaths(items.join(''), sources)
   assert.deepEqual(wrong, [])
-  assert.ok(steps.filter(({ importer }) => importer !== undefined).length > 60)
+  assert.ok(checked > 120, `${checked} arrows`)
 })
 
 /** Lines of a shell fence, those continued by a backslash as one, without prompts. */

@@ -4,7 +4,11 @@ import { readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { englishSlipsIn, type SlipRule } from './dev/english-slips.ts'
+import { exportsForTests, importedPastDoors } from './dev/export-exceptions.ts'
+import { exportsOf } from './dev/export-users.ts'
+import { doorPath, targetOf } from './dev/import-graph.ts'
 import { sourceFiles } from './dev/source-files.ts'
+import { importsIn } from './dev/source-imports.ts'
 
 const root = import.meta.dirname
 
@@ -46,11 +50,7 @@ const levelOf: Readonly<Record<string, number>> = {
 }
 
 function importsOf(file: string): string[] {
-  const found: string[] = []
-  for (const match of read(file).matchAll(/(?:from|import\(?)\s*['"]([^'"]+)['"]/g)) {
-    if (match[1] !== undefined) found.push(match[1])
-  }
-  return found
+  return importsIn(read(file)).map(({ target }) => target)
 }
 
 /** Tests, the contract suites, and what a package keeps for its tests in a folder testing/. */
@@ -137,19 +137,16 @@ test('packages import only lower levels, and only through their door', () => {
   assert.deepEqual(wrong, [])
 })
 
-test('no folder of a package imports another one in a circle', () => {
-  const found = [...foldersByPackage().values()].flatMap((folders) => circlesOf(folders))
-  assert.deepEqual(found, [])
+test('no folder imports another one in a circle', () => {
+  assert.deepEqual(circlesOf(importedFolders()), [])
 })
 
-/** Maps packages to their folders, and each folder to those of the same package that its files import from. */
-function foldersByPackage(): ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>> {
-  const packages = new Map<string, Map<string, Set<string>>>()
+/** Maps each folder to the folders that its files import from by a path. Doors and tests do not count. */
+function importedFolders(): ReadonlyMap<string, ReadonlySet<string>> {
+  const folders = new Map<string, Set<string>>()
   for (const file of code) {
-    const name = packageOf(file)
-    if (name === undefined || isTestCode(file) || file === `${directoryOf(name)}/mod.ts`) continue
-    const folders = packages.get(name) ?? new Map<string, Set<string>>()
-    packages.set(name, folders)
+    const isTest = isTestCode(file) && packageOf(file) !== 'testing'
+    if (roomOf(file) === '' || isTest || file.endsWith('.test.ts') || isDoor(file)) continue
     const from = dirname(file)
     const to = folders.get(from) ?? new Set()
     folders.set(from, to)
@@ -159,7 +156,12 @@ function foldersByPackage(): ReadonlyMap<string, ReadonlyMap<string, ReadonlySet
       if (folder !== from) to.add(folder)
     }
   }
-  return packages
+  return folders
+}
+
+function isDoor(file: string): boolean {
+  const name = packageOf(file)
+  return name !== undefined && file === doorPath(name)
 }
 
 /** Strongly connected components of more than one folder. */
@@ -288,11 +290,10 @@ test('every name of a door is imported by somebody outside the package, and no d
   const imported = namesImported()
   const wrong: string[] = []
   for (const name of Object.keys(levelOf)) {
-    const door = `${directoryOf(name)}/mod.ts`
-    const names = namesOfDoor(read(door))
-    if (names.length > doorNamesMax) wrong.push(`${door} has ${names.length} names`)
+    const names = namesOfDoor(read(doorPath(name)))
+    if (names.length > doorNamesMax) wrong.push(`${name} has ${names.length} names`)
     for (const each of names) {
-      if (!imported.has(`${name} ${each}`)) wrong.push(`${door}: nobody imports ${each}`)
+      if (!imported.has(`${name} ${each}`)) wrong.push(`${name} ${each}`)
     }
   }
   assert.deepEqual(wrong, [])
@@ -300,31 +301,65 @@ test('every name of a door is imported by somebody outside the package, and no d
 
 /** Leaves out `export type *`: Kubernetes' own types, and all of them. */
 function namesOfDoor(text: string): string[] {
-  return [...text.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap((match) => wordsOf(match[1]))
+  return importsIn(text).flatMap(({ names = [] }) => names)
 }
 
-/** Lists `package name` for each name that a file of another package, a room or a test imports from a door. */
+/** Lists `package name` for each name that a file of another package or a room imports from a door. Tests do not count. */
 function namesImported(): ReadonlySet<string> {
   const found = new Set<string>()
-  const forms = [
-    /\{([^{}]*)\}\s*from '@skerry\/([a-z-]+)'/g,
-    /\{([^{}]*)\}\s*=\s*await import\('@skerry\/([a-z-]+)'\)/g,
-  ]
   for (const file of code) {
-    const text = read(file)
-    for (const [, list, name = ''] of forms.flatMap((form) => [...text.matchAll(form)])) {
-      if (packageOf(file) === name) continue
-      for (const each of wordsOf(list)) found.add(`${name} ${each}`)
+    const isOnlyTest = isTestOfOthers(file)
+    for (const { target, names = [] } of importsIn(read(file))) {
+      const [scope, name = ''] = target.split('/')
+      if (scope !== '@skerry' || packageOf(file) === name) continue
+      if (isOnlyTest && name !== 'testing') continue
+      for (const each of names) found.add(`${name} ${each}`)
     }
   }
   return found
 }
 
-/** Reads `type A, b as c` as A and b. */
-function wordsOf(list = ''): string[] {
-  const items = list.split(',').map((item) => item.trim().replace(/^type /, ''))
-  return items.map((item) => item.split(/ as |:/)[0]?.trim() ?? '').filter(Boolean)
+/** Tests, and the scenes of end-to-end tests. The room testing/ is a user like others: what it exports is checked itself. */
+function isTestOfOthers(file: string): boolean {
+  const isScene = packageOf(file) === 'testing' && !file.endsWith('.test.ts')
+  return !file.includes('/') || file.startsWith('dev/e2e/') || (isTestCode(file) && !isScene)
 }
+
+test('every export is used outside its file, and not by tests alone', () => {
+  const found = exportsOf(sources.filter((file) => file.endsWith('.ts')))
+  const checked = found.filter(({ key }) => {
+    const [file = ''] = key.split(' ')
+    return code.includes(file) && !/\.test\.ts$|-mutants\.ts$/.test(file)
+  })
+  const unused = checked.filter(({ users }) => users.length === 0)
+  assert.deepEqual(unused, [])
+  const isProduct = ({ key }: { key: string }): boolean => /^(packages|roles|cmd)\//.test(key)
+  const forTests = checked
+    .filter((each) => isProduct(each) && !isTestCode(each.key.split(' ')[0] ?? ''))
+    .filter(({ users }) => users.every(isTestOfOthers))
+  assert.deepEqual(forTests.map(({ key }) => key).toSorted(), exportsForTests.toSorted())
+})
+
+test('imports from outside a package go through its door, but for listed files', () => {
+  const past = new Set<string>()
+  const wrong: string[] = []
+  for (const file of code) {
+    for (const each of importsIn(read(file))) {
+      const target = targetOf(file, each) ?? ''
+      const name = packageOf(target)
+      if (!target.startsWith('packages/') || name === packageOf(file) || isTestCode(target))
+        continue
+      if (isDoor(target) && !each.target.startsWith('.')) continue
+      past.add(target)
+      const inDoor = namesOfDoor(read(doorPath(name ?? '')))
+      const named = (each.names ?? []).filter((known) => inDoor.includes(known))
+      if (named.length > 0) wrong.push(`${file}: the door has ${named.join(', ')}`)
+      if (!isTestCode(file) && roomOf(file) !== 'dev') wrong.push(`${file}: ${each.target}`)
+    }
+  }
+  assert.deepEqual(wrong, [])
+  assert.deepEqual([...past].toSorted(), Object.keys(importedPastDoors).toSorted())
+})
 
 test('file names say what is in them', () => {
   const banned = new Set(['index', 'util', 'utils', 'helper', 'helpers', 'common', 'misc', 'types'])

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import type { BenchRequest } from '../cmd/commands/developer-commands.ts'
 import { version } from '../roles/runtime/version.ts'
-import type { BenchOptions, Figure } from './bench/figure.ts'
+import type { BenchOptions, Figure } from './bench/measure/figure.ts'
 
 const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Figure[]>>> = {
   main: async (options) => (await import('./bench/main.ts')).run(options),

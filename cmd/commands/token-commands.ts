@@ -33,7 +33,7 @@ export function addTokenCommands(program: Command): void {
     .action(async (options: TokenFlags) => {
       const { createJoinToken, parseDurationMs } = await import('../../roles/admin/join-token.ts')
       const { openAdminCluster } = await import('../../roles/admin/admin-cluster.ts')
-      const { advertisedServer } = await import('../../roles/site/site-objects.ts')
+      const { advertisedServer } = await import('../../roles/site/objects/site-objects.ts')
       const admin = await openAdminCluster(join(options.dataDir, 'admin.kubeconfig'))
       const signal = AbortSignal.timeout(30_000)
       const created = await createJoinToken(

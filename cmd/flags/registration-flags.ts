@@ -1,5 +1,8 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import { registrationDefaults, type RegistrationRules } from '../../roles/hub/registration-rules.ts'
+import {
+  registrationDefaults,
+  type RegistrationRules,
+} from '../../roles/hub/registration/registration-rules.ts'
 
 const dayMs = 24 * 3_600_000
 

@@ -3,16 +3,16 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { version } from '../../roles/runtime/version.ts'
 import { bundleProgram } from '../build/bundle.ts'
-import { createMany, createRate, readLatencies, percentile, timeLists } from './api-load.ts'
+import { createMany, createRate, readLatencies, percentile, timeLists } from './measure/api-load.ts'
 import {
   requireBinaries,
   startSite,
   startUpstream,
   type ApiSubject,
   type SubjectOptions,
-} from './api-subject.ts'
-import { beside, median, type BenchOptions, type Figure } from './figure.ts'
-import { memoryOf } from './role-process.ts'
+} from './measure/api-subject.ts'
+import { beside, median, type BenchOptions, type Figure } from './measure/figure.ts'
+import { memoryOf } from '../processes/role-process.ts'
 import { measureHour } from './site-hour.ts'
 import { watchLatencies } from './watch-fan-out.ts'
 

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import type { ContainerRuntime } from '@skerry/kubelet'
-import { benchImage } from './example-pod.ts'
+import { benchImage } from './measure/example-pod.ts'
 
 const namespaceOptions = { network: 'POD', pid: 'CONTAINER', ipc: 'POD' } as const
 const hiddenPaths = ['/proc/kcore', '/proc/keys', '/proc/timer_list', '/sys/firmware']

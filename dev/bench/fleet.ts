@@ -8,7 +8,7 @@ import { ExpectedError, exitCodes } from '@skerry/base'
 import { version } from '../../roles/runtime/version.ts'
 import { bundleProgram } from '../build/bundle.ts'
 import { defaultKarmadaCache } from '../hack/upstream/karmada-build.ts'
-import { alone, beside, median, type BenchOptions, type Figure } from './figure.ts'
+import { alone, beside, median, type BenchOptions, type Figure } from './measure/figure.ts'
 import {
   startHubPlane,
   startKarmadaPlane,
@@ -19,8 +19,8 @@ import {
 } from './fleet/control-plane.ts'
 import { measurePropagation } from './fleet/propagation.ts'
 import { expectSent } from './fleet/watched-objects.ts'
-import { openRawClient } from './raw-client.ts'
-import { memoryOf, processorMs } from './role-process.ts'
+import { openRawClient } from '../processes/raw-client.ts'
+import { memoryOf, processorMs } from '../processes/role-process.ts'
 
 const root = join(import.meta.dirname, '../..')
 const clusters = 100

@@ -5,10 +5,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import { version } from '../../roles/runtime/version.ts'
 import { bundleProgram } from '../build/bundle.ts'
-import { alone, type BenchOptions, type Figure } from './figure.ts'
-import { freePort } from './free-port.ts'
-import { openRawClient, type RawClient } from './raw-client.ts'
-import { memoryOf, processorMs, startRoleProcess, type RoleProcess } from './role-process.ts'
+import { alone, type BenchOptions, type Figure } from './measure/figure.ts'
+import { freePort } from '../processes/free-port.ts'
+import { openRawClient, type RawClient } from '../processes/raw-client.ts'
+import {
+  memoryOf,
+  processorMs,
+  startRoleProcess,
+  type RoleProcess,
+} from '../processes/role-process.ts'
 import {
   agentName,
   startAgentFleet,

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { version } from '../../roles/runtime/version.ts'
 import { bundleProgram } from '../build/bundle.ts'
-import { startSite } from './api-subject.ts'
-import { alone, type BenchOptions, type Figure } from './figure.ts'
-import { memoryOf } from './role-process.ts'
+import { startSite } from './measure/api-subject.ts'
+import { alone, type BenchOptions, type Figure } from './measure/figure.ts'
+import { memoryOf } from '../processes/role-process.ts'
 
 const root = join(import.meta.dirname, '../..')
 const connectionCount = 10_000

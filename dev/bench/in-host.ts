@@ -11,10 +11,10 @@ import { systemClock } from '@skerry/base'
 import { openAdminCluster, type AdminCluster } from '../../roles/admin/admin-cluster.ts'
 import { createJoinToken } from '../../roles/admin/join-token.ts'
 import { containerdSocket } from '../../roles/node/node-containerd.ts'
-import { examplePod, runningStatus } from './example-pod.ts'
-import { alone, median, type Figure } from './figure.ts'
+import { examplePod, runningStatus } from './measure/example-pod.ts'
+import { alone, median, type Figure } from './measure/figure.ts'
 import { measurePodStart } from './pod-start.ts'
-import { memoryOf, startRoleProcess, type RoleProcess } from './role-process.ts'
+import { memoryOf, startRoleProcess, type RoleProcess } from '../processes/role-process.ts'
 
 interface Setting {
   readonly program: string

@@ -4,7 +4,7 @@ import { ExpectedError, exitCodes } from '@skerry/base'
 import { createTestNetwork } from '@skerry/testing'
 import { version } from '../../roles/runtime/version.ts'
 import { bundleProgram } from '../build/bundle.ts'
-import type { BenchOptions, Figure } from './figure.ts'
+import type { BenchOptions, Figure } from './measure/figure.ts'
 import { run as runStore } from './store.ts'
 import { measureUpStart } from './up-start.ts'
 

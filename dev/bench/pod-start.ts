@@ -1,8 +1,8 @@
 import { type Cluster, resources } from '@skerry/client'
 import { dialContainerd } from '@skerry/kubelet'
 import { startBare } from './bare-containerd.ts'
-import { examplePod } from './example-pod.ts'
-import { beside, type Figure } from './figure.ts'
+import { examplePod } from './measure/example-pod.ts'
+import { beside, type Figure } from './measure/figure.ts'
 
 export interface PodStartOptions {
   readonly rounds: number

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { runAll } from '@skerry/base'
 import { resources, type Cluster } from '@skerry/client'
 import type { Lease, Pod } from '@skerry/api'
-import { runningStatus } from './example-pod.ts'
+import { runningStatus } from './measure/example-pod.ts'
 
 /** Nodes that exist only in the API: each watches its pods and reports them as running. */
 export interface SimulatedNodes {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { silentLogger, systemClock } from '@skerry/base'
 import { createCluster, createHttpsTransport, loadKubeconfig, resources } from '@skerry/client'
 import type { Cluster } from '@skerry/client'
-import type { ApiSubject } from './api-subject.ts'
+import type { ApiSubject } from './measure/api-subject.ts'
 import { startNodes, type SimulatedNodes } from './simulated-nodes.ts'
 
 /**

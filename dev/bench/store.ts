@@ -6,8 +6,8 @@ import { credentials, loadPackageDefinition, type ServiceClientConstructor } fro
 import { loadSync } from '@grpc/proto-loader'
 import { silentLogger, systemClock } from '@skerry/base'
 import { openSqliteStore } from '@skerry/store'
-import { beside, type BenchOptions, type Figure } from './figure.ts'
-import { freePort } from './free-port.ts'
+import { beside, type BenchOptions, type Figure } from './measure/figure.ts'
+import { freePort } from '../processes/free-port.ts'
 
 /**
  * Durable writes per second: the embedded store next to etcd, in turns, on the same disk. Both are called as

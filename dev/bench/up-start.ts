@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type CommandResult, createTestNetwork, type TestHost } from '@skerry/testing'
 import { installationAt } from '../../roles/up/installation.ts'
 import { lockHolder } from '../../roles/up/lock-file.ts'
-import { alone, type Figure, median } from './figure.ts'
-import { memoryOf } from './role-process.ts'
+import { alone, type Figure, median } from './measure/figure.ts'
+import { memoryOf } from '../processes/role-process.ts'
 
 export interface UpStartOptions {
   readonly rounds: number

@@ -7,11 +7,11 @@ import { engineFlags } from '../../roles/runtime/engine-flags.ts'
 import { version } from '../../roles/runtime/version.ts'
 import { bundleProgram } from '../build/bundle.ts'
 import { runProgram, type RunningProgram } from '../hack/upstream/run-program.ts'
-import { alone, type BenchOptions, type Figure } from './figure.ts'
-import { freePort } from './free-port.ts'
-import { launcherEnvironment } from './launcher-environment.ts'
-import { openRawClient, type RawClient } from './raw-client.ts'
-import { memoryOf, processorMs, startRoleProcess } from './role-process.ts'
+import { alone, type BenchOptions, type Figure } from './measure/figure.ts'
+import { freePort } from '../processes/free-port.ts'
+import { launcherEnvironment } from '../processes/launcher-environment.ts'
+import { openRawClient, type RawClient } from '../processes/raw-client.ts'
+import { memoryOf, processorMs, startRoleProcess } from '../processes/role-process.ts'
 
 const execute = promisify(execFile)
 const root = join(import.meta.dirname, '../..')

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { atRate, configMap, create } from './api-load.ts'
-import type { RawClient } from './raw-client.ts'
+import { atRate, configMap, create } from './measure/api-load.ts'
+import type { RawClient } from '../processes/raw-client.ts'
 
 const configMaps = '/api/v1/namespaces/bench/configmaps'
 const openAtOnce = 32

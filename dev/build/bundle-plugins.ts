@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { readFile, readdir } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 import { build as runBuild, type BuildOptions, type Plugin } from 'esbuild'
 
 const doorImport = /\b(import|export) \{([^}]*)\} from '@skerry\/([a-z-]+)'/g
@@ -144,6 +144,32 @@ export const nameDirectory: Plugin = {
       },
     )
   },
+}
+
+/** Files of base that every role loads, at different times. They import nothing, and no two declare one name. */
+const leaves =
+  /^(as-error|bounded-queue|broken-invariant|expected-error|message-of|real-timers|wake-flag)\.ts$/
+
+/**
+ * Makes one file of these. Each would be a chunk of its own, because the bundler splits by the set of commands
+ * that need a file; a chunk costs an open file and a line of imports in most others.
+ */
+export function joinLeaves(baseDirectory: string): Plugin {
+  return {
+    name: 'join-leaves',
+    setup(build) {
+      build.onResolve({ filter: /\.ts$/ }, ({ path, resolveDir }) => {
+        const file = resolve(resolveDir, path)
+        const isLeaf = dirname(file) === baseDirectory && leaves.test(basename(file))
+        return isLeaf ? { path: baseDirectory, namespace: 'leaves' } : undefined
+      })
+      build.onLoad({ filter: /.*/, namespace: 'leaves' }, async () => {
+        const names = (await readdir(baseDirectory)).filter((name) => leaves.test(name))
+        const texts = names.toSorted().map((name) => readFile(join(baseDirectory, name), 'utf8'))
+        return { contents: (await Promise.all(texts)).join('\n'), loader: 'ts' }
+      })
+    },
+  }
 }
 
 /** Inlines the YAML thread's code as a file: a single-file bundle cannot start a thread by its name. */

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { version } from '../../roles/runtime/version.ts'
 import { bundleProgram } from './bundle.ts'
+import { loadedChunks } from './loaded-chunks.ts'
 
 /** Names that the bundle keeps from parts that a mostly idle process should not hold in memory. */
 const marks = {
@@ -23,8 +24,7 @@ test('agents and nodes, which mostly wait, are without what they do not need, or
     const chunks = join(directory, 'chunks')
     const names = await readdir(chunks)
     const heldBy = async (role: string): Promise<string[]> => {
-      const entry = names.find((name) => new RegExp(`^${role}-\\w+\\.mjs$`).test(name)) ?? ''
-      const texts = await loadedWith(chunks, entry)
+      const texts = await loadedChunks(directory, role)
       const held = Object.entries(marks).filter(([, mark]) =>
         texts.some((text) => text.includes(mark)),
       )
@@ -45,17 +45,3 @@ test('agents and nodes, which mostly wait, are without what they do not need, or
     await rm(directory, { recursive: true, force: true })
   }
 })
-
-/** The text of a chunk and of all that are loaded with it. */
-async function loadedWith(chunks: string, entry: string): Promise<string[]> {
-  const texts = new Map<string, string>()
-  const due = [entry]
-  for (let name = due.pop(); name !== undefined; name = due.pop()) {
-    if (texts.has(name)) continue
-    const text = await readFile(join(chunks, name), 'utf8')
-    texts.set(name, text)
-    // The bundler esbuild writes static imports like this; dynamic ones are import("…").
-    for (const [, next = ''] of text.matchAll(/(?:import|from)"\.\/([^"]+)"/g)) due.push(next)
-  }
-  return [...texts.values()]
-}

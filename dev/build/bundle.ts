@@ -4,6 +4,7 @@ import { build, type BuildOptions, type OutputFile } from 'esbuild'
 import { engineFlags } from '../../roles/runtime/engine-flags.ts'
 import {
   inlineThread,
+  joinLeaves,
   leaveOut,
   nameDirectory,
   openDoors,
@@ -19,7 +20,13 @@ export interface BundleOptions {
   version: string
 }
 
+type Written = Pick<OutputFile, 'path' | 'contents'>
+
 const root = join(import.meta.dirname, '../..')
+
+/** Some CommonJS packages require() Node's built-in modules. */
+const requireBanner =
+  "import{createRequire as __c}from'node:module';const require=__c(import.meta.url);"
 
 /** How long chunks of earlier bundles are kept, for programs that run from them and import late. */
 const oldChunkMs = 30 * 24 * 3_600_000
@@ -32,7 +39,7 @@ const oldChunkMs = 30 * 24 * 3_600_000
  */
 export async function bundleProgram({ outputDirectory, version }: BundleOptions): Promise<string> {
   const startMs = Date.now()
-  const { outputFiles } = await build({
+  const { outputFiles: written } = await build({
     ...sharedOptions(version),
     outdir: outputDirectory,
     splitting: true,
@@ -40,6 +47,7 @@ export async function bundleProgram({ outputDirectory, version }: BundleOptions)
     chunkNames: 'chunks/[name]-[hash]',
     write: false,
   })
+  const outputFiles = written.map(withoutUnusedRequire)
   const entry = join(outputDirectory, 'skerry.mjs')
   const chunks = outputFiles.filter((file) => file.path !== entry)
   const chunkDirectory = join(outputDirectory, 'chunks')
@@ -76,13 +84,22 @@ function commonOptions(version: string): BuildOptions {
     legalComments: 'none',
     logLevel: 'silent',
 
-    plugins: [openDoors(join(root, 'packages')), requireBuiltins, leaveOut, nameDirectory],
+    plugins: [
+      joinLeaves(join(root, 'packages/base')),
+      openDoors(join(root, 'packages')),
+      requireBuiltins,
+      leaveOut,
+      nameDirectory,
+    ],
     define: { SKERRY_VERSION: JSON.stringify(version) },
-    // Some CommonJS packages require() Node's built-in modules.
-    banner: {
-      js: "import{createRequire as __c}from'node:module';const require=__c(import.meta.url);",
-    },
+    banner: { js: requireBanner },
   }
+}
+
+/** Removes the banner of a file that calls no require(): of some 300 chunks, only a few do. */
+function withoutUnusedRequire({ path, contents }: OutputFile): Written {
+  const code = Buffer.from(contents).toString('utf8').replace(`${requireBanner}\n`, '')
+  return { path, contents: /\brequire\b/.test(code) ? contents : Buffer.from(code) }
 }
 
 /** Writes one file per role, for the launcher, which is a shell script. */
@@ -93,7 +110,7 @@ async function writeEngineFlags(directory: string): Promise<void> {
 }
 
 /** Dates the file to the start of the build, so that a source that is saved during the build is newer. */
-async function replaceFile({ path, contents }: OutputFile, dateMs: number): Promise<void> {
+async function replaceFile({ path, contents }: Written, dateMs: number): Promise<void> {
   const next = join(dirname(path), `.${basename(path)}.${process.pid}`)
   await writeFile(next, contents)
   await utimes(next, dateMs / 1_000, dateMs / 1_000)

@@ -10,13 +10,21 @@ export interface FollowedLog {
   stop(): Promise<void>
 }
 
+const complaintCharactersMax = 2_000
+
 export function followLog(host: TestHost, command: readonly string[]): FollowedLog {
-  const child = host.start(command, { stdio: ['ignore', 'pipe', 'ignore'] })
+  const child = host.start(command, { stdio: ['ignore', 'pipe', 'pipe'] })
   if (child.stdout === null) throw new Error('Cannot follow log: the command has no output')
   const lines = createInterface({ input: child.stdout })
   const ended = once(child, 'exit')
-  const early = ended.then(() => Promise.reject(new Error('Cannot read line: the stream ended')))
-  // The error is reported only to callers of nextLine.
+  let complaint = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    complaint = `${complaint}${text}`.slice(-complaintCharactersMax)
+  })
+  const early = ended.then(() =>
+    Promise.reject(new Error(`Cannot read line: the stream ended: ${complaint}`)),
+  )
+  // Every call of nextLine reports the error; a stream that is stopped ends as well, and nobody asks then.
   early.catch(() => undefined)
   return {
     ended,

@@ -1,5 +1,5 @@
 import type { AskedTarget } from '../differential/authorization/recording.ts'
-import { createRandom, type Random } from './seeded-choices.ts'
+import { createRandom, type Random } from '../differential/seeded-choices.ts'
 
 const usualMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 const oddMethods = [

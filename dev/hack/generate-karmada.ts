@@ -8,8 +8,7 @@ import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { parse } from 'yaml'
-import type { CustomResourceDefinition } from '../../packages/api/generated/types.ts'
-import { isJsonObject } from '../../packages/api/json.ts'
+import { isJsonObject, type CustomResourceDefinition } from '@skerry/api'
 import { karmadaSource } from './upstream/karmada-build.ts'
 
 /** The kinds that a hub serves; it does not serve the others (quotas, autoscalers, multi-cluster services). */

@@ -4,7 +4,7 @@ import type { StatusCause } from './status-error.ts'
  * Upstream's field.Error as status causes: the reason, the message and the field that clients print
  * and tests match on. Paths look like `spec.containers[0].name`.
  */
-export type FieldErrorReason = keyof typeof wordsOfReason
+type FieldErrorReason = keyof typeof wordsOfReason
 
 const wordsOfReason = Object.freeze({
   FieldValueNotFound: 'Not found',

@@ -9,13 +9,9 @@ import {
   applyStrategicMergePatch,
   decodeBody,
 } from '@skerry/bodies'
-import {
-  builtinKinds,
-  checkStructural,
-  loadExpressions,
-  schemaFromCrd,
-  validateStructural,
-} from '@skerry/kinds'
+import { builtinKinds, loadExpressions, validateStructural } from '@skerry/kinds'
+import { checkStructural } from '../kinds/structural/structural-check.ts'
+import { schemaFromCrd } from '../kinds/schema/crd-schema.ts'
 import { seededRandom, type Random } from '@skerry/base'
 import {
   CelCompileError,

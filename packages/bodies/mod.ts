@@ -10,7 +10,6 @@ export {
   spliceResourceVersion,
 } from './encoding/canonical.ts'
 export {
-  bodyLimits,
   decodeBody,
   decodeBodyBy,
   inBodyOrder,

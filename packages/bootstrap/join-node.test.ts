@@ -25,8 +25,8 @@ import {
   joinNode,
   newBootstrapToken,
   publishBootstrapToken,
-  readCertificateAndKey,
 } from './mod.ts'
+import { readCertificateAndKey } from './key-pair-files.ts'
 import { clusterInfoProblem, readClusterInfo } from './cluster-info.ts'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger }

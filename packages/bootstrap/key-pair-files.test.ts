@@ -5,12 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { createAuthority } from '@skerry/pki'
-import {
-  peekCertificateAndKey,
-  readCertificateAndKey,
-  writeCertificateAndKey,
-  type CertificateAndKey,
-} from './mod.ts'
+import { readCertificateAndKey } from './key-pair-files.ts'
+import { peekCertificateAndKey, writeCertificateAndKey, type CertificateAndKey } from './mod.ts'
 
 /**
  * Replaces a pair, and dies at the given rename as at a power cut: only renames change what a

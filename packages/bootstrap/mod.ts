@@ -20,7 +20,6 @@ export {
 export {
   inspectCertificateAndKey,
   peekCertificateAndKey,
-  readCertificateAndKey,
   writeCertificateAndKey,
   type KeyPairPaths,
 } from './key-pair-files.ts'

@@ -4,7 +4,7 @@
  * the caller, except that an informer retries by itself.
  * Start reading at transport.ts (the seam), then cluster.ts and informer.ts.
  */
-export type { Transport, TransportRequest, TransportResponse } from './transport.ts'
+export type { Transport, TransportRequest } from './transport.ts'
 export {
   NotConnectedError,
   createHttpsTransport,
@@ -37,10 +37,9 @@ export {
   type PartialObject,
   type TypedResource,
 } from './cluster.ts'
-export type { PatchRequest, ResourceClient, Selectors } from './resource-client.ts'
+export type { ResourceClient, Selectors } from './resource-client.ts'
 export { type ObjectKey, type ResourceRef } from './request-path.ts'
 export type { DiscoveredResource, Discovery } from './discovery.ts'
-export type { WatchEvent } from './watch-events.ts'
 export { resources, type KnownResource } from './resources-table.ts'
 export { createInformer, type Informer } from './informer.ts'
 export {

@@ -23,7 +23,6 @@ export {
 } from './report/cluster-reporter.ts'
 export { EdgeObserver } from './report/edge-observer.ts'
 export { isNodeReady } from './report/node-ready.ts'
-export { observedKeys } from './report/observed-times.ts'
 export { RoundGate } from './report/round-gate.ts'
 export { sayNotReady } from './report/say-not-ready.ts'
 export { RunningClusters } from './running-clusters.ts'

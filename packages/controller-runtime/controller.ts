@@ -20,7 +20,6 @@ import type {
   TypedResource,
 } from '@skerry/client'
 import type { InformerSet } from './informer-set.ts'
-import type { ControllerMetrics } from './controller-metrics.ts'
 import { TerminalError } from './terminal-error.ts'
 import { WorkQueue, type WorkQueueOptions } from './work-queue.ts'
 
@@ -95,7 +94,6 @@ export interface ControllerDeps {
   clock: Clock
   random: Random
   log: Logger
-  metrics?: ControllerMetrics
 }
 
 const workersDefault = 5
@@ -153,7 +151,7 @@ export async function runController(
     context.log.debug('Controller started')
     const workers = definition.workers ?? workersDefault
     const work = (scope: AbortSignal): Promise<void> =>
-      runWorker({ definition, context, queue, metrics: deps.metrics }, scope)
+      runWorker({ definition, context, queue }, scope)
     await runAll(signal, [
       (scope) => lookAgainWhenClockIsSet(queue, deps.clock, scope),
       ...Array.from({ length: workers }, () => work),
@@ -202,7 +200,6 @@ interface Worker {
   definition: ControllerDefinition
   context: ControllerContext
   queue: WorkQueue
-  metrics: ControllerMetrics | undefined
 }
 
 async function runWorker(worker: Worker, signal: AbortSignal): Promise<void> {
@@ -219,25 +216,20 @@ async function runWorker(worker: Worker, signal: AbortSignal): Promise<void> {
 }
 
 async function reconcileOnce(
-  { definition, context, queue, metrics }: Worker,
+  { definition, context, queue }: Worker,
   key: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const startMs = context.clock.monotonicMs()
-  let outcome = 'success'
   try {
     const result = await definition.reconcile(key, context, signal)
     queue.forget(key)
     if (result?.requeueAfterMs !== undefined) queue.addAfter(key, result.requeueAfterMs)
   } catch (error) {
     if (signal.aborted) throw abortReason(signal)
-    outcome = error instanceof TerminalError ? 'terminal' : 'retry'
-    if (outcome === 'terminal') queue.forget(key)
+    if (error instanceof TerminalError) queue.forget(key)
     else queue.retry(key)
     logFailure(context.log, key, error)
   }
-  const seconds = (context.clock.monotonicMs() - startMs) / 1000
-  metrics?.onReconciled({ controller: definition.name, outcome, seconds, waiting: queue.length })
 }
 
 function logFailure(log: Logger, key: string, error: unknown): void {

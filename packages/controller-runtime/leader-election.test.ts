@@ -8,7 +8,6 @@ import {
   resources,
   type Transport,
   type TransportRequest,
-  type TransportResponse,
 } from '@skerry/client'
 import { simulatedClock, startTestApiServer, until, type SimulatedClock } from '@skerry/testing'
 import { runAsLeader } from './leader-election.ts'
@@ -33,7 +32,7 @@ function lineTo(target: Transport): Line {
     isCut: false,
     losesAnswers: false,
     underWay: 0,
-    async send(request: TransportRequest, signal: AbortSignal): Promise<TransportResponse> {
+    async send(request: TransportRequest, signal: AbortSignal) {
       if (line.isCut) throw new Error('cut')
       line.underWay++
       try {

@@ -6,7 +6,6 @@ import {
   type BackgroundController,
   type ControllerDefinition,
   type ControllerDeps,
-  type ControllerMetrics,
   type InformerSet,
 } from '@skerry/controller-runtime'
 import { controllers } from './controllers-table.ts'
@@ -16,7 +15,6 @@ export interface RunControllersDeps {
   clock: Clock
   random: Random
   log: Logger
-  metrics?: ControllerMetrics
   /** Shared with other parts of the process, which then run it. If omitted, it is created and run here. */
   informers?: InformerSet
   /** The same for events. */

@@ -5,12 +5,7 @@
  * Start reading at cluster/cluster-kind.ts.
  */
 export { clusterAccessKind } from './access/cluster-access-kind.ts'
-export {
-  type ClusterAccess,
-  type ClusterAccessSpec,
-  clusterAccessResource,
-  clusterVerbs,
-} from './access/cluster-access.ts'
+export { type ClusterAccess, clusterAccessResource, clusterVerbs } from './access/cluster-access.ts'
 export {
   findUserToken,
   readUserToken,
@@ -101,7 +96,6 @@ export { trafficContractKind } from './traffic/traffic-contract-kind.ts'
 export {
   type TrafficContract,
   type TrafficContractRate,
-  type TrafficContractSpec,
   trafficContractResource,
 } from './traffic/traffic-contract.ts'
 export { virtualClusterCrds } from './virtual/virtual-cluster-crds.ts'

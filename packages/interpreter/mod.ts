@@ -5,7 +5,10 @@
  * Start reading at contract/resource-interpreter.ts, then create-interpreter.ts.
  */
 export type { DependentObject } from './contract/dependent-object.ts'
-export type { InterpretedReplicas, ResourceInterpreter } from './contract/resource-interpreter.ts'
+export type {
+  InterpretedReplicas,
+  InterpreterOperation,
+  ResourceInterpreter,
+} from './contract/resource-interpreter.ts'
 export { interpreterOf, localInterpreterOf, type InterpreterClock } from './create-interpreter.ts'
-export { customizationResource } from './custom/customization.ts'
 export { nativeInterpreter } from './native/native-interpreter.ts'

@@ -26,8 +26,6 @@ export {
   autoscalerFromVersion2,
   autoscalerToVersion2,
 } from './strategies/autoscaling/autoscaler-versions.ts'
-export { schemaFromCrd } from './schema/crd-schema.ts'
-export { checkStructural } from './structural/structural-check.ts'
 export {
   validateStructural,
   validateStructuralStatusUpdate,

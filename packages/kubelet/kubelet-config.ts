@@ -40,7 +40,7 @@ export interface KubeletConfig extends NodeDirectories {
   version?: string
 }
 
-export const kubeletDefaults = Object.freeze({
+const kubeletDefaults = Object.freeze({
   clusterDns: Object.freeze([]) as readonly string[],
   clusterDomain: 'cluster.local',
   resolvConfFile: '/etc/resolv.conf',

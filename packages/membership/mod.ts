@@ -4,11 +4,8 @@
  * Start reading at registration/agent-csr-approving-controller.ts, then rights/agent-access.ts.
  */
 export { clusterController, clusterFinalizer } from './cluster/cluster-controller.ts'
-export {
-  type TunnelState,
-  type TunnelStates,
-  createClusterMonitor,
-} from './cluster/cluster-monitor.ts'
+export { type TunnelStates, createClusterMonitor } from './cluster/cluster-monitor.ts'
+export { type TunnelState } from './cluster/plan-conditions.ts'
 export { writeFinalizers } from './cluster/write-finalizers.ts'
 export { agentCsrApprovingController } from './registration/agent-csr-approving-controller.ts'
 export { agentManifest } from './registration/agent-manifest.ts'

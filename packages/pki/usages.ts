@@ -22,7 +22,6 @@ export const extendedUsages = Object.freeze({
   timeStamping: '1.3.6.1.5.5.7.3.8',
   ocspSigning: '1.3.6.1.5.5.7.3.9',
 })
-export type ExtendedUsage = keyof typeof extendedUsages
 
 export function keyUsageBits(usages: readonly KeyUsage[]): number {
   return usages.reduce((bits, usage) => bits | keyUsages[usage], 0)

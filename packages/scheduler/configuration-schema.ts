@@ -10,8 +10,6 @@ const pluginSet = z.looseObject({
   disabled: z.array(pluginName).default([]),
 })
 
-export type PluginSet = z.infer<typeof pluginSet>
-
 /** The file's values have the API's own types. */
 const nodeSelectorRequirement = z.object({
   key: z.string(),

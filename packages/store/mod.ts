@@ -13,7 +13,6 @@ export {
   type WatchBatch,
   type WriteResult,
 } from './store.ts'
-export { StoreFullError } from './store-errors.ts'
 export { openSqliteStore, type SqliteStore } from './sqlite-store.ts'
 export { openEtcdStore, type EtcdStore, type EtcdStoreOptions } from './etcd/etcd-store.ts'
 export { restoreSqliteStore } from './sqlite-backup.ts'

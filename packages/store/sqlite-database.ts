@@ -6,7 +6,6 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
  */
 export type Database = DatabaseSync
 export type Statement = StatementSync
-export type SqlValue = string | number | Uint8Array | null
 export type Row = Record<string, unknown>
 
 export interface DatabaseOptions {

@@ -35,7 +35,7 @@ export interface StoreLimits {
   walPagesMax: number
 }
 
-export const storeLimitDefaults: Readonly<StoreLimits> = Object.freeze({
+const storeLimitDefaults: Readonly<StoreLimits> = Object.freeze({
   valueBytesMax: 1_572_864,
   keyBytesMax: 4_096,
   writesWaitingMax: 20_000,

@@ -14,7 +14,7 @@ export {
 } from './agent/tunnel-agent.ts'
 export type { HubReplica } from './agent/open-tunnels.ts'
 export { type AgentSession, type Classify, type TunnelHandler } from './session/agent-session.ts'
-export { acceptTunnel, type TunnelSession, type TunnelTraffic } from './session/hub-session.ts'
+export { type TunnelSession, type TunnelTraffic } from './session/hub-session.ts'
 export {
   defaultTrafficRules,
   trafficBounds,
@@ -48,5 +48,5 @@ export { joinStreams } from './session/join-streams.ts'
 export { carrierLimits, carrierPath } from './carrier/carrier-limits.ts'
 export { CarrierRefusal, createCarrierServer } from './carrier/carrier-server.ts'
 export { connectByCarrier } from './carrier/connect-by-carrier.ts'
-export type { TunnelLink, TunnelTls } from './frame/tunnel-link.ts'
+export type { TunnelTls } from './frame/tunnel-link.ts'
 export { tunnelLimitDefaults, type TunnelLimits } from './frame/tunnel-limits.ts'

@@ -6,7 +6,5 @@
 export type { ChildHub, IdentityOf } from './groups/child-hub.ts'
 export { type VirtualClusters, createVirtualClusters } from './groups/run-virtual-clusters.ts'
 export { virtualIdOf } from './groups/virtual-id.ts'
-export { createMapping } from './mapping/mapping.ts'
-export { createNamespaceRule } from './mapping/namespace-rule.ts'
 export { throughParents } from './view/through-parents.ts'
 export { type VirtualViews, createVirtualViews } from './view/virtual-views.ts'

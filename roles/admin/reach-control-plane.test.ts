@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { exitCodes } from '@skerry/base'
-import { NotConnectedError, type Transport, type TransportResponse } from '@skerry/client'
+import { NotConnectedError, type Transport } from '@skerry/client'
 import { reachControlPlane } from './reach-control-plane.ts'
 
 const server = 'https://127.0.0.1:7443'
 const request = { method: 'POST', path: '/apis/x?secret=1', headers: {} } as const
-const answer: TransportResponse = { status: 201, headers: {}, body: none() }
+const answer: Awaited<ReturnType<Transport['send']>> = { status: 201, headers: {}, body: none() }
 
 async function* none(): AsyncGenerator<Uint8Array> {
   // An answer without a body.

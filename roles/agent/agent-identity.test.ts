@@ -7,9 +7,9 @@ import { systemClock } from '@skerry/base'
 import {
   certificateLifetimes,
   issueClientCertificate,
-  readCertificateAndKey,
   writeCertificateAndKey,
 } from '@skerry/bootstrap'
+import { inspectCertificateAndKey } from '@skerry/bootstrap'
 import { agentsGroup } from '@skerry/fleet-kinds'
 import { isIssuedBy, spkiHash } from '@skerry/pki'
 import {
@@ -77,7 +77,7 @@ test('an identity that is useless by a wrong clock stays until there is another,
       { ...fleet.context, clock: { ...systemClock, now: () => nowMs } },
     )
   await assert.rejects(open('abcdef.0123456789abcdef', Date.now()), { reason: 'Unauthorized' })
-  assert.deepEqual(await readCertificateAndKey(paths), issued)
+  assert.deepEqual((await inspectCertificateAndKey(paths)).pair, issued)
   const { client } = await open(undefined, endedMs - dayMs)
   assert.deepEqual(client.current, issued)
 })

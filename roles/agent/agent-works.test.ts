@@ -12,7 +12,7 @@ import {
   untilCluster,
   type TestHub,
 } from '../../testing/scenes/test-fleet.ts'
-import { ensureAgentObjects } from '../site/agent-objects.ts'
+import { ensureAgentObjects } from '../site/objects/agent-objects.ts'
 
 const signal = AbortSignal.timeout(60_000)
 const namespace = executionNamespace('shop')

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { bootstrapNamespace, bootstrapSecretName } from '@skerry/api'
 import { systemClock, createMetrics, linkedSignal } from '@skerry/base'
-import { readCertificateAndKey } from '@skerry/bootstrap'
+import { inspectCertificateAndKey } from '@skerry/bootstrap'
 import {
   createCluster,
   createHttpsTransport,
@@ -46,7 +46,7 @@ function adminOf({ url, credentials: { ca, cert, key } }: Pick<Edge, 'url' | 'cr
 async function identityIn(directory: string): Promise<ClientCredentials> {
   const paths = ['agent.crt', 'agent.key'].map((name) => join(directory, name))
   const [certificatePath = '', keyPath = ''] = paths
-  const found = await readCertificateAndKey({ certificatePath, keyPath })
+  const { pair: found } = await inspectCertificateAndKey({ certificatePath, keyPath })
   assert.ok(found)
   return { certificate: found.certificatePem, key: found.privateKeyPem }
 }

@@ -18,7 +18,8 @@ import {
 } from '@skerry/fleet-kinds'
 import type { ClusterState } from '@skerry/gateway'
 import { allowVirtualClusters } from '@skerry/membership'
-import { createMapping, createNamespaceRule } from '@skerry/virtual-clusters'
+import { createMapping } from '../../packages/virtual-clusters/mapping/mapping.ts'
+import { createNamespaceRule } from '../../packages/virtual-clusters/mapping/namespace-rule.ts'
 import { unpackClients, type TestApiServer, until } from '@skerry/testing'
 import { createReadyPod } from '../../testing/scenes/service-scene.ts'
 import {

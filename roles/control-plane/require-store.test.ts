@@ -7,8 +7,8 @@ import { goOnPastUnreadable } from '@skerry/apiserver'
 import { exitCodes, silentLogger, type ExpectedError, type Logger } from '@skerry/base'
 import { administrator, callApi } from '@skerry/testing'
 import { startAndStop, startTestControlPlane } from '../../testing/scenes/test-control-plane.ts'
-import { ensureClusterInfo } from '../hub/ensure-cluster-info.ts'
-import { ensureSiteObjects } from '../site/site-objects.ts'
+import { ensureClusterInfo } from '../hub/registration/ensure-cluster-info.ts'
+import { ensureSiteObjects } from '../site/objects/site-objects.ts'
 
 test('a store whose pages are overwritten is refused in one line with what to do', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'skerry-bad-store-'))

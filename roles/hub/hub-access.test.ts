@@ -6,10 +6,10 @@ import { createStaticToken } from '@skerry/apiserver'
 import { resources } from '@skerry/client'
 import {
   clusterAccessResource,
+  type ClusterAccess,
   clusterResource,
   userTokenSecret,
   usersNamespace,
-  type ClusterAccessSpec,
 } from '@skerry/fleet-kinds'
 import { reachableClustersPath, type ReachableClusters } from '@skerry/gateway'
 import { createUserToken, listUserTokens, removeUserTokens } from '../../cmd/client/user-tokens.ts'
@@ -74,7 +74,7 @@ async function addCluster(fleet: TestHub, name: string, labels: Record<string, s
 }
 
 const accessPath = '/apis/hub.skerry.io/v1alpha1/clusteraccesses'
-function access(name: string, spec: Partial<ClusterAccessSpec>) {
+function access(name: string, spec: Partial<ClusterAccess['spec']>) {
   return {
     apiVersion: 'hub.skerry.io/v1alpha1',
     kind: 'ClusterAccess',
@@ -225,7 +225,7 @@ test('nobody gives away a way to clusters that they lack', async () => {
     { apiGroups: ['cluster.karmada.io'], resources: ['clusters/proxy'], verbs: ['get'] },
   ]
   await bindRules(fleet, 'walt', rules)
-  const create = (name: string, spec: Partial<ClusterAccessSpec>) =>
+  const create = (name: string, spec: Partial<ClusterAccess['spec']>) =>
     call(fleet, accessPath, writer, { method: 'POST', body: access(name, spec) })
   const refused = await create('reads', { verbs: ['get', 'list'] })
   assert.equal(refused.status, 403)

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { ConfigMap } from '@skerry/api'
 import { createCluster, resources } from '@skerry/client'
 import { propagationPolicyResource } from '@skerry/karmada-kinds'
-import { customizationResource } from '@skerry/interpreter'
+import { customizationResource } from '../../packages/interpreter/custom/customization.ts'
 import {
   startTestAgent,
   startTestEdge,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isStatusError } from '@skerry/api'
-import { createCluster, resources, type Cluster as Api, type PatchRequest } from '@skerry/client'
+import { createCluster, resources, type Cluster as Api } from '@skerry/client'
 import { clusterResource, executionNamespace } from '@skerry/fleet-kinds'
 import { workResource } from '@skerry/karmada-kinds'
 import { untilObject } from '@skerry/testing'
@@ -64,7 +64,7 @@ test('an agent puts its cluster in push mode neither at first nor later', async 
   await registerCluster(fleet, 'shop')
   const change = { name: 'shop', patch: { spec: { syncMode: 'Push' } } }
   const applied = { ...fresh, spec: { syncMode: 'Push' } }
-  const writes: PatchRequest[] = [
+  const writes: Parameters<typeof clusters.patch>[0][] = [
     { ...change, type: 'merge' },
     { name: 'shop', type: 'apply', patch: applied, fieldManager: 'me', force: true },
   ]

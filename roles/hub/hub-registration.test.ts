@@ -6,7 +6,6 @@ import { bootstrapNamespace, bootstrapSecretType } from '@skerry/api'
 import { silentLogger, systemClock } from '@skerry/base'
 import { writeCertificateAndKey, writeFileDurably } from '@skerry/bootstrap'
 import { createCluster, resources } from '@skerry/client'
-import { observedKeys } from '@skerry/cluster-agent'
 import {
   agentUserName,
   agentsGroup,
@@ -344,7 +343,10 @@ test('what the agent is told to say appears with its times, and goes when it say
       [spec.provider, spec.region, spec.zones, metadata.labels],
       ['acme', 'north', ['a', 'b'], labels],
     )
-    const times = Object.values(observedKeys).map((key) => metadata.annotations?.[key] ?? '')
+    const facts = ['version', 'nodes', 'resources', 'apis', 'labels', 'place']
+    const times = facts.map((fact) => {
+      return metadata.annotations?.[`hub.skerry.io/observed-${fact}`] ?? ''
+    })
     assert.ok(
       times.every((time) => Math.abs(Date.now() - Date.parse(time)) < 60_000),
       times.join(),

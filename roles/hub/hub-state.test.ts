@@ -9,12 +9,9 @@ import { promisify } from 'node:util'
 import { createLogger, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import { resources } from '@skerry/client'
 import { clusterAccessResource, clusterResource } from '@skerry/fleet-kinds'
-import {
-  agentMetricNames,
-  clusterStatesPath,
-  hubMetricNames,
-  type ClusterState,
-} from '@skerry/gateway'
+import { clusterStatesPath, type ClusterState } from '@skerry/gateway'
+import { agentMetricNames } from '../../packages/gateway/state/agent-metrics.ts'
+import { hubMetricNames } from '../../packages/gateway/state/hub-metrics.ts'
 import { until } from '@skerry/testing'
 import { describeCluster, readCluster } from '../../cmd/client/cluster-describe.ts'
 import { statePrinter } from '../../cmd/client/cluster-list.ts'

@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isStatusError } from '@skerry/api'
-import { silentLogger, type LogFields, type Logger } from '@skerry/base'
+import { silentLogger, type Logger } from '@skerry/base'
 import { readBody } from '@skerry/client'
-import {
-  clusterResource,
-  trafficContractResource,
-  type TrafficContract,
-  type TrafficContractSpec,
-} from '@skerry/fleet-kinds'
+import { clusterResource, trafficContractResource, type TrafficContract } from '@skerry/fleet-kinds'
 import type { TunnelsReport } from '@skerry/gateway'
 import {
   startTestAgent,
@@ -20,7 +15,7 @@ import {
 const soon = (): AbortSignal => AbortSignal.timeout(20_000)
 const operator = { commonName: 'olga', organizations: ['system:masters'] }
 
-function contractOf(name: string, spec: TrafficContractSpec): TrafficContract {
+function contractOf(name: string, spec: TrafficContract['spec']): TrafficContract {
   const { group, version } = trafficContractResource
   return {
     apiVersion: `${group}/${version}`,
@@ -34,7 +29,7 @@ function contractOf(name: string, spec: TrafficContractSpec): TrafficContract {
 function rateLog() {
   const rates: number[] = []
   const waiting: (() => void)[] = []
-  const info = (message: string, fields: LogFields = {}): void => {
+  const info = (message: string, fields: Parameters<Logger['info']>[1] = {}): void => {
     if (message.startsWith('Tunnel sends')) rates.push(Number(fields['bytesPerSecond'] ?? 0))
     waiting.splice(0).forEach((resolve) => resolve())
   }
@@ -124,7 +119,7 @@ test('a contract holds for the clusters that it selects, at both ends, while it 
   assert.equal(session?.rules.toAgent.rate, undefined)
 })
 
-const refused: readonly { spec: TrafficContractSpec; words: RegExp }[] = [
+const refused: readonly { spec: TrafficContract['spec']; words: RegExp }[] = [
   { spec: {}, words: /spec\.clusterSelector: Required value/ },
   {
     spec: { clusterNames: ['edge'], uplink: { bytesPerSecond: '1' } },

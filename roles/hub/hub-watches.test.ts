@@ -12,8 +12,8 @@ import {
   createCluster,
   createInformer,
   resources,
+  type ResourceClient,
   type Transport,
-  type WatchEvent,
 } from '@skerry/client'
 import { startTestEtcd, unpackClients, whyNoEtcd, type TestApiServer, until } from '@skerry/testing'
 import { WebSocket } from 'ws'
@@ -73,7 +73,9 @@ async function cut(fleet: TestHub, agent: TestAgent): Promise<void> {
 }
 
 /** Names of what was added, one after the other. */
-async function* added(events: AsyncIterable<WatchEvent<ConfigMap>>): AsyncGenerator<string> {
+async function* added(
+  events: ReturnType<ResourceClient<ConfigMap>['watch']>,
+): AsyncGenerator<string> {
   for await (const event of events) {
     if (event.type === 'ADDED') yield event.object.metadata.name ?? ''
   }

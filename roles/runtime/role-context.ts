@@ -29,10 +29,8 @@ export interface RoleContext {
   onBytes?: (bytes: number) => void
 }
 
-export const logLevels: readonly LogLevel[] = ['error', 'info', 'debug']
-
 /** The reason of a requested stop; a role that ends with it has not failed. */
-export class StopRequested extends Error {
+class StopRequested extends Error {
   override name = 'StopRequested'
 }
 

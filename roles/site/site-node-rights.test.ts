@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { builtinKinds } from '@skerry/kinds'
 import { servedPodPeers } from '@skerry/service-proxy'
 import { callApi, startTestApiServer, watchApi, type TestApiServer } from '@skerry/testing'
-import { ensureSiteObjects } from './site-objects.ts'
+import { ensureSiteObjects } from './objects/site-objects.ts'
 
 const peers = '/apis/node.skerry.io/v1alpha1/pods'
 const secretWord = 'hunter2'

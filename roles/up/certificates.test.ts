@@ -15,10 +15,10 @@ import {
 import {
   ensureClusterPki,
   issueClientCertificate,
-  readCertificateAndKey,
   writeCertificateAndKey,
   type ClusterPki,
 } from '@skerry/bootstrap'
+import { inspectCertificateAndKey } from '@skerry/bootstrap'
 import { readCertificate } from '@skerry/pki'
 import { clockFaultOf, readRoleDirectories } from '../admin/certificate-list.ts'
 import { bareRole, startControlPlane } from '../control-plane/control-plane.ts'
@@ -221,7 +221,7 @@ test('a running control plane issues its certificates again when asked, and show
     const after = await shownBy(plane.server.address, plane.pki.authority.certificatePem)
     assert.notEqual(after, before)
     assert.equal(told.length, 1)
-    const admin = await readCertificateAndKey({
+    const { pair: admin } = await inspectCertificateAndKey({
       certificatePath: join(directory, 'pki/admin.crt'),
       keyPath: join(directory, 'pki/admin.key'),
     })

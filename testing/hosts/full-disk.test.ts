@@ -3,8 +3,10 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { silentLogger, systemClock } from '@skerry/base'
-import { openSqliteStore, StoreFullError, type SqliteStore } from '@skerry/store'
+import { openSqliteStore, type SqliteStore } from '@skerry/store'
 import { mountSmallDisk } from './small-disk.ts'
+
+const isFull = { name: 'StoreFullError' }
 
 const count = async (store: SqliteStore, prefix: string): Promise<number> =>
   (await store.list({ prefix })).entries.length
@@ -20,7 +22,7 @@ async function fillStore(store: SqliteStore, prefix: string, value: Uint8Array):
       await store.write({ key, value })
       keys.push(key)
     }
-  }, StoreFullError)
+  }, isFull)
   return keys
 }
 
@@ -51,7 +53,7 @@ test(
     assert.equal((await store.list({ prefix: '/before/' })).entries.length, 0)
     assert.equal((await store.get('/leased')).entry, undefined)
     assert.equal(existsSync(`${path}.reserve`), false)
-    await assert.rejects(store.write({ key: '/more', value }), StoreFullError)
+    await assert.rejects(store.write({ key: '/more', value }), isFull)
     await store.compact(await store.revision())
     assert.equal((await count(store, '/fill/')) + (await count(store, '/small/')), keys.length)
     await disk.free()

@@ -9,7 +9,7 @@ import type { Objects } from '@skerry/apiserver'
 import { resources } from '@skerry/client'
 import { parseAllowedService, type AllowedService } from '@skerry/fleet-kinds'
 import { hostAddresses } from '../../roles/runtime/host-addresses.ts'
-import { ensureAgentObjects } from '../../roles/site/agent-objects.ts'
+import { ensureAgentObjects } from '../../roles/site/objects/agent-objects.ts'
 import { auditedLines } from './audited-lines.ts'
 import {
   heldWay,

@@ -38,13 +38,13 @@ import type { AccessFlags } from '../../roles/control-plane/access-options.ts'
 import type { EtcdFlags } from '../../roles/control-plane/etcd-options.ts'
 import { startHub, type Hub, type HubOptions } from '../../roles/hub/hub.ts'
 import type { LoginFlags } from '../../roles/hub/parts/login.ts'
-import type { RegistrationRules } from '../../roles/hub/registration-rules.ts'
+import type { RegistrationRules } from '../../roles/hub/registration/registration-rules.ts'
 import type { RoleContext } from '../../roles/runtime/role-context.ts'
 import {
   ensureAgentObjects,
   localAgentUser,
   type AgentDuties,
-} from '../../roles/site/agent-objects.ts'
+} from '../../roles/site/objects/agent-objects.ts'
 
 export interface TestHub extends AsyncDisposable {
   readonly hub: Hub

@@ -6,10 +6,10 @@ import { engineFlags } from '../../../roles/runtime/engine-flags.ts'
 import { buildKarmada, karmadaPrograms } from '../../hack/upstream/karmada-build.ts'
 import { startKarmada } from '../../hack/upstream/karmada-run.ts'
 import { argumentsOf, runProgram, type RunningProgram } from '../../hack/upstream/run-program.ts'
-import { freePort } from '../free-port.ts'
-import { launcherEnvironment } from '../launcher-environment.ts'
-import { openRawClient, type RawClient } from '../raw-client.ts'
-import { startRoleProcess } from '../role-process.ts'
+import { freePort } from '../../processes/free-port.ts'
+import { launcherEnvironment } from '../../processes/launcher-environment.ts'
+import { openRawClient, type RawClient } from '../../processes/raw-client.ts'
+import { startRoleProcess } from '../../processes/role-process.ts'
 
 const execute = promisify(execFile)
 

@@ -1,8 +1,8 @@
 import type { AnyObject } from '@skerry/api'
 import type { ResourceBinding, Work } from '@skerry/karmada-kinds'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { percentile } from '../api-load.ts'
-import { openRawClient, type RawClient } from '../raw-client.ts'
+import { percentile } from '../measure/api-load.ts'
+import { openRawClient, type RawClient } from '../../processes/raw-client.ts'
 import type { FleetSite } from './control-plane.ts'
 import { expectSent, watchObjects } from './watched-objects.ts'
 

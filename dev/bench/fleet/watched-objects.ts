@@ -1,5 +1,5 @@
 import type { AnyObject } from '@skerry/api'
-import type { RawClient } from '../raw-client.ts'
+import type { RawClient } from '../../processes/raw-client.ts'
 
 /** Calls back with each object of a path as it arrives, until disposed. */
 export function watchObjects(

@@ -1,4 +1,4 @@
-import type { RawClient } from '../raw-client.ts'
+import type { RawClient } from '../../processes/raw-client.ts'
 
 const objectCount = 2_000
 const objectBytes = 5_000

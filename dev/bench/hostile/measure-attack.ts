@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '@skerry/base'
 import { loadKubeconfig } from '@skerry/client'
-import { atRate, percentile } from '../api-load.ts'
-import type { ApiSubject } from '../api-subject.ts'
-import { openRawClient, type RawClient } from '../raw-client.ts'
-import { memoryOf, processorMs } from '../role-process.ts'
+import { atRate, percentile } from '../measure/api-load.ts'
+import type { ApiSubject } from '../measure/api-subject.ts'
+import { openRawClient, type RawClient } from '../../processes/raw-client.ts'
+import { memoryOf, processorMs } from '../../processes/role-process.ts'
 
 const attackMs = 2_000
 /** On a busy machine an attack goes on for as long again, a few times, until the server has had so much processor time. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { percentile } from '../api-load.ts'
-import { median } from '../figure.ts'
+import { percentile } from '../measure/api-load.ts'
+import { median } from '../measure/figure.ts'
 import { LoadConnection, type Entry } from './connection.ts'
 import { perUnit, processorTimeOf } from './processor-time.ts'
 import type { Subject } from './subject.ts'

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { freePort } from '../free-port.ts'
+import { freePort } from '../../processes/free-port.ts'
 import { pkcs12Password } from './certificates.ts'
 import { startOurs } from './ours.ts'
 import { startRelay } from './relay.ts'

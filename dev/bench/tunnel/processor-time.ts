@@ -1,4 +1,4 @@
-import { processorMs } from '../role-process.ts'
+import { processorMs } from '../../processes/role-process.ts'
 import type { Subject } from './subject.ts'
 
 /** CPU time by end, in milliseconds; an end whose process is not known is omitted. */

@@ -5,7 +5,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { memoryOf } from '../role-process.ts'
+import { memoryOf } from '../../processes/role-process.ts'
 import { writeCertificates } from './certificates.ts'
 import { measureCut } from './cut-link.ts'
 import { linkSize, loopbackSize, measureLoads, openStalled, warmUp, type Values } from './loads.ts'

@@ -1,5 +1,5 @@
 import type { AnyObject } from '@skerry/api'
-import type { InterpreterOperation } from '../../../packages/interpreter/contract/resource-interpreter.ts'
+import type { InterpreterOperation } from '@skerry/interpreter'
 import type { CustomizationRule } from '../../../packages/interpreter/custom/customization.ts'
 import { luaCorpus } from './lua-corpus.ts'
 

@@ -1,5 +1,5 @@
 import type { AnyObject, JsonObject } from '@skerry/api'
-import type { InterpreterOperation } from '../../../packages/interpreter/contract/resource-interpreter.ts'
+import type { InterpreterOperation } from '@skerry/interpreter'
 
 /** A question about a kind that Karmada brings rules for. */
 export interface ThirdpartyCase {

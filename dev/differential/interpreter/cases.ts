@@ -1,6 +1,6 @@
 import type { AnyObject, JsonObject } from '@skerry/api'
-import type { AggregatedStatusItem } from '../../../packages/karmada-kinds/binding/resource-binding.ts'
-import type { InterpreterOperation } from '../../../packages/interpreter/contract/resource-interpreter.ts'
+import type { AggregatedStatusItem } from '@skerry/karmada-kinds'
+import type { InterpreterOperation } from '@skerry/interpreter'
 import { nativeObjects, rollouts, statusesOf } from './native-objects.ts'
 
 /** One question about an object, as an agent or the propagation asks it. */

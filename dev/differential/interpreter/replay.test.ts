@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { isJsonObject, type JsonObject } from '@skerry/api'
-import { nativeInterpreter } from '../../../packages/interpreter/native/native-interpreter.ts'
+import { nativeInterpreter } from '@skerry/interpreter'
 import { interpreterCases, type InterpreterCase } from './cases.ts'
 
 interface Answer {

@@ -1,8 +1,7 @@
 import type { AnyObject } from '@skerry/api'
-import type {
-  Overriders,
-  OverrideSpec,
-} from '../../../packages/karmada-kinds/policy/override-policy.ts'
+import type { OverridePolicy, Overriders } from '@skerry/karmada-kinds'
+
+type OverrideSpec = OverridePolicy['spec']
 import { config, deployment, job, memberCluster, pod, role } from './objects.ts'
 
 /** A case of one object that policies change on its way to one cluster. */

@@ -104,6 +104,7 @@ async function makeGroup(group: string): Promise<void> {
   await mkdir(group)
   // A new cpuset of version 1 allows nothing, so it copies its parent's values.
   for (const name of ['cpuset.cpus', 'cpuset.mems']) {
+    // Hierarchies of other controllers have no such file.
     const own = await readFile(join(group, name), 'utf8').catch(() => undefined)
     if (own?.trim() !== '') continue
     await writeFile(join(group, name), await readFile(join(group, '..', name), 'utf8')).catch(

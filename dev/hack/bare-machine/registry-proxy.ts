@@ -102,7 +102,12 @@ async function openTunnel(
     ? connect(Number(way.via.port || 80), way.via.hostname)
     : connect(way.port, way.hostname)
   remote.on('error', () => socket.destroy())
-  await once(remote, 'connect').catch(() => undefined)
+  const isConnected = await once(remote, 'connect').then(
+    () => true,
+    // The listener above has closed the client's socket.
+    () => false,
+  )
+  if (!isConnected) return
   // A proxy of the host answers the same CONNECT itself.
   if (way.via) remote.write(`CONNECT ${asked} HTTP/1.1\r\nHost: ${asked}\r\n\r\n`)
   else socket.write('HTTP/1.1 200 Connection established\r\n\r\n')

@@ -47,7 +47,7 @@ function heading(ledger: ReadonlyMap<string, LedgerEntry>, tests: readonly strin
   return [
     '# Conformance',
     '',
-    '`hack/conformance` writes this page; do not edit it. The reasons are in `hack/conformance-suite/reasons.json`.',
+    '`dev/hack/conformance` writes this page; do not edit it. The reasons are in `dev/hack/conformance-suite/reasons.json`.',
     '',
     `**${passed} of ${tests.length}** conformance tests of Kubernetes ${upstreamVersion} ${runs.size > 1 ? 'passed when each was last run' : 'pass'}.`,
     '',

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Schema } from '../../../packages/api/schema.ts'
+import type { Schema } from '@skerry/api'
 
 /** The values by function and field; those of a list's items or a map's values are under `field[]`. */
 export type EnumFacts = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>

@@ -1,4 +1,4 @@
-import type { Schema } from '../../../packages/api/schema.ts'
+import type { Schema } from '@skerry/api'
 import type { GoStructs } from './go-structs.ts'
 
 /** The fields of every kind, which come first in its struct, inlined from another package. */

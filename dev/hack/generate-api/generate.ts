@@ -8,7 +8,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { Schema } from '../../../packages/api/schema.ts'
+import type { Schema } from '@skerry/api'
 import { compactDefinition, isListDefinition } from './compact-schema.ts'
 import { readEnums, withEnums } from './enum-facts.ts'
 import { withFieldOrder } from './field-order.ts'

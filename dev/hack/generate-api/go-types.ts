@@ -1,4 +1,4 @@
-import type { Schema } from '../../../packages/api/schema.ts'
+import type { Schema } from '@skerry/api'
 import type { GoStructs } from './go-structs.ts'
 
 /**

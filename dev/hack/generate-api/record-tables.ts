@@ -82,6 +82,7 @@ async function record({ isDeleted, ...fixture }: Fixture): Promise<object> {
 async function remove(fixture: Fixture): Promise<void> {
   const path = pathOf(fixture)
   const patch = { metadata: { finalizers: null } }
+  // Each may find that the object is gone, or never was; the next recording fails if it is still there.
   await ask('PATCH', path, patch).catch(() => undefined)
   await ask('DELETE', `${path}?gracePeriodSeconds=0`).catch(() => undefined)
   await ask('PATCH', path, patch).catch(() => undefined)

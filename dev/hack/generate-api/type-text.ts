@@ -1,4 +1,4 @@
-import type { Schema, SchemaSet } from '../../../packages/api/schema.ts'
+import type { Schema, SchemaSet } from '@skerry/api'
 import type { KindFact } from './kind-facts.ts'
 
 const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1.'

@@ -20,12 +20,12 @@ import { buildUpstream } from '../upstream/build-upstream.ts'
 import { buildKarmada, karmadaSource } from '../upstream/karmada-build.ts'
 import { argumentsOf, programIn, runProgram } from '../upstream/run-program.ts'
 import { startUpstream } from '../upstream/run-upstream.ts'
+import { untilFound } from './until-found.ts'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'worlds' }
 const worldMs = 60_000
 /** The time without a write after which the scheduler is idle. */
 const quietMs = 1_000
-const pollMs = 100
 
 export interface PlacementUpstream extends AsyncDisposable {
   /** Plays one world at a time. */
@@ -81,8 +81,8 @@ async function serveKinds(api: Api, signal: AbortSignal): Promise<void> {
     await api.resource(definitions).create(parse(text) as AnyObject, signal)
   }
   await api.resource(definitions).create(clusterDefinition, signal)
-  await until(() => api.resource(clusterResource).list({}, signal), signal)
-  await until(() => api.resource(resourceBindingResource).list({}, signal), signal)
+  await untilFound(() => api.resource(clusterResource).list({}, signal), Boolean, signal)
+  await untilFound(() => api.resource(resourceBindingResource).list({}, signal), Boolean, signal)
 }
 
 const clusterDefinition: AnyObject = {
@@ -175,10 +175,9 @@ async function untilSeen(api: Api, { name, clusters }: World, signal: AbortSigna
     },
     signal,
   )
-  await until(async () => {
-    const { spec } = await bindings.get(lookout, signal)
-    return (spec.clusters ?? []).length === wanted ? spec : undefined
-  }, signal)
+  const isScheduled = ({ spec }: ResourceBinding): boolean =>
+    (spec.clusters ?? []).length === wanted
+  await untilFound(() => bindings.get(lookout, signal), isScheduled, signal)
   await bindings.delete(lookout, signal)
 }
 
@@ -217,14 +216,15 @@ async function untilAtRest(
 ): Promise<readonly ResourceBinding[]> {
   let last = ''
   let sinceMs = performance.now()
-  return until(async () => {
+  const readAtRest = async (): Promise<readonly ResourceBinding[] | undefined> => {
     const { items } = await api.resource(resourceBindingResource).list({}, signal)
     const versions = items.map(({ metadata }) => metadata.resourceVersion).join(' ')
     if (versions !== last) [last, sinceMs] = [versions, performance.now()]
     const isQuiet = performance.now() - sinceMs > quietMs
     const isDone = items.length === bindings.length && items.every(isSettled)
     return isDone && isQuiet ? items : undefined
-  }, signal)
+  }
+  return untilFound(readAtRest, Boolean, signal)
 }
 
 function isSettled({ metadata, spec, status }: ResourceBinding): boolean {
@@ -259,13 +259,4 @@ async function clear(api: Api, world: World, signal: AbortSignal): Promise<void>
 
 function keyOf({ metadata }: ResourceBinding): { namespace: string; name: string } {
   return { namespace: metadata.namespace ?? '', name: metadata.name ?? '' }
-}
-
-/** Asks again until the object exists. */
-async function until<T>(read: () => Promise<T | undefined>, signal: AbortSignal): Promise<T> {
-  for (;;) {
-    const found = await read().catch(() => undefined)
-    if (found !== undefined) return found
-    await systemClock.sleep(pollMs, signal)
-  }
 }

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml'
 import type { WrittenBinding, WrittenCluster } from '../../differential/placement/world.ts'
-import { createRandom, type Random } from '../seeded-choices.ts'
+import { createRandom, type Random } from '../../differential/seeded-choices.ts'
 
 const clustersMax = 9
 const bindingsCount = 15

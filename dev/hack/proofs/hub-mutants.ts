@@ -328,8 +328,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof: `a site's own agent acts for those whom the site's operator named, and for nobody else`,
-    test: 'roles/site/site-agent.test.ts',
-    file: 'roles/site/site-agent.ts',
+    test: 'roles/site/parts/site-agent.test.ts',
+    file: 'roles/site/parts/site-agent.ts',
     find: `        ...(options.policy ? { policy: options.policy } : {}),
 `,
     replace: '',

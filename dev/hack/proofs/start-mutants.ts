@@ -114,8 +114,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof: 'a site without a network starts, and publishes its address when it has one',
-    test: 'roles/site/site-objects.test.ts',
-    file: 'roles/site/site-objects.ts',
+    test: 'roles/site/objects/site-objects.test.ts',
+    file: 'roles/site/objects/site-objects.ts',
     find: 'if (advertiseAddress === undefined) return',
     replace: '',
   },

@@ -4,7 +4,7 @@ import { get as getPlain } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AnyObject } from '@skerry/api'
-import { freePort } from '../../bench/free-port.ts'
+import { freePort } from '../../processes/free-port.ts'
 import { karmadaSource } from './karmada-build.ts'
 import { writeKarmadaCredentials, type KarmadaCredentials } from './karmada-credentials.ts'
 import {

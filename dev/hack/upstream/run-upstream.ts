@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { writeKubeconfig, type Kubeconfig } from '@skerry/client'
 import { createAuthority, generateKeyPair, signCertificate, type Authority } from '@skerry/pki'
-import { freePort } from '../../bench/free-port.ts'
+import { freePort } from '../../processes/free-port.ts'
 import { argumentsOf, programIn, runProgram } from './run-program.ts'
 
 export interface UpstreamOptions {

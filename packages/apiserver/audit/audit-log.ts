@@ -21,7 +21,7 @@ export interface AuditLogOptions {
   readonly onLost?: (lines: number) => void
 }
 
-export const auditLogDefaults: Readonly<AuditLogOptions> = Object.freeze({
+const auditLogDefaults: Readonly<AuditLogOptions> = Object.freeze({
   fileBytesMax: 64 * 1024 * 1024,
   filesMax: 5,
   fileAgeMsMax: Number.POSITIVE_INFINITY,

@@ -18,7 +18,7 @@ export interface AuditWebhookOptions {
 }
 
 /** Upstream's values, as far as it has them. */
-export const auditWebhookDefaults: Readonly<AuditWebhookOptions> = Object.freeze({
+const auditWebhookDefaults: Readonly<AuditWebhookOptions> = Object.freeze({
   bufferMax: 10_000,
   batchMax: 400,
   batchMs: 30_000,

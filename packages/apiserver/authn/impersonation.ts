@@ -18,7 +18,6 @@ import { apiServerBounds } from '../contract/limits-table.ts'
 /** Header fields in their original order, with names in any case. Impersonate-Group may occur many times. */
 export type HeaderFields = readonly (readonly [name: string, value: string])[]
 
-const impersonateHeader = /^impersonate-/i
 const extraHeader = /^impersonate-extra-/i
 
 export interface Impersonation {
@@ -43,11 +42,6 @@ export interface Impersonation {
 export function impersonatedUser(fields: HeaderFields): UserInfo | undefined {
   const wanted = readFields(fields)
   return wanted && toUser(wanted)
-}
-
-/** Returns the headers that may reach a handler: all except those of impersonation. */
-export function withoutImpersonation(fields: HeaderFields): HeaderFields {
-  return fields.filter(([name]) => !impersonateHeader.test(name))
 }
 
 const { rememberedMax } = apiServerBounds.impersonation

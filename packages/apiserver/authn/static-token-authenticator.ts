@@ -20,7 +20,7 @@ export interface StaticToken {
 /** Returns the current entry with this id, or undefined if there is none. */
 export type FindStaticToken = (id: string) => StaticToken | undefined
 
-export const staticTokenDefaults = Object.freeze({
+const staticTokenDefaults = Object.freeze({
   /** OWASP's second profile for Argon2id: 19 MiB, two passes, one lane. */
   memoryKiB: 19_456,
   passes: 2,

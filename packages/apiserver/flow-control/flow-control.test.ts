@@ -5,8 +5,8 @@ import { createHttpsTransport, fixedCredentials } from '@skerry/client'
 import { callApi, startTestApiServer, until } from '@skerry/testing'
 import { parseRequestInfo } from '../contract/request-info.ts'
 import { schemaMatches } from './flow-schemas.ts'
-import { seatsOf, writeWork } from './flow-control.ts'
 import { PriorityQueues, type Leave, type Rejection } from './priority-queues.ts'
+import { seatsAsked } from './seats-asked.ts'
 import { shareSeats } from './share-seats.ts'
 import { dealHand } from './shuffle-sharding.ts'
 
@@ -150,7 +150,7 @@ test('schemas match by subject, verb, resource and namespace', () => {
 
 test('a long list takes more seats', () => {
   const objectsOf = () => 750
-  const seats = (target: string) => seatsOf(parseRequestInfo('GET', target), { objectsOf })
+  const seats = (target: string) => seatsAsked(parseRequestInfo('GET', target), { objectsOf }).seats
   assert.equal(seats('/api/v1/pods/x'), 1)
   assert.equal(seats('/api/v1/pods'), 8)
   assert.equal(seats('/api/v1/pods?limit=100'), 1)
@@ -174,6 +174,10 @@ test('answers say under which schema and level they came, and upstream’s objec
 })
 
 test('a write that many watch takes more seats, and keeps them for a while', async () => {
+  const post = (target: string) => parseRequestInfo('POST', target)
+  const writeWork = (watchers: number, target = '/api/v1/namespaces/a/pods') =>
+    seatsAsked(post(target), { objectsOf: () => 0, watchersOf: () => watchers })
+  assert.deepEqual(writeWork(1_000, '/api/v1/namespaces/a/serviceaccounts/b/token'), { seats: 1 })
   assert.deepEqual(writeWork(9), { seats: 1 })
   assert.deepEqual(writeWork(25), { seats: 3, afterMs: 5 })
   assert.deepEqual(writeWork(1_000), { seats: 10, afterMs: 50 })

@@ -17,22 +17,17 @@ import {
   type Leave,
   type QueueShape,
   type QueueState,
-  type SeatsAsked,
 } from './priority-queues.ts'
+import { seatsAsked, type SeatFacts } from './seats-asked.ts'
 import { shareSeats } from './share-seats.ts'
-import { apiServerBounds } from '../contract/limits-table.ts'
 
-export interface FlowControlOptions {
+export interface FlowControlOptions extends SeatFacts {
   /** The number of seats of all levels together. */
   readonly seatsMax: number
   /** How long a request waits for its turn. */
   readonly waitMs: number
   /** The interval at which unused seats are lent again. */
   readonly shareMs: number
-  /** Returns the number of objects that a list would read, which determines its seats. */
-  readonly objectsOf: (info: RequestInfo) => number
-  /** Returns the number of watches of the written resource. If omitted, there are none. */
-  readonly watchersOf?: (info: RequestInfo) => number
 }
 
 export interface FlowRequest {
@@ -100,16 +95,6 @@ interface State {
   plan: Plan
 }
 
-const objectsPerSeat = 100
-const { listSeatsMax, writeSeatsMax, eventMs } = apiServerBounds.flowControl
-const watchersPerSeat = 10
-const writeVerbs: ReadonlySet<string> = new Set([
-  'create',
-  'update',
-  'patch',
-  'delete',
-  'deletecollection',
-])
 const leaveExempt: Leave = () => undefined
 
 /** Applies priority and fairness: a client that floods the server waits, and the others go on (KEP-1040). */
@@ -151,7 +136,7 @@ export function createFlowControl(
       if (!place) return { headers: {}, leave: leaveExempt }
       const { schema, level, headers } = place
       if (level.isExempt) return { headers, leave: leaveExempt }
-      const asked = { ...workOf(info, options), waitMs: options.waitMs }
+      const asked = { ...seatsAsked(info, options), waitMs: options.waitMs }
       const leave = await level.queues.enter(flowOf(schema, user, info), asked, signal)
       if (typeof leave === 'function') {
         countOf(place).inc()
@@ -205,46 +190,6 @@ function createLevelMetrics(metrics: Metrics): (levels: readonly Level[]) => voi
       waiting.set(labels, queues.seatsWaiting)
     }
   }
-}
-
-/**
- * A write to a resource with many watches takes more seats for longer, because each event goes to
- * each watch.
- */
-function workOf(info: RequestInfo, options: FlowControlOptions): Omit<SeatsAsked, 'waitMs'> {
-  if (info.verb === 'list' || !isWrite(info)) return { seats: seatsOf(info, options) }
-  return writeWork(options.watchersOf?.(info) ?? 0)
-}
-
-/**
- * Returns upstream's estimate: a seat for ten watchers, five milliseconds each, at most ten seats
- * at a time.
- */
-export function writeWork(watchers: number): Omit<SeatsAsked, 'waitMs'> {
-  if (watchers < watchersPerSeat) return { seats: 1 }
-  const work = Math.ceil(watchers / watchersPerSeat)
-  const seats = Math.min(writeSeatsMax, work)
-  return { seats, afterMs: (work * eventMs) / seats }
-}
-
-/** Creating a service account token causes no event. */
-function isWrite({ verb, resource, subresource }: RequestInfo): boolean {
-  return (
-    writeVerbs.has(verb) && !(resource.resource === 'serviceaccounts' && subresource === 'token')
-  )
-}
-
-/** A list takes a seat for each hundred objects that it reads; everything else takes one. */
-export function seatsOf(
-  info: RequestInfo,
-  { objectsOf }: Pick<FlowControlOptions, 'objectsOf'>,
-): number {
-  if (info.verb !== 'list') return 1
-  const count = objectsOf(info)
-  const limit = Number(info.query.get('limit') ?? 0)
-  const isFromCache = info.query.get('resourceVersion') === '0'
-  const touched = limit > 0 && !isFromCache ? Math.min(limit, count) : count
-  return Math.max(1, Math.min(listSeatsMax, Math.ceil(touched / objectsPerSeat)))
 }
 
 function planOf(

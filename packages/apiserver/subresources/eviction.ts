@@ -95,7 +95,7 @@ function selects(
   }
 }
 
-export type EvictionVerdict =
+type EvictionVerdict =
   /** No budget is spent. With a version, the pod must not have changed. */
   | { readonly type: 'free'; readonly resourceVersion?: string }
   | { readonly type: 'spend'; readonly budget: PodDisruptionBudget }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bodyLimits, type YamlRequest } from '@skerry/bodies'
+import { type YamlRequest } from '@skerry/bodies'
 import { isStatusError } from '@skerry/api'
 import { silentLogger, simulatedClock, systemClock } from '@skerry/base'
 import { until } from '@skerry/testing'
@@ -8,11 +8,19 @@ import { apiServerLimits } from '../contract/limits-table.ts'
 import { YamlReader, type YamlThreadEvents, type YamlThreadAnswer } from './yaml-reader.ts'
 
 const { signal } = new AbortController()
+const limits = {
+  bytesMax: 3 * 1024 * 1024,
+  depthMax: 10_000,
+  yamlDepthMax: 500,
+  aliasesMax: 100,
+  partsMax: 300_000,
+  duplicatesMax: 100,
+}
 const padding = '#'.repeat(apiServerLimits.yamlHereCharactersMax)
 
 /** Returns a text that is too long to be read at once. */
 function long(text: string): YamlRequest {
-  return { text: `${text}\n${padding}\n`, limits: bodyLimits, isStrict: true }
+  return { text: `${text}\n${padding}\n`, limits, isStrict: true }
 }
 
 /** Opens a reader with threads that answer on command. */
@@ -44,7 +52,7 @@ test('YAML that its parser chews for seconds leaves the event loop to others', a
   })
   const text = `a: ${'[a,'.repeat(5_000)}`
   let isOver = false
-  const read = reader.read({ text, limits: bodyLimits, isStrict: true }, 'mallory', signal)
+  const read = reader.read({ text, limits, isStrict: true }, 'mallory', signal)
   const over = read.then(
     () => assert.fail('It is no YAML'),
     () => void (isOver = true),

@@ -41,7 +41,7 @@ export interface PeerHead {
   readonly hasBody: boolean
 }
 
-export const peerAnswerLimits = Object.freeze({ fieldsMax: 512, fieldBytesMax: 131_072 })
+const peerAnswerLimits = Object.freeze({ fieldsMax: 512, fieldBytesMax: 131_072 })
 
 /**
  * Checks a head from outside. Throws PeerAnswerError for a status that is not final (RFC 9110,

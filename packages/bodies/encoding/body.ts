@@ -19,7 +19,7 @@ export interface BodyLimits {
   duplicatesMax: number
 }
 
-export const bodyLimits: Readonly<BodyLimits> = Object.freeze({
+const bodyLimits: Readonly<BodyLimits> = Object.freeze({
   bytesMax: 3 * 1024 * 1024,
   depthMax: 10_000,
   yamlDepthMax: 500,
@@ -130,15 +130,6 @@ function yamlLimits(limits: BodyLimits): BodyLimits {
 
 class DepthError extends SyntaxError {
   override name = 'DepthError'
-}
-
-/** Does the same as decodeBody for bodies that must be an object. */
-export function decodeObjectBody(
-  bytes: Uint8Array,
-  contentType: string,
-  options: DecodeOptions = {},
-): { object: JsonObject; duplicates: readonly string[] } {
-  return objectOfBody(decodeBody(bytes, contentType, options), bytes, options)
 }
 
 /** Returns the object in a body. Throws StatusError BadRequest if it is another value. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { isStatusError } from '@skerry/api'
-import { decodeBody, decodeObjectBody, inBodyOrder } from './body.ts'
+import { decodeBody, inBodyOrder, objectOfBody } from './body.ts'
 import { encodeCanonical, spliceResourceVersion } from './canonical.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
@@ -105,7 +105,11 @@ test('what upstream forgives is read, what it says of the rest is said', () => {
   ]
   for (const [text, wanted] of table) {
     assert.throws(
-      () => decodeObjectBody(bytes(text), 'application/json', { typeName: 'ConfigMap' }),
+      () => {
+        const body = bytes(text)
+        const options = { typeName: 'ConfigMap' }
+        objectOfBody(decodeBody(body, 'application/json', options), body, options)
+      },
       {
         message: `the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: ${wanted}`,
       },

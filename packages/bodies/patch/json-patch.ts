@@ -10,7 +10,7 @@ import {
 } from '@skerry/api'
 import { runSteps, type Steps } from '../steps.ts'
 
-export const jsonPatchLimits = Object.freeze({
+const jsonPatchLimits = Object.freeze({
   operationsMax: 10_000,
   /** The total size that all `copy` operations may add, because each can double an object. */
   copiedCharactersMax: 3 * 1024 * 1024,

@@ -62,7 +62,7 @@ export interface ApiForwarderLimits {
   readonly idleSocketMs: number
 }
 
-export const apiForwarderDefaults: Readonly<ApiForwarderLimits> = Object.freeze({
+const apiForwarderDefaults: Readonly<ApiForwarderLimits> = Object.freeze({
   connectMs: 10_000,
   answerMs: 65_000,
   socketsMax: 1_000,

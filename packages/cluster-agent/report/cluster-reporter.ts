@@ -68,7 +68,7 @@ export interface ClusterReporterTiming {
 }
 
 /** Karmada's. */
-export const clusterReporterDefaults: Readonly<ClusterReporterTiming> = Object.freeze({
+const clusterReporterDefaults: Readonly<ClusterReporterTiming> = Object.freeze({
   statusPeriodMs: 10_000,
   leaseSeconds: 40,
   requestMs: 10_000,

@@ -26,7 +26,7 @@ export interface EdgeObserverTiming {
   readonly requestMs: number
 }
 
-export const edgeObserverDefaults: Readonly<EdgeObserverTiming> = Object.freeze({
+const edgeObserverDefaults: Readonly<EdgeObserverTiming> = Object.freeze({
   discoveryPeriodMs: 60_000,
   freshMs: 2_000,
   requestMs: 10_000,

@@ -7,7 +7,7 @@ import { createCluster, resources } from '@skerry/client'
 import { startTestApiServer } from '@skerry/testing'
 import { clusterKind, clusterResource, executionNamespace } from '@skerry/fleet-kinds'
 import { karmadaKinds, workResource } from '@skerry/karmada-kinds'
-import { customizationResource } from '@skerry/interpreter'
+import { customizationResource } from '../../interpreter/custom/customization.ts'
 import { runWorks } from './run-works.ts'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AnyObject } from '@skerry/api'
-import { createMapping, createNamespaceRule } from '@skerry/virtual-clusters'
+import { createMapping } from '../../virtual-clusters/mapping/mapping.ts'
+import { createNamespaceRule } from '../../virtual-clusters/mapping/namespace-rule.ts'
 import { planLeaving, planShared } from './plan-shared.ts'
 import { isPresent, sharersOf } from './shared-object.ts'
 

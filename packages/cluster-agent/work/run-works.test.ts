@@ -8,7 +8,8 @@ import { startTestApiServer, untilObject } from '@skerry/testing'
 import { clusterResource, executionNamespace, clusterKind } from '@skerry/fleet-kinds'
 import { karmadaKinds, workResource, type Work, type WorkSpec } from '@skerry/karmada-kinds'
 import { runWorks } from './run-works.ts'
-import { siteOwnedKey } from './site-owned.ts'
+
+const siteOwnedKey = 'hub.skerry.io/site-owned'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }
 const signal = AbortSignal.timeout(60_000)

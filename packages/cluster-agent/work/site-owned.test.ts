@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AnyObject } from '@skerry/api'
 import { groupLabel } from '@skerry/fleet-kinds'
-import { siteOwnedKey, withSiteOwned } from './site-owned.ts'
+import { withSiteOwned } from './site-owned.ts'
+
+const siteOwnedKey = 'hub.skerry.io/site-owned'
 
 interface FieldOwner {
   readonly manager?: string

@@ -13,7 +13,7 @@ import { groupLabel } from '@skerry/fleet-kinds'
  * example `spec.replicas`. A field inside a list means that field of each element, without a step for the
  * list.
  */
-export const siteOwnedKey = 'hub.skerry.io/site-owned'
+const siteOwnedKey = 'hub.skerry.io/site-owned'
 
 /** The prefix of a site's field managers. A field belongs to the site once such a manager has applied it. */
 const siteManagerPrefix = 'site:'

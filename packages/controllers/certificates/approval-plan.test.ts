@@ -4,7 +4,7 @@ import type { CertificateSigningRequest } from '@skerry/api'
 import type { SigningRequest } from '@skerry/pki'
 import { automaticApprovals } from './approval-plan.ts'
 import { isStale } from './csr-cleaner-controller.ts'
-import { faultOf, lifetimeOf } from './csr-signing-controller.ts'
+import { faultOf, lifetimeOf } from './signing-rules.ts'
 
 const node: SigningRequest = {
   commonName: 'system:node:edge-1',

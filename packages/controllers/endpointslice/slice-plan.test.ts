@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EndpointSlice, Pod, Service } from '@skerry/api'
 import { podEndpoints } from './endpoint-plan.ts'
-import { endpointsPerSliceMax, planSlices } from './slice-plan.ts'
+import { planSlices } from './slice-plan.ts'
+
+const endpointsPerSliceMax = 100
 
 const service: Service = {
   apiVersion: 'v1',

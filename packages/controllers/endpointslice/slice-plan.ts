@@ -5,7 +5,7 @@ import type { PodEndpoint } from './endpoint-plan.ts'
 import { inSliceOrder } from './port-order.ts'
 
 /** Upstream's default: changing one endpoint rewrites at most this many. */
-export const endpointsPerSliceMax = 100
+const endpointsPerSliceMax = 100
 
 export const managedBy = 'endpointslice-controller.k8s.io'
 

@@ -4,7 +4,7 @@ import type { Node, Pod, Taint } from '@skerry/api'
 import { simulatedClock } from '@skerry/base'
 import { nextPodCidr } from './node-ipam.ts'
 import { planTaints, silentConditions } from './node-health.ts'
-import { addedMs, planEviction } from './taint-eviction-controller.ts'
+import { addedMs, planEviction } from './plan-eviction.ts'
 
 const at = '2026-01-01T00:00:00Z'
 

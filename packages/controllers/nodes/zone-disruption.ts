@@ -1,7 +1,7 @@
 import type { Node } from '@skerry/api'
 
 /** Upstream's rates of eviction, in nodes per second. */
-export const evictionDefaults = Object.freeze({
+const evictionDefaults = Object.freeze({
   nodesPerSecond: 0.1,
   /** The rate in a zone with many silent nodes. */
   disruptedNodesPerSecond: 0.01,

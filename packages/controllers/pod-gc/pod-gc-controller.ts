@@ -10,7 +10,7 @@ import { controllerBounds } from '../limits/limits-table.ts'
 const finishedPodsMax = 1_000
 const { checkMs, quarantineMs } = controllerBounds.podGcController
 
-export interface PodGcInput {
+interface PodGcInput {
   pods: readonly Pod[]
   nodes: ReadonlyMap<string, Node>
   /** The names of missing nodes, and since when they are missing (monotonic). */

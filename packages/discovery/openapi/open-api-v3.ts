@@ -56,12 +56,6 @@ export function openApiV3Document(input: OpenApiInput, path: string): OpenApiObj
   }
 }
 
-/** Hashes the input of openApiV3Document, without building the document. */
-export function openApiV3Hash(input: OpenApiInput, path: string): string | undefined {
-  const kinds = groupVersionsOf(input.kinds).get(path)
-  return kinds && hashOf(input, kinds)
-}
-
 function groupVersionsOf(kinds: readonly Kind[]): Map<string, Kind[]> {
   const found = new Map<string, Kind[]>()
   for (const kind of kinds) {

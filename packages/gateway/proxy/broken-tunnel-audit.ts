@@ -23,7 +23,7 @@ export interface BrokenTunnelAuditDeps {
 }
 
 /** An agent that reconnects and breaks rules again and again must not push other lines out of the log. */
-export const brokenTunnelLimits = Object.freeze({ linesMax: 10, perMs: 60_000 })
+const brokenTunnelLimits = Object.freeze({ linesMax: 10, perMs: 60_000 })
 
 const { ruleCharsMax } = gatewayBounds.brokenTunnelAudit
 

@@ -15,7 +15,8 @@ import {
   startTestApiServer,
   type TestApiServer,
 } from '@skerry/testing'
-import { acceptTunnel, tunnelLimitDefaults, TunnelRegistry } from '@skerry/tunnel'
+import { tunnelLimitDefaults, TunnelRegistry } from '@skerry/tunnel'
+import { acceptTunnel } from '../../tunnel/session/hub-session.ts'
 import { resetCodes } from '../../tunnel/frame/tunnel-frame.ts'
 import { Multiplexer } from '../../tunnel/session/multiplexer.ts'
 import type { TunnelStream } from '../../tunnel/session/tunnel-stream.ts'

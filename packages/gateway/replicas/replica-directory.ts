@@ -36,7 +36,7 @@ export interface DirectoryListener {
   onReplicas(): void
 }
 
-export const directoryDefaults = Object.freeze({
+const directoryDefaults = Object.freeze({
   /** A replica that died is forgotten after this long; its tunnels are not used from when its link ends. */
   ttlSeconds: 10,
   renewMs: 3_000,

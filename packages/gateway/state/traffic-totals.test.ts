@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { silentLogger, simulatedClock } from '@skerry/base'
-import { acceptTunnel, type TunnelLink, type TunnelSession } from '@skerry/tunnel'
-import { otherClusters, TrafficTotals } from './traffic-totals.ts'
+import { type TunnelSession } from '@skerry/tunnel'
+import { acceptTunnel } from '../../tunnel/session/hub-session.ts'
+import { TrafficTotals } from './traffic-totals.ts'
+
+const otherClusters = ''
 
 /** Returns a session whose link reports these byte counts. */
 function sessionOf(counts: { bytesIn: number; bytesOut: number }) {
   const closed = Promise.withResolvers<string>()
-  const link: TunnelLink = {
+  const link: Parameters<typeof acceptTunnel>[0] = {
     send: (_message, onSent) => onSent(),
     receive: () => undefined,
     bytesHeard: 0,

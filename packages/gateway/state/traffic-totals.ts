@@ -10,9 +10,9 @@ export interface TrafficTotal {
 }
 
 /** The name under which clusters without an entry of their own are counted; no cluster has an empty name. */
-export const otherClusters = ''
+const otherClusters = ''
 
-export const trafficClustersMax = gatewayBounds.trafficTotals.trafficClustersMax
+const trafficClustersMax = gatewayBounds.trafficTotals.trafficClustersMax
 
 interface Entry {
   /** The totals of the tunnels that have ended. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defaultTrafficRules, type TrafficClass, type TunnelHeaders } from '@skerry/tunnel'
-import type { TrafficContract, TrafficContractSpec } from '@skerry/fleet-kinds'
+import type { TrafficContract } from '@skerry/fleet-kinds'
 import { classifyRequest } from './classify-request.ts'
 import { planTraffic } from './plan-traffic.ts'
 
@@ -36,7 +36,7 @@ test('requests are of the class that they are used as', () => {
   }
 })
 
-function contract(name: string, spec: TrafficContractSpec): TrafficContract {
+function contract(name: string, spec: TrafficContract['spec']): TrafficContract {
   const apiVersion = 'hub.skerry.io/v1alpha1'
   return { apiVersion, kind: 'TrafficContract', metadata: { name }, spec }
 }

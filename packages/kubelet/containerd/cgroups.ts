@@ -17,7 +17,7 @@ export async function detectCgroups(mountsFile = '/proc/self/mounts'): Promise<C
 }
 
 /** Parses the mounts. In the hybrid layout the v2 mount has no controllers, so v1 decides. */
-export function parseCgroups(mounts: string): Cgroups {
+function parseCgroups(mounts: string): Cgroups {
   const entries = mounts
     .split('\n')
     .map((line) => line.split(' '))

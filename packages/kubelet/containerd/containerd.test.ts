@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { parseCgroups } from './cgroups.ts'
+import { detectCgroups } from './cgroups.ts'
 import { containerdConfigToml } from './containerd-config.ts'
 import { isRunning, processIdentity, readPidFile } from './process-identity.ts'
 
@@ -18,8 +18,12 @@ const mounts: [string, string, string][] = [
 ]
 
 for (const [name, text, expected] of mounts) {
-  test(`cgroups: ${name}`, () => {
-    const { mode, roots } = parseCgroups(text)
+  test(`cgroups: ${name}`, async (context) => {
+    const directory = await mkdtemp(join(tmpdir(), 'skerry-cgroups-'))
+    context.after(() => rm(directory, { recursive: true, force: true }))
+    const mountsFile = join(directory, 'mounts')
+    await writeFile(mountsFile, text)
+    const { mode, roots } = await detectCgroups(mountsFile)
     assert.equal([mode, ...roots].join(' '), expected)
   })
 }

@@ -36,7 +36,7 @@ export interface ContainerdOptions {
   handlers?: Readonly<Record<string, string>>
 }
 
-export const containerdDefaults = Object.freeze({
+const containerdDefaults = Object.freeze({
   binary: 'containerd',
   snapshotter: 'overlayfs',
   handlers: Object.freeze({ runc: 'runc' }),

@@ -31,7 +31,7 @@ export interface DialOptions {
   requestTimeoutMs?: number
 }
 
-export const dialDefaults: Readonly<Required<DialOptions>> = Object.freeze({
+const dialDefaults: Readonly<Required<DialOptions>> = Object.freeze({
   requestTimeoutMs: 120_000,
 })
 

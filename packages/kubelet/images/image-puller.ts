@@ -9,7 +9,7 @@ import { parseImageReference, withDefaultTag } from './image-reference.ts'
 import { pullCredentials } from './pull-credentials.ts'
 import { Slots } from './slots.ts'
 
-export const imagePullDefaults = Object.freeze({
+const imagePullDefaults = Object.freeze({
   /** The number of concurrent pulls; more would only share one link. */
   parallelMax: 3,
   backoffInitialMs: 10_000,

@@ -29,13 +29,6 @@ export function parseImageReference(text: string): ImageReference | undefined {
   return { registry, repository, ...(tag ? { tag } : {}), ...(digest ? { digest } : {}) }
 }
 
-/** The full name, as containerd stores it. */
-export function formatImageReference(reference: ImageReference): string {
-  const tag = reference.tag ? `:${reference.tag}` : ''
-  const digest = reference.digest ? `@${reference.digest}` : ''
-  return `${reference.registry}/${reference.repository}${tag}${digest}`
-}
-
 /** Adds `latest` if the user gave neither tag nor digest; otherwise keeps the text. */
 export function withDefaultTag(text: string): string {
   const reference = parseImageReference(text)

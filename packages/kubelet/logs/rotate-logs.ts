@@ -5,7 +5,7 @@ import { createGzip } from 'node:zlib'
 import { asError, type Clock, type Logger } from '@skerry/base'
 import { rotatedFiles } from './read-log.ts'
 
-export const logRotationDefaults = Object.freeze({
+const logRotationDefaults = Object.freeze({
   /** Upstream's containerLogMaxSize and containerLogMaxFiles. */
   bytesMax: 10 * 1024 * 1024,
   filesMax: 5,

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFile, realpath, statfs } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { exists } from '../system-error.ts'
+import { mountPointsIn } from './mount-points.ts'
 
 const execute = promisify(execFile)
 
@@ -10,22 +11,8 @@ const nsfsMagic = 0x6e73_6673
 
 /** A mount below another of the same place is listed before it; both have the same path. */
 async function mountsBelow(path: string): Promise<string[]> {
-  return parseMounts(await readFile('/proc/self/mountinfo', 'utf8')).filter((mount) =>
+  return mountPointsIn(await readFile('/proc/self/mountinfo', 'utf8')).filter((mount) =>
     isAtOrBelow(mount, path),
-  )
-}
-
-/** Returns the mount points in the order in which the kernel lists them (proc(5): the fifth field, escaped). */
-export function parseMounts(mountinfo: string): string[] {
-  return mountinfo.split('\n').flatMap((line) => {
-    const point = line.split(' ')[4]
-    return point === undefined ? [] : [unescapeMount(point)]
-  })
-}
-
-function unescapeMount(text: string): string {
-  return text.replaceAll(/\\(\d{3})/g, (_, octal: string) =>
-    String.fromCharCode(Number.parseInt(octal, 8)),
   )
 }
 

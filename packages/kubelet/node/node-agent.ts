@@ -16,7 +16,7 @@ import type { ResolvedConfig } from '../kubelet-config.ts'
 import { nodeResources, systemInfo, type Machine } from './node-facts.ts'
 import { missingLabels, nodeLabels, nodeStatus, type NodePressure } from './node-status.ts'
 
-export const nodeAgentDefaults = Object.freeze({
+const nodeAgentDefaults = Object.freeze({
   /** The interval at which the status is computed; it is sent when it differs … */
   statusMs: 10_000,
   /** The same while the node is not ready: pods wait for that. */

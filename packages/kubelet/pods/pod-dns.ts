@@ -8,7 +8,7 @@ export interface ClusterDns {
   domain: string
 }
 
-export const dnsLimits = Object.freeze({
+const dnsLimits = Object.freeze({
   /** The limits of resolvers, which ignore further entries. */
   serversMax: 3,
   searchesMax: 32,

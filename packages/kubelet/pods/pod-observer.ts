@@ -18,7 +18,7 @@ import type { PodNetwork } from './pod-network.ts'
 import { runtimeAnnotations, runtimeLabels } from './runtime-labels.ts'
 import { terminationMessage } from './termination-message.ts'
 
-export const observerDefaults = Object.freeze({
+const observerDefaults = Object.freeze({
   /** The interval of relists, which find exits that were not pushed. */
   relistMs: 1_000,
   resubscribeMs: 1_000,

@@ -34,7 +34,7 @@ import { describePod, gracePeriodSeconds, isHostNetwork } from '../pod/pod-spec.
 import { nextBackoff, type RestartBackoff } from '../pod/restart-backoff.ts'
 import { StartError } from '../pod/start-error.ts'
 
-export const workerDefaults = Object.freeze({
+const workerDefaults = Object.freeze({
   /** The delay after a container could not be started. */
   retryMs: 10_000,
   /** The delay after a failed pull, until the wait for the next one is reported. */

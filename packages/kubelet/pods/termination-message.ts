@@ -4,7 +4,7 @@ import type { ContainerStatus } from '../cri/container-runtime.ts'
 import { parseLogLine } from './log-line.ts'
 import { runtimeAnnotations } from './runtime-labels.ts'
 
-export const terminationMessageLimits = Object.freeze({
+const terminationMessageLimits = Object.freeze({
   fileBytesMax: 4096,
   logBytesMax: 2048,
   logLinesMax: 80,

@@ -5,7 +5,8 @@ import { TaskGroup } from '../task-group.ts'
 import { findContainer } from '../pod/pod-spec.ts'
 import type { ProbeContext } from './probe-context.ts'
 import type { ContainerProbes, ProbeResult } from './probe-results.ts'
-import { probeKinds, runProber, type ProbeKind } from './prober.ts'
+import { runProber } from './prober.ts'
+import { probeKinds, type ProbeKind } from './probe-count.ts'
 
 /** The probers of one pod's running containers: started and stopped with them. */
 export class ProbeSet implements AsyncDisposable {

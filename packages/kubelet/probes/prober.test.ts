@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { systemClock } from '@skerry/base'
 import { httpGet, portNumber } from './http-get.ts'
-import { countOutcome, initialCount, type ProbeKind } from './prober.ts'
+import { countOutcome, initialCount, type ProbeKind } from './probe-count.ts'
 
 const cases: [
   ProbeKind,

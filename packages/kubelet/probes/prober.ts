@@ -4,9 +4,7 @@ import type { ProbeContext } from './probe-context.ts'
 import { probeOnce } from './probe-once.ts'
 import type { ProbeResult } from './probe-results.ts'
 import { kubeletBounds } from '../limits-table.ts'
-
-export const probeKinds = ['startup', 'liveness', 'readiness'] as const
-export type ProbeKind = (typeof probeKinds)[number]
+import { initialCount, countOutcome, type ProbeKind } from './probe-count.ts'
 
 export interface ProbeTarget {
   pod: Pod
@@ -25,31 +23,6 @@ export interface ProberOptions {
   /** Reports whether the startup probe has succeeded, for which liveness and readiness wait. */
   isStarted: () => boolean
   onResult: (result: ProbeResult) => void
-}
-
-export interface ProbeCount {
-  readonly last: ProbeResult
-  /** The number of consecutive times that the last outcome came. */
-  readonly count: number
-  readonly result: ProbeResult
-}
-
-/** Returns the initial state: alive, but not ready and not started. */
-export function initialCount(kind: ProbeKind, known?: ProbeResult): ProbeCount {
-  if (known) return { last: 'unknown', count: 0, result: known }
-  const result = kind === 'liveness' ? 'success' : kind === 'readiness' ? 'failure' : 'unknown'
-  return { last: 'unknown', count: 0, result }
-}
-
-/** Counts an outcome. The result changes only when an outcome has come as often in a row as its threshold. */
-export function countOutcome(
-  before: ProbeCount,
-  outcome: 'success' | 'failure',
-  { successThreshold = 1, failureThreshold = 3 }: Probe,
-): ProbeCount {
-  const count = before.last === outcome ? before.count + 1 : 1
-  const threshold = outcome === 'success' ? successThreshold : failureThreshold
-  return { last: outcome, count, result: count >= threshold ? outcome : before.result }
 }
 
 const periodSecondsDefault = 10

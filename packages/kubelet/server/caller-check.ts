@@ -3,7 +3,7 @@ import { StatusError, type SubjectAccessReview } from '@skerry/api'
 import type { Clock } from '@skerry/base'
 import { resources, type Cluster } from '@skerry/client'
 
-export const callerCheckDefaults = Object.freeze({
+const callerCheckDefaults = Object.freeze({
   /** The times of upstream's webhook cache: permissions are cached longer than refusals. */
   allowedMs: 5 * 60_000,
   refusedMs: 30_000,

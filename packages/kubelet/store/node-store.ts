@@ -21,7 +21,7 @@ import { objectsToRead, type Reference, type ReferenceKind } from './objects-to-
 import { ReferencedObjects } from './referenced-objects.ts'
 import { TokenSource } from './token-source.ts'
 
-export const nodeStoreDefaults = Object.freeze({
+const nodeStoreDefaults = Object.freeze({
   /** The age that a list of services may have when a container starts. */
   servicesMaxAgeMs: 5_000,
   /** The time that a pod waits for objects that were never seen, before it reports that. */

@@ -5,7 +5,7 @@ import { TaskGroup } from '../task-group.ts'
 import type { ObjectDisk } from './object-disk.ts'
 import { referenceKey, type Reference, type ReferenceKind } from './objects-to-read.ts'
 
-export const referenceDefaults = Object.freeze({
+const referenceDefaults = Object.freeze({
   /** The objects watched one by one, each with a connection. Further ones are polled. */
   watchedMax: 100,
   pollMs: 30_000,

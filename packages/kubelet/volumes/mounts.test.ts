@@ -4,16 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { checkHostPath } from './host-path.ts'
-import { parseMountInfo, removeTree } from './mounts.ts'
+import { removeTree } from './mounts.ts'
 import { mountSubPath } from './sub-path.ts'
 
 const signal = new AbortController().signal
-
-test('mount points with spaces are read as they are', () => {
-  const text =
-    '36 35 98:0 / /mnt/a\\040b rw - ext4 /dev/x rw\n37 35 0:5 / /proc rw - proc proc rw\n'
-  assert.deepEqual(parseMountInfo(text), ['/mnt/a b', '/proc'])
-})
 
 test('removing a tree does not follow links out of it', async (context) => {
   const root = await mkdtemp(join(tmpdir(), 'skerry-mounts-'))

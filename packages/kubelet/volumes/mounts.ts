@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { readFile, readdir, rmdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { abortReason } from '@skerry/base'
+import { mountPointsIn } from '../mounts/mount-points.ts'
 import { hasCode } from '../system-error.ts'
 
 export interface TmpfsOptions {
@@ -76,20 +77,7 @@ async function removeEntries(path: string): Promise<void> {
 }
 
 async function mountPoints(): Promise<string[]> {
-  return parseMountInfo(await readFile('/proc/self/mountinfo', 'utf8'))
-}
-
-/** Returns mount points in the order in which they were made, with octal escapes decoded. */
-export function parseMountInfo(text: string): string[] {
-  return text
-    .split('\n')
-    .map((line) => line.split(' ')[4] ?? '')
-    .filter((point) => point !== '')
-    .map((point) =>
-      point.replaceAll(/\\([0-7]{3})/g, (_: string, octal: string) =>
-        String.fromCharCode(Number.parseInt(octal, 8)),
-      ),
-    )
+  return mountPointsIn(await readFile('/proc/self/mountinfo', 'utf8'))
 }
 
 function run(command: string, args: readonly string[], signal: AbortSignal): Promise<void> {

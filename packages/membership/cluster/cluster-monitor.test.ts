@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ClusterCondition } from '@skerry/fleet-kinds'
+import { clusterMonitorDefaults } from './cluster-monitor.ts'
 import {
-  clusterMonitorDefaults,
   nextLookMs,
   planConditions,
   returnLeftMs,
   type ConditionsInput,
   type ReturnTimes,
   type TunnelState,
-} from './cluster-monitor.ts'
+} from './plan-conditions.ts'
 
 const nowMs = Date.UTC(2026, 0, 1, 12)
 const before = '2026-01-01T11:00:00Z'

@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AnyObject } from '@skerry/api'
-import type { ResourceBinding, Work } from '@skerry/karmada-kinds'
+import type { PropagationPolicy, ResourceBinding, Work } from '@skerry/karmada-kinds'
 import type { Cluster } from '@skerry/fleet-kinds'
-import type {
-  PropagationPolicy,
-  PropagationSpec,
-} from '../../karmada-kinds/policy/propagation-policy.ts'
 import { claimMetadata } from '../propagation/claim.ts'
 import { explainClaim } from './explain-claim.ts'
 import { explainObject } from './explain-object.ts'
+
+type PropagationSpec = PropagationPolicy['spec']
 
 const since = '2026-01-02T03:04:05Z'
 

@@ -3,22 +3,22 @@ import { test } from 'node:test'
 import { systemClock } from '@skerry/base'
 import { anyObjects, resources } from '@skerry/client'
 import {
-  resourceBindingResource,
+  clusterPropagationPolicyResource,
   overridePolicyResource,
+  type PropagationPolicy,
+  propagationPolicyResource,
+  resourceBindingResource,
   waveKeys,
+  type Work,
   workNameOf,
   workResource,
-  type Work,
 } from '@skerry/karmada-kinds'
 import { executionNamespace } from '@skerry/fleet-kinds'
-import { customizationResource } from '@skerry/interpreter'
-import {
-  clusterPropagationPolicyResource,
-  propagationPolicyResource,
-  type PropagationSpec,
-} from '../../karmada-kinds/policy/propagation-policy.ts'
+import { customizationResource } from '../../interpreter/custom/customization.ts'
 import { deployment, startFleetScene, type FleetScene } from '../propagation/testing/fleet-scene.ts'
 import { explain } from './explain.ts'
+
+type PropagationSpec = PropagationPolicy['spec']
 
 const signal = AbortSignal.timeout(90_000)
 const web = { namespace: 'shop', name: 'web' }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { BoundObject } from '@skerry/karmada-kinds'
-import type { Work, WorkStatus } from '../../karmada-kinds/work/work.ts'
+import type { Work } from '@skerry/karmada-kinds'
 import { aggregatedItems, fullyApplied } from './aggregate-works.ts'
+
+type WorkStatus = NonNullable<Work['status']>
 
 const resource: BoundObject = {
   apiVersion: 'apps/v1',

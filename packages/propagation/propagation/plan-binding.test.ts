@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AnyObject } from '@skerry/api'
-import type { BindingSpec, ResourceBinding } from '@skerry/karmada-kinds'
-import type {
-  PropagationPolicy,
-  PropagationSpec,
-} from '../../karmada-kinds/policy/propagation-policy.ts'
+import type { BindingSpec, PropagationPolicy, ResourceBinding } from '@skerry/karmada-kinds'
 import { mergedBinding, plannedBinding } from './plan-binding.ts'
+
+type PropagationSpec = PropagationPolicy['spec']
 
 const template: AnyObject = {
   apiVersion: 'apps/v1',

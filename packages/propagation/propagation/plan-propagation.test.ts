@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AnyObject, ObjectMeta } from '@skerry/api'
-import type {
-  PropagationPolicy,
-  PropagationSpec,
-} from '../../karmada-kinds/policy/propagation-policy.ts'
+import type { PropagationPolicy } from '@skerry/karmada-kinds'
 import { claimMetadata } from './claim.ts'
 import { planPropagation, type PropagationPlan } from './plan-propagation.ts'
+
+type PropagationSpec = PropagationPolicy['spec']
 
 const deployments = { apiVersion: 'apps/v1', kind: 'Deployment' }
 

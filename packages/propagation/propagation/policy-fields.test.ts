@@ -4,17 +4,17 @@ import { test } from 'node:test'
 import type { ConfigMap } from '@skerry/api'
 import { anyObjects, resources } from '@skerry/client'
 import {
-  resourceBindingResource,
-  clusterTaintPolicyResource,
   clusterOverridePolicyResource,
+  clusterTaintPolicyResource,
   overridePolicyResource,
+  type PropagationPolicy,
+  propagationPolicyResource,
+  resourceBindingResource,
 } from '@skerry/karmada-kinds'
 import { clusterResource } from '@skerry/fleet-kinds'
-import {
-  propagationPolicyResource,
-  type PropagationSpec,
-} from '../../karmada-kinds/policy/propagation-policy.ts'
 import { deployment, startFleetScene, type FleetScene } from './testing/fleet-scene.ts'
+
+type PropagationSpec = PropagationPolicy['spec']
 
 const signal = AbortSignal.timeout(90_000)
 const web = { namespace: 'shop', name: 'web' }

@@ -4,20 +4,19 @@ import type { AnyObject, ClusterRole, ConfigMap, Deployment } from '@skerry/api'
 import { anyObjects, resources } from '@skerry/client'
 import {
   clusterOverridePolicyResource,
+  clusterPropagationPolicyResource,
   overridePolicyResource,
+  type OverrideRule,
+  type PropagationPolicy,
+  propagationPolicyResource,
   resourceBindingResource,
   workNameOf,
   workResource,
-  type OverrideRule,
 } from '@skerry/karmada-kinds'
 import { clusterResource, executionNamespace } from '@skerry/fleet-kinds'
-import {
-  clusterPropagationPolicyResource,
-  propagationPolicyResource,
-  type PropagationPolicy,
-  type PropagationSpec,
-} from '../../karmada-kinds/policy/propagation-policy.ts'
 import { deployment, startFleetScene, type FleetScene } from './testing/fleet-scene.ts'
+
+type PropagationSpec = PropagationPolicy['spec']
 
 const signal = AbortSignal.timeout(120_000)
 const web = { namespace: 'shop', name: 'web' }

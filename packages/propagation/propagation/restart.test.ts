@@ -4,18 +4,18 @@ import { test } from 'node:test'
 import type { ConfigMap } from '@skerry/api'
 import { anyObjects, resources } from '@skerry/client'
 import {
+  type PropagationPolicy,
+  propagationPolicyResource,
+  type ResourceBinding,
   resourceBindingResource,
   workNameOf,
   workResource,
-  type ResourceBinding,
 } from '@skerry/karmada-kinds'
 import { clusterResource, executionNamespace } from '@skerry/fleet-kinds'
-import { customizationResource } from '@skerry/interpreter'
-import {
-  propagationPolicyResource,
-  type PropagationSpec,
-} from '../../karmada-kinds/policy/propagation-policy.ts'
+import { customizationResource } from '../../interpreter/custom/customization.ts'
 import { deployment, startFleetScene, type FleetScene } from './testing/fleet-scene.ts'
+
+type PropagationSpec = PropagationPolicy['spec']
 
 const signal = AbortSignal.timeout(90_000)
 const web = { namespace: 'shop', name: 'web' }

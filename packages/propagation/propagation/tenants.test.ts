@@ -4,25 +4,24 @@ import { StatusError, type AnyObject, type KubeObject } from '@skerry/api'
 import { anyObjects, resources, type Cluster as Api, type TypedResource } from '@skerry/client'
 import {
   manifestsOf,
+  type OverridePolicy,
   overridePolicyResource,
+  type Overriders,
+  type PropagationPolicy,
+  propagationPolicyResource,
+  type ResourceBinding,
   resourceBindingResource,
   workNameOf,
   workResource,
-  type OverridePolicy,
-  type Overriders,
-  type ResourceBinding,
 } from '@skerry/karmada-kinds'
-import {
-  propagationPolicyResource,
-  type PropagationPolicy,
-  type PropagationSpec,
-} from '../../karmada-kinds/policy/propagation-policy.ts'
 import {
   customizationResource,
   type Customization,
 } from '../../interpreter/custom/customization.ts'
 import { bindingRefusal } from './own-object.ts'
 import { startFleetScene, type FleetScene } from './testing/fleet-scene.ts'
+
+type PropagationSpec = PropagationPolicy['spec']
 
 const signal = AbortSignal.timeout(120_000)
 const configMaps = anyObjects(resources.configMaps)

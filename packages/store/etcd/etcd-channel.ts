@@ -29,7 +29,7 @@ export interface EtcdEndpoints {
 }
 
 /** The defaults of calls to etcd; times are in milliseconds. */
-export const etcdCallDefaults = Object.freeze({
+const etcdCallDefaults = Object.freeze({
   /** The timeout of one call to one member. */
   callMs: 5_000,
   /** The time to find a member that answers, and for all tries of a read. */

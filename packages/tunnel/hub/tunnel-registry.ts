@@ -31,9 +31,8 @@ export interface RegistryOptions {
   onChange?: (identity: string, change: RegistryChange, count: number) => void
 }
 
-export const registryDefaults: Readonly<
-  Pick<RegistryOptions, 'sessionsMax' | 'sessionsPerIdentityMax'>
-> = Object.freeze({ sessionsMax: 20_000, sessionsPerIdentityMax: 8 })
+const registryDefaults: Readonly<Pick<RegistryOptions, 'sessionsMax' | 'sessionsPerIdentityMax'>> =
+  Object.freeze({ sessionsMax: 20_000, sessionsPerIdentityMax: 8 })
 
 const { endsMax } = tunnelBounds.tunnelRegistry
 

@@ -51,7 +51,7 @@ export interface TunnelServerOptions {
   onHandshake?: (result: HandshakeResult) => void
 }
 
-export const tunnelServerDefaults = Object.freeze({ acceptsPerSecond: 500, handshakesMax: 1_000 })
+const tunnelServerDefaults = Object.freeze({ acceptsPerSecond: 500, handshakesMax: 1_000 })
 
 /** The server side of the handshake; the caller has routed the request here by its path. */
 export interface TunnelServer {

@@ -1,7 +1,7 @@
 import { LeastRoundTrip } from './least-round-trip.ts'
 
 /** The bounds, all in bytes or milliseconds. */
-export const windowBounds = Object.freeze({
+const windowBounds = Object.freeze({
   /** The first size, the same as TCP's; it doubles a round trip later. */
   startBytes: 16_384,
   /** At 64 kbit/s these take half a second. */

@@ -3,8 +3,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { localPath, type AnyObject, type JsonObject } from '@skerry/api'
 import { confinedVolumes } from './host-access.ts'
-import { createMapping, podTemplateAnnotation, type MappingOptions } from './mapping.ts'
+import { createMapping, type MappingOptions } from './mapping.ts'
 import { createNamespaceRule } from './namespace-rule.ts'
+
+const podTemplateAnnotation = 'edge.skerry.io/pod-template-paths'
 
 const east = { clusterName: 'east', namespaces: createNamespaceRule({ clusterName: 'east' }) }
 

@@ -54,7 +54,7 @@ export interface MappingOptions {
  * Names the annotation that lists where a manifest has pod templates, comma-separated:
  * `spec.template,spec.jobs.*.template`.
  */
-export const podTemplateAnnotation = 'edge.skerry.io/pod-template-paths'
+const podTemplateAnnotation = 'edge.skerry.io/pod-template-paths'
 
 export function createMapping(group: VirtualGroup, options: MappingOptions = {}): Mapping {
   const names = createMemberNames(group)

@@ -8,7 +8,9 @@ import { startTestApiServer, untilObject } from '@skerry/testing'
 import { MappingRefusal } from '@skerry/cluster-agent'
 import { clusterKind, clusterResource, executionNamespace, groupLabel } from '@skerry/fleet-kinds'
 import { karmadaKinds, workResource, type Work } from '@skerry/karmada-kinds'
-import { runWorks, type WorksOptions } from '../../cluster-agent/work/run-works.ts'
+import { runWorks } from '@skerry/cluster-agent'
+
+type WorksOptions = Parameters<typeof runWorks>[0]
 import { createMapping } from './mapping.ts'
 import { createNamespaceRule } from './namespace-rule.ts'
 

@@ -1,5 +1,5 @@
 import { tunnelRoute } from '@skerry/gateway'
-import type { HubPart } from '../hub-part.ts'
+import type { HubPart } from '../contract/hub-part.ts'
 
 /** Takes the tunnels that agents open. */
 export function agentTunnels(): HubPart {

@@ -3,7 +3,7 @@ import { StatusError } from '@skerry/api'
 import type { Authorizer, Route } from '@skerry/apiserver'
 import { systemClock } from '@skerry/base'
 import { CarrierRefusal, carrierLimits, carrierPath, createCarrierServer } from '@skerry/tunnel'
-import type { HubPart, OpenHub } from '../hub-part.ts'
+import type { HubPart, OpenHub } from '../contract/hub-part.ts'
 
 export interface CarrierOptions {
   /** True: agents may come inside WebSockets, past boxes that open TLS. */

@@ -1,6 +1,6 @@
 import { csrSigningController, rootCaPublisher } from '@skerry/controllers'
 import { agentSerialPrefix } from '@skerry/membership'
-import type { HubPart } from '../hub-part.ts'
+import type { HubPart } from '../contract/hub-part.ts'
 
 const yearSeconds = 365 * 24 * 3_600
 

@@ -6,7 +6,7 @@ import {
   limitUserStreams,
   serviceRoutes,
 } from '@skerry/gateway'
-import type { HubPart, OpenHub } from '../hub-part.ts'
+import type { HubPart, OpenHub } from '../contract/hub-part.ts'
 
 /** Leads users to the API and the services of each cluster, and writes down who went where. */
 export function clusterProxy({ clusterDomain }: { clusterDomain?: string | undefined }): HubPart {

@@ -3,7 +3,7 @@ import type { Objects } from '@skerry/apiserver'
 import { clusterKind, clusterNamespace } from '@skerry/fleet-kinds'
 import { clusterStatesRoute, observeClusters } from '@skerry/gateway'
 import { clusterController, createClusterMonitor } from '@skerry/membership'
-import type { HubPart } from '../hub-part.ts'
+import type { HubPart } from '../contract/hub-part.ts'
 
 /** Keeps the Clusters of the fleet, and reports the state of each one. */
 export function clusters(): HubPart {

@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import type { Task } from '@skerry/base'
 import { runAsLeader } from '@skerry/controller-runtime'
 import { runControllers } from '@skerry/controllers'
-import type { HubPart } from '../hub-part.ts'
+import type { HubPart } from '../contract/hub-part.ts'
 
 /** The controllers of kube-controller-manager that a hub needs: it has objects and identities, but no workloads. */
 const usual = [

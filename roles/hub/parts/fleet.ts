@@ -1,6 +1,6 @@
 import { fleetAdmission, karmadaKinds, type TenantRules } from '@skerry/karmada-kinds'
 import { createFleetFailover, createFleetScheduler, propagation } from '@skerry/propagation'
-import type { HubPart } from '../hub-part.ts'
+import type { HubPart } from '../contract/hub-part.ts'
 
 export interface FleetOptions {
   /** True moves objects off clusters whose taints they do not tolerate, or where they are unhealthy. */

@@ -7,8 +7,8 @@ import {
   karmadaAgentTarget,
   roleGeneratorAuthorizer,
 } from '@skerry/membership'
-import { ensureClusterInfo } from '../ensure-cluster-info.ts'
-import type { HubPart } from '../hub-part.ts'
+import { ensureClusterInfo } from '../registration/ensure-cluster-info.ts'
+import type { HubPart } from '../contract/hub-part.ts'
 
 /** Lets Karmada's own agents register and work here, and its tools find the hub. */
 export function karmadaAgents(): HubPart {

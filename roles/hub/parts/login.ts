@@ -7,7 +7,7 @@ import {
 } from '@skerry/gateway'
 import { certificateLifetimes } from '@skerry/bootstrap'
 import { wrongUse } from '../../runtime/read-config-file.ts'
-import type { HubPart, OpenHub } from '../hub-part.ts'
+import type { HubPart, OpenHub } from '../contract/hub-part.ts'
 
 export interface LoginFlags {
   /** A public client of one of the hub's issuers. Default: the hub does not say where its users log in. */

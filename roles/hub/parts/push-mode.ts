@@ -1,5 +1,5 @@
 import { createPushController, pushAdmission } from '@skerry/cluster-agent'
-import type { HubPart } from '../hub-part.ts'
+import type { HubPart } from '../contract/hub-part.ts'
 
 export interface PushOptions {
   /** True dials clusters in push mode, at the addresses in their Clusters. */

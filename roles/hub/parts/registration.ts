@@ -14,10 +14,10 @@ import {
   withSourceAddress,
 } from '@skerry/membership'
 import { deleteFromHub, shutOut } from '../../admin/strike-off.ts'
-import { clusterRegistrationReview } from '../cluster-registration-review.ts'
-import { cutRevokedAgents } from '../cut-revoked-agents.ts'
-import type { HubPart, OpenHub } from '../hub-part.ts'
-import { registrationDefaults, type RegistrationRules } from '../registration-rules.ts'
+import { clusterRegistrationReview } from '../registration/cluster-registration-review.ts'
+import { cutRevokedAgents } from '../registration/cut-revoked-agents.ts'
+import type { HubPart, OpenHub } from '../contract/hub-part.ts'
+import { registrationDefaults, type RegistrationRules } from '../registration/registration-rules.ts'
 
 export interface RegistrationGiven {
   /** If omitted, tokens suffice, and agents may return for a month after their certificate's expiry. */

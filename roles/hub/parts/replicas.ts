@@ -12,7 +12,7 @@ import {
   type Replica,
 } from '@skerry/gateway'
 import { hostAddresses } from '../../runtime/host-addresses.ts'
-import type { HubPart, OpenHub } from '../hub-part.ts'
+import type { HubPart, OpenHub } from '../contract/hub-part.ts'
 
 export interface ReplicaOptions {
   /** Another replica's pki/replica.key; only for the first start next to others. */

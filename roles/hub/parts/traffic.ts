@@ -1,6 +1,6 @@
 import { trafficContractKind } from '@skerry/fleet-kinds'
 import { runTrafficContracts } from '@skerry/gateway'
-import type { HubPart } from '../hub-part.ts'
+import type { HubPart } from '../contract/hub-part.ts'
 
 /** Keeps the tunnels that end here at the TrafficContracts of their clusters. */
 export function traffic(): HubPart {

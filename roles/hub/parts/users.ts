@@ -7,7 +7,7 @@ import {
   createClusterGrants,
   reachableClustersRoute,
 } from '@skerry/gateway'
-import type { HubPart } from '../hub-part.ts'
+import type { HubPart } from '../contract/hub-part.ts'
 
 /** Gives people tokens of the hub's own, access to clusters by label, and the list of those that they may reach. */
 export function users({ clusterDomain }: { clusterDomain?: string | undefined }): HubPart {

@@ -1,5 +1,5 @@
 import { virtualParentPlugin, virtualWorksPlugin } from '@skerry/membership'
-import type { HubPart } from '../hub-part.ts'
+import type { HubPart } from '../contract/hub-part.ts'
 
 /** Keeps each virtual cluster, and the Works for it, with the cluster that it is a part of. */
 export function virtualParents(): HubPart {

@@ -4,7 +4,7 @@ import {
   rootCaPublisher,
   serviceAccountTokenController,
 } from '@skerry/controllers'
-import type { SitePart } from '../site-part.ts'
+import type { SitePart } from '../contract/site-part.ts'
 
 const yearSeconds = 365 * 24 * 3_600
 

@@ -1,5 +1,5 @@
 import { runControllers } from '@skerry/controllers'
-import { elsewhere, type SitePart } from '../site-part.ts'
+import { elsewhere, type SitePart } from '../contract/site-part.ts'
 
 export interface ControllersOptions {
   /** True if another program's controllers work on this API server. */

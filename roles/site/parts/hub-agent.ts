@@ -1,5 +1,5 @@
-import type { SiteAgentOptions } from '../site-agent.ts'
-import type { SitePart } from '../site-part.ts'
+import type { SiteAgentOptions } from './site-agent.ts'
+import type { SitePart } from '../contract/site-part.ts'
 
 /** Connects the site to its hub. The agent is imported only by a site that has a hub. */
 export function hubAgent(options: SiteAgentOptions | undefined): SitePart {
@@ -7,7 +7,7 @@ export function hubAgent(options: SiteAgentOptions | undefined): SitePart {
   return {
     tasks: (site) => [
       async (scope) => {
-        const { runSiteAgent } = await import('../site-agent.ts')
+        const { runSiteAgent } = await import('./site-agent.ts')
         await runSiteAgent(options, site, scope)
       },
     ],

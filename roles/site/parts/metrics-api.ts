@@ -1,5 +1,5 @@
 import { createMetricsApi, ensureMetricsApiService } from '@skerry/apiserver'
-import type { SitePart } from '../site-part.ts'
+import type { SitePart } from '../contract/site-part.ts'
 
 export interface MetricsApiOptions {
   /** True leaves metrics.k8s.io to a metrics-server. */

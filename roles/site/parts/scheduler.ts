@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import type { Clock } from '@skerry/base'
 import { runScheduler, type SchedulerConfiguration } from '@skerry/scheduler'
-import { elsewhere, type SitePart } from '../site-part.ts'
+import { elsewhere, type SitePart } from '../contract/site-part.ts'
 
 export interface SchedulerOptions {
   /** True if another program's scheduler works on this API server. */

@@ -1,8 +1,8 @@
 import { nodeIpamController } from '@skerry/controllers'
 import { servedPodPeers } from '@skerry/service-proxy'
 import { addressOf, hostAddresses } from '../../runtime/host-addresses.ts'
-import { ensureSiteObjects } from '../site-objects.ts'
-import type { SitePart } from '../site-part.ts'
+import { ensureSiteObjects } from '../objects/site-objects.ts'
+import type { SitePart } from '../contract/site-part.ts'
 
 export interface NetworkOptions {
   clusterCidr: string

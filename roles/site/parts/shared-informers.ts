@@ -1,4 +1,4 @@
-import type { SitePart } from '../site-part.ts'
+import type { SitePart } from '../contract/site-part.ts'
 
 /** Keeps the one copy of all objects that controllers and scheduler share, and sends their events. */
 export function sharedInformers({ areNeeded }: { readonly areNeeded: boolean }): SitePart {

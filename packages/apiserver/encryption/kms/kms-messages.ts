@@ -11,8 +11,6 @@ export interface KmsMessage {
 /** Data that the plugin needs back when it decrypts. */
 export type Annotations = ReadonlyMap<string, Uint8Array>
 
-export const noAnnotations: Annotations = new Map()
-
 /** Reads a message of KMS v2. These have bytes, texts, one number and one map from text to bytes. */
 export function readMessage(data: Uint8Array, annotationsField = 0): KmsMessage {
   const bytes = new Map<number, Uint8Array>()

@@ -6,7 +6,7 @@ import { readMessage, textOf, writeMessage } from './kms-messages.ts'
 import type { KmsCiphertext, KmsPlugin, KmsStatus } from './kms-plugin.ts'
 import { createSeedCipher, seedBytes, type DataCipher } from './seed-cipher.ts'
 
-export const kmsLimits = Object.freeze({
+const kmsLimits = Object.freeze({
   /** The number of former seeds that are kept open. */
   ciphersMax: 1_024,
   /** How often a plugin's status is checked, while it is healthy and while it is not. */

@@ -9,7 +9,7 @@ import { systemClock, silentLogger, simulatedClock } from '@skerry/base'
 import { callApi, startTestApiServer } from '@skerry/testing'
 import { createEncryptedStore, type EncryptedStore } from '../encrypted-store.ts'
 import { readEncryptionConfig } from '../encryption-config.ts'
-import { noAnnotations, readMessage, textOf, writeMessage } from './kms-messages.ts'
+import { readMessage, textOf, writeMessage } from './kms-messages.ts'
 
 /** Starts a plugin with one key per id, which is unreachable while `isWell` is false. */
 async function startPlugin() {
@@ -193,5 +193,5 @@ test('messages keep bytes, texts, numbers and annotations', () => {
   assert.equal(textOf(read.bytes.get(2)), 'id')
   assert.equal(read.numbers.get(5), 1)
   assert.deepEqual([...read.annotations.keys()], [...annotations.keys()])
-  assert.equal(readMessage(writeMessage({ 4: noAnnotations }), 4).annotations.size, 0)
+  assert.equal(readMessage(writeMessage({ 4: new Map() }), 4).annotations.size, 0)
 })

@@ -10,12 +10,12 @@ import type { CredentialSource } from '@skerry/client'
 import type { AgentPlace, AllowedService } from '@skerry/fleet-kinds'
 import type { ImpersonationPolicy } from '@skerry/membership'
 import { readCertificate, type Authority } from '@skerry/pki'
-import { runAgent } from '../agent/agent.ts'
-import { localServer } from '../control-plane/local-server.ts'
-import type { OpenPlane } from '../control-plane/plane-part.ts'
-import type { WayFlags } from '../runtime/way-options.ts'
-import { connectBy } from '../runtime/way-to-hub.ts'
-import { ensureAgentObjects, localAgentUser } from './agent-objects.ts'
+import { runAgent } from '../../agent/agent.ts'
+import { localServer } from '../../control-plane/local-server.ts'
+import type { OpenPlane } from '../../control-plane/plane-part.ts'
+import type { WayFlags } from '../../runtime/way-options.ts'
+import { connectBy } from '../../runtime/way-to-hub.ts'
+import { ensureAgentObjects, localAgentUser } from '../objects/agent-objects.ts'
 
 export interface SiteAgentOptions {
   dataDir: string

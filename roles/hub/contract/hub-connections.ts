@@ -9,7 +9,7 @@ import {
 } from '@skerry/gateway'
 import type { TunnelState, TunnelStates } from '@skerry/membership'
 import { TunnelRegistry, type TunnelSession } from '@skerry/tunnel'
-import type { RoleContext } from '../runtime/role-context.ts'
+import type { RoleContext } from '../../runtime/role-context.ts'
 import { JoinedReplicas } from './joined-replicas.ts'
 
 /** Everything that has dialled this hub: agents, here or at another replica, and the replicas themselves. */

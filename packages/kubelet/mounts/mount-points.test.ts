@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseMounts } from './detach-mounts.ts'
+import { mountPointsIn } from './mount-points.ts'
 
 /** The mounts as the kernel shows them after `ip netns add` on a node whose pods have their namespaces there. */
 const covered = `60 28 0:39 / /run rw,relatime - tmpfs tmpfs rw
@@ -11,7 +11,7 @@ const covered = `60 28 0:39 / /run rw,relatime - tmpfs tmpfs rw
 `
 
 test('mount points are read as the kernel escapes them, those beneath others first', () => {
-  assert.deepEqual(parseMounts(covered), [
+  assert.deepEqual(mountPointsIn(covered), [
     '/run',
     '/run/netns/cni-1',
     '/run/netns',

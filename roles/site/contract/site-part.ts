@@ -1,6 +1,6 @@
 import type { Cluster, EventSink } from '@skerry/client'
 import type { InformerSet } from '@skerry/controller-runtime'
-import type { OpenPlane, PlanePart } from '../control-plane/plane-part.ts'
+import type { OpenPlane, PlanePart } from '../../control-plane/plane-part.ts'
 
 /** The control plane of a site, with the one copy of all objects in memory that several of its parts share. */
 export interface OpenSite extends OpenPlane {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { examplePod } from './example-pod.ts'
-import type { RawClient } from './raw-client.ts'
+import type { RawClient } from '../../processes/raw-client.ts'
 
 const configMaps = '/api/v1/namespaces/bench/configmaps'
 const pods = '/api/v1/namespaces/bench/pods'

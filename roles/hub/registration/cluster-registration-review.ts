@@ -15,10 +15,10 @@ import {
   refuseVirtualName,
   type ImpersonationPolicy,
 } from '@skerry/membership'
-import { createClusterToken } from '../admin/hub-join-token.ts'
-import { advertised } from '../runtime/host-addresses.ts'
-import { agentImageReference } from '../runtime/version.ts'
-import type { OpenHub } from './hub-part.ts'
+import { createClusterToken } from '../../admin/hub-join-token.ts'
+import { advertised } from '../../runtime/host-addresses.ts'
+import { agentImageReference } from '../../runtime/version.ts'
+import type { OpenHub } from '../contract/hub-part.ts'
 
 /** Answers a ClusterRegistration: creates a token and returns the command for the edge. */
 export function clusterRegistrationReview(

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import { stringify } from 'yaml'
-import { freePort } from './free-port.ts'
-import { openRawClient, type RawClient } from './raw-client.ts'
-import { startRoleProcess } from './role-process.ts'
+import { freePort } from '../../processes/free-port.ts'
+import { openRawClient, type RawClient } from '../../processes/raw-client.ts'
+import { startRoleProcess } from '../../processes/role-process.ts'
 
 /** A control plane under measurement, ours or upstream's, and the processes it is made of. */
 export interface ApiSubject extends AsyncDisposable {

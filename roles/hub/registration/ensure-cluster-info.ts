@@ -1,7 +1,7 @@
 import { isStatusError, type AnyObject } from '@skerry/api'
 import { clusterInfoConfigMap } from '@skerry/bootstrap'
-import type { OpenPlane } from '../control-plane/plane-part.ts'
-import { advertised } from '../runtime/host-addresses.ts'
+import type { OpenPlane } from '../../control-plane/plane-part.ts'
+import { advertised } from '../../runtime/host-addresses.ts'
 
 const configMaps = Object.freeze({ group: '', resource: 'configmaps' })
 

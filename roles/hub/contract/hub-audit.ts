@@ -5,7 +5,7 @@ import {
   type ClusterAudit,
   type OnBrokenTunnel,
 } from '@skerry/gateway'
-import type { RoleContext } from '../runtime/role-context.ts'
+import type { RoleContext } from '../../runtime/role-context.ts'
 
 /** The audit log of a hub: a line for each write here and for each request to a cluster. */
 export interface HubAudit extends ClusterAudit, AsyncDisposable {

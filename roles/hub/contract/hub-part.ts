@@ -1,7 +1,7 @@
 import type { PushPlans } from '@skerry/cluster-agent'
 import type { Cluster } from '@skerry/client'
 import type { ClusterWay, HubMetrics } from '@skerry/gateway'
-import type { OpenPlane, PlanePart } from '../control-plane/plane-part.ts'
+import type { OpenPlane, PlanePart } from '../../control-plane/plane-part.ts'
 import type { HubAudit } from './hub-audit.ts'
 import type { HubConnections } from './hub-connections.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '@skerry/base'
 import { createHttpsTransport, readBody } from '@skerry/client'
-import { startTestEdge } from '../../testing/scenes/test-fleet.ts'
+import { startTestEdge } from '../../../testing/scenes/test-fleet.ts'
 import { ensureAgentObjects } from './agent-objects.ts'
 
 type Edge = Awaited<ReturnType<typeof startTestEdge>>

@@ -12,8 +12,8 @@ import {
   startTestHub,
   untilCluster,
   type TestHub,
-} from '../../testing/scenes/test-fleet.ts'
-import { runSite } from './site.ts'
+} from '../../../testing/scenes/test-fleet.ts'
+import { runSite } from '../site.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(30_000)
 
