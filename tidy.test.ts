@@ -42,6 +42,7 @@ const levelOf: Readonly<Record<string, number>> = {
   'karmada-kinds': 6,
   interpreter: 7,
   membership: 7,
+  provisioning: 7,
   gateway: 7,
   'cluster-agent': 8,
   propagation: 9,
@@ -78,9 +79,10 @@ const roomLevels: Readonly<Record<string, number>> = {
   'roles/agent': 4,
   'roles/site': 5,
   'roles/up': 6,
-  cmd: 7,
-  testing: 8,
-  dev: 9,
+  'roles/machine': 7,
+  cmd: 8,
+  testing: 9,
+  dev: 10,
 }
 
 /** `roles/hub`, `cmd`; empty for the files at the top, which are tests. */

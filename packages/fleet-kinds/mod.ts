@@ -5,6 +5,7 @@
  * Start reading at cluster/cluster-kind.ts.
  */
 export { clusterAccessKind } from './access/cluster-access-kind.ts'
+export { hubKind, textColumn } from './access/hub-kind.ts'
 export { type ClusterAccess, clusterAccessResource, clusterVerbs } from './access/cluster-access.ts'
 export {
   findUserToken,
@@ -124,26 +125,3 @@ export {
   keptForAnnotation,
   virtualNamespaceLabels,
 } from './virtual/virtual-group.ts'
-export {
-  type CopiedFile,
-  type EdgeCluster,
-  type EdgeClusterPhase,
-  type EdgeClusterSpec,
-  type EdgeClusterStatus,
-  type Hook,
-  type MachineBlock,
-  type MachineRole,
-  type MachineStatus,
-  type StepState,
-  type StepStatus,
-  clusterNameOfEdge,
-  edgeClusterAsks,
-  edgeClusterFinalizer,
-  edgeClusterResource,
-  edgeNetworkDefaults,
-  stepLogName,
-  stepText,
-} from './provisioning/edge-cluster.ts'
-export { nodesMaxOf } from './provisioning/edge-cluster-checks.ts'
-export { edgeClusterKind } from './provisioning/edge-cluster-kind.ts'
-export { type PlannedMachine, machinesOf } from './provisioning/machine-addresses.ts'

@@ -3,7 +3,15 @@
  * The steps are a table; the engine, which knows none of them, keeps its whole state in the object's status.
  * Start reading at steps-table.ts, then engine/run-steps.ts.
  */
-export { edgeClusterController, type EdgeClusterDeps } from './engine/edge-cluster-controller.ts'
-export { StepError, type HubSide, type ProgramFiles } from './engine/step.ts'
+export { edgeClusterController } from './engine/edge-cluster-controller.ts'
+export { StepError, type HubSide, type ProgramFiles } from './contract/step.ts'
 export { sshShells } from './shell/ssh-shell.ts'
-export { removal, steps } from './steps-table.ts'
+export { removal, steps } from './steps/steps-table.ts'
+export {
+  type EdgeCluster,
+  edgeClusterAsks,
+  edgeClusterResource,
+  stepLogName,
+  stepText,
+} from './kind/edge-cluster.ts'
+export { edgeClusterKind } from './kind/edge-cluster-kind.ts'

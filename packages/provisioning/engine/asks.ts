@@ -1,10 +1,10 @@
 import {
-  edgeClusterAsks,
-  stepText,
   type EdgeCluster,
   type MachineStatus,
   type StepStatus,
-} from '@skerry/fleet-kinds'
+  edgeClusterAsks,
+  stepText,
+} from '../kind/edge-cluster.ts'
 
 /** What people have asked for by annotations, carried out on a status; a pure function. */
 export interface Answered {

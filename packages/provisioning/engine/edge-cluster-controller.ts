@@ -7,28 +7,27 @@ import {
   type ReconcileResult,
 } from '@skerry/controller-runtime'
 import {
-  clusterNameOfEdge,
-  edgeClusterAsks,
-  edgeClusterFinalizer,
-  edgeClusterResource,
-  machinesOf,
-  nodesMaxOf,
   type EdgeCluster,
   type EdgeClusterPhase,
   type EdgeClusterStatus,
   type MachineStatus,
-  type PlannedMachine,
-} from '@skerry/fleet-kinds'
-import { provisioningBounds } from '../limits-table.ts'
+  clusterNameOfEdge,
+  edgeClusterAsks,
+  edgeClusterFinalizer,
+  edgeClusterResource,
+} from '../kind/edge-cluster.ts'
+import { nodesMaxOf } from '../kind/edge-cluster-checks.ts'
+import { type PlannedMachine, machinesOf } from '../kind/machine-addresses.ts'
+import { provisioningBounds } from '../contract/limits-table.ts'
 import { loginOf, secretsOf } from '../shell/login-of-secret.ts'
-import { ShellError, type OpenShell, type Shell } from '../shell/shell.ts'
+import { ShellError, type OpenShell, type Shell } from '../contract/shell.ts'
 import { answerAsks } from './asks.ts'
 import { instancesOf, nextAttemptMs, statusesOf } from './plan-steps.ts'
 import { Redactor } from './redactor.ts'
 import { Shells, runSteps } from './run-steps.ts'
 import { StatusBook, phaseAtRest } from './status-book.ts'
 import { keepStepLog } from './step-log.ts'
-import type { HubSide, Step } from './step.ts'
+import type { HubSide, Step } from '../contract/step.ts'
 
 export interface EdgeClusterDeps {
   /** The steps that make a cluster, and those that take it away; the engine knows none of them. */

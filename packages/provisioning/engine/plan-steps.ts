@@ -1,12 +1,12 @@
 import {
-  stepText,
   type EdgeClusterSpec,
   type MachineStatus,
-  type PlannedMachine,
   type StepState,
   type StepStatus,
-} from '@skerry/fleet-kinds'
-import type { Step, StepPlace } from './step.ts'
+  stepText,
+} from '../kind/edge-cluster.ts'
+import type { PlannedMachine } from '../kind/machine-addresses.ts'
+import type { Step, StepPlace } from '../contract/step.ts'
 
 /** One step on one machine, or once for the cluster. */
 export interface StepInstance {

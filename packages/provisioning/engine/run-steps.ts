@@ -1,16 +1,13 @@
 import { messageOf, type Clock, type Logger, type Random } from '@skerry/base'
-import {
-  apiTime,
-  type EdgeCluster,
-  type PlannedMachine,
-  type StepStatus,
-} from '@skerry/fleet-kinds'
-import { provisioningBounds } from '../limits-table.ts'
-import { ShellError, type Shell } from '../shell/shell.ts'
+import { apiTime } from '@skerry/fleet-kinds'
+import type { EdgeCluster, StepStatus } from '../kind/edge-cluster.ts'
+import type { PlannedMachine } from '../kind/machine-addresses.ts'
+import { provisioningBounds } from '../contract/limits-table.ts'
+import { ShellError, type Shell } from '../contract/shell.ts'
 import { readySteps, type StepInstance } from './plan-steps.ts'
 import type { Redactor } from './redactor.ts'
 import type { StatusBook } from './status-book.ts'
-import { StepError, type HubSide, type StepContext } from './step.ts'
+import { StepError, type HubSide, type StepContext } from '../contract/step.ts'
 
 const bounds = provisioningBounds.engine
 

@@ -1,13 +1,12 @@
+import { withCondition, type ClusterCondition } from '@skerry/fleet-kinds'
 import {
-  stepText,
-  withCondition,
-  type ClusterCondition,
   type EdgeCluster,
   type EdgeClusterPhase,
   type EdgeClusterStatus,
   type MachineStatus,
   type StepStatus,
-} from '@skerry/fleet-kinds'
+  stepText,
+} from '../kind/edge-cluster.ts'
 
 /** The status of an EdgeCluster while steps run, each of which changes its own part; written one at a time. */
 export class StatusBook {

@@ -1,5 +1,5 @@
-import { provisioningBounds } from '../limits-table.ts'
-import type { MachineContext } from '../engine/step.ts'
+import { provisioningBounds } from '../contract/limits-table.ts'
+import type { MachineContext } from '../contract/step.ts'
 import { must, places } from './commands.ts'
 
 /** Removes everything of Skerry from a machine but the system packages. */

@@ -1,5 +1,5 @@
-import { clusterNameOfEdge } from '@skerry/fleet-kinds'
-import type { StepContext } from '../engine/step.ts'
+import { clusterNameOfEdge } from '../kind/edge-cluster.ts'
+import type { StepContext } from '../contract/step.ts'
 
 /** Takes the name of the cluster on the hub, before a machine is touched. */
 export async function claimName({ edge, hub, signal }: StepContext): Promise<string> {

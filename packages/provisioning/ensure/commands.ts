@@ -1,6 +1,6 @@
-import { provisioningBounds } from '../limits-table.ts'
-import { StepError, type MachineContext, type StepContext } from '../engine/step.ts'
-import type { RunOptions, Shell } from '../shell/shell.ts'
+import { provisioningBounds } from '../contract/limits-table.ts'
+import { StepError, type MachineContext, type StepContext } from '../contract/step.ts'
+import type { RunOptions, Shell } from '../contract/shell.ts'
 
 const { lookMs } = provisioningBounds.steps
 

@@ -1,6 +1,6 @@
-import type { CopiedFile, Hook } from '@skerry/fleet-kinds'
-import { provisioningBounds } from '../limits-table.ts'
-import type { MachineContext } from '../engine/step.ts'
+import type { CopiedFile, Hook } from '../kind/edge-cluster.ts'
+import { provisioningBounds } from '../contract/limits-table.ts'
+import type { MachineContext } from '../contract/step.ts'
 import { must } from './commands.ts'
 
 /** Copies the files that the object names. */

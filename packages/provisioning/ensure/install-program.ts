@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
-import { provisioningBounds } from '../limits-table.ts'
-import { StepError, type MachineContext } from '../engine/step.ts'
+import { provisioningBounds } from '../contract/limits-table.ts'
+import { StepError, type MachineContext } from '../contract/step.ts'
 import { must, places } from './commands.ts'
 
 /** Copies the program to a machine. Files that are there already are not copied again. */

@@ -1,6 +1,6 @@
-import type { MachineRole } from '@skerry/fleet-kinds'
-import { provisioningBounds } from '../limits-table.ts'
-import { StepError, type MachineContext } from '../engine/step.ts'
+import type { MachineRole } from '../kind/edge-cluster.ts'
+import { provisioningBounds } from '../contract/limits-table.ts'
+import { StepError, type MachineContext } from '../contract/step.ts'
 import { must } from './commands.ts'
 
 const bounds = provisioningBounds.preflight

@@ -1,6 +1,6 @@
-import { clusterNameOfEdge, edgeNetworkDefaults, type EdgeCluster } from '@skerry/fleet-kinds'
-import { provisioningBounds } from '../limits-table.ts'
-import type { StepContext } from '../engine/step.ts'
+import { type EdgeCluster, clusterNameOfEdge, edgeNetworkDefaults } from '../kind/edge-cluster.ts'
+import { provisioningBounds } from '../contract/limits-table.ts'
+import type { StepContext } from '../contract/step.ts'
 import { addressOf, must, places, untilTrue } from './commands.ts'
 
 const { startMsMax, readyMsMax } = provisioningBounds.steps

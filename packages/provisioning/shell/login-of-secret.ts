@@ -1,6 +1,6 @@
 import type { Secret } from '@skerry/api'
-import type { PlannedMachine } from '@skerry/fleet-kinds'
-import { ShellError, type Login } from './shell.ts'
+import type { PlannedMachine } from '../kind/machine-addresses.ts'
+import { ShellError, type Login } from '../contract/shell.ts'
 
 const keys = Object.freeze({
   password: 'password',

@@ -4,8 +4,15 @@ import { stat } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { ClientChannel, ConnectConfig, SFTPWrapper, Client as SshClient } from 'ssh2'
-import { abortReason, asError, unlessAborted, withTimeout, type Clock } from '@skerry/base'
-import { provisioningBounds } from '../limits-table.ts'
+import {
+  abortReason,
+  asError,
+  linkedSignal,
+  unlessAborted,
+  withTimeout,
+  type Clock,
+} from '@skerry/base'
+import { provisioningBounds } from '../contract/limits-table.ts'
 import { BoundedOutput } from './bounded-output.ts'
 import { runScript, wordsOf } from './remote-run.ts'
 import {
@@ -15,7 +22,7 @@ import {
   type RunResult,
   type Shell,
   type ShellRequest,
-} from './shell.ts'
+} from '../contract/shell.ts'
 
 const bounds = provisioningBounds.shell
 
@@ -105,7 +112,8 @@ async function connect(
       try {
         client.connect(config)
       } catch (error) {
-        settle(() => reject(asError(error)))()
+        // The library reads the private key here, before it dials.
+        settle(() => reject(new UnreadableKeyError(error)))()
       }
     })
   } catch (error) {
@@ -118,6 +126,13 @@ async function connect(
 
 function fingerprintOf(key: Buffer): string {
   return `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`
+}
+
+/** The private key is not one, or its passphrase is wrong. */
+class UnreadableKeyError extends Error {
+  constructor(cause: unknown) {
+    super('the private key cannot be read', { cause })
+  }
 }
 
 interface Attempt extends Pick<ShellRequest, 'address' | 'login'> {
@@ -137,7 +152,7 @@ function connectError(error: Error, { address, login, hostKey, isRefused }: Atte
     const text = `Cannot log in to ${at} as ${login.user}: the machine accepts neither the password nor the key; correct the Secret`
     return new ShellError('login', text)
   }
-  if (/privateKey|passphrase|private key/i.test(error.message)) {
+  if (error instanceof UnreadableKeyError) {
     const text = `Cannot log in to ${at} as ${login.user}: the private key cannot be read, or its passphrase is wrong; correct the Secret`
     return new ShellError('login', text)
   }
@@ -304,16 +319,10 @@ class RemoteRunner {
     const number = (this.#count += 1)
     const words = wordsOf(command, bounds.argumentBytesMax)
     await this.#files.write(posix.join(this.#directory, `args-${number}`), words, signal)
-    const message = `${command[0]} on ${request.address} did not end in ${ms / 1_000} s`
-    const late = new ShellError('misbehaves', message)
-    try {
-      return await withTimeout({ clock, ms, message }, signal, (scope) =>
-        this.#start(number, input, scope),
-      )
-    } catch (error) {
-      signal.throwIfAborted()
-      throw error instanceof Error && error.message === message ? late : error
-    }
+    const late = `${command[0]} on ${request.address} did not end in ${ms / 1_000} s`
+    using scope = linkedSignal(signal)
+    using _timer = clock.setTimer(ms, () => scope.abort(new ShellError('misbehaves', late)))
+    return await this.#start(number, input, scope.signal)
   }
 
   /** The line that SSH's shell reads: constant but for numbers and the random name of the directory. */

@@ -1,26 +1,21 @@
 import { isStatusError, type ConfigMap } from '@skerry/api'
 import { ifThere, resources } from '@skerry/client'
+import { clusterResource, conditionOf, conditionTypes } from '@skerry/fleet-kinds'
 import {
-  clusterResource,
-  conditionOf,
-  conditionTypes,
+  edgeClusterController,
   edgeClusterKind,
+  removal,
+  sshShells,
+  StepError,
+  steps,
   type EdgeCluster,
-} from '@skerry/fleet-kinds'
-import { edgeClusterController, removal, sshShells, StepError, steps } from '@skerry/provisioning'
-import type { HubSide } from '@skerry/provisioning'
+  type HubSide,
+} from '@skerry/provisioning'
 import { createClusterToken } from '../../admin/hub-join-token.ts'
 import { deleteFromHub, shutOut } from '../../admin/strike-off.ts'
 import { advertised } from '../../runtime/host-addresses.ts'
-import type { HubPart, OpenHub } from '../hub-part.ts'
-import { programForMachines, type ProgramOptions } from '../program-for-machines.ts'
-
-export interface ProvisioningOptions {
-  /** The program for machines: the path of an executable by architecture, x86_64 or aarch64. */
-  readonly programs?: Readonly<Record<string, string>>
-  /** The directory of a bundle for machines of this hub's own architecture. If omitted, what the hub runs from. */
-  readonly bundleDirectory?: string
-}
+import type { HubPart, OpenHub } from '../contract/hub-part.ts'
+import { programForMachines, type ProgramOptions } from '../provisioning/program-for-machines.ts'
 
 /** Who a machine's cluster belongs to is decided here, where nobody but the hub writes. */
 const claimNamespace = 'kube-system'

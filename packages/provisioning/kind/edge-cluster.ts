@@ -1,7 +1,6 @@
 import type { KubeObject } from '@skerry/api'
 import type { TypedResource } from '@skerry/client'
-import { hubGroup } from '../access/cluster-access.ts'
-import type { ClusterCondition } from '../cluster/cluster.ts'
+import { hubGroup, type ClusterCondition } from '@skerry/fleet-kinds'
 
 /**
  * A hub.skerry.io/v1alpha1 EdgeCluster: machines with an operating system and SSH, of which the hub makes a site

@@ -5,8 +5,14 @@ import { basename, dirname, join, posix } from 'node:path'
 import { isSea } from 'node:sea'
 import { pipeline } from 'node:stream/promises'
 import { StepError, type ProgramFiles } from '@skerry/provisioning'
-import { version } from '../runtime/version.ts'
-import type { ProvisioningOptions } from './parts/provisioning.ts'
+import { version } from '../../runtime/version.ts'
+
+export interface ProvisioningOptions {
+  /** The program for machines: the path of an executable by architecture, x86_64 or aarch64. */
+  readonly programs?: Readonly<Record<string, string>>
+  /** The directory of a bundle for machines of this hub's own architecture. If omitted, what the hub runs from. */
+  readonly bundleDirectory?: string
+}
 
 export interface ProgramOptions extends ProvisioningOptions {
   /** Where archives for machines are kept. */

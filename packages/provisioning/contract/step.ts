@@ -1,6 +1,7 @@
 import type { Clock, Logger } from '@skerry/base'
-import type { EdgeCluster, MachineStatus, PlannedMachine } from '@skerry/fleet-kinds'
-import type { Shell } from '../shell/shell.ts'
+import type { EdgeCluster, MachineStatus } from '../kind/edge-cluster.ts'
+import type { PlannedMachine } from '../kind/machine-addresses.ts'
+import type { Shell } from './shell.ts'
 
 /** Where a step is done: once for the cluster, on its hub or its master, or once on each machine. */
 export type StepPlace = 'hub' | 'master' | 'machines'

@@ -1,12 +1,12 @@
-import type { EdgeCluster } from '@skerry/fleet-kinds'
-import { awaitNode, joinNode } from './ensure/node.ts'
-import { awaitSite, startSite } from './ensure/site.ts'
-import { cleanMachine } from './ensure/clean-machine.ts'
-import { claimName, forgetCluster } from './ensure/cluster-name.ts'
-import { copyFiles, runHooks } from './ensure/hooks.ts'
-import { installProgram, prepareMachine } from './ensure/install-program.ts'
-import { preflight } from './ensure/preflight.ts'
-import type { Step } from './engine/step.ts'
+import type { EdgeCluster } from '../kind/edge-cluster.ts'
+import { awaitNode, joinNode } from '../ensure/node.ts'
+import { awaitSite, startSite } from '../ensure/site.ts'
+import { cleanMachine } from '../ensure/clean-machine.ts'
+import { claimName, forgetCluster } from '../ensure/cluster-name.ts'
+import { copyFiles, runHooks } from '../ensure/hooks.ts'
+import { installProgram, prepareMachine } from '../ensure/install-program.ts'
+import { preflight } from '../ensure/preflight.ts'
+import type { Step } from '../contract/step.ts'
 
 const hasFiles = ({ spec }: EdgeCluster): boolean => (spec.files ?? []).length > 0
 const hasHooks =

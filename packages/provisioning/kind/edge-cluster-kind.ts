@@ -8,7 +8,7 @@ import {
   type StatusCause,
   type Strategy,
 } from '@skerry/api'
-import { hubKind, textColumn } from '../access/hub-kind.ts'
+import { hubKind, textColumn } from '@skerry/fleet-kinds'
 import { edgeClusterCauses } from './edge-cluster-checks.ts'
 import { edgeClusterResource, type EdgeCluster } from './edge-cluster.ts'
 import { machinesOf } from './machine-addresses.ts'
