@@ -6,7 +6,12 @@
  */
 export { clusterAccessKind } from './access/cluster-access-kind.ts'
 export { hubKind, textColumn } from './access/hub-kind.ts'
-export { type ClusterAccess, clusterAccessResource, clusterVerbs } from './access/cluster-access.ts'
+export {
+  type ClusterAccess,
+  clusterAccessResource,
+  clusterVerbs,
+  hubGroup,
+} from './access/cluster-access.ts'
 export {
   findUserToken,
   readUserToken,
