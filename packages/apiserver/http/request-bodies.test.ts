@@ -27,7 +27,7 @@ function scene() {
   /** Sends a body of this user. Its name is recorded when it may be processed. */
   const send = (user: string, name: string, bytes = 200, signal = never): BodyShare => {
     const share = bodies.open(bounded(user), signal)
-    share.add(bytes)
+    void share.add(bytes)
     void share.untilItsTurn().then(
       () => begun.push(name),
       () => begun.push(`${name} left`),
@@ -40,13 +40,13 @@ function scene() {
 test('bodies that would be too much for a user or for all are refused, and leave nothing', () => {
   const { bodies } = scene()
   const share = bodies.open(bounded('mallory'), never)
-  share.add(600)
+  void share.add(600)
   assert.throws(() => share.add(1), { reason: 'TooManyRequests' })
   using _other = bodies.open(bounded('alice'), never)
-  _other.add(400)
+  void _other.add(400)
   assert.throws(() => bodies.open(bounded('bob'), never).add(101), { reason: 'TooManyRequests' })
   using _heartbeat = bodies.open(bounded('node'), never)
-  _heartbeat.add(100)
+  void _heartbeat.add(100)
   share[Symbol.dispose]()
   assert.equal(bodies.bytes, 500)
   bodies.open(bounded('bob'), never).add(500)
