@@ -4,7 +4,7 @@ import { createMetrics, seededRandom, silentLogger, simulatedClock } from '@sker
 import type { ApiRequest } from './contract/exchange.ts'
 import { jsonAnswer } from './contract/exchange.ts'
 import { RequestBodies } from './http/request-bodies.ts'
-import { apiServerLimits } from './contract/limits-table.ts'
+import { apiServerLimits } from './limits-table.ts'
 import type { LastingRequest } from './request/lasting-requests.ts'
 import { createPipeline } from './request/pipeline.ts'
 import { createRequestMetrics } from './request/request-metrics.ts'

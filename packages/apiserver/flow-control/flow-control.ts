@@ -20,7 +20,7 @@ import {
   type SeatsAsked,
 } from './priority-queues.ts'
 import { shareSeats } from './share-seats.ts'
-import { apiServerBounds } from '../contract/limits-table.ts'
+import { apiServerBounds } from '../limits-table.ts'
 
 export interface FlowControlOptions {
   /** The number of seats of all levels together. */

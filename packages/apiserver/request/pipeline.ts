@@ -47,7 +47,7 @@ import {
 } from '../tracing/request-trace.ts'
 import { identify, type Caller } from './identify.ts'
 import { accessEnded, type LastingRequests } from './lasting-requests.ts'
-import type { ApiServerLimits } from '../contract/limits-table.ts'
+import type { ApiServerLimits } from '../limits-table.ts'
 import { requestAttributes, type RequestAttributes } from '../contract/request-attributes.ts'
 import type { AuthorizedRequest, RequestRights } from '../contract/authorized-request.ts'
 import { isOfPages, requireOwnOrigin } from './own-origin.ts'

@@ -5,18 +5,7 @@ import { UnreadableValueError, type Transformer } from '../transformers/transfor
 import { readMessage, textOf, writeMessage } from './kms-messages.ts'
 import type { KmsCiphertext, KmsPlugin, KmsStatus } from './kms-plugin.ts'
 import { createSeedCipher, seedBytes, type DataCipher } from './seed-cipher.ts'
-
-export const kmsLimits = Object.freeze({
-  /** The number of former seeds that are kept open. */
-  ciphersMax: 1_024,
-  /** How often a plugin's status is checked, while it is healthy and while it is not. */
-  healthyLookMs: 60_000,
-  unhealthyLookMs: 10_000,
-  /** How long a seed is used for writing after the plugin was last healthy. */
-  seedLivesMs: 180_000,
-  keyIdBytesMax: 1_024,
-  ciphertextBytesMax: 1_024,
-})
+import { kmsLimits } from '../../limits-table.ts'
 
 export interface KmsTransformer extends Transformer, Disposable {
   readonly name: string
