@@ -7,8 +7,8 @@ import {
   checkPeerSwitch,
   checkPeerTrailers,
   PeerAnswerError,
-  peerAnswerLimits,
 } from './peer-answer.ts'
+import { peerAnswerLimits } from '../limits-table.ts'
 
 type Lines = readonly (readonly [name: string, value: string])[]
 
