@@ -10,7 +10,6 @@ export {
   spliceResourceVersion,
 } from './encoding/canonical.ts'
 export {
-  bodyLimits,
   decodeBody,
   decodeBodyBy,
   inBodyOrder,
@@ -22,6 +21,7 @@ export { parseYaml, type YamlRequest } from './encoding/yaml.ts'
 export { YamlError } from './encoding/yaml-error.ts'
 export { jsonSyntaxError } from './encoding/json-syntax.ts'
 export { unreadableBody } from './encoding/unreadable-body.ts'
+export { bodyLimits } from './limits-table.ts'
 export { printGo } from './patch/print-go.ts'
 export { applyJsonPatch, FailedTestError, jsonPatchSteps } from './patch/json-patch.ts'
 export { applyMergePatch } from './patch/merge-patch.ts'

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { isStatusError, type JsonObject } from '@skerry/api'
-import { applyJsonPatch, jsonPatchLimits } from './json-patch.ts'
+import { applyJsonPatch } from './json-patch.ts'
 import { applyMergePatch } from './merge-patch.ts'
+import { jsonPatchLimits } from '../limits-table.ts'
 
 const base: JsonObject = { data: { a: '1' }, list: ['x', 'y'], 'k/~': 1 }
 
