@@ -6,7 +6,8 @@ import { test } from 'node:test'
 import { silentLogger, simulatedClock } from '@skerry/base'
 import { readBody } from '@skerry/client'
 import { isBoundedInTime } from './answer-limit.ts'
-import { apiForwarderDefaults, createApiForwarder } from './api-forwarder.ts'
+import { createApiForwarder } from './api-forwarder.ts'
+import { apiForwarderDefaults } from '../limits-table.ts'
 
 test('an API server that takes a request and says nothing is told as such', async () => {
   const clock = simulatedClock()
