@@ -23,6 +23,7 @@ import type { InformerSet } from './informer-set.ts'
 import type { ControllerMetrics } from './controller-metrics.ts'
 import { TerminalError } from './terminal-error.ts'
 import { WorkQueue, type WorkQueueOptions } from './work-queue.ts'
+import { controllerRuntimeBounds } from './limits-table.ts'
 
 /** The reconciler's access to the cluster. */
 export interface ControllerContext {
@@ -98,10 +99,7 @@ export interface ControllerDeps {
   metrics?: ControllerMetrics
 }
 
-const workersDefault = 5
-/** The interval at which a change of the wall clock is detected, and the smallest one that counts. */
-const clockLookMs = 60_000
-const clockSetMsMin = 1_000
+const { clockLookMs, clockSetMsMin, workersDefault } = controllerRuntimeBounds.controller
 
 export function watch<T extends KubeObject>(
   resource: TypedResource<T>,

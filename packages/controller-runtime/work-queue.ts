@@ -1,4 +1,5 @@
 import { abortReason, type Clock, type Random, type Timer } from '@skerry/base'
+import { controllerRuntimeBounds } from './limits-table.ts'
 
 export interface WorkQueueOptions {
   /** The first delay of a failing key, which doubles with each failure in a row. */
@@ -14,13 +15,7 @@ export interface WorkQueueOptions {
   priorityOf?: (key: string) => number
 }
 
-/** The defaults of Kubernetes' own controllers. */
-const workQueueDefaults: Readonly<WorkQueueOptions> = Object.freeze({
-  baseDelayMs: 5,
-  maxDelayMs: 1_000_000,
-  retriesPerSecond: 10,
-  retriesBurst: 100,
-})
+const workQueueDefaults = controllerRuntimeBounds.workQueue
 
 /**
  * A queue of keys to reconcile. Each key is in it once, however often it was added, and only one
