@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EndpointSlice, Pod, Service } from '@skerry/api'
 import { podEndpoints } from './endpoint-plan.ts'
-import { endpointsPerSliceMax, planSlices } from './slice-plan.ts'
+import { planSlices } from './slice-plan.ts'
+import { endpointsPerSliceMax } from '../limits-table.ts'
 
 const service: Service = {
   apiVersion: 'v1',
