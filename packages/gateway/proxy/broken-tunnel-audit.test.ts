@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { simulatedClock } from '@skerry/base'
 import type { TunnelSession } from '@skerry/tunnel'
-import { brokenTunnelLimits, createBrokenTunnelAudit } from './broken-tunnel-audit.ts'
+import { createBrokenTunnelAudit } from './broken-tunnel-audit.ts'
+import { brokenTunnelLimits } from '../limits-table.ts'
 
 const { linesMax, perMs } = brokenTunnelLimits
 
