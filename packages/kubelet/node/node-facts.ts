@@ -6,6 +6,7 @@ import { readBootId } from '../containerd/process-identity.ts'
 import type { RuntimeVersion } from '../cri/container-runtime.ts'
 import type { NodeFacts } from '../pods/node-context.ts'
 import type { ResolvedConfig } from '../kubelet-config.ts'
+import { kubeletBounds } from '../limits-table.ts'
 
 export interface Machine {
   cgroups: Cgroups
@@ -54,8 +55,7 @@ export interface NodeResources {
   allocatable: Record<string, string>
 }
 
-/** Below this much free memory pods are evicted, so it is not given to them. */
-const evictionMemoryBytes = 100 * 1024 * 1024
+const { evictionMemoryBytes } = kubeletBounds.nodeFacts
 const evictionDiskShare = 0.1
 
 export function nodeResources(machine: Machine, config: ResolvedConfig): NodeResources {
