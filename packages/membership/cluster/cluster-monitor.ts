@@ -18,6 +18,7 @@ import {
   type ConditionText,
   parentOf,
 } from '@skerry/fleet-kinds'
+import { clusterMonitorDefaults } from '../limits-table.ts'
 
 /** The hub's knowledge of a cluster's tunnels. */
 export interface TunnelState {
@@ -46,16 +47,6 @@ export interface ClusterMonitorOptions {
   /** The limit of the extension. */
   readonly returnGraceMsMax: number
 }
-
-/** The values are Karmada's, except those of the return. */
-export const clusterMonitorDefaults: Readonly<ClusterMonitorOptions> = Object.freeze({
-  periodMs: 5_000,
-  graceMs: 40_000,
-  startupGraceMs: 60_000,
-  returnGraceMs: 30_000,
-  returnPauseMs: 10_000,
-  returnGraceMsMax: 300_000,
-})
 
 /**
  * Sets each Cluster's conditions: whether its tunnel is open, and Ready to Unknown if its agent fell silent.
