@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { silentLogger, simulatedClock } from '@skerry/base'
 import { openSqliteStore } from './sqlite-store.ts'
-import { storeLockDefaults, takeStoreLock } from './store-lock.ts'
+import { takeStoreLock } from './store-lock.ts'
+import { storeLockDefaults } from './limits-table.ts'
 
 const nowhere = new AbortController().signal
 
