@@ -10,6 +10,7 @@ import { openChosenHub } from '../../roles/admin/admin-cluster.ts'
 import type { ChosenHub } from '../../roles/admin/chosen-hub.ts'
 import { advertised } from '../../roles/runtime/host-addresses.ts'
 import { placeOf, type PlaceFlags } from '../flags/place-flags.ts'
+import { askMs } from '../limits-table.ts'
 
 export interface JoinCommandOptions extends PlaceFlags, ChosenHub {
   output: string | undefined
@@ -29,8 +30,6 @@ export interface JoinCommandOptions extends PlaceFlags, ChosenHub {
   proxyCredentials: boolean | undefined
   inspectedTls: boolean | undefined
 }
-
-const askMs = 30_000
 
 /** Asks the hub for a registration and prints what the edge has to run. */
 export async function printJoinCommand(options: JoinCommandOptions): Promise<void> {

@@ -24,6 +24,7 @@ import { encryptionConfigOf, fileHash } from './encryption-keys.ts'
 import { lookAfter } from './key-plugins.ts'
 import { openAudit } from './open-audit.ts'
 import { requireReadable } from './readable-secrets.ts'
+import { controlPlaneBounds } from './limits-table.ts'
 
 /** The content of a control plane's configuration files, kept current while it runs. */
 export interface AccessFiles extends AsyncDisposable {
@@ -40,8 +41,7 @@ export interface AccessFiles extends AsyncDisposable {
   follow(onKeys: () => Promise<void>): readonly Task[]
 }
 
-/** The interval at which files are checked, in milliseconds. */
-const lookMs = 5_000
+const { lookMs } = controlPlaneBounds.accessFiles
 
 /** Reads and checks everything before anything runs. Throws ExpectedError. */
 export async function openAccessFiles(

@@ -12,6 +12,7 @@ import { readText, wrongUse } from '../runtime/read-config-file.ts'
 import type { RoleContext } from '../runtime/role-context.ts'
 import type { AccessFlags } from './access-options.ts'
 import { openWebhookTransport } from './webhook-transport.ts'
+import { controlPlaneBounds } from './limits-table.ts'
 
 export interface Audit extends AsyncDisposable {
   /** If omitted, nothing is recorded. */
@@ -19,7 +20,7 @@ export interface Audit extends AsyncDisposable {
   readonly tasks: readonly Task[]
 }
 
-const bodyBytesMax = 1024 * 1024
+const { bodyBytesMax } = controlPlaneBounds.openAudit
 const dayMs = 86_400_000
 
 /** Opens the audit log: a file, a webhook, or both. Without a policy nothing is recorded. */

@@ -39,6 +39,7 @@ import { users } from './parts/users.ts'
 import { virtualParents } from './parts/virtual-parents.ts'
 import type { RegistrationRules } from './registration-rules.ts'
 import { wayToCluster } from './way-to-cluster.ts'
+import { hubBounds } from './limits-table.ts'
 
 export interface HubOptions {
   dataDir: string
@@ -158,8 +159,7 @@ function openHub(plane: OpenPlane, { forwarders, pushes, ...shared }: Shared): O
   return { ...plane, ...shared, cluster, planOf, way: wayToCluster(ways, context) }
 }
 
-/** A user who loses a right is out within this time. A look at 10,000 watches takes about a second. */
-const accessCheckMs = 10_000
+const { accessCheckMs } = hubBounds.hub
 
 function planeOptions(options: HubOptions): ControlPlaneOptions {
   const { listening, store = {}, access, served } = options

@@ -17,7 +17,8 @@ import { deleteFromHub, shutOut } from '../../admin/strike-off.ts'
 import { clusterRegistrationReview } from '../cluster-registration-review.ts'
 import { cutRevokedAgents } from '../cut-revoked-agents.ts'
 import type { HubPart, OpenHub } from '../hub-part.ts'
-import { registrationDefaults, type RegistrationRules } from '../registration-rules.ts'
+import { type RegistrationRules } from '../registration-rules.ts'
+import { registrationDefaults } from '../limits-table.ts'
 
 export interface RegistrationGiven {
   /** If omitted, tokens suffice, and agents may return for a month after their certificate's expiry. */
