@@ -244,8 +244,58 @@ test('no error is judged by its text', () => {
   assert.deepEqual(wrong, [])
 })
 
-/** The constants that stand outside of the tables so far; the number only falls. */
-const outsideMax = 49
+/**
+ * These look like bounds and stand where they are used, because something outside fixes them: a unit of time, a type's
+ * range, a format, a protocol, or a scale of upstream.
+ */
+const fixedElsewhere: Readonly<Record<string, readonly string[]>> = {
+  'lengths in what ciphers write': [
+    'packages/apiserver/encryption/kms/seed-cipher.ts: seedBytes, infoBytes',
+    'packages/apiserver/encryption/transformers/aes-transformers.ts: gcmNonceBytes, gcmTagBytes, blockBytes',
+    'packages/apiserver/encryption/transformers/secretbox-transformer.ts: nonceBytes, tagBytes',
+    'packages/virtual-clusters/view/page-token.ts: nonceBytes, tagBytes',
+    'roles/control-plane/shared-keys.ts: keyBytes, nonceBytes, tagBytes',
+  ],
+  'lengths in frames, hashes and files': [
+    'packages/apiserver/http/client-hello.ts: recordHeadBytes, recordBytesMax',
+    'packages/apiserver/http/proxy-header.ts: fixedBytes, lineBytesMax',
+    'packages/cluster-agent/work/shared-object.ts: hashChars',
+    'packages/controllers/pods/pod-template.ts: collisionBytes',
+    'packages/gateway/services/framed-stream.ts: headerBytes',
+    'packages/gateway/watch/frame-splitter.ts: lengthBytes',
+    'packages/gateway/watch/protobuf-event.ts: lengthBytes',
+    'packages/kubelet/server/spdy-frames.ts: headBytes',
+    'packages/store/store-file.ts: pageBytes',
+    'packages/tunnel/frame/tunnel-frame.ts: frameHeaderBytes, firstCreditBytes',
+    'packages/tunnel/frame/tunnel-link.ts: linkHeadBytes',
+    'packages/tunnel/web-socket/frame-head.ts: controlBytesMax, frameHeadBytesMax',
+    'packages/tunnel/web-socket/web-socket-endpoint.ts: closeReasonBytesMax',
+    'packages/virtual-clusters/mapping/namespace-rule.ts: hashChars',
+  ],
+  'columns of printed labels': [
+    'cmd/client/cluster-describe.ts: labelChars',
+    'cmd/client/explain.ts: labelChars',
+  ],
+  'marks and scales of upstream and of the kernel': [
+    'packages/apiserver/admission-plugins/service-account.ts: tokenSeconds',
+    'packages/apiserver/subresources/service-account-token.ts: injectedSeconds',
+    'packages/kubelet/resources/container-resources.ts: cpuQuotaMicrosMin, cpuSharesMin, cpuSharesMax',
+    'packages/lua/lua-math-library.ts: bitsPerStep',
+    'packages/lua/lua-run.ts: bytesPerStep',
+    'packages/lua/lua-weight.ts: partsPerStep',
+    'packages/scheduler/framework/plugin.ts: scoreMax',
+    'packages/scheduler/http-extender.ts: extenderScoreMax',
+  ],
+  'names and settings rather than bounds, and upstream’s defaults of fields': [
+    'packages/apiserver/api-server.ts: versionDefaults',
+    'packages/apiserver/authn/request-header-authenticator.ts: requestHeaderDefaults',
+    'packages/apiserver/service-addresses/service-allocator.ts: serviceAddressDefaults',
+    'packages/kubelet/kubelet-config.ts: kubeletDefaults',
+    'packages/scheduler/plugins/inter-pod-affinity.ts: interPodAffinityDefaults',
+    'packages/scheduler/plugins/pod-topology-spread.ts: topologySpreadDefaults',
+    'packages/scheduler/plugins/resource-plugins.ts: resourcesFitDefaults',
+  ],
+}
 
 /** Matches constants of a file that are named after a bound: numbers, and frozen objects of them. */
 const boundForms = [
@@ -254,18 +304,26 @@ const boundForms = [
 ]
 const unitOrRange = /^(?:(?:second|minute|hour|day|year)(?:Ms|Seconds)|int32Max)$/
 
+/** Tables are plain data: they import nothing, so that whatever loads one loads nothing else. */
+const limitsTable = /^(?:packages\/[^/]+|roles\/[^/]+|cmd)\/limits-table\.ts$/
+
 test('bounds stand in the table of their package', () => {
+  const tables = code.filter((file) => basename(file) === 'limits-table.ts')
+  assert.deepEqual(
+    tables.filter((file) => !limitsTable.test(file) || importsOf(file).length > 0),
+    [],
+  )
   const found = code
     .filter((file) => /^(?:packages|roles|cmd)\//.test(file) && !isTestCode(file))
-    .filter((file) => basename(file) !== 'limits-table.ts')
+    .filter((file) => !tables.includes(file))
     .flatMap((file) => {
-      const text = read(file)
       const names = boundForms.flatMap((form) =>
-        [...text.matchAll(form)].map(([, name = '']) => name),
+        [...read(file).matchAll(form)].map(([, name = '']) => name),
       )
-      return names.filter((name) => !unitOrRange.test(name)).map((name) => `${file}: ${name}`)
+      const left = names.filter((name) => !unitOrRange.test(name))
+      return left.length === 0 ? [] : [`${file}: ${left.join(', ')}`]
     })
-  assert.equal(found.length, outsideMax, found.join('\n'))
+  assert.deepEqual(found.toSorted(), Object.values(fixedElsewhere).flat().toSorted())
 })
 
 test('what describes kinds is pure: no node: imports', () => {
