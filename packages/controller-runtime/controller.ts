@@ -20,7 +20,7 @@ import type {
   TypedResource,
 } from '@skerry/client'
 import type { InformerSet } from './informer-set.ts'
-import type { ControllerMetrics } from './controller-metrics.ts'
+import type { ControllerMetrics, ReconcileOutcome } from './controller-metrics.ts'
 import { TerminalError } from './terminal-error.ts'
 import { WorkQueue, type WorkQueueOptions } from './work-queue.ts'
 import { controllerRuntimeBounds } from './limits-table.ts'
@@ -68,7 +68,7 @@ export interface ControllerDefinition {
   readonly watches: readonly Watch[]
   /** The number of keys reconciled at the same time. Default: 5. */
   readonly workers?: number
-  readonly queue?: Partial<Omit<WorkQueueOptions, 'priorityOf'>>
+  readonly queue?: Partial<Omit<WorkQueueOptions, 'name' | 'priorityOf'>>
   /** Returns a key's priority; the highest comes first. If omitted, keys are handled in order of arrival. */
   readonly priorityOf?: (key: string, context: ControllerContext) => number
   /**
@@ -134,6 +134,7 @@ export async function runController(
   const queue: WorkQueue = new WorkQueue(
     {
       ...definition.queue,
+      name: definition.name,
       ...(priorityOf ? { priorityOf: (key) => priorityOf(key, context) } : {}),
     },
     deps,
@@ -221,21 +222,22 @@ async function reconcileOnce(
   key: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const startMs = context.clock.monotonicMs()
-  let outcome = 'success'
+  let outcome: ReconcileOutcome = 'success'
   try {
     const result = await definition.reconcile(key, context, signal)
     queue.forget(key)
-    if (result?.requeueAfterMs !== undefined) queue.addAfter(key, result.requeueAfterMs)
+    if (result?.requeueAfterMs !== undefined) {
+      outcome = 'requeue_after'
+      queue.addAfter(key, result.requeueAfterMs)
+    }
   } catch (error) {
     if (signal.aborted) throw abortReason(signal)
-    outcome = error instanceof TerminalError ? 'terminal' : 'retry'
-    if (outcome === 'terminal') queue.forget(key)
+    outcome = error instanceof TerminalError ? 'terminal_error' : 'error'
+    if (outcome === 'terminal_error') queue.forget(key)
     else queue.retry(key)
     logFailure(context.log, key, error)
   }
-  const seconds = (context.clock.monotonicMs() - startMs) / 1000
-  metrics?.onReconciled({ controller: definition.name, outcome, seconds, waiting: queue.length })
+  metrics?.onReconciled(definition.name, outcome)
 }
 
 function logFailure(log: Logger, key: string, error: unknown): void {

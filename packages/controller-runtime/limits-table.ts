@@ -13,6 +13,10 @@ export const controllerRuntimeBounds = Object.freeze({
     retriesPerSecond: 10,
     retriesBurst: 100,
   }),
+  controllerMetrics: Object.freeze({
+    /** Upstream's buckets of the metrics of work queues. */
+    durationBucketsSeconds: Object.freeze([1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10]),
+  }),
   controller: Object.freeze({
     /** The interval at which a change of the wall clock is detected, and the smallest one that counts. */
     clockLookMs: 60_000,

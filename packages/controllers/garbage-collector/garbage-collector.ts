@@ -50,7 +50,7 @@ class GarbageCollector {
   constructor(deps: ControllerDeps) {
     this.#deps = deps
     this.#log = deps.log.child({ controller: garbageCollector.name })
-    this.#queue = new WorkQueue({}, deps)
+    this.#queue = new WorkQueue({ name: garbageCollector.name }, deps)
   }
 
   async run(signal: AbortSignal): Promise<void> {
