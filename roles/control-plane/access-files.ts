@@ -33,8 +33,8 @@ export interface AccessFiles extends AsyncDisposable {
   readonly enabledPlugins: readonly string[]
   readonly webhooks?: AccessWebhooks
   readonly auditTrail?: AuditTrail
-  /** Adds encryption between the server and its store. */
-  encrypted(store: Store): EncryptedStore
+  /** The store with encryption between it and the server. */
+  readonly store: EncryptedStore
   /** Throws an error about plugins that hold keys. If omitted, there are no such plugins. */
   readonly checkKeyPlugins?: () => Promise<void>
   /** Follows the files; `onKeys` is called when other values may have become readable. */
@@ -48,7 +48,7 @@ export async function openAccessFiles(
   directory: string,
   flags: AccessFlags,
   context: RoleContext,
-  inner?: Store,
+  inner: Store,
 ): Promise<AccessFiles> {
   await using stack = new AsyncDisposableStack()
   const { clock, log, metrics } = context
@@ -66,7 +66,7 @@ export async function openAccessFiles(
     ['hash'],
   )
   info.set({ hash: fileHash(keys.text) }, 1)
-  let store: EncryptedStore | undefined
+  const store = createEncryptedStore(inner, keys.plan)
   const owned = stack.move()
   return {
     ...(configuredUsers ? { configuredUsers } : {}),
@@ -74,16 +74,16 @@ export async function openAccessFiles(
     enabledPlugins,
     ...(webhooks ? { webhooks } : {}),
     ...(audit.trail ? { auditTrail: audit.trail } : {}),
-    encrypted: (below) => (store = createEncryptedStore(below, keys.plan)),
+    store,
     ...(keys.plan.isRemote ? { checkKeyPlugins: plugins.check } : {}),
     follow: (onKeys) => [
-      plugins.reportTo(onKeys),
+      (signal) => plugins.follow(onKeys, signal),
       (signal) =>
         followFile(
           { ...keys, lookMs },
           async (text) => {
             const next = await readEncryptionConfig(text, context)
-            await plugins.replace(next, () => store?.setPlan(next))
+            await plugins.replace(next, () => store.setPlan(next))
             await onKeys()
             info.reset()
             info.set({ hash: fileHash(text) }, 1)
@@ -137,7 +137,7 @@ async function openWebhooks(
 async function openKeys(
   directory: string,
   { encryptionProviderConfig, newEncryptionKey = false }: AccessFlags,
-  { context, store }: { context: RoleContext; store: Store | undefined },
+  { context, store }: { context: RoleContext; store: Store },
 ) {
   const path = encryptionProviderConfig ?? ownKeysPath(directory)
   if (encryptionProviderConfig !== undefined) {
@@ -149,7 +149,7 @@ async function openKeys(
     found ?? encryptionConfigOf([{ name: 'key1', secret: randomBytes(32).toString('base64') }])
   const plan = await readOwnKeys(path, text, context)
   // This comes before a new key is written, because that would hide that the old one is missing.
-  if (store && !newEncryptionKey) {
+  if (!newEncryptionKey) {
     await requireReadable(store, plan, { path, isFound: found !== undefined })
   }
   if (found === undefined) await writeFileDurably(path, text, secretMode)
