@@ -39,7 +39,7 @@ export async function openAccessWebhooks(
       : stack.use(
           await createConfiguredAuthorizers(readAuthorizationConfig(text), {
             ...context,
-            open: openWebhookTransport,
+            open: (named) => openWebhookTransport(named, context),
           }),
         )
   const owned = stack.move()
@@ -73,7 +73,7 @@ async function openTokenWebhook(
   if (version !== 'v1' && version !== 'v1beta1') {
     throw wrongUse(`--authentication-token-webhook-version is v1 or v1beta1, not ${version}`)
   }
-  const transport = stack.use(await openWebhookTransport(path))
+  const transport = stack.use(await openWebhookTransport(path, context))
   const deps = { ...context, peer: 'authentication webhook' }
   const post = createPostReview(transport, accessWebhookLimits.tokenTimeoutMs, deps)
   return createTokenWebhook(post, { version, cacheMs, audiences }, context)

@@ -83,7 +83,7 @@ async function openWebhook(
       bufferMax: flags.auditWebhookBatchBufferSize ?? 10_000,
     },
     {
-      transport: stack.use(await openWebhookTransport(path)),
+      transport: stack.use(await openWebhookTransport(path, context)),
       clock,
       random,
       log,
