@@ -31,8 +31,8 @@ test('a client that leaves while it is asked who it is, is not followed any more
     clock: simulatedClock(),
     random: seededRandom(1),
     log: silentLogger,
-    metrics: createRequestMetrics(createMetrics()),
-    audit: () => undefined,
+    records: { metrics: createRequestMetrics(createMetrics()), audit: () => undefined },
+    paths: { isLongRunning: () => true },
     lasting: {
       add(request) {
         followed.add(request)
@@ -42,7 +42,6 @@ test('a client that leaves while it is asked who it is, is not followed any more
     },
     serve: async () => jsonAnswer(200, {}),
     upgrade: async () => undefined,
-    isLongRunning: () => true,
   })
   const request: ApiRequest = {
     method: 'GET',
