@@ -57,9 +57,9 @@ test('each new key has a name that none before it had', () => {
 
 test('flags that contradict each other, or a file that is not there, say so', async () => {
   const refused: readonly [Parameters<typeof openAccessFiles>[1], RegExp][] = [
-    [{ oidcIssuerUrl: 'https://a' }, /needs --oidc-client-id/],
-    [{ oidcIssuerUrl: 'https://a', authenticationConfig: 'x' }, /exclude each other/],
-    [{ auditPolicyFile: '/nowhere/policy' }, /Cannot read \/nowhere\/policy/],
+    [{ oidc: { issuerUrl: 'https://a' } }, /needs --oidc-client-id/],
+    [{ oidc: { issuerUrl: 'https://a' }, authenticationConfig: 'x' }, /exclude each other/],
+    [{ audit: { policyFile: '/nowhere/policy' } }, /Cannot read \/nowhere\/policy/],
   ]
   const directory = await mkdtemp(join(tmpdir(), 'skerry-flags-'))
   await using store = await openSqliteStore(join(directory, 'store.db'), {}, context)

@@ -3,7 +3,6 @@ import type { Command } from 'commander'
 import type { LogLevel } from '@skerry/base'
 import { withHubFlags, type ChosenHub } from '../../roles/admin/chosen-hub.ts'
 import type { MetricsAddress } from '../../roles/agent/agent-metrics-server.ts'
-import type { AccessFlags } from '../../roles/control-plane/access-options.ts'
 import { toClusterDomain } from '../../roles/control-plane/cluster-domain.ts'
 import type { EtcdFlags } from '../../roles/control-plane/etcd-options.ts'
 import type { KindFlags } from '../../roles/control-plane/served-kinds.ts'
@@ -13,7 +12,7 @@ import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
 import { runRole } from '../../roles/runtime/role-context.ts'
 import type { TracingFlags } from '../../roles/runtime/tracing-options.ts'
 import type { WayFlags } from '../../roles/runtime/way-options.ts'
-import { withAccessOptions } from '../flags/access-flags.ts'
+import { accessOptionsOf, withAccessOptions, type AccessFlags } from '../flags/access-flags.ts'
 import { withAllowedServices, type AllowedServicesFlags } from '../flags/allowed-services.ts'
 import { withEtcdOptions } from '../flags/etcd-flags.ts'
 import { withKindOptions } from '../flags/kind-flags.ts'
@@ -148,7 +147,7 @@ async function hubOptionsOf(flags: HubFlags): Promise<HubOptions> {
     dataDir,
     listening: { bindAddress, port, extraSans, proxies: await proxiesOf(flags) },
     store: { etcd: flags, newStore },
-    access: flags,
+    access: accessOptionsOf(flags),
     served: flags,
     clusterDomain,
     registration: registrationRulesOf(flags),

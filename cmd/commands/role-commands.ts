@@ -2,7 +2,6 @@ import { isIPv4 } from 'node:net'
 import { join } from 'node:path'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import type { LogLevel } from '@skerry/base'
-import type { AccessFlags } from '../../roles/control-plane/access-options.ts'
 import type { EtcdFlags } from '../../roles/control-plane/etcd-options.ts'
 import type { FrontProxyOptions } from '../../roles/control-plane/front-proxy.ts'
 import type { KindFlags } from '../../roles/control-plane/served-kinds.ts'
@@ -12,7 +11,7 @@ import { runRole } from '../../roles/runtime/role-context.ts'
 import type { TracingFlags } from '../../roles/runtime/tracing-options.ts'
 import type { SiteOptions } from '../../roles/site/site.ts'
 import type { WayFlags } from '../../roles/runtime/way-options.ts'
-import { withAccessOptions } from '../flags/access-flags.ts'
+import { accessOptionsOf, withAccessOptions, type AccessFlags } from '../flags/access-flags.ts'
 import { withAllowedServices, type AllowedServicesFlags } from '../flags/allowed-services.ts'
 import { withEtcdOptions } from '../flags/etcd-flags.ts'
 import { withKindOptions } from '../flags/kind-flags.ts'
@@ -86,7 +85,7 @@ function siteOptionsOf(flags: SiteFlags): SiteOptions {
     listening: { bindAddress, port, extraSans },
     network: flags,
     store: { etcd: flags, newStore },
-    access: flags,
+    access: accessOptionsOf(flags),
     served: flags,
     frontProxy: frontProxyOf(flags),
     controllers: { isDisabled: flags.disableControllerManager },

@@ -206,7 +206,7 @@ function placeOf({ directory, store = {}, access }: ControlPlaneOptions): StoreP
     directory,
     isInEtcd: isInEtcd(store),
     newStore: store.newStore === true,
-    givesUpKeys: access?.newEncryptionKey === true,
+    givesUpKeys: access?.encryption?.newKey === true,
   }
 }
 

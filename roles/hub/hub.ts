@@ -4,7 +4,7 @@ import { linkedSignal, runAll } from '@skerry/base'
 import { createCluster } from '@skerry/client'
 import { PushForwarders, pushPlans } from '@skerry/cluster-agent'
 import { createHubMetrics } from '@skerry/gateway'
-import type { AccessFlags } from '../control-plane/access-options.ts'
+import type { AccessOptions } from '../control-plane/access-options.ts'
 import { writeAdminKubeconfig } from '../control-plane/admin-kubeconfig.ts'
 import { startControlPlane, type ControlPlane } from '../control-plane/control-plane.ts'
 import type { ControlPlaneOptions } from '../control-plane/control-plane-options.ts'
@@ -46,7 +46,7 @@ export interface HubOptions {
   listening: ListeningOptions
   /** If it has etcd servers, the state is there, and several hubs on it form one. */
   store?: StoreOptions
-  access?: AccessFlags
+  access?: AccessOptions
   served?: KindFlags
   /** The interval at which the hub checks whether open watches and sessions may continue. Default: every 10 s. */
   accessCheckMs?: number

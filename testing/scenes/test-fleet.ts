@@ -34,7 +34,7 @@ import { generateKeyPair, spkiHash, type Subject } from '@skerry/pki'
 import { administrator, startTestApiServer, type TestApiServer } from '../test-api-server.ts'
 import { createClusterToken } from '../../roles/admin/hub-join-token.ts'
 import { runAgent, type AgentOptions } from '../../roles/agent/agent.ts'
-import type { AccessFlags } from '../../roles/control-plane/access-options.ts'
+import type { AccessOptions } from '../../roles/control-plane/access-options.ts'
 import type { EtcdFlags } from '../../roles/control-plane/etcd-options.ts'
 import { startHub, type Hub, type HubOptions } from '../../roles/hub/hub.ts'
 import type { LoginFlags } from '../../roles/hub/parts/login.ts'
@@ -75,7 +75,7 @@ export interface TestHubOptions {
   tracer?: Tracer
   /** Default: none. */
   log?: Logger
-  access?: AccessFlags
+  access?: AccessOptions
   login?: LoginFlags
   accessCheckMs?: number
   allowInspectedTls?: boolean
