@@ -161,19 +161,20 @@ function kubeletConfig({ options, nodeIp }: NodeParts): Parameters<typeof runKub
   return {
     nodeName: options.nodeName,
     nodeIps: [nodeIp],
-    clusterDns: [addressOf(options.serviceCidr, 10)],
-    clusterDomain: options.clusterDomain,
+    network: {
+      clusterDns: [addressOf(options.serviceCidr, 10)],
+      clusterDomain: options.clusterDomain,
+      cniConfDirectory: join(options.runDir, 'cni'),
+      cniPluginDirectory: cniPluginDirectory(options.dataDir),
+      podBridge: 'skerry0',
+    },
     dataDirectory: join(options.dataDir, 'kubelet'),
     runDirectory: join(options.runDir, 'kubelet'),
     logDirectory: join(options.dataDir, 'logs'),
-    cniConfDirectory: join(options.runDir, 'cni'),
-    cniPluginDirectory: cniPluginDirectory(options.dataDir),
-    podBridge: 'skerry0',
     staticPodDirectory: join(options.dataDir, 'manifests'),
-    port: options.kubeletPort,
-    labels: options.labels,
+    registration: { port: options.kubeletPort, labels: options.labels },
     stopsPodsOnExit: options.stopsPods,
-    imageDirectory: join(options.dataDir, 'containerd'),
+    images: { directory: join(options.dataDir, 'containerd') },
   }
 }
 

@@ -105,7 +105,7 @@ export class NodePressureWatch {
   async #namesInUse(signal: AbortSignal): Promise<Set<string>> {
     const containers = await this.#deps.runtime.listContainers(signal)
     return new Set([
-      this.#config.sandboxImage,
+      this.#config.images.sandbox,
       ...containers.flatMap(({ image, imageRef }) => [image.image, imageRef]),
     ])
   }

@@ -110,7 +110,7 @@ export class NodeAgent {
         apiVersion: 'v1',
         kind: 'Node',
         metadata: { name: nodeName, labels },
-        spec: { taints: this.#config.taints.map((taint) => ({ ...taint })) },
+        spec: { taints: this.#config.registration.taints.map((taint) => ({ ...taint })) },
         status: this.#status,
       }
       this.#accept(await nodes.create(node, signal))
@@ -193,7 +193,7 @@ export class NodeAgent {
       config: this.#config,
       previous: this.#node?.status ?? this.#status,
       resources: nodeResources(this.#machine, this.#config),
-      systemInfo: systemInfo(this.#machine, version, this.#config.version),
+      systemInfo: systemInfo(this.#machine, version, this.#config.registration.version),
       images,
       runtimeConditions,
       pressure: pressure(),

@@ -59,7 +59,7 @@ const { evictionMemoryBytes } = kubeletBounds.nodeFacts
 const evictionDiskShare = 0.1
 
 export function nodeResources(machine: Machine, config: ResolvedConfig): NodeResources {
-  const { reserved, podsMax } = config
+  const { reserved, podsMax } = config.registration
   const cpuMilli = machine.cpuCount * 1000 - quantityToMilli(reserved['cpu'] ?? '0')
   const memory = machine.memoryBytes - quantityToNumber(reserved['memory'] ?? '0')
   const disk = machine.ephemeralStorageBytes

@@ -48,7 +48,7 @@ export function nodeStatus(input: NodeStatusInput): NodeStatus {
         lastTransitionTime: isSame ? old.lastTransitionTime : timestamp(nowMs),
       }
     }) as NodeCondition[], // each field of a condition is set above
-    daemonEndpoints: { kubeletEndpoint: { Port: config.port } },
+    daemonEndpoints: { kubeletEndpoint: { Port: config.registration.port } },
     nodeInfo: input.systemInfo,
     images: imagesOf(input.images),
     declaredFeatures: [...declaredFeatures],
@@ -143,7 +143,7 @@ export function nodeLabels(config: ResolvedConfig, arch: string): Record<string,
     'kubernetes.io/os': 'linux',
     'beta.kubernetes.io/arch': arch,
     'beta.kubernetes.io/os': 'linux',
-    ...config.labels,
+    ...config.registration.labels,
   }
 }
 
