@@ -51,8 +51,21 @@ export function addHubCommands(program: Command): void {
   addKarmadaManifest(onHub(cluster.command('karmada-manifest')))
 }
 
+interface ReplicaFlags {
+  advertiseAddress: string | undefined
+  replicaKeyFile: string | undefined
+}
+
+interface PropagationFlags {
+  failover: boolean | undefined
+  allowAnyOverride: boolean | undefined
+  allowForeignDependencies: boolean | undefined
+}
+
 interface HubFlags
   extends
+    ReplicaFlags,
+    PropagationFlags,
     AccessFlags,
     KindFlags,
     EtcdFlags,
@@ -63,16 +76,11 @@ interface HubFlags
   dataDir: string
   bindAddress: string
   port: number
-  advertiseAddress: string | undefined
-  replicaKeyFile: string | undefined
   san: string[]
   clusterDomain: string | undefined
   allowInspectedTls: boolean | undefined
   newStore: boolean | undefined
-  failover: boolean | undefined
   push: boolean | undefined
-  allowAnyOverride: boolean | undefined
-  allowForeignDependencies: boolean | undefined
   logLevel: LogLevel
 }
 
@@ -159,17 +167,33 @@ async function hubOptionsOf(flags: HubFlags): Promise<HubOptions> {
   }
 }
 
-interface AgentFlags extends WayFlags, PlaceFlags, AllowedServicesFlags, PolicyFlags, TracingFlags {
-  dataDir: string
+/** The words for the way of an agent to its hub, or to a Karmada in place of one. */
+interface ParentFlags {
   hub: string | undefined
   karmada: string | undefined
   karmadaKubeconfig: string | undefined
-  name: string
   tokenFile: string | undefined
   caHash: string | undefined
+}
+
+/** The words for the cluster that an agent connects. */
+interface EdgeFlags {
   kubeconfig: string | undefined
   context: string | undefined
   identitySecret: string | undefined
+}
+
+interface AgentFlags
+  extends
+    ParentFlags,
+    EdgeFlags,
+    WayFlags,
+    PlaceFlags,
+    AllowedServicesFlags,
+    PolicyFlags,
+    TracingFlags {
+  dataDir: string
+  name: string
   probePort: number | undefined
   applyWorks: boolean | undefined
   virtualClusters: boolean | undefined

@@ -11,6 +11,11 @@ export interface AccessOptions {
   /** Names separated by commas, in addition to those that are always on. */
   readonly enableAdmissionPlugins?: string | undefined
   readonly audit?: AuditOptions
+  /**
+   * The interval at which rights of open watches and sessions are checked again. If omitted, they are never checked
+   * again.
+   */
+  readonly checkMs?: number
 }
 
 export interface EncryptionOptions {

@@ -22,11 +22,6 @@ export interface ControlPlaneOptions {
   served?: KindFlags
   /** Authentication, audit and encryption, by configuration files. */
   access?: AccessOptions
-  /**
-   * The interval at which the rights of open watches and sessions are checked again. If omitted, never, as
-   * upstream.
-   */
-  accessCheckMs?: number
   /** Selects users whose trace context is trusted, in addition to upstream's. */
   trustsTraceOf?: NonNullable<RequestTracing['trusts']>
   /** Omitted on a hub, which has no nodes and whose services are templates. */

@@ -70,7 +70,7 @@ export function serverOptions<Plane extends OpenPlane>(
       ...(dial === undefined ? {} : { dial }),
     },
     version: { gitVersion: `v1.36.3+skerry-${version}` },
-    accessCheckMs: options.accessCheckMs,
+    accessCheckMs: options.access?.checkMs,
     records: {
       auditTrail: files.auditTrail,
       ...(context.tracer

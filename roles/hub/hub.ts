@@ -46,10 +46,9 @@ export interface HubOptions {
   listening: ListeningOptions
   /** If it has etcd servers, the state is there, and several hubs on it form one. */
   store?: StoreOptions
+  /** Rights of open watches and sessions are checked every 10 s unless `checkMs` is set. */
   access?: AccessOptions
   served?: KindFlags
-  /** The interval at which the hub checks whether open watches and sessions may continue. Default: every 10 s. */
-  accessCheckMs?: number
   /** The domain under which each cluster has its own host name. If omitted, clusters have paths only. */
   clusterDomain?: string | undefined
   registration?: RegistrationRules
@@ -170,9 +169,8 @@ function planeOptions(options: HubOptions): ControlPlaneOptions {
     sans: ['localhost', '127.0.0.1', '::1', ...allHostAddresses()],
     store,
     replicas: isInEtcd(store) ? { keyFile: options.replicas?.replicaKeyFile } : undefined,
-    access,
+    access: { checkMs: accessCheckMs, ...access },
     served,
-    accessCheckMs: options.accessCheckMs ?? accessCheckMs,
   }
 }
 

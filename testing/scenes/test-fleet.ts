@@ -102,6 +102,8 @@ export async function startTestHub({
   push,
   pushPeriodMs,
   failover,
+  access,
+  accessCheckMs: checkMs,
   ...given
 }: TestHubOptions = {}): Promise<TestHub> {
   await using stack = new AsyncDisposableStack()
@@ -119,6 +121,7 @@ export async function startTestHub({
     carrier: { allowInspectedTls },
     push: { isOn: push, statusPeriodMs: pushPeriodMs },
     fleet: { failover },
+    access: { ...access, ...(checkMs === undefined ? {} : { checkMs }) },
   }
   const hub = stack.use(await startHub(options, context))
   const running = hub.run(stop.signal)
