@@ -326,6 +326,29 @@ test('bounds stand in the table of their package', () => {
   assert.deepEqual(found.toSorted(), Object.values(fixedElsewhere).flat().toSorted())
 })
 
+const optionsMax = 12
+
+/** Another project's type dictates these. */
+const longOptions = [
+  // The CRI's ContainerConfig.
+  'packages/kubelet/cri/container-runtime.ts: ContainerConfig has 15',
+  // The command skerry agent hands its words on in this one row.
+  'roles/agent/agent.ts: AgentOptions has 18',
+]
+
+test('options are grouped by subject: no interface of them has more than 12 members', () => {
+  const shape =
+    /^(?:export )?interface (\w*(?:Options|Deps|Config|Flags|Parts|Settings))\b[^{]*\{\n([\s\S]*?)^\}/gm
+  const product = code.filter((file) => /^(?:packages|roles|cmd)\//.test(file) && !isTestCode(file))
+  const found = product.flatMap((file) =>
+    [...read(file).matchAll(shape)].flatMap(([, name = '', body = '']) => {
+      const count = [...body.matchAll(/^ {2}(?:readonly )?["'\w[\]-]+\??[:(<]/gm)].length
+      return count > optionsMax ? [`${file}: ${name} has ${count}`] : []
+    }),
+  )
+  assert.deepEqual(found.toSorted(), longOptions)
+})
+
 test('what describes kinds is pure: no node: imports', () => {
   const wrong = code.filter(
     (file) =>
