@@ -264,16 +264,12 @@ function addAgent(program: Command): void {
 
 function agentOptions(flags: AgentFlags, hub: string) {
   const { dataDir, name, tokenFile, caHash } = flags
-  const { labels = {}, ...place } = placeOf(flags)
   return {
     directory: dataDir,
     hub,
     clusterName: name,
-    tokenFile,
-    tokenText: process.env['SKERRY_TOKEN'],
-    caHash,
-    place,
-    labels,
+    enrolment: { tokenFile, tokenText: process.env['SKERRY_TOKEN'], caHash },
+    place: placeOf(flags),
     services: flags.allowService,
     appliesWorks: flags.applyWorks,
     hasVirtualClusters: flags.virtualClusters,
