@@ -45,8 +45,8 @@ export interface TestApiServerOptions {
   readonly localApis?: (objects: Objects) => NonNullable<Serving['localApis']>
   /** Other API servers behind this one. Default: none. */
   readonly aggregation?: ApiServerOptions['aggregation']
-  readonly auditTrail?: ApiServerOptions['auditTrail']
-  readonly tracing?: ApiServerOptions['tracing']
+  readonly auditTrail?: NonNullable<ApiServerOptions['records']>['auditTrail']
+  readonly tracing?: NonNullable<ApiServerOptions['records']>['tracing']
   readonly hasFlowControl?: boolean
   /** Dials nodes and pods, for `withAccess`. Default: no subresource needs it. */
   readonly dial?: BackendDial
@@ -107,7 +107,9 @@ export async function startTestApiServer(
     await createApiServer(
       {
         kinds: options.kinds ?? (await builtinKinds()),
-        tls: { cert: tls.serverCert, key: tls.serverKey, clientCa: tls.credentials.ca },
+        listening: {
+          tls: { cert: tls.serverCert, key: tls.serverKey, clientCa: tls.credentials.ca },
+        },
         serving: ({ objects }) => ({
           access: access(objects),
           ...(options.routes ? { routes: options.routes } : {}),
@@ -115,8 +117,7 @@ export async function startTestApiServer(
         }),
         services: serviceAddressDefaults,
         ...(options.limits ? { limits: options.limits } : {}),
-        ...(options.auditTrail ? { auditTrail: options.auditTrail } : {}),
-        ...(options.tracing ? { tracing: options.tracing } : {}),
+        records: { auditTrail: options.auditTrail, tracing: options.tracing },
         hasFlowControl: options.hasFlowControl ?? false,
         checksPolicyTypes: options.checksPolicyTypes ?? true,
         ...(options.aggregation ? { aggregation: options.aggregation } : {}),

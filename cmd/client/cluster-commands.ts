@@ -4,12 +4,11 @@ import { clusterResource, parentOf, type Cluster } from '@skerry/fleet-kinds'
 import { openChosenHub } from '../../roles/admin/admin-cluster.ts'
 import type { ChosenHub } from '../../roles/admin/chosen-hub.ts'
 import { deleteFromHub, shutOut } from '../../roles/admin/strike-off.ts'
+import { askMs } from '../limits-table.ts'
 
 interface OnHub extends ChosenHub {
   output: string | undefined
 }
-
-const askMs = 30_000
 
 /**
  * Throws ExpectedError where the hub knows no such cluster; what an agent of that name may still hold is void then,

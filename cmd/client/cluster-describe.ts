@@ -6,7 +6,8 @@ import type { ClusterState } from '@skerry/gateway'
 import type { ChosenHub } from '../../roles/admin/chosen-hub.ts'
 import { ageText, bytesText, leftText, rttText } from '../output/human-figures.ts'
 import { tableLines } from '../output/print-table.ts'
-import { askMs, noCluster, openHub, readState } from './cluster-states.ts'
+import { noCluster, openHub, readState } from './cluster-states.ts'
+import { askMs } from '../limits-table.ts'
 
 export interface DescribeOptions extends ChosenHub {
   name: string

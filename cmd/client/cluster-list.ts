@@ -4,8 +4,9 @@ import type { ChosenHub } from '../../roles/admin/chosen-hub.ts'
 import { stopSignal } from '../../roles/runtime/role-context.ts'
 import { ageText, bytesText, leftText, rttText } from '../output/human-figures.ts'
 import { tableLines } from '../output/print-table.ts'
-import { askMs, openHub, readStates } from './cluster-states.ts'
+import { openHub, readStates } from './cluster-states.ts'
 import { followStates } from './follow-states.ts'
+import { askMs } from '../limits-table.ts'
 
 export interface ListOptions extends ChosenHub {
   /** One of wide, json, yaml and name. If omitted, a table. */

@@ -5,9 +5,6 @@ import { clusterStatesPath, type ClusterState, type ClusterStates } from '@skerr
 import { openChosenHub } from '../../roles/admin/admin-cluster.ts'
 import type { ChosenHub } from '../../roles/admin/chosen-hub.ts'
 
-/** The timeout of one request to the hub, in milliseconds. */
-export const askMs = 30_000
-
 /** Throws ExpectedError. */
 export async function openHub(flags: ChosenHub): Promise<Api> {
   return (await openChosenHub(flags)).cluster

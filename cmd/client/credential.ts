@@ -9,6 +9,7 @@ import {
   type LoginSession,
   type SessionKey,
 } from './login-session.ts'
+import { commandBounds } from '../limits-table.ts'
 
 export interface CredentialOptions extends SessionKey {
   /** The directory of logins. */
@@ -24,8 +25,7 @@ export interface CredentialDeps {
   readonly tell: (text: string) => void
 }
 
-/** A token that expires sooner is not used any more: it must live as long as a request. */
-const leftMsMin = 60_000
+const { leftMsMin } = commandBounds.credential
 
 /**
  * Returns the tokens of a login, refreshed if they have expired. If several processes need them, only one

@@ -4,7 +4,7 @@ import { explain, type Explanation, type ExplainedRef } from '@skerry/propagatio
 import { openChosenHub } from '../../roles/admin/admin-cluster.ts'
 import type { ChosenHub } from '../../roles/admin/chosen-hub.ts'
 import { tableLines } from '../output/print-table.ts'
-import { askMs } from './cluster-states.ts'
+import { askMs } from '../limits-table.ts'
 
 export interface ExplainOptions extends ChosenHub {
   /** The object as `kind/name`. */

@@ -2,12 +2,10 @@ import { createWakeFlag, runAll, type Clock, type Logger, type Random } from '@s
 import { createInformer, type Cluster as Api } from '@skerry/client'
 import { clusterResource } from '@skerry/fleet-kinds'
 import type { ClusterState } from '@skerry/gateway'
-import { askMs, readStates } from './cluster-states.ts'
+import { readStates } from './cluster-states.ts'
+import { askMs, commandBounds } from '../limits-table.ts'
 
-/** The delay that collects simultaneous changes into one request, as at a restart of the hub, in milliseconds. */
-const gatherMs = 250
-/** The interval, in milliseconds, that finds changes without a change of the object, such as a second agent. */
-const lookMs = 10_000
+const { gatherMs, lookMs } = commandBounds.followStates
 
 interface FollowDeps {
   readonly clock: Clock

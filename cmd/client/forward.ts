@@ -20,6 +20,7 @@ import { version } from '../../roles/runtime/version.ts'
 import { wayOfKubeconfig } from '../../roles/runtime/way-to-hub.ts'
 import { readState } from './cluster-states.ts'
 import { openServiceConnection, type HubConnection } from './service-connection.ts'
+import { askMs, commandBounds } from '../limits-table.ts'
 
 export interface ForwardOptions {
   /** Name of the cluster on the hub. */
@@ -40,9 +41,7 @@ export interface ForwardOutput {
   readonly complain: (line: string) => void
 }
 
-/** The connections open at once to one local port; more are refused. */
-const connectionsMax = 500
-const askMs = 30_000
+const { connectionsMax } = commandBounds.forward
 
 /** Serves until the signal aborts. Throws ExpectedError for what a person can put right. */
 export async function runForward(

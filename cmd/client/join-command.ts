@@ -10,27 +10,34 @@ import { openChosenHub } from '../../roles/admin/admin-cluster.ts'
 import type { ChosenHub } from '../../roles/admin/chosen-hub.ts'
 import { advertised } from '../../roles/runtime/host-addresses.ts'
 import { placeOf, type PlaceFlags } from '../flags/place-flags.ts'
+import { askMs } from '../limits-table.ts'
 
-export interface JoinCommandOptions extends PlaceFlags, ChosenHub {
-  output: string | undefined
-  name: string
+/** The words for the way of the new agent to the hub. */
+interface AgentWayFlags {
   server: string | undefined
-  ttl: string
-  manifest: boolean | undefined
-  needsAcceptance: boolean | undefined
-  image: string | undefined
-  allowUser: string[]
-  allowGroup: string[]
-  allowMasters: boolean | undefined
-  allowService: string[]
-  applyWorks: boolean | undefined
-  virtualClusters: boolean | undefined
   proxy: string | undefined
   proxyCredentials: boolean | undefined
   inspectedTls: boolean | undefined
 }
 
-const askMs = 30_000
+/** The words for the users and services that the new agent lets through. */
+interface AllowedFlags {
+  allowUser: string[]
+  allowGroup: string[]
+  allowMasters: boolean | undefined
+  allowService: string[]
+}
+
+export interface JoinCommandOptions extends AgentWayFlags, AllowedFlags, PlaceFlags, ChosenHub {
+  output: string | undefined
+  name: string
+  ttl: string
+  manifest: boolean | undefined
+  needsAcceptance: boolean | undefined
+  image: string | undefined
+  applyWorks: boolean | undefined
+  virtualClusters: boolean | undefined
+}
 
 /** Asks the hub for a registration and prints what the edge has to run. */
 export async function printJoinCommand(options: JoinCommandOptions): Promise<void> {

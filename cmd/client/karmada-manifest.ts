@@ -1,6 +1,7 @@
 import { openAdminCluster } from '../../roles/admin/admin-cluster.ts'
 import { createKarmadaAccess, deleteKarmadaAccess } from '../../roles/admin/karmada-access.ts'
 import { advertised } from '../../roles/runtime/host-addresses.ts'
+import { askMs } from '../limits-table.ts'
 
 export interface KarmadaManifestOptions {
   /** The kubeconfig of the hub's administrator. */
@@ -11,8 +12,6 @@ export interface KarmadaManifestOptions {
   syncMode: 'Pull' | 'Push'
   output: string | undefined
 }
-
-const askMs = 30_000
 
 /** The objects hold tokens: they go to the standard output alone. */
 export async function printKarmadaManifest(options: KarmadaManifestOptions): Promise<void> {

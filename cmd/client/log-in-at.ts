@@ -1,5 +1,6 @@
 import { ExpectedError, exitCodes, linkedSignal, type Clock } from '@skerry/base'
 import { openOidcIssuer, type OidcClient, type OidcTokens } from '@skerry/client'
+import { commandBounds } from '../limits-table.ts'
 
 export interface LogInOptions {
   /** True logs in without a browser on this machine. */
@@ -12,8 +13,7 @@ export interface LogInOptions {
   readonly clock: Pick<Clock, 'setTimer'>
 }
 
-/** The time that a person may take, in milliseconds. */
-const personMsMax = 300_000
+const { personMsMax } = commandBounds.logInAt
 
 /** The person logs in at the issuer, with whatever it asks of them. Throws ExpectedError. */
 export async function logInAt(

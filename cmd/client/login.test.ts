@@ -65,17 +65,19 @@ async function startFleet(): Promise<Fleet> {
 }
 
 async function startHubOf({ url, ca, clientId }: TestIssuer, directory: string): Promise<TestHub> {
-  const oidcCaFile = join(directory, 'issuer-ca.pem')
-  await writeFile(oidcCaFile, ca)
+  const caFile = join(directory, 'issuer-ca.pem')
+  await writeFile(caFile, ca)
   return startTestHub({
     access: {
-      oidcIssuerUrl: url,
-      oidcClientId: clientId,
-      oidcCaFile,
-      oidcSigningAlgs: 'ES256',
-      oidcUsernamePrefix: 'id:',
-      oidcGroupsClaim: 'groups',
-      oidcGroupsPrefix: 'id:',
+      oidc: {
+        issuerUrl: url,
+        clientId,
+        caFile,
+        signingAlgs: 'ES256',
+        usernamePrefix: 'id:',
+        groupsClaim: 'groups',
+        groupsPrefix: 'id:',
+      },
     },
     login: { loginClientId: clientId, loginScope: ['groups'] },
   })

@@ -4,12 +4,11 @@ import { decideRegistration, pendingRegistrations, type Registration } from '@sk
 import { openChosenHub } from '../../roles/admin/admin-cluster.ts'
 import type { ChosenHub } from '../../roles/admin/chosen-hub.ts'
 import { printTable } from '../output/print-table.ts'
+import { askMs } from '../limits-table.ts'
 
 export interface RegistrationsOptions extends ChosenHub {
   output: string | undefined
 }
-
-const askMs = 30_000
 
 /** Prints the agents that wait to be accepted, with their addresses. */
 export async function printPending(options: RegistrationsOptions): Promise<void> {

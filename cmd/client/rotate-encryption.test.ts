@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { createMetrics, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import { readEncryptionConfig } from '@skerry/apiserver'
+import { openSqliteStore } from '@skerry/store'
 import { openAccessFiles } from '../../roles/control-plane/access-files.ts'
 import { encryptionConfigOf } from '../../roles/control-plane/encryption-keys.ts'
 import { nextName } from './rotate-encryption.ts'
@@ -23,7 +24,8 @@ test('a first start makes a key that only its owner can read, and the next start
     const path = join(directory, 'pki', 'encryption.yaml')
     const open = async (): Promise<string> => {
       const metrics = createMetrics()
-      await using _files = await openAccessFiles(directory, {}, { ...context, metrics })
+      await using store = await openSqliteStore(join(directory, 'store.db'), {}, context)
+      await using _files = await openAccessFiles(directory, {}, { ...context, metrics }, store)
       return readFile(path, 'utf8')
     }
     const first = await open()
@@ -55,13 +57,14 @@ test('each new key has a name that none before it had', () => {
 
 test('flags that contradict each other, or a file that is not there, say so', async () => {
   const refused: readonly [Parameters<typeof openAccessFiles>[1], RegExp][] = [
-    [{ oidcIssuerUrl: 'https://a' }, /needs --oidc-client-id/],
-    [{ oidcIssuerUrl: 'https://a', authenticationConfig: 'x' }, /exclude each other/],
-    [{ auditPolicyFile: '/nowhere/policy' }, /Cannot read \/nowhere\/policy/],
+    [{ oidc: { issuerUrl: 'https://a' } }, /needs --oidc-client-id/],
+    [{ oidc: { issuerUrl: 'https://a' }, authenticationConfig: 'x' }, /exclude each other/],
+    [{ audit: { policyFile: '/nowhere/policy' } }, /Cannot read \/nowhere\/policy/],
   ]
   const directory = await mkdtemp(join(tmpdir(), 'skerry-flags-'))
+  await using store = await openSqliteStore(join(directory, 'store.db'), {}, context)
   for (const [flags, message] of refused) {
-    await assert.rejects(openAccessFiles(directory, flags, context), (error: Error) =>
+    await assert.rejects(openAccessFiles(directory, flags, context, store), (error: Error) =>
       message.test(error.message),
     )
   }

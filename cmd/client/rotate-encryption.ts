@@ -13,9 +13,9 @@ import {
   type EncryptionKey,
 } from '../../roles/control-plane/encryption-keys.ts'
 import { replicaKeyPath } from '../../roles/control-plane/shared-keys.ts'
+import { commandBounds } from '../limits-table.ts'
 
-const pollMs = 1_000
-const rewriteAttemptsMax = 5
+const { pollMs, rewriteAttemptsMax } = commandBounds.rotateEncryption
 
 /** A new key writes from now on, every secret is written with it, and the old keys go. */
 export async function rotateEncryption(

@@ -17,15 +17,14 @@ import {
 } from '@skerry/client'
 import type { EdgeService } from '@skerry/fleet-kinds'
 import { framedStream, serviceProtocol } from '@skerry/gateway'
+import { commandBounds } from '../limits-table.ts'
 
 /** The address of the hub and the credentials for it. */
 export interface HubConnection extends HttpsTransportConfig {
   readonly connect: Connect
 }
 
-/** The time to open the way through hub, tunnel and service, in milliseconds. */
-const openMs = 60_000
-const refusalBytesMax = 65_536
+const { openMs, refusalBytesMax } = commandBounds.serviceConnection
 
 /**
  * A plain connection to a service of an edge, through its hub: each end may end its half first. Throws the

@@ -12,6 +12,7 @@ import {
   usersNamespace,
 } from '@skerry/fleet-kinds'
 import { openAdminCluster } from '../../roles/admin/admin-cluster.ts'
+import { askMs } from '../limits-table.ts'
 
 interface OnHub {
   /** The hub's data directory. */
@@ -27,8 +28,6 @@ export interface UserTokenLine {
   /** The expiry in RFC 3339; null if it is valid until it is removed. */
   expires: string | null
 }
-
-const askMs = 30_000
 
 async function openHub({ dataDir }: OnHub): Promise<Cluster> {
   const { cluster } = await openAdminCluster(join(dataDir, 'admin.kubeconfig'))

@@ -3,7 +3,6 @@ import type { Command } from 'commander'
 import type { LogLevel } from '@skerry/base'
 import { withHubFlags, type ChosenHub } from '../../roles/admin/chosen-hub.ts'
 import type { MetricsAddress } from '../../roles/agent/agent-metrics-server.ts'
-import type { AccessFlags } from '../../roles/control-plane/access-options.ts'
 import { toClusterDomain } from '../../roles/control-plane/cluster-domain.ts'
 import type { EtcdFlags } from '../../roles/control-plane/etcd-options.ts'
 import type { KindFlags } from '../../roles/control-plane/served-kinds.ts'
@@ -13,7 +12,7 @@ import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
 import { runRole } from '../../roles/runtime/role-context.ts'
 import type { TracingFlags } from '../../roles/runtime/tracing-options.ts'
 import type { WayFlags } from '../../roles/runtime/way-options.ts'
-import { withAccessOptions } from '../flags/access-flags.ts'
+import { accessOptionsOf, withAccessOptions, type AccessFlags } from '../flags/access-flags.ts'
 import { withAllowedServices, type AllowedServicesFlags } from '../flags/allowed-services.ts'
 import { withEtcdOptions } from '../flags/etcd-flags.ts'
 import { withKindOptions } from '../flags/kind-flags.ts'
@@ -52,8 +51,21 @@ export function addHubCommands(program: Command): void {
   addKarmadaManifest(onHub(cluster.command('karmada-manifest')))
 }
 
+interface ReplicaFlags {
+  advertiseAddress: string | undefined
+  replicaKeyFile: string | undefined
+}
+
+interface PropagationFlags {
+  failover: boolean | undefined
+  allowAnyOverride: boolean | undefined
+  allowForeignDependencies: boolean | undefined
+}
+
 interface HubFlags
   extends
+    ReplicaFlags,
+    PropagationFlags,
     AccessFlags,
     KindFlags,
     EtcdFlags,
@@ -64,16 +76,11 @@ interface HubFlags
   dataDir: string
   bindAddress: string
   port: number
-  advertiseAddress: string | undefined
-  replicaKeyFile: string | undefined
   san: string[]
   clusterDomain: string | undefined
   allowInspectedTls: boolean | undefined
   newStore: boolean | undefined
-  failover: boolean | undefined
   push: boolean | undefined
-  allowAnyOverride: boolean | undefined
-  allowForeignDependencies: boolean | undefined
   logLevel: LogLevel
 }
 
@@ -148,7 +155,7 @@ async function hubOptionsOf(flags: HubFlags): Promise<HubOptions> {
     dataDir,
     listening: { bindAddress, port, extraSans, proxies: await proxiesOf(flags) },
     store: { etcd: flags, newStore },
-    access: flags,
+    access: accessOptionsOf(flags),
     served: flags,
     clusterDomain,
     registration: registrationRulesOf(flags),
@@ -160,17 +167,33 @@ async function hubOptionsOf(flags: HubFlags): Promise<HubOptions> {
   }
 }
 
-interface AgentFlags extends WayFlags, PlaceFlags, AllowedServicesFlags, PolicyFlags, TracingFlags {
-  dataDir: string
+/** The words for the way of an agent to its hub, or to a Karmada in place of one. */
+interface ParentFlags {
   hub: string | undefined
   karmada: string | undefined
   karmadaKubeconfig: string | undefined
-  name: string
   tokenFile: string | undefined
   caHash: string | undefined
+}
+
+/** The words for the cluster that an agent connects. */
+interface EdgeFlags {
   kubeconfig: string | undefined
   context: string | undefined
   identitySecret: string | undefined
+}
+
+interface AgentFlags
+  extends
+    ParentFlags,
+    EdgeFlags,
+    WayFlags,
+    PlaceFlags,
+    AllowedServicesFlags,
+    PolicyFlags,
+    TracingFlags {
+  dataDir: string
+  name: string
   probePort: number | undefined
   applyWorks: boolean | undefined
   virtualClusters: boolean | undefined
@@ -241,16 +264,12 @@ function addAgent(program: Command): void {
 
 function agentOptions(flags: AgentFlags, hub: string) {
   const { dataDir, name, tokenFile, caHash } = flags
-  const { labels = {}, ...place } = placeOf(flags)
   return {
     directory: dataDir,
     hub,
     clusterName: name,
-    tokenFile,
-    tokenText: process.env['SKERRY_TOKEN'],
-    caHash,
-    place,
-    labels,
+    enrolment: { tokenFile, tokenText: process.env['SKERRY_TOKEN'], caHash },
+    place: placeOf(flags),
     services: flags.allowService,
     appliesWorks: flags.applyWorks,
     hasVirtualClusters: flags.virtualClusters,

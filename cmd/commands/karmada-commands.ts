@@ -2,6 +2,7 @@ import { InvalidArgumentError, type Command } from 'commander'
 import { join } from 'node:path'
 import { parseDurationMs } from '@skerry/api'
 import { example } from '../flags/option-values.ts'
+import { commandBounds } from '../limits-table.ts'
 
 interface ManifestFlags {
   dataDir: string
@@ -12,8 +13,7 @@ interface ManifestFlags {
   revoke: boolean | undefined
 }
 
-/** A token that an API server grants lasts ten minutes at least. */
-const ttlMsMin = 10 * 60_000
+const { ttlMsMin } = commandBounds.karmadaCommands
 
 /** Adds `skerry cluster karmada-manifest`: Karmada reaches a cluster through this hub. */
 export function addKarmadaManifest(command: Command): void {

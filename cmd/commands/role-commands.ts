@@ -2,17 +2,17 @@ import { isIPv4 } from 'node:net'
 import { join } from 'node:path'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import type { LogLevel } from '@skerry/base'
-import type { AccessFlags } from '../../roles/control-plane/access-options.ts'
 import type { EtcdFlags } from '../../roles/control-plane/etcd-options.ts'
 import type { FrontProxyOptions } from '../../roles/control-plane/front-proxy.ts'
 import type { KindFlags } from '../../roles/control-plane/served-kinds.ts'
 import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
 import { defaultNodeName } from '../../roles/runtime/host-addresses.ts'
 import { runRole } from '../../roles/runtime/role-context.ts'
+import type { NodeOptions } from '../../roles/node/node.ts'
 import type { TracingFlags } from '../../roles/runtime/tracing-options.ts'
 import type { SiteOptions } from '../../roles/site/site.ts'
 import type { WayFlags } from '../../roles/runtime/way-options.ts'
-import { withAccessOptions } from '../flags/access-flags.ts'
+import { accessOptionsOf, withAccessOptions, type AccessFlags } from '../flags/access-flags.ts'
 import { withAllowedServices, type AllowedServicesFlags } from '../flags/allowed-services.ts'
 import { withEtcdOptions } from '../flags/etcd-flags.ts'
 import { withKindOptions } from '../flags/kind-flags.ts'
@@ -86,7 +86,7 @@ function siteOptionsOf(flags: SiteFlags): SiteOptions {
     listening: { bindAddress, port, extraSans },
     network: flags,
     store: { etcd: flags, newStore },
-    access: flags,
+    access: accessOptionsOf(flags),
     served: flags,
     frontProxy: frontProxyOf(flags),
     controllers: { isDisabled: flags.disableControllerManager },
@@ -164,35 +164,47 @@ function addNode(program: Command): void {
     )
     .action(async (options: NodeFlags) => {
       const { runNode } = await import('../../roles/node/node.ts')
-      await runRole('node', options.logLevel, (context) =>
-        runNode(
-          {
-            ...options,
-            nodeName: options.nodeName ?? defaultNodeName(),
-            labels: Object.fromEntries(options.label.map(toLabel)),
-            reservedAddresses: options.reservedAddress,
-            preloadDir: options.preloadDir ?? join(options.dataDir, 'images'),
-            stopsPods: options.stopPods === true,
-          },
-          context,
-        ),
-      )
+      await runRole('node', options.logLevel, (context) => runNode(nodeOptionsOf(options), context))
     })
 }
 
-interface NodeFlags {
+function nodeOptionsOf(flags: NodeFlags): NodeOptions {
+  const { dataDir, runDir, nodeIp, kubeletPort, server, tokenFile, caHash } = flags
+  const { clusterCidr, serviceCidr, clusterDomain, reservedAddress: reservedAddresses } = flags
+  return {
+    dataDir,
+    runDir,
+    nodeName: flags.nodeName ?? defaultNodeName(),
+    nodeIp,
+    joining: { server, tokenFile, caHash },
+    labels: Object.fromEntries(flags.label.map(toLabel)),
+    network: { clusterCidr, serviceCidr, clusterDomain, reservedAddresses },
+    kubeletPort,
+    preloadDir: flags.preloadDir ?? join(dataDir, 'images'),
+    stopsPods: flags.stopPods === true,
+  }
+}
+
+interface JoiningFlags {
+  server: string | undefined
+  tokenFile: string | undefined
+  caHash: string | undefined
+}
+
+/** The ranges and the domain of a cluster, as a site and its nodes have them. */
+interface NetworkFlags {
+  clusterCidr: string
+  serviceCidr: string
+  clusterDomain: string
+}
+
+interface NodeFlags extends JoiningFlags, NetworkFlags {
   dataDir: string
   runDir: string
   nodeName: string | undefined
   nodeIp: string | undefined
-  server: string | undefined
-  tokenFile: string | undefined
-  caHash: string | undefined
   label: string[]
   reservedAddress: string[]
-  clusterCidr: string
-  serviceCidr: string
-  clusterDomain: string
   kubeletPort: number
   preloadDir: string | undefined
   stopPods: boolean | undefined
@@ -219,8 +231,35 @@ interface FrontProxyFlags {
   requestheaderExtraHeadersPrefix: readonly string[] | undefined
 }
 
+interface ListeningFlags {
+  bindAddress: string
+  port: number
+  san: string[]
+}
+
+/** The words for programs that run in a site's process, or do not. */
+interface PartFlags {
+  disableControllerManager: boolean | undefined
+  disableScheduler: boolean | undefined
+  disableMetricsApi: boolean | undefined
+  schedulerConfig: string | undefined
+}
+
+/** The words for a site's own agent. */
+interface OwnAgentFlags {
+  hub: string | undefined
+  hubTokenFile: string | undefined
+  hubCaHash: string | undefined
+  applyWorks: boolean | undefined
+  virtualClusters: boolean | undefined
+}
+
 interface SiteFlags
   extends
+    ListeningFlags,
+    NetworkFlags,
+    PartFlags,
+    OwnAgentFlags,
     FrontProxyFlags,
     AccessFlags,
     KindFlags,
@@ -232,21 +271,6 @@ interface SiteFlags
     TracingFlags {
   dataDir: string
   name: string
-  bindAddress: string
-  port: number
-  san: string[]
-  clusterCidr: string
-  serviceCidr: string
-  clusterDomain: string
-  disableControllerManager: boolean | undefined
-  disableScheduler: boolean | undefined
-  disableMetricsApi: boolean | undefined
-  schedulerConfig: string | undefined
   newStore: boolean | undefined
-  hub: string | undefined
-  hubTokenFile: string | undefined
-  hubCaHash: string | undefined
-  applyWorks: boolean | undefined
-  virtualClusters: boolean | undefined
   logLevel: LogLevel
 }

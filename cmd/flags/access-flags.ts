@@ -1,4 +1,49 @@
 import type { Command } from 'commander'
+import type { AccessOptions } from '../../roles/control-plane/access-options.ts'
+
+/** The words of these options, each as kube-apiserver has it. */
+export interface AccessFlags
+  extends TokenWebhookFlags, OidcFlags, AuditLogFlags, AuditWebhookFlags {
+  encryptionProviderConfig?: string | undefined
+  newEncryptionKey?: boolean | undefined
+  authenticationConfig?: string | undefined
+  tokenAuthFile?: string | undefined
+  authorizationConfig?: string | undefined
+  enableAdmissionPlugins?: string | undefined
+  auditPolicyFile?: string | undefined
+}
+
+interface TokenWebhookFlags {
+  authenticationTokenWebhookConfigFile?: string | undefined
+  authenticationTokenWebhookCacheTtl?: string | undefined
+  authenticationTokenWebhookVersion?: string | undefined
+}
+
+interface OidcFlags {
+  oidcIssuerUrl?: string | undefined
+  oidcClientId?: string | undefined
+  oidcUsernameClaim?: string | undefined
+  oidcUsernamePrefix?: string | undefined
+  oidcGroupsClaim?: string | undefined
+  oidcGroupsPrefix?: string | undefined
+  oidcRequiredClaim?: readonly string[] | undefined
+  oidcSigningAlgs?: string | undefined
+  oidcCaFile?: string | undefined
+}
+
+interface AuditLogFlags {
+  auditLogPath?: string | undefined
+  auditLogMaxsize?: number | undefined
+  auditLogMaxbackup?: number | undefined
+  auditLogMaxage?: number | undefined
+}
+
+interface AuditWebhookFlags {
+  auditWebhookConfigFile?: string | undefined
+  auditWebhookBatchMaxSize?: number | undefined
+  auditWebhookBatchMaxWait?: string | undefined
+  auditWebhookBatchBufferSize?: number | undefined
+}
 
 /** Adds them to a role, under kube-apiserver's names. */
 export function withAccessOptions(command: Command): Command {
@@ -61,4 +106,50 @@ export function withAccessOptions(command: Command): Command {
       '30s',
     )
     .option('--audit-webhook-batch-buffer-size <number>', 'events that may wait', Number, 10_000)
+}
+
+export function accessOptionsOf(flags: AccessFlags): AccessOptions {
+  const { authenticationConfig, tokenAuthFile, authorizationConfig, enableAdmissionPlugins } = flags
+  return {
+    encryption: { providerConfig: flags.encryptionProviderConfig, newKey: flags.newEncryptionKey },
+    authenticationConfig,
+    tokenAuthFile,
+    tokenWebhook: {
+      configFile: flags.authenticationTokenWebhookConfigFile,
+      cacheTtl: flags.authenticationTokenWebhookCacheTtl,
+      version: flags.authenticationTokenWebhookVersion,
+    },
+    oidc: oidcOf(flags),
+    authorizationConfig,
+    enableAdmissionPlugins,
+    audit: {
+      policyFile: flags.auditPolicyFile,
+      log: {
+        path: flags.auditLogPath,
+        maxMegabytes: flags.auditLogMaxsize,
+        maxBackups: flags.auditLogMaxbackup,
+        maxAgeDays: flags.auditLogMaxage,
+      },
+      webhook: {
+        configFile: flags.auditWebhookConfigFile,
+        batchMaxSize: flags.auditWebhookBatchMaxSize,
+        batchMaxWait: flags.auditWebhookBatchMaxWait,
+        batchBufferSize: flags.auditWebhookBatchBufferSize,
+      },
+    },
+  }
+}
+
+function oidcOf(flags: OidcFlags): NonNullable<AccessOptions['oidc']> {
+  return {
+    issuerUrl: flags.oidcIssuerUrl,
+    clientId: flags.oidcClientId,
+    usernameClaim: flags.oidcUsernameClaim,
+    usernamePrefix: flags.oidcUsernamePrefix,
+    groupsClaim: flags.oidcGroupsClaim,
+    groupsPrefix: flags.oidcGroupsPrefix,
+    requiredClaim: flags.oidcRequiredClaim,
+    signingAlgs: flags.oidcSigningAlgs,
+    caFile: flags.oidcCaFile,
+  }
 }

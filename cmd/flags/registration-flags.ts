@@ -1,8 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import {
-  registrationDefaults,
-  type RegistrationRules,
-} from '../../roles/hub/registration/registration-rules.ts'
+import type { RegistrationRules } from '../../roles/hub/registration/registration-rules.ts'
+import { registrationDefaults } from '../../roles/hub/limits-table.ts'
 
 const dayMs = 24 * 3_600_000
 

@@ -37,9 +37,7 @@ await runAgent(
     directory: await mkdtemp(join(tmpdir(), 'skerry-thin-')),
     hub,
     clusterName: 'edge',
-    tokenFile: undefined,
-    tokenText: token,
-    caHash,
+    enrolment: { tokenFile: undefined, tokenText: token, caHash },
     api: { server: `http://127.0.0.1:${port}` },
   },
   {

@@ -1,3 +1,5 @@
+import { recursionMax } from './limits-table.ts'
+
 /** A JSON object whose members the compiler does not know. */
 export type JsonObject = Record<string, unknown>
 
@@ -23,9 +25,6 @@ export function setMember(target: JsonObject, key: string, value: unknown): void
 export function memberOf(target: Readonly<JsonObject>, key: string): unknown {
   return Object.hasOwn(target, key) ? target[key] : undefined
 }
-
-/** The nesting of containers up to which a recursion is safe on any stack, however it was called. */
-export const recursionMax = 200
 
 /** Copies JSON deeply. Faster than structuredClone, which also keeps values other than JSON. */
 export function cloneJson<T>(value: T): T

@@ -5,13 +5,13 @@
  */
 export type * from './object.ts'
 export type * from './generated/types.ts'
+export { objectMetaLimits, recursionMax, retryAfterSecondsMax } from './limits-table.ts'
 export type { Schema, SchemaSet } from './schema.ts'
 export type { Column, Kind, NameRule, Strategy, StrategyContext, Subresource } from './kind.ts'
 export {
   StatusError,
   codeOfReason,
   isErrorCode,
-  retryAfterSecondsMax,
   statusDetailsOf,
   isStatusError,
   type Status,
@@ -47,7 +47,6 @@ export {
   checkConditionReason,
 } from './names.ts'
 export {
-  objectMetaLimits,
   validateAnnotations,
   validateManagerName,
   validateLabels,
@@ -98,7 +97,6 @@ export {
   setMember,
   type JsonObject,
   encodeDeep,
-  recursionMax,
 } from './json.ts'
 export { aggregatedRules } from './selectors/aggregated-rules.ts'
 export { toleratesTaint } from './taints.ts'

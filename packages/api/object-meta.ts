@@ -15,12 +15,7 @@ import {
 } from './names.ts'
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from './object.ts'
 import type { StatusCause } from './status-error.ts'
-
-export const objectMetaLimits = Object.freeze({
-  annotationsBytesMax: 256 * 1024,
-  fieldManagerBytesMax: 128,
-  subresourceBytesMax: 256,
-})
+import { objectMetaLimits } from './limits-table.ts'
 
 /** Validates metadata for a create, after a name was generated. Returns no causes if valid. */
 export function validateObjectMeta(

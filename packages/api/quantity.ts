@@ -1,3 +1,5 @@
+import { apiBounds } from './limits-table.ts'
+
 /**
  * The format of a resource.Quantity: a fixed-point number with nine decimal places, exact in
  * bigint. A text that is already nearly canonical is kept as written, as upstream does, so that
@@ -20,9 +22,7 @@ export class QuantityError extends RangeError {
 
 const one = 1_000_000_000n
 const binaryMax = (2n ** 63n - 1n) * one
-/** The limit of the exponent: larger quantities are meaningless, and the bigint would grow without bound. */
-const exponentMax = 400
-const textLengthMax = 1024
+const { exponentMax, textLengthMax } = apiBounds.quantity
 
 const decimalExponents: Readonly<Record<string, number>> = Object.freeze({
   n: -9,

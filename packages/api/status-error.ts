@@ -1,5 +1,6 @@
 import { isJsonObject } from './json.ts'
 import type { ListMeta } from './object.ts'
+import { retryAfterSecondsMax } from './limits-table.ts'
 
 /** metav1.StatusReason: the closed set of reasons, in Kubernetes' words. */
 export type StatusReason =
@@ -98,9 +99,6 @@ export function statusDetailsOf(value: unknown): { readonly details?: StatusDeta
     },
   }
 }
-
-/** Caps Retry-After: a server could otherwise postpone the next request for weeks. */
-export const retryAfterSecondsMax = 3_600
 
 const causeFields = ['reason', 'message', 'field'] as const
 

@@ -33,9 +33,9 @@ import { UnreadBytes } from './http/unread-bytes.ts'
 import type { TrustedProxies } from './http/proxied-connections.ts'
 import { inProcessTransport } from './http/in-process-transport.ts'
 import { createLastingRequests } from './request/lasting-requests.ts'
-import { apiServerLimits, type ApiServerLimits } from './contract/limits-table.ts'
+import { apiServerLimits, type ApiServerLimits } from './limits-table.ts'
 import type { Objects } from './contract/objects.ts'
-import { createPipeline, type Pipeline } from './request/pipeline.ts'
+import { createPipeline, type Pipeline, type RequestRecords } from './request/pipeline.ts'
 import { LeasePool } from './registry/lease-pool.ts'
 import { ServedKinds } from './registry/served-kinds.ts'
 import { createServerObjects } from './registry/server-objects.ts'
@@ -48,29 +48,46 @@ import {
   type ServiceAddressOptions,
 } from './service-addresses/service-allocator.ts'
 
-export interface ApiServerOptions<S extends Serving = Serving> {
-  readonly kinds: readonly Kind[]
+/** The port of a server, and its connections. */
+export interface ListeningServer {
   readonly tls: TlsFiles
   /** The address that `listen` binds. Default: 127.0.0.1. */
   readonly address?: string
   /** Default: 0, any free port. */
   readonly port?: number
-  readonly limits?: Partial<ApiServerLimits>
-  /** Called once, after all objects are in memory and before anything is served. */
-  readonly serving: (server: LoadedServer) => S
-  /** Additional fields of GET /version. */
-  readonly version?: Readonly<Record<string, string>>
   /**
    * The proxies whose connections begin with a PROXY header with the client's address. If omitted,
    * there are none.
    */
   readonly proxies?: TrustedProxies | undefined
-  /** Health checks in addition to those that every server has, by name. */
-  readonly healthChecks?: HealthChecks | undefined
+}
+
+/** The records that a server keeps of its requests. */
+export interface ServerRecords {
   /** Writes audit.k8s.io Events. */
   readonly auditTrail?: AuditTrail | undefined
   /** If omitted, nothing is traced. */
   readonly tracing?: RequestTracing | undefined
+}
+
+/** The health that a server reports. */
+export interface ServerHealth {
+  /** Health checks in addition to those that every server has, by name. */
+  readonly checks?: HealthChecks | undefined
+  /** Returns the unhealthy parts of the control plane and why, for ComponentStatus. */
+  readonly componentFaults?: ComponentFaults | undefined
+}
+
+export interface ApiServerOptions<S extends Serving = Serving> {
+  readonly kinds: readonly Kind[]
+  readonly listening: ListeningServer
+  readonly limits?: Partial<ApiServerLimits>
+  /** Called once, after all objects are in memory and before anything is served. */
+  readonly serving: (server: LoadedServer) => S
+  /** Additional fields of GET /version. */
+  readonly version?: Readonly<Record<string, string>>
+  readonly health?: ServerHealth
+  readonly records?: ServerRecords
   /**
    * If true, FlowSchemas and PriorityLevelConfigurations decide which requests wait. Default: a
    * limit of requests in flight.
@@ -86,8 +103,6 @@ export interface ApiServerOptions<S extends Serving = Serving> {
   readonly checksPolicyTypes?: boolean
   /** Gives services addresses. If omitted, they get none, as on a hub. */
   readonly services?: ServiceAddressOptions
-  /** Returns the unhealthy parts of the control plane and why, for ComponentStatus. */
-  readonly componentFaults?: ComponentFaults | undefined
   /** If omitted, APIServices are ordinary objects, and no other server is asked. */
   readonly aggregation?: AggregationOptions
 }
@@ -190,10 +205,11 @@ export async function createApiServer<S extends Serving>(
     ...dispatcher,
     access,
     limits,
-    lasting,
-    metrics: createRequestMetrics(deps.metrics),
-    ...forPipeline({ ...options, ...serving }, registry),
+    bodies: registry.bodies,
     flowControl,
+    lasting,
+    records: recordsOf({ ...options, ...serving }, deps),
+    paths: { ...dispatcher.paths, retarget: serving.retarget },
   })
   const server = httpServerOf({ ...options, ...serving }, { ...deps, ...registry }, pipeline)
   const work = runAll(stop.signal, [
@@ -204,7 +220,7 @@ export async function createApiServer<S extends Serving>(
   ])
   return Object.assign(loaded, {
     serving,
-    listen: () => listen(server, state, options),
+    listen: () => listen(server, state, options.listening),
     unreadBytes: () => registry.unread.bytes,
     setTls: (tls: TlsFiles) => server.setTls(tls),
     failed: failureOf(work),
@@ -247,7 +263,8 @@ function httpServerOf(
   { limits, unread, ...deps }: ApiServerDeps & { limits: ApiServerLimits; unread: UnreadBytes },
   pipeline: Pipeline,
 ): HttpServer {
-  const { tls, proxies, access } = options
+  const { listening, access } = options
+  const { tls, proxies } = listening
   const { clock, log, onBytes } = deps
   const onUnreadable = auditUnreadable({ ...deps, ...forAudit(options), access })
   const own = { tls, proxies, limits, clock, log, unread, onBytes, onUnreadable }
@@ -256,12 +273,15 @@ function httpServerOf(
 
 type ServedOptions = ApiServerOptions & Serving
 
-function forPipeline(options: ServedOptions, { bodies }: HandlerDeps) {
-  return { ...forAudit(options), bodies }
+function recordsOf(options: ServedOptions, { metrics }: ApiServerDeps): RequestRecords {
+  return { metrics: createRequestMetrics(metrics), ...forAudit(options) }
 }
 
-function forAudit({ audit = () => undefined, auditTrail, retarget, tracing }: ServedOptions) {
-  return { audit, trail: auditTrail, retarget, tracing }
+function forAudit({
+  audit = () => undefined,
+  records: { auditTrail, tracing } = {},
+}: ServedOptions) {
+  return { audit, trail: auditTrail, tracing }
 }
 
 function aggregationOf(
@@ -278,11 +298,11 @@ function lastingOf({ accessCheckMs }: ApiServerOptions, deps: ApiServerDeps) {
 }
 
 function dispatched(
-  { routes = [], healthChecks, componentFaults }: ServedOptions,
+  { routes = [], health: { checks, componentFaults } = {} }: ServedOptions,
   flowControl: FlowControl | undefined,
 ) {
   const dumps = flowControl ? levelDumpRoutes(flowControl) : []
-  return { routes: [...routes, ...dumps], healthChecks, componentFaults }
+  return { routes: [...routes, ...dumps], healthChecks: checks, componentFaults }
 }
 
 function flowControlOf(
@@ -398,7 +418,7 @@ const versionDefaults = Object.freeze({
 async function listen(
   server: HttpServer,
   state: { address: string },
-  { address = '127.0.0.1', port = 0 }: ApiServerOptions,
+  { address = '127.0.0.1', port = 0 }: ListeningServer,
 ): Promise<void> {
   const bound = await server.listen(address, port)
   const host = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address

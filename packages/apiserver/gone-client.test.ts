@@ -4,7 +4,7 @@ import { createMetrics, seededRandom, silentLogger, simulatedClock } from '@sker
 import type { ApiRequest } from './contract/exchange.ts'
 import { jsonAnswer } from './contract/exchange.ts'
 import { RequestBodies } from './http/request-bodies.ts'
-import { apiServerLimits } from './contract/limits-table.ts'
+import { apiServerLimits } from './limits-table.ts'
 import type { LastingRequest } from './request/lasting-requests.ts'
 import { createPipeline } from './request/pipeline.ts'
 import { createRequestMetrics } from './request/request-metrics.ts'
@@ -31,8 +31,8 @@ test('a client that leaves while it is asked who it is, is not followed any more
     clock: simulatedClock(),
     random: seededRandom(1),
     log: silentLogger,
-    metrics: createRequestMetrics(createMetrics()),
-    audit: () => undefined,
+    records: { metrics: createRequestMetrics(createMetrics()), audit: () => undefined },
+    paths: { isLongRunning: () => true },
     lasting: {
       add(request) {
         followed.add(request)
@@ -42,7 +42,6 @@ test('a client that leaves while it is asked who it is, is not followed any more
     },
     serve: async () => jsonAnswer(200, {}),
     upgrade: async () => undefined,
-    isLongRunning: () => true,
   })
   const request: ApiRequest = {
     method: 'GET',

@@ -1,4 +1,5 @@
 import type { Random } from './random.ts'
+import { baseBounds } from './limits-table.ts'
 
 export interface BackoffOptions {
   initialMs: number
@@ -18,12 +19,7 @@ export interface Backoff {
   reset(): void
 }
 
-const backoffDefaults: Readonly<BackoffOptions> = Object.freeze({
-  initialMs: 500,
-  maxMs: 30_000,
-  factor: 2,
-  jitter: 0.5,
-})
+const backoffDefaults = baseBounds.backoff
 
 export function createBackoff(options: Partial<BackoffOptions>, random: Random): Backoff {
   const { initialMs, maxMs, factor, jitter } = { ...backoffDefaults, ...options }

@@ -1,3 +1,5 @@
+import { baseBounds } from './limits-table.ts'
+
 /**
  * The source of time, injected in tests: every wait and every timestamp uses it, so that a test can
  * move a day in a millisecond and a simulation can replay a crash.
@@ -25,8 +27,7 @@ export interface Timer extends Disposable {
   [Symbol.dispose](): void
 }
 
-/** setTimeout fires at once above this many milliseconds (2^31 - 1, about 24.8 days). */
-const timerMsMax = 2_147_483_647
+const { timerMsMax } = baseBounds.clock
 
 export const systemClock: Clock = Object.freeze({
   now: () => Date.now(),

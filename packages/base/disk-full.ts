@@ -1,9 +1,10 @@
 import { ExpectedError, exitCodes } from './expected-error.ts'
+import { baseBounds } from './limits-table.ts'
 
 const codes: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT'])
 /** The value of SQLITE_FULL in sqlite3.h. */
 const sqliteFull = 13
-const depthMax = 8
+const { depthMax } = baseBounds.diskFull
 
 /**
  * Returns true if an error means that a disk, or a quota, is full, as reported by the system or by

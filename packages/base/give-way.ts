@@ -1,13 +1,7 @@
 import type { Clock } from './clock.ts'
+import { baseBounds } from './limits-table.ts'
 
-/** All loops of a process together may block the event loop for this long. */
-const turnMsMax = 10
-/**
- * They then rest for as long, or until a pass of the event loop has nothing to serve, which is a
- * shorter one.
- */
-const restMsMax = 10
-const idlePassMs = 0.05
+const { turnMsMax, restMsMax, idlePassMs } = baseBounds.giveWay
 
 type Time = Pick<Clock, 'monotonicMs'>
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { baseBounds } from './limits-table.ts'
 
 /**
  * The source of randomness, injected in tests. Production always uses `systemRandom`; a seeded
@@ -12,8 +13,7 @@ export interface Random {
 }
 
 const pool = { bytes: new Uint8Array(0), used: 0 }
-const poolBytes = 8_192
-const pooledMax = 256
+const { poolBytes, pooledMax } = baseBounds.random
 
 /** Takes small counts from a pool: asking the system for each costs more than most of their uses. */
 function takeBytes(count: number): Uint8Array {

@@ -1,9 +1,7 @@
 import type { Clock } from './clock.ts'
+import { baseBounds } from './limits-table.ts'
 
-/** The interval at which a change of the clock is detected. */
-const lookMs = 5_000
-/** NTP slews by less than this in that time, and a smaller change does not matter. */
-const setMsMin = 1_000
+const { lookMs, setMsMin } = baseBounds.sleepUnlessClockIsSet
 
 /**
  * Resolves after `ms`, or within some seconds if the wall clock is set or the machine wakes from

@@ -10,6 +10,7 @@ import {
   type KeyPairPaths,
 } from './key-pair-files.ts'
 import type { RequestDeps } from './request-certificate.ts'
+import { bootstrapBounds } from './limits-table.ts'
 
 /** Gets a new certificate from any source. */
 export type CertificateSource = (signal: AbortSignal) => Promise<CertificateAndKey>
@@ -36,18 +37,9 @@ export interface CertificateHolder {
   run(signal: AbortSignal): Promise<void>
 }
 
-const retryDefaults = Object.freeze({ initialMs: 5000, maxMs: 600_000, factor: 2, jitter: 0.5 })
+const retryDefaults = bootstrapBounds.certificateHolder
 
-/**
- * How often the certificates' dates are checked; also after the clock was set, e.g. on a machine
- * without a battery.
- */
-const lookMs = 60_000
-/**
- * If the clocks of this machine and the issuer differ, no further certificate is requested before
- * this time.
- */
-const againMs = 3_600_000
+const { lookMs, againMs } = bootstrapBounds.certificateHolder
 
 /**
  * Reads the certificate from its files, or gets one if there is no good one. A certificate outside

@@ -16,9 +16,9 @@ import {
   signClusterInfo,
   type ClusterInfo,
 } from './cluster-info.ts'
+import { bootstrapBounds } from './limits-table.ts'
 
-/** Another process may write cluster-info at the same moment. */
-const triesMax = 10
+const { triesMax } = bootstrapBounds.publishToken
 
 /** Adds the token to the cluster and signs cluster-info with it, so that machines can join. */
 export async function publishBootstrapToken(

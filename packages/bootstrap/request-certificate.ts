@@ -10,6 +10,7 @@ import {
 import { resources, type Cluster } from '@skerry/client'
 import { createSigningRequest, generateKeyPair, type Subject } from '@skerry/pki'
 import type { CertificateAndKey } from './issue-certificate.ts'
+import { bootstrapBounds } from './limits-table.ts'
 
 export interface CertificateRequestOptions {
   /** The start of the request's name, e.g. csr-. */
@@ -34,7 +35,7 @@ export interface RequestDeps {
   readonly log: Logger
 }
 
-const waitDefaults = Object.freeze({ initialMs: 200, maxMs: 10_000, factor: 1.5, jitter: 0.3 })
+const waitDefaults = bootstrapBounds.requestCertificate
 
 /**
  * Requests a certificate from the cluster, and waits as long as the approval takes. Throws

@@ -1,23 +1,9 @@
 import { messageOf, sleepUnlessClockIsSet, type Clock, type Logger } from '@skerry/base'
 import { certificateLifetimes, type IssuerTime } from './certificate-lifetimes.ts'
 import { readFileIfPresent, secretMode, writeFileDurably } from './secure-file.ts'
+import { bootstrapBounds } from './limits-table.ts'
 
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
-const dayMs = 24 * hourMs
-
-const timeFloorDefaults = Object.freeze({
-  /** A change of the clock below this is followed at once. */
-  agreeMs: 10 * minuteMs,
-  /** A clock that disagrees for this long, while the machine runs, is trusted. */
-  believeMs: 7 * dayMs,
-  /** A machine may have been off for this long before its clock is suspected to be ahead. */
-  offMs: 180 * dayMs,
-  /** The interval at which the time is saved. */
-  saveMs: hourMs,
-  /** The interval at which the clock is checked; also after it was set. */
-  lookMs: minuteMs,
-})
+const timeFloorDefaults = bootstrapBounds.timeFloor
 
 /**
  * Tracks the latest time that this machine knew, stored next to the store. It advances with elapsed

@@ -16,11 +16,9 @@ import { parse } from './syntax/parser.ts'
 import { compileError } from './syntax/source.ts'
 import { equalTypes } from './check/unify.ts'
 import { valueOfJson } from './values/json-values.ts'
+import { celBounds } from './limits-table.ts'
 
-const evaluationLimits = Object.freeze({
-  /** The cost limit of one evaluation if its caller sets none. */
-  costMax: 1_000_000,
-})
+const evaluationLimits = celBounds.environment
 
 export interface EnvironmentOptions {
   readonly variables: Readonly<Record<string, CelType>>

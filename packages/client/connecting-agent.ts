@@ -9,7 +9,7 @@ import {
   type Connect,
   type SecureOptions,
 } from '@skerry/base'
-import { clientLimits } from './client-limits.ts'
+import { clientLimits } from './limits-table.ts'
 
 export interface ConnectingAgentOptions {
   connect: Connect

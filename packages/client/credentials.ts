@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { Clock } from '@skerry/base'
-import { clientLimits } from './client-limits.ts'
+import { clientLimits } from './limits-table.ts'
 
 /** The client's credentials. The certificate and key are PEM. */
 export interface ClientCredentials {

@@ -1,9 +1,9 @@
 import { BoundedQueue, QueueFullError, abortReason, type Clock, type Logger } from '@skerry/base'
 import { StatusError, isStatusError, type Event, type KubeObject } from '@skerry/api'
 import type { Cluster } from './cluster.ts'
-import { EventCorrelator, eventLimits, type SentEvent } from './event-correlator.ts'
+import { EventCorrelator, type SentEvent } from './event-correlator.ts'
 import { resources } from './resources-table.ts'
-import { clientBounds } from './client-limits.ts'
+import { clientBounds, eventLimits } from './limits-table.ts'
 
 export interface EventText {
   type: 'Normal' | 'Warning'

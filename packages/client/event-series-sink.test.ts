@@ -5,8 +5,8 @@ import type { EventsV1Event, StatusReason } from '@skerry/api'
 import { simulatedClock } from '@skerry/testing'
 import { createCluster } from './cluster.ts'
 import { createEventSeriesSink, type EventNote } from './event-series-sink.ts'
-import { eventSeriesLimits } from './event-series.ts'
 import { scriptedTransport } from './testing/scripted-transport.ts'
+import { eventSeriesLimits } from './limits-table.ts'
 
 const pod = {
   apiVersion: 'v1',

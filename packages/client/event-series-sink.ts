@@ -15,11 +15,10 @@ import {
   type ObjectReference,
 } from '@skerry/api'
 import type { Cluster } from './cluster.ts'
-import { eventLimits } from './event-correlator.ts'
 import { uniqueEventSuffixes } from './event-recorder.ts'
-import { EventSeries, eventSeriesLimits, microTime, type EventWrite } from './event-series.ts'
+import { EventSeries, microTime, type EventWrite } from './event-series.ts'
 import { resources } from './resources-table.ts'
-import { clientBounds } from './client-limits.ts'
+import { clientBounds, eventLimits, eventSeriesLimits } from './limits-table.ts'
 
 export interface EventNote {
   type: 'Normal' | 'Warning'

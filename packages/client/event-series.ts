@@ -1,13 +1,5 @@
 import type { EventsV1Event } from '@skerry/api'
-import { eventLimits } from './event-correlator.ts'
-
-/** The figures of upstream's recorder for events.k8s.io/v1. */
-export const eventSeriesLimits = Object.freeze({
-  /** A series that has not grown for this long is over, and a single event is forgotten. */
-  quietMs: 6 * 60_000,
-  /** Continuing events are written at this interval, with their count, so that the server keeps them. */
-  refreshMs: 30 * 60_000,
-})
+import { eventLimits, eventSeriesLimits } from './limits-table.ts'
 
 /** The object to write: a new event, or the series of an event that was written before. */
 export interface EventWrite {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { unlessAborted, type Clock } from '@skerry/base'
-import { clientLimits } from './client-limits.ts'
+import { clientLimits } from './limits-table.ts'
 import type { ClientCredentials, CredentialSource } from './credentials.ts'
 
 /** The settings in users[].user.exec of a kubeconfig. */

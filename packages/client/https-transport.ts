@@ -14,7 +14,7 @@ import {
   type PeerAsked,
   type PeerHead,
 } from '@skerry/base'
-import { clientLimits } from './client-limits.ts'
+import { clientLimits } from './limits-table.ts'
 import { connectingAgent, type ConnectionChecks } from './connecting-agent.ts'
 import type { ClientCredentials, CredentialSource } from './credentials.ts'
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts'

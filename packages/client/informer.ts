@@ -9,7 +9,7 @@ import {
   type Random,
 } from '@skerry/base'
 import { StatusError, isStatusError, type KubeObject } from '@skerry/api'
-import { clientBounds, clientLimits } from './client-limits.ts'
+import { clientBounds, clientLimits } from './limits-table.ts'
 import {
   ObjectCache,
   keyOfObject,

@@ -1,5 +1,5 @@
 import { isJsonObject, type KubeList, type KubeObject, type ObjectMeta } from '@skerry/api'
-import { clientLimits } from './client-limits.ts'
+import { clientLimits } from './limits-table.ts'
 
 /**
  * Checks the metadata of an object that a server sent; caches rely on it. A numeric resourceVersion, for example, would

@@ -1,6 +1,6 @@
 import { isStatusError, type AnyObject, type KubeList, type KubeObject } from '@skerry/api'
 import type { Clock } from '@skerry/base'
-import { clientLimits } from './client-limits.ts'
+import { clientLimits } from './limits-table.ts'
 import {
   collectionPath,
   objectPath,

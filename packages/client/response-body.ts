@@ -6,7 +6,7 @@ import {
   statusDetailsOf,
   type StatusReason,
 } from '@skerry/api'
-import { clientLimits } from './client-limits.ts'
+import { clientLimits } from './limits-table.ts'
 import type { TransportResponse } from './transport.ts'
 
 /** Reads the whole body, at most `bytesMax`. */

@@ -1,6 +1,6 @@
 import { linkedSignal } from '@skerry/base'
 import { isJsonObject, type KubeObject } from '@skerry/api'
-import { clientLimits } from './client-limits.ts'
+import { clientLimits } from './limits-table.ts'
 import { collectionPath, type ResourceRef } from './request-path.ts'
 import type { Caller, Selectors } from './resource-client.ts'
 import { readObject } from './read-object.ts'

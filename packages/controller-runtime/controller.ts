@@ -20,8 +20,10 @@ import type {
   TypedResource,
 } from '@skerry/client'
 import type { InformerSet } from './informer-set.ts'
+import type { ControllerMetrics, ReconcileOutcome } from './controller-metrics.ts'
 import { TerminalError } from './terminal-error.ts'
 import { WorkQueue, type WorkQueueOptions } from './work-queue.ts'
+import { controllerRuntimeBounds } from './limits-table.ts'
 
 /** The reconciler's access to the cluster. */
 export interface ControllerContext {
@@ -66,7 +68,7 @@ export interface ControllerDefinition {
   readonly watches: readonly Watch[]
   /** The number of keys reconciled at the same time. Default: 5. */
   readonly workers?: number
-  readonly queue?: Partial<Omit<WorkQueueOptions, 'priorityOf'>>
+  readonly queue?: Partial<Omit<WorkQueueOptions, 'name' | 'priorityOf'>>
   /** Returns a key's priority; the highest comes first. If omitted, keys are handled in order of arrival. */
   readonly priorityOf?: (key: string, context: ControllerContext) => number
   /**
@@ -94,12 +96,10 @@ export interface ControllerDeps {
   clock: Clock
   random: Random
   log: Logger
+  metrics?: ControllerMetrics
 }
 
-const workersDefault = 5
-/** The interval at which a change of the wall clock is detected, and the smallest one that counts. */
-const clockLookMs = 60_000
-const clockSetMsMin = 1_000
+const { clockLookMs, clockSetMsMin, workersDefault } = controllerRuntimeBounds.controller
 
 export function watch<T extends KubeObject>(
   resource: TypedResource<T>,
@@ -134,6 +134,7 @@ export async function runController(
   const queue: WorkQueue = new WorkQueue(
     {
       ...definition.queue,
+      name: definition.name,
       ...(priorityOf ? { priorityOf: (key) => priorityOf(key, context) } : {}),
     },
     deps,
@@ -151,7 +152,7 @@ export async function runController(
     context.log.debug('Controller started')
     const workers = definition.workers ?? workersDefault
     const work = (scope: AbortSignal): Promise<void> =>
-      runWorker({ definition, context, queue }, scope)
+      runWorker({ definition, context, queue, metrics: deps.metrics }, scope)
     await runAll(signal, [
       (scope) => lookAgainWhenClockIsSet(queue, deps.clock, scope),
       ...Array.from({ length: workers }, () => work),
@@ -200,6 +201,7 @@ interface Worker {
   definition: ControllerDefinition
   context: ControllerContext
   queue: WorkQueue
+  metrics: ControllerMetrics | undefined
 }
 
 async function runWorker(worker: Worker, signal: AbortSignal): Promise<void> {
@@ -216,20 +218,26 @@ async function runWorker(worker: Worker, signal: AbortSignal): Promise<void> {
 }
 
 async function reconcileOnce(
-  { definition, context, queue }: Worker,
+  { definition, context, queue, metrics }: Worker,
   key: string,
   signal: AbortSignal,
 ): Promise<void> {
+  let outcome: ReconcileOutcome = 'success'
   try {
     const result = await definition.reconcile(key, context, signal)
     queue.forget(key)
-    if (result?.requeueAfterMs !== undefined) queue.addAfter(key, result.requeueAfterMs)
+    if (result?.requeueAfterMs !== undefined) {
+      outcome = 'requeue_after'
+      queue.addAfter(key, result.requeueAfterMs)
+    }
   } catch (error) {
     if (signal.aborted) throw abortReason(signal)
-    if (error instanceof TerminalError) queue.forget(key)
+    outcome = error instanceof TerminalError ? 'terminal_error' : 'error'
+    if (outcome === 'terminal_error') queue.forget(key)
     else queue.retry(key)
     logFailure(context.log, key, error)
   }
+  metrics?.onReconciled(definition.name, outcome)
 }
 
 function logFailure(log: Logger, key: string, error: unknown): void {

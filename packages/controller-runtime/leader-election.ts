@@ -8,6 +8,7 @@ import {
 } from '@skerry/base'
 import { isStatusError, type Lease } from '@skerry/api'
 import { resources, type Cluster } from '@skerry/client'
+import { controllerRuntimeBounds } from './limits-table.ts'
 
 export interface LeaderElectionOptions {
   namespace: string
@@ -22,12 +23,7 @@ export interface LeaderElectionOptions {
   retryPeriodMs: number
 }
 
-/** client-go's. */
-const leaderElectionDefaults = Object.freeze({
-  leaseDurationMs: 15_000,
-  renewDeadlineMs: 10_000,
-  retryPeriodMs: 2_000,
-})
+const leaderElectionDefaults = controllerRuntimeBounds.leaderElection
 
 export interface LeaderElectionDeps {
   cluster: Cluster

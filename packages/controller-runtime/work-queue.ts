@@ -1,6 +1,10 @@
 import { abortReason, type Clock, type Random, type Timer } from '@skerry/base'
+import type { ControllerMetrics, ObservedQueue, QueueMetrics } from './controller-metrics.ts'
+import { controllerRuntimeBounds } from './limits-table.ts'
 
 export interface WorkQueueOptions {
+  /** The queue's name in metrics. If omitted, the queue is not measured. */
+  name?: string
   /** The first delay of a failing key, which doubles with each failure in a row. */
   baseDelayMs: number
   maxDelayMs: number
@@ -14,43 +18,55 @@ export interface WorkQueueOptions {
   priorityOf?: (key: string) => number
 }
 
-/** The defaults of Kubernetes' own controllers. */
-const workQueueDefaults: Readonly<WorkQueueOptions> = Object.freeze({
-  baseDelayMs: 5,
-  maxDelayMs: 1_000_000,
-  retriesPerSecond: 10,
-  retriesBurst: 100,
-})
+export interface WorkQueueDeps {
+  readonly clock: Clock
+  readonly random: Random
+  readonly metrics?: ControllerMetrics
+}
+
+const workQueueDefaults = controllerRuntimeBounds.workQueue
 
 /**
  * A queue of keys to reconcile. Each key is in it once, however often it was added, and only one
  * worker holds it at a time: if it is added while held, it comes again after `done`. The number of
  * objects is therefore limit enough.
  */
-export class WorkQueue {
-  readonly #ready = new Set<string>()
-  readonly #held = new Set<string>()
-  readonly #again = new Set<string>()
+export class WorkQueue implements ObservedQueue {
+  /** Keys with the time at which they were added, or taken; the time is monotonic, in milliseconds. */
+  readonly #ready = new Map<string, number>()
+  readonly #held = new Map<string, number>()
+  readonly #again = new Map<string, number>()
   readonly #timers = new Map<string, { atMs: number; timer: Timer }>()
   readonly #failures = new Map<string, number>()
   readonly #waiting: (() => void)[] = []
   readonly #options: WorkQueueOptions
   readonly #clock: Clock
   readonly #random: Random
+  readonly #metrics: QueueMetrics | undefined
   #tokens: number
   #tokensAtMs: number
 
-  constructor(options: Partial<WorkQueueOptions>, deps: { clock: Clock; random: Random }) {
+  constructor(options: Partial<WorkQueueOptions>, deps: WorkQueueDeps) {
     this.#options = { ...workQueueDefaults, ...options }
     this.#clock = deps.clock
     this.#random = deps.random
     this.#tokens = this.#options.retriesBurst
     this.#tokensAtMs = deps.clock.monotonicMs()
+    if (options.name !== undefined) this.#metrics = deps.metrics?.queue(options.name, this)
   }
 
   /** The number of keys that could be taken now. */
   get length(): number {
     return this.#ready.size
+  }
+
+  get depth(): number {
+    return this.#ready.size + this.#again.size
+  }
+
+  heldMs(): number[] {
+    const nowMs = this.#clock.monotonicMs()
+    return Array.from(this.#held.values(), (sinceMs) => nowMs - sinceMs)
   }
 
   /** True if nothing is ready, held or due later. */
@@ -59,16 +75,18 @@ export class WorkQueue {
   }
 
   add(key: string): void {
-    if (this.#held.has(key)) {
-      this.#again.add(key)
-      return
+    const isHeld = this.#held.has(key)
+    const waiting = isHeld ? this.#again : this.#ready
+    if (!waiting.has(key)) {
+      waiting.set(key, this.#clock.monotonicMs())
+      this.#metrics?.onAdded()
     }
-    this.#ready.add(key)
-    this.#waiting.shift()?.()
+    if (!isHeld) this.#waiting.shift()?.()
   }
 
   /** If one key has several delays, the shortest counts. */
   addAfter(key: string, delayMs: number): void {
+    this.#metrics?.onDelayed()
     if (delayMs <= 0) return this.add(key)
     const atMs = this.#clock.monotonicMs() + delayMs
     const known = this.#timers.get(key)
@@ -87,7 +105,7 @@ export class WorkQueue {
    */
   addDelayed(): void {
     const keys = [...this.#timers.keys()]
-    this.close()
+    this.#dropDelayed()
     for (const key of keys) this.add(key)
   }
 
@@ -119,34 +137,50 @@ export class WorkQueue {
       signal.throwIfAborted()
       const next = this.#first()
       if (next !== undefined) {
-        this.#ready.delete(next)
-        this.#held.add(next)
-        return next
+        const [key, addedAtMs] = next
+        const nowMs = this.#clock.monotonicMs()
+        this.#ready.delete(key)
+        this.#held.set(key, nowMs)
+        this.#metrics?.onTaken(nowMs - addedAtMs)
+        return key
       }
       await this.#somethingReady(signal)
     }
   }
 
   done(key: string): void {
+    const takenAtMs = this.#held.get(key)
+    if (takenAtMs === undefined) return
     this.#held.delete(key)
-    if (this.#again.delete(key)) this.add(key)
+    this.#metrics?.onDone(this.#clock.monotonicMs() - takenAtMs)
+    const addedAtMs = this.#again.get(key)
+    if (addedAtMs === undefined) return
+    this.#again.delete(key)
+    this.#ready.set(key, addedAtMs)
+    this.#waiting.shift()?.()
   }
 
   /** Drops delayed keys, at the end of a run. */
   close(): void {
+    this.#dropDelayed()
+    this.#metrics?.[Symbol.dispose]()
+  }
+
+  #dropDelayed(): void {
     for (const { timer } of this.#timers.values()) timer[Symbol.dispose]()
     this.#timers.clear()
   }
 
-  #first(): string | undefined {
+  /** Returns the key to take next, with the time at which it was added. */
+  #first(): readonly [string, number] | undefined {
     const { priorityOf } = this.#options
-    if (priorityOf === undefined) return this.#ready.values().next().value
-    let first: { key: string; priority: number } | undefined
-    for (const key of this.#ready) {
-      const priority = priorityOf(key)
-      if (first === undefined || priority > first.priority) first = { key, priority }
+    if (priorityOf === undefined) return this.#ready.entries().next().value
+    let first: { entry: readonly [string, number]; priority: number } | undefined
+    for (const entry of this.#ready) {
+      const priority = priorityOf(entry[0])
+      if (first === undefined || priority > first.priority) first = { entry, priority }
     }
-    return first?.key
+    return first?.entry
   }
 
   #somethingReady(signal: AbortSignal): Promise<void> {

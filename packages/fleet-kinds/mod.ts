@@ -72,7 +72,7 @@ export {
   withField,
   withoutField,
 } from './fields/fields.ts'
-export { agentLimits } from './registration/agent-limits-table.ts'
+export { agentLimits, registrationDefaultTtlSeconds } from './limits-table.ts'
 export { type AgentPlace, placeArguments } from './registration/agent-place.ts'
 export { type AgentWay, podWay, wayArguments } from './registration/agent-way.ts'
 export {
@@ -88,7 +88,6 @@ export {
   type ClusterRegistrationStatus,
   clusterRegistrationKind,
   registrationCauses,
-  registrationDefaultTtlSeconds,
   registrationOf,
   registrationResource,
 } from './registration/cluster-registration.ts'

@@ -15,6 +15,7 @@ export {
   reachableClustersPath,
   reachableClustersRoute,
 } from './access/reachable-clusters.ts'
+export { servicesLimits } from './limits-table.ts'
 export {
   certificateRenewalAuthorizer,
   certificateRenewalPath,
@@ -57,7 +58,6 @@ export {
   serviceProtocol,
 } from './services/service-link.ts'
 export { serviceRoutes } from './services/service-routes.ts'
-export { servicesLimits } from './services/services-limits.ts'
 export { type AgentFacts, agentHeaders } from './state/agent-facts.ts'
 export { type AgentRefusal, createAgentMetrics } from './state/agent-metrics.ts'
 export { awaySinceMs } from './state/away-since.ts'

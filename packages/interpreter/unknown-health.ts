@@ -1,8 +1,8 @@
 import { asError, type Logger } from '@skerry/base'
 import type { ResourceInterpreter } from './contract/resource-interpreter.ts'
+import { interpreterBounds } from './limits-table.ts'
 
-/** The reported failures; beyond this number, each is reported again. */
-const toldMax = 100
+const { toldMax } = interpreterBounds.unknownHealth
 
 /** Turns a failed health into Unknown, as in Karmada, and reports the reason once. */
 export function withUnknownHealth(

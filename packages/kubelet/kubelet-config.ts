@@ -5,6 +5,18 @@ export interface KubeletConfig extends NodeDirectories {
   nodeName: string
   /** The machine's addresses in the cluster, the main one first. */
   nodeIps: readonly string[]
+  network: PodNetworkConfig
+  registration?: RegistrationConfig
+  images?: ImageConfig
+  /** The directory of manifests of pods that run without any API server. */
+  staticPodDirectory?: string
+  seccompDirectory?: string
+  /** Ends the pods when the agent is stopped. */
+  stopsPodsOnExit?: boolean
+}
+
+/** The network of the pods, and their DNS. */
+export interface PodNetworkConfig {
   /** An empty list makes pods use the machine's own resolvers. */
   clusterDns?: readonly string[]
   clusterDomain?: string
@@ -21,8 +33,10 @@ export interface KubeletConfig extends NodeDirectories {
   cniPluginDirectory?: string
   /** The bridge of the pods, which the node maintains. If empty, another program maintains it. */
   podBridge?: string
-  /** The directory of manifests of pods that run without any API server. */
-  staticPodDirectory?: string
+}
+
+/** The content of the node object. */
+export interface RegistrationConfig {
   /** The port at which the API server reaches this node. */
   port?: number
   labels?: Readonly<Record<string, string>>
@@ -30,42 +44,55 @@ export interface KubeletConfig extends NodeDirectories {
   podsMax?: number
   /** Set aside for the machine itself, e.g. { cpu: '100m', memory: '128Mi' }. */
   reserved?: Readonly<Record<string, string>>
-  seccompDirectory?: string
-  /** Ends the pods when the agent is stopped. */
-  stopsPodsOnExit?: boolean
-  /** The sandbox image: never garbage. */
-  sandboxImage?: string
-  /** The root of containerd, synced after each pull. */
-  imageDirectory?: string
   version?: string
 }
 
+export interface ImageConfig {
+  /** The sandbox image: never garbage. */
+  sandbox?: string
+  /** The root of containerd, synced after each pull. */
+  directory?: string
+}
+
 const kubeletDefaults = Object.freeze({
-  clusterDns: Object.freeze([]) as readonly string[],
-  clusterDomain: 'cluster.local',
-  resolvConfFile: '/etc/resolv.conf',
-  podCidr: '',
-  cniBinDirectory: '/usr/lib/cni',
-  cniPluginDirectory: '',
-  podBridge: '',
+  network: Object.freeze({
+    clusterDns: Object.freeze([]) as readonly string[],
+    clusterDomain: 'cluster.local',
+    resolvConfFile: '/etc/resolv.conf',
+    podCidr: '',
+    cniBinDirectory: '/usr/lib/cni',
+    cniPluginDirectory: '',
+    podBridge: '',
+  }),
+  registration: Object.freeze({
+    port: 10_250,
+    labels: Object.freeze({}) as Readonly<Record<string, string>>,
+    taints: Object.freeze([]) as readonly { key: string; value?: string; effect: string }[],
+    podsMax: 110,
+    reserved: Object.freeze({}) as Readonly<Record<string, string>>,
+    version: 'v1.36.3',
+  }),
+  images: Object.freeze({ sandbox: 'localhost/skerry/pause:1', directory: '' }),
   staticPodDirectory: '',
-  port: 10_250,
-  labels: Object.freeze({}) as Readonly<Record<string, string>>,
-  taints: Object.freeze([]) as readonly { key: string; value?: string; effect: string }[],
-  podsMax: 110,
-  reserved: Object.freeze({}) as Readonly<Record<string, string>>,
   seccompDirectory: '/var/lib/kubelet/seccomp',
   stopsPodsOnExit: false,
-  sandboxImage: 'localhost/skerry/pause:1',
-  imageDirectory: '',
-  version: 'v1.36.3',
 })
 
-export type ResolvedConfig = Required<KubeletConfig>
+export interface ResolvedConfig extends Required<KubeletConfig> {
+  network: Required<PodNetworkConfig>
+  registration: Required<RegistrationConfig>
+  images: Required<ImageConfig>
+}
 
 /** Throws ExpectedError for what a person has to put right. */
 export function resolveConfig(config: KubeletConfig): ResolvedConfig {
-  const resolved = { ...kubeletDefaults, ...config }
+  const resolved = {
+    ...kubeletDefaults,
+    ...config,
+    network: { ...kubeletDefaults.network, ...config.network },
+    registration: { ...kubeletDefaults.registration, ...config.registration },
+    images: { ...kubeletDefaults.images, ...config.images },
+  }
   if (!/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(resolved.nodeName)) {
     throw new ExpectedError(
       `Cannot start node: "${resolved.nodeName}" is not a node name; use lower-case letters, digits, - and .`,

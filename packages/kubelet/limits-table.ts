@@ -74,4 +74,159 @@ export const kubeletBounds = Object.freeze({
     retryMs: 60_000,
     requestTimeoutMs: 5_000,
   }),
+  nodeFacts: Object.freeze({
+    /** Below this much free memory pods are evicted, so it is not given to them. */
+    evictionMemoryBytes: 100 * 1024 * 1024,
+  }),
+  nodeStatus: Object.freeze({
+    /** Upstream's limits: further images are not listed, or a node object would grow without bound. */
+    imagesMax: 50,
+    imageNamesMax: 5,
+  }),
+  containerGarbage: Object.freeze({
+    /** The dead containers kept per name in addition to the newest: `logs --previous` reads that one. */
+    deadContainersKept: 1,
+  }),
+  hostsFile: Object.freeze({
+    hostnameCharactersMax: 63,
+  }),
+  killContainer: Object.freeze({
+    /** The least time for a process to receive its signal, however short the grace period, in seconds. */
+    stopSecondsMin: 2,
+  }),
+})
+
+export const containerdDefaults = Object.freeze({
+  binary: 'containerd',
+  snapshotter: 'overlayfs',
+  handlers: Object.freeze({ runc: 'runc' }),
+  startTimeoutMs: 30_000,
+  stopTimeoutMs: 10_000,
+  pollMs: 250,
+  /** The longest wait between two starts of a containerd that keeps dying. */
+  restartDelayMsMax: 30_000,
+})
+
+export const dialDefaults = Object.freeze({
+  requestTimeoutMs: 120_000,
+})
+
+export const evictionDefaults = Object.freeze({
+  checkMs: 10_000,
+  memoryAvailableBytesMin: 100 * 1024 * 1024,
+  diskAvailableShareMin: 0.1,
+  inodesFreeShareMin: 0.05,
+  pidsFreeShareMin: 0.02,
+  /** A pressure is reported this long after it was last seen, so that it does not flap. */
+  transitionMs: 300_000,
+})
+
+export const imageGarbageDefaults = Object.freeze({
+  /** The share of the disk in use from which images are removed … */
+  highShare: 0.85,
+  /** … until this share is left in use. */
+  lowShare: 0.8,
+  /** An image that was seen for less than this is spared: a pod may be about to use it. */
+  ageMsMin: 120_000,
+  checkMs: 300_000,
+})
+
+export const imagePullDefaults = Object.freeze({
+  /** The number of concurrent pulls; more would only share one link. */
+  parallelMax: 3,
+  backoffInitialMs: 10_000,
+  backoffMaxMs: 300_000,
+  /** The number of remembered failures; the oldest is forgotten. */
+  failuresMax: 1_000,
+})
+
+export const logRotationDefaults = Object.freeze({
+  /** Upstream's containerLogMaxSize and containerLogMaxFiles. */
+  bytesMax: 10 * 1024 * 1024,
+  filesMax: 5,
+  checkMs: 10_000,
+})
+
+export const nodeAgentDefaults = Object.freeze({
+  /** The interval at which the status is computed; it is sent when it differs … */
+  statusMs: 10_000,
+  /** The same while the node is not ready: pods wait for that. */
+  notReadyMs: 500,
+  /** … or at least this often. */
+  reportMs: 300_000,
+  leaseRenewMs: 10_000,
+  leaseSeconds: 40,
+  /** The first report waits at most this long for the network to be looked at. */
+  lookMsMax: 5_000,
+  lookAgainMs: 50,
+  /** The timeout of one request: a dead link must not delay the next attempt. */
+  requestTimeoutMs: 10_000,
+})
+
+export const restartBackoffDefaults = Object.freeze({
+  initialMs: 10_000,
+  maxMs: 300_000,
+})
+
+export const dnsLimits = Object.freeze({
+  /** The limits of resolvers, which ignore further entries. */
+  serversMax: 3,
+  searchesMax: 32,
+  searchCharactersMax: 2048,
+})
+
+export const observerDefaults = Object.freeze({
+  /** The interval of relists, which find exits that were not pushed. */
+  relistMs: 1_000,
+  resubscribeMs: 1_000,
+  /** A sandbox that cannot be inspected for this long counts as one without a network. */
+  inspectPatienceMs: 5_000,
+})
+
+export const workerDefaults = Object.freeze({
+  /** The delay after a container could not be started. */
+  retryMs: 10_000,
+  /** The delay after a failed pull, until the wait for the next one is reported. */
+  pullRetryMs: 2_000,
+  /** The interval of retries while the node lacks room for a resize. */
+  resizeRetryMs: 5_000,
+  /** The longest time between two plans, in case an event was missed. */
+  resyncMs: 60_000,
+})
+
+export const terminationMessageLimits = Object.freeze({
+  fileBytesMax: 4096,
+  logBytesMax: 2048,
+  logLinesMax: 80,
+})
+
+export const callerCheckDefaults = Object.freeze({
+  /** The times of upstream's webhook cache: permissions are cached longer than refusals. */
+  allowedMs: 5 * 60_000,
+  refusedMs: 30_000,
+  entriesMax: 1_000,
+})
+
+export const staticPodDefaults = Object.freeze({
+  scanMs: 5_000,
+  /** The number of manifests to read; further ones are logged and ignored. */
+  manifestsMax: 100,
+})
+
+export const nodeStoreDefaults = Object.freeze({
+  /** The age that a list of services may have when a container starts. */
+  servicesMaxAgeMs: 5_000,
+  /** The time that a pod waits for objects that were never seen, before it reports that. */
+  lookupTimeoutMs: 15_000,
+  /** The time to wait for the API if an older answer would suffice. */
+  refreshTimeoutMs: 3_000,
+})
+
+export const referenceDefaults = Object.freeze({
+  /** The objects watched one by one, each with a connection. Further ones are polled. */
+  watchedMax: 100,
+  pollMs: 30_000,
+  /** The interval for an object that is missing, or a claim that is not bound yet. */
+  pollMissingMs: 2_000,
+  retryMs: 1_000,
 })

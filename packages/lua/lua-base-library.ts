@@ -9,12 +9,9 @@ import {
   typeOf,
   type LuaValue,
 } from './lua-value.ts'
+import { luaBounds } from './limits-table.ts'
 
-/** No real list is longer than this. */
-const unpackMax = 10_000
-
-/** Longer texts are not numbers in any base: the largest number in base 2 has 1,024 digits. */
-const digitsMax = 2_000
+const { unpackMax, digitsMax } = luaBounds.luaBaseLibrary
 
 export const baseFunctions: Readonly<Record<string, LuaLibraryFunction>> = Object.freeze({
   assert(args: LuaArguments) {

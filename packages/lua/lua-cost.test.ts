@@ -8,11 +8,11 @@ import { jsonOf } from './lua-json.ts'
 import { LuaLibraries } from './lua-libraries.ts'
 import { mathFunctions } from './lua-math-library.ts'
 import { osFunctions } from './lua-os-library.ts'
-import { luaLimits } from './lua-run.ts'
 import { readLuaScript } from './lua-script.ts'
 import { stringFunctions } from './lua-string-library.ts'
 import { tableFunctions } from './lua-table-library.ts'
 import { decimalIn, LuaError, LuaLimitError } from './lua-value.ts'
+import { luaLimits } from './limits-table.ts'
 
 const os = osFunctions({ now: () => 0 })
 const surroundings = { globals: { os }, modules: { kube: kubeFunctions } }

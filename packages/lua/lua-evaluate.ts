@@ -9,8 +9,9 @@ import {
   type LuaPoint,
 } from './lua-operators.ts'
 import type { LuaCall, LuaExpression, LuaField, LuaPlace, LuaProto } from './lua-syntax.ts'
-import { elementBytes, LuaTable } from './lua-table.ts'
+import { LuaTable } from './lua-table.ts'
 import { isTrue, LuaFunction, type LuaValue } from './lua-value.ts'
+import { elementBytes } from './limits-table.ts'
 
 /** Evaluates an expression in a call of its function. */
 export type Evaluate = (frame: LuaFrame) => LuaValue

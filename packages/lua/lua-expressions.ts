@@ -9,6 +9,7 @@ import type {
   LuaProto,
 } from './lua-syntax.ts'
 import { numberOf } from './lua-value.ts'
+import { luaBounds } from './limits-table.ts'
 
 interface Priority {
   readonly left: number
@@ -36,8 +37,7 @@ const priorities: Readonly<Record<LuaBinaryOperator | 'and' | 'or', Priority>> =
 })
 const unaryPriority = 8
 
-/** Each operator is a level of the tree, and a few calls in evaluation. */
-const chainMax = 500
+const { chainMax } = luaBounds.luaExpressions
 
 export function readExpressions(reader: LuaReader): LuaExpression[] {
   const found = [readExpression(reader)]

@@ -1,8 +1,8 @@
 import type { LuaRun } from './lua-run.ts'
 import { LuaError, type LuaValue } from './lua-value.ts'
+import { luaBounds } from './limits-table.ts'
 
-/** With fewer places, compacting is not worthwhile. */
-const placesMin = 16
+const { placesMin } = luaBounds.luaHash
 
 /**
  * The elements of a table outside its row, each at its own place, in the order of insertion. An

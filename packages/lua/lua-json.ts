@@ -1,7 +1,8 @@
 import { isJsonObject } from '@skerry/api'
-import { luaLimits, type LuaRun } from './lua-run.ts'
-import { elementBytes, LuaTable } from './lua-table.ts'
+import { type LuaRun } from './lua-run.ts'
+import { LuaTable } from './lua-table.ts'
 import { LuaError, LuaLimitError, toBytes, toText, typeOf, type LuaValue } from './lua-value.ts'
+import { elementBytes, luaLimits } from './limits-table.ts'
 
 /** Converts a JSON value for a script: null becomes nil, so the key is missing. */
 export function luaOf(value: unknown, run: LuaRun, depth = 0): LuaValue {

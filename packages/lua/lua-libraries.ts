@@ -4,7 +4,8 @@ import { mathFunctions } from './lua-math-library.ts'
 import { LuaRun, type LuaTimer } from './lua-run.ts'
 import { stringFunctions } from './lua-string-library.ts'
 import { tableFunctions } from './lua-table-library.ts'
-import { elementBytes, LuaTable } from './lua-table.ts'
+import { LuaTable } from './lua-table.ts'
+import { elementBytes } from './limits-table.ts'
 
 type Functions = Readonly<Record<string, Readonly<Record<string, LuaLibraryFunction>>>>
 

@@ -1,6 +1,6 @@
 import type { LuaRun } from './lua-run.ts'
-import { elementBytes } from './lua-table.ts'
 import type { LuaValue } from './lua-value.ts'
+import { elementBytes, luaBounds } from './limits-table.ts'
 
 interface Capture {
   readonly start: number
@@ -17,8 +17,7 @@ export interface LuaMatch {
   readonly captures: readonly LuaValue[]
 }
 
-const capturesMax = 32
-const recursionMax = 200
+const { capturesMax, recursionMax } = luaBounds.luaPattern
 
 /**
  * Finds the first match at or after a position (section 5.4.1 of the manual). Returns undefined if

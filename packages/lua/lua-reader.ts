@@ -2,9 +2,9 @@ import type { LuaToken } from './lua-lexer.ts'
 import type { LuaScope } from './lua-scope.ts'
 import type { LuaBlock } from './lua-syntax.ts'
 import { LuaError } from './lua-value.ts'
+import { luaBounds } from './limits-table.ts'
 
-/** Real scripts do not nest deeper. Each level takes a few calls of the parser itself. */
-const nestingMax = 150
+const { nestingMax } = luaBounds.luaReader
 
 /** Reads the tokens of a script, and tracks the function it is in. */
 export class LuaReader {

@@ -1,20 +1,7 @@
 import type { Clock } from '@skerry/base'
 import type { LuaTable } from './lua-table.ts'
 import { LuaError, LuaLimitError } from './lua-value.ts'
-
-/** The limits of one call of a script. */
-export const luaLimits = Object.freeze({
-  /** The number of statements, calls and library operations: at most some tens of milliseconds. */
-  stepsMax: 1_000_000,
-  /** The size of all created texts and tables, including discarded ones. */
-  bytesMax: 32 * 1024 * 1024,
-  /** Karmada's limit. It stops work that costs more than its steps; a busy machine uses up some of it. */
-  timeMaxMs: 1_000,
-  callDepthMax: 200,
-  scriptBytesMax: 256 * 1024,
-  /** The nesting of tables in a script's arguments and results. */
-  valueDepthMax: 100,
-})
+import { luaBounds, luaLimits } from './limits-table.ts'
 
 /**
  * The work of a library function in the engine that counts as one step: the number of characters
@@ -26,9 +13,7 @@ const charsMatched = 8
 const errorSteps = 50
 /** The additional cost for each call that the error leaves. */
 const leftCallSteps = 8
-/** The clock is read after this many steps, and after this many calls. */
-const stepsPerLook = 2_000
-const callsPerLook = 16
+const { stepsPerLook, callsPerLook } = luaBounds.luaRun
 /** The number of bytes that count as a step where both are added up. */
 const bytesPerStep = 32
 
@@ -46,7 +31,7 @@ export class LuaRun {
   line = 0
   readonly #timer: LuaTimer | undefined
   readonly #startMs: number
-  #nextLook = stepsPerLook
+  #nextLook: number = stepsPerLook
   #calls = 0
 
   /** Without a timer the time is not limited. */

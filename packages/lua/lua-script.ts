@@ -1,8 +1,9 @@
 import { compileLua } from './lua-compiler.ts'
 import { LuaLibraries } from './lua-libraries.ts'
 import { callValue } from './lua-operators.ts'
-import { luaLimits, type LuaRun } from './lua-run.ts'
+import { type LuaRun } from './lua-run.ts'
 import { LuaError, LuaFunction, LuaLimitError, toBytes, type LuaValue } from './lua-value.ts'
+import { luaLimits } from './limits-table.ts'
 
 /** A Lua 5.1 script, parsed once and called often. Each call starts with fresh state. */
 export interface LuaScript {

@@ -1,10 +1,11 @@
 import type { LuaArguments, LuaLibraryFunction } from './lua-arguments.ts'
 import { formatLua } from './lua-format.ts'
 import { findPattern, type LuaMatch } from './lua-pattern.ts'
-import { elementBytes, LuaTable } from './lua-table.ts'
+import { LuaTable } from './lua-table.ts'
 import { LuaFunction, textOf, typeOf, type LuaValue } from './lua-value.ts'
+import { elementBytes, luaBounds } from './limits-table.ts'
 
-const byteResultsMax = 10_000
+const { byteResultsMax } = luaBounds.luaStringLibrary
 
 /** Positions count from 1, and from -1 at the end. Characters are bytes, and letters those of ASCII. */
 export const stringFunctions: Readonly<Record<string, LuaLibraryFunction>> = Object.freeze({

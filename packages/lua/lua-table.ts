@@ -1,9 +1,7 @@
 import { LuaHash } from './lua-hash.ts'
 import type { LuaRun } from './lua-run.ts'
 import { LuaError, type LuaValue } from './lua-value.ts'
-
-/** The approximate memory of an element. */
-export const elementBytes = 40
+import { elementBytes } from './limits-table.ts'
 
 /** A table without metatables. Elements 1 to n are in a row, which may have holes; others are hashed. */
 export class LuaTable {

@@ -1,5 +1,6 @@
 import type { LuaRun } from './lua-run.ts'
 import type { LuaTable } from './lua-table.ts'
+import { luaBounds } from './limits-table.ts'
 
 /**
  * A value of Lua 5.1. Nil is undefined. A text is a string of bytes (each character below 256), as
@@ -76,8 +77,7 @@ export function decimalIn(text: string): string | undefined {
   return numberPattern.exec(text)?.[1]
 }
 
-/** Longer texts are not numbers, because parsing them repeatedly would take time. */
-const numberCharsMax = 400
+const { numberCharsMax } = luaBounds.luaValue
 
 /** Returns the number that a text or number represents, or undefined for anything else. */
 export function numberOf(value: LuaValue): number | undefined {

@@ -1,4 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject, type webcrypto } from 'node:crypto'
+import { pkiBounds } from './limits-table.ts'
 
 type CryptoKey = webcrypto.CryptoKey
 
@@ -20,7 +21,7 @@ export function signingAlgorithmOf(key: KeyObject): SigningAlgorithm['algorithm'
   throw new TypeError(`Cannot use key: type ${key.asymmetricKeyType} is neither RSA nor a P curve`)
 }
 
-const rsaBitsMin = 2_048
+const { rsaBitsMin } = pkiBounds.signingKey
 
 /**
  * Returns false for a key that cannot sign certificates or tokens here: Ed25519, another curve, a

@@ -41,4 +41,17 @@ export const propagationBounds = Object.freeze({
     /** The timeout of a first read, in milliseconds. A slower kind is tried again without holding up the others. */
     syncMs: 10_000,
   }),
+  fleetFailover: Object.freeze({
+    isOn: false,
+    purgeMode: 'Gracefully',
+    evictionsPerSecond: 0.5,
+    gracefulTimeoutMs: 600_000,
+  }),
+  imageReference: Object.freeze({
+    nameLengthMax: 255,
+  }),
+  modelNodes: Object.freeze({
+    /** The pods of a node of which only the grade is known: Kubernetes' default. */
+    podsMax: 110,
+  }),
 })

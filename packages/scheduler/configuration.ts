@@ -2,7 +2,7 @@ import type { Clock } from '@skerry/base'
 import { defaultProfile } from './default-plugins.ts'
 import type { Extender } from './extender.ts'
 import type { Profile } from './profile.ts'
-import { queueDefaults } from './scheduling-queue.ts'
+import { queueDefaults } from './limits-table.ts'
 
 /** The scheduler's settings, parsed and validated. */
 export interface SchedulerConfiguration {

@@ -21,15 +21,12 @@ import {
 } from './extender.ts'
 import type { PreemptionCandidate } from './plan-preemption.ts'
 import { scoreMax } from './framework/plugin.ts'
+import { schedulerBounds } from './limits-table.ts'
 
 /** The largest score of an extender. */
 const extenderScoreMax = 10
 
-/**
- * The size of an answer. Longer ones are rejected; upstream has no limit. An answer names each node
- * of the question with a short text, or repeats the whole node.
- */
-const answerBytesMin = 16 * 1024 * 1024
+const { answerBytesMin } = schedulerBounds.httpExtender
 const answerBytesPerByte = 4
 
 /** Field names are matched in any case, as in Go. */

@@ -4,6 +4,7 @@ import { describeRefusals, refusalOn, withNode } from './plan-placement.ts'
 import { refuseForGood, type PlacementContext, type Refusal } from './framework/plugin.ts'
 import type { PodInfo } from './framework/pod-info.ts'
 import type { Profile } from './profile.ts'
+import { schedulerBounds } from './limits-table.ts'
 
 export type Preemption =
   | {
@@ -101,11 +102,7 @@ export interface PreemptionCandidate {
   readonly violations: number
 }
 
-/**
- * Upstream's figures: the search stops at this many candidates, or at a tenth of all nodes if that
- * is more.
- */
-const candidatesMin = 100
+const { candidatesMin } = schedulerBounds.planPreemption
 
 function findCandidates(input: PreemptionInput): {
   candidates: PreemptionCandidate[]

@@ -2,6 +2,7 @@ import { asError, type Clock } from '@skerry/base'
 import { isStatusError, type Pod } from '@skerry/api'
 import { resources } from '@skerry/client'
 import type { PlacingDeps } from './place-pod.ts'
+import { schedulerBounds } from './limits-table.ts'
 
 export interface Unschedulable {
   /** Unschedulable means that no node accepts the pod; SchedulerError that the attempt failed. */
@@ -12,8 +13,7 @@ export interface Unschedulable {
   signal: AbortSignal
 }
 
-/** The server's limit of an event's note. */
-const noteBytesMax = 1024
+const { noteBytesMax } = schedulerBounds.reportUnschedulable
 
 /** Records an event each time; condition and nomination only if they change. */
 export async function reportUnschedulable(

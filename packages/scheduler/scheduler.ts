@@ -7,6 +7,7 @@ import { placePod, type PlacingDeps } from './place-pod.ts'
 import { helpJudge } from './profile-judge.ts'
 import { SchedulingQueue } from './scheduling-queue.ts'
 import { watchCluster } from './watch-cluster.ts'
+import { schedulerBounds } from './limits-table.ts'
 
 export interface SchedulerDeps {
   cluster: Cluster
@@ -20,8 +21,7 @@ export interface SchedulerDeps {
   configuration?: SchedulerConfiguration
 }
 
-/** The number of bindings in progress at one time. */
-const bindingsMax = 32
+const { bindingsMax } = schedulerBounds.scheduler
 
 /** Places pods until the signal aborts. The caller runs the informer set. */
 export async function runScheduler(deps: SchedulerDeps, signal: AbortSignal): Promise<void> {

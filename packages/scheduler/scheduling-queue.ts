@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '@skerry/base'
 import type { Pod } from '@skerry/api'
 import type { ClusterEvent } from './framework/cluster-event.ts'
+import { queueDefaults } from './limits-table.ts'
 
 export interface QueuedPod {
   readonly pod: Pod
@@ -10,16 +11,6 @@ export interface QueuedPod {
 
 /** Returns true if the event is worth another try for a pod that these plugins refused. */
 export type HelpJudge = (event: ClusterEvent, pod: Pod, plugins: ReadonlySet<string>) => boolean
-
-export const queueDefaults = Object.freeze({
-  /** The wait after the first try that found no node, which doubles with each. Upstream's figures. */
-  backoffInitialMs: 1_000,
-  backoffMaxMs: 10_000,
-  /** A pod that no event woke is tried again after this long, in case an event was missed. */
-  unschedulableMsMax: 5 * 60_000,
-  /** The number of events kept while a pod is being tried; with more, it is simply tried again. */
-  eventsMax: 256,
-})
 
 export interface QueueOptions {
   clock: Clock

@@ -26,7 +26,7 @@ import {
   type ServiceState,
 } from './services/service-snapshot.ts'
 import type { ServiceNetwork } from './services/service-table.ts'
-import { serviceProxyBounds } from './limits/limits-table.ts'
+import { serviceProxyBounds } from './limits-table.ts'
 
 export interface ServiceNetworkConfig {
   nodeName: string
@@ -55,7 +55,7 @@ export interface ServiceNetworkDeps {
   health: NetworkHealth
 }
 
-const dnsTtlSeconds = 5
+const { dnsTtlSeconds } = serviceProxyBounds.runServiceNetwork
 const { snapshotSettleMs, routesSettleMs, routesCheckMs, localPodsMs } =
   serviceProxyBounds.runServiceNetwork
 

@@ -9,8 +9,6 @@ export interface CompactionOptions {
   keepRevisions?: number
 }
 
-export const compactionDefaults: Readonly<CompactionOptions> = Object.freeze({ keepMs: 300_000 })
-
 /** The number of samples per `keepMs`. History is kept for up to one sample longer. */
 const samplesPerKeep = 5
 

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, rmSync, statSync, statfsSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { storeBounds } from './store-limits.ts'
+import { storeBounds } from './limits-table.ts'
 
 const { reserveBytes, chunkBytes } = storeBounds.diskReserve
 

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Clock, Random } from '@skerry/base'
 import { openDatabase, sqliteFault } from './sqlite-database.ts'
-import { storeBounds } from './store-limits.ts'
+import { storeBounds } from './limits-table.ts'
 
 const { lookMs } = storeBounds.fileTurn
 

@@ -2,7 +2,7 @@ import { inTransaction, sqliteFault, type Database } from './sqlite-database.ts'
 import { StoreBusyError, StoreClosedError, StoreFullError } from './store-errors.ts'
 import type { DiskReserve } from './disk-reserve.ts'
 import type { StoreEvent } from './store.ts'
-import type { StoreLimits } from './store-limits.ts'
+import { type StoreLimits } from './limits-table.ts'
 
 /** The changes of a group so far. They are discarded if the group rolls back. */
 export interface Transaction {

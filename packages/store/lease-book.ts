@@ -1,7 +1,7 @@
 import type { Clock, Random, Timer } from '@skerry/base'
 import { inTransaction, numberOf, type Database, type Statement } from './sqlite-database.ts'
 import { LeaseNotFoundError } from './store-errors.ts'
-import { storeBounds } from './store-limits.ts'
+import { storeBounds } from './limits-table.ts'
 
 interface Lease {
   readonly ttlMs: number
@@ -18,8 +18,6 @@ export interface LeaseBookDeps {
   /** Called when the time is over. It must call `remove`, inside a transaction. */
   onExpired: (leaseId: number) => void
 }
-
-const leaseIdMax = 2 ** 52
 
 /**
  * Keeps leases and their deadlines. It saves the remaining time instead of a date: a machine whose
@@ -162,4 +160,4 @@ export class LeaseBook implements Disposable {
   }
 }
 
-const { retryMs } = storeBounds.leaseBook
+const { retryMs, leaseIdMax } = storeBounds.leaseBook

@@ -3,6 +3,7 @@
  * Start reading at store.ts (the contract), then sqlite-store.ts (one server) and etcd/etcd-store.ts
  * (several).
  */
+export { compactionDefaults } from './limits-table.ts'
 export {
   CompactedError,
   FutureRevisionError,
@@ -16,7 +17,7 @@ export {
 export { openSqliteStore, type SqliteStore } from './sqlite-store.ts'
 export { openEtcdStore, type EtcdStore, type EtcdStoreOptions } from './etcd/etcd-store.ts'
 export { restoreSqliteStore } from './sqlite-backup.ts'
-export { compactionDefaults, runCompaction } from './compaction.ts'
+export { runCompaction } from './compaction.ts'
 export { takeStoreLock } from './store-lock.ts'
 export { takeFileTurn } from './file-turn.ts'
 export { sqliteFault } from './sqlite-database.ts'

@@ -18,7 +18,7 @@ import { SqliteLog } from './sqlite-log.ts'
 import { readMeta, writeMeta } from './sqlite-schema.ts'
 import { StoreClosedError } from './store-errors.ts'
 import { openStoreFile, type CheckPolicy } from './store-file.ts'
-import { validateLimits, type StoreLimits } from './store-limits.ts'
+import { validateLimits } from './validate-limits.ts'
 import { CompactedError, FutureRevisionError } from './store.ts'
 import type {
   Entry,
@@ -32,6 +32,7 @@ import type {
 } from './store.ts'
 import { WatchHub } from './watch-hub.ts'
 import { checkWrite, planWrite } from './write-plan.ts'
+import { type StoreLimits } from './limits-table.ts'
 
 export interface SqliteStoreOptions {
   /** Default: always. */

@@ -11,7 +11,7 @@ import {
   schemaVersion,
   writeMeta,
 } from './sqlite-schema.ts'
-import { storeBounds } from './store-limits.ts'
+import { storeBounds } from './limits-table.ts'
 
 /** When to check the whole file at open. `afterCrash`: only if the last close was not clean. */
 export type CheckPolicy = 'afterCrash' | 'always' | 'never'

@@ -6,8 +6,7 @@ import { test } from 'node:test'
 import { silentLogger, simulatedClock } from '@skerry/base'
 import { openSqliteStore } from './sqlite-store.ts'
 import { takeStoreLock } from './store-lock.ts'
-
-const ttlSeconds = 15
+import { storeLockDefaults } from './limits-table.ts'
 
 const nowhere = new AbortController().signal
 
@@ -40,7 +39,7 @@ async function pass(ms: number, { clock, store }: Opened): Promise<void> {
   }
 }
 
-const ttlMs = 1_000 * ttlSeconds
+const ttlMs = 1_000 * storeLockDefaults.ttlSeconds
 
 test('a living holder keeps the lock, and the next one gets it at once afterwards', async () => {
   await using opened = await openStore()
@@ -60,7 +59,7 @@ test('a living holder keeps the lock, and the next one gets it at once afterward
 test('the lock of a process that died goes with its lease', async () => {
   await using opened = await openStore()
   const { store, clock } = opened
-  const { leaseId } = await store.grantLease(ttlSeconds)
+  const { leaseId } = await store.grantLease(storeLockDefaults.ttlSeconds)
   await store.write({ key: '/locks/a', value: new Uint8Array(0), leaseId })
   const taking = takeStoreLock(store, '/locks/a', { clock }, nowhere)
   await pass(ttlMs + 1_000, opened)

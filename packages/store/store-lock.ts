@@ -1,13 +1,7 @@
 import type { Clock, Timer } from '@skerry/base'
 import { LeaseNotFoundError } from './store-errors.ts'
 import type { Store } from './store.ts'
-
-const storeLockDefaults = Object.freeze({
-  /** How long a dead holder is waited for. */
-  ttlSeconds: 15,
-  /** The interval at which a living holder renews the lock. */
-  renewMs: 5_000,
-})
+import { storeLockDefaults } from './limits-table.ts'
 
 /**
  * Waits until no other process on this store holds the lock, then holds it until disposed. The lock

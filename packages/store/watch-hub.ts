@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '@skerry/base'
-import type { StoreLimits } from './store-limits.ts'
 import { SlowWatcherError, type StoreEvent, type WatchBatch } from './store.ts'
+import { type StoreLimits } from './limits-table.ts'
 
 export interface SubscribeOptions {
   prefix: string

@@ -1,7 +1,7 @@
 import type { LogRow } from './sqlite-log.ts'
 import { ValueTooLargeError } from './store-errors.ts'
-import type { StoreLimits } from './store-limits.ts'
 import type { Entry, StoreEvent, Write, WriteResult } from './store.ts'
+import { type StoreLimits } from './limits-table.ts'
 
 export type WritePlan =
   | { readonly row: LogRow; readonly event: StoreEvent; readonly result: WriteResult }

@@ -11,7 +11,7 @@ import { memoryLinks } from './testing/memory-link.ts'
 import { createTunnelScene, type TunnelScene } from './testing/tunnel-scene.ts'
 import { Multiplexer } from './session/multiplexer.ts'
 import { dialTunnel } from './agent/tunnel-agent.ts'
-import { validateTunnelLimits } from './frame/tunnel-limits.ts'
+import { validateTunnelLimits } from './frame/validate-tunnel-limits.ts'
 
 const silentEvents = { onGoAway: () => undefined, onFault: () => undefined }
 const never = new AbortController().signal

@@ -13,11 +13,16 @@ export {
   type TunnelAgentState,
 } from './agent/tunnel-agent.ts'
 export type { HubReplica } from './agent/open-tunnels.ts'
+export {
+  carrierLimits,
+  trafficBounds,
+  tunnelLimitDefaults,
+  type TunnelLimits,
+} from './limits-table.ts'
 export { type AgentSession, type Classify, type TunnelHandler } from './session/agent-session.ts'
 export { type TunnelSession, type TunnelTraffic } from './session/hub-session.ts'
 export {
   defaultTrafficRules,
-  trafficBounds,
   trafficClasses,
   type TrafficClass,
   type TrafficRate,
@@ -45,8 +50,7 @@ export {
 } from './frame/tunnel-message.ts'
 export { BadMessageError } from './frame/tunnel-headers.ts'
 export { joinStreams } from './session/join-streams.ts'
-export { carrierLimits, carrierPath } from './carrier/carrier-limits.ts'
+export { carrierPath } from './carrier/carrier-path.ts'
 export { CarrierRefusal, createCarrierServer } from './carrier/carrier-server.ts'
 export { connectByCarrier } from './carrier/connect-by-carrier.ts'
 export type { TunnelTls } from './frame/tunnel-link.ts'
-export { tunnelLimitDefaults, type TunnelLimits } from './frame/tunnel-limits.ts'

@@ -10,7 +10,7 @@ import {
   parseTrafficRules,
   type TrafficRules,
 } from './traffic/traffic-rules.ts'
-import { validateTunnelLimits } from './frame/tunnel-limits.ts'
+import { validateTunnelLimits } from './frame/validate-tunnel-limits.ts'
 import type { TunnelBody, TunnelRequest } from './frame/tunnel-message.ts'
 
 const never = new AbortController().signal

@@ -5,9 +5,9 @@ import { test } from 'node:test'
 import type { TunnelHandler } from './session/agent-session.ts'
 import { createTunnelScene } from './testing/tunnel-scene.ts'
 import { BadMessageError } from './frame/tunnel-headers.ts'
-import { tunnelLimitDefaults } from './frame/tunnel-limits.ts'
 import { isSwitched, TunnelBusyError, TunnelClosedError } from './frame/tunnel-message.ts'
 import type { TunnelBody, TunnelRequest, TunnelResponse } from './frame/tunnel-message.ts'
+import { tunnelLimitDefaults } from './limits-table.ts'
 
 const never = new AbortController().signal
 const megabyte = Buffer.alloc(1_000_000, 'tunnel')

@@ -49,4 +49,25 @@ export const virtualClusterBounds = Object.freeze({
     /** Deeper than any kind nests. Values below this depth stay as they are. */
     depthMax: 200,
   }),
+  namespaceRule: Object.freeze({
+    namespaceCharsMax: 63,
+  }),
+})
+
+export const viewLimits = Object.freeze({
+  /** The limit of a request; API servers accept no more. */
+  requestBytesMax: 3 * 1024 * 1024,
+  /** The limit of an answer, which is whole in memory while it is rewritten. */
+  answerBytesMax: 64 * 1024 * 1024,
+  /** The number of answers above the next bound that may be in memory at the same time. */
+  longAnswersMax: 2,
+  smallAnswerBytes: 1024 * 1024,
+  /** The limit of an answer about one object. */
+  objectBytesMax: 8 * 1024 * 1024,
+  /** Upstream's own bound: compressing smaller answers is not worth the time. */
+  compressedBytesMin: 128 * 1024,
+  /** The number of attempts at a patch while other clients write the same object. */
+  patchAttemptsMax: 5,
+  /** The number of concurrent questions to the edge for one request. */
+  questionsMax: 8,
 })

@@ -36,7 +36,7 @@ export function reachControlPlane(
 
 const late = 'it is too busy to answer in time; try again'
 
-/** Reports whether the signal is an expired AbortSignal.timeout(). */
+/** Reports whether the signal is one of AbortSignal.timeout that has expired. */
 function isTimeout({ reason }: AbortSignal): boolean {
   return reason instanceof DOMException && reason.name === 'TimeoutError'
 }

@@ -10,6 +10,7 @@ import {
   type Metrics,
 } from '@skerry/base'
 import { codeOf } from '../runtime/data-directory.ts'
+import { agentBounds } from './limits-table.ts'
 
 export interface MetricsServer extends AsyncDisposable {
   readonly port: number
@@ -20,9 +21,7 @@ export interface MetricsAddress {
   readonly port: number
 }
 
-/** Clients are scrapers; excess connections are cut off. */
-const connectionsMax = 32
-const requestMs = 5_000
+const { connectionsMax, requestMs } = agentBounds.agentMetricsServer
 
 /** Serves `/metrics` over plain HTTP, as kube-proxy does: any client that reaches the address may read them. */
 export async function openMetricsServer(

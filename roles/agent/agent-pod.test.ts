@@ -78,9 +78,7 @@ function startPod(fleet: TestHub, { directory, token, caHash, api }: PodOptions)
       hub: fleet.url,
       clusterName: 'edge',
       // The manifest sets this token file, even if the Secret has been deleted since.
-      tokenFile: join(fleet.directory, 'no-token'),
-      tokenText: token,
-      caHash,
+      enrolment: { tokenFile: join(fleet.directory, 'no-token'), tokenText: token, caHash },
       api,
       policy: { groups: ['staff'], deniedGroups: ['system:masters'] },
       identitySecret: 'skerry-agent/skerry-agent-identity',

@@ -34,10 +34,13 @@ export async function runAgentPod(options: AgentPodOptions, context: RoleContext
   await runAgent(
     {
       ...options,
-      ...(kept ? { onIdentity: (identity) => kept.keep(identity) } : {}),
-      onOpen(count) {
-        tunnels.count = count
-        options.onOpen?.(count)
+      listeners: {
+        ...options.listeners,
+        ...(kept ? { onIdentity: (identity) => kept.keep(identity) } : {}),
+        onOpen(count) {
+          tunnels.count = count
+          options.listeners?.onOpen?.(count)
+        },
       },
     },
     context,

@@ -12,7 +12,7 @@ import {
   createApiForwarder,
   runClusterReporter,
 } from '@skerry/cluster-agent'
-import type { ClusterSpec } from '@skerry/fleet-kinds'
+import type { AgentPlace } from '@skerry/fleet-kinds'
 import {
   agentHeaders,
   classifyRequest,
@@ -41,18 +41,13 @@ export interface AgentOptions extends WayToApiOptions {
   /** The hub's URL, https://host:port. */
   hub: string
   clusterName: string
-  tokenFile: string | undefined
-  tokenText: string | undefined
-  caHash: string | undefined
+  enrolment: AgentEnrolment
   /** The cluster's own API server, with the agent's credentials. */
   api: HttpsTransportConfig
   /** Connects to the hub. If omitted, over TCP. */
   connect?: Connect
-  place?: Pick<ClusterSpec, 'provider' | 'region' | 'zones'>
-  labels?: Readonly<Record<string, string>>
-  onTunnel?: (state: TunnelAgentState) => void
-  /** Called with the number of open tunnels whenever it changes. */
-  onOpen?: (count: number) => void
+  place?: AgentPlace
+  listeners?: AgentListeners
   /** The users whom it may impersonate in its cluster. If omitted, everybody whom the hub names. */
   policy?: ImpersonationPolicy
   /** Whether to apply the hub's Works for this cluster. If omitted, they are ignored. */
@@ -61,6 +56,19 @@ export interface AgentOptions extends WayToApiOptions {
   hasVirtualClusters?: boolean | undefined
   /** The Secret that keeps their identities, as `namespace/name`. If omitted, only the data directory does. */
   identitySecret?: string
+}
+
+/** The proof that an agent may register; it needs none if it has an identity. */
+export interface AgentEnrolment {
+  readonly tokenFile: string | undefined
+  readonly tokenText: string | undefined
+  readonly caHash: string | undefined
+}
+
+export interface AgentListeners {
+  onTunnel?: (state: TunnelAgentState) => void
+  /** Called with the number of open tunnels whenever it changes. */
+  onOpen?: (count: number) => void
   /**
    * Receives the views and returns a task that runs with the agent, to set its virtual clusters. If omitted,
    * there are none.
@@ -71,14 +79,15 @@ export interface AgentOptions extends WayToApiOptions {
 }
 
 /** Registers the cluster with the hub and serves its API there, until the signal aborts. */
-export async function runAgent(asked: AgentOptions, context: RoleContext): Promise<void> {
-  const options = withClockCheck(asked, context)
+export async function runAgent(options: AgentOptions, context: RoleContext): Promise<void> {
+  const { onTunnel } = withClockCheck({ hub: options.hub, ...options.listeners }, context)
+  const { onOpen, onViews, onIdentity } = options.listeners ?? {}
   const { clock, random, log, onBytes } = context
   const userAgent = `skerry/${version} (agent)`
   using localTransport = createHttpsTransport(options.api, { clock })
   const local = createCluster(localTransport, { log, clock, userAgent })
   const readClusterId = (signal: AbortSignal) => clusterIdOf(local, signal)
-  const open = () => openAgentIdentity({ ...options, readClusterId }, context)
+  const open = () => openAgentIdentity({ ...options, ...options.enrolment, readClusterId }, context)
   const identity = await untilRegistered(options.hub, open, context)
   using hubTransport = createHttpsTransport(identity.transport, { clock })
   const metrics = createAgentMetrics(context.metrics, clock)
@@ -90,21 +99,22 @@ export async function runAgent(asked: AgentOptions, context: RoleContext): Promi
   const each = identitiesOf(options, { local, parent: identity }, context)
   const identityOf = each?.identityOf ?? (() => ({ hub }))
   const { views, virtual, tasks } = await openVirtual(
-    options,
+    { ...options, ...(onViews ? { onViews } : {}) },
     { hub, local, observer, identityOf, isFollowed: true },
     context,
   )
   const handler = wayToApi(options, { forwarder, local, views, metrics }, context)
-  const { clusterName: name, place, labels } = options
+  const { clusterName: name } = options
+  const { labels, ...place } = options.place ?? {}
   const reporting = {
     name,
-    ...(place ? { place } : {}),
+    place,
     ...(labels ? { labels } : {}),
     appliesWorks: options.appliesWorks === true,
   }
   await runAll(context.signal, [
     (scope) => identity.client.run(scope),
-    ...(options.onIdentity ? [options.onIdentity(identity)] : []),
+    ...(onIdentity ? [onIdentity(identity)] : []),
     ...(each ? [each.run] : []),
     (scope) => observer.run(scope),
     ...tasks,
@@ -118,10 +128,10 @@ export async function runAgent(asked: AgentOptions, context: RoleContext): Promi
       runTunnelAgent(
         {
           endpoint: (held) => endpointOf(options, identity, held),
-          ...(options.onOpen ? { onOpen: options.onOpen } : {}),
+          ...(onOpen ? { onOpen } : {}),
           onState(state) {
             metrics.onTunnel(state)
-            options.onTunnel?.(state)
+            onTunnel(state)
           },
         },
         (onReplica) => withReplicaNotices(handler, onReplica),

@@ -17,6 +17,7 @@ import type { RoleContext } from '../runtime/role-context.ts'
 import { version } from '../runtime/version.ts'
 import type { AgentIdentity } from './agent-identity.ts'
 import { createIdentitySecret, type IdentitySecret } from './identity-secret.ts'
+import { agentBounds } from './limits-table.ts'
 
 /** A virtual cluster that requests its identity. */
 export interface AskingChild {
@@ -54,8 +55,7 @@ export interface ChildIdentities {
   readonly run: Task
 }
 
-/** The number of identities that may be requested at the same time. */
-const openingMax = 16
+const { openingMax } = agentBounds.childIdentities
 
 /**
  * Creates the identities of the virtual clusters at the control plane: each has its own certificate, which

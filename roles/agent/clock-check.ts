@@ -1,15 +1,9 @@
 import { request } from 'node:https'
 import type { Clock, Logger } from '@skerry/base'
 import type { TunnelAgentState } from '@skerry/tunnel'
+import { agentBounds } from './limits-table.ts'
 
-/**
- * The largest harmless difference, because certificates begin five minutes before they are issued, in
- * milliseconds.
- */
-const differenceMsMax = 300_000
-/** An agent tries every few seconds; its clock need not be looked at as often. */
-const lookMs = 60_000
-const answerMsMax = 10_000
+const { differenceMsMax, lookMs, answerMsMax } = agentBounds.clockCheck
 
 export interface ClockCheck {
   /** Checks whether the time may be the reason for a failed request to the hub, and logs it then. */

@@ -27,13 +27,10 @@ import { untilRegistered } from './until-registered.ts'
 type Shared =
   | 'directory'
   | 'clusterName'
-  | 'tokenFile'
-  | 'tokenText'
-  | 'caHash'
+  | 'enrolment'
   | 'api'
   | 'connect'
   | 'place'
-  | 'labels'
   | 'hasVirtualClusters'
   | 'identitySecret'
   | 'probePort'
@@ -55,7 +52,8 @@ export async function runKarmadaAgent(
   context: RoleContext,
 ): Promise<void> {
   const { clock, random, log } = context
-  const { karmada, clusterName: name, place, labels, probePort, metricsAddress } = options
+  const { karmada, clusterName: name, probePort, metricsAddress } = options
+  const { labels, ...place } = options.place ?? {}
   const told = { isReported: false }
   await using _probes =
     probePort === undefined ? undefined : await openProbes(probePort, () => told.isReported, log)
@@ -82,7 +80,7 @@ export async function runKarmadaAgent(
   )
   const reporting = {
     name,
-    ...(place ? { place } : {}),
+    place,
     ...(labels ? { labels } : {}),
     onRound(round: ReportedRound) {
       told.isReported = round.cluster !== undefined
@@ -118,7 +116,7 @@ function identitiesOf(
   const { karmada, hasVirtualClusters } = options
   if (hasVirtualClusters !== true || 'transport' in karmada) return undefined
   const readClusterId = (signal: AbortSignal) => clusterIdOf(parts.local, signal)
-  const asked = { ...options, server: karmada.server, readClusterId }
+  const asked = { ...options, ...options.enrolment, server: karmada.server, readClusterId }
   return createKarmadaIdentities(asked, parts, context)
 }
 
@@ -130,6 +128,6 @@ async function ownIdentity(
   const { karmada } = options
   if ('transport' in karmada) return undefined
   const readClusterId = (signal: AbortSignal) => clusterIdOf(local, signal)
-  const asked = { ...options, server: karmada.server, readClusterId }
+  const asked = { ...options, ...options.enrolment, server: karmada.server, readClusterId }
   return untilRegistered(karmada.server, () => openKarmadaIdentity(asked, context), context)
 }

@@ -12,14 +12,14 @@ import {
   type ChildIdentities,
 } from './child-identities.ts'
 import { openKarmadaIdentity, type KarmadaIdentityOptions } from './karmada-identity.ts'
+import { agentBounds } from './limits-table.ts'
 
 export interface KarmadaIdentitiesOptions extends KarmadaIdentityOptions {
   /** The Secret that keeps the whole cluster's identity and those of its virtual clusters. */
   identitySecret?: string | undefined
 }
 
-/** A token that has run out is not tried again with each request; another one is found within this. */
-const retryMs = 15_000
+const { retryMs } = agentBounds.karmadaIdentities
 
 /**
  * Creates the agent's identities at Karmada, one for each virtual cluster: there each registers on its own

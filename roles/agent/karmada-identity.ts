@@ -31,6 +31,7 @@ import { pendingKey } from '../runtime/pending-key.ts'
 import type { RoleContext } from '../runtime/role-context.ts'
 import { version } from '../runtime/version.ts'
 import type { AgentIdentity } from './agent-identity.ts'
+import { agentBounds } from './limits-table.ts'
 
 export interface KarmadaIdentityOptions {
   /** The directory of the certificate, the key and Karmada's authority. */
@@ -50,11 +51,7 @@ export interface KarmadaIdentityOptions {
   connect?: Connect
 }
 
-/**
- * The lifetime of the certificate that writes the agent's rights, in seconds; API servers issue no shorter
- * ones.
- */
-const generatorSeconds = 600
+const { generatorSeconds } = agentBounds.karmadaIdentity
 
 /**
  * Opens the identity of this cluster's agent at Karmada: from disk if an earlier start left it, otherwise by

@@ -2,14 +2,13 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { ExpectedError, exitCodes, lastCatch, type Logger } from '@skerry/base'
 import { codeOf } from '../runtime/data-directory.ts'
+import { agentBounds } from './limits-table.ts'
 
 export interface ProbeServer extends AsyncDisposable {
   readonly port: number
 }
 
-/** Clients are kubelets; excess connections are cut off. */
-const connectionsMax = 32
-const requestMs = 5_000
+const { connectionsMax, requestMs } = agentBounds.probeServer
 
 /**
  * Serves `/livez`, which succeeds while the process runs, and `/readyz`, which succeeds while it is ready;

@@ -23,6 +23,7 @@ import {
   type AskingChild,
   type ChildIdentities,
 } from './child-identities.ts'
+import { agentBounds } from './limits-table.ts'
 
 export interface VirtualIdentitiesOptions {
   /** The directory of the whole cluster's own identity; those of its virtual clusters are in folders below. */
@@ -32,8 +33,7 @@ export interface VirtualIdentitiesOptions {
   readonly identitySecret?: string | undefined
 }
 
-/** A hub that is away, or does not take one, is not asked again with each request. */
-const retryMs = 5_000
+const { retryMs } = agentBounds.virtualIdentities
 
 /**
  * Creates the identities of the virtual clusters at our hub. The whole cluster's agent requests each first

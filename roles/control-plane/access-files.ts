@@ -18,12 +18,13 @@ import { readFileIfPresent, secretMode, writeFileDurably } from '@skerry/bootstr
 import type { Store } from '@skerry/store'
 import { readText, wrongUse } from '../runtime/read-config-file.ts'
 import type { RoleContext } from '../runtime/role-context.ts'
-import type { AccessFlags } from './access-options.ts'
+import type { AccessOptions, EncryptionOptions, OidcOptions } from './access-options.ts'
 import type { AccessWebhooks } from './access-webhooks.ts'
 import { encryptionConfigOf, fileHash } from './encryption-keys.ts'
 import { lookAfter } from './key-plugins.ts'
 import { openAudit } from './open-audit.ts'
 import { requireReadable } from './readable-secrets.ts'
+import { controlPlaneBounds } from './limits-table.ts'
 
 /** The content of a control plane's configuration files, kept current while it runs. */
 export interface AccessFiles extends AsyncDisposable {
@@ -32,41 +33,40 @@ export interface AccessFiles extends AsyncDisposable {
   readonly enabledPlugins: readonly string[]
   readonly webhooks?: AccessWebhooks
   readonly auditTrail?: AuditTrail
-  /** Adds encryption between the server and its store. */
-  encrypted(store: Store): EncryptedStore
+  /** The store with encryption between it and the server. */
+  readonly store: EncryptedStore
   /** Throws an error about plugins that hold keys. If omitted, there are no such plugins. */
   readonly checkKeyPlugins?: () => Promise<void>
   /** Follows the files; `onKeys` is called when other values may have become readable. */
   follow(onKeys: () => Promise<void>): readonly Task[]
 }
 
-/** The interval at which files are checked, in milliseconds. */
-const lookMs = 5_000
+const { lookMs } = controlPlaneBounds.accessFiles
 
 /** Reads and checks everything before anything runs. Throws ExpectedError. */
 export async function openAccessFiles(
   directory: string,
-  flags: AccessFlags,
+  options: AccessOptions,
   context: RoleContext,
-  inner?: Store,
+  inner: Store,
 ): Promise<AccessFiles> {
   await using stack = new AsyncDisposableStack()
   const { clock, log, metrics } = context
-  const keys = await openKeys(directory, flags, { context, store: inner })
+  const keys = await openKeys(directory, options.encryption ?? {}, { context, store: inner })
   const plugins = stack.use(await lookAfter(keys.plan))
-  const users = await openUsers(flags)
+  const users = await openUsers(options)
   const configuredUsers = users && createConfiguredUsers(users.config, clock)
-  const tokenFile = flags.tokenAuthFile && (await readText(flags.tokenAuthFile))
-  const webhooks = await openWebhooks(flags, { context, stack })
-  const enabledPlugins = pluginNames(flags.enableAdmissionPlugins)
-  const audit = stack.use(await openAudit(directory, flags, context))
+  const tokenFile = options.tokenAuthFile && (await readText(options.tokenAuthFile))
+  const webhooks = await openWebhooks(options, { context, stack })
+  const enabledPlugins = pluginNames(options.enableAdmissionPlugins)
+  const audit = stack.use(await openAudit(directory, options.audit ?? {}, context))
   const info = metrics.gauge(
     'apiserver_encryption_config_controller_last_config_info',
     'The encryption configuration that is in use, by the hash of its file.',
     ['hash'],
   )
   info.set({ hash: fileHash(keys.text) }, 1)
-  let store: EncryptedStore | undefined
+  const store = createEncryptedStore(inner, keys.plan)
   const owned = stack.move()
   return {
     ...(configuredUsers ? { configuredUsers } : {}),
@@ -74,16 +74,16 @@ export async function openAccessFiles(
     enabledPlugins,
     ...(webhooks ? { webhooks } : {}),
     ...(audit.trail ? { auditTrail: audit.trail } : {}),
-    encrypted: (below) => (store = createEncryptedStore(below, keys.plan)),
+    store,
     ...(keys.plan.isRemote ? { checkKeyPlugins: plugins.check } : {}),
     follow: (onKeys) => [
-      plugins.reportTo(onKeys),
+      (signal) => plugins.follow(onKeys, signal),
       (signal) =>
         followFile(
           { ...keys, lookMs },
           async (text) => {
             const next = await readEncryptionConfig(text, context)
-            await plugins.replace(next, () => store?.setPlan(next))
+            await plugins.replace(next, () => store.setPlan(next))
             await onKeys()
             info.reset()
             info.set({ hash: fileHash(text) }, 1)
@@ -124,23 +124,23 @@ function followUsers(
 
 /** Imported only if webhooks are configured: their conditions are expressions, whose code is large. */
 async function openWebhooks(
-  flags: AccessFlags,
+  options: AccessOptions,
   { context, stack }: { context: RoleContext; stack: AsyncDisposableStack },
 ): Promise<AccessWebhooks | undefined> {
-  const { authenticationTokenWebhookConfigFile, authorizationConfig } = flags
-  if ((authenticationTokenWebhookConfigFile ?? authorizationConfig) === undefined) return undefined
+  const { tokenWebhook, authorizationConfig } = options
+  if ((tokenWebhook?.configFile ?? authorizationConfig) === undefined) return undefined
   const { openAccessWebhooks } = await import('./access-webhooks.ts')
-  return stack.use(await openAccessWebhooks(flags, context))
+  return stack.use(await openAccessWebhooks(options, context))
 }
 
 /** Opens the encryption keys. A first start creates its own key: Secrets are encrypted by default. */
 async function openKeys(
   directory: string,
-  { encryptionProviderConfig, newEncryptionKey = false }: AccessFlags,
-  { context, store }: { context: RoleContext; store: Store | undefined },
+  { providerConfig, newKey = false }: EncryptionOptions,
+  { context, store }: { context: RoleContext; store: Store },
 ) {
-  const path = encryptionProviderConfig ?? ownKeysPath(directory)
-  if (encryptionProviderConfig !== undefined) {
+  const path = providerConfig ?? ownKeysPath(directory)
+  if (providerConfig !== undefined) {
     const text = await readText(path)
     return { path, text, plan: await readEncryptionConfig(text, context) }
   }
@@ -149,7 +149,7 @@ async function openKeys(
     found ?? encryptionConfigOf([{ name: 'key1', secret: randomBytes(32).toString('base64') }])
   const plan = await readOwnKeys(path, text, context)
   // This comes before a new key is written, because that would hide that the old one is missing.
-  if (store && !newEncryptionKey) {
+  if (!newKey) {
     await requireReadable(store, plan, { path, isFound: found !== undefined })
   }
   if (found === undefined) await writeFileDurably(path, text, secretMode)
@@ -179,31 +179,34 @@ interface UserFile {
   text: string
 }
 
-async function openUsers(flags: AccessFlags): Promise<UserFile | undefined> {
-  const { authenticationConfig: path, oidcIssuerUrl } = flags
-  if (path === undefined && oidcIssuerUrl === undefined) return undefined
+async function openUsers({
+  authenticationConfig: path,
+  oidc = {},
+}: AccessOptions): Promise<UserFile | undefined> {
+  const { issuerUrl } = oidc
+  if (path === undefined && issuerUrl === undefined) return undefined
   await loadExpressions()
-  if (path !== undefined && oidcIssuerUrl !== undefined) {
+  if (path !== undefined && issuerUrl !== undefined) {
     throw wrongUse('--authentication-config and --oidc-issuer-url exclude each other')
   }
   if (path !== undefined) {
     const text = await readText(path)
     return { config: readAuthenticationConfig(text), path, text }
   }
-  if (oidcIssuerUrl === undefined) return undefined
-  return { config: await configOfFlags({ ...flags, oidcIssuerUrl }), text: '' }
+  if (issuerUrl === undefined) return undefined
+  return { config: await configOfIssuer({ ...oidc, issuerUrl }), text: '' }
 }
 
-/** Returns what a file with one issuer would hold, from the flags. */
-async function configOfFlags(
-  flags: AccessFlags & { oidcIssuerUrl: string },
+/** Returns the content of a file with this issuer alone. */
+async function configOfIssuer(
+  oidc: OidcOptions & { issuerUrl: string },
 ): Promise<AuthenticationConfig> {
-  const { oidcIssuerUrl: url, oidcClientId, oidcUsernameClaim: claim = 'sub' } = flags
-  if (!oidcClientId) throw wrongUse('--oidc-issuer-url needs --oidc-client-id')
-  const ca = flags.oidcCaFile === undefined ? undefined : await readText(flags.oidcCaFile)
+  const { issuerUrl: url, clientId, usernameClaim: claim = 'sub' } = oidc
+  if (!clientId) throw wrongUse('--oidc-issuer-url needs --oidc-client-id')
+  const ca = oidc.caFile === undefined ? undefined : await readText(oidc.caFile)
   // Names that the issuer makes must not meet those of the cluster; mail addresses cannot.
   const prefixDefault = claim === 'email' ? '' : `${url}#`
-  const prefix = flags.oidcUsernamePrefix ?? prefixDefault
+  const prefix = oidc.usernamePrefix ?? prefixDefault
   const document = {
     apiVersion: 'apiserver.config.k8s.io/v1',
     kind: 'AuthenticationConfiguration',
@@ -211,16 +214,16 @@ async function configOfFlags(
       {
         issuer: {
           url,
-          audiences: [oidcClientId],
+          audiences: [clientId],
           ...(ca === undefined ? {} : { certificateAuthority: ca }),
         },
         claimMappings: {
           username: { claim, prefix: prefix === '-' ? '' : prefix },
-          ...(flags.oidcGroupsClaim
-            ? { groups: { claim: flags.oidcGroupsClaim, prefix: flags.oidcGroupsPrefix ?? '' } }
+          ...(oidc.groupsClaim
+            ? { groups: { claim: oidc.groupsClaim, prefix: oidc.groupsPrefix ?? '' } }
             : {}),
         },
-        claimValidationRules: (flags.oidcRequiredClaim ?? []).map((text) => {
+        claimValidationRules: (oidc.requiredClaim ?? []).map((text) => {
           const [name = '', ...value] = text.split('=')
           return { claim: name, requiredValue: value.join('=') }
         }),
@@ -228,6 +231,6 @@ async function configOfFlags(
     ],
   }
   const { jwt } = readAuthenticationConfig(JSON.stringify(document))
-  const signingAlgorithms = (flags.oidcSigningAlgs ?? 'RS256').split(',')
+  const signingAlgorithms = (oidc.signingAlgs ?? 'RS256').split(',')
   return { jwt: jwt.map((each) => ({ ...each, signingAlgorithms })) }
 }

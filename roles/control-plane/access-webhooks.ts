@@ -12,7 +12,7 @@ import {
 import type { Task } from '@skerry/base'
 import { readText, wrongUse } from '../runtime/read-config-file.ts'
 import type { RoleContext } from '../runtime/role-context.ts'
-import type { AccessFlags } from './access-options.ts'
+import type { AccessOptions, TokenWebhookOptions } from './access-options.ts'
 import { openWebhookTransport } from './webhook-transport.ts'
 
 /** The webhooks that authenticate and authorize users. */
@@ -26,12 +26,11 @@ export interface AccessWebhooks extends Disposable {
 const audiences = ['https://kubernetes.default.svc.cluster.local']
 
 export async function openAccessWebhooks(
-  flags: AccessFlags,
+  { tokenWebhook: asked = {}, authorizationConfig: path }: AccessOptions,
   context: RoleContext,
 ): Promise<AccessWebhooks> {
   using stack = new DisposableStack()
-  const tokenWebhook = await openTokenWebhook(flags, { context, stack })
-  const { authorizationConfig: path } = flags
+  const tokenWebhook = await openTokenWebhook(asked, { context, stack })
   const text = path === undefined ? '' : await readText(path)
   const configuredAuthorizers =
     path === undefined
@@ -39,7 +38,7 @@ export async function openAccessWebhooks(
       : stack.use(
           await createConfiguredAuthorizers(readAuthorizationConfig(text), {
             ...context,
-            open: openWebhookTransport,
+            open: (named) => openWebhookTransport(named, context),
           }),
         )
   const owned = stack.move()
@@ -57,14 +56,9 @@ export async function openAccessWebhooks(
 }
 
 async function openTokenWebhook(
-  flags: AccessFlags,
+  { configFile: path, cacheTtl: ttl = '2m', version = 'v1beta1' }: TokenWebhookOptions,
   { context, stack }: { context: RoleContext; stack: DisposableStack },
 ): Promise<TokenAuthenticator | undefined> {
-  const {
-    authenticationTokenWebhookConfigFile: path,
-    authenticationTokenWebhookCacheTtl: ttl = '2m',
-    authenticationTokenWebhookVersion: version = 'v1beta1',
-  } = flags
   if (path === undefined) return undefined
   const cacheMs = parseDurationMs(ttl)
   if (cacheMs === undefined || cacheMs < 0) {
@@ -73,7 +67,7 @@ async function openTokenWebhook(
   if (version !== 'v1' && version !== 'v1beta1') {
     throw wrongUse(`--authentication-token-webhook-version is v1 or v1beta1, not ${version}`)
   }
-  const transport = stack.use(await openWebhookTransport(path))
+  const transport = stack.use(await openWebhookTransport(path, context))
   const deps = { ...context, peer: 'authentication webhook' }
   const post = createPostReview(transport, accessWebhookLimits.tokenTimeoutMs, deps)
   return createTokenWebhook(post, { version, cacheMs, audiences }, context)

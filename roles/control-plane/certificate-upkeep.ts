@@ -10,6 +10,7 @@ import {
   type IssuerTime,
 } from '@skerry/bootstrap'
 import { validityOf } from '@skerry/pki'
+import { controlPlaneBounds } from './limits-table.ts'
 
 /** The newest certificates, and the listeners to newer ones. */
 export interface Renewal {
@@ -25,13 +26,7 @@ export interface CertificateUpkeep {
   readonly time: IssuerTime
 }
 
-/**
- * The interval at which certificates are checked, in milliseconds; they are also checked when the clock is
- * set.
- */
-const lookMs = 60_000
-/** The interval at which a lasting problem is logged again, in milliseconds. */
-const tellMs = 24 * 3_600_000
+const { lookMs, tellMs } = controlPlaneBounds.certificateUpkeep
 
 /** Keeps a control plane's certificates good while it serves. */
 export interface CertificateKeeper {

@@ -1,6 +1,6 @@
 import type { BackendDial, RequestTracing } from '@skerry/apiserver'
 import type { ClusterPki } from '@skerry/bootstrap'
-import type { AccessFlags } from './access-options.ts'
+import type { AccessOptions } from './access-options.ts'
 import type { FrontProxyOptions } from './front-proxy.ts'
 import type { ListeningOptions } from './listening-options.ts'
 import type { KindFlags } from './served-kinds.ts'
@@ -21,12 +21,7 @@ export interface ControlPlaneOptions {
   /** The built-in kinds to serve. If omitted, the stable versions. */
   served?: KindFlags
   /** Authentication, audit and encryption, by configuration files. */
-  access?: AccessFlags
-  /**
-   * The interval at which the rights of open watches and sessions are checked again. If omitted, never, as
-   * upstream.
-   */
-  accessCheckMs?: number
+  access?: AccessOptions
   /** Selects users whose trace context is trusted, in addition to upstream's. */
   trustsTraceOf?: NonNullable<RequestTracing['trusts']>
   /** Omitted on a hub, which has no nodes and whose services are templates. */

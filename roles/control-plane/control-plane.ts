@@ -140,8 +140,7 @@ async function openControlPlane<Plane extends OpenPlane>(
   const issuers = (): ReturnType<ConfiguredUsers['issuers']> =>
     files.configuredUsers?.issuers() ?? []
   const base = { store, pki, time, issuers, dial, context }
-  const encrypted = files.encrypted(store)
-  const deps = { store: encrypted, isStale: (key: string) => encrypted.isStale(key) }
+  const deps = { store: files.store, isStale: (key: string) => files.store.isStale(key) }
   const server = stack.use(
     await createApiServer(
       serverOptions(options, role, { base, renewal, frontProxies, files }),
@@ -207,7 +206,7 @@ function placeOf({ directory, store = {}, access }: ControlPlaneOptions): StoreP
     directory,
     isInEtcd: isInEtcd(store),
     newStore: store.newStore === true,
-    givesUpKeys: access?.newEncryptionKey === true,
+    givesUpKeys: access?.encryption?.newKey === true,
   }
 }
 

@@ -10,8 +10,9 @@ import {
 import type { Task } from '@skerry/base'
 import { readText, wrongUse } from '../runtime/read-config-file.ts'
 import type { RoleContext } from '../runtime/role-context.ts'
-import type { AccessFlags } from './access-options.ts'
+import type { AuditFileOptions, AuditOptions, AuditWebhookOptions } from './access-options.ts'
 import { openWebhookTransport } from './webhook-transport.ts'
+import { controlPlaneBounds } from './limits-table.ts'
 
 export interface Audit extends AsyncDisposable {
   /** If omitted, nothing is recorded. */
@@ -19,21 +20,21 @@ export interface Audit extends AsyncDisposable {
   readonly tasks: readonly Task[]
 }
 
-const bodyBytesMax = 1024 * 1024
+const { bodyBytesMax } = controlPlaneBounds.openAudit
 const dayMs = 86_400_000
 
 /** Opens the audit log: a file, a webhook, or both. Without a policy nothing is recorded. */
 export async function openAudit(
   directory: string,
-  flags: AccessFlags,
+  { policyFile, log: file = {}, webhook: called = {} }: AuditOptions,
   context: RoleContext,
 ): Promise<Audit> {
   await using stack = new AsyncDisposableStack()
-  if (flags.auditPolicyFile === undefined) return { tasks: [], ...ownedBy(stack) }
-  const policy = readAuditPolicy(await readText(flags.auditPolicyFile))
-  const webhook = await openWebhook(flags, { context, stack })
-  const hasFile = !webhook || flags.auditLogPath !== undefined
-  const log = hasFile && stack.use(await openLog(directory, flags, context))
+  if (policyFile === undefined) return { tasks: [], ...ownedBy(stack) }
+  const policy = readAuditPolicy(await readText(policyFile))
+  const webhook = await openWebhook(called, { context, stack })
+  const hasFile = !webhook || file.path !== undefined
+  const log = hasFile && stack.use(await openLog(directory, file, context))
   const write = (line: string): void => {
     if (log) log.write(line)
     webhook?.write(line)
@@ -50,22 +51,22 @@ function ownedBy(stack: AsyncDisposableStack): AsyncDisposable {
   return { [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
-function openLog(directory: string, flags: AccessFlags, { log, clock }: RoleContext) {
-  const { auditLogMaxage: days } = flags
+function openLog(directory: string, file: AuditFileOptions, { log, clock }: RoleContext) {
+  const { maxAgeDays: days } = file
   const options = {
-    fileBytesMax: (flags.auditLogMaxsize ?? 100) * 1024 * 1024,
-    filesMax: (flags.auditLogMaxbackup ?? 4) + 1,
+    fileBytesMax: (file.maxMegabytes ?? 100) * 1024 * 1024,
+    filesMax: (file.maxBackups ?? 4) + 1,
     ...(days ? { fileAgeMsMax: days * dayMs } : {}),
   }
-  const path = flags.auditLogPath ?? join(directory, 'audit-events.log')
+  const path = file.path ?? join(directory, 'audit-events.log')
   return openAuditLog(path, options, { log, clock })
 }
 
 async function openWebhook(
-  flags: AccessFlags,
+  options: AuditWebhookOptions,
   { context, stack }: { context: RoleContext; stack: AsyncDisposableStack },
 ) {
-  const { auditWebhookConfigFile: path, auditWebhookBatchMaxWait: wait = '30s' } = flags
+  const { configFile: path, batchMaxWait: wait = '30s' } = options
   if (path === undefined) return undefined
   const batchMs = parseDurationMs(wait)
   if (batchMs === undefined || batchMs < 0) {
@@ -78,11 +79,11 @@ async function openWebhook(
   return createAuditWebhook(
     {
       batchMs,
-      batchMax: flags.auditWebhookBatchMaxSize ?? 400,
-      bufferMax: flags.auditWebhookBatchBufferSize ?? 10_000,
+      batchMax: options.batchMaxSize ?? 400,
+      bufferMax: options.batchBufferSize ?? 10_000,
     },
     {
-      transport: stack.use(await openWebhookTransport(path)),
+      transport: stack.use(await openWebhookTransport(path, context)),
       clock,
       random,
       log,

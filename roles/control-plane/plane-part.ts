@@ -41,7 +41,7 @@ export interface PlanePart<Plane extends OpenPlane = OpenPlane> {
   /** Names and addresses that clients use, for the serving certificate. */
   readonly sans?: readonly string[]
   /** The message of a ComponentStatus for components that do not run in this process. */
-  readonly componentFaults?: ApiServerOptions['componentFaults']
+  readonly componentFaults?: NonNullable<ApiServerOptions['health']>['componentFaults']
   /** Kinds that the control plane serves in addition to the built-in ones. */
   kinds?(builtin: readonly Kind[]): Promise<readonly Kind[]> | readonly Kind[]
   routes?(plane: Plane): readonly Route[]

@@ -1,11 +1,11 @@
 import { isEncryptedValue, type EncryptionPlan } from '@skerry/apiserver'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import type { Store } from '@skerry/store'
+import { controlPlaneBounds } from './limits-table.ts'
 
 const objectsPrefix = '/registry/'
 const secretsPrefix = '/registry/core/secrets/'
-/** A key that opens none of so many Secrets is another store's key. */
-const sampleMax = 100
+const { sampleMax } = controlPlaneBounds.readableSecrets
 
 /**
  * A store needs the key that it was written with. Throws ExpectedError with the name of the file when not one

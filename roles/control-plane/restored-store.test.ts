@@ -41,7 +41,7 @@ test('a restored store starts with the key that belongs to it, and without it sa
       refused(`are not encrypted with the key in ${key}`),
     )
     await rm(key)
-    await startAndStop(next, { access: { newEncryptionKey: true } })
+    await startAndStop(next, { access: { encryption: { newKey: true } } })
     assert.ok((await readFile(key)).length > 0, 'who gives up the Secrets gets another key')
     await assert.rejects(
       startTestControlPlane(next),

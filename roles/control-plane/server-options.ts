@@ -48,10 +48,7 @@ export function serverOptions<Plane extends OpenPlane>(
   const usual = { ...usualAccess({ base, frontProxies, files }), serviceAccounts }
   return {
     kinds,
-    tls: tlsOf(pki, frontProxies),
-    address: bindAddress,
-    port,
-    proxies,
+    listening: { tls: tlsOf(pki, frontProxies), address: bindAddress, port, proxies },
     serving(server) {
       const { objects } = server
       const plane = open({ ...base, server, objects })
@@ -63,19 +60,23 @@ export function serverOptions<Plane extends OpenPlane>(
         routes: [...routes, ...issuerRoutes(serviceAccounts, `${tokenIssuer}/openid/v1/jwks`)],
       }
     },
-    ...(files.checkKeyPlugins ? { healthChecks: { 'kms-providers': files.checkKeyPlugins } } : {}),
-    componentFaults: Object.assign({}, ...parts.map((part) => part.componentFaults)),
+    health: {
+      ...(files.checkKeyPlugins ? { checks: { 'kms-providers': files.checkKeyPlugins } } : {}),
+      componentFaults: Object.assign({}, ...parts.map((part) => part.componentFaults)),
+    },
     ...(options.nodes ? { services: servicesOf(options.nodes.serviceCidr) } : {}),
     aggregation: {
       identity: () => renewal.current.frontProxyClient,
       ...(dial === undefined ? {} : { dial }),
     },
     version: { gitVersion: `v1.36.3+skerry-${version}` },
-    accessCheckMs: options.accessCheckMs,
-    auditTrail: files.auditTrail,
-    ...(context.tracer
-      ? { tracing: { tracer: context.tracer, trusts: options.trustsTraceOf } }
-      : {}),
+    accessCheckMs: options.access?.checkMs,
+    records: {
+      auditTrail: files.auditTrail,
+      ...(context.tracer
+        ? { tracing: { tracer: context.tracer, trusts: options.trustsTraceOf } }
+        : {}),
+    },
     hasFlowControl: true,
   }
 }

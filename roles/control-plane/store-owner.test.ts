@@ -84,7 +84,7 @@ test('objects without any keys are refused before other keys are made, unless th
     await assert.rejects(startTestControlPlane(path), refused(what))
     await assert.rejects(stat(join(path, 'pki')), { code: 'ENOENT' })
   }
-  await startAndStop(path, { access: { newEncryptionKey: true } })
+  await startAndStop(path, { access: { encryption: { newKey: true } } })
   await startAndStop(path)
 })
 

@@ -66,10 +66,11 @@ interface AgentPlace {
   readonly api: HttpsTransportConfig
 }
 
-function startAgent({ token, ...place }: AgentPlace): AsyncDisposable {
+function startAgent({ token, caHash, ...place }: AgentPlace): AsyncDisposable {
   const stop = linkedSignal(new AbortController().signal)
   const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
-  const options = { ...place, clusterName: 'edge', tokenFile: undefined, tokenText: token }
+  const enrolment = { tokenFile: undefined, tokenText: token, caHash }
+  const options = { ...place, clusterName: 'edge', enrolment }
   const running = runAgent(options, {
     ...deps,
     metrics: createMetrics(),

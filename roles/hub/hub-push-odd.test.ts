@@ -185,9 +185,17 @@ test(`odd events of a pushed cluster end their watch only (seed ${seed})`, async
     right.slice(0, -1),
   ]
   for (const line of [...odd, ...lines]) {
-    toUsers = says(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n${right}\n${line}\n`)
+    const answer = says(
+      `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n${right}\n${line}\n`,
+    )
+    const isRead = new AbortController()
+    toUsers = (connection, head, body) => {
+      connection.once('close', () => isRead.abort(new Error('The hub has read everything')))
+      answer(connection, head, body)
+      connection.end()
+    }
     const path = `${api.replace('/till', '')}?watch=1&timeoutSeconds=1&resourceVersion=1`
-    const scope = AbortSignal.timeout(30)
+    const scope = AbortSignal.any([isRead.signal, AbortSignal.timeout(60_000)])
     const reading = async () => {
       const request = { method: 'GET', path, headers: {} } as const
       return readBody((await user.send(request, scope)).body)

@@ -404,3 +404,13 @@ test('the metrics that are documented are those that hub and agent serve', async
   const later = (await ask(fleet, '/metrics')).text
   assert.match(later, /^skerry_hub_cluster_connected\{cluster="edge"\} 0$/m)
 })
+
+test('the metrics of a hub show the queues of its controllers', async () => {
+  await using fleet = await startTestHub()
+  const text = await until(async () => {
+    const { text: found } = await ask(fleet, '/metrics')
+    return /^workqueue_adds_total\{name="serviceaccount-controller"\} [1-9]/m.test(found) && found
+  }, soon())
+  assert.match(text, /^workqueue_depth\{name="namespace-controller"\} \d/m)
+  assert.match(text, /^workqueue_depth\{name="garbage-collector-controller"\} \d/m)
+})

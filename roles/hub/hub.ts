@@ -4,7 +4,7 @@ import { linkedSignal, runAll } from '@skerry/base'
 import { createCluster } from '@skerry/client'
 import { PushForwarders, pushPlans } from '@skerry/cluster-agent'
 import { createHubMetrics } from '@skerry/gateway'
-import type { AccessFlags } from '../control-plane/access-options.ts'
+import type { AccessOptions } from '../control-plane/access-options.ts'
 import { writeAdminKubeconfig } from '../control-plane/admin-kubeconfig.ts'
 import { startControlPlane, type ControlPlane } from '../control-plane/control-plane.ts'
 import type { ControlPlaneOptions } from '../control-plane/control-plane-options.ts'
@@ -41,16 +41,16 @@ import { virtualParents } from './parts/virtual-parents.ts'
 import type { RegistrationRules } from './registration/registration-rules.ts'
 import type { ProvisioningOptions } from './provisioning/program-for-machines.ts'
 import { wayToCluster } from './way-to-cluster.ts'
+import { hubBounds } from './limits-table.ts'
 
 export interface HubOptions {
   dataDir: string
   listening: ListeningOptions
   /** If it has etcd servers, the state is there, and several hubs on it form one. */
   store?: StoreOptions
-  access?: AccessFlags
+  /** Rights of open watches and sessions are checked every 10 s unless `checkMs` is set. */
+  access?: AccessOptions
   served?: KindFlags
-  /** The interval at which the hub checks whether open watches and sessions may continue. Default: every 10 s. */
-  accessCheckMs?: number
   /** The domain under which each cluster has its own host name. If omitted, clusters have paths only. */
   clusterDomain?: string | undefined
   registration?: RegistrationRules
@@ -162,8 +162,7 @@ function openHub(plane: OpenPlane, { forwarders, pushes, ...shared }: Shared): O
   return { ...plane, ...shared, cluster, planOf, way: wayToCluster(ways, context) }
 }
 
-/** A user who loses a right is out within this time. A look at 10,000 watches takes about a second. */
-const accessCheckMs = 10_000
+const { accessCheckMs } = hubBounds.hub
 
 function planeOptions(options: HubOptions): ControlPlaneOptions {
   const { listening, store = {}, access, served } = options
@@ -174,9 +173,8 @@ function planeOptions(options: HubOptions): ControlPlaneOptions {
     sans: ['localhost', '127.0.0.1', '::1', ...allHostAddresses()],
     store,
     replicas: isInEtcd(store) ? { keyFile: options.replicas?.replicaKeyFile } : undefined,
-    access,
+    access: { checkMs: accessCheckMs, ...access },
     served,
-    accessCheckMs: options.accessCheckMs ?? accessCheckMs,
   }
 }
 

@@ -48,20 +48,28 @@ export interface NodeOptions {
   nodeName: string
   nodeIp: string | undefined
   /** Used only for joining the first time; afterwards the node's own certificate is used. */
-  server: string | undefined
-  tokenFile: string | undefined
-  caHash: string | undefined
+  joining: JoiningOptions
   labels: Readonly<Record<string, string>>
-  /** Addresses that no service takes. */
-  reservedAddresses: readonly string[]
-  clusterCidr: string
-  serviceCidr: string
-  clusterDomain: string
+  network: NodeNetworkOptions
   kubeletPort: number
   /** The directory of archives that are imported at the start. */
   preloadDir: string
   /** Whether stopping the node ends its pods, too. */
   stopsPods: boolean
+}
+
+export interface JoiningOptions {
+  server: string | undefined
+  tokenFile: string | undefined
+  caHash: string | undefined
+}
+
+export interface NodeNetworkOptions {
+  clusterCidr: string
+  serviceCidr: string
+  clusterDomain: string
+  /** Addresses that no service takes. */
+  reservedAddresses: readonly string[]
 }
 
 /** Runs one node until the signal aborts; its pods continue unless requested otherwise. */
@@ -75,7 +83,7 @@ export async function runNode(options: NodeOptions, context: RoleContext): Promi
   await using runtime = dialContainerd(socket)
   const prepare = (): Promise<void> => prepareRuntime(options, { runtime, socket }, context)
   await prepare()
-  const identity = await openNodeIdentity(options, context)
+  const identity = await openNodeIdentity({ ...options, ...options.joining }, context)
   const cluster = clusterOf(identity, context)
   const parts: NodeParts = { options, nodeIp, cluster, runtime, identity }
   const policies = networkPolicies(options, { ...context, cluster })
@@ -161,19 +169,20 @@ function kubeletConfig({ options, nodeIp }: NodeParts): Parameters<typeof runKub
   return {
     nodeName: options.nodeName,
     nodeIps: [nodeIp],
-    clusterDns: [addressOf(options.serviceCidr, 10)],
-    clusterDomain: options.clusterDomain,
+    network: {
+      clusterDns: [addressOf(options.network.serviceCidr, 10)],
+      clusterDomain: options.network.clusterDomain,
+      cniConfDirectory: join(options.runDir, 'cni'),
+      cniPluginDirectory: cniPluginDirectory(options.dataDir),
+      podBridge: 'skerry0',
+    },
     dataDirectory: join(options.dataDir, 'kubelet'),
     runDirectory: join(options.runDir, 'kubelet'),
     logDirectory: join(options.dataDir, 'logs'),
-    cniConfDirectory: join(options.runDir, 'cni'),
-    cniPluginDirectory: cniPluginDirectory(options.dataDir),
-    podBridge: 'skerry0',
     staticPodDirectory: join(options.dataDir, 'manifests'),
-    port: options.kubeletPort,
-    labels: options.labels,
+    registration: { port: options.kubeletPort, labels: options.labels },
     stopsPodsOnExit: options.stopsPods,
-    imageDirectory: join(options.dataDir, 'containerd'),
+    images: { directory: join(options.dataDir, 'containerd') },
   }
 }
 
@@ -225,17 +234,17 @@ async function serviceNetwork(
   signal: AbortSignal,
 ): Promise<void> {
   const { options, nodeIp, cluster, podAddress, policies, health } = parts
-  const dnsAddress = addressOf(options.serviceCidr, 10)
+  const dnsAddress = addressOf(options.network.serviceCidr, 10)
   await runServiceNetwork(
     {
       nodeName: options.nodeName,
       nodeAddress: nodeIp,
-      clusterCidr: options.clusterCidr,
-      serviceCidr: options.serviceCidr,
+      clusterCidr: options.network.clusterCidr,
+      serviceCidr: options.network.serviceCidr,
       dnsAddress,
-      clusterDomain: options.clusterDomain,
+      clusterDomain: options.network.clusterDomain,
       resolvers: await nodeResolvers([dnsAddress]),
-      reservedAddresses: options.reservedAddresses,
+      reservedAddresses: options.network.reservedAddresses,
     },
     {
       ...context,

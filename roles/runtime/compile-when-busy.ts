@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import type { Clock } from '@skerry/base'
 import { busyMeter } from './busy-share.ts'
+import { runtimeBounds } from './limits-table.ts'
 
 /** The engine of this process; injected for tests. */
 export interface Compiler {
@@ -10,14 +11,7 @@ export interface Compiler {
   start(): void
 }
 
-const limits = Object.freeze({
-  /** The time of the start, which takes all of a small processor for some seconds, once. */
-  startingMs: 10_000,
-  lookMs: 2_000,
-  /** The work allowed without compilers: this share of the time, and this much in addition. */
-  idleShare: 0.05,
-  workMsMax: 1_000,
-})
+const limits = runtimeBounds.compileWhenBusy
 
 /** One of the flags in engine-flags.ts. */
 const withoutCompilers = '--no-opt'

@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import type { Clock } from '@skerry/base'
 import { busyMeter } from './busy-share.ts'
+import { runtimeBounds } from './limits-table.ts'
 
 /** The engine's counters and controls; injected for tests. */
 export interface Engine {
@@ -19,30 +20,7 @@ export interface Engine {
   growLittle(isOn: boolean): void
 }
 
-const limits = Object.freeze({
-  lookMs: 5_000,
-  /** A busier process is left alone, because its engine collects anyway. */
-  busyShareMax: 0.05,
-  /**
-   * The share of a process that always has a little to do, such as a hub of a hundred clusters: it is never
-   * calm, but has no burst either.
-   */
-  quietShareMax: 0.2,
-  quietLooksMin: 6,
-  /**
-   * Up to this size a collection takes a tenth of a second or two, for which a request may wait; more would
-   * take too long.
-   */
-  quietBytesMax: 192 * 1024 * 1024,
-  /**
-   * The growth since the last collection that triggers the next: this factor of what was used, plus this many
-   * bytes.
-   */
-  growthFactor: 1.2,
-  growthBytes: 8 * 1024 * 1024,
-  /** The growth of a calm process's heap from which it saves memory: a client is sending something large. */
-  burstBytes: 64 * 1024 * 1024,
-})
+const limits = runtimeBounds.returnMemory
 
 /**
  * Returns memory after a burst, when the engine would keep its garbage for minutes, because nothing asks for

@@ -1,6 +1,7 @@
 import { chmod, rm } from 'node:fs/promises'
 import { connect, createServer, type Socket } from 'node:net'
 import { ExpectedError, exitCodes, messageOf, type ExitCode } from '@skerry/base'
+import { runtimeBounds } from './limits-table.ts'
 
 /** The actions of a running site or hub that another process of its machine can request. */
 export interface RoleRequests {
@@ -14,7 +15,7 @@ export interface BackupResult {
   revision: number
 }
 
-const requestBytesMax = 4_096
+const { requestBytesMax } = runtimeBounds.roleSocket
 
 /** Any other request is the absolute path of a backup. */
 const renewalRequest = 'renew-certificates'

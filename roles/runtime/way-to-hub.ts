@@ -15,6 +15,7 @@ import {
 import { connectByCarrier, tunnelLimitDefaults } from '@skerry/tunnel'
 import type { RoleContext } from './role-context.ts'
 import type { WayFlags } from './way-options.ts'
+import { runtimeBounds } from './limits-table.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -39,11 +40,7 @@ export async function connectBy(
   return { connect }
 }
 
-/**
- * The time for the proxy to answer, including its own connection, in milliseconds; proxies that resolve a
- * name are slow.
- */
-const proxyAnswerMs = 15_000
+const { proxyAnswerMs } = runtimeBounds.wayToHub
 
 /**
  * Returns the way: direct, through a proxy, or through one that intercepts TLS. Throws ExpectedError with the

@@ -1,10 +1,6 @@
-/**
- * The bytes between two collections of the young generation. A buffer is small to the engine's young
- * generation, and large outside of it: long before that generation is full, 64 MiB of dead buffers make the
- * engine mark and sweep everything. Each byte of a tunnel leaves about three bytes of buffers behind: this is
- * well below.
- */
-const bytesBetween = 8 * 1024 * 1024
+import { runtimeBounds } from './limits-table.ts'
+
+const { bytesBetween } = runtimeBounds.youngBuffers
 
 /**
  * Returns a function that receives the number of bytes passing in short-lived buffers. Undefined if the

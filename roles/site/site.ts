@@ -3,7 +3,7 @@ import { createDirectDial, type UserInfo } from '@skerry/apiserver'
 import { runAll } from '@skerry/base'
 import { createCluster, createEventSink } from '@skerry/client'
 import { createInformerSet } from '@skerry/controller-runtime'
-import type { AccessFlags } from '../control-plane/access-options.ts'
+import type { AccessOptions } from '../control-plane/access-options.ts'
 import { writeAdminKubeconfig } from '../control-plane/admin-kubeconfig.ts'
 import { startControlPlane } from '../control-plane/control-plane.ts'
 import type { ControlPlaneOptions } from '../control-plane/control-plane-options.ts'
@@ -36,7 +36,7 @@ export interface SiteOptions {
   listening: ListeningOptions
   network: NetworkOptions
   store?: StoreOptions
-  access?: AccessFlags
+  access?: AccessOptions
   served?: KindFlags
   frontProxy?: FrontProxyOptions
   controllers?: ControllersOptions

@@ -9,6 +9,7 @@ import {
   type Random,
 } from '@skerry/base'
 import { programCommand } from '../runtime/program-command.ts'
+import { upBounds } from './limits-table.ts'
 
 export interface ChildRoleOptions {
   /** One of hub, site and node. */
@@ -31,11 +32,7 @@ export interface ChildRole {
   stop(): Promise<void>
 }
 
-/** The time for a role's orderly stop before it is killed, in milliseconds. */
-const stopGraceMs = 20_000
-
-/** A child that ran this long was healthy: its next death restarts the backoff. */
-const healthyMs = 60_000
+const { stopGraceMs, healthyMs, logTailChars } = upBounds.childRole
 
 /** Keeps a role running as a child process: restarts it with backoff until the signal aborts. */
 export function superviseRole(
@@ -98,8 +95,6 @@ async function firstFailure(options: ChildRoleOptions, cause: string): Promise<E
     said?.slice('skerry: '.length) ?? `Cannot start ${options.role}: it ended with ${cause}`
   return new ExpectedError(`${message} (log: ${options.logFile})`, exitCodes.failure)
 }
-
-const logTailChars = 16_384
 
 async function waitForEnd(child: ChildProcess, signal: AbortSignal): Promise<string> {
   const ended = new Promise<string>((resolve) => {

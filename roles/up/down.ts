@@ -2,6 +2,7 @@ import { ExpectedError, exitCodes, systemClock } from '@skerry/base'
 import { findInstallation } from './find-installation.ts'
 import { lockHolder } from './lock-file.ts'
 import { stopContainers } from './stop-containers.ts'
+import { upBounds } from './limits-table.ts'
 
 export interface DownOptions {
   dataDir: string
@@ -9,8 +10,7 @@ export interface DownOptions {
   stopsPods: boolean
 }
 
-const stopMsMax = 60_000
-const lookMs = 100
+const { stopMsMax, lookMs } = upBounds.down
 
 /** Stops hub, site and node in order. Pods go on, unless asked otherwise. True when something ran. */
 export async function runDown(options: DownOptions, signal: AbortSignal): Promise<boolean> {

@@ -1,3 +1,5 @@
+import { upBounds } from './limits-table.ts'
+
 /** Shows steps with their times: a line for each step that is redrawn on a terminal, plain lines elsewhere. */
 export interface Progress {
   /** Runs the step and shows its result, which appears after its name. */
@@ -11,7 +13,7 @@ export interface ProgressOutput {
   columns?: number
 }
 
-const redrawMs = 100
+const { redrawMs } = upBounds.progress
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 
 export function createProgress(output: ProgressOutput): Progress {

@@ -12,6 +12,7 @@ import { runDown } from './down.ts'
 import { readSettings } from './find-installation.ts'
 import { installationAt, type Installation, type UpSettings } from './installation.ts'
 import { stopContainers } from './stop-containers.ts'
+import { upBounds } from './limits-table.ts'
 
 const execute = promisify(execFile)
 
@@ -180,8 +181,7 @@ async function hasLink(name: string): Promise<boolean> {
   }
 }
 
-const cgroupTries = 50
-const cgroupWaitMs = 100
+const { cgroupWaitMs, cgroupTries } = upBounds.reset
 
 /** Removes cgroups: directories that only rmdir removes, from the leaves up, in every hierarchy. */
 async function removeCgroups(nodeName: string, signal: AbortSignal): Promise<void> {

@@ -10,6 +10,7 @@ import { version } from '../runtime/version.ts'
 import { findInstallation } from './find-installation.ts'
 import type { Installation, UpSettings } from './installation.ts'
 import { lockHolder } from './lock-file.ts'
+import { upBounds } from './limits-table.ts'
 
 /** One part that runs or should, and when that was last true. */
 export interface StatusLine {
@@ -28,7 +29,7 @@ export interface StatusReport {
   lines: StatusLine[]
 }
 
-const askMsMax = 3_000
+const { askMsMax } = upBounds.status
 
 /** Reports what runs now. Asks every part itself, and reports those that do not answer. */
 export async function readStatus(dataDir: string): Promise<StatusReport> {

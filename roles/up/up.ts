@@ -25,6 +25,7 @@ import { lockHolder, takeLock } from './lock-file.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { findMissingPrograms, installPrograms, packagesOf } from './system-packages.ts'
 import { writeUserKubeconfig } from './user-kubeconfig.ts'
+import { upBounds } from './limits-table.ts'
 
 export interface UpOptions extends UpSettings {
   dataDir: string
@@ -34,9 +35,7 @@ export interface UpOptions extends UpSettings {
   logLevel: LogLevel
 }
 
-/** The time until a role's first `ready`, in milliseconds; more is an error. */
-const readyMsMax = 60_000
-const nodeReadyMsMax = 120_000
+const { readyMsMax, nodeReadyMsMax } = upBounds.up
 
 /** Runs hub, site and node on this machine, and the tunnel between them, until the signal aborts. */
 export async function runUp(options: UpOptions, signal: AbortSignal): Promise<void> {
@@ -278,7 +277,7 @@ async function untilReady(
   role: ChildRole,
   tell: (text: string) => void,
   address: string,
-  msMax = readyMsMax,
+  msMax: number = readyMsMax,
 ): Promise<void> {
   const timeout = Promise.withResolvers<never>()
   const timer = setTimeout(

@@ -33,8 +33,8 @@ import type { ImpersonationPolicy } from '@skerry/membership'
 import { generateKeyPair, spkiHash, type Subject } from '@skerry/pki'
 import { administrator, startTestApiServer, type TestApiServer } from '../test-api-server.ts'
 import { createClusterToken } from '../../roles/admin/hub-join-token.ts'
-import { runAgent, type AgentOptions } from '../../roles/agent/agent.ts'
-import type { AccessFlags } from '../../roles/control-plane/access-options.ts'
+import { runAgent, type AgentListeners, type AgentOptions } from '../../roles/agent/agent.ts'
+import type { AccessOptions } from '../../roles/control-plane/access-options.ts'
 import type { EtcdFlags } from '../../roles/control-plane/etcd-options.ts'
 import { startHub, type Hub, type HubOptions } from '../../roles/hub/hub.ts'
 import type { LoginFlags } from '../../roles/hub/parts/login.ts'
@@ -75,7 +75,7 @@ export interface TestHubOptions {
   tracer?: Tracer
   /** Default: none. */
   log?: Logger
-  access?: AccessFlags
+  access?: AccessOptions
   login?: LoginFlags
   accessCheckMs?: number
   allowInspectedTls?: boolean
@@ -102,6 +102,8 @@ export async function startTestHub({
   push,
   pushPeriodMs,
   failover,
+  access,
+  accessCheckMs: checkMs,
   ...given
 }: TestHubOptions = {}): Promise<TestHub> {
   await using stack = new AsyncDisposableStack()
@@ -119,6 +121,7 @@ export async function startTestHub({
     carrier: { allowInspectedTls },
     push: { isOn: push, statusPeriodMs: pushPeriodMs },
     fleet: { failover },
+    access: { ...access, ...(checkMs === undefined ? {} : { checkMs }) },
   }
   const hub = stack.use(await startHub(options, context))
   const running = hub.run(stop.signal)
@@ -212,9 +215,9 @@ export interface TestAgentOptions {
   log?: Logger
   /** Connects to the hub. If omitted, over TCP. */
   connect?: AgentOptions['connect']
-  onOpen?: AgentOptions['onOpen']
+  onOpen?: AgentListeners['onOpen']
   /** Sets the virtual clusters for which it answers. If omitted, none. */
-  onViews?: AgentOptions['onViews']
+  onViews?: AgentListeners['onViews']
 }
 
 /** Registers with a fresh token and stays until disposed. */
@@ -233,23 +236,26 @@ export async function startTestAgent(
       directory,
       hub: options.hub ?? fleet.url,
       clusterName: options.name,
-      tokenFile: undefined,
-      tokenText: token === '' ? undefined : token,
-      caHash: spkiHash(fleet.caPem),
+      enrolment: {
+        tokenFile: undefined,
+        tokenText: token === '' ? undefined : token,
+        caHash: spkiHash(fleet.caPem),
+      },
       api: options.api,
       ...(options.policy ? { policy: options.policy } : {}),
       ...(options.connect ? { connect: options.connect } : {}),
-      ...(options.onOpen ? { onOpen: options.onOpen } : {}),
-      ...(options.onViews ? { onViews: options.onViews } : {}),
-      ...(options.place ? { place: options.place } : {}),
-      ...(options.labels ? { labels: options.labels } : {}),
+      place: { ...options.place, ...(options.labels ? { labels: options.labels } : {}) },
       ...(options.services ? { services: options.services } : {}),
       ...(options.ownAddresses ? { ownAddresses: options.ownAddresses } : {}),
       appliesWorks: options.appliesWorks,
       hasVirtualClusters: options.hasVirtualClusters,
-      onTunnel: (state) => {
-        if (state.state === 'waiting') refusals.push(state.reason)
-        if (state.state === 'connected') waiting.splice(0).forEach((resolve) => resolve())
+      listeners: {
+        ...(options.onOpen ? { onOpen: options.onOpen } : {}),
+        ...(options.onViews ? { onViews: options.onViews } : {}),
+        onTunnel: (state) => {
+          if (state.state === 'waiting') refusals.push(state.reason)
+          if (state.state === 'connected') waiting.splice(0).forEach((resolve) => resolve())
+        },
       },
     },
     { ...fleet.context, log: options.log ?? fleet.context.log, metrics, signal: stop.signal },

@@ -32,13 +32,15 @@ async function atKarmada(signal: AbortSignal, play: Play): Promise<void> {
   await using karmada = await startStoryKarmada()
   const { hub, url: server, caHash, directory } = karmada
   const home = join(directory, 'agent')
-  const byToken = { karmada: { server }, tokenText: karmada.createToken(), caHash }
+  const enrolment = { tokenFile: undefined, tokenText: karmada.createToken(), caHash }
+  const byToken = { karmada: { server }, enrolment }
   await withAgent({ ...byToken, directory: home }, signal, (edge) => play({ hub, edge }))
   assert.deepEqual(await readdir(join(home, 'clusters')), [])
   await untilNoRights(hub, `system:karmada:${parent}-`, signal)
   console.log('Karmada: of the virtual clusters no identity and no right is left')
   const { transport } = karmada
-  const given = { karmada: { transport }, tokenText: undefined, caHash: undefined }
+  const none = { tokenFile: undefined, tokenText: undefined, caHash: undefined }
+  const given = { karmada: { transport }, enrolment: none }
   await hub.resource(clusterResource).delete({ name: parent }, signal)
   await withAgent({ ...given, directory: join(directory, 'other') }, signal, async (edge) => {
     for (const step of [virtualStory.at(0), virtualStory.at(-1)]) {
@@ -48,7 +50,7 @@ async function atKarmada(signal: AbortSignal, play: Play): Promise<void> {
   console.log('Karmada: by an identity that somebody else has made they come and go, too')
 }
 
-type Given = Pick<KarmadaAgentOptions, 'karmada' | 'tokenText' | 'caHash' | 'directory'>
+type Given = Pick<KarmadaAgentOptions, 'karmada' | 'enrolment' | 'directory'>
 
 /** Plays on a separate edge cluster, with the agent that the program runs. */
 async function withAgent(
@@ -62,7 +64,6 @@ async function withAgent(
   const options: KarmadaAgentOptions = {
     ...given,
     clusterName: parent,
-    tokenFile: undefined,
     api: server.api,
     hasVirtualClusters: true,
   }

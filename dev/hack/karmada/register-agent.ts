@@ -43,9 +43,11 @@ export async function playRegister(): Promise<void> {
     directory: own,
     clusterName: name,
     karmada: { server: karmada.url },
-    tokenFile: undefined,
-    tokenText: karmada.createToken(),
-    caHash: karmada.caHash,
+    enrolment: {
+      tokenFile: undefined,
+      tokenText: karmada.createToken(),
+      caHash: karmada.caHash,
+    },
     api: { server: site.url, certificateAuthority: ca, credentials },
   }
   await play({ options, hub: karmada.hub, local }, signal)
@@ -75,8 +77,8 @@ async function play(stage: Stage, signal: AbortSignal): Promise<void> {
   }
   const path = join(options.directory, 'agent.crt')
   const first = await readFile(path, 'utf8')
-  const { tokenText: _used, caHash: _known, ...rest } = options
-  const registered = { ...rest, tokenText: undefined, caHash: undefined }
+  const none = { tokenFile: undefined, tokenText: undefined, caHash: undefined }
+  const registered = { ...options, enrolment: none }
   {
     // The agent runs 340 days later: Karmada's certificate is valid for a year, and the agent renews it
     // between 70 and 90 % of that.

@@ -28,7 +28,7 @@ export const mutants: readonly Mutant[] = [
   {
     proof: `a question about one's own rights is short`,
     test: 'packages/apiserver/hostile-bodies.test.ts',
-    file: 'packages/apiserver/contract/limits-table.ts',
+    file: 'packages/apiserver/limits-table.ts',
     find: 'selfReviewBytesMax: 64 * 1024,',
     replace: 'selfReviewBytesMax: 3 * 1024 * 1024,',
   },
@@ -130,21 +130,21 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'an object that could not be stored is refused with its limit, also by a dry run',
     test: 'packages/apiserver/hostile-bodies.test.ts',
-    file: 'packages/apiserver/contract/limits-table.ts',
+    file: 'packages/apiserver/limits-table.ts',
     find: 'objectBytesMax: 1.5 * 1024 * 1024,',
     replace: 'objectBytesMax: 15 * 1024 * 1024,',
   },
   {
     proof: 'a protobuf body of millions of fields is refused',
     test: 'packages/apiserver/hostile-bodies.test.ts',
-    file: 'packages/apiserver/contract/limits-table.ts',
+    file: 'packages/apiserver/limits-table.ts',
     find: 'fieldsMax: 300_000,',
     replace: 'fieldsMax: 300_000_000,',
   },
   {
     proof: 'a query of more parameters than anybody needs is refused',
     test: 'packages/apiserver/hostile-bodies.test.ts',
-    file: 'packages/apiserver/contract/limits-table.ts',
+    file: 'packages/apiserver/limits-table.ts',
     find: 'parametersMax: 1_000,',
     replace: 'parametersMax: 10_000,',
   },

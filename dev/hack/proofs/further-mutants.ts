@@ -251,8 +251,8 @@ export const mutants: readonly Mutant[] = [
     proof: 'a key that is added while it is held comes again after done, never at the same time',
     test: 'packages/controller-runtime/work-queue.test.ts',
     file: 'packages/controller-runtime/work-queue.ts',
-    find: 'if (this.#held.has(key)) {',
-    replace: `if (this.#held.has(key) && key === '') {`,
+    find: 'const isHeld = this.#held.has(key)',
+    replace: `const isHeld = this.#held.has(key) && key === ''`,
   },
   {
     proof: 'a person logs in by a browser, with PKCE, a state and a nonce that are new each time',

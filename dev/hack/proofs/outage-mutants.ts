@@ -122,8 +122,8 @@ export const mutants: readonly Mutant[] = [
       'each damaged file of a control plane is made again or refused in one line, and its keys are never replaced',
     test: 'roles/control-plane/damaged-data.test.ts',
     file: 'roles/control-plane/access-files.ts',
-    find: 'if (store && !newEncryptionKey) {',
-    replace: 'if (store && newEncryptionKey) {',
+    find: 'if (!newKey) {',
+    replace: 'if (newKey) {',
   },
   {
     proof:

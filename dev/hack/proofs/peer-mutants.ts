@@ -134,11 +134,11 @@ export const mutants: readonly Mutant[] = [
     proof: 'a plugin that answers oddly is unhealthy until it answers rightly',
     test: 'packages/apiserver/encryption/kms/odd-plugins.test.ts',
     file: 'packages/apiserver/encryption/kms/kms-transformer.ts',
-    find: `      await this.#look()
+    find: `      await this.#ask()
       this.#problem = undefined
 `,
-    replace: `      await this.#look()
-      this.#problem = this.#timer ? before : undefined
+    replace: `      await this.#ask()
+      this.#problem = before
 `,
   },
   {

@@ -107,6 +107,17 @@ export function isDiskFull`,
 export class RateLimit`,
   },
   {
+    proof: 'options are grouped by subject: no interface of them has more than 12 members',
+    test: 'tidy.test.ts',
+    file: 'roles/node/node.ts',
+    find: 'export interface NodeOptions {',
+    replace: `export interface NodeOptions {
+  server: string
+  tokenFile: string
+  caHash: string
+`,
+  },
+  {
     proof: 'no package reads argv, env or signals',
     test: 'tidy.test.ts',
     file: 'packages/base/message-of.ts',

@@ -122,7 +122,7 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'what is open to many clusters by way of another replica keeps nobody from the others',
     test: 'roles/hub/hub-replica-streams.test.ts',
-    file: 'packages/gateway/replicas/link-limits.ts',
+    file: 'packages/gateway/limits-table.ts',
     find: 'streamsMax: 2 * userStreamDefaults.inAll,',
     replace: 'streamsMax: 2 * userStreamDefaults.perCluster,',
   },

@@ -4,9 +4,8 @@ import type { Attributes, Authorizer, Decision } from '../contract/access.ts'
 import { BoundedCache } from '../authn/bounded-cache.ts'
 import type { AccessConditions } from './access-conditions.ts'
 import { accessQuestion } from './access-question.ts'
-import { accessWebhookLimits as limits } from './access-webhook-limits-table.ts'
+import { accessWebhookLimits as limits, apiServerBounds } from '../limits-table.ts'
 import type { PostReview } from './post-review.ts'
-import { apiServerBounds } from '../contract/limits-table.ts'
 
 export interface AccessWebhookOptions {
   readonly version: 'v1' | 'v1beta1'

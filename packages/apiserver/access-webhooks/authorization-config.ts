@@ -2,6 +2,7 @@ import { parseDurationMs } from '@skerry/api'
 import { configError, parseConfig, type ConfigOf } from '../config-file/config-shape.ts'
 import { FieldProblems } from '../config-file/field-problems.ts'
 import { conditionProblem } from './access-conditions.ts'
+import { apiServerBounds } from '../limits-table.ts'
 
 const kind = 'AuthorizationConfiguration'
 const webhookShape = {
@@ -44,8 +45,7 @@ export interface AccessWebhookConfig {
   readonly conditions: readonly string[]
 }
 
-const conditionsMax = 64
-const timeoutMsMax = 30_000
+const { conditionsMax, timeoutMsMax } = apiServerBounds.authorizationConfig
 
 /** Reads upstream's apiserver.config.k8s.io AuthorizationConfiguration. Throws ExpectedError. */
 export function readAuthorizationConfig(text: string): AuthorizerConfig[] {

@@ -7,7 +7,7 @@ import {
   type Random,
 } from '@skerry/base'
 import { readBody, type Transport } from '@skerry/client'
-import { accessWebhookLimits as limits } from './access-webhook-limits-table.ts'
+import { accessWebhookLimits as limits } from '../limits-table.ts'
 
 export interface PostJsonOptions {
   /** The timeout of all tries together. */

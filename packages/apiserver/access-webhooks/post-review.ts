@@ -2,9 +2,9 @@ import { checkFields } from '@skerry/bodies'
 import { isJsonObject, type JsonObject } from '@skerry/api'
 import { messageOf, type Clock, type Random } from '@skerry/base'
 import type { Transport } from '@skerry/client'
-import { accessWebhookLimits } from './access-webhook-limits-table.ts'
 import { postJson } from './post-json.ts'
 import { reviewSchemas } from './review-schema-table.ts'
+import { accessWebhookLimits } from '../limits-table.ts'
 
 /** Asks a webhook. Resolves with the `status` of the review in its answer. */
 export type PostReview = (review: JsonObject, signal: AbortSignal) => Promise<JsonObject>

@@ -4,7 +4,7 @@ import { asError, type Clock, type Logger } from '@skerry/base'
 import type { AuthenticatedUser } from '../contract/access.ts'
 import { BoundedCache } from '../authn/bounded-cache.ts'
 import { TokenError, type TokenAuthenticator } from '../authn/token-authenticator.ts'
-import { accessWebhookLimits as limits } from './access-webhook-limits-table.ts'
+import { accessWebhookLimits as limits } from '../limits-table.ts'
 import type { PostReview } from './post-review.ts'
 
 export interface TokenWebhookOptions {

@@ -16,7 +16,7 @@ import {
 import { namespaceOf } from './request-match.ts'
 import { reviewRequest, type ReviewSubject } from './admission-review.ts'
 import type { AuthorizerSession } from './authorizer-session.ts'
-import { policyLimits } from './policy-limits-table.ts'
+import { policyLimits } from '../limits-table.ts'
 
 /** The data that expressions about one request may read. */
 export interface ActivationInput {

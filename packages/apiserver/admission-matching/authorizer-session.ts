@@ -1,7 +1,7 @@
 import { messageOf } from '@skerry/base'
 import type { AccessCheck, CheckAnswers, CheckedDecision } from '@skerry/kinds'
 import type { Attributes, Authorizer, UserInfo } from '../contract/access.ts'
-import { apiServerBounds } from '../contract/limits-table.ts'
+import { apiServerBounds } from '../limits-table.ts'
 
 /**
  * Reports that an expression asked for a check whose answer is not known yet. The caller waits for

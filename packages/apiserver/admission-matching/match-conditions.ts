@@ -1,6 +1,6 @@
 import type { NamedExpression } from '@skerry/kinds'
 import { Activation, BudgetError, type ActivationInput } from './activation.ts'
-import { policyLimits } from './policy-limits-table.ts'
+import { policyLimits } from '../limits-table.ts'
 
 /** Reports a refusal: conditions failed, and the failure policy does not ignore that. */
 export type MatchResult =

@@ -2,9 +2,10 @@ import type { Pod, Toleration } from '@skerry/api'
 import type { AdmissionPlugin } from '../contract/admission.ts'
 import { typed } from '../contract/typed-objects.ts'
 import { isResource, wellKnown } from '../contract/well-known-resources.ts'
+import { apiServerBounds } from '../limits-table.ts'
 
 const taints: readonly string[] = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']
-const tolerationSeconds = 300
+const { tolerationSeconds } = apiServerBounds.defaultTolerationSeconds
 
 /** A pod stays five minutes on an unhealthy node, unless it specifies otherwise. */
 export function createDefaultTolerationSeconds(): AdmissionPlugin {

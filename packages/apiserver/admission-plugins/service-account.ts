@@ -14,7 +14,7 @@ import { mountableSecretsProblem } from './mountable-secrets.ts'
 import { nameSuffix } from './name-suffix.ts'
 import type { PluginDeps } from '../webhooks/plugin-deps.ts'
 import { refuse } from '../admission-matching/refusal.ts'
-import { apiServerBounds } from '../contract/limits-table.ts'
+import { apiServerBounds } from '../limits-table.ts'
 
 const volumePrefix = 'kube-api-access-'
 const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount'

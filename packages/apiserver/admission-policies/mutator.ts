@@ -13,8 +13,8 @@ import { CelRuntimeError, jsonOfValue, type CelValue } from '@skerry/cel'
 import { Activation, type ActivationInput } from '../admission-matching/activation.ts'
 import { applyConfiguration } from './apply-configuration.ts'
 import { misplacedTypes } from './misplaced-types.ts'
-import { policyLimits } from '../admission-matching/policy-limits-table.ts'
 import { compileConditions } from './validator.ts'
+import { policyLimits } from '../limits-table.ts'
 
 /** A mutating policy with its compiled expressions; those that failed to compile carry the reason. */
 export interface Mutator {

@@ -4,7 +4,7 @@ import { followResource } from '../cache/follow-resource.ts'
 import { resourceKey, type WatchCache } from '../cache/watch-cache.ts'
 import type { Objects } from '../contract/objects.ts'
 import { typed } from '../contract/typed-objects.ts'
-import { apiServerBounds } from '../contract/limits-table.ts'
+import { apiServerBounds } from '../limits-table.ts'
 
 export interface PolicyStatusDeps {
   readonly objects: Objects

@@ -6,14 +6,14 @@ import {
   type TypedSchema,
 } from '@skerry/kinds'
 import type { Kind, NamedRuleWithOperations, ValidatingAdmissionPolicy } from '@skerry/api'
+import { apiServerBounds } from '../limits-table.ts'
 
 export interface ExpressionWarning {
   readonly fieldRef: string
   readonly warning: string
 }
 
-/** Upstream's limit of kinds that one policy is checked against. */
-const kindsMax = 10
+const { kindsMax } = apiServerBounds.typeCheck
 
 /**
  * Lists expressions of a policy that do not fit the schemas of the resources it matches. They fail

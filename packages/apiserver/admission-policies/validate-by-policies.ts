@@ -7,10 +7,10 @@ import { matchRequest, namespaceOf } from '../admission-matching/request-match.t
 import { wellKnown } from '../contract/well-known-resources.ts'
 import { AuthorizerSession } from '../admission-matching/authorizer-session.ts'
 import { collectParams, ConfigurationError, findParamKind } from './collect-params.ts'
-import { policyLimits } from '../admission-matching/policy-limits-table.ts'
 import type { PolicyBinding } from './policy-source.ts'
 import type { ValidatingHook } from './validating-policies.ts'
 import { compileValidator, judge, type Judgement, type Validator } from './validator.ts'
+import { policyLimits } from '../limits-table.ts'
 
 const validators = new WeakMap<object, Validator>()
 

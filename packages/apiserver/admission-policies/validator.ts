@@ -14,7 +14,7 @@ import {
   type Evaluated,
 } from '../admission-matching/activation.ts'
 import { matchConditions } from '../admission-matching/match-conditions.ts'
-import { policyLimits } from '../admission-matching/policy-limits-table.ts'
+import { policyLimits } from '../limits-table.ts'
 
 /** A policy with its compiled expressions; those that failed to compile carry the reason. */
 export interface Validator {

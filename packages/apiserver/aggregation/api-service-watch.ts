@@ -16,7 +16,6 @@ import type { RegistryDeps } from '../registry/request-scope.ts'
 import { apiTime } from '../contract/status-answers.ts'
 import { getTyped, listTyped } from '../contract/typed-objects.ts'
 import { wellKnown } from '../contract/well-known-resources.ts'
-import { aggregationLimits } from './aggregation-limits-table.ts'
 import {
   localAvailability,
   unreachability,
@@ -31,6 +30,7 @@ import {
 } from './extension-server.ts'
 import { apiServices, definitions, registerLocalApis } from './local-registrations.ts'
 import { slicesOf } from './resolve-service.ts'
+import { aggregationLimits } from '../limits-table.ts'
 
 export interface ApiServiceWatchDeps {
   readonly registry: RegistryDeps

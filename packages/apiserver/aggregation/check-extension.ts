@@ -1,7 +1,6 @@
 import { messageOf } from '@skerry/base'
 import { isJsonObject } from '@skerry/api'
 import type { ApiResource } from '@skerry/discovery'
-import { aggregationLimits } from './aggregation-limits-table.ts'
 import { failedDiscovery, passedAvailability, type Availability } from './availability.ts'
 import {
   ExtensionServerError,
@@ -10,6 +9,7 @@ import {
 } from './extension-server.ts'
 import { hostPort } from '../http/connection-error-text.ts'
 import { readExtension } from './read-extension.ts'
+import { aggregationLimits } from '../limits-table.ts'
 
 export interface ExtensionCheck {
   readonly availability: Availability

@@ -11,7 +11,6 @@ import {
   type BackendRequest,
 } from '../subresources/backend/backend-request.ts'
 import { forwardedHeaders } from '../subresources/backend/forwarded-headers.ts'
-import { aggregationLimits } from './aggregation-limits-table.ts'
 import { hostPort, connectionErrorText } from '../http/connection-error-text.ts'
 import { identityHeaders, isIdentityHeader } from './proxy-headers.ts'
 import {
@@ -19,6 +18,7 @@ import {
   type ServiceEndpoint,
   type ServicePortReference,
 } from './resolve-service.ts'
+import { aggregationLimits } from '../limits-table.ts'
 
 /** The address of an extension server and how to verify it. */
 export interface ExtensionServer {

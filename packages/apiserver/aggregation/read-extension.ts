@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { peerHeadOf, withTimeout } from '@skerry/base'
 import type { UserInfo } from '../contract/access.ts'
-import { aggregationLimits } from './aggregation-limits-table.ts'
 import { callExtension, type ExtensionCallDeps, type ExtensionServer } from './extension-server.ts'
+import { aggregationLimits } from '../limits-table.ts'
 
 /** The identity that this server uses for requests on its own behalf. */
 const aggregatorUser: UserInfo = Object.freeze({

@@ -3,7 +3,6 @@ import { asError, createWakeFlag, type Clock, type Logger } from '@skerry/base'
 import type { Objects } from '../contract/objects.ts'
 import { listTyped } from '../contract/typed-objects.ts'
 import type { OpenApiV2Part } from './aggregated-api.ts'
-import { aggregationLimits } from './aggregation-limits-table.ts'
 import { isAvailable } from './availability.ts'
 import {
   extensionServerOf,
@@ -12,7 +11,7 @@ import {
 } from './extension-server.ts'
 import { apiServices } from './local-registrations.ts'
 import { readExtension } from './read-extension.ts'
-import { apiServerBounds } from '../contract/limits-table.ts'
+import { aggregationLimits, apiServerBounds } from '../limits-table.ts'
 
 export interface RemoteOpenApi {
   version(): number

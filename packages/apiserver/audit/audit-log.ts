@@ -1,6 +1,6 @@
 import { open, rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { asError, type Clock, type Logger } from '@skerry/base'
-import { apiServerBounds } from '../contract/limits-table.ts'
+import { apiServerBounds, auditLogDefaults } from '../limits-table.ts'
 
 export interface AuditLogOptions {
   /**
@@ -20,13 +20,6 @@ export interface AuditLogOptions {
   /** Called with the number of lost lines. */
   readonly onLost?: (lines: number) => void
 }
-
-const auditLogDefaults: Readonly<AuditLogOptions> = Object.freeze({
-  fileBytesMax: 64 * 1024 * 1024,
-  filesMax: 5,
-  fileAgeMsMax: Number.POSITIVE_INFINITY,
-  waitingBytesMax: 16 * 1024 * 1024,
-})
 
 const { retryMs, restMs } = apiServerBounds.auditLog
 

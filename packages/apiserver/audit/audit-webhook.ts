@@ -1,6 +1,7 @@
 import { asError, type Clock, type Logger, type Random, type Timer } from '@skerry/base'
 import type { Transport } from '@skerry/client'
 import { postJson } from '../access-webhooks/post-json.ts'
+import { auditWebhookDefaults } from '../limits-table.ts'
 
 export interface AuditWebhookOptions {
   /** The number of waiting events. Further ones are lost and counted. */
@@ -16,17 +17,6 @@ export interface AuditWebhookOptions {
   /** The time for the last events when the server stops. */
   readonly lastMs: number
 }
-
-/** Upstream's values, as far as it has them. */
-const auditWebhookDefaults: Readonly<AuditWebhookOptions> = Object.freeze({
-  bufferMax: 10_000,
-  batchMax: 400,
-  batchMs: 30_000,
-  pauseMs: 100,
-  retryMs: 10_000,
-  timeoutMs: 150_000,
-  lastMs: 5_000,
-})
 
 export interface AuditWebhook {
   /** Takes one line of JSON. Never waits. */

@@ -13,7 +13,7 @@ import {
   splitServiceAccountName,
   systemGroups,
 } from '../contract/user-names.ts'
-import { apiServerBounds } from '../contract/limits-table.ts'
+import { apiServerBounds } from '../limits-table.ts'
 
 /** Header fields in their original order, with names in any case. Impersonate-Group may occur many times. */
 export type HeaderFields = readonly (readonly [name: string, value: string])[]

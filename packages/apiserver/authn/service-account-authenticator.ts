@@ -15,6 +15,7 @@ import {
 import { readVerificationKey, type VerificationKey } from './service-account-keys.ts'
 import { TokenError, type TokenAuthenticator } from './token-authenticator.ts'
 import { extraKeys, serviceAccountGroups, serviceAccountUserName } from '../contract/user-names.ts'
+import { apiServerBounds } from '../limits-table.ts'
 
 export interface ServiceAccountAuthenticatorOptions {
   /** Tokens of any of these issuers are ours; the first one signs. */
@@ -26,11 +27,7 @@ export interface ServiceAccountAuthenticatorOptions {
   readonly log: Logger
 }
 
-/**
- * The seconds by which clocks may differ, and for which a bound object may already be deleted.
- * Upstream's value.
- */
-const leewaySeconds = 60
+const { leewaySeconds } = apiServerBounds.serviceAccountAuthenticator
 
 /**
  * Authenticates service account tokens (JWT). The signature is verified once per token. Dates and

@@ -5,6 +5,7 @@ import type { Clock } from '@skerry/base'
 import type { UserInfo } from '../contract/access.ts'
 import { BoundedCache } from './bounded-cache.ts'
 import { TokenError, type TokenAuthenticator } from './token-authenticator.ts'
+import { staticTokenDefaults } from '../limits-table.ts'
 
 /** The stored form of one token. The token itself is never stored. */
 export interface StaticToken {
@@ -19,20 +20,6 @@ export interface StaticToken {
 
 /** Returns the current entry with this id, or undefined if there is none. */
 export type FindStaticToken = (id: string) => StaticToken | undefined
-
-const staticTokenDefaults = Object.freeze({
-  /** OWASP's second profile for Argon2id: 19 MiB, two passes, one lane. */
-  memoryKiB: 19_456,
-  passes: 2,
-  /** One hash runs at a time. This many requests wait, in total and per id, before others are refused. */
-  waitingMax: 64,
-  waitingPerIdMax: 8,
-  /** Longer texts cannot be tokens and are refused unread. */
-  secretCharsMax: 128,
-  /** Only good tokens are cached, so guesses cannot evict them. */
-  cacheEntriesMax: 4_096,
-  cacheTtlMs: 60_000,
-})
 
 /** Creates a token of 256 random bits and its stored form. The text is shown once and not kept. */
 export async function createStaticToken(

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { silentLogger, systemClock } from '@skerry/base'
 import { openSqliteStore } from '@skerry/store'
-import { apiServerLimits } from '../contract/limits-table.ts'
+import { apiServerLimits } from '../limits-table.ts'
 import { followResource } from './follow-resource.ts'
 import { storageKey, WatchCache } from './watch-cache.ts'
 

@@ -1,5 +1,5 @@
 import type { Clock } from '@skerry/base'
-import { apiServerBounds } from '../contract/limits-table.ts'
+import { apiServerBounds } from '../limits-table.ts'
 
 const { restMsMin, restMsMax } = apiServerBounds.pushTurns
 

@@ -7,7 +7,7 @@ import {
   type Store,
   type StoreEvent,
 } from '@skerry/store'
-import type { ApiServerLimits } from '../contract/limits-table.ts'
+import type { ApiServerLimits } from '../limits-table.ts'
 import { CachedObject } from './cached-object.ts'
 import { PushTurns } from './push-turns.ts'
 import { ResourceCache } from './resource-cache.ts'

@@ -1,6 +1,6 @@
 import type { Status } from '@skerry/api'
 import type { Clock, Timer } from '@skerry/base'
-import type { ApiServerLimits } from '../contract/limits-table.ts'
+import type { ApiServerLimits } from '../limits-table.ts'
 import type { BodySink, PushedBody } from '../contract/exchange.ts'
 import type { UnreadBytes, UnreadShare } from '../http/unread-bytes.ts'
 import type { CachedObject } from './cached-object.ts'

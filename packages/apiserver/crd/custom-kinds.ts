@@ -12,7 +12,7 @@ import { serverScope } from '../registry/server-objects.ts'
 import { typed } from '../contract/typed-objects.ts'
 import { withSchemaHooks } from './custom-strategy.ts'
 import { isEstablished, merged, planStatus } from './definition-status.ts'
-import { apiServerBounds } from '../contract/limits-table.ts'
+import { apiServerBounds } from '../limits-table.ts'
 
 export interface CustomKindsDeps {
   readonly registry: RegistryDeps

@@ -1,5 +1,12 @@
 import { parseDurationMs } from '@skerry/api'
-import type { Clock, Logger } from '@skerry/base'
+import {
+  abortReason,
+  linkedSignal,
+  runAll,
+  whenAborted,
+  type Clock,
+  type Logger,
+} from '@skerry/base'
 import { configError, parseConfig, type ConfigOf } from '../config-file/config-shape.ts'
 import { createAesCbc, createAesGcm, type NamedKey } from './transformers/aes-transformers.ts'
 import {
@@ -39,8 +46,13 @@ export interface EncryptionPlan extends Disposable {
   chainFor(storage: string): TransformerChain | undefined
   /** True if a KMS plugin holds some keys. */
   readonly isRemote: boolean
-  /** Checks every KMS plugin, now and repeatedly. Calls `onRecovered` when more values may be readable. */
-  start(onRecovered: () => void): Promise<void>
+  /** Checks every KMS plugin. Resolves to true if more values may be readable than before. Never rejects. */
+  look(): Promise<boolean>
+  /**
+   * Checks them at intervals until the plan is disposed of or the signal aborts, and then resolves. Waits for
+   * `onRecovered` each time more values may be readable.
+   */
+  follow(onRecovered: () => Promise<void>, signal: AbortSignal): Promise<void>
   /** Returns the problems of KMS plugins, one text each. */
   problems(): string[]
 }
@@ -98,6 +110,7 @@ export async function readEncryptionConfig(
 
 function planOf(rules: readonly PlanRule[], providers: KmsProviders): EncryptionPlan {
   const known = new Map<string, TransformerChain | undefined>()
+  const disposed = new AbortController()
   return {
     chainFor(storage) {
       if (known.has(storage)) return known.get(storage)
@@ -107,8 +120,19 @@ function planOf(rules: readonly PlanRule[], providers: KmsProviders): Encryption
       return rule?.chain
     },
     isRemote: providers.size > 0,
-    async start(onRecovered) {
-      await Promise.all([...providers.values()].map((each) => each.start(onRecovered)))
+    async look() {
+      const looks = await Promise.all([...providers.values()].map((each) => each.look()))
+      return looks.includes(true)
+    },
+    async follow(onRecovered, signal) {
+      using scope = linkedSignal(signal)
+      whenAborted(disposed.signal, () => scope.abort(disposed.signal.reason))
+      await runAll(scope.signal, [
+        untilAborted,
+        ...[...providers.values()].map(
+          (each) => (inner: AbortSignal) => each.follow(onRecovered, inner),
+        ),
+      ])
     },
     problems: () =>
       [...providers.values()].flatMap((each) => {
@@ -116,9 +140,14 @@ function planOf(rules: readonly PlanRule[], providers: KmsProviders): Encryption
         return problem === undefined ? [] : [`${each.name}: ${problem}`]
       }),
     [Symbol.dispose]() {
+      disposed.abort(new Error('The plan is not in use any more'))
       for (const each of providers.values()) each[Symbol.dispose]()
     },
   }
+}
+
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => whenAborted(signal, () => reject(abortReason(signal))))
 }
 
 function matcherOf(text: string): PlanRule['matches'] {

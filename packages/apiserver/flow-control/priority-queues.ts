@@ -1,6 +1,6 @@
 import type { Clock } from '@skerry/base'
 import { dealHand } from './shuffle-sharding.ts'
-import { apiServerBounds } from '../contract/limits-table.ts'
+import { apiServerBounds } from '../limits-table.ts'
 
 export interface QueueShape {
   readonly queues: number

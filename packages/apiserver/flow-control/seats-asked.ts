@@ -1,5 +1,5 @@
 import type { RequestInfo } from '../contract/request-info.ts'
-import { apiServerBounds } from '../contract/limits-table.ts'
+import { apiServerBounds } from '../limits-table.ts'
 import type { SeatsAsked } from './priority-queues.ts'
 
 /** Counts of the objects and watches that a request concerns. */

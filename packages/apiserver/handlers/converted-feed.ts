@@ -5,7 +5,7 @@ import {
   type CacheListener,
   type ResourceCache,
 } from '../cache/resource-cache.ts'
-import type { ApiServerLimits } from '../contract/limits-table.ts'
+import type { ApiServerLimits } from '../limits-table.ts'
 import type { RequestScope } from '../registry/request-scope.ts'
 
 /**

@@ -9,7 +9,7 @@ import { protobufList, protobufValue } from '../protobuf/protobuf-answer.ts'
 import { badRequest } from '../registry/registry-errors.ts'
 import type { KindReader } from '../registry/kind-reader.ts'
 import type { ListPage } from '../registry/list.ts'
-import { apiServerBounds } from '../contract/limits-table.ts'
+import { apiServerBounds } from '../limits-table.ts'
 
 const utf8 = new TextEncoder()
 const comma = utf8.encode(',')

@@ -5,7 +5,7 @@ import { WebSocketServer, type WebSocket } from 'ws'
 import { bearerProtocolPrefix } from '../authn/bearer-token.ts'
 import type { ApiAnswer, ApiRequest } from '../contract/exchange.ts'
 import type { UpgradeClient } from '../contract/subresource.ts'
-import { apiServerBounds } from '../contract/limits-table.ts'
+import { apiServerBounds } from '../limits-table.ts'
 
 const { messageBytesMax } = apiServerBounds.watchSocket
 const newline = 10

@@ -1,5 +1,5 @@
 import type { Clock, Logger, Timer } from '@skerry/base'
-import { apiServerBounds, type ApiServerLimits } from '../contract/limits-table.ts'
+import { apiServerBounds, type ApiServerLimits } from '../limits-table.ts'
 
 export type HandshakeLimits = Pick<
   ApiServerLimits,
@@ -27,13 +27,8 @@ export interface Turn {
   end(): void
 }
 
-const { acceptingPassesMax, acceptingMsMax, inLongPassMax } = apiServerBounds.handshakeTurns
-
-/**
- * After a long pass more handshakes begin: one per 8 ms, which is a quarter of the time, up to the
- * maximum.
- */
-const msForEach = 8
+const { acceptingPassesMax, acceptingMsMax, inLongPassMax, msForEach } =
+  apiServerBounds.handshakeTurns
 
 /**
  * The share of patient clients among the handshakes in progress. It leaves a quarter of one

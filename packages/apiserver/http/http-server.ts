@@ -14,7 +14,7 @@ import {
   type Clock,
   type Logger,
 } from '@skerry/base'
-import { apiServerBounds, type ApiServerLimits } from '../contract/limits-table.ts'
+import { apiServerBounds, type ApiServerLimits } from '../limits-table.ts'
 import { awaitHello } from './await-hello.ts'
 import { announced, answerHead, writableHeaders } from './answer-head.ts'
 import { http1Headers, http2Headers, pairs } from './header-records.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from '@skerry/base'
-import { apiServerBounds } from '../contract/limits-table.ts'
+import { apiServerBounds } from '../limits-table.ts'
 
 export interface OutputTurnsDeps {
   readonly clock: Pick<Clock, 'monotonicMs'>

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 import type { Clock, Timer } from '@skerry/base'
-import { apiServerBounds, type ApiServerLimits } from '../contract/limits-table.ts'
+import { apiServerBounds, type ApiServerLimits } from '../limits-table.ts'
 import type { ReaderOf } from '../contract/exchange.ts'
 import type { OutputTurns } from './output-turns.ts'
 import type { UnreadBytes, UnreadShare } from './unread-bytes.ts'

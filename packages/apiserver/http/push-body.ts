@@ -2,7 +2,7 @@ import { ServerResponse } from 'node:http'
 import type { Writable } from 'node:stream'
 import type { BodySink, PushedBody, ReaderOf } from '../contract/exchange.ts'
 import { PacedOutput, type OutputDeps } from './paced-output.ts'
-import { apiServerBounds } from '../contract/limits-table.ts'
+import { apiServerBounds } from '../limits-table.ts'
 
 /** Resolves when the body ends or the reader is gone. */
 export function pushBody(

@@ -1,5 +1,5 @@
 import { StatusError } from '@skerry/api'
-import { apiServerBounds } from '../contract/limits-table.ts'
+import { apiServerBounds } from '../limits-table.ts'
 
 const { parametersMax } = apiServerBounds.querySize
 

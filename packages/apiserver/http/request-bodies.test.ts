@@ -49,7 +49,7 @@ test('bodies that would be too much for a user or for all are refused, and leave
   void _heartbeat.add(100)
   share[Symbol.dispose]()
   assert.equal(bodies.bytes, 500)
-  bodies.open(bounded('bob'), never).add(500)
+  void bodies.open(bounded('bob'), never).add(500)
 })
 
 test('a user works on one large body at a time, and rests as long as it took; others go on', async () => {

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '@skerry/base'
-import type { ApiServerLimits } from '../contract/limits-table.ts'
+import type { ApiServerLimits } from '../limits-table.ts'
 import { tooManyRequests } from '../contract/status-answer.ts'
 import type { BodyShare } from '../contract/body-share.ts'
 import { ReadTurns } from './read-turns.ts'

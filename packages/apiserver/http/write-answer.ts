@@ -4,7 +4,7 @@ import { asError, type Logger } from '@skerry/base'
 import { isPushed, type AnswerBody, type ReaderOf } from '../contract/exchange.ts'
 import { PacedOutput, type OutputDeps } from './paced-output.ts'
 import { pushBody } from './push-body.ts'
-import { apiServerBounds } from '../contract/limits-table.ts'
+import { apiServerBounds } from '../limits-table.ts'
 
 export interface WriteDeps extends OutputDeps {
   readonly log: Logger

@@ -6,9 +6,9 @@ import { sendToBackend } from '../subresources/backend/backend-request.ts'
 import { kubeletTarget } from '../subresources/backend/kubelet-target.ts'
 import { listTyped } from '../contract/typed-objects.ts'
 import { wellKnown } from '../contract/well-known-resources.ts'
-import { metricsLimits } from './metrics-limits-table.ts'
 import { parseScrape } from './parse-scrape.ts'
 import type { UsageHistory } from './usage-history.ts'
+import { metricsLimits } from '../limits-table.ts'
 
 export interface ScrapeDeps {
   readonly objects: Objects

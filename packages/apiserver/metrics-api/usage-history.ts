@@ -1,5 +1,5 @@
-import { metricsLimits } from './metrics-limits-table.ts'
 import type { Scrape, UsagePoint } from './parse-scrape.ts'
+import { metricsLimits } from '../limits-table.ts'
 
 /** The resource usage of a node or container over a period of time. */
 export interface Usage {

@@ -2,7 +2,7 @@ import { formatDurationMs, StatusError } from '@skerry/api'
 import { unreadableBody } from '@skerry/bodies'
 import { loadMessages, messageName, shortName, type Field, type Messages } from './message-table.ts'
 import { ProtoReader, malformed } from './proto-reader.ts'
-import { apiServerBounds } from '../contract/limits-table.ts'
+import { apiServerBounds } from '../limits-table.ts'
 
 export const protobufType = 'application/vnd.kubernetes.protobuf'
 

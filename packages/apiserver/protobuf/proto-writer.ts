@@ -1,4 +1,6 @@
-const startBytes = 4096
+import { apiServerBounds } from '../limits-table.ts'
+
+const { startBytes } = apiServerBounds.protoWriter
 
 /**
  * Writes one protobuf message from its end to its start, so that the length of a field's content is
@@ -6,7 +8,7 @@ const startBytes = 4096
  */
 export class ProtoWriter {
   #bytes = Buffer.allocUnsafe(startBytes)
-  #at = startBytes
+  #at: number = startBytes
 
   /** The number of bytes written so far. The bytes since a mark are a field's content. */
   get length(): number {

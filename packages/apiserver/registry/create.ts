@@ -21,6 +21,7 @@ import {
 } from './request-scope.ts'
 import { createSteps } from './managed-fields.ts'
 import { requireStorable, requireStored } from './object-size.ts'
+import { apiServerBounds } from '../limits-table.ts'
 
 /** Changes `object` in place. It must be decoded, defaulted and private. */
 export async function createObject(
@@ -198,8 +199,7 @@ export function hasGeneration(kind: Kind): boolean {
   return kind.isCustom === true || kind.schemas[kind.schemaName]?.properties?.['spec'] !== undefined
 }
 
-/** Leaves room for the suffix within a label's 63 characters. */
-const generatedBaseMax = 58
+const { generatedBaseMax } = apiServerBounds.create
 
 function generatedName(base: string, deps: RegistryDeps): string {
   return `${base.slice(0, generatedBaseMax)}${nameSuffix(deps.random)}`

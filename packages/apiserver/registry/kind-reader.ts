@@ -4,7 +4,7 @@ import { CachedObject } from '../cache/cached-object.ts'
 import type { Reader } from '../cache/selection.ts'
 import { resourceKey } from '../cache/watch-cache.ts'
 import { conversions } from './conversion-table.ts'
-import { apiServerBounds } from '../contract/limits-table.ts'
+import { apiServerBounds } from '../limits-table.ts'
 
 const utf8 = new TextEncoder()
 

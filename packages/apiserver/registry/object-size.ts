@@ -1,5 +1,5 @@
 import { isLongerAsJson, StatusError } from '@skerry/api'
-import type { ApiServerLimits } from '../contract/limits-table.ts'
+import type { ApiServerLimits } from '../limits-table.ts'
 
 type SizeLimit = Pick<ApiServerLimits, 'objectBytesMax'>
 

@@ -1,5 +1,5 @@
 import { StatusError, type Kind, type StatusCause } from '@skerry/api'
-import { apiServerBounds } from '../contract/limits-table.ts'
+import { apiServerBounds } from '../limits-table.ts'
 
 type Named = Pick<Kind, 'group' | 'kind' | 'resource' | 'storageGroup'>
 

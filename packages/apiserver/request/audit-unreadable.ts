@@ -6,7 +6,7 @@ import type { ApiRequest } from '../contract/exchange.ts'
 import { parseRequestInfo } from '../contract/request-info.ts'
 import type { UnreadableRequest } from '../http/unreadable-request.ts'
 import { identify } from './identify.ts'
-import { apiServerBounds } from '../contract/limits-table.ts'
+import { apiServerBounds } from '../limits-table.ts'
 
 export interface UnreadableDeps {
   readonly access: { readonly authenticators: readonly Authenticator[] }

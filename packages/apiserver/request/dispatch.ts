@@ -73,13 +73,15 @@ export function createDispatcher(deps: DispatchDeps) {
       (route) => info.path.startsWith(route.prefix) && (route.matches?.(info) ?? true),
     )
   return {
-    attributes: (info: RequestInfo, target: string): RequestAttributes | undefined =>
-      routeOf(info)?.attributes?.(info, target),
-    servesPages: (info: RequestInfo): boolean => routeOf(info)?.servesPages === true,
-    isLongRunning: (info: RequestInfo): boolean =>
-      info.verb === 'watch' ||
-      (info.isResourceRequest && lastingSubresources.has(info.subresource)) ||
-      routeOf(info) !== undefined,
+    paths: {
+      attributes: (info: RequestInfo, target: string): RequestAttributes | undefined =>
+        routeOf(info)?.attributes?.(info, target),
+      servesPages: (info: RequestInfo): boolean => routeOf(info)?.servesPages === true,
+      isLongRunning: (info: RequestInfo): boolean =>
+        info.verb === 'watch' ||
+        (info.isResourceRequest && lastingSubresources.has(info.subresource)) ||
+        routeOf(info) !== undefined,
+    },
     async serve(admitted: AuthorizedRequest): Promise<ApiAnswer> {
       const { info } = admitted
       const route = routeOf(info)

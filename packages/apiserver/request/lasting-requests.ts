@@ -1,6 +1,6 @@
 import { StatusError, isStatusError } from '@skerry/api'
 import type { Clock, Logger } from '@skerry/base'
-import { apiServerBounds } from '../contract/limits-table.ts'
+import { apiServerBounds } from '../limits-table.ts'
 
 /** The reason for ending a watch or session whose client has lost its right. One object serves all. */
 export const accessEnded: StatusError = Object.freeze(

@@ -47,7 +47,7 @@ import {
 } from '../tracing/request-trace.ts'
 import { identify, type Caller } from './identify.ts'
 import { accessEnded, type LastingRequests } from './lasting-requests.ts'
-import type { ApiServerLimits } from '../contract/limits-table.ts'
+import type { ApiServerLimits } from '../limits-table.ts'
 import { requestAttributes, type RequestAttributes } from '../contract/request-attributes.ts'
 import type { AuthorizedRequest, RequestRights } from '../contract/authorized-request.ts'
 import { isOfPages, requireOwnOrigin } from './own-origin.ts'
@@ -56,33 +56,43 @@ import type { RequestMetrics } from './request-metrics.ts'
 import type { Access } from './server-access.ts'
 import type { UpgradeClient } from '../contract/subresource.ts'
 
-export interface PipelineDeps {
-  readonly access: Access
-  readonly limits: ApiServerLimits
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Logger
+/** The records of each request. */
+export interface RequestRecords {
   readonly metrics: RequestMetrics
-  readonly bodies: RequestBodies
   readonly audit: AuditSink
   /** If omitted, no events are written. */
   readonly trail?: AuditTrail | undefined
   /** If omitted, nothing is traced, and clients' trace headers are passed on unchanged. */
   readonly tracing?: RequestTracing | undefined
-  /** If omitted, the number of requests in flight is the only limit. */
-  readonly flowControl?: FlowControl | undefined
-  /** If omitted, an admitted request goes on until it ends. */
-  readonly lasting?: LastingRequests | undefined
+}
+
+/** Rules that depend on a request's path. */
+export interface PathRules {
   /** Returns the target that a request means, if it differs from its own. May refuse with a StatusError. */
   readonly retarget?: ((request: ApiRequest) => string) | undefined
-  readonly serve: (admitted: AuthorizedRequest) => Promise<ApiAnswer>
-  readonly upgrade: (admitted: AuthorizedRequest, client: UpgradeClient) => Promise<void>
   /** Returns the attributes of other handlers' paths, if they differ from those of the path itself. */
   readonly attributes?: (info: RequestInfo, target: string) => RequestAttributes | undefined
   /** Returns true for paths whose answers are pages that load more from below them; see requireOwnOrigin. */
   readonly servesPages?: (info: RequestInfo) => boolean
   /** Returns true for paths whose requests may last. */
   readonly isLongRunning: (info: RequestInfo) => boolean
+}
+
+export interface PipelineDeps {
+  readonly access: Access
+  readonly limits: ApiServerLimits
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  readonly records: RequestRecords
+  readonly paths: PathRules
+  readonly bodies: RequestBodies
+  /** If omitted, the number of requests in flight is the only limit. */
+  readonly flowControl?: FlowControl | undefined
+  /** If omitted, an admitted request goes on until it ends. */
+  readonly lasting?: LastingRequests | undefined
+  readonly serve: (admitted: AuthorizedRequest) => Promise<ApiAnswer>
+  readonly upgrade: (admitted: AuthorizedRequest, client: UpgradeClient) => Promise<void>
 }
 
 export interface Pipeline {
@@ -125,7 +135,9 @@ async function answerRequest(received: ApiRequest, running: Running): Promise<Ap
   try {
     const caller = await identified(exchange, deps)
     const { requireVerb, mayGoOn } = rightsOf(() => admitted, running)
-    const lasting = deps.isLongRunning(info) ? followAccess(request, mayGoOn, deps) : undefined
+    const lasting = deps.paths.isLongRunning(info)
+      ? followAccess(request, mayGoOn, deps)
+      : undefined
     const admitted: AuthorizedRequest = {
       request: passedOn(exchange),
       info,
@@ -148,12 +160,12 @@ async function answerRequest(received: ApiRequest, running: Running): Promise<Ap
     if (isPanic(error, request.signal)) exchange.entry?.panicked(causeOf(error))
     answer = await refusal(error, exchange, deps)
   }
-  answer = exchange.entry?.answered(answer, deps.isLongRunning(info)) ?? answer
+  answer = exchange.entry?.answered(answer, deps.paths.isLongRunning(info)) ?? answer
   const { gzips } = running.inFlight
   answer = await framed(answer, { auditId, warnings, request, limits: deps.limits, gzips })
   answer = exchange.trace?.answered(answer) ?? answer
   const durationMs = record(exchange, answer.status, deps)
-  deps.metrics.observe(info, { status: answer.status, durationMs })
+  deps.records.metrics.observe(info, { status: answer.status, durationMs })
   return answer
 }
 
@@ -192,10 +204,11 @@ function begin(received: ApiRequest, isUpgrade: boolean, deps: PipelineDeps): Ex
   let refusal: unknown
   try {
     requireFewParameters(received.target)
-    const target = deps.retarget?.(received) ?? received.target
+    const target = deps.paths.retarget?.(received) ?? received.target
     if (target !== received.target) request = { ...received, target }
     info = parseRequestInfo(request.method, target)
-    if (!isOfPages(info) && deps.servesPages?.(info) !== true) requireOwnOrigin(request, isUpgrade)
+    if (!isOfPages(info) && deps.paths.servesPages?.(info) !== true)
+      requireOwnOrigin(request, isUpgrade)
   } catch (error) {
     refusal = error
     request = { ...request, target: withoutManyParameters(request.target) }
@@ -225,10 +238,11 @@ async function identified(exchange: Exchange, deps: PipelineDeps): Promise<Calle
     return exchange.caller
   } finally {
     const { caller } = exchange
-    const { tracing, clock } = deps
+    const { records, clock } = deps
+    const { tracing, trail } = records
     const asker = caller?.impersonator ?? caller?.user
     if (tracing) exchange.trace = openRequestTrace(exchange, asker, tracing, clock)
-    exchange.entry = deps.trail?.open({
+    exchange.entry = trail?.open({
       ...exchange,
       user: caller?.impersonator ?? caller?.user,
       impersonated: caller?.impersonator && caller.user,
@@ -319,10 +333,10 @@ async function refusal(error: unknown, exchange: Exchange, deps: PipelineDeps): 
   return { ...answer, headers: { ...answer.headers, ...error.headers } }
 }
 
-function record(exchange: Exchange, status: number, { clock, audit }: PipelineDeps): number {
+function record(exchange: Exchange, status: number, { clock, records }: PipelineDeps): number {
   const { request, info, auditId, startedAtMs, startedMs, caller } = exchange
   const durationMs = clock.monotonicMs() - startedMs
-  audit({
+  records.audit({
     auditId,
     info,
     uri: request.target,
@@ -398,7 +412,7 @@ async function serveBounded(
 ): Promise<ApiAnswer> {
   const { info, user } = admitted
   if (deps.flowControl) return serveInTurn(admitted, deps, deps.flowControl)
-  if (deps.isLongRunning(info)) return deps.serve(admitted)
+  if (deps.paths.isLongRunning(info)) return deps.serve(admitted)
   const isWrite = info.method !== 'GET' && info.method !== 'HEAD'
   const side = isWrite ? 'writes' : 'reads'
   const max = isWrite ? deps.limits.writesInFlightMax : deps.limits.readsInFlightMax
@@ -418,7 +432,7 @@ async function serveInTurn(
   deps: PipelineDeps,
   flowControl: FlowControl,
 ): Promise<ApiAnswer> {
-  const isLasting = deps.isLongRunning(admitted.info)
+  const isLasting = deps.paths.isLongRunning(admitted.info)
   if (isLasting && admitted.info.verb !== 'watch') return deps.serve(admitted)
   const { headers, leave } = await flowControl.enter(admitted, admitted.signal)
   try {
@@ -493,5 +507,5 @@ function ownAttributes(
   { info, request }: Pick<AuthorizedRequest, 'info' | 'request'>,
   deps: PipelineDeps,
 ): RequestAttributes {
-  return deps.attributes?.(info, request.target) ?? requestAttributes(info)
+  return deps.paths.attributes?.(info, request.target) ?? requestAttributes(info)
 }

@@ -1,6 +1,6 @@
 import type { Random } from '@skerry/base'
 import ipaddr from 'ipaddr.js'
-import { apiServerBounds } from '../contract/limits-table.ts'
+import { apiServerBounds } from '../limits-table.ts'
 
 export type IpFamily = 'IPv4' | 'IPv6'
 

@@ -1,6 +1,6 @@
 import { fieldInvalid, StatusError, type Service, type StatusCause } from '@skerry/api'
 import type { Random } from '@skerry/base'
-import { apiServerBounds } from '../contract/limits-table.ts'
+import { apiServerBounds } from '../limits-table.ts'
 
 export interface PortRange {
   readonly first: number

@@ -14,11 +14,9 @@ import type { SubresourceHandler, SubresourceRequest } from '../contract/subreso
 import { getTyped, listTyped, typed } from '../contract/typed-objects.ts'
 import { wellKnown } from '../contract/well-known-resources.ts'
 import { setPodCondition } from './pod-conditions.ts'
-import { apiServerBounds } from '../contract/limits-table.ts'
+import { apiServerBounds } from '../limits-table.ts'
 
-/** The number of evictions that a budget's controller has not seen yet. With more, the budget is stuck. */
-const disruptedPodsMax = 2000
-const { triesMax } = apiServerBounds.eviction
+const { triesMax, disruptedPodsMax } = apiServerBounds.eviction
 
 /** Serves pods/eviction: a delete that asks the pod's disruption budget first. */
 export function createEvictionHandler(clock: Clock): SubresourceHandler {

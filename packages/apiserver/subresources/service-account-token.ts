@@ -18,6 +18,7 @@ import { apiTime, conflict, invalidObject, notFound } from '../contract/status-a
 import type { SubresourceHandler } from '../contract/subresource.ts'
 import { getTyped, typed } from '../contract/typed-objects.ts'
 import { wellKnown } from '../contract/well-known-resources.ts'
+import { apiServerBounds } from '../limits-table.ts'
 
 export interface TokenSubresourceOptions {
   readonly tokenIssuer: TokenIssuer
@@ -27,12 +28,10 @@ export interface TokenSubresourceOptions {
 
 /** The kind named in refusals of the request itself. */
 const requestKind = Object.freeze({ group: 'authentication.k8s.io', kind: 'TokenRequest' })
-const secondsMin = 600
-const secondsMax = 2 ** 32
+const { secondsMin, secondsMax, extendedSeconds } = apiServerBounds.serviceAccountToken
 const secondsDefault = 3600
 /** Injected tokens request this duration. They live a year for old clients that never read the file again. */
 const injectedSeconds = 3607
-const extendedSeconds = 365 * 24 * 3600
 
 /** Serves serviceaccounts/token: creates a temporary token, bound to a pod, secret or node if requested. */
 export function createTokenHandler(

@@ -8,7 +8,7 @@ import {
   type TraceContext,
 } from '@skerry/base'
 import { loadExportMethod, type OtlpAnswer } from './otlp-schema-table.ts'
-import { apiServerBounds } from '../contract/limits-table.ts'
+import { apiServerBounds } from '../limits-table.ts'
 
 export interface OtlpResource {
   /** `service.name` and other attributes of the spans' origin. */

@@ -1,8 +1,9 @@
 import { configError, parseConfig } from '../config-file/config-shape.ts'
 import { FieldProblems } from '../config-file/field-problems.ts'
+import { apiServerBounds } from '../limits-table.ts'
 
 const kind = 'TracingConfiguration'
-const rateMax = 1_000_000
+const { rateMax } = apiServerBounds.tracingConfig
 /** The default address of a collector, on the same machine. */
 const endpointDefault = 'localhost:4317'
 

@@ -10,7 +10,7 @@ import type { ConvertObjects } from '../registry/kind-reader.ts'
 import { newUid } from '../contract/uid.ts'
 import { restoredMetadata } from './converted-metadata.ts'
 import type { WebhookClient } from './webhook-client.ts'
-import { webhookLimits } from './webhook-limits-table.ts'
+import { webhookLimits } from '../limits-table.ts'
 
 export interface ConversionDeps {
   readonly client: WebhookClient

@@ -1,6 +1,6 @@
 import { isJsonObject } from '@skerry/api'
 import { parse as parseYaml } from 'yaml'
-import { webhookLimits } from './webhook-limits-table.ts'
+import { webhookLimits } from '../limits-table.ts'
 
 export interface HttpAnswer {
   readonly status: number

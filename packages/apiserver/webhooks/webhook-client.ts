@@ -16,7 +16,6 @@ import type { BackendDial } from '../subresources/backend/backend-dial.ts'
 import { connectionErrorText } from '../http/connection-error-text.ts'
 import { webhookIdentityError } from './server-identity.ts'
 import { answerValue } from './webhook-answer.ts'
-import { webhookLimits } from './webhook-limits-table.ts'
 import {
   hostText,
   urlText,
@@ -24,6 +23,7 @@ import {
   type WebhookAddress,
   type WebhookTarget,
 } from './webhook-target.ts'
+import { webhookLimits } from '../limits-table.ts'
 
 export interface WebhookClientDeps {
   readonly objects: Objects

@@ -10,8 +10,8 @@ import type { Objects } from '../contract/objects.ts'
 import { createDerivedList } from '../admission-matching/derived-list.ts'
 import { typed } from '../contract/typed-objects.ts'
 import type { MatchCriteria } from '../admission-matching/request-match.ts'
-import { webhookLimits } from './webhook-limits-table.ts'
 import type { WebhookAddress } from './webhook-target.ts'
+import { webhookLimits } from '../limits-table.ts'
 
 /** One webhook of a configuration, ready to be called. */
 export interface Webhook {

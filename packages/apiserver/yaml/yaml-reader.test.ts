@@ -4,7 +4,7 @@ import { type YamlRequest } from '@skerry/bodies'
 import { isStatusError } from '@skerry/api'
 import { silentLogger, simulatedClock, systemClock } from '@skerry/base'
 import { until } from '@skerry/testing'
-import { apiServerLimits } from '../contract/limits-table.ts'
+import { apiServerLimits } from '../limits-table.ts'
 import { YamlReader, type YamlThreadEvents, type YamlThreadAnswer } from './yaml-reader.ts'
 
 const { signal } = new AbortController()

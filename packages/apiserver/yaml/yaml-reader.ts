@@ -3,7 +3,7 @@ import { StatusError } from '@skerry/api'
 import { YamlError, parseYaml, type DecodedBody, type YamlRequest } from '@skerry/bodies'
 import type { Clock, Logger, Timer } from '@skerry/base'
 import { tooManyRequests } from '../contract/status-answer.ts'
-import { apiServerBounds, type ApiServerLimits } from '../contract/limits-table.ts'
+import { apiServerBounds, type ApiServerLimits } from '../limits-table.ts'
 
 /** The thread's answer to one text. */
 export type YamlThreadAnswer =

@@ -8,6 +8,7 @@ import {
   type HeaderLines,
   type HeaderRecord,
 } from './header-fields.ts'
+import { baseBounds, peerAnswerLimits } from '../limits-table.ts'
 
 /** Reports that a peer's answer cannot be passed on or trusted. The message names the peer and the fault. */
 export class PeerAnswerError extends Error {
@@ -40,8 +41,6 @@ export interface PeerHead {
   /** False if nothing may follow the head, whatever the peer sends. */
   readonly hasBody: boolean
 }
-
-const peerAnswerLimits = Object.freeze({ fieldsMax: 512, fieldBytesMax: 131_072 })
 
 /**
  * Checks a head from outside. Throws PeerAnswerError for a status that is not final (RFC 9110,
@@ -113,8 +112,7 @@ export function checkPeerTrailers(fields: HeaderLines, peer: string): HeaderReco
   return trailers
 }
 
-/** The length of a peer's text that a message quotes. */
-const namedCharsMax = 64
+const { namedCharsMax } = baseBounds.peerAnswer
 
 /** Fields that frame or describe the body, or act before it is read. */
 const headOnly = [

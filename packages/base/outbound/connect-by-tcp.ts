@@ -4,6 +4,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { abortReason } from '../abort.ts'
 import type { Clock, Timer } from '../clock.ts'
 import { ConnectError, type Connect, type Destination } from './connect.ts'
+import { baseBounds } from '../limits-table.ts'
 
 export interface TcpOptions {
   /** The time for one address to answer. The kernel alone would take minutes. */
@@ -13,18 +14,12 @@ export interface TcpOptions {
   readonly lookup?: (host: string) => Promise<readonly LookupAddress[]>
 }
 
-/**
- * After this time the next address is tried in parallel with the one that has not answered (RFC
- * 8305, section 5).
- */
-const staggerMs = 250
+const { staggerMs, addressesMax } = baseBounds.connectByTcp
 /**
  * A watch may be silent for minutes, but routers forget connections that are silent for 30 s, and
  * the kernel alone would wait for two hours.
  */
 const lasting = Object.freeze({ noDelay: true, keepAlive: true, keepAliveInitialDelay: 15_000 })
-/** The number of addresses of one name that are tried. */
-const addressesMax = 8
 
 /**
  * Connects directly over TCP. The first of a name's addresses that answers wins. IPv6 and IPv4

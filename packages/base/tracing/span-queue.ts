@@ -4,21 +4,14 @@ import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { SpanData } from './span.ts'
+import { baseBounds } from '../limits-table.ts'
 
 /** Exports spans. Rejects if they have not arrived. */
 export interface SpanExporter extends Disposable {
   export(spans: readonly SpanData[], signal: AbortSignal): Promise<void>
 }
 
-/** The defaults of OpenTelemetry's batch processor. Times are in milliseconds. */
-const spanQueueDefaults = Object.freeze({
-  spansMax: 2_048,
-  batchMax: 512,
-  scheduleMs: 5_000,
-  exportMs: 10_000,
-  /** The time to export the remaining spans at the end. */
-  flushMs: 2_000,
-})
+const spanQueueDefaults = baseBounds.spanQueue
 
 export interface SpanQueueDeps {
   readonly clock: Clock

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { Random } from '../random.ts'
 import { traceDigits, type TraceContext } from './trace-context.ts'
+import { baseBounds } from '../limits-table.ts'
 
 export type SpanKind = 'internal' | 'server' | 'client'
 export type SpanAttribute = string | number | boolean
@@ -52,8 +53,7 @@ export interface TracerDeps {
   readonly onEnd: (span: SpanData) => void
 }
 
-/** The length at which an attribute's text is cut: a path may be long, and many spans wait. */
-const textMax = 2_048
+const { textMax } = baseBounds.span
 
 /** Creates a tracer that samples this part of new traces, from 0 to 1. Other traces follow their parent. */
 export function createTracer(sampledPart: number, deps: TracerDeps): Tracer {

@@ -1,4 +1,5 @@
 import type { Random } from '../random.ts'
+import { baseBounds } from '../limits-table.ts'
 
 /** The position of an operation in a trace (W3C Trace Context, level 1). */
 export interface TraceContext {
@@ -14,7 +15,7 @@ export interface TraceContext {
 
 export type TraceHeaders = Readonly<{ traceparent: string; tracestate?: string }>
 
-const stateBytesMax = 512
+const { stateBytesMax } = baseBounds.traceContext
 const parentShape = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
 /** Returns undefined if there is no context, or a malformed one (section 2.2 of the recommendation). */

@@ -4,6 +4,7 @@ import { jsonSyntaxError } from './json-syntax.ts'
 import { unreadableBody, wrongJsonType } from './unreadable-body.ts'
 import { parseYaml, tooDeepText, type YamlRequest } from './yaml.ts'
 import { YamlError } from './yaml-error.ts'
+import { bodiesBounds, bodyLimits } from '../limits-table.ts'
 
 export interface BodyLimits {
   bytesMax: number
@@ -18,15 +19,6 @@ export interface BodyLimits {
   /** The number of listed findings. */
   duplicatesMax: number
 }
-
-const bodyLimits: Readonly<BodyLimits> = Object.freeze({
-  bytesMax: 3 * 1024 * 1024,
-  depthMax: 10_000,
-  yamlDepthMax: 500,
-  aliasesMax: 100,
-  partsMax: 300_000,
-  duplicatesMax: 100,
-})
 
 export interface DecodeOptions extends Partial<BodyLimits> {
   /** True to look for duplicate fields, as fieldValidation Strict and Warn require. */
@@ -179,11 +171,7 @@ function formatOf(contentType: string): 'json' | 'yaml' {
   )
 }
 
-/**
- * The total length of all paths that are examined for the order: a long key is part of the path of
- * everything in it.
- */
-const orderCharactersMax = 32 * 1024 * 1024
+const { orderCharactersMax } = bodiesBounds.body
 
 /** YAML includes JSON; if the text looks like JSON, the fast parser tries it first. */
 function startsJson(bytes: Uint8Array): boolean {

@@ -19,6 +19,7 @@ import {
   undecodable,
   type NamedType,
 } from './type-words.ts'
+import { bodiesBounds } from '../limits-table.ts'
 
 export interface FieldCheck {
   /** The object, which is changed in place. */
@@ -44,11 +45,7 @@ export interface FieldFindings {
   readonly unknownFields: readonly string[]
 }
 
-const fieldCheckLimits = Object.freeze({
-  unknownFieldsMax: 100,
-  /** The total length of the paths of all unknown fields. */
-  pathCharactersMax: 1024 * 1024,
-})
+const fieldCheckLimits = bodiesBounds.fieldCheck
 
 /**
  * Does the same to a decoded object of a built-in kind as upstream's typed decoding: removes

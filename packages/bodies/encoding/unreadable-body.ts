@@ -1,6 +1,7 @@
 import { StatusError } from '@skerry/api'
+import { bodiesBounds } from '../limits-table.ts'
 
-const shownMax = 30
+const { shownMax } = bodiesBounds.unreadableBody
 const utf8 = new TextDecoder()
 
 /** Returns upstream's error for an unreadable body, with the start of the body. */

@@ -1,5 +1,6 @@
 import { isAlias, isCollection, isMap, isPair, isScalar, visit, type Document } from 'yaml'
 import { YamlError } from './yaml-error.ts'
+import { bodiesBounds } from '../limits-table.ts'
 
 /**
  * Converts keys to text, as in JSON. Throws YamlError, in upstream's words, for keys that cannot be
@@ -28,8 +29,7 @@ const infiniteKeys: Readonly<Record<string, string>> = Object.freeze({
   NaN: '.nan',
 })
 
-/** A message for a person; upstream prints all of it. */
-const printedCharactersMax = 1_024
+const { printedCharactersMax } = bodiesBounds.yamlKeys
 
 /**
  * Prints nodes like Go's %#v of the decoded YAML, and stops when the text is long: the package's

@@ -9,14 +9,7 @@ import {
   type JsonObject,
 } from '@skerry/api'
 import { runSteps, type Steps } from '../steps.ts'
-
-const jsonPatchLimits = Object.freeze({
-  operationsMax: 10_000,
-  /** The total size that all `copy` operations may add, because each can double an object. */
-  copiedCharactersMax: 3 * 1024 * 1024,
-  /** The limit of bodies. Operations could otherwise nest what they add without end. */
-  depthMax: 10_000,
-})
+import { bodiesBounds, jsonPatchLimits } from '../limits-table.ts'
 
 /**
  * Applies RFC 6902 as upstream does. Returns a new value, in which objects that operations looked
@@ -27,7 +20,7 @@ export function applyJsonPatch(original: Readonly<JsonObject>, patch: unknown): 
   return runSteps(jsonPatchSteps(original, patch))
 }
 
-const operationsPerStep = 1_000
+const { operationsPerStep } = bodiesBounds.jsonPatch
 
 /** Does the same in steps; see Steps. */
 export function* jsonPatchSteps(original: Readonly<JsonObject>, patch: unknown): Steps<unknown> {

@@ -17,12 +17,13 @@ import {
 } from '../values/kinds.ts'
 import { declare, member, plain } from './declare.ts'
 import { add, compareValues } from './operators.ts'
+import { celBounds } from '../limits-table.ts'
 
 const { bool, int, uint, double, string, bytes, timestamp, duration, dyn } = celTypes
 const a = typeParameter('T')
 const listOfA = listType(a)
 
-const listLimits = Object.freeze({ rangeMax: 1_000_000 })
+const listLimits = celBounds.lists
 
 const comparable: Readonly<Record<string, CelType>> = Object.freeze({
   int,

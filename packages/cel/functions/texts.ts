@@ -18,15 +18,12 @@ import type { CelLibrary, FunctionDeclaration } from '../check/library.ts'
 import { isList, itemsOf, listOf, noSuchOverload, sizeOf } from '../values/kinds.ts'
 import { declare, member, plain } from './declare.ts'
 import { formatText } from './format-text.ts'
+import { celBounds } from '../limits-table.ts'
 
 const { bool, int, string, dyn } = celTypes
 const strings = listType(string)
 
-const textLimits = Object.freeze({
-  /** The number of characters in a function's result. */
-  resultLengthMax: 16 * 1024 * 1024,
-  patternsCachedMax: 500,
-})
+const textLimits = celBounds.texts
 
 const first = ([text = null]: readonly CelValue[]): number => traversalCost(text)
 const twice = ([text = null]: readonly CelValue[]): number => Math.ceil(sizeOf(text) * 0.2)

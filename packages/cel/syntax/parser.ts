@@ -4,12 +4,9 @@ import { lex, type Token } from './lexer.ts'
 import { bytesOfLiteral, textOfLiteral } from './literals.ts'
 import { expandMacro, type MacroGroup } from './macros.ts'
 import { compileError, type Problem } from './source.ts'
+import { celBounds } from '../limits-table.ts'
 
-const parserLimits = Object.freeze({
-  /** The number of characters in one expression. */
-  textLengthMax: 100_000,
-  depthMax: 250,
-})
+const parserLimits = celBounds.parser
 
 /** Throws CelCompileError. */
 export function parse(text: string, macros: ReadonlySet<MacroGroup>): Expr {

@@ -1,4 +1,5 @@
 import { CelCompileError, type CelIssue } from '../language/cel-errors.ts'
+import { celBounds } from '../limits-table.ts'
 
 export interface Problem {
   /** The offset in the text. */
@@ -6,8 +7,7 @@ export interface Problem {
   readonly message: string
 }
 
-const issuesMax = 100
-const snippetMax = 16_384
+const { issuesMax, snippetMax } = celBounds.source
 
 /** Returns the error for all problems of a text, each with its line and a mark. */
 export function compileError(text: string, problems: readonly Problem[]): CelCompileError {

@@ -1,4 +1,4 @@
-import { clientLimits } from '../client-limits.ts'
+import { clientLimits } from '../limits-table.ts'
 import { BadAnswerError, parseAnswerHead, parseFields, type AnswerHead } from './answer-head.ts'
 
 export interface AnswerEvents {

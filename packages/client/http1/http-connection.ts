@@ -4,6 +4,7 @@ import { BadAnswerError, type AnswerHead, type AnswerHeaders } from './answer-he
 import { AnswerParser } from './answer-parser.ts'
 import { requestHead, type HttpRequest, type RequestHead } from './request-head.ts'
 import { sendRequestBody } from './send-request-body.ts'
+import { clientBounds } from '../limits-table.ts'
 
 export interface HttpAnswer {
   readonly status: number
@@ -280,7 +281,6 @@ export class HttpConnection {
 
 const once = Object.freeze({ once: true })
 const noBytes = Buffer.alloc(0)
-/** Above this the server must wait. */
-const readableHighWaterMark = 65_536
+const { readableHighWaterMark } = clientBounds.httpConnection
 
 function ignore(): void {}

@@ -7,7 +7,7 @@ import {
   type HttpAnswer,
   type HttpAsk,
 } from './http-connection.ts'
-import { clientBounds } from '../client-limits.ts'
+import { clientBounds } from '../limits-table.ts'
 
 export interface HttpPoolOptions extends AnswerLimit {
   /** Opens a connection. Rejects with the reason for a failure, in words for the caller. */

@@ -1,6 +1,6 @@
 import { request } from 'node:https'
 import { askPeer, fieldsOfRecord, linkedSignal, type Clock, type PeerReply } from '@skerry/base'
-import { clientBounds } from '../client-limits.ts'
+import { clientBounds } from '../limits-table.ts'
 
 export interface IssuerFetchOptions {
   /** PEM. If undefined, the system's authorities. */

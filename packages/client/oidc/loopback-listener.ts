@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { timingSafeEqual } from 'node:crypto'
 import { ExpectedError, abortReason, exitCodes } from '@skerry/base'
-import { clientBounds } from '../client-limits.ts'
+import { clientBounds } from '../limits-table.ts'
 
 /** Receives a browser's redirect on this machine only (RFC 8252, section 7.3). */
 export interface LoopbackListener extends AsyncDisposable {

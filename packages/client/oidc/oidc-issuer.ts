@@ -2,7 +2,7 @@ import { ExpectedError, abortReason, exitCodes, type Clock } from '@skerry/base'
 import type { Configuration } from 'openid-client'
 import { issuerFetch } from './issuer-fetch.ts'
 import { openLoopbackListener } from './loopback-listener.ts'
-import { clientBounds } from '../client-limits.ts'
+import { clientBounds } from '../limits-table.ts'
 
 /** A public client of an OpenID Connect issuer: it has no secret and proves itself by PKCE. */
 export interface OidcClient {

@@ -7,8 +7,7 @@ import { silentLogger, simulatedClock } from '@skerry/base'
 import { readBody } from '@skerry/client'
 import { isBoundedInTime } from './answer-limit.ts'
 import { createApiForwarder } from './api-forwarder.ts'
-
-const answerMs = 65_000
+import { apiForwarderDefaults } from '../limits-table.ts'
 
 test('an API server that takes a request and says nothing is told as such', async () => {
   const clock = simulatedClock()
@@ -24,7 +23,7 @@ test('an API server that takes a request and says nothing is told as such', asyn
   const request = { method: 'GET', path: '/api/v1/pods', headers }
   const answering = forwarder.onRequest(request, new AbortController().signal)
   await asked.promise
-  await clock.advance(answerMs)
+  await clock.advance(apiForwarderDefaults.answerMs)
   const answer = await answering
   const { reason, message } = JSON.parse(String(await readBody(answer.body)))
   assert.deepEqual([answer.status, reason], [504, 'Timeout'])

@@ -11,7 +11,7 @@ import {
   type ConnectingAgentOptions,
   type HttpsTransportConfig,
 } from '@skerry/client'
-import { clusterAgentBounds } from '../limits/limits-table.ts'
+import { clusterAgentBounds } from '../limits-table.ts'
 
 export interface ApiServerPlace {
   readonly api: HttpsTransportConfig

@@ -34,6 +34,7 @@ import { impersonationRefusal, type ImpersonationPolicy } from '@skerry/membersh
 import { isBoundedInTime, notAnswered } from './answer-limit.ts'
 import { agentByWay, openKept, openOwn } from './api-connection.ts'
 import { statusAnswer } from './status-answer.ts'
+import { apiForwarderDefaults } from '../limits-table.ts'
 
 export interface ApiForwarderOptions {
   /** The local API server, with the agent's credentials. */
@@ -61,14 +62,6 @@ export interface ApiForwarderLimits {
   readonly idleSocketsMax: number
   readonly idleSocketMs: number
 }
-
-const apiForwarderDefaults: Readonly<ApiForwarderLimits> = Object.freeze({
-  connectMs: 10_000,
-  answerMs: 65_000,
-  socketsMax: 1_000,
-  idleSocketsMax: 256,
-  idleSocketMs: 55_000,
-})
 
 export interface ApiForwarderDeps {
   readonly clock: Clock

@@ -1,7 +1,7 @@
 import { connectByProxy, connectByTcp, type Clock, type Connect } from '@skerry/base'
 import { fixedCredentials, type HttpsTransportConfig } from '@skerry/client'
 import type { PushProxy, PushTarget } from './push-target.ts'
-import { clusterAgentBounds } from '../limits/limits-table.ts'
+import { clusterAgentBounds } from '../limits-table.ts'
 
 const { connectMs } = clusterAgentBounds.memberApi
 

@@ -16,7 +16,7 @@ import { runWorks } from '../work/run-works.ts'
 import { allowImpersonator, forbidImpersonator } from './impersonator.ts'
 import { memberApi } from './member-api.ts'
 import type { PushTarget } from './push-target.ts'
-import { clusterAgentBounds } from '../limits/limits-table.ts'
+import { clusterAgentBounds } from '../limits-table.ts'
 
 export interface PushDeps {
   readonly hub: Api

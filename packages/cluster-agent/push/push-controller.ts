@@ -20,7 +20,7 @@ import { RunningClusters } from '../running-clusters.ts'
 import { isPushed } from './push-admission.ts'
 import { partFrom, pushCluster, type PushDeps } from './push-cluster.ts'
 import type { PushPlan, PushPlans } from './push-target.ts'
-import { clusterAgentBounds } from '../limits/limits-table.ts'
+import { clusterAgentBounds } from '../limits-table.ts'
 
 /** A Cluster has it while the hub has objects of its own in the cluster. */
 const pushFinalizer = 'hub.skerry.io/push'

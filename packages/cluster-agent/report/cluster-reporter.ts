@@ -31,7 +31,7 @@ import type { EdgeObserver, SeenApis } from './edge-observer.ts'
 import { observedAnnotations, type SeenTimes } from './observed-times.ts'
 import type { RoundGate } from './round-gate.ts'
 import { isSameFacts } from './same-facts.ts'
-import { clusterAgentBounds } from '../limits/limits-table.ts'
+import { clusterAgentBounds, clusterReporterDefaults } from '../limits-table.ts'
 
 export interface ClusterReporterOptions {
   readonly name: string
@@ -66,13 +66,6 @@ export interface ClusterReporterTiming {
   /** The timeout of one request to the hub. */
   readonly requestMs: number
 }
-
-/** Karmada's. */
-const clusterReporterDefaults: Readonly<ClusterReporterTiming> = Object.freeze({
-  statusPeriodMs: 10_000,
-  leaseSeconds: 40,
-  requestMs: 10_000,
-})
 
 /** The owner of the fields that come from the agent's command line. */
 const fieldOwner = 'skerry-agent'

@@ -16,6 +16,7 @@ import {
 import { apiEnablementsOf } from './cluster-facts.ts'
 import { clusterIdOf } from './cluster-id.ts'
 import { createSlimmer } from './slim-objects.ts'
+import { edgeObserverDefaults } from '../limits-table.ts'
 
 export interface EdgeObserverTiming {
   /** The list of APIs changes seldom, and is long. */
@@ -25,12 +26,6 @@ export interface EdgeObserverTiming {
   /** The timeout of one request. */
   readonly requestMs: number
 }
-
-const edgeObserverDefaults: Readonly<EdgeObserverTiming> = Object.freeze({
-  discoveryPeriodMs: 60_000,
-  freshMs: 2_000,
-  requestMs: 10_000,
-})
 
 export interface EdgeObserverDeps {
   readonly local: Api

@@ -1,6 +1,6 @@
 import { type ClusterStatus, apiTime } from '@skerry/fleet-kinds'
 import { isSameFacts } from './same-facts.ts'
-import { clusterAgentBounds } from '../limits/limits-table.ts'
+import { clusterAgentBounds } from '../limits-table.ts'
 
 /** The annotations of a Cluster with the time at which its agent last saw each fact. */
 export const observedKeys = Object.freeze({

@@ -1,6 +1,6 @@
 import type { Container, Node, NodeCondition, ObjectMeta, Pod } from '@skerry/api'
 import { groupLabel } from '@skerry/fleet-kinds'
-import { clusterAgentBounds } from '../limits/limits-table.ts'
+import { clusterAgentBounds } from '../limits-table.ts'
 
 /** Reduces pods and nodes to the fields that summaries and groups read, because there may be many thousands. */
 export interface Slimmer {

@@ -30,7 +30,7 @@ import {
   type WorkContext,
 } from './work-context.ts'
 import { manifestStatuses } from './work-status-controller.ts'
-import { clusterAgentBounds } from '../limits/limits-table.ts'
+import { clusterAgentBounds } from '../limits-table.ts'
 
 const { goneCheckMs, retryMsMax, eventCharsMax } = clusterAgentBounds.executionController
 const failedReason = 'AppliedFailed'

@@ -3,7 +3,7 @@ import type { Clock, Logger, Random } from '@skerry/base'
 import type { Cluster, Informer, ObjectKey, ResourceRef, TypedResource } from '@skerry/client'
 import { createInformerSet, selected, type InformerSet } from '@skerry/controller-runtime'
 import { karmadaKeys } from '@skerry/karmada-kinds'
-import { clusterAgentBounds } from '../limits/limits-table.ts'
+import { clusterAgentBounds } from '../limits-table.ts'
 
 export interface MemberClusterDeps {
   readonly clock: Clock

@@ -1,7 +1,7 @@
 import type { AnyObject } from '@skerry/api'
 import { virtualNamespaceLabels } from '@skerry/fleet-kinds'
 import { contentOf, sharerPatch, sharersOf } from './shared-object.ts'
-import { clusterAgentBounds } from '../limits/limits-table.ts'
+import { clusterAgentBounds } from '../limits-table.ts'
 
 /**
  * The plan for one virtual cluster's wish about a shared object. Pure. `note` is a merge patch that records

@@ -3,7 +3,7 @@ import { isStatusError, type KubeObject } from '@skerry/api'
 import { keyOfObject, resources } from '@skerry/client'
 import type { BackgroundController } from '@skerry/controller-runtime'
 import { whenServed } from '../reconcile/when-served.ts'
-import { controllerBounds } from '../limits/limits-table.ts'
+import { controllerBounds } from '../limits-table.ts'
 
 const { keptMs, checkMs } = controllerBounds.podCertificateRequestCleanerController
 

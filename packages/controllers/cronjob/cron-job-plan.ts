@@ -4,12 +4,10 @@ import { controllerReference } from '@skerry/controller-runtime'
 import { conditionOf, isFinished } from '../job/job-spec.ts'
 import { timestamp } from '../status/timestamp.ts'
 import type { Schedule } from './schedule.ts'
-import { controllerBounds } from '../limits/limits-table.ts'
+import { controllerBounds } from '../limits-table.ts'
 
 const scheduledTimeAnnotation = 'batch.kubernetes.io/cronjob-scheduled-timestamp'
-/** More missed times than this are reported, because clocks or deadlines are wrong. */
-const missedTimesMax = 100
-const { repeatedMsMax, lateMs } = controllerBounds.cronJobPlan
+const { repeatedMsMax, lateMs, missedTimesMax } = controllerBounds.cronJobPlan
 
 export interface CronJobView {
   cronJob: CronJob

@@ -33,7 +33,7 @@ import { daemonPod } from './daemon-pods.ts'
 import { daemonSetStatus, planDaemonSet, type DaemonSetPlan } from './daemon-set-plan.ts'
 import { FailedPodBackoff } from './failed-pod-backoff.ts'
 import { fitOf } from './node-fit.ts'
-import { controllerBounds } from '../limits/limits-table.ts'
+import { controllerBounds } from '../limits-table.ts'
 
 const name = 'daemonset-controller'
 const { burstMax } = controllerBounds.daemonSetController

@@ -1,4 +1,4 @@
-import { controllerBounds } from '../limits/limits-table.ts'
+import { controllerBounds } from '../limits-table.ts'
 
 const { firstMs, maxMs } = controllerBounds.failedPodBackoff
 

@@ -1,5 +1,6 @@
 import type { Deployment, ReplicaSet } from '@skerry/api'
 import { fencepostsOf, wantedReplicas } from './replica-sets.ts'
+import { controllerBounds } from '../limits-table.ts'
 
 export const annotationNames = Object.freeze({
   revision: 'deployment.kubernetes.io/revision',
@@ -15,8 +16,7 @@ const ownAnnotations: ReadonlySet<string> = new Set([
   'deprecated.deployment.rollback.to',
 ])
 
-/** The characters of the revision history. The oldest entries are dropped. */
-const historyLengthMax = 2000
+const { historyLengthMax } = controllerBounds.revisionAnnotations
 
 type Annotations = Readonly<Record<string, string>>
 

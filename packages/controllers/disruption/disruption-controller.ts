@@ -26,7 +26,7 @@ import { timestamp } from '../status/timestamp.ts'
 import { planBudget } from './budget-plan.ts'
 import { expectedPods, type ExpectedPods } from './controller-scale.ts'
 import { resetStaleDisruption, staleInMs } from './stale-disruption.ts'
-import { controllerBounds } from '../limits/limits-table.ts'
+import { controllerBounds } from '../limits-table.ts'
 
 /** The prefix of keys of pods whose DisruptionTarget condition may be stale; budgets have plain keys. */
 const podPrefix = 'pod:'

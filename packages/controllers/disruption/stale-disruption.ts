@@ -4,7 +4,7 @@ import type { ControllerContext, ReconcileResult } from '@skerry/controller-runt
 import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 import { isPodFinished, podCondition } from '../pods/pod-state.ts'
 import { timestamp } from '../status/timestamp.ts'
-import { controllerBounds } from '../limits/limits-table.ts'
+import { controllerBounds } from '../limits-table.ts'
 
 const { staleMs } = controllerBounds.staleDisruption
 

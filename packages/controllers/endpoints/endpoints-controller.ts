@@ -17,7 +17,7 @@ import { podEndpoints, type PodEndpoint } from '../endpointslice/endpoint-plan.t
 import { inEndpointsOrder } from '../endpointslice/port-order.ts'
 import { hasSelector, podsOfService, servicesOfPod } from '../endpointslice/services-of-pod.ts'
 import { TriggerTimes, withTriggerTime } from '../endpointslice/trigger-times.ts'
-import { controllerBounds } from '../limits/limits-table.ts'
+import { controllerBounds } from '../limits-table.ts'
 
 const { settleMs, addressesMax } = controllerBounds.endpointsController
 

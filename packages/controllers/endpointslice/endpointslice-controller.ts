@@ -10,7 +10,7 @@ import { podEndpoints } from './endpoint-plan.ts'
 import { hasSelector, podsOfService, servicesOfPod } from './services-of-pod.ts'
 import { managedBy, planSlices } from './slice-plan.ts'
 import { TriggerTimes, withTriggerTime } from './trigger-times.ts'
-import { controllerBounds } from '../limits/limits-table.ts'
+import { controllerBounds } from '../limits-table.ts'
 
 const byService = 'endpointslice-by-service'
 

@@ -3,8 +3,7 @@ import { test } from 'node:test'
 import type { EndpointSlice, Pod, Service } from '@skerry/api'
 import { podEndpoints } from './endpoint-plan.ts'
 import { planSlices } from './slice-plan.ts'
-
-const endpointsPerSliceMax = 100
+import { endpointsPerSliceMax } from '../limits-table.ts'
 
 const service: Service = {
   apiVersion: 'v1',

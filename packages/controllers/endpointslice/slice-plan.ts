@@ -3,9 +3,7 @@ import type { EndpointPort, EndpointSlice, Service } from '@skerry/api'
 import { controllerReference } from '@skerry/controller-runtime'
 import type { PodEndpoint } from './endpoint-plan.ts'
 import { inSliceOrder } from './port-order.ts'
-
-/** Upstream's default: changing one endpoint rewrites at most this many. */
-const endpointsPerSliceMax = 100
+import { endpointsPerSliceMax } from '../limits-table.ts'
 
 export const managedBy = 'endpointslice-controller.k8s.io'
 

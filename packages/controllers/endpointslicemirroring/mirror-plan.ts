@@ -10,7 +10,7 @@ import type {
 import { controllerReference } from '@skerry/controller-runtime'
 import { sameStatus } from '../status/same-status.ts'
 import { inSliceOrder } from '../endpointslice/port-order.ts'
-import { controllerBounds } from '../limits/limits-table.ts'
+import { controllerBounds } from '../limits-table.ts'
 
 export const mirroredBy = 'endpointslicemirroring-controller.k8s.io'
 

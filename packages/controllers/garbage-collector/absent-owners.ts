@@ -1,5 +1,5 @@
 import type { OwnerReference } from '@skerry/api'
-import { controllerBounds } from '../limits/limits-table.ts'
+import { controllerBounds } from '../limits-table.ts'
 
 const { entriesMax } = controllerBounds.absentOwners
 

@@ -24,10 +24,9 @@ import {
   type GraphNode,
 } from './owner-graph.ts'
 import { ResourceMonitors } from './resource-monitors.ts'
-import { controllerBounds } from '../limits/limits-table.ts'
+import { controllerBounds } from '../limits-table.ts'
 
-const { discoverEveryMs, syncPollMs } = controllerBounds.garbageCollector
-const workers = 4
+const { discoverEveryMs, syncPollMs, workers } = controllerBounds.garbageCollector
 
 /** Deletes objects that have lost their last owner, and executes foreground and orphaning deletions. */
 export const garbageCollector: BackgroundController = {
@@ -51,7 +50,7 @@ class GarbageCollector {
   constructor(deps: ControllerDeps) {
     this.#deps = deps
     this.#log = deps.log.child({ controller: garbageCollector.name })
-    this.#queue = new WorkQueue({}, deps)
+    this.#queue = new WorkQueue({ name: garbageCollector.name }, deps)
   }
 
   async run(signal: AbortSignal): Promise<void> {

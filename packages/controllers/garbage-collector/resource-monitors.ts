@@ -9,7 +9,7 @@ import {
   type ResourceRef,
 } from '@skerry/client'
 import type { ControllerDeps } from '@skerry/controller-runtime'
-import { controllerBounds } from '../limits/limits-table.ts'
+import { controllerBounds } from '../limits-table.ts'
 
 const { syncPatienceMs } = controllerBounds.resourceMonitors
 

@@ -14,7 +14,6 @@ import {
   type ReconcileResult,
 } from '@skerry/controller-runtime'
 import { sameStatus } from '../status/same-status.ts'
-import { autoscalerDefaults } from './autoscaler-defaults-table.ts'
 import {
   behaviorOf,
   falseCondition,
@@ -34,6 +33,7 @@ import { MetricError, proposeFor } from './metric-proposal.ts'
 import { createRecentDiscovery } from './recent-discovery.ts'
 import { readScale, type ScaleTarget } from './scale-target.ts'
 import { rememberScale, type AutoscalerMemory } from './scaling-rules.ts'
+import { autoscalerDefaults } from '../limits-table.ts'
 
 /** Scales workloads as their metrics require, each autoscaler every fifteen seconds. */
 export const horizontalPodAutoscalerController: ControllerDefinition = {

@@ -14,7 +14,6 @@ import {
   type Pod,
 } from '@skerry/api'
 import { isPodReady } from '../pods/pod-state.ts'
-import { autoscalerDefaults } from './autoscaler-defaults-table.ts'
 import type { MetricsClient } from './metrics-client.ts'
 import { groupPods, type PodMetrics } from './pod-metrics.ts'
 import { requestsOf } from './pod-requests.ts'
@@ -26,6 +25,7 @@ import {
   type Measurement,
   type Tolerances,
 } from './replica-count.ts'
+import { autoscalerDefaults } from '../limits-table.ts'
 
 /** The result of one metric. */
 export interface MetricProposal {

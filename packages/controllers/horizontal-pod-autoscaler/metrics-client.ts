@@ -7,6 +7,7 @@ import {
 } from '@skerry/api'
 import { readBody, type Cluster, type Discovery } from '@skerry/client'
 import type { PodMetric } from './pod-metrics.ts'
+import { controllerBounds } from '../limits-table.ts'
 
 /** Reads an autoscaler's figures from the resource, custom and external metrics APIs. */
 export interface MetricsClient {
@@ -36,7 +37,7 @@ export interface MetricsClient {
   ): Promise<number[]>
 }
 
-const windowDefaultMs = 60_000
+const { windowDefaultMs } = controllerBounds.metricsClient
 
 /** Errors use upstream's words, because people search for them. */
 export function createMetricsClient(

@@ -1,6 +1,6 @@
 import type { Pod } from '@skerry/api'
 import { podCondition } from '../pods/pod-state.ts'
-import { autoscalerDefaults } from './autoscaler-defaults-table.ts'
+import { autoscalerDefaults } from '../limits-table.ts'
 
 /** One pod's figure, in thousandths. */
 export interface PodMetric {

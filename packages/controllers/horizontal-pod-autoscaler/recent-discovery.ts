@@ -1,6 +1,6 @@
 import type { Clock } from '@skerry/base'
 import type { Cluster, Discovery } from '@skerry/client'
-import { controllerBounds } from '../limits/limits-table.ts'
+import { controllerBounds } from '../limits-table.ts'
 
 const { recentMs } = controllerBounds.recentDiscovery
 

@@ -1,5 +1,5 @@
-import { autoscalerDefaults } from './autoscaler-defaults-table.ts'
 import type { PodGroups, PodMetric, PodMetrics } from './pod-metrics.ts'
+import { autoscalerDefaults } from '../limits-table.ts'
 
 /** How far usage may be off its target before anything changes; 0.1 is ten percent. */
 export interface Tolerances {

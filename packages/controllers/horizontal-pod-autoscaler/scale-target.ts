@@ -1,7 +1,7 @@
 import { isStatusError, type CrossVersionObjectReference, type Scale } from '@skerry/api'
 import type { Cluster, DiscoveredResource, Discovery } from '@skerry/client'
 import { noMatch } from './metrics-client.ts'
-import { controllerBounds } from '../limits/limits-table.ts'
+import { controllerBounds } from '../limits-table.ts'
 
 /** The scaled object and its present scale. */
 export interface ScaleTarget {

@@ -1,5 +1,5 @@
 import type { HPAScalingRules } from '@skerry/api'
-import { autoscalerDefaults } from './autoscaler-defaults-table.ts'
+import { autoscalerDefaults } from '../limits-table.ts'
 
 /** The wanted replicas at a time, before any limits. */
 export interface Recommendation {

@@ -16,7 +16,7 @@ import { sameStatus } from '../status/same-status.ts'
 import { planJob, type JobPlan } from './job-plan.ts'
 import { isTracked, jobPod, trackingFinalizer } from './job-pods.ts'
 import { completionsOf, isFinished, isManagedElsewhere } from './job-spec.ts'
-import { controllerBounds } from '../limits/limits-table.ts'
+import { controllerBounds } from '../limits-table.ts'
 
 const byJob = 'trackedByJob'
 const { podDelayMs } = controllerBounds.jobController

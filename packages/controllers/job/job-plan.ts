@@ -5,9 +5,10 @@ import { announceOutcome, finish, suspendCondition, type SuspendChange } from '.
 import { awaitingReplacement, countPods, type JobCounts } from './job-counts.ts'
 import { completion, deadlineInMs, outcomeOf, type JobOutcome } from './job-outcome.ts'
 import { completionIndex, hasFailed, hasSucceeded, isTracked } from './job-pods.ts'
-import { jobLimits, planPods, type PodPlan } from './job-replacement.ts'
+import { planPods, type PodPlan } from './job-replacement.ts'
 import { isIndexed, isSuspended } from './job-spec.ts'
 import { judgeFailure } from './pod-failure-policy.ts'
+import { jobLimits } from '../limits-table.ts'
 
 export interface JobView {
   job: Job

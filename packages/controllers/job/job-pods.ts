@@ -2,14 +2,14 @@ import type { Container, Job, Pod } from '@skerry/api'
 import { podCondition } from '../pods/pod-state.ts'
 import { podFromTemplate } from '../pods/pod-actions.ts'
 import { completionsOf, isIndexed, onlyReplacesFailed } from './job-spec.ts'
+import { controllerBounds } from '../limits-table.ts'
 
 /** Keeps a finished pod until it is counted in the job's status. */
 export const trackingFinalizer = 'batch.kubernetes.io/job-tracking'
 const indexAnnotation = 'batch.kubernetes.io/job-completion-index'
 const failureCountAnnotation = 'batch.kubernetes.io/job-index-failure-count'
 const ignoredCountAnnotation = 'batch.kubernetes.io/job-index-ignored-failure-count'
-/** The length of the name before the index; the server adds five letters within 63. */
-const namePrefixLengthMax = 58
+const { namePrefixLengthMax } = controllerBounds.jobPods
 
 export interface IndexFailures {
   readonly counted: number

@@ -11,16 +11,7 @@ import {
 } from './job-pods.ts'
 import { completionsOf, isIndexed, isSuspended, onlyReplacesFailed } from './job-spec.ts'
 import { judgeFailure } from './pod-failure-policy.ts'
-
-export const jobLimits = Object.freeze({
-  /** The wait after the first failure, which doubles with each further one. */
-  backoffMs: 10_000,
-  backoffMaxMs: 600_000,
-  /** The number of pods created or deleted in one look. */
-  podsMax: 500,
-  /** The number of pods in the status that wait to be counted. */
-  uncountedMax: 500,
-})
+import { jobLimits } from '../limits-table.ts'
 
 export interface WantedPod {
   readonly index: number | undefined

@@ -1,14 +1,5 @@
 import type { Lease, Node, NodeCondition, Taint } from '@skerry/api'
 
-export const nodeHealthDefaults = Object.freeze({
-  /** The interval at which all nodes are checked. */
-  checkMs: 5_000,
-  /** After this long without a sign of life, a node's conditions become Unknown. */
-  graceMs: 50_000,
-  /** The same for a node that has never reported. */
-  startupGraceMs: 60_000,
-})
-
 /** A node's last sign of life and when it was seen, by this process's monotonic clock. */
 export interface Heartbeat {
   /** Changes with each sign of life; its content does not matter. */

@@ -8,12 +8,12 @@ import { EvictionPace, planEvictions, zoneOf, type Evictions } from './zone-disr
 import {
   heartbeatSign,
   isBeingEmptied,
-  nodeHealthDefaults,
   planTaints,
   silentConditions,
   type Heartbeat,
   type NoExecute,
 } from './node-health.ts'
+import { nodeHealthDefaults } from '../limits-table.ts'
 
 const byNode = 'node-lifecycle-by-node'
 

@@ -1,14 +1,5 @@
 import type { Node } from '@skerry/api'
-
-/** Upstream's rates of eviction, in nodes per second. */
-const evictionDefaults = Object.freeze({
-  nodesPerSecond: 0.1,
-  /** The rate in a zone with many silent nodes. */
-  disruptedNodesPerSecond: 0.01,
-  /** A disrupted zone of at most this many nodes evicts nothing. */
-  smallZoneNodesMax: 50,
-  unhealthyShare: 0.55,
-})
+import { evictionDefaults } from '../limits-table.ts'
 
 export type Evictions =
   /**

@@ -4,11 +4,9 @@ import { keyOfObject, resources, type ResourceClient } from '@skerry/client'
 import type { BackgroundController, ControllerDeps } from '@skerry/controller-runtime'
 import { markDisrupted } from '../pods/disruption-target.ts'
 import { isPodFinished, isPodTerminating } from '../pods/pod-state.ts'
-import { controllerBounds } from '../limits/limits-table.ts'
+import { controllerBounds } from '../limits-table.ts'
 
-/** Less than upstream's default of --terminated-pod-gc-threshold, for small machines. */
-const finishedPodsMax = 1_000
-const { checkMs, quarantineMs } = controllerBounds.podGcController
+const { checkMs, quarantineMs, finishedPodsMax } = controllerBounds.podGcController
 
 interface PodGcInput {
   pods: readonly Pod[]

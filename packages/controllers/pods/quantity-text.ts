@@ -1,5 +1,6 @@
-/** The number of digits that always fit an int64. */
-const digitsMax = 18
+import { controllerBounds } from '../limits-table.ts'
+
+const { digitsMax } = controllerBounds.quantityText
 const decimalExponents: Readonly<Record<string, number>> = {
   n: -9,
   u: -6,

@@ -8,9 +8,9 @@ import {
 import { timestamp } from '../status/timestamp.ts'
 import { inDeletionOrder } from '../pods/deletion-order.ts'
 import { isPodAvailable, isPodReady } from '../pods/pod-state.ts'
+import { controllerBounds } from '../limits-table.ts'
 
-/** The number of pods created or deleted in one look. */
-const burstReplicas = 500
+const { burstReplicas } = controllerBounds.replicaSetPlan
 
 export interface ReplicaPlan {
   readonly create: number

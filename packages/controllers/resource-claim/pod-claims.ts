@@ -1,12 +1,12 @@
 import type { Pod, ResourceClaim, ResourceClaimTemplate } from '@skerry/api'
 import { isControlledBy } from '@skerry/controller-runtime'
 import { isPodFinished } from '../pods/pod-state.ts'
+import { controllerBounds } from '../limits-table.ts'
 
 /** Names the entry of spec.resourceClaims that a claim was made for. */
 export const podClaimAnnotation = 'resource.kubernetes.io/pod-claim-name'
 
-/** Names have 63 characters, of which the server adds five and this controller a hyphen. */
-const baseCharactersMax = 57
+const { baseCharactersMax } = controllerBounds.podClaims
 
 type PodClaim = NonNullable<NonNullable<Pod['spec']>['resourceClaims']>[number]
 

@@ -28,7 +28,7 @@ import {
 } from '@skerry/controller-runtime'
 import { createObjectCounts, isObjectCount, type ObjectCounts } from './object-counts.ts'
 import { sameStatus } from '../status/same-status.ts'
-import { controllerBounds } from '../limits/limits-table.ts'
+import { controllerBounds } from '../limits-table.ts'
 
 const { recountMs, absentMs, changeDelayMs } = controllerBounds.resourceQuotaController
 

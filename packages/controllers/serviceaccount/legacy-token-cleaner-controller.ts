@@ -7,7 +7,7 @@ import {
   type ControllerDeps,
 } from '@skerry/controller-runtime'
 import { dayOf, legacyTokenLabels, planLegacyTokens } from './legacy-token-plan.ts'
-import { controllerBounds } from '../limits/limits-table.ts'
+import { controllerBounds } from '../limits-table.ts'
 
 const { checkMs } = controllerBounds.legacyTokenCleanerController
 const tokenSecrets = selected(resources.secrets, {

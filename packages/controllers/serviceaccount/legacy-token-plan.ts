@@ -1,12 +1,12 @@
 import { podReferences, type Pod, type Secret, type ServiceAccount } from '@skerry/api'
+import { controllerBounds } from '../limits-table.ts'
 
 export const legacyTokenLabels = Object.freeze({
   lastUsed: 'kubernetes.io/legacy-token-last-used',
   invalidSince: 'kubernetes.io/legacy-token-invalid-since',
 })
 
-/** Upstream's default of --legacy-service-account-token-clean-up-period: a year. */
-const unusedMs = 8_760 * 3_600_000
+const { unusedMs } = controllerBounds.legacyTokenPlan
 const dayMs = 86_400_000
 
 export interface LegacyTokens {

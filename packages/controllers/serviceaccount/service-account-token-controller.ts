@@ -7,14 +7,14 @@ import {
   type ControllerDefinition,
 } from '@skerry/controller-runtime'
 import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
+import { controllerBounds } from '../limits-table.ts'
 
 const secretType = 'kubernetes.io/service-account-token'
 const tokenSecrets = selected(resources.secrets, { fieldSelector: `type=${secretType}` })
 const accountName = 'kubernetes.io/service-account.name'
 const accountUid = 'kubernetes.io/service-account.uid'
 
-/** Tokens in secrets expire only with their secret. This is the longest lifetime that the API allows. */
-const lifetimeSeconds = 2 ** 32
+const { lifetimeSeconds } = controllerBounds.serviceAccountTokenController
 
 /** Fills secrets of type service-account-token: token, authority and namespace. */
 export function serviceAccountTokenController(caBundlePem: string): ControllerDefinition {

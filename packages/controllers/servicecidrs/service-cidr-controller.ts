@@ -9,7 +9,7 @@ import {
 import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 import { timestamp } from '../status/timestamp.ts'
 import { cidrsWith, mayGo, overlapping } from './cidr-plan.ts'
-import { controllerBounds } from '../limits/limits-table.ts'
+import { controllerBounds } from '../limits-table.ts'
 
 const finalizer = 'networking.k8s.io/service-cidr-finalizer'
 

@@ -15,11 +15,11 @@ import {
 } from '@skerry/api'
 import { clusterServiceVerbs, clusterVerbs, type ClusterAccess } from './cluster-access.ts'
 import { hubKind, textColumn } from './hub-kind.ts'
+import { fleetKindsBounds } from '../limits-table.ts'
 
 const schemaName = 'io.skerry.hub.v1alpha1.ClusterAccess'
 const rbacGroup = 'rbac.authorization.k8s.io'
-/** Each is looked at with every request of its subjects. */
-const subjectsMax = 1_000
+const { subjectsMax } = fleetKindsBounds.clusterAccessKind
 
 /** Returns ClusterAccess as a kind for an API server. Its schemas refer to definitions of the built-in kinds. */
 export function clusterAccessKind(builtin: readonly Kind[]): Kind {

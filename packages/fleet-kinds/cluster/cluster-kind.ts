@@ -15,9 +15,9 @@ import { clusterSchemaName, clusterSchemas } from './cluster-schema-table.ts'
 import { clusterResource, conditionTypes, type Cluster, type ResourceModel } from './cluster.ts'
 import { apiTime } from './conditions.ts'
 import { defaultResourceModels } from './resource-models.ts'
+import { fleetKindsBounds } from '../limits-table.ts'
 
-/** Names become parts of others (karmada-es-<name>, CSRs), which must stay within 63. */
-const nameCharsMax = 48
+const { nameCharsMax } = fleetKindsBounds.clusterKind
 
 /** Returns Cluster as a kind for an API server. Its schemas refer to definitions of the built-in kinds. */
 export function clusterKind(builtin: readonly Kind[]): Kind {

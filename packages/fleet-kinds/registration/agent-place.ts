@@ -1,5 +1,5 @@
 import { fieldInvalid, validateLabels, type StatusCause } from '@skerry/api'
-import { agentLimits } from './agent-limits-table.ts'
+import { agentLimits } from '../limits-table.ts'
 
 /** The place of a cluster, which an agent reports for the Cluster object. Omitted fields are not reported. */
 export interface AgentPlace {

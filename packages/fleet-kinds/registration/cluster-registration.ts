@@ -13,6 +13,7 @@ import { hubKind } from '../access/hub-kind.ts'
 import { placeCauses, type AgentPlace } from './agent-place.ts'
 import { wayCauses, type AgentWay } from './agent-way.ts'
 import { parseAllowedService } from './allowed-service.ts'
+import { fleetKindsBounds } from '../limits-table.ts'
 
 /**
  * A hub.skerry.io/v1alpha1 ClusterRegistration: requests what one cluster needs to register. It is answered
@@ -65,10 +66,7 @@ export const registrationResource: TypedResource<ClusterRegistration> = Object.f
   isNamespaced: false,
 })
 
-export const registrationDefaultTtlSeconds = 86_400
-const ttlSecondsMax = 366 * 86_400
-/** The same limit as for Clusters: names become parts of other names. */
-const nameCharsMax = 48
+const { ttlSecondsMax, nameCharsMax } = fleetKindsBounds.clusterRegistration
 
 const text: Schema = { type: 'string' }
 const texts: Schema = { type: 'array', items: text }

@@ -23,10 +23,10 @@ import type {
   TrafficContractRate,
   TrafficContractSpec,
 } from './traffic-contract.ts'
+import { fleetKindsBounds } from '../limits-table.ts'
 
 const schemaName = 'io.skerry.hub.v1alpha1.TrafficContract'
-const clusterNamesMax = 10_000
-const priorityMax = 1_000_000
+const { clusterNamesMax, priorityMax } = fleetKindsBounds.trafficContractKind
 
 /**
  * Returns TrafficContract as a kind for an API server. Its schemas refer to definitions of the built-in

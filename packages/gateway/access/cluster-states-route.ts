@@ -4,6 +4,7 @@ import { clusterNamespace, clusterResource, type Cluster, parentOf } from '@sker
 import { clusterState, type ClusterState, type ClusterStates } from '../state/cluster-state.ts'
 import type { TunnelsReport } from '../state/tunnel-report.ts'
 import { allowedClusterVerbs } from './reachable-clusters.ts'
+import { gatewayBounds } from '../limits-table.ts'
 
 export const clusterStatesPath = '/hub/v1/cluster-states'
 
@@ -16,8 +17,7 @@ export interface ClusterStatesDeps {
   ) => Promise<ReadonlyMap<string, TunnelsReport>>
 }
 
-/** The number of clusters to judge before other requests get their turn. */
-const clustersPerTurn = 100
+const { clustersPerTurn } = gatewayBounds.clusterStatesRoute
 
 /**
  * Serves `/hub/v1/cluster-states` and `…/<name>`: the states of the clusters that the user may reach or whose

@@ -1,6 +1,7 @@
 import { StatusError, type Labels } from '@skerry/api'
 import type { Authorizer, Objects, Route, UserInfo } from '@skerry/apiserver'
 import { clusterResource, conditionTypes, type Cluster, clusterVerbs } from '@skerry/fleet-kinds'
+import { gatewayBounds } from '../limits-table.ts'
 
 export const reachableClustersPath = '/hub/v1/clusters'
 
@@ -26,8 +27,7 @@ export interface ReachableClustersDeps {
   readonly clusterDomain?: string | undefined
 }
 
-/** The number of clusters to judge before other requests get their turn. */
-const clustersPerTurn = 100
+const { clustersPerTurn } = gatewayBounds.reachableClusters
 
 /** Serves the list of only those clusters that the user may reach, so it reveals no others. */
 export function reachableClustersRoute({ objects, clusterDomain }: ReachableClustersDeps): Route {

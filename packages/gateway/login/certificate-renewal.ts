@@ -4,6 +4,7 @@ import type { AuthorizedRequest, Authorizer, Route, UserInfo } from '@skerry/api
 import type { Clock } from '@skerry/base'
 import { isIssuedBy, readCertificate, signCertificate, type Authority } from '@skerry/pki'
 import { userNameProblem } from '@skerry/fleet-kinds'
+import { gatewayBounds } from '../limits-table.ts'
 
 export const certificateRenewalPath = '/hub/v1/certificate-renewal'
 
@@ -20,8 +21,7 @@ export interface CertificateRenewalDeps {
   readonly clock: Pick<Clock, 'now'>
 }
 
-/** The share of its lifetime before which a certificate is not renewed. */
-const usedMin = 0.5
+const { usedMin } = gatewayBounds.certificateRenewal
 
 /**
  * Issues the next certificate to a client that presents one: for the same user, groups, key and lifetime. The

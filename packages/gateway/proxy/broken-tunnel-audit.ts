@@ -1,7 +1,7 @@
 import type { UserInfo } from '@skerry/apiserver'
 import type { Clock } from '@skerry/base'
 import type { TunnelSession } from '@skerry/tunnel'
-import { gatewayBounds } from '../limits-table.ts'
+import { brokenTunnelLimits, gatewayBounds } from '../limits-table.ts'
 
 /** The opener of a tunnel, as the hub authenticated its request. */
 export interface TunnelOpener {
@@ -21,9 +21,6 @@ export interface BrokenTunnelAuditDeps {
   readonly write: (line: string) => void
   readonly clock: Pick<Clock, 'now' | 'monotonicMs'>
 }
-
-/** An agent that reconnects and breaks rules again and again must not push other lines out of the log. */
-const brokenTunnelLimits = Object.freeze({ linesMax: 10, perMs: 60_000 })
 
 const { ruleCharsMax } = gatewayBounds.brokenTunnelAudit
 

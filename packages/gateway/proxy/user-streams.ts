@@ -3,6 +3,7 @@ import type { AuthorizedRequest, Route } from '@skerry/apiserver'
 import { whenAborted } from '@skerry/base'
 import { clusterResource } from '@skerry/fleet-kinds'
 import { parseClusterTarget } from './cluster-path.ts'
+import { userStreamDefaults } from '../limits-table.ts'
 
 export interface UserStreamLimits {
   /** Half of what a tunnel takes, so that one user cannot keep the others from a cluster. */
@@ -10,11 +11,6 @@ export interface UserStreamLimits {
   /** The number of requests to all clusters together. */
   readonly inAll: number
 }
-
-export const userStreamDefaults: Readonly<UserStreamLimits> = Object.freeze({
-  perCluster: 500,
-  inAll: 20_000,
-})
 
 interface Held {
   inAll: number

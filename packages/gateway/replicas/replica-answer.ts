@@ -20,8 +20,6 @@ const answerHeader = 'skerry-replica-answer'
 const clusterPath = /^\/clusters\/([a-z0-9-]{1,63})(\/.*)$/
 const reportsPath = /^\/reports\/([a-z0-9-]{1,63}(?:,[a-z0-9-]{1,63})*)$/
 const { refusalBytesMax, reportsBytesMax } = gatewayBounds.replicaAnswer
-/** The most clusters whose names fit into one path. */
-export const clustersPerReport = 100
 
 /** The request as another replica is asked it. */
 export function toReplica(cluster: string, request: TunnelRequest): TunnelRequest {

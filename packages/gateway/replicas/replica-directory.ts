@@ -10,6 +10,7 @@ import {
 import type { Store, StoreEvent } from '@skerry/store'
 import type { TunnelEnd } from '@skerry/tunnel'
 import { replicaIdShape } from './replica-identity.ts'
+import { directoryDefaults } from '../limits-table.ts'
 
 /** One of a hub's several processes. */
 export interface Replica {
@@ -35,14 +36,6 @@ export interface DirectoryListener {
   onCluster(cluster: string): void
   onReplicas(): void
 }
-
-const directoryDefaults = Object.freeze({
-  /** A replica that died is forgotten after this long; its tunnels are not used from when its link ends. */
-  ttlSeconds: 10,
-  renewMs: 3_000,
-  /** The number of clusters without a tunnel whose last end is remembered. */
-  endsMax: 50_000,
-})
 
 const prefix = '/replicas/'
 const membersPrefix = `${prefix}members/`

@@ -1,8 +1,8 @@
 import { linkedSignal, type Clock } from '@skerry/base'
 import type { TunnelRegistry } from '@skerry/tunnel'
 import type { TunnelReport, TunnelsReport } from '../state/tunnel-report.ts'
-import { clustersPerReport, fromReplica, readReports, reportsRequest } from './replica-answer.ts'
-import { gatewayBounds } from '../limits-table.ts'
+import { fromReplica, readReports, reportsRequest } from './replica-answer.ts'
+import { clustersPerReport, gatewayBounds } from '../limits-table.ts'
 
 const { answerMs } = gatewayBounds.replicaReports
 

@@ -4,9 +4,9 @@ import { StatusError } from '@skerry/api'
 import type { ApiRequest, Route } from '@skerry/apiserver'
 import type { Clock, Logger } from '@skerry/base'
 import { createTunnelServer, type TunnelRegistry } from '@skerry/tunnel'
-import { linkLimits } from './link-limits.ts'
 import type { ReplicaDirectory } from './replica-directory.ts'
 import { replicaOfUser, replicaPrefix } from './replica-identity.ts'
+import { linkLimits } from '../limits-table.ts'
 
 export interface ReplicaRouteDeps {
   /** Takes the links of the other replicas, by their ids. */

@@ -1,9 +1,8 @@
 import { linkedSignal, type Clock, type Logger, type Random, type WakeFlag } from '@skerry/base'
 import { runTunnelAgent, type TunnelHandler, type TunnelTls } from '@skerry/tunnel'
-import { linkLimits } from './link-limits.ts'
 import type { ReplicaDirectory } from './replica-directory.ts'
 import { replicaPrefix } from './replica-identity.ts'
-import { gatewayBounds } from '../limits-table.ts'
+import { gatewayBounds, linkLimits } from '../limits-table.ts'
 
 export interface ReplicaLinksOptions {
   /** This replica's id. */

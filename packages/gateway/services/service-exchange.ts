@@ -14,7 +14,7 @@ import {
   type HeaderRecord,
 } from '@skerry/base'
 import type { TunnelUpgraded } from '@skerry/tunnel'
-import { servicesLimits } from './services-limits.ts'
+import { servicesLimits } from '../limits-table.ts'
 
 /** One request to a service, over its own connection. */
 export interface ServiceRequest {

@@ -38,7 +38,7 @@ import {
   serviceAttributes,
   type ServiceTarget,
 } from './service-path.ts'
-import { servicesLimits } from './services-limits.ts'
+import { servicesLimits } from '../limits-table.ts'
 
 export interface ServiceRoutesDeps extends Pick<
   ClusterProxyDeps,

@@ -6,7 +6,7 @@ import { seededRandom, silentLogger, simulatedClock, systemClock } from '@skerry
 import { TunnelClosedError, TunnelUnavailableError, type TunnelRequest } from '@skerry/tunnel'
 import { callApi, startTestApiServer, type TestApiServer } from '@skerry/testing'
 import { createClusterWatches, type ClusterWatchesDeps } from './cluster-watches.ts'
-import { watchLimits } from './watch-limits-table.ts'
+import { watchLimits } from '../limits-table.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(30_000)
 const allowed = async (): Promise<void> => undefined

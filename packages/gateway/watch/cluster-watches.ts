@@ -5,10 +5,10 @@ import type { ClusterWay } from '../way/cluster-way.ts'
 import { FrameSplitter, type Framing, type PartialBudget } from './frame-splitter.ts'
 import { readEventHead } from './read-event-head.ts'
 import { framingOf } from './watch-framing.ts'
-import { watchLimits, type WatchLimits } from './watch-limits-table.ts'
 import { WatchPosition } from './watch-position.ts'
 import { readWatchRequest, type WatchRequest } from './watch-request.ts'
 import { createWatchReturn, type WatchReturn } from './watch-return.ts'
+import { type WatchLimits, watchLimits } from '../limits-table.ts'
 
 export interface ClusterWatchesDeps {
   readonly way: Pick<ClusterWay, 'send'>

@@ -21,8 +21,8 @@ import type { ClusterWay } from '../way/cluster-way.ts'
 import { expiredEvent } from './expired-event.ts'
 import type { Framing } from './frame-splitter.ts'
 import { framingOf } from './watch-framing.ts'
-import type { WatchLimits } from './watch-limits-table.ts'
 import type { WatchRequest } from './watch-request.ts'
+import { type WatchLimits } from '../limits-table.ts'
 
 /** The continuation of a broken watch: more bytes of it, or one last event. */
 export type Continued = { readonly body: TunnelBody } | { readonly frame: Uint8Array }

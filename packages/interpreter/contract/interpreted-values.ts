@@ -10,14 +10,14 @@ import {
 } from '@skerry/api'
 import type { BindingComponent, ReplicaRequirements } from '@skerry/karmada-kinds'
 import type { DependentObject } from './dependent-object.ts'
+import { interpreterBounds } from '../limits-table.ts'
 
 /*
  * Parses the results of scripts and webhooks: each function throws a TypeError that describes the error, and
  * drops fields that Karmada's API does not have.
  */
 
-const replicasMax = 2 ** 31 - 1
-const listMax = 1_000
+const { replicasMax, listMax } = interpreterBounds.interpretedValues
 
 /** Truncates fractions, as Karmada does. */
 export function readReplicas(value: unknown): number {

@@ -1,22 +1,7 @@
 import type { Clock } from '@skerry/base'
 import type { AnyObject } from '@skerry/api'
 import type { CustomScript } from './customization.ts'
-
-/** Limits for the scripts of one customization and one kind of object, in the process that runs them. */
-export const customizationLimits = Object.freeze({
-  /**
-   * The largest account, in steps of `LuaRun.used`: ten thousand objects of some thousand steps each, about a
-   * second.
-   */
-  stepsMax: 20_000_000,
-  /** The steps that come back each second: about a twentieth of one core. */
-  stepsPerSecond: 1_000_000,
-  /** The suspension after a call that exceeded a limit, in milliseconds; it doubles with each repetition. */
-  restMs: 10_000,
-  restMaxMs: 600_000,
-  /** The customizations that are remembered; the least recently used is dropped. */
-  keptMax: 1_000,
-})
+import { customizationLimits } from '../limits-table.ts'
 
 /** A customization that may not run for some time. */
 export interface Suspension {

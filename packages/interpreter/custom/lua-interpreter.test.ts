@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AnyObject } from '@skerry/api'
-import { customizationLimits, type Suspension } from './customization-budget.ts'
+import { type Suspension } from './customization-budget.ts'
 import { CustomScripts, type Customization, type CustomizationRule } from './customization.ts'
 import { CustomizationError, LuaInterpreter } from './lua-interpreter.ts'
+import { customizationLimits } from '../limits-table.ts'
 
 const valve: AnyObject = {
   apiVersion: 'example.com/v1',

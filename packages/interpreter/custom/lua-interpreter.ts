@@ -30,6 +30,7 @@ import type {
 import { CustomizationBudget, type Suspension } from './customization-budget.ts'
 import type { CustomScript, CustomScripts } from './customization.ts'
 import { kubeFunctions } from './kube-library.ts'
+import { interpreterBounds } from '../limits-table.ts'
 
 export type LuaClock = Pick<Clock, 'now' | 'monotonicMs'>
 
@@ -38,8 +39,7 @@ export class CustomizationError extends Error {
   override name = 'CustomizationError'
 }
 
-/** The parsed scripts, or their syntax errors, at most; the least recently used are dropped. */
-const scriptsKept = 200
+const { scriptsKept } = interpreterBounds.luaInterpreter
 
 /**
  * Interprets kinds with the scripts of their customizations. Each method rejects with a CustomizationError if

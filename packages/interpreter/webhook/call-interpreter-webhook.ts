@@ -1,18 +1,9 @@
 import { Agent, request as httpsRequest } from 'node:https'
 import { askPeer, linkedSignal, type Clock } from '@skerry/base'
 import type { WebhookFields } from './webhook-configuration.ts'
+import { interpreterBounds } from '../limits-table.ts'
 
-/** Bounds of calls to interpreters' webhooks. */
-const interpreterWebhookLimits = Object.freeze({
-  /** An answer is at most a status, a patch or a list of objects. */
-  answerBytesMax: 4 * 1024 * 1024,
-  /** A webhook that names none. */
-  timeoutMsDefault: 10_000,
-  timeoutMsMax: 30_000,
-  /** The authorities whose connections are kept, at most. */
-  agentsMax: 50,
-  idleSocketsMax: 4,
-})
+const interpreterWebhookLimits = interpreterBounds.callInterpreterWebhook
 
 /** The JSON value that a webhook answers. */
 export type CallWebhook = (

@@ -10,6 +10,7 @@ import {
 } from '@skerry/api'
 import { checkWebhookClient } from '@skerry/kinds'
 import type { KindRules } from '../rules/kind-rules.ts'
+import { karmadaKindsBounds } from '../limits-table.ts'
 
 interface InterpreterWebhook {
   name: string
@@ -39,7 +40,7 @@ const operations = Object.freeze([
   'ReviseReplica',
 ])
 
-const timeoutSecondsMax = 30
+const { timeoutSecondsMax } = karmadaKindsBounds.interpreterWebhookRules
 const contextVersion = 'v1alpha1'
 const servicePortDefault = 443
 

@@ -6,6 +6,7 @@ import {
   type LabelSelector,
   type StatusCause,
 } from '@skerry/api'
+import { karmadaKindsBounds } from '../limits-table.ts'
 
 /**
  * Annotations of a policy. The first lists the waves, separated by semicolons: a label selector of clusters,
@@ -33,8 +34,7 @@ export interface Wave {
   readonly percent?: number
 }
 
-const wavesMax = 32
-const charactersMax = 4_096
+const { wavesMax, charactersMax } = karmadaKindsBounds.waves
 
 /**
  * Returns the waves; undefined for a policy without any, which goes to all clusters at once. Throws

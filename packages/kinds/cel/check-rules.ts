@@ -13,16 +13,10 @@ import { schemaFromCrd } from '../schema/crd-schema.ts'
 import { compileRules, readRule, rulesOf, type CompiledRule } from './compiled-rule.ts'
 import { isFieldPath } from './field-path.ts'
 import { hasRules } from './rule-set.ts'
-import {
-  boundOf,
-  declareSchema,
-  requestBytesMax,
-  type DeclaredType,
-  type ObjectTypes,
-} from './schema-types.ts'
+import { boundOf, declareSchema, type DeclaredType, type ObjectTypes } from './schema-types.ts'
+import { kindsBounds, requestBytesMax } from '../limits-table.ts'
 
-/** Upstream's limits of the estimated cost of rules. */
-const ruleCostLimits = Object.freeze({ ruleMax: 10_000_000, definitionMax: 100_000_000 })
+const ruleCostLimits = kindsBounds.checkRules
 
 /**
  * Checks the rules of a CRD's structural schema, in upstream's words: they must compile, their

@@ -10,16 +10,9 @@ import {
 } from '@skerry/cel'
 import { kubernetesLibraries } from './kubernetes-libraries.ts'
 import { quantities } from './quantity-library.ts'
+import { kindsBounds } from '../limits-table.ts'
 
-/** Upstream's limits of a device's attributes, by which a selector's cost can be estimated. */
-const limits = Object.freeze({
-  costMax: 1_000_000,
-  entries: 32,
-  domainBytes: 63,
-  idBytes: 32,
-  driverBytes: 63,
-  valueBytes: 64,
-})
+const limits = kindsBounds.deviceSelector
 
 export type SelectorProblem =
   | { readonly type: 'invalid'; readonly detail: string }

@@ -22,14 +22,9 @@ import {
 } from '@skerry/api'
 import { compileRules, rulesOf, type CompiledRule } from './compiled-rule.ts'
 import { declareSchema, type DeclaredType, type ObjectTypes } from './schema-types.ts'
+import { kindsBounds } from '../limits-table.ts'
 
-const ruleLimits = Object.freeze({
-  /** The budget of one evaluation of one rule. */
-  callCostMax: 1_000_000,
-  /** The budget of all rules on one object. */
-  objectCostMax: 10_000_000,
-  messageBytesMax: 5 * 1024,
-})
+const ruleLimits = kindsBounds.ruleSet
 
 /** The rules of a schema in their places. Places without rules below them are left out. */
 export interface RuleNode {

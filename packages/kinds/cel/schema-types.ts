@@ -1,6 +1,7 @@
 import { celTypes, objectType, type CelType, type ObjectField, type ObjectType } from '@skerry/cel'
 import type { Schema } from '@skerry/api'
 import { escapeFieldName, isNameAfterDot } from './field-names.ts'
+import { requestBytesMax } from '../limits-table.ts'
 
 /** The type of a schema's values in expressions. */
 export interface DeclaredType {
@@ -12,8 +13,6 @@ export interface DeclaredType {
   /** The type of a list's items or a map's values. */
   readonly element?: DeclaredType
 }
-
-export const requestBytesMax = 3 * 1024 * 1024
 
 /** Object types by the names that the declared types refer to. */
 export type ObjectTypes = Record<string, ObjectType>

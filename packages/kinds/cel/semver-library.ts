@@ -13,6 +13,7 @@ import {
   type CelValue,
 } from '@skerry/cel'
 import { opaqueKind, textOf } from './opaque-values.ts'
+import { kindsBounds } from '../limits-table.ts'
 
 const { bool, int, string } = celTypes
 
@@ -110,8 +111,7 @@ export const semverLibrary: CelLibrary = {
 const pattern =
   /^(0|[1-9]\d{0,18})\.(0|[1-9]\d{0,18})\.(0|[1-9]\d{0,18})(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\+[0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*)?$/
 
-/** A longer text is not a version, and is not matched. */
-const lengthMax = 1024
+const { lengthMax } = kindsBounds.semverLibrary
 
 function parse(text: string, isLoose: boolean): Version | undefined {
   const found = text.length > lengthMax ? null : pattern.exec(isLoose ? tightened(text) : text)

@@ -9,10 +9,10 @@ import {
 } from '@skerry/api'
 import { addInvalid, checkQualifiedField, isLongerThan, type Found } from './checks.ts'
 import type { Loose } from './typed-strategy.ts'
+import { kindsBounds } from '../limits-table.ts'
 
 const statuses = ['False', 'True', 'Unknown']
-const reasonBytesMax = 1_024
-const messageBytesMax = 32 * 1_024
+const { reasonBytesMax, messageBytesMax } = kindsBounds.conditions
 
 /** Checks metav1.Condition for the kinds whose conditions upstream checks. */
 export function checkConditions(

@@ -7,7 +7,7 @@ import {
   type Schema,
   type StatusCause,
 } from '@skerry/api'
-import { isFull } from './cause-limits.ts'
+import { isFull } from './full-causes.ts'
 import { eachMember } from './schema-members.ts'
 
 interface At {

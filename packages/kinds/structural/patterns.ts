@@ -1,9 +1,7 @@
 import { expressions } from '../expressions/expressions.ts'
+import { kindsBounds } from '../limits-table.ts'
 
-const patternLimits = Object.freeze({
-  /** A longer text is not matched but refused. */
-  textLengthMax: 1024 * 1024,
-})
+const patternLimits = kindsBounds.patterns
 
 /**
  * Returns true if the text matches a CRD's pattern, in Go's syntax. Takes linear time, whatever the

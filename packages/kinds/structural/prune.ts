@@ -6,11 +6,9 @@ import {
   type JsonObject,
   type Schema,
 } from '@skerry/api'
+import { kindsBounds } from '../limits-table.ts'
 
-const pruneLimits = Object.freeze({
-  /** The total length of the paths of all unknown fields. Further ones are removed without being reported. */
-  pathCharactersMax: 1024 * 1024,
-})
+const pruneLimits = kindsBounds.prune
 
 /**
  * Removes fields that a CRD's schema does not specify, in place. Returns them in upstream's words,

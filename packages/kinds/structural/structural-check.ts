@@ -8,8 +8,9 @@ import {
   type JsonObject,
   type StatusCause,
 } from '@skerry/api'
-import { causeLimits, isFull } from './cause-limits.ts'
+import { isFull } from './full-causes.ts'
 import { checkPattern } from './patterns.ts'
+import { causeLimits } from '../limits-table.ts'
 
 /**
  * Checks whether a CRD's openAPIV3Schema is structural (KEP-1979). Errors are in upstream's words,

@@ -10,7 +10,7 @@ import {
   type Schema,
   type StatusCause,
 } from '@skerry/api'
-import { causeLimits, isFull } from './cause-limits.ts'
+import { isFull } from './full-causes.ts'
 import { schemaFromProps } from '../schema/crd-schema.ts'
 import { checkEmbedded } from './embedded-check.ts'
 import { checkLists, listKeysOf } from './list-check.ts'
@@ -22,6 +22,7 @@ import {
   validateType,
   wholeInvalid,
 } from './scalar-checks.ts'
+import { causeLimits } from '../limits-table.ts'
 
 /**
  * Checks a value against a CRD's schema, in upstream's words. `path` is the value's path; an empty

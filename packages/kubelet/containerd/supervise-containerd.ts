@@ -16,7 +16,7 @@ import { areCgroupsWritable, detectCgroups } from './cgroups.ts'
 import { containerdConfigToml } from './containerd-config.ts'
 import { findProcesses } from './find-processes.ts'
 import { isRunning, processIdentity, readPidFile, type PidFile } from './process-identity.ts'
-import { kubeletBounds } from '../limits-table.ts'
+import { containerdDefaults, kubeletBounds } from '../limits-table.ts'
 
 export interface ContainerdOptions {
   /** The directory of images and snapshots; on a disk. */
@@ -35,17 +35,6 @@ export interface ContainerdOptions {
   snapshotter?: string
   handlers?: Readonly<Record<string, string>>
 }
-
-const containerdDefaults = Object.freeze({
-  binary: 'containerd',
-  snapshotter: 'overlayfs',
-  handlers: Object.freeze({ runc: 'runc' }),
-  startTimeoutMs: 30_000,
-  stopTimeoutMs: 10_000,
-  pollMs: 250,
-  /** The longest wait between two starts of a containerd that keeps dying. */
-  restartDelayMsMax: 30_000,
-})
 
 export interface SupervisedContainerd {
   readonly socket: string

@@ -25,15 +25,12 @@ import {
   runtimeServiceMethods,
 } from './cri-schema-table.ts'
 import { GrpcChannel, loadMethods, type Methods } from './grpc-channel.ts'
+import { dialDefaults } from '../limits-table.ts'
 
 export interface DialOptions {
   /** The timeout of calls without their own (kubelet's runtimeRequestTimeout). */
   requestTimeoutMs?: number
 }
-
-const dialDefaults: Readonly<Required<DialOptions>> = Object.freeze({
-  requestTimeoutMs: 120_000,
-})
 
 /** The connection is made by the first call and made again after containerd was restarted. */
 export function dialContainerd(socketPath: string, options: DialOptions = {}): ContainerRuntime {

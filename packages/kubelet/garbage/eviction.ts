@@ -1,16 +1,7 @@
 import { quantityToNumber, type Pod } from '@skerry/api'
 import { specOf } from '../pod/pod-spec.ts'
 import { qosClass } from '../resources/qos.ts'
-
-export const evictionDefaults = Object.freeze({
-  checkMs: 10_000,
-  memoryAvailableBytesMin: 100 * 1024 * 1024,
-  diskAvailableShareMin: 0.1,
-  inodesFreeShareMin: 0.05,
-  pidsFreeShareMin: 0.02,
-  /** A pressure is reported this long after it was last seen, so that it does not flap. */
-  transitionMs: 300_000,
-})
+import { evictionDefaults } from '../limits-table.ts'
 
 export interface Usage {
   memoryAvailableBytes: number

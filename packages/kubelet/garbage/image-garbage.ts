@@ -1,14 +1,5 @@
 import type { Image } from '../cri/container-runtime.ts'
-
-export const imageGarbageDefaults = Object.freeze({
-  /** The share of the disk in use from which images are removed … */
-  highShare: 0.85,
-  /** … until this share is left in use. */
-  lowShare: 0.8,
-  /** An image that was seen for less than this is spared: a pod may be about to use it. */
-  ageMsMin: 120_000,
-  checkMs: 300_000,
-})
+import { imageGarbageDefaults } from '../limits-table.ts'
 
 export interface ImageUse {
   image: Image

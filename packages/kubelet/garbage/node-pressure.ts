@@ -9,14 +9,14 @@ import { gracePeriodSeconds } from '../pod/pod-spec.ts'
 import { runtimeLabels } from '../pods/runtime-labels.ts'
 import {
   chooseVictim,
-  evictionDefaults,
   evictionMessage,
   pressures,
   type PodUsage,
   type Pressure,
   type Usage,
 } from './eviction.ts'
-import { imageGarbageDefaults, planImageGarbage, type ImageUse } from './image-garbage.ts'
+import { planImageGarbage, type ImageUse } from './image-garbage.ts'
+import { evictionDefaults, imageGarbageDefaults } from '../limits-table.ts'
 
 export interface NodePressureDeps {
   runtime: ContainerRuntime
@@ -105,7 +105,7 @@ export class NodePressureWatch {
   async #namesInUse(signal: AbortSignal): Promise<Set<string>> {
     const containers = await this.#deps.runtime.listContainers(signal)
     return new Set([
-      this.#config.sandboxImage,
+      this.#config.images.sandbox,
       ...containers.flatMap(({ image, imageRef }) => [image.image, imageRef]),
     ])
   }

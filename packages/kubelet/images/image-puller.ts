@@ -8,15 +8,7 @@ import { containerEvent } from '../pod/container-event.ts'
 import { parseImageReference, withDefaultTag } from './image-reference.ts'
 import { pullCredentials } from './pull-credentials.ts'
 import { Slots } from './slots.ts'
-
-const imagePullDefaults = Object.freeze({
-  /** The number of concurrent pulls; more would only share one link. */
-  parallelMax: 3,
-  backoffInitialMs: 10_000,
-  backoffMaxMs: 300_000,
-  /** The number of remembered failures; the oldest is forgotten. */
-  failuresMax: 1_000,
-})
+import { imagePullDefaults } from '../limits-table.ts'
 
 export interface ImagePullerDeps {
   runtime: ContainerRuntime

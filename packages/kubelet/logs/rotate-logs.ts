@@ -4,13 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { asError, type Clock, type Logger } from '@skerry/base'
 import { rotatedFiles } from './read-log.ts'
-
-const logRotationDefaults = Object.freeze({
-  /** Upstream's containerLogMaxSize and containerLogMaxFiles. */
-  bytesMax: 10 * 1024 * 1024,
-  filesMax: 5,
-  checkMs: 10_000,
-})
+import { logRotationDefaults } from '../limits-table.ts'
 
 export interface RunningLog {
   containerId: string

@@ -15,22 +15,7 @@ import type { ContainerRuntime, RuntimeCondition } from '../cri/container-runtim
 import type { ResolvedConfig } from '../kubelet-config.ts'
 import { nodeResources, systemInfo, type Machine } from './node-facts.ts'
 import { missingLabels, nodeLabels, nodeStatus, type NodePressure } from './node-status.ts'
-
-const nodeAgentDefaults = Object.freeze({
-  /** The interval at which the status is computed; it is sent when it differs … */
-  statusMs: 10_000,
-  /** The same while the node is not ready: pods wait for that. */
-  notReadyMs: 500,
-  /** … or at least this often. */
-  reportMs: 300_000,
-  leaseRenewMs: 10_000,
-  leaseSeconds: 40,
-  /** The first report waits at most this long for the network to be looked at. */
-  lookMsMax: 5_000,
-  lookAgainMs: 50,
-  /** The timeout of one request: a dead link must not delay the next attempt. */
-  requestTimeoutMs: 10_000,
-})
+import { nodeAgentDefaults } from '../limits-table.ts'
 
 export interface NodeAgentDeps {
   cluster: Cluster
@@ -125,7 +110,7 @@ export class NodeAgent {
         apiVersion: 'v1',
         kind: 'Node',
         metadata: { name: nodeName, labels },
-        spec: { taints: this.#config.taints.map((taint) => ({ ...taint })) },
+        spec: { taints: this.#config.registration.taints.map((taint) => ({ ...taint })) },
         status: this.#status,
       }
       this.#accept(await nodes.create(node, signal))
@@ -208,7 +193,7 @@ export class NodeAgent {
       config: this.#config,
       previous: this.#node?.status ?? this.#status,
       resources: nodeResources(this.#machine, this.#config),
-      systemInfo: systemInfo(this.#machine, version, this.#config.version),
+      systemInfo: systemInfo(this.#machine, version, this.#config.registration.version),
       images,
       runtimeConditions,
       pressure: pressure(),

@@ -6,6 +6,7 @@ import { readBootId } from '../containerd/process-identity.ts'
 import type { RuntimeVersion } from '../cri/container-runtime.ts'
 import type { NodeFacts } from '../pods/node-context.ts'
 import type { ResolvedConfig } from '../kubelet-config.ts'
+import { kubeletBounds } from '../limits-table.ts'
 
 export interface Machine {
   cgroups: Cgroups
@@ -54,12 +55,11 @@ export interface NodeResources {
   allocatable: Record<string, string>
 }
 
-/** Below this much free memory pods are evicted, so it is not given to them. */
-const evictionMemoryBytes = 100 * 1024 * 1024
+const { evictionMemoryBytes } = kubeletBounds.nodeFacts
 const evictionDiskShare = 0.1
 
 export function nodeResources(machine: Machine, config: ResolvedConfig): NodeResources {
-  const { reserved, podsMax } = config
+  const { reserved, podsMax } = config.registration
   const cpuMilli = machine.cpuCount * 1000 - quantityToMilli(reserved['cpu'] ?? '0')
   const memory = machine.memoryBytes - quantityToNumber(reserved['memory'] ?? '0')
   const disk = machine.ephemeralStorageBytes

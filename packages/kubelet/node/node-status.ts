@@ -3,6 +3,7 @@ import type { Image, RuntimeCondition } from '../cri/container-runtime.ts'
 import type { ResolvedConfig } from '../kubelet-config.ts'
 import { timestamp } from '../status/container-statuses.ts'
 import type { NodeResources } from './node-facts.ts'
+import { kubeletBounds } from '../limits-table.ts'
 
 export interface NodePressure {
   memory: boolean
@@ -23,9 +24,7 @@ export interface NodeStatusInput {
   nowMs: number
 }
 
-/** Upstream's limits: further images are not listed, or a node object would grow without bound. */
-const imagesMax = 50
-const imageNamesMax = 5
+const { imagesMax, imageNamesMax } = kubeletBounds.nodeStatus
 
 /** Features for running pods that not every node has (KEP-5328). */
 const declaredFeatures = ['InPlacePodVerticalScalingInitContainers']
@@ -49,7 +48,7 @@ export function nodeStatus(input: NodeStatusInput): NodeStatus {
         lastTransitionTime: isSame ? old.lastTransitionTime : timestamp(nowMs),
       }
     }) as NodeCondition[], // each field of a condition is set above
-    daemonEndpoints: { kubeletEndpoint: { Port: config.port } },
+    daemonEndpoints: { kubeletEndpoint: { Port: config.registration.port } },
     nodeInfo: input.systemInfo,
     images: imagesOf(input.images),
     declaredFeatures: [...declaredFeatures],
@@ -144,7 +143,7 @@ export function nodeLabels(config: ResolvedConfig, arch: string): Record<string,
     'kubernetes.io/os': 'linux',
     'beta.kubernetes.io/arch': arch,
     'beta.kubernetes.io/os': 'linux',
-    ...config.labels,
+    ...config.registration.labels,
   }
 }
 

@@ -46,7 +46,7 @@ export class PodBridge implements PodNetwork {
   constructor(config: ResolvedConfig, deps: PodBridgeDeps) {
     this.#config = config
     this.#deps = deps
-    this.#podCidrs = config.podCidr === '' ? [] : [config.podCidr]
+    this.#podCidrs = config.network.podCidr === '' ? [] : [config.network.podCidr]
     this.#problems = ['the pod network was not looked at yet']
   }
 
@@ -126,7 +126,7 @@ export class PodBridge implements PodNetwork {
     sandboxes: readonly NetworkedSandbox[],
     links: readonly HostLink[],
   ): Promise<PodBridgeFacts> {
-    const { podBridge: bridge } = this.#config
+    const { podBridge: bridge } = this.#config.network
     const reserved = new Set(await namesIn(this.#reservations))
     return { bridge, podCidrs: this.#podCidrs, sandboxes, links, reserved }
   }
@@ -145,7 +145,7 @@ export class PodBridge implements PodNetwork {
   }
 
   async #carryOut(plan: PodBridgePlan): Promise<void> {
-    const { podBridge: bridge } = this.#config
+    const { podBridge: bridge } = this.#config.network
     if (plan.makeBridge) await ip('link', 'add', bridge, 'type', 'bridge')
     if (plan.setMac !== undefined) await ip('link', 'set', bridge, 'address', plan.setMac)
     for (const address of plan.addAddresses) await ip('address', 'replace', address, 'dev', bridge)

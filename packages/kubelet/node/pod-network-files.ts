@@ -22,7 +22,8 @@ export class PodNetworkFiles {
     this.#clock = clock
     this.#config = config
     this.#log = log
-    this.#podCidrs = config.podCidr === '' ? [] : [config.podCidr]
+    const { podCidr } = config.network
+    this.#podCidrs = podCidr === '' ? [] : [podCidr]
   }
 
   onNode(node: Node): void {
@@ -48,7 +49,8 @@ export class PodNetworkFiles {
 
   async #write(): Promise<void> {
     if (this.#podCidrs.length === 0) return
-    const { cniConfDirectory, cniBinDirectory, cniPluginDirectory } = this.#config
+    const { network } = this.#config
+    const { cniConfDirectory, cniBinDirectory, cniPluginDirectory } = network
     const keepsAddresses = cniPluginDirectory !== ''
     if (keepsAddresses) {
       await writeCniPlugins({
@@ -61,7 +63,7 @@ export class PodNetworkFiles {
       podCidrs: this.#podCidrs,
       ipamDirectory: join(this.#config.runDirectory, 'ipam'),
       ...(keepsAddresses ? { ipamPlugin: addressPlugin } : {}),
-      bridge: this.#config.podBridge || bridgeDefault,
+      bridge: network.podBridge || bridgeDefault,
     })
     if (isChanged) this.#log.info('Pod network configured', { podCidrs: this.#podCidrs.join(',') })
   }

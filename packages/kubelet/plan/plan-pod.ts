@@ -22,7 +22,8 @@ import {
   type WaitingContainer,
 } from './pod-plan.ts'
 import { describePod, isHostNetwork, shouldRestart, specOf } from '../pod/pod-spec.ts'
-import { backoffUntilMs, formatGoDuration, restartBackoffDefaults } from '../pod/restart-backoff.ts'
+import { backoffUntilMs, formatGoDuration } from '../pod/restart-backoff.ts'
+import { restartBackoffDefaults } from '../limits-table.ts'
 
 /** Decides; touches nothing. The same input gives the same plan. */
 export function planPod(input: PodPlanInput): PodPlan {

@@ -1,7 +1,4 @@
-export const restartBackoffDefaults = Object.freeze({
-  initialMs: 10_000,
-  maxMs: 300_000,
-})
+import { restartBackoffDefaults } from '../limits-table.ts'
 
 /** The delay before an ended container may start again. Kept per container name and hash. */
 export interface RestartBackoff {

@@ -1,7 +1,7 @@
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../pod/observed-pod.ts'
+import { kubeletBounds } from '../limits-table.ts'
 
-/** The dead containers kept per name in addition to the newest: `logs --previous` reads that one. */
-const deadContainersKept = 1
+const { deadContainersKept } = kubeletBounds.containerGarbage
 
 export interface Garbage {
   containers: ObservedContainer[]

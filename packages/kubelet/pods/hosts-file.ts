@@ -1,7 +1,8 @@
 import type { Pod } from '@skerry/api'
 import { specOf } from '../pod/pod-spec.ts'
+import { kubeletBounds } from '../limits-table.ts'
 
-const hostnameCharactersMax = 63
+const { hostnameCharactersMax } = kubeletBounds.hostsFile
 
 /** The pod's own name for itself, as its processes see it. */
 export function podHostname(pod: Pod): string {

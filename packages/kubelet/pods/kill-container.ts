@@ -6,9 +6,9 @@ import { containerEvent } from '../pod/container-event.ts'
 import { runHook } from './lifecycle-hook.ts'
 import type { KillAction } from '../plan/pod-plan.ts'
 import { findContainer } from '../pod/pod-spec.ts'
+import { kubeletBounds } from '../limits-table.ts'
 
-/** The least time for a process to receive its signal, however short the grace period, in seconds. */
-const stopSecondsMin = 2
+const { stopSecondsMin } = kubeletBounds.killContainer
 
 /**
  * Runs the preStop hook, sends the stop signal, and kills after the grace period. Resolves when the container

@@ -1,19 +1,13 @@
 import type { Pod } from '@skerry/api'
 import type { DnsConfig } from '../cri/container-runtime.ts'
 import { specOf } from '../pod/pod-spec.ts'
+import { dnsLimits } from '../limits-table.ts'
 
 export interface ClusterDns {
   /** An empty list means that the cluster has no DNS, and pods use the host's. */
   servers: readonly string[]
   domain: string
 }
-
-const dnsLimits = Object.freeze({
-  /** The limits of resolvers, which ignore further entries. */
-  serversMax: 3,
-  searchesMax: 32,
-  searchCharactersMax: 2048,
-})
 
 /** Returns the content of a pod's /etc/resolv.conf, by its dnsPolicy and dnsConfig. */
 export function podDns(pod: Pod, cluster: ClusterDns, host: DnsConfig): DnsConfig {

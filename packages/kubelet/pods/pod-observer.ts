@@ -17,14 +17,7 @@ import {
 import type { PodNetwork } from './pod-network.ts'
 import { runtimeAnnotations, runtimeLabels } from './runtime-labels.ts'
 import { terminationMessage } from './termination-message.ts'
-
-const observerDefaults = Object.freeze({
-  /** The interval of relists, which find exits that were not pushed. */
-  relistMs: 1_000,
-  resubscribeMs: 1_000,
-  /** A sandbox that cannot be inspected for this long counts as one without a network. */
-  inspectPatienceMs: 5_000,
-})
+import { observerDefaults } from '../limits-table.ts'
 
 export interface PodObserverDeps {
   runtime: ContainerRuntime

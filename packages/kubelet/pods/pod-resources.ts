@@ -200,8 +200,11 @@ export class PodResources {
 
   async #sandboxConfig(pod: Pod, attempt: number): Promise<PodSandboxConfig> {
     const { config, facts } = this.#context
-    const host = parseResolvConf(await readFile(config.resolvConfFile, 'utf8').catch(() => ''))
-    const { clusterDns, clusterDomain, nodeName } = config
+    const host = parseResolvConf(
+      await readFile(config.network.resolvConfFile, 'utf8').catch(() => ''),
+    )
+    const { nodeName } = config
+    const { clusterDns, clusterDomain } = config.network
     return sandboxConfig({
       pod,
       attempt,

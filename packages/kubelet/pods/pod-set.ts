@@ -180,7 +180,7 @@ export class PodSet implements PodDirectory, AsyncDisposable {
       pod,
       others: others.map((worker) => worker.pod),
       allocatable: this.#context.facts.allocatable,
-      podsMax: this.#context.config.podsMax,
+      podsMax: this.#context.config.registration.podsMax,
     }
   }
 

@@ -33,17 +33,7 @@ import { PodResources } from './pod-resources.ts'
 import { describePod, gracePeriodSeconds, isHostNetwork } from '../pod/pod-spec.ts'
 import { nextBackoff, type RestartBackoff } from '../pod/restart-backoff.ts'
 import { StartError } from '../pod/start-error.ts'
-
-const workerDefaults = Object.freeze({
-  /** The delay after a container could not be started. */
-  retryMs: 10_000,
-  /** The delay after a failed pull, until the wait for the next one is reported. */
-  pullRetryMs: 2_000,
-  /** The interval of retries while the node lacks room for a resize. */
-  resizeRetryMs: 5_000,
-  /** The longest time between two plans, in case an event was missed. */
-  resyncMs: 60_000,
-})
+import { workerDefaults } from '../limits-table.ts'
 
 const isResized = ({ reason }: KillAction): boolean => reason === 'resized'
 

@@ -211,7 +211,7 @@ function subPathTarget(context: NodeContext, request: MountRequest, suffix: stri
 async function hostsMount(context: NodeContext, { pod, podIps }: MountRequest): Promise<Mount> {
   const hostPath = join(podDirectory(context.config, pod.metadata.uid ?? ''), 'etc-hosts')
   const hostFile = specOf(pod).hostNetwork ? await readFile('/etc/hosts', 'utf8') : ''
-  const { clusterDomain } = context.config
+  const { clusterDomain } = context.config.network
   await mkdir(dirname(hostPath), { recursive: true })
   await writeFile(hostPath, hostsFile(pod, { podIps, clusterDomain, hostFile }), { mode: 0o644 })
   return {

@@ -3,12 +3,7 @@ import { hasCode } from '../system-error.ts'
 import type { ContainerStatus } from '../cri/container-runtime.ts'
 import { parseLogLine } from './log-line.ts'
 import { runtimeAnnotations } from './runtime-labels.ts'
-
-const terminationMessageLimits = Object.freeze({
-  fileBytesMax: 4096,
-  logBytesMax: 2048,
-  logLinesMax: 80,
-})
+import { terminationMessageLimits } from '../limits-table.ts'
 
 /** Returns the content of the container's message file or, if it requests that and failed, its last log lines. */
 export async function terminationMessage(status: ContainerStatus): Promise<string> {

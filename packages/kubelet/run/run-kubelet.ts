@@ -157,7 +157,7 @@ function createBridge(
   { clock, log }: KubeletDeps,
   parts: () => { observer: PodObserver; pods: PodSet },
 ): PodBridge | undefined {
-  if (config.podBridge === '') return undefined
+  if (config.network.podBridge === '') return undefined
   return new PodBridge(config, {
     clock,
     log,
@@ -209,7 +209,8 @@ async function makeDirectories(config: ResolvedConfig): Promise<void> {
 }
 
 async function syncImages(config: ResolvedConfig, signal: AbortSignal): Promise<void> {
-  if (config.imageDirectory !== '') await syncFilesystem(config.imageDirectory, signal)
+  const { directory } = config.images
+  if (directory !== '') await syncFilesystem(directory, signal)
 }
 
 async function stopPods({ runtime, clock, log }: KubeletDeps, pods: PodDirectory): Promise<void> {

@@ -2,13 +2,7 @@ import type { TLSSocket } from 'node:tls'
 import { StatusError, type SubjectAccessReview } from '@skerry/api'
 import type { Clock } from '@skerry/base'
 import { resources, type Cluster } from '@skerry/client'
-
-const callerCheckDefaults = Object.freeze({
-  /** The times of upstream's webhook cache: permissions are cached longer than refusals. */
-  allowedMs: 5 * 60_000,
-  refusedMs: 30_000,
-  entriesMax: 1_000,
-})
+import { callerCheckDefaults } from '../limits-table.ts'
 
 export interface CallerCheck {
   /** Throws StatusError Unauthorized without a client certificate of the cluster, Forbidden without the right. */

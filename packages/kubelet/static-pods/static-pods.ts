@@ -5,12 +5,7 @@ import { isStatusError, type Node, type Pod } from '@skerry/api'
 import { resources, type Cluster } from '@skerry/client'
 import { hasCode } from '../system-error.ts'
 import { isMirror, mirrorOf, staticAnnotations } from './static-pod-marks.ts'
-
-const staticPodDefaults = Object.freeze({
-  scanMs: 5_000,
-  /** The number of manifests to read; further ones are logged and ignored. */
-  manifestsMax: 100,
-})
+import { staticPodDefaults } from '../limits-table.ts'
 
 export interface StaticPodsDeps {
   cluster: Cluster

@@ -20,15 +20,7 @@ import { ObjectDisk } from './object-disk.ts'
 import { objectsToRead, type Reference, type ReferenceKind } from './objects-to-read.ts'
 import { ReferencedObjects } from './referenced-objects.ts'
 import { TokenSource } from './token-source.ts'
-
-const nodeStoreDefaults = Object.freeze({
-  /** The age that a list of services may have when a container starts. */
-  servicesMaxAgeMs: 5_000,
-  /** The time that a pod waits for objects that were never seen, before it reports that. */
-  lookupTimeoutMs: 15_000,
-  /** The time to wait for the API if an older answer would suffice. */
-  refreshTimeoutMs: 3_000,
-})
+import { nodeStoreDefaults } from '../limits-table.ts'
 
 const impatience = Object.freeze({
   ms: nodeStoreDefaults.refreshTimeoutMs,

@@ -4,15 +4,7 @@ import { createInformer, resources, type Cluster, type ResourceClient } from '@s
 import { TaskGroup } from '../task-group.ts'
 import type { ObjectDisk } from './object-disk.ts'
 import { referenceKey, type Reference, type ReferenceKind } from './objects-to-read.ts'
-
-const referenceDefaults = Object.freeze({
-  /** The objects watched one by one, each with a connection. Further ones are polled. */
-  watchedMax: 100,
-  pollMs: 30_000,
-  /** The interval for an object that is missing, or a claim that is not bound yet. */
-  pollMissingMs: 2_000,
-  retryMs: 1_000,
-})
+import { referenceDefaults } from '../limits-table.ts'
 
 export interface ReferencedObjectsDeps {
   cluster: Cluster

@@ -112,7 +112,7 @@ export class SimulatedNode implements AsyncDisposable {
         dataDirectory: join(this.#directory, 'data'),
         runDirectory: join(this.#directory, 'run'),
         logDirectory: join(this.#directory, 'logs'),
-        cniConfDirectory: join(this.#directory, 'cni'),
+        network: { cniConfDirectory: join(this.#directory, 'cni') },
         staticPodDirectory: join(this.#directory, 'manifests'),
       },
       {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ClusterCondition } from '@skerry/fleet-kinds'
-import { clusterMonitorDefaults } from './cluster-monitor.ts'
 import {
   nextLookMs,
   planConditions,
@@ -10,6 +9,7 @@ import {
   type ReturnTimes,
   type TunnelState,
 } from './plan-conditions.ts'
+import { clusterMonitorDefaults } from '../limits-table.ts'
 
 const nowMs = Date.UTC(2026, 0, 1, 12)
 const before = '2026-01-01T11:00:00Z'

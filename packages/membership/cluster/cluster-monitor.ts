@@ -26,22 +26,13 @@ import {
   nextLookMs,
   hubRestarted,
 } from './plan-conditions.ts'
+import { clusterMonitorDefaults } from '../limits-table.ts'
 
 export interface TunnelStates {
   of(cluster: string): TunnelState
   /** Calls the listener with the cluster whose tunnels changed. */
   onChange(listener: (cluster: string) => void): Disposable
 }
-
-/** The values are Karmada's, except those of the return. */
-export const clusterMonitorDefaults: Readonly<ClusterMonitorOptions> = Object.freeze({
-  periodMs: 5_000,
-  graceMs: 40_000,
-  startupGraceMs: 60_000,
-  returnGraceMs: 30_000,
-  returnPauseMs: 10_000,
-  returnGraceMsMax: 300_000,
-})
 
 /**
  * Sets each Cluster's conditions: whether its tunnel is open, and Ready to Unknown if its agent fell silent.

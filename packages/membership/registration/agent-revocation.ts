@@ -8,6 +8,7 @@ import type { Authenticator, Objects, UserInfo } from '@skerry/apiserver'
 import { ifThere, resources, type Cluster as Api } from '@skerry/client'
 import { readClientCertificate } from '@skerry/pki'
 import { clusterOfAgent, virtualAgentOf, clusterNamespace } from '@skerry/fleet-kinds'
+import { membershipBounds } from '../limits-table.ts'
 
 /**
  * Two entries per cluster: when its agent was revoked, and how often. Certificates that were issued before the last
@@ -181,7 +182,7 @@ export function revokedSince(
   return behind?.cluster
 }
 
-const attemptsMax = 10
+const { attemptsMax } = membershipBounds.agentRevocation
 
 /** Voids every certificate that this cluster's agent has now. The hub then cuts its tunnel. */
 export async function revokeAgent(

@@ -16,9 +16,9 @@ import {
   type ReEnrolment,
 } from './re-enrolment-request.ts'
 import { answerReEnrolment } from './re-enrolment.ts'
+import { membershipBounds } from '../limits-table.ts'
 
-/** A certificate, a request and a signature; each has a few kilobytes. */
-const bodyBytesMax = 32 * 1024
+const { bodyBytesMax } = membershipBounds.reEnrolmentRoute
 
 export interface ReEnrolmentDeps extends RevocationOptions {
   readonly objects: Objects

@@ -16,6 +16,3 @@ export const registrationKeys = Object.freeze({
 
 /** A token of this group registers only when a person accepts. */
 export const needsAcceptanceGroup = 'system:bootstrappers:karmada:needs-acceptance'
-
-/** The characters shown of each value that an asker sets. */
-export const shownCharsMax = 128

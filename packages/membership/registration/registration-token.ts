@@ -6,6 +6,7 @@ import {
 } from '@skerry/api'
 import { resources, type Cluster as Api } from '@skerry/client'
 import { registrationKeys } from './registration-keys.ts'
+import { membershipBounds } from '../limits-table.ts'
 
 const tokenUserPrefix = 'system:bootstrap:'
 
@@ -32,11 +33,7 @@ export async function bindToken(
   return undefined
 }
 
-/**
- * The time for which the agent can still read that it was rejected, in milliseconds: it asks at least every
- * 13 s.
- */
-const lastLookMs = 60_000
+const { lastLookMs } = membershipBounds.registrationToken
 const rejected = 'nobody: a person rejected it'
 
 /** Voids the token with which this request was made, and ends it in a minute. */

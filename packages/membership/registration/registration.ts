@@ -11,9 +11,10 @@ import {
 import { isOwnRequest } from './agent-csr-approving-controller.ts'
 import { agentSigner, decided, readAgentRequest, verdictOf } from './agent-request.ts'
 import { keyFingerprint } from './key-fingerprint.ts'
-import { registrationKeys, shownCharsMax } from './registration-keys.ts'
+import { registrationKeys } from './registration-keys.ts'
 import { voidTokenOf } from './registration-token.ts'
 import { acceptVirtualAgent, virtualAgentAsked } from './virtual-agent-request.ts'
+import { shownCharsMax } from '../limits-table.ts'
 
 /** An agent that waits to be accepted under a name, as shown to the person who decides. */
 export interface Registration {

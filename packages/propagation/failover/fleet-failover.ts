@@ -11,6 +11,7 @@ import {
 } from './cluster-taint-controllers.ts'
 import { gracefulEvictionController } from './graceful-eviction-controller.ts'
 import { taintEvictionController } from './taint-eviction-controller.ts'
+import { propagationBounds } from '../limits-table.ts'
 
 export interface FleetFailoverOptions {
   /** Whether objects leave clusters automatically; default no, as upstream. */
@@ -23,12 +24,7 @@ export interface FleetFailoverOptions {
   readonly gracefulTimeoutMs?: number
 }
 
-const fleetFailoverDefaults: Readonly<Required<FleetFailoverOptions>> = Object.freeze({
-  isOn: false,
-  purgeMode: 'Gracefully',
-  evictionsPerSecond: 0.5,
-  gracefulTimeoutMs: 600_000,
-})
+const fleetFailoverDefaults = propagationBounds.fleetFailover
 
 /**
  * Creates the controllers of taints that follow from conditions and policies, of requested evictions, and, if

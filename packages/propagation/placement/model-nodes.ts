@@ -1,8 +1,8 @@
 import type { Cluster } from '@skerry/fleet-kinds'
 import { roomOf, type NodeRoom } from './node-room.ts'
+import { propagationBounds } from '../limits-table.ts'
 
-/** The pods of a node of which only the grade is known: Kubernetes' default. */
-const podsMax = 110
+const { podsMax } = propagationBounds.modelNodes
 
 /**
  * Returns the cluster's nodes as its resource models describe them: each with the minimum of its grade, low

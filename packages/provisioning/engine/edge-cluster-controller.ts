@@ -18,7 +18,7 @@ import {
 } from '../kind/edge-cluster.ts'
 import { nodesMaxOf } from '../kind/edge-cluster-checks.ts'
 import { type PlannedMachine, machinesOf } from '../kind/machine-addresses.ts'
-import { provisioningBounds } from '../contract/limits-table.ts'
+import { provisioningBounds } from '../limits-table.ts'
 import { loginOf, secretsOf } from '../shell/login-of-secret.ts'
 import { ShellError, type OpenShell, type Shell } from '../contract/shell.ts'
 import { answerAsks } from './asks.ts'

@@ -1,7 +1,7 @@
 import { ifThere, resources } from '@skerry/client'
 import type { ControllerContext } from '@skerry/controller-runtime'
 import { type EdgeCluster, type StepStatus, stepLogName } from '../kind/edge-cluster.ts'
-import { provisioningBounds } from '../contract/limits-table.ts'
+import { provisioningBounds } from '../limits-table.ts'
 
 /** Returns a function that adds an attempt to the log of a step: a ConfigMap that goes with the EdgeCluster. */
 export function keepStepLog(

@@ -1,4 +1,4 @@
-import { provisioningBounds } from '../contract/limits-table.ts'
+import { provisioningBounds } from '../limits-table.ts'
 import type { MachineContext } from '../contract/step.ts'
 import { must, places } from './commands.ts'
 

@@ -1,4 +1,4 @@
-import { provisioningBounds } from '../contract/limits-table.ts'
+import { provisioningBounds } from '../limits-table.ts'
 import { StepError, type MachineContext, type StepContext } from '../contract/step.ts'
 import type { RunOptions, Shell } from '../contract/shell.ts'
 

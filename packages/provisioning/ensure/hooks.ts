@@ -1,5 +1,5 @@
 import type { CopiedFile, Hook } from '../kind/edge-cluster.ts'
-import { provisioningBounds } from '../contract/limits-table.ts'
+import { provisioningBounds } from '../limits-table.ts'
 import type { MachineContext } from '../contract/step.ts'
 import { must } from './commands.ts'
 

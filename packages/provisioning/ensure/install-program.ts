@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { provisioningBounds } from '../contract/limits-table.ts'
+import { provisioningBounds } from '../limits-table.ts'
 import { StepError, type MachineContext } from '../contract/step.ts'
 import { must, places } from './commands.ts'
 

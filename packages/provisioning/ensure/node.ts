@@ -1,5 +1,5 @@
 import { StepError, type MachineContext } from '../contract/step.ts'
-import { provisioningBounds } from '../contract/limits-table.ts'
+import { provisioningBounds } from '../limits-table.ts'
 import type { Shell } from '../contract/shell.ts'
 import { addressOf, must, places, untilTrue } from './commands.ts'
 import { nodeNameOf } from './install-program.ts'

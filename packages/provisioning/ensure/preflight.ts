@@ -1,5 +1,5 @@
 import type { MachineRole } from '../kind/edge-cluster.ts'
-import { provisioningBounds } from '../contract/limits-table.ts'
+import { provisioningBounds } from '../limits-table.ts'
 import { StepError, type MachineContext } from '../contract/step.ts'
 import { must } from './commands.ts'
 

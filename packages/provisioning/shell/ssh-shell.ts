@@ -12,7 +12,7 @@ import {
   withTimeout,
   type Clock,
 } from '@skerry/base'
-import { provisioningBounds } from '../contract/limits-table.ts'
+import { provisioningBounds } from '../limits-table.ts'
 import { BoundedOutput } from './bounded-output.ts'
 import { runScript, wordsOf } from './remote-run.ts'
 import {

@@ -6,9 +6,9 @@ import {
   type Refusal,
 } from '../framework/plugin.ts'
 import type { NodeInfo } from '../framework/node-info.ts'
+import { schedulerBounds } from '../limits-table.ts'
 
-/** Upstream's limit of pods that may share a claim. */
-const reservationsMax = 256
+const { reservationsMax } = schedulerBounds.dynamicResources
 
 type FindClaim = (namespace: string, name: string) => ResourceClaim | undefined
 

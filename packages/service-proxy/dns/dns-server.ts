@@ -14,7 +14,7 @@ import { asError, ExpectedError, exitCodes, whenSilent, type Logger } from '@ske
 import type { Forwarder } from './forwarder.ts'
 import { openDatagrams } from './open-datagrams.ts'
 import type { Zone } from './zone.ts'
-import { serviceProxyBounds } from '../limits/limits-table.ts'
+import { serviceProxyBounds } from '../limits-table.ts'
 
 export interface DnsServerConfig {
   address: string

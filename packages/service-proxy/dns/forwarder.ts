@@ -2,7 +2,7 @@ import { whenSilent, type Clock } from '@skerry/base'
 import { createSocket } from 'node:dgram'
 import { connect } from 'node:net'
 import { readFile } from 'node:fs/promises'
-import { serviceProxyBounds } from '../limits/limits-table.ts'
+import { serviceProxyBounds } from '../limits-table.ts'
 
 /** Forwards a query byte for byte, and returns the answer. */
 export interface Forwarder {

@@ -3,7 +3,7 @@ import { access, readFile, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { asError, messageOf, type Clock, type Logger } from '@skerry/base'
 import type { NetworkHealth } from './network-health.ts'
-import { serviceProxyBounds } from '../limits/limits-table.ts'
+import { serviceProxyBounds } from '../limits-table.ts'
 
 const execute = promisify(execFile)
 

@@ -1,4 +1,4 @@
-import { serviceProxyBounds } from '../limits/limits-table.ts'
+import { serviceProxyBounds } from '../limits-table.ts'
 
 /**
  * One nftables table as data, and the script that turns one state of it into another. The change of

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
-import { serviceProxyBounds } from '../limits/limits-table.ts'
+import { serviceProxyBounds } from '../limits-table.ts'
 
 /** Applies scripts of nftables commands, each in one transaction. */
 export interface Nft {

@@ -18,7 +18,7 @@ import { peerOf } from './pod-peer.ts'
 import { isSelected, planPolicies, type PolicyWorld } from './policy-plan.ts'
 import { saveChanges } from './policy-snapshot.ts'
 import { buildPolicyTable } from './policy-table.ts'
-import { serviceProxyBounds } from '../limits/limits-table.ts'
+import { serviceProxyBounds } from '../limits-table.ts'
 
 export interface NetworkPolicyDeps {
   cluster: Cluster

@@ -2,7 +2,7 @@ import { asError, type Clock, type Logger, type WakeFlag } from '@skerry/base'
 import type { KubeObject } from '@skerry/api'
 import { stateFile, type StateFile } from '../network/state-file.ts'
 import type { PolicyWorld } from './policy-plan.ts'
-import { serviceProxyBounds } from '../limits/limits-table.ts'
+import { serviceProxyBounds } from '../limits-table.ts'
 
 /** Stores the policies, pods and namespaces that the node last received. */
 export function policySnapshot(path: string): StateFile<PolicyWorld> {

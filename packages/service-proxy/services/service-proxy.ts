@@ -14,7 +14,7 @@ import { renderDelta, renderTable, type NftTable } from '../nftables/nft-table.t
 import { planAddresses, type RefusedAddress } from './address-plan.ts'
 import { groupByService, planServicePorts } from './service-ports.ts'
 import { buildServiceTable, type ServiceNetwork } from './service-table.ts'
-import { serviceProxyBounds } from '../limits/limits-table.ts'
+import { serviceProxyBounds } from '../limits-table.ts'
 
 export interface ServiceProxyConfig {
   nodeName: string

@@ -90,13 +90,13 @@ async function callByTcp({ address, port, withinMs }: Place): Promise<string> {
   return heard
 }
 
-function heardOn(socket: Socket, withinMs: number): Promise<string> {
-  return new Promise((resolve) => {
-    socket.once('data', (data) => resolve(String(data)))
-    socket.once('error', () => resolve(''))
-    socket.once('close', () => resolve(''))
-    AbortSignal.timeout(withinMs).addEventListener('abort', () => resolve(''))
-  })
+async function heardOn(socket: Socket, withinMs: number): Promise<string> {
+  let heard: string | undefined
+  socket.once('data', (data) => (heard ??= String(data)))
+  socket.once('error', () => (heard ??= ''))
+  socket.once('close', () => (heard ??= ''))
+  await until(() => heard !== undefined, AbortSignal.timeout(withinMs)).catch(() => undefined)
+  return heard ?? ''
 }
 
 async function callByUdp({ address, port, withinMs }: Place): Promise<string> {

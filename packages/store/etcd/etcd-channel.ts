@@ -13,6 +13,7 @@ import {
 import { abortReason, grpcDeadline, type Clock } from '@skerry/base'
 import { StoreClosedError, StoreUnavailableError } from '../store-errors.ts'
 import { loadEtcdMethods, type EtcdMethodName } from './etcd-schema-table.ts'
+import { etcdCallDefaults } from '../limits-table.ts'
 
 export interface EtcdTls {
   /** PEM. Only this authority is trusted when set; the system's otherwise. */
@@ -27,17 +28,6 @@ export interface EtcdEndpoints {
   readonly endpoints: readonly string[]
   readonly tls?: EtcdTls
 }
-
-/** The defaults of calls to etcd; times are in milliseconds. */
-const etcdCallDefaults = Object.freeze({
-  /** The timeout of one call to one member. */
-  callMs: 5_000,
-  /** The time to find a member that answers, and for all tries of a read. */
-  findMs: 10_000,
-  pauseMs: 50,
-  /** The size of a page of a list; a larger one is requested in smaller parts. */
-  answerBytesMax: 64 * 1024 * 1024,
-})
 
 interface Call {
   readonly method: EtcdMethodName

@@ -1,8 +1,8 @@
 import { asError, linkedSignal, type LinkedSignal, type Timer } from '@skerry/base'
 import { CompactedError, type WatchBatch, type WatchOptions } from '../store.ts'
-import { storeBounds, type StoreLimits } from '../store-limits.ts'
 import { WatchHub } from '../watch-hub.ts'
 import { watchEtcd, type EtcdWatchDeps } from './etcd-watch.ts'
+import { storeBounds, type StoreLimits } from '../limits-table.ts'
 
 export interface EtcdFeedOptions {
   readonly limits: StoreLimits

@@ -13,7 +13,7 @@ import {
   StoreFullError,
   StoreUnavailableError,
 } from '../store-errors.ts'
-import { storeBounds, validateLimits, type StoreLimits } from '../store-limits.ts'
+import { validateLimits } from '../validate-limits.ts'
 import { CompactedError, FutureRevisionError } from '../store.ts'
 import type {
   Entry,
@@ -32,6 +32,7 @@ import { EtcdKeys } from './etcd-keys.ts'
 import type { WireHeader, WireRange, WireTxn } from './etcd-schema-table.ts'
 import { canTellProgress } from './etcd-version.ts'
 import { watchEtcd, type EtcdWatchDeps } from './etcd-watch.ts'
+import { storeBounds, type StoreLimits } from '../limits-table.ts'
 
 export interface EtcdStoreOptions extends EtcdEndpoints {
   /** The prefix of all keys, e.g. /skerry/hub. Stores that share an etcd have different ones. */
@@ -45,9 +46,7 @@ export interface EtcdStoreDeps {
   readonly random?: Random
 }
 
-const { valueBytesMax } = storeBounds.etcdStore
-/** Numbers are exact up to this bound; ids chosen by etcd would exceed it. */
-const leaseIdMax = 2 ** 47
+const { valueBytesMax, leaseIdMax } = storeBounds.etcdStore
 
 /**
  * Opens the store of several servers: all state is in etcd (3.4 or newer), and each process has one

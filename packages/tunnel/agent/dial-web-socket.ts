@@ -10,10 +10,11 @@ import {
 import { endWithAddress } from './lost-address.ts'
 import { TunnelDialError } from '../web-socket/tunnel-dial-error.ts'
 import { featuresHeader, ownFeaturesText } from '../frame/tunnel-features.ts'
-import { messageBytesMax, type TunnelLimits } from '../frame/tunnel-limits.ts'
+import { messageBytesMax } from '../frame/validate-tunnel-limits.ts'
 import type { TunnelDial, TunnelEndpoint } from '../frame/tunnel-link.ts'
 import { openWebSocket } from '../web-socket/open-web-socket.ts'
 import { webSocketLink } from '../web-socket/web-socket-link.ts'
+import { type TunnelLimits } from '../limits-table.ts'
 
 /** Names the protocol in the handshake; a change that old peers cannot speak gets a new number. */
 export const tunnelProtocol = 'tunnel.v2.skerry'

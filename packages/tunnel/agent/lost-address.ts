@@ -2,7 +2,7 @@ import { networkInterfaces } from 'node:os'
 import type { Duplex } from 'node:stream'
 import type { Clock, Timer } from '@skerry/base'
 import { addressTowards } from './address-towards.ts'
-import { tunnelBounds } from '../frame/tunnel-limits.ts'
+import { tunnelBounds } from '../limits-table.ts'
 
 export interface LostAddressDeps {
   readonly clock: Pick<Clock, 'setTimer'>

@@ -9,7 +9,7 @@ import { acceptTunnel } from '../session/hub-session.ts'
 import { memoryLinks } from '../testing/memory-link.ts'
 import { dialTunnel } from './tunnel-agent.ts'
 import { TunnelDialError } from '../web-socket/tunnel-dial-error.ts'
-import { validateTunnelLimits } from '../frame/tunnel-limits.ts'
+import { validateTunnelLimits } from '../frame/validate-tunnel-limits.ts'
 import type { TunnelLink } from '../frame/tunnel-link.ts'
 
 const never = new AbortController().signal

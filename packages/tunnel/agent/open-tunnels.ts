@@ -1,6 +1,6 @@
 import { createWakeFlag, type Clock, type WakeFlag } from '@skerry/base'
 import type { AgentSession } from '../session/agent-session.ts'
-import { tunnelBounds } from '../frame/tunnel-limits.ts'
+import { tunnelBounds } from '../limits-table.ts'
 
 /** The identity that the far end of a tunnel reports if a hub has several replicas. */
 export interface HubReplica {

@@ -15,8 +15,9 @@ import {
 import { webSocketDial } from './dial-web-socket.ts'
 import { OpenTunnels, provenMs, type HubReplica, type LifeEnd } from './open-tunnels.ts'
 import { TunnelDialError } from '../web-socket/tunnel-dial-error.ts'
-import { tunnelBounds, validateTunnelLimits, type TunnelLimits } from '../frame/tunnel-limits.ts'
+import { validateTunnelLimits } from '../frame/validate-tunnel-limits.ts'
 import type { TunnelDial, TunnelEndpoint } from '../frame/tunnel-link.ts'
+import { tunnelBounds, type TunnelLimits } from '../limits-table.ts'
 
 export interface DialTunnelOptions extends TunnelEndpoint {
   limits?: Partial<TunnelLimits>

@@ -3,7 +3,8 @@ import type { Duplex } from 'node:stream'
 import type { Clock } from '@skerry/base'
 import { answerUpgrade, asksForWebSocket } from '../web-socket/answer-upgrade.ts'
 import { webSocketStream } from '../web-socket/web-socket-stream.ts'
-import { carrierLimits, carrierProtocol } from './carrier-limits.ts'
+import { carrierProtocol } from './carrier-path.ts'
+import { carrierLimits } from '../limits-table.ts'
 
 export interface CarrierServerOptions {
   /**

@@ -10,7 +10,8 @@ import {
 import { TunnelDialError } from '../web-socket/tunnel-dial-error.ts'
 import { openWebSocket } from '../web-socket/open-web-socket.ts'
 import { webSocketStream } from '../web-socket/web-socket-stream.ts'
-import { carrierLimits, carrierPath, carrierProtocol } from './carrier-limits.ts'
+import { carrierPath, carrierProtocol } from './carrier-path.ts'
+import { carrierLimits } from '../limits-table.ts'
 
 /**
  * Returns a way to a hub behind a proxy that intercepts TLS: a WebSocket to the hub that carries a second TLS

@@ -6,8 +6,8 @@ import {
   wireHeaders,
   wireUpgradeHeaders,
 } from './tunnel-headers.ts'
-import type { TunnelLimits } from './tunnel-limits.ts'
 import type { TunnelHeaders, TunnelRequest } from './tunnel-message.ts'
+import { type TunnelLimits } from '../limits-table.ts'
 
 /**
  * The fixed lines of a request: method, path, host, and the upgrade's protocol or nothing. Names and values

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BadMessageError, parseHeaders, wireHeaders } from './tunnel-headers.ts'
-import { tunnelLimitDefaults } from './tunnel-limits.ts'
 import type { TunnelHeaders } from './tunnel-message.ts'
+import { tunnelLimitDefaults } from '../limits-table.ts'
 
 const cases: readonly { what: string; headers: TunnelHeaders; wire: string[] }[] = [
   { what: 'names become lower case', headers: { Accept: 'a/b' }, wire: ['accept', 'a/b'] },

@@ -1,6 +1,6 @@
 import { connectionFields, isFieldValue, namedByConnection } from '@skerry/base'
 import type { TunnelHeaders } from './tunnel-message.ts'
-import type { TunnelLimits } from './tunnel-limits.ts'
+import { type TunnelLimits } from '../limits-table.ts'
 
 /** Headers that have a meaning between two neighbours only (RFC 9110, 7.6.1), or are sent separately. */
 const hopByHop: ReadonlySet<string> = new Set([

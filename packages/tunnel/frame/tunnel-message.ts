@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import { tunnelBounds } from './tunnel-limits.ts'
+import { tunnelBounds } from '../limits-table.ts'
 
 /** Headers by lower-case name; a name that occurs more than once has an array, in order. */
 export type TunnelHeaders = Readonly<Record<string, string | readonly string[]>>

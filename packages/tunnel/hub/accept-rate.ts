@@ -1,5 +1,5 @@
 import type { Clock } from '@skerry/base'
-import { tunnelBounds } from '../frame/tunnel-limits.ts'
+import { tunnelBounds } from '../limits-table.ts'
 
 const { awayMsMax } = tunnelBounds.acceptRate
 

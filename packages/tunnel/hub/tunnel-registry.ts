@@ -2,7 +2,7 @@ import type { Clock } from '@skerry/base'
 import type { TunnelSession } from '../session/hub-session.ts'
 import { TunnelBusyError, TunnelClosedError } from '../frame/tunnel-message.ts'
 import type { TunnelRequest, TunnelResponse, TunnelUpgraded } from '../frame/tunnel-message.ts'
-import { tunnelBounds } from '../frame/tunnel-limits.ts'
+import { registryDefaults, tunnelBounds } from '../limits-table.ts'
 
 /** The error of an identity without an open tunnel. */
 export class TunnelUnavailableError extends Error {
@@ -30,9 +30,6 @@ export interface RegistryOptions {
   /** A session joined or left; `count` are open now. */
   onChange?: (identity: string, change: RegistryChange, count: number) => void
 }
-
-const registryDefaults: Readonly<Pick<RegistryOptions, 'sessionsMax' | 'sessionsPerIdentityMax'>> =
-  Object.freeze({ sessionsMax: 20_000, sessionsPerIdentityMax: 8 })
 
 const { endsMax } = tunnelBounds.tunnelRegistry
 

@@ -7,11 +7,12 @@ import type { SessionDeps } from '../session/agent-session.ts'
 import { tunnelProtocol } from '../agent/dial-web-socket.ts'
 import { acceptTunnel, type TunnelSession } from '../session/hub-session.ts'
 import { featuresHeader, ownFeaturesText } from '../frame/tunnel-features.ts'
-import { messageBytesMax, validateTunnelLimits, type TunnelLimits } from '../frame/tunnel-limits.ts'
+import { messageBytesMax, validateTunnelLimits } from '../frame/validate-tunnel-limits.ts'
 import type { TunnelLink } from '../frame/tunnel-link.ts'
 import type { TunnelRegistry } from './tunnel-registry.ts'
 import { answerUpgrade, asksForWebSocket } from '../web-socket/answer-upgrade.ts'
 import { webSocketLink } from '../web-socket/web-socket-link.ts'
+import { type TunnelLimits, tunnelServerDefaults } from '../limits-table.ts'
 
 /** The agent's identity, or the reason for its refusal. */
 export type TunnelAuthentication =
@@ -50,8 +51,6 @@ export interface TunnelServerOptions {
   /** Called once for each handshake. */
   onHandshake?: (result: HandshakeResult) => void
 }
-
-const tunnelServerDefaults = Object.freeze({ acceptsPerSecond: 500, handshakesMax: 1_000 })
 
 /** The server side of the handshake; the caller has routed the request here by its path. */
 export interface TunnelServer {

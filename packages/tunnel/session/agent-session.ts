@@ -9,11 +9,11 @@ import { answerHead, parseRequest, switchedHead } from '../frame/tunnel-head.ts'
 import { BadMessageError } from '../frame/tunnel-headers.ts'
 import type { TrafficBytes } from '../traffic/traffic-meter.ts'
 import type { TrafficClass, TrafficRules } from '../traffic/traffic-rules.ts'
-import { tunnelBounds, type TunnelLimits } from '../frame/tunnel-limits.ts'
 import type { TunnelLink } from '../frame/tunnel-link.ts'
 import { isSwitched, TunnelStreamError, WholeBody, wholeBytesMax } from '../frame/tunnel-message.ts'
 import type { TunnelRequest, TunnelResponse, TunnelUpgraded } from '../frame/tunnel-message.ts'
 import type { TunnelStream } from './tunnel-stream.ts'
+import { tunnelBounds, type TunnelLimits } from '../limits-table.ts'
 
 /** Answers requests at the edge. The signal aborts when the client disconnects or the tunnel ends. */
 export interface TunnelHandler {

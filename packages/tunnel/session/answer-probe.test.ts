@@ -7,8 +7,9 @@ import { AnswerProbe } from './answer-probe.ts'
 import { acceptTunnel } from './hub-session.ts'
 import { memoryLinks } from '../testing/memory-link.ts'
 import { createTunnelScene } from '../testing/tunnel-scene.ts'
-import { tunnelLimitDefaults, validateTunnelLimits } from '../frame/tunnel-limits.ts'
+import { validateTunnelLimits } from '../frame/validate-tunnel-limits.ts'
 import { TunnelClosedError } from '../frame/tunnel-message.ts'
+import { tunnelLimitDefaults } from '../limits-table.ts'
 
 const never = new AbortController().signal
 const get = { method: 'GET', path: '/', headers: {} }

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '@skerry/base'
 import type { LinkHealth } from '../traffic/link-health.ts'
-import { tunnelBounds, type TunnelLimits } from '../frame/tunnel-limits.ts'
+import { tunnelBounds, type TunnelLimits } from '../limits-table.ts'
 
 const { slowestBytesPerMs, lateMs } = tunnelBounds.answerProbe
 

@@ -14,7 +14,7 @@ import {
 } from '../frame/tunnel-head.ts'
 import type { TrafficBytes } from '../traffic/traffic-meter.ts'
 import { defaultTrafficRules, type TrafficRules } from '../traffic/traffic-rules.ts'
-import { validateTunnelLimits, type TunnelLimits } from '../frame/tunnel-limits.ts'
+import { validateTunnelLimits } from '../frame/validate-tunnel-limits.ts'
 import type { TunnelLink } from '../frame/tunnel-link.ts'
 import {
   TunnelBusyError,
@@ -25,6 +25,7 @@ import {
 } from '../frame/tunnel-message.ts'
 import type { TunnelRequest, TunnelResponse, TunnelUpgraded } from '../frame/tunnel-message.ts'
 import type { TunnelStream } from './tunnel-stream.ts'
+import { type TunnelLimits } from '../limits-table.ts'
 
 /** The sending rules of both ends of a tunnel. */
 export interface TunnelTraffic {

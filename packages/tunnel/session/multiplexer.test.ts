@@ -10,7 +10,7 @@ import {
 import { Multiplexer } from './multiplexer.ts'
 import { memoryLinks } from '../testing/memory-link.ts'
 import { defaultTrafficRules } from '../traffic/traffic-rules.ts'
-import { validateTunnelLimits } from '../frame/tunnel-limits.ts'
+import { validateTunnelLimits } from '../frame/validate-tunnel-limits.ts'
 import { behindHead } from '../web-socket/web-socket-endpoint.ts'
 import type { TunnelLink } from '../frame/tunnel-link.ts'
 

@@ -19,9 +19,9 @@ import {
   parseTrafficRules,
   type TrafficRules,
 } from '../traffic/traffic-rules.ts'
-import { tunnelBounds, type TunnelLimits } from '../frame/tunnel-limits.ts'
 import type { TunnelLink } from '../frame/tunnel-link.ts'
 import { TunnelStream } from './tunnel-stream.ts'
+import { tunnelBounds, type TunnelLimits } from '../limits-table.ts'
 
 const { controlBytesMax, reasonBytesMax, rulesBytesMax } = tunnelBounds.multiplexer
 

@@ -1,5 +1,5 @@
 import { firstCreditBytes, FrameError } from '../frame/tunnel-frame.ts'
-import { tunnelBounds, type TunnelLimits } from '../frame/tunnel-limits.ts'
+import { tunnelBounds, type TunnelLimits } from '../limits-table.ts'
 
 export type WindowLimits = Pick<
   TunnelLimits,

@@ -2,12 +2,12 @@ import { Duplex, Readable } from 'node:stream'
 import { resetCodes } from '../frame/tunnel-frame.ts'
 import { TunnelStreamError, type TunnelBody } from '../frame/tunnel-message.ts'
 import type { TunnelStream } from './tunnel-stream.ts'
+import { tunnelBounds } from '../limits-table.ts'
 
 /** Returns the reason why a stream broke off, for its reader. */
 export type ExplainCut = () => Error
 
-/** Credit is given for bytes handed over, so only this much is kept in addition to it. */
-const readableHighWaterMark = 16_384
+const { readableHighWaterMark } = tunnelBounds.streamAdapter
 
 /** The bytes that the other end sends. Destroying it before their end cancels the stream. */
 export function readableOf(source: TunnelStream, explain: ExplainCut = cut): Readable {

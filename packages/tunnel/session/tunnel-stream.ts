@@ -18,7 +18,7 @@ import {
   resetCodes,
 } from '../frame/tunnel-frame.ts'
 import type { Sender } from '../traffic/turn-order.ts'
-import { tunnelBounds } from '../frame/tunnel-limits.ts'
+import { tunnelBounds } from '../limits-table.ts'
 
 const { queuedBytesMax } = tunnelBounds.tunnelStream
 /** A view of a message this many times as large would hold all of it: copied instead. */

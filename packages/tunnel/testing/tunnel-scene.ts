@@ -7,10 +7,10 @@ import type { TunnelHandler } from '../session/agent-session.ts'
 import { dialTunnel, type DialTunnelOptions } from '../agent/tunnel-agent.ts'
 import type { AgentSession } from '../session/agent-session.ts'
 import type { TunnelSession } from '../session/hub-session.ts'
-import type { TunnelLimits } from '../frame/tunnel-limits.ts'
 import { TunnelRegistry } from '../hub/tunnel-registry.ts'
 import { createTunnelServer, type TunnelServerOptions } from '../hub/tunnel-server.ts'
 import { createTestAuthority, type TestAuthority } from './test-certificates.ts'
+import { type TunnelLimits } from '../limits-table.ts'
 
 export interface SceneOptions {
   limits?: Partial<TunnelLimits>

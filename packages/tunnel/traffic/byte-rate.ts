@@ -1,4 +1,4 @@
-import { tunnelBounds } from '../frame/tunnel-limits.ts'
+import { tunnelBounds } from '../limits-table.ts'
 
 /** The rate at which a link moves bytes, in each direction. */
 export interface ByteRates {

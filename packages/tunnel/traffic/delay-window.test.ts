@@ -5,7 +5,7 @@ import { silentLogger, simulatedClock, type SimulatedClock } from '@skerry/base'
 import { serveTunnel, type Classify, type TunnelHandler } from '../session/agent-session.ts'
 import { acceptTunnel, type TunnelSession } from '../session/hub-session.ts'
 import { deepLinks, type DeepLinkOptions } from '../testing/deep-link.ts'
-import { validateTunnelLimits } from '../frame/tunnel-limits.ts'
+import { validateTunnelLimits } from '../frame/validate-tunnel-limits.ts'
 import type { TunnelRequest } from '../frame/tunnel-message.ts'
 
 const never = new AbortController().signal

@@ -2,7 +2,7 @@ import { LeastRoundTrip } from './least-round-trip.ts'
 import { pingPayload, pingSentMs } from './ping-payload.ts'
 import type { TunnelLink } from '../frame/tunnel-link.ts'
 import { WindowSize } from './window-size.ts'
-import { tunnelBounds } from '../frame/tunnel-limits.ts'
+import { tunnelBounds } from '../limits-table.ts'
 
 const { marksMax, markEveryMs, messageBytesMin, pauseMs } = tunnelBounds.delayWindow
 /** The fraction of a window that is sent between two marks. */

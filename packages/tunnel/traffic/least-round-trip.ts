@@ -1,4 +1,4 @@
-import { tunnelBounds } from '../frame/tunnel-limits.ts'
+import { tunnelBounds } from '../limits-table.ts'
 
 const { rememberedMs } = tunnelBounds.leastRoundTrip
 

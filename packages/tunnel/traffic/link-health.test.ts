@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { simulatedClock } from '@skerry/base'
 import { watchLink } from './link-health.ts'
-import { tunnelLimitDefaults } from '../frame/tunnel-limits.ts'
 import type { LinkListener, TunnelLink } from '../frame/tunnel-link.ts'
+import { tunnelLimitDefaults } from '../limits-table.ts'
 
 const events = { onDead: () => assert.fail('It is not dead') }
 

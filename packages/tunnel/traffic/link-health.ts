@@ -3,7 +3,7 @@ import { ByteMeter, type ByteRates } from './byte-rate.ts'
 import type { PingProof } from './delay-window.ts'
 import { LinkPings } from './link-pings.ts'
 import type { LinkListener, TunnelLink } from '../frame/tunnel-link.ts'
-import type { TunnelLimits } from '../frame/tunnel-limits.ts'
+import { type TunnelLimits } from '../limits-table.ts'
 
 export interface LinkHealth extends Disposable {
   /** The round trip of pings, smoothed like TCP's (RFC 6298, 2); undefined before the first answer. */

@@ -2,7 +2,7 @@ import type { Clock } from '@skerry/base'
 import type { PingProof } from './delay-window.ts'
 import { pingPayload } from './ping-payload.ts'
 import type { TunnelLink } from '../frame/tunnel-link.ts'
-import { tunnelBounds } from '../frame/tunnel-limits.ts'
+import { tunnelBounds } from '../limits-table.ts'
 
 const { pingsMax } = tunnelBounds.linkPings
 /** The weight of what was known: one odd ping must not look like another link. */

@@ -1,5 +1,5 @@
 import type { TrafficRate } from './traffic-rules.ts'
-import { tunnelBounds } from '../frame/tunnel-limits.ts'
+import { tunnelBounds } from '../limits-table.ts'
 
 const { messageMsMax, messageBytesMin } = tunnelBounds.rateLimit
 

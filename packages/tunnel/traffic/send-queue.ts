@@ -11,7 +11,7 @@ import {
 } from '../frame/tunnel-frame.ts'
 import { linkHeadBytes, type TunnelLink } from '../frame/tunnel-link.ts'
 import { TurnOrder, type Sender } from './turn-order.ts'
-import { tunnelBounds } from '../frame/tunnel-limits.ts'
+import { tunnelBounds } from '../limits-table.ts'
 
 const { messageBytesMax, unsentBytesMax, copiedBytesMax, spareBuffersMax } = tunnelBounds.sendQueue
 const bufferBytes = linkHeadBytes + messageBytesMax

@@ -1,4 +1,4 @@
-import { tunnelBounds } from '../frame/tunnel-limits.ts'
+import { trafficBounds, tunnelBounds } from '../limits-table.ts'
 
 /** The kinds of streams, the most urgent first. Frames without a body count as control. */
 export const trafficClasses = Object.freeze(['control', 'interactive', 'logs', 'bulk'] as const)
@@ -26,14 +26,6 @@ export const bulkWindowMs = tunnelBounds.trafficRules.bulkWindowMs
 export const defaultTrafficRules: TrafficRules = Object.freeze({
   floors: Object.freeze({ control: 0.1, interactive: 0.1, logs: 0.05, bulk: 0.05 }),
   bulkAfterBytes: 262_144,
-})
-
-export const trafficBounds = Object.freeze({
-  /** At a lower rate, one frame of minimum size would take longer than the timeout of a link. */
-  bytesPerSecondMin: 1_024,
-  bytesPerSecondMax: 125_000_000_000,
-  burstBytesMax: 1_073_741_824,
-  bulkAfterBytesMin: 16_384,
 })
 
 /** Returns undefined if the text is not valid rules; the other end may be of another version. */

@@ -1,18 +1,5 @@
 import { LeastRoundTrip } from './least-round-trip.ts'
-
-/** The bounds, all in bytes or milliseconds. */
-const windowBounds = Object.freeze({
-  /** The first size, the same as TCP's; it doubles a round trip later. */
-  startBytes: 16_384,
-  /** At 64 kbit/s these take half a second. */
-  leastBytes: 4_096,
-  /** The bytes that all streams of a tunnel may have in flight. */
-  mostBytes: 67_108_864,
-  /** The time that bytes may queue on the way, or half a round trip if that is more. */
-  standingMs: 250,
-  /** The time after which a foreign delay is tested again. */
-  doubtMs: 120_000,
-})
+import { windowBounds } from '../limits-table.ts'
 
 /** The result of a mark: it was sent behind `bytesAhead` unacknowledged bytes, and its answer took `delayMs`. */
 export interface MarkReport {

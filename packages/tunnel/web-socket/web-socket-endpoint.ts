@@ -4,7 +4,7 @@ import type { Clock, Timer } from '@skerry/base'
 import { applyMask, frameHeadBytesMax, opcodes, writeFrameHead } from './frame-head.ts'
 import { FrameReader, type FrameEvents } from './frame-reader.ts'
 import { closeCodes, WebSocketFault } from './web-socket-fault.ts'
-import { tunnelBounds } from '../frame/tunnel-limits.ts'
+import { tunnelBounds } from '../limits-table.ts'
 
 const { closeMs, pongsUnsentMax } = tunnelBounds.webSocketEndpoint
 const closeReasonBytesMax = 123

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { MappingRefusal } from '@skerry/cluster-agent'
 import type { NamespaceRule } from '@skerry/fleet-kinds'
+import { virtualClusterBounds } from '../limits-table.ts'
 
 export interface NamespaceRuleOptions {
   readonly clusterName: string
@@ -13,7 +14,7 @@ export interface NamespaceRuleOptions {
 
 const defaultNamespacePattern = '{namespace}-{cluster}'
 
-const namespaceCharsMax = 63
+const { namespaceCharsMax } = virtualClusterBounds.namespaceRule
 const hashChars = 16
 const patternForm =
   /^(?<before>[a-z0-9-]*)\{(?<first>namespace|cluster)\}-\{(?<second>namespace|cluster)\}(?<after>[a-z0-9-]*)$/

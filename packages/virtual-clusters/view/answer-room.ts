@@ -1,7 +1,8 @@
 import { StatusError } from '@skerry/api'
 import { abortReason } from '@skerry/base'
 import type { TunnelResponse } from '@skerry/tunnel'
-import { parsedJson, viewLimits } from './edge-calls.ts'
+import { parsedJson } from './edge-calls.ts'
+import { viewLimits } from '../limits-table.ts'
 
 export interface AnswerRoomLimits {
   /** The limit of one answer. */

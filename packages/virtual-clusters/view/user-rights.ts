@@ -1,6 +1,7 @@
 import { isJsonObject, type GroupVersionResource } from '@skerry/api'
 import type { TunnelHeaders } from '@skerry/tunnel'
-import { readJson, viewLimits, type Ask } from './edge-calls.ts'
+import { readJson, type Ask } from './edge-calls.ts'
+import { viewLimits } from '../limits-table.ts'
 
 const reviewPath = '/apis/authorization.k8s.io/v1/subjectaccessreviews'
 const extraPrefix = 'impersonate-extra-'

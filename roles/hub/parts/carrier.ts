@@ -1,7 +1,6 @@
 import type { Duplex } from 'node:stream'
 import { StatusError } from '@skerry/api'
 import type { Authorizer, Route } from '@skerry/apiserver'
-import { systemClock } from '@skerry/base'
 import { CarrierRefusal, carrierLimits, carrierPath, createCarrierServer } from '@skerry/tunnel'
 import type { HubPart, OpenHub } from '../contract/hub-part.ts'
 
@@ -19,11 +18,11 @@ export function carrier({ allowInspectedTls }: CarrierOptions): HubPart {
   return { routes: (hub) => [carrierRoute(hub)], access: () => ({ authorizers: [anybody] }) }
 }
 
-function carrierRoute({ server, context: { log } }: OpenHub): Route {
+function carrierRoute({ server, context: { clock, log } }: OpenHub): Route {
   const sources = new WeakMap<object, string>()
   const carriers = createCarrierServer({
     accept: (connection: Duplex, socket) => server.take(connection, sources.get(socket) ?? ''),
-    clock: systemClock,
+    clock,
   })
   return {
     prefix: carrierPath,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Task } from '@skerry/base'
-import { runAsLeader } from '@skerry/controller-runtime'
+import { createControllerMetrics, runAsLeader } from '@skerry/controller-runtime'
 import { runControllers } from '@skerry/controllers'
 import type { HubPart } from '../contract/hub-part.ts'
 
@@ -23,7 +23,9 @@ export function controllers(
   return {
     tasks(hub) {
       const { clock, random, log } = hub.context
-      const deps = { cluster: hub.cluster, clock, random, log }
+      // A replica that becomes the leader again goes on counting.
+      const metrics = createControllerMetrics(hub.context.metrics)
+      const deps = { cluster: hub.cluster, clock, random, log, metrics }
       const control: Task = async (scope) => {
         const configured = others.flatMap((part) => part.controllers?.(hub) ?? [])
         await runControllers(usual, { ...deps, configured }, scope)

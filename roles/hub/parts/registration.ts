@@ -17,7 +17,8 @@ import { deleteFromHub, shutOut } from '../../admin/strike-off.ts'
 import { clusterRegistrationReview } from '../registration/cluster-registration-review.ts'
 import { cutRevokedAgents } from '../registration/cut-revoked-agents.ts'
 import type { HubPart, OpenHub } from '../contract/hub-part.ts'
-import { registrationDefaults, type RegistrationRules } from '../registration/registration-rules.ts'
+import type { RegistrationRules } from '../registration/registration-rules.ts'
+import { registrationDefaults } from '../limits-table.ts'
 
 export interface RegistrationGiven {
   /** If omitted, tokens suffice, and agents may return for a month after their certificate's expiry. */

@@ -1,5 +1,3 @@
-const dayMs = 24 * 3_600_000
-
 /** The rules by which a hub accepts agents. */
 export interface RegistrationRules {
   /** Whether a person must accept each agent, whatever its token. */
@@ -7,8 +5,3 @@ export interface RegistrationRules {
   /** The time during which an expired certificate still lets its agent request the next one. */
   reEnrolmentGraceMs: number
 }
-
-export const registrationDefaults: Readonly<RegistrationRules> = Object.freeze({
-  requiresAcceptance: false,
-  reEnrolmentGraceMs: 30 * dayMs,
-})

@@ -1,3 +1,4 @@
+import { createControllerMetrics } from '@skerry/controller-runtime'
 import { runControllers } from '@skerry/controllers'
 import { elsewhere, type SitePart } from '../contract/site-part.ts'
 
@@ -17,7 +18,8 @@ export function controllers(
       const { cluster, informers, events, context } = site
       const { clock, random, log } = context
       const configured = others.flatMap((part) => part.controllers?.(site) ?? [])
-      const deps = { cluster, informers, events, clock, random, log, configured }
+      const metrics = createControllerMetrics(context.metrics)
+      const deps = { cluster, informers, events, clock, random, log, metrics, configured }
       return [(scope) => runControllers('all', deps, scope)]
     },
   }

@@ -47,20 +47,20 @@ export async function runSiteAgent(
   signal: AbortSignal,
 ): Promise<void> {
   await ensureAgentObjects(objects, options)
-  const { labels, ...place } = options.place ?? {}
   try {
     await runAgent(
       {
         directory: join(options.dataDir, 'agent'),
         hub: options.hub,
         clusterName: options.name,
-        tokenFile: options.hubTokenFile,
-        tokenText: undefined,
-        caHash: options.hubCaHash,
+        enrolment: {
+          tokenFile: options.hubTokenFile,
+          tokenText: undefined,
+          caHash: options.hubCaHash,
+        },
         ...(options.policy ? { policy: options.policy } : {}),
         ...(await connectBy({ ...options.way, hub: options.hub }, context)),
-        place,
-        ...(labels ? { labels } : {}),
+        ...(options.place ? { place: options.place } : {}),
         services: options.services,
         appliesWorks: options.appliesWorks,
         hasVirtualClusters: options.hasVirtualClusters,

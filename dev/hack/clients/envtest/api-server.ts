@@ -53,9 +53,11 @@ async function serve(options: Flags, logger: Logger): Promise<void> {
   await using server = await createApiServer(
     {
       kinds: await builtinKinds(),
-      tls: await tlsFiles(options),
-      address: options.one('bind-address', '127.0.0.1'),
-      port: Number(options.one('secure-port', '6443')),
+      listening: {
+        tls: await tlsFiles(options),
+        address: options.one('bind-address', '127.0.0.1'),
+        port: Number(options.one('secure-port', '6443')),
+      },
       serving: ({ objects }) => ({ access: access(objects) }),
       services: { ...serviceAddressDefaults, clusterIpRanges: [range] },
       aggregation: { identity: () => identity },

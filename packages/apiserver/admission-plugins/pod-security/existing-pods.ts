@@ -1,8 +1,9 @@
 import type { Pod } from '@skerry/api'
 import { findViolations } from './check-table.ts'
 import { levelText, type LevelVersion } from './namespace-policy.ts'
+import { apiServerBounds } from '../../limits-table.ts'
 
-const podsCheckedMax = 3_000
+const { podsCheckedMax } = apiServerBounds.existingPods
 
 /**
  * Warns of a namespace's pods that could not be created again under the level that it enforces from

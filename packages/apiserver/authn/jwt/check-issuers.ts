@@ -1,11 +1,12 @@
 import { FieldProblems } from '../../config-file/field-problems.ts'
 import type { JwtIssuerConfig } from './authentication-config.ts'
 import { expressionProblem, readsClaim, type ExpressionSubject } from './claim-expressions.ts'
+import { apiServerBounds } from '../../limits-table.ts'
 
 type Mappings = NonNullable<JwtIssuerConfig['claimMappings']>
 type Mapping = NonNullable<Mappings['username']>
 
-const issuersMax = 64
+const { issuersMax } = apiServerBounds.checkIssuers
 const exclusive = "claim and expression can't both be set"
 
 /** Lists every error in the issuers of an AuthenticationConfiguration, in upstream's words. */

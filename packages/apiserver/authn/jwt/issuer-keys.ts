@@ -2,7 +2,7 @@ import { request } from 'node:https'
 import { askPeer, messageOf, type Clock } from '@skerry/base'
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import { TokenError } from '../token-authenticator.ts'
-import { apiServerBounds } from '../../contract/limits-table.ts'
+import { apiServerBounds } from '../../limits-table.ts'
 
 export interface IssuerKeysOptions {
   readonly issuerUrl: string

@@ -1,29 +1,20 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { messageOf, type Clock, type Logger, type Timer } from '@skerry/base'
+import { messageOf, type Clock, type Logger } from '@skerry/base'
 import { createAesGcm } from '../transformers/aes-transformers.ts'
 import { UnreadableValueError, type Transformer } from '../transformers/transformer.ts'
 import { readMessage, textOf, writeMessage } from './kms-messages.ts'
 import type { KmsCiphertext, KmsPlugin, KmsStatus } from './kms-plugin.ts'
 import { createSeedCipher, seedBytes, type DataCipher } from './seed-cipher.ts'
-
-const kmsLimits = Object.freeze({
-  /** The number of former seeds that are kept open. */
-  ciphersMax: 1_024,
-  /** How often a plugin's status is checked, while it is healthy and while it is not. */
-  healthyLookMs: 60_000,
-  unhealthyLookMs: 10_000,
-  /** How long a seed is used for writing after the plugin was last healthy. */
-  seedLivesMs: 180_000,
-  keyIdBytesMax: 1_024,
-  ciphertextBytesMax: 1_024,
-})
+import { kmsLimits } from '../../limits-table.ts'
 
 export interface KmsTransformer extends Transformer, Disposable {
   readonly name: string
   /** Returns the plugin's problem, or undefined if there is none. */
   readonly problem: () => string | undefined
-  /** Checks the plugin now and repeatedly until disposed. Never rejects. */
-  start(onRecovered: () => void): Promise<void>
+  /** Checks the plugin. Resolves to true if it has become usable by this. Never rejects. */
+  look(): Promise<boolean>
+  /** Checks it at intervals until the signal aborts, and waits for `onRecovered` each time it became usable. */
+  follow(onRecovered: () => Promise<void>, signal: AbortSignal): Promise<never>
 }
 
 interface KmsDeps {
@@ -63,7 +54,6 @@ class PluggedTransformer implements KmsTransformer {
   readonly #fetching = new Map<string, Promise<void>>()
   #seed: Seed | undefined
   #problem: string | undefined = 'the plugin has not answered yet'
-  #timer: Timer | undefined
   #isClosed = false
 
   constructor(name: string, plugin: KmsPlugin, { clock, log }: KmsDeps) {
@@ -76,26 +66,30 @@ class PluggedTransformer implements KmsTransformer {
 
   readonly problem = (): string | undefined => this.#problem
 
-  async start(onRecovered: () => void): Promise<void> {
-    this.#timer?.[Symbol.dispose]()
+  async look(): Promise<boolean> {
     const before = this.#problem
     try {
-      await this.#look()
+      await this.#ask()
       this.#problem = undefined
     } catch (error) {
       this.#problem = messageOf(error)
     }
-    if (this.#isClosed) return
+    if (this.#isClosed) return false
     if (before !== this.#problem && this.#problem !== undefined) {
       this.#log.error('KMS plugin unhealthy', { provider: this.name, problem: this.#problem })
     }
-    if (before !== undefined && this.#problem === undefined) {
-      this.#log.info('KMS plugin healthy', { provider: this.name })
-      onRecovered()
-    }
+    const isBack = before !== undefined && this.#problem === undefined
+    if (isBack) this.#log.info('KMS plugin healthy', { provider: this.name })
+    return isBack
+  }
+
+  async follow(onRecovered: () => Promise<void>, signal: AbortSignal): Promise<never> {
     const { healthyLookMs, unhealthyLookMs } = kmsLimits
-    const waitMs = this.#problem === undefined ? healthyLookMs : unhealthyLookMs
-    this.#timer = this.#clock.setTimer(waitMs, () => void this.start(onRecovered))
+    for (;;) {
+      const waitMs = this.#problem === undefined ? healthyLookMs : unhealthyLookMs
+      await this.#clock.sleep(waitMs, signal)
+      if (await this.look()) await onRecovered()
+    }
   }
 
   seal(value: Uint8Array, context: string): Uint8Array {
@@ -137,11 +131,10 @@ class PluggedTransformer implements KmsTransformer {
 
   [Symbol.dispose](): void {
     this.#isClosed = true
-    this.#timer?.[Symbol.dispose]()
     this.#plugin[Symbol.dispose]()
   }
 
-  async #look(): Promise<void> {
+  async #ask(): Promise<void> {
     const status = await this.#plugin.status()
     checkStatus(status)
     if (this.#seed?.sealed.keyId !== status.keyId) await this.#renewSeed(status)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js'
 import { systemClock, silentLogger, simulatedClock } from '@skerry/base'
-import { callApi, startTestApiServer } from '@skerry/testing'
+import { callApi, startTestApiServer, until } from '@skerry/testing'
 import { createEncryptedStore, type EncryptedStore } from '../encrypted-store.ts'
 import { readEncryptionConfig } from '../encryption-config.ts'
 import { readMessage, textOf, writeMessage } from './kms-messages.ts'
@@ -97,8 +97,7 @@ test('secrets are encrypted with seeds that only the plugin opens; a new key id 
   const clock = simulatedClock()
   const text = configOf({ apiVersion: 'v2', name: 'vault', endpoint: plugin.endpoint })
   using plan = await readEncryptionConfig(text, { clock, log: silentLogger })
-  let recovered = 0
-  await plan.start(() => void (recovered += 1))
+  assert.equal(await plan.look(), true)
   assert.deepEqual(plan.problems(), [])
   let encrypted: EncryptedStore | undefined
   await using server = await startTestApiServer({
@@ -117,12 +116,12 @@ test('secrets are encrypted with seeds that only the plugin opens; a new key id 
   assert.equal(await encrypted?.isStale(key), false)
 
   plugin.state.keyId = 'two'
-  await plan.start(() => undefined)
+  await plan.look()
   assert.equal(await encrypted?.isStale(key), true)
 
   // Another process has no seeds, so it asks the plugin once for each.
   using fresh = await readEncryptionConfig(text, { clock, log: silentLogger })
-  await fresh.start(() => undefined)
+  await fresh.look()
   plugin.state.calls.length = 0
   const second = createEncryptedStore(server.store, fresh)
   const { entries } = await second.list({ prefix: '/registry/core/secrets/' })
@@ -142,17 +141,14 @@ test('while the plugin is away what is known is read; writes go on for three min
   assert.ok(chain)
   assert.throws(() => chain.seal(Buffer.from('x'), 'k'), /Cannot encrypt with KMS vault/)
   plugin.state.isAway = true
-  let recovered = 0
-  const onRecovered = (): void => void (recovered += 1)
-  await plan.start(onRecovered)
+  assert.equal(await plan.look(), false)
   assert.match(plan.problems().join(), /vault: .*key vault is away/)
   plugin.state.isAway = false
-  await plan.start(onRecovered)
-  assert.equal(recovered, 1)
+  assert.equal(await plan.look(), true)
   const sealed = chain.seal(Buffer.from('x'), 'k')
   using other = await readEncryptionConfig(text, { clock, log: silentLogger })
   plugin.state.health = 'the vault is sealed'
-  await plan.start(onRecovered)
+  assert.equal(await plan.look(), false)
   assert.deepEqual(plan.problems(), ['vault: got unexpected healthz status: the vault is sealed'])
   assert.deepEqual(Buffer.from(chain.open(sealed, 'k')).toString(), 'x')
   await clock.advance(180_001)
@@ -161,6 +157,26 @@ test('while the plugin is away what is known is read; writes go on for three min
   const without = other.chainFor('core/secrets')
   await without?.fetch(sealed)
   assert.throws(() => without?.open(sealed, 'k'), /failed to decrypt DEK, error: .*vault is away/)
+})
+
+test('a plugin that comes back is reported, until another plan takes its place', async () => {
+  await using plugin = await startPlugin()
+  const clock = simulatedClock()
+  const text = configOf({ apiVersion: 'v2', name: 'vault', endpoint: plugin.endpoint })
+  const plan = await readEncryptionConfig(text, { clock, log: silentLogger })
+  plugin.state.isAway = true
+  assert.equal(await plan.look(), false)
+  let reports = 0
+  const onRecovered = async (): Promise<void> => void (reports += 1)
+  const following = plan.follow(onRecovered, new AbortController().signal)
+  plugin.state.isAway = false
+  await clock.advance(10_000)
+  await until(() => reports === 1)
+  assert.deepEqual(plan.problems(), [])
+  plan[Symbol.dispose]()
+  await following
+  await clock.advance(600_000)
+  assert.equal(reports, 1)
 })
 
 test('mistakes in the configuration of a plugin are refused with their place', async () => {

@@ -111,7 +111,7 @@ test(`a plugin that answers oddly is unhealthy until it answers rightly (seed ${
       const bytes = right[method]()
       return method === odd ? oddMessage(bytes, random) : bytes
     }
-    await transformer.start(() => undefined)
+    await transformer.look()
     if (transformer.problem() !== undefined) {
       assert.throws(
         () => transformer.seal(Buffer.from('a'), 'key'),
@@ -119,7 +119,7 @@ test(`a plugin that answers oddly is unhealthy until it answers rightly (seed ${
       )
     }
     plugin.answer = (method) => right[method]()
-    await transformer.start(() => undefined)
+    await transformer.look()
     assert.equal(transformer.problem(), undefined, `round ${round}`)
     const sealed = transformer.seal(Buffer.from('secret'), 'key')
     assert.equal(Buffer.from(transformer.open(sealed, 'key')).toString(), 'secret')
@@ -130,7 +130,7 @@ test(`odd keys open nothing, and end nothing (seed ${seed})`, async () => {
   const random = seededRandom(seed)
   using plugin = await startPlugin()
   using writer = transformerOf(plugin.endpoint, 20_000)
-  await writer.start(() => undefined)
+  await writer.look()
   const sealed = writer.seal(Buffer.from('secret'), 'key')
   for (let round = 0; round < 60; round += 1) {
     using reader = transformerOf(plugin.endpoint, 20_000)
@@ -159,7 +159,7 @@ test(`frames that are none of gRPC are a plugin that does not answer (seed ${see
     const frames = Array.from({ length: count }, () => oddFrame(random))
     parts = random.next() < 0.9 ? [settingsFrame, ...frames] : [Buffer.from(random.bytes(64))]
     using transformer = transformerOf(`unix://${path}`, 60)
-    await transformer.start(() => undefined)
+    await transformer.look()
     assert.notEqual(transformer.problem(), undefined, Buffer.concat(parts).toString('hex'))
   }
   server.close()

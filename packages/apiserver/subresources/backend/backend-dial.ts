@@ -2,7 +2,7 @@ import { connect as connectTcp, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { checkServerIdentity, connect as connectTls } from 'node:tls'
 import { withTimeout, type Clock } from '@skerry/base'
-import { connectLimits } from './connect-limits-table.ts'
+import { connectLimits } from '../../limits-table.ts'
 
 /** The address of a node's kubelet. */
 export interface NodeTarget {

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { StatusError } from '@skerry/api'
 import { messageOf, asError, abortReason, type Clock } from '@skerry/base'
-import { connectLimits } from './connect-limits-table.ts'
+import { connectLimits } from '../../limits-table.ts'
 
 /** One request to a kubelet, pod or service. */
 export interface BackendRequest {

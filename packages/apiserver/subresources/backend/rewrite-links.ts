@@ -1,6 +1,6 @@
 import { Transform, type Readable } from 'node:stream'
 import { createDeflate, createGunzip, createGzip, createInflate } from 'node:zlib'
-import { connectLimits } from './connect-limits-table.ts'
+import { connectLimits } from '../../limits-table.ts'
 
 /** Attributes that contain addresses, by element (HTML 4 and 5). */
 const linkAttributes: Readonly<Record<string, readonly string[]>> = Object.freeze({

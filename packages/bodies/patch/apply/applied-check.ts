@@ -2,8 +2,9 @@ import { quoteGo, isJsonObject, recursionMax, type Schema, type SchemaSet } from
 import { goTypeOf, printGo } from '../print-go.ts'
 import { fieldElement, printPathElement } from './path-element.ts'
 import { isRawExtension, memberSchema, shapeOf, shapeOfValue, type Shape } from './shape.ts'
+import { bodiesBounds } from '../../limits-table.ts'
 
-const appliedCheckLimits = Object.freeze({ findingsMax: 100 })
+const appliedCheckLimits = bodiesBounds.appliedCheck
 
 /**
  * Lists what makes an applied configuration unusable, in upstream's words: fields that the schema

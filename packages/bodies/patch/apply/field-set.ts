@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '@skerry/api'
 import { canonicalElement, comparePathElements, printPathElement } from './path-element.ts'
+import { fieldSetLimits } from '../../limits-table.ts'
 
 /**
  * A set of field paths, as in managedFields (FieldsV1): a tree whose edges are path elements
@@ -10,11 +11,6 @@ export interface FieldSet {
   readonly isMember: boolean
   readonly children: ReadonlyMap<string, FieldSet>
 }
-
-export const fieldSetLimits = Object.freeze({
-  /** A deeper value is owned as a whole. Sets are traversed recursively, and any client may send one. */
-  depthMax: 500,
-})
 
 export const noFields: FieldSet = Object.freeze({ isMember: false, children: new Map() })
 export const oneField: FieldSet = Object.freeze({ isMember: true, children: new Map() })

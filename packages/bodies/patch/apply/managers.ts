@@ -2,6 +2,7 @@ import type { JsonObject, ManagedFieldsEntry, Schema, SchemaSet } from '@skerry/
 import { decodeFieldSet, encodeFieldSet, isEmptySet, unionOf, type FieldSet } from './field-set.ts'
 import type { FindVersion } from './kind-versions.ts'
 import { reconciledFields } from './owned-fields.ts'
+import { bodiesBounds } from '../../limits-table.ts'
 
 /** One manager with its fields, decoded from metadata.managedFields. */
 export interface FieldOwner {
@@ -17,10 +18,7 @@ export interface FieldOwner {
 /** Managers by managerKey. */
 export type FieldOwners = Map<string, FieldOwner>
 
-const managersLimits = Object.freeze({
-  /** Further Update entries are merged into one for ancient changes, oldest first. */
-  updateManagersMax: 10,
-})
+const managersLimits = bodiesBounds.managers
 
 const ancientChanges = 'ancient-changes'
 

@@ -1,6 +1,6 @@
 import type { Schema, SchemaSet } from '@skerry/api'
-import { fieldSetLimits } from './field-set.ts'
 import { keyElement, valueElement } from './path-element.ts'
+import { fieldSetLimits } from '../../limits-table.ts'
 
 /**
  * The ownership structure of a type: a leaf is owned as a whole (scalars, atomic lists and maps),

@@ -24,6 +24,7 @@ import { checkLabelSelector } from '../label-checks.ts'
 import type { Loose, LooseObject } from '../typed-strategy.ts'
 import { checkExpression, checkVariable } from './expression-validation.ts'
 import { checkMatchConditions, checkRule } from './webhook-validation.ts'
+import { kindsBounds } from '../../limits-table.ts'
 
 /** `old` is the policy before an update, whose match conditions are checked only if they changed. */
 export function validateValidatingPolicy(
@@ -217,8 +218,7 @@ function checkValidation(
   }
 }
 
-const auditAnnotationsMax = 20
-const valueExpressionBytesMax = 5 * 1024
+const { auditAnnotationsMax, valueExpressionBytesMax } = kindsBounds.policyValidation
 
 function checkAuditAnnotations(
   annotations: readonly { key?: string; valueExpression?: string }[],

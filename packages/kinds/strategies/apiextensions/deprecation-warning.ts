@@ -1,4 +1,6 @@
-const bytesMax = 256
+import { kindsBounds } from '../../limits-table.ts'
+
+const { bytesMax } = kindsBounds.deprecationWarning
 const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u
 const utf8 = new TextEncoder()
 

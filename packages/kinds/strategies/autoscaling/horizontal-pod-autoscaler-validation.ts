@@ -11,8 +11,9 @@ import { checkCounters, checkOneOf, type Found } from '../checks.ts'
 import type { Loose, LooseObject } from '../typed-strategy.ts'
 import { checkObjectReference, checkObjectVersion } from './object-reference.ts'
 import { checkMetrics } from './metric-validation.ts'
+import { kindsBounds } from '../../limits-table.ts'
 
-const limits = Object.freeze({ periodSeconds: 1800, stabilizationSeconds: 3600 })
+const limits = kindsBounds.horizontalPodAutoscalerValidation
 
 export function validateAutoscaler(
   autoscaler: LooseObject<HorizontalPodAutoscaler>,

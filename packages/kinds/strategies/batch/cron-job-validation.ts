@@ -10,9 +10,9 @@ import { checkCounters, checkRequiredOneOf, type Found } from '../checks.ts'
 import type { Loose, LooseObject } from '../typed-strategy.ts'
 import { scheduleError } from './cron-schedule.ts'
 import { checkJobSpec } from './job-spec-validation.ts'
+import { kindsBounds } from '../../limits-table.ts'
 
-/** A job's name has eleven more characters, and it becomes a label. */
-const nameLengthMax = 52
+const { nameLengthMax } = kindsBounds.cronJobValidation
 
 export function validateCronJob(cronJob: LooseObject<CronJob>): StatusCause[] {
   const found: Found = []

@@ -14,8 +14,9 @@ import {
 import { checkNonNegative, checkQualifiedField, type Found } from '../checks.ts'
 import type { Loose } from '../typed-strategy.ts'
 import { parseIndexIntervals } from './index-intervals.ts'
+import { kindsBounds } from '../../limits-table.ts'
 
-const limits = Object.freeze({ rules: 20, exitCodes: 255, conditions: 20 })
+const limits = kindsBounds.jobPolicyValidation
 const actions = ['Count', 'FailIndex', 'FailJob', 'Ignore']
 
 export function checkFailurePolicy(spec: Loose<JobSpec>, path: string, found: Found): void {

@@ -10,16 +10,9 @@ import { checkPodTemplate } from '../core/pod-template-validation.ts'
 import { checkDomainPrefixedPath } from '../domain-prefixed-path.ts'
 import type { Loose } from '../typed-strategy.ts'
 import { checkFailurePolicy, checkSuccessPolicy } from './job-policy-validation.ts'
+import { kindsBounds } from '../../limits-table.ts'
 
-const limits = Object.freeze({
-  indexedParallelism: 100_000,
-  indexedFailures: 100_000,
-  /** Above this many completions the two limits below apply as well. */
-  completions: 100_000,
-  parallelismAbove: 10_000,
-  failuresAbove: 10_000,
-  managedByBytes: 63,
-})
+const limits = kindsBounds.jobSpecValidation
 
 /** Checks the spec of a job, or of the jobs that a cron job creates. */
 export function checkJobSpec(spec: Loose<JobSpec>, path: string, found: Found): void {

@@ -1,9 +1,9 @@
 import type { JobSpec } from '@skerry/api'
 import { warningsOfTemplate } from '../core/pod-warnings/pod-warnings.ts'
 import type { Loose } from '../typed-strategy.ts'
+import { kindsBounds } from '../../limits-table.ts'
 
-const completionsMax = 100_000
-const parallelismMax = 10_000
+const { completionsMax, parallelismMax } = kindsBounds.jobWarnings
 
 export function warningsOfJobSpec(spec: Loose<JobSpec> = {}, path: string): string[] {
   const { completionMode, completions = 0, parallelism = 0, template } = spec

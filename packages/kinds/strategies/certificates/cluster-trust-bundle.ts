@@ -9,6 +9,7 @@ import { addInvalid, checkUnchanged, isLongerThan, type Found } from '../checks.
 import { pemBlocks } from '../pem-text.ts'
 import { strategyOf, type LooseObject } from '../typed-strategy.ts'
 import { checkSignerName } from './signer-name.ts'
+import { kindsBounds } from '../../limits-table.ts'
 
 export const clusterTrustBundleStrategy = strategyOf<ClusterTrustBundle>({
   hasGeneration: false,
@@ -36,7 +37,7 @@ function checkIdentity({ metadata, spec = {} }: LooseObject<ClusterTrustBundle>)
   return found
 }
 
-const bundleBytesMax = 1_024 * 1_024
+const { bundleBytesMax } = kindsBounds.clusterTrustBundle
 
 /** Checks the form of the text. Whether its blocks are certificates of authorities requires X.509. */
 function checkAnchors(trustBundle: string): StatusCause[] {

@@ -14,6 +14,7 @@ import { keepField, statusApart } from '../keep-fields.ts'
 import { strategyOf, type LooseObject } from '../typed-strategy.ts'
 import { validateRequestStatus } from './pod-certificate-status.ts'
 import { checkSignerName } from './signer-name.ts'
+import { kindsBounds } from '../../limits-table.ts'
 
 export const podCertificateRequestStrategy = strategyOf<PodCertificateRequest>({
   ...statusApart,
@@ -45,7 +46,7 @@ function writeKeyFields(spec: Partial<Record<(typeof keyFields)[number], unknown
 
 const keyFields = ['pkixPublicKey', 'proofOfPossession', 'stubPKCS10Request'] as const
 
-const annotationsBytesMax = 256 * 1_024
+const { annotationsBytesMax, keyBytesMax, secondsMin } = kindsBounds.podCertificateRequest
 
 /** Checks keys with a domain prefix, in any case. */
 function checkUserAnnotations(annotations: Readonly<Record<string, string>>, found: Found): void {
@@ -66,14 +67,11 @@ function checkUserAnnotations(annotations: Readonly<Record<string, string>>, fou
   if (bytes > annotationsBytesMax) found.push(fieldTooLong(field, annotationsBytesMax))
 }
 
-const keyBytesMax = 10 * 1_024
-
 /** Returns the number of bytes that the base64 text encodes. */
 function bytesOf(text: string | null | undefined): number {
   return text ? Math.floor((text.replace(/=+$/, '').length * 3) / 4) : 0
 }
 
-const secondsMin = 3600
 const daySeconds = 86_400
 
 function validateRequest({ spec = {} }: LooseObject<PodCertificateRequest>): StatusCause[] {

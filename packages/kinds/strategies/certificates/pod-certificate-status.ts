@@ -9,12 +9,13 @@ import {
 import { isLongerThan, isSame, type Found } from '../checks.ts'
 import { checkConditions } from '../conditions.ts'
 import type { Loose, LooseObject } from '../typed-strategy.ts'
+import { kindsBounds } from '../../limits-table.ts'
 
 type Request = LooseObject<PodCertificateRequest>
 type Status = NonNullable<Loose<PodCertificateRequest>['status']>
 
 const ends = ['Issued', 'Denied', 'Failed']
-const chainBytesMax = 100 * 1_024
+const { chainBytesMax } = kindsBounds.podCertificateStatus
 
 /** A signer may write one final state, once. The code that parses X.509 checks the issued certificate. */
 export function validateRequestStatus(next: Request, old: Request): StatusCause[] {

@@ -10,6 +10,7 @@ import {
 import { decodedLength } from '../base64.ts'
 import { addInvalid, isSame, type Found } from '../checks.ts'
 import { strategyOf, type LooseObject } from '../typed-strategy.ts'
+import { dataBytesMax } from '../../limits-table.ts'
 
 export const configMapStrategy = strategyOf<ConfigMap>({
   hasGeneration: false,
@@ -20,9 +21,6 @@ export const configMapStrategy = strategyOf<ConfigMap>({
     return [...found, ...validateConfigMap(next)]
   },
 })
-
-/** The limit of the data in a ConfigMap or Secret. */
-export const dataBytesMax = 1024 * 1024
 
 function validateConfigMap(map: LooseObject<ConfigMap>): StatusCause[] {
   const found: Found = []

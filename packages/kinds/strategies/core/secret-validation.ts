@@ -9,7 +9,8 @@ import {
 import { decodedLength } from '../base64.ts'
 import { addInvalid, checkUnchanged, type Found } from '../checks.ts'
 import type { LooseObject } from '../typed-strategy.ts'
-import { checkImmutable, dataBytesMax } from './config-map.ts'
+import { checkImmutable } from './config-map.ts'
+import { dataBytesMax } from '../../limits-table.ts'
 
 export function validateSecret(secret: LooseObject<Secret>): StatusCause[] {
   const found: Found = []

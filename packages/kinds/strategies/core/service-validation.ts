@@ -26,6 +26,7 @@ import { protocols } from './pod-spec-validation/container.ts'
 import { checkClusterIps, checkClusterIpUpdate, isHeadless } from './service-ip-validation.ts'
 import { isReachedFromOutside } from './service-defaults.ts'
 import { hasHealthCheckNodePort } from './service-type-change.ts'
+import { kindsBounds } from '../../limits-table.ts'
 
 export function validateService(service: LooseObject<Service>): StatusCause[] {
   const { spec = {} } = service
@@ -100,7 +101,7 @@ function checkServicePort(
   }
 }
 
-const affinitySecondsMax = 86_400
+const { affinitySecondsMax } = kindsBounds.serviceValidation
 
 function checkAffinity(spec: Loose<ServiceSpec>, found: Found): void {
   const { sessionAffinity, sessionAffinityConfig } = spec

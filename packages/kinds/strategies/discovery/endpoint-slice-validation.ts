@@ -25,14 +25,9 @@ import { protocols } from '../core/pod-spec-validation/container.ts'
 import { checkEndpointIp, checkCanonicalIp, checkIp, isIpv6 } from '../ip-text.ts'
 import { checkLabels } from '../label-checks.ts'
 import type { Loose, LooseObject } from '../typed-strategy.ts'
+import { kindsBounds } from '../../limits-table.ts'
 
-const limits = Object.freeze({
-  endpoints: 1000,
-  addresses: 100,
-  ports: 20_000,
-  topologyLabels: 16,
-  hints: 8,
-})
+const limits = kindsBounds.endpointSliceValidation
 
 type Slice = LooseObject<EndpointSlice>
 

@@ -13,8 +13,9 @@ import {
 } from '@skerry/api'
 import { checkNotEmpty, checkSubdomainField, type Found } from '../checks.ts'
 import type { Loose, LooseObject } from '../typed-strategy.ts'
+import { kindsBounds } from '../../limits-table.ts'
 
-const precedenceMax = 10_000
+const { precedenceMax } = kindsBounds.flowSchemaValidation
 
 export function validateFlowSchema(schema: LooseObject<FlowSchema>): StatusCause[] {
   const found: Found = []

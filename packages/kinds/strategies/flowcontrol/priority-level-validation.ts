@@ -10,8 +10,9 @@ import {
 } from '@skerry/api'
 import { checkRange, type Found } from '../checks.ts'
 import type { Loose, LooseObject } from '../typed-strategy.ts'
+import { kindsBounds } from '../../limits-table.ts'
 
-const queuesMax = 10_000_000
+const { queuesMax } = kindsBounds.priorityLevelValidation
 
 export function validatePriorityLevel(
   level: LooseObject<PriorityLevelConfiguration>,

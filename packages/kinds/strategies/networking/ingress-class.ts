@@ -11,6 +11,7 @@ import { checkLabelField, checkUnchanged, type Found } from '../checks.ts'
 import { checkDomainPrefixedPath } from '../domain-prefixed-path.ts'
 import { strategyOf, type Loose, type LooseObject } from '../typed-strategy.ts'
 import { checkLocalReference } from './ingress-validation.ts'
+import { kindsBounds } from '../../limits-table.ts'
 
 export const ingressClassStrategy = strategyOf<IngressClass>({
   hasGeneration: true,
@@ -27,7 +28,7 @@ export const ingressClassStrategy = strategyOf<IngressClass>({
   },
 })
 
-const controllerBytesMax = 250
+const { controllerBytesMax } = kindsBounds.ingressClass
 
 function validateIngressClass(ingressClass: LooseObject<IngressClass>): StatusCause[] {
   const found: Found = []

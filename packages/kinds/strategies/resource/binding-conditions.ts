@@ -1,8 +1,9 @@
 import { fieldDuplicate, fieldInvalid } from '@skerry/api'
 import { checkQualifiedField, type Found } from '../checks.ts'
 import { checkList } from './list-checks.ts'
+import { kindsBounds } from '../../limits-table.ts'
 
-const conditionsMax = 4
+const { conditionsMax } = kindsBounds.bindingConditions
 
 interface BindingParameters {
   readonly bindingConditions?: readonly string[]

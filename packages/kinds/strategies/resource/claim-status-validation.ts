@@ -26,7 +26,7 @@ import { checkNodeSelector } from '../core/pod-spec-validation/node-selector.ts'
 import { checkInterfaceAddress } from '../ip-text.ts'
 import type { Loose, LooseObject } from '../typed-strategy.ts'
 import { checkBindingConditions } from './binding-conditions.ts'
-import { checkDeviceConfig, checkRawObject, configsMax } from './device-config.ts'
+import { checkDeviceConfig, checkRawObject } from './device-config.ts'
 import { checkDistinct, checkList } from './list-checks.ts'
 import { checkPoolName } from './pool-name.ts'
 import {
@@ -36,15 +36,9 @@ import {
   type RequestNames,
 } from './request-names.ts'
 import { checkUuid } from './uuid.ts'
+import { configsMax, kindsBounds } from '../../limits-table.ts'
 
-const limits = Object.freeze({
-  results: 32,
-  reservedFor: 256,
-  conditions: 8,
-  addresses: 16,
-  interfaceBytes: 256,
-  hardwareBytes: 128,
-})
+const limits = kindsBounds.claimStatusValidation
 
 /** Schedulers and drivers may write an allocation once, then its users and its state. */
 export function validateClaimStatus(

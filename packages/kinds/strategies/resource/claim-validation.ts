@@ -27,11 +27,12 @@ import {
   type Found,
 } from '../checks.ts'
 import type { Loose, LooseObject } from '../typed-strategy.ts'
-import { checkDeviceConfig, configsMax } from './device-config.ts'
+import { checkDeviceConfig } from './device-config.ts'
 import { checkFullName } from './device-name.ts'
 import { checkDistinct, checkList } from './list-checks.ts'
 import { checkRequestRefs, requestNamesOf, type RequestNames } from './request-names.ts'
 import { checkSelectors } from './selector-validation.ts'
+import { configsMax, kindsBounds } from '../../limits-table.ts'
 
 export function validateResourceClaim(claim: LooseObject<ResourceClaim>): StatusCause[] {
   const found: Found = []
@@ -66,7 +67,7 @@ export function validateResourceClaimTemplateUpdate(
   return found
 }
 
-const limits = Object.freeze({ requests: 32, constraints: 32, alternatives: 8 })
+const limits = kindsBounds.claimValidation
 
 function checkDevices(claim: Loose<DeviceClaim>, path: string, found: Found): void {
   const { config = [], constraints = [] } = claim

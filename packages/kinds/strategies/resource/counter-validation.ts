@@ -7,8 +7,9 @@ import {
 import { checkLabelField, checkNotEmpty, type Found } from '../checks.ts'
 import type { Loose } from '../typed-strategy.ts'
 import { checkDistinct, checkList } from './list-checks.ts'
+import { kindsBounds } from '../../limits-table.ts'
 
-const limits = Object.freeze({ sets: 8, consumptions: 2, counters: 32 })
+const limits = kindsBounds.counterValidation
 
 /** Checks the counters that the devices of a pool share. */
 export function checkCounterSets(

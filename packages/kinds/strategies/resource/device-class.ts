@@ -14,12 +14,13 @@ import { checkConditions } from '../conditions.ts'
 import { keepField, statusApart } from '../keep-fields.ts'
 import { strategyOf, type Loose, type LooseObject } from '../typed-strategy.ts'
 import { rfc3339 } from '../timestamps.ts'
-import { checkDeviceConfig, configsMax } from './device-config.ts'
+import { checkDeviceConfig } from './device-config.ts'
 import { checkTaint } from './device-validation.ts'
 import { checkList } from './list-checks.ts'
 import { checkPoolName } from './pool-name.ts'
 import { checkSelectors } from './selector-validation.ts'
 import { setTaintTimes } from './taint-time.ts'
+import { configsMax, kindsBounds } from '../../limits-table.ts'
 
 export const deviceClassStrategy = strategyOf<DeviceClass>({
   load: loadExpressions,
@@ -64,7 +65,7 @@ export const deviceTaintRuleStrategy = strategyOf<DeviceTaintRule>({
   },
 })
 
-const conditionsMax = 8
+const { conditionsMax } = kindsBounds.deviceClass
 
 function validateDeviceClass({ spec = {} }: LooseObject<DeviceClass>): StatusCause[] {
   const found: Found = []

@@ -8,9 +8,9 @@ import {
 import { isLongerThan, type Found } from '../checks.ts'
 import { checkCsiDriverName } from '../core/pod-spec-validation/csi-driver-name.ts'
 import type { Loose } from '../typed-strategy.ts'
+import { kindsBounds } from '../../limits-table.ts'
 
-export const configsMax = 32
-const opaqueBytesMax = 10 * 1_024
+const { opaqueBytesMax } = kindsBounds.deviceConfig
 
 /** Checks the configuration for a driver, in its own format. */
 export function checkDeviceConfig(

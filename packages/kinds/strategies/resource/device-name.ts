@@ -1,8 +1,9 @@
 import { fieldInvalid, fieldTooLong } from '@skerry/api'
 import { isLongerThan, type Found } from '../checks.ts'
 import { checkCsiDriverName } from '../core/pod-spec-validation/csi-driver-name.ts'
+import { kindsBounds } from '../../limits-table.ts'
 
-const idBytesMax = 32
+const { idBytesMax } = kindsBounds.deviceName
 
 /** Checks `name` or `domain/name` of an attribute or a capacity. */
 export function checkDeviceKey(key: string, field: string, found: Found): void {

@@ -21,6 +21,7 @@ import { checkDeviceKey } from './device-name.ts'
 import { checkList } from './list-checks.ts'
 import { checkNodeChoice } from './node-choice.ts'
 import { checkRequestPolicy } from './request-policy.ts'
+import { kindsBounds } from '../../limits-table.ts'
 
 const effects = ['NoExecute', 'NoSchedule', 'None']
 
@@ -66,8 +67,7 @@ export function checkDevice(device: Loose<Device>, path: string, found: Found): 
   checkConsumption(device.consumesCounters ?? [], `${path}.consumesCounters`, found)
 }
 
-const taintsMax = 16
-const valueBytesMax = 64
+const { taintsMax, valueBytesMax } = kindsBounds.deviceValidation
 const semver =
   /^(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/
 

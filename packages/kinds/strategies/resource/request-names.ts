@@ -2,11 +2,12 @@ import { fieldInvalid, type DeviceClaim } from '@skerry/api'
 import { checkLabelField, type Found } from '../checks.ts'
 import type { Loose } from '../typed-strategy.ts'
 import { checkDistinct, checkList } from './list-checks.ts'
+import { kindsBounds } from '../../limits-table.ts'
 
 /** Maps each request to the names of its alternatives. */
 export type RequestNames = ReadonlyMap<string, ReadonlySet<string>>
 
-const requestsMax = 32
+const { requestsMax } = kindsBounds.requestNames
 
 export function requestNamesOf({ requests }: Loose<DeviceClaim>): RequestNames {
   return new Map(

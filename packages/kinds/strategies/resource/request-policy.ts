@@ -14,8 +14,9 @@ import {
 import type { Found } from '../checks.ts'
 import type { Loose } from '../typed-strategy.ts'
 import { checkDistinct, checkList } from './list-checks.ts'
+import { kindsBounds } from '../../limits-table.ts'
 
-const optionsMax = 10
+const { optionsMax } = kindsBounds.requestPolicy
 
 interface Amounts {
   /** The device's total amount. */

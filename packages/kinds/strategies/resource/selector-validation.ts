@@ -9,9 +9,9 @@ import {
 import { isLongerThan, type Found } from '../checks.ts'
 import type { Loose } from '../typed-strategy.ts'
 import { checkList } from './list-checks.ts'
+import { kindsBounds } from '../../limits-table.ts'
 
-const selectorsMax = 32
-const expressionBytesMax = 10 * 1_024
+const { selectorsMax, expressionBytesMax } = kindsBounds.selectorValidation
 
 export function checkSelectors(
   selectors: readonly Loose<DeviceSelector>[],

@@ -15,10 +15,9 @@ import { checkDevice, checkDeviceNodes } from './device-validation.ts'
 import { checkDistinct, checkList } from './list-checks.ts'
 import { addMustBeTrue, checkNodeChoice } from './node-choice.ts'
 import { checkPoolName } from './pool-name.ts'
+import { kindsBounds } from '../../limits-table.ts'
 
-const devicesMax = 128
-/** The limit if devices have taints, counters or lists. */
-const richDevicesMax = 64
+const { devicesMax, richDevicesMax } = kindsBounds.sliceValidation
 
 export function validateResourceSlice(slice: LooseObject<ResourceSlice>): StatusCause[] {
   const found: Found = []

@@ -1,6 +1,7 @@
 import { fieldForbidden, type PriorityClass, type StatusCause } from '@skerry/api'
 import { checkRequiredOneOf, checkUnchanged, type Found } from '../checks.ts'
 import { strategyOf, type LooseObject } from '../typed-strategy.ts'
+import { kindsBounds } from '../../limits-table.ts'
 
 export const priorityClassStrategy = strategyOf<PriorityClass>({
   hasGeneration: true,
@@ -19,8 +20,7 @@ export const priorityClassStrategy = strategyOf<PriorityClass>({
   },
 })
 
-/** The two classes that the system itself uses are above this. */
-const userValueMax = 1_000_000_000
+const { userValueMax } = kindsBounds.priorityClass
 const systemPrefix = 'system-'
 const systemClasses: Readonly<Record<string, number>> = Object.freeze({
   'system-node-critical': 2_000_001_000,

@@ -15,6 +15,7 @@ import {
 } from '../checks.ts'
 import { checkCsiDriverName } from '../core/pod-spec-validation/csi-driver-name.ts'
 import { strategyOf, type Loose, type LooseObject } from '../typed-strategy.ts'
+import { kindsBounds } from '../../limits-table.ts'
 
 export const csiNodeStrategy = strategyOf<CSINode>({
   hasGeneration: false,
@@ -33,7 +34,7 @@ export const csiNodeStrategy = strategyOf<CSINode>({
   },
 })
 
-const nodeIdCharactersMax = 256
+const { nodeIdCharactersMax } = kindsBounds.csiNode
 
 function withoutCount(driver: Loose<CSINodeDriver>): Loose<CSINodeDriver> {
   return { ...driver, allocatable: undefined }

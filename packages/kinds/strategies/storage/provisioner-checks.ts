@@ -1,7 +1,8 @@
 import { fieldInvalid, fieldRequired, fieldTooLong, byteLength } from '@skerry/api'
 import { checkQualifiedField, type Found } from '../checks.ts'
+import { kindsBounds } from '../../limits-table.ts'
 
-const limits = Object.freeze({ parameters: 512, bytes: 256 * 1024 })
+const limits = kindsBounds.provisionerChecks
 
 /** Checks names of provisioners and drivers, which may have capital letters. */
 export function checkProvisioner(name: string | undefined, field: string, found: Found): void {

@@ -2,8 +2,9 @@ import { fieldInvalid, fieldRequired, type PodSpec } from '@skerry/api'
 import type { Found } from '../../checks.ts'
 import { checkIp } from '../../ip-text.ts'
 import type { Loose } from '../../typed-strategy.ts'
+import { kindsBounds } from '../../../limits-table.ts'
 
-const limits = Object.freeze({ nameservers: 3, searches: 32, searchCharacters: 2048 })
+const limits = kindsBounds.dnsConfig
 
 export function checkDnsConfig(spec: Loose<PodSpec>, path: string, found: Found): void {
   const { dnsConfig, dnsPolicy } = spec

@@ -12,6 +12,7 @@ import {
 } from '@skerry/api'
 import { checkId, checkOneOf, checkRelativePath, isLongerThan, type Found } from '../../checks.ts'
 import type { Loose } from '../../typed-strategy.ts'
+import { kindsBounds } from '../../../limits-table.ts'
 
 export function checkSecurityContext(
   context: Loose<SecurityContext> | undefined,
@@ -95,7 +96,7 @@ export function checkPodSecurityContext(spec: Loose<PodSpec>, path: string, foun
 const sysctlSegment = '[a-z0-9]([-_a-z0-9]*[a-z0-9])?'
 const sysctlFormat = `^(${sysctlSegment}[\\./])*${sysctlSegment}$`
 const sysctlPattern = new RegExp(sysctlFormat)
-const sysctlBytesMax = 253
+const { sysctlBytesMax, profileBytesMax } = kindsBounds.security
 
 function checkSysctls(
   context: Loose<PodSecurityContext>,
@@ -168,8 +169,6 @@ function checkAppArmor(
     found.push(fieldInvalid(`${path}.localhostProfile`, localhostProfile, detail))
   }
 }
-
-const profileBytesMax = 4095
 
 function checkLocalAppArmor(name: string | undefined, field: string, found: Found): void {
   if (!name?.trim()) {

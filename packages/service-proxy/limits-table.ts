@@ -54,6 +54,7 @@ export const serviceProxyBounds = Object.freeze({
     routesCheckMs: 10_000,
     /** How often the node's own pods are checked while the control plane is away. */
     localPodsMs: 1_000,
+    dnsTtlSeconds: 5,
   }),
   serviceProxy: Object.freeze({
     /**

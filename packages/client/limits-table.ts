@@ -90,4 +90,35 @@ export const clientBounds = Object.freeze({
   oidcIssuer: Object.freeze({
     textMax: 1_000,
   }),
+  httpConnection: Object.freeze({
+    /** Above this the server must wait. */
+    readableHighWaterMark: 65_536,
+  }),
+})
+
+/**
+ * Keeps a chatty controller from filling the store with events: repeated events are counted on one
+ * event, events that differ only in their message are combined, and each object has a budget. The
+ * numbers are those of Kubernetes' own components, so that readers find what they are used to.
+ */
+export const eventLimits = Object.freeze({
+  /** The number of objects and messages that are cached. */
+  entriesMax: 4096,
+  /** The number of distinct messages of one reason about one object before they are combined. */
+  distinctMessagesMax: 10,
+  /** Combining ends after this much silence. */
+  combineMs: 600_000,
+  /** The number of events about one object at once, and how fast the budget is refilled. */
+  burst: 25,
+  refillMs: 300_000,
+  /** The number of events that wait to be sent. */
+  queueMax: 1000,
+})
+
+/** The figures of upstream's recorder for events.k8s.io/v1. */
+export const eventSeriesLimits = Object.freeze({
+  /** A series that has not grown for this long is over, and a single event is forgotten. */
+  quietMs: 6 * 60_000,
+  /** Continuing events are written at this interval, with their count, so that the server keeps them. */
+  refreshMs: 30 * 60_000,
 })

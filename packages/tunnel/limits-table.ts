@@ -1,3 +1,15 @@
+/** The limits of carriers. */
+export const carrierLimits = Object.freeze({
+  /** Open at once; each holds what a TLS connection holds, twice. */
+  carriersMax: 10_000,
+  /** The limit of one message; writers make smaller ones. */
+  messageBytesMax: 1_048_576,
+  /** The time from the first byte to an open WebSocket, in milliseconds: several round trips over a slow link. */
+  openMs: 20_000,
+  /** The value of Retry-After when there are too many. */
+  retryAfterSeconds: 30,
+})
+
 /** The limits of a tunnel. Each end has its own copy. */
 export interface TunnelLimits {
   /** The streams open at once in one tunnel; more are refused. */
@@ -30,7 +42,7 @@ export interface TunnelLimits {
   drainMs: number
 }
 
-export const tunnelLimitDefaults: Readonly<TunnelLimits> = Object.freeze({
+export const tunnelLimitDefaults = Object.freeze({
   streamsMax: 1_000,
   streamWindowBytes: 8_388_608,
   streamWindowBytesMin: 65_536,
@@ -46,25 +58,6 @@ export const tunnelLimitDefaults: Readonly<TunnelLimits> = Object.freeze({
   connectMs: 4_000,
   drainMs: 30_000,
 })
-
-export function validateTunnelLimits(overrides: Partial<TunnelLimits> = {}): TunnelLimits {
-  const limits = { ...tunnelLimitDefaults, ...overrides }
-  for (const [name, value] of Object.entries(limits)) {
-    if (Number.isSafeInteger(value) && value > 0) continue
-    throw new RangeError(
-      `Cannot make tunnel: limit ${name} is ${value}, want a whole number above 0`,
-    )
-  }
-  if (limits.streamWindowBytesMin > limits.streamWindowBytes) {
-    throw new RangeError('Cannot make tunnel: streamWindowBytesMin is above streamWindowBytes')
-  }
-  return limits
-}
-
-/** A message is one head, or as many frames as the sender puts together, which is less. */
-export function messageBytesMax(limits: TunnelLimits): number {
-  return 262_144 + limits.headerBytesMax + limits.pathBytesMax + 4 * limits.headersMax
-}
 
 /**
  * Bounds of the tunnel that no caller sets, by the file that keeps them: `lostAddress` is lost-address.ts.
@@ -178,4 +171,34 @@ export const tunnelBounds = Object.freeze({
      */
     pongsUnsentMax: 16,
   }),
+  streamAdapter: Object.freeze({
+    /** Credit is given for bytes handed over, so only this much is kept in addition to it. */
+    readableHighWaterMark: 16_384,
+  }),
+})
+
+export const registryDefaults = Object.freeze({ sessionsMax: 20_000, sessionsPerIdentityMax: 8 })
+
+export const tunnelServerDefaults = Object.freeze({ acceptsPerSecond: 500, handshakesMax: 1_000 })
+
+export const trafficBounds = Object.freeze({
+  /** At a lower rate, one frame of minimum size would take longer than the timeout of a link. */
+  bytesPerSecondMin: 1_024,
+  bytesPerSecondMax: 125_000_000_000,
+  burstBytesMax: 1_073_741_824,
+  bulkAfterBytesMin: 16_384,
+})
+
+/** The bounds, all in bytes or milliseconds. */
+export const windowBounds = Object.freeze({
+  /** The first size, the same as TCP's; it doubles a round trip later. */
+  startBytes: 16_384,
+  /** At 64 kbit/s these take half a second. */
+  leastBytes: 4_096,
+  /** The bytes that all streams of a tunnel may have in flight. */
+  mostBytes: 67_108_864,
+  /** The time that bytes may queue on the way, or half a round trip if that is more. */
+  standingMs: 250,
+  /** The time after which a foreign delay is tested again. */
+  doubtMs: 120_000,
 })

@@ -16,6 +16,8 @@ export const controllerBounds = Object.freeze({
     repeatedMsMax: 3 * 3_600_000,
     /** Looks come this much after the due time, so that they are never early. */
     lateMs: 100,
+    /** More missed times than this are reported, because clocks or deadlines are wrong. */
+    missedTimesMax: 100,
   }),
   daemonSetController: Object.freeze({
     /** The number of pods created or deleted in one look. */
@@ -53,6 +55,7 @@ export const controllerBounds = Object.freeze({
   garbageCollector: Object.freeze({
     discoverEveryMs: 30_000,
     syncPollMs: 200,
+    workers: 4,
   }),
   resourceMonitors: Object.freeze({
     /**
@@ -76,6 +79,8 @@ export const controllerBounds = Object.freeze({
     checkMs: 20_000,
     /** A pod whose node is missing at two looks this far apart is an orphan. */
     quarantineMs: 40_000,
+    /** Less than upstream's default of --terminated-pod-gc-threshold, for small machines. */
+    finishedPodsMax: 1_000,
   }),
   resourceQuotaController: Object.freeze({
     /** The interval at which everything is counted again. */
@@ -92,4 +97,83 @@ export const controllerBounds = Object.freeze({
     /** The time for allocators to learn of the deletion before the range is gone. Upstream's figure. */
     graceMs: 10_000,
   }),
+  revisionAnnotations: Object.freeze({
+    /** The characters of the revision history. The oldest entries are dropped. */
+    historyLengthMax: 2000,
+  }),
+  metricsClient: Object.freeze({
+    windowDefaultMs: 60_000,
+  }),
+  jobPods: Object.freeze({
+    /** The length of the name before the index; the server adds five letters within 63. */
+    namePrefixLengthMax: 58,
+  }),
+  quantityText: Object.freeze({
+    /** The number of digits that always fit an int64. */
+    digitsMax: 18,
+  }),
+  replicaSetPlan: Object.freeze({
+    /** The number of pods created or deleted in one look. */
+    burstReplicas: 500,
+  }),
+  podClaims: Object.freeze({
+    /** Names have 63 characters, of which the server adds five and this controller a hyphen. */
+    baseCharactersMax: 57,
+  }),
+  legacyTokenPlan: Object.freeze({
+    /** Upstream's default of --legacy-service-account-token-clean-up-period: a year. */
+    unusedMs: 8_760 * 3_600_000,
+  }),
+  serviceAccountTokenController: Object.freeze({
+    /** Tokens in secrets expire only with their secret. This is the longest lifetime that the API allows. */
+    lifetimeSeconds: 2 ** 32,
+  }),
+})
+
+/** Upstream's default: changing one endpoint rewrites at most this many. */
+export const endpointsPerSliceMax = 100
+
+/** The defaults of kube-controller-manager (--horizontal-pod-autoscaler-*). */
+export const autoscalerDefaults = Object.freeze({
+  syncMs: 15_000,
+  downscaleStabilizationSeconds: 300,
+  /** The CPU figures of a younger pod may still be those of its start. */
+  cpuInitializationMs: 5 * 60_000,
+  /** A pod that was never ready by this age is not assumed to have become unready. */
+  initialReadinessMs: 30_000,
+  tolerance: 0.1,
+  /** Without a behavior, the replicas grow at once by at most this factor, or to at least this many. */
+  scaleUpFactor: 2,
+  scaleUpMin: 4,
+  replicasMax: 2 ** 31 - 1,
+  answerBytesMax: 16 * 1024 * 1024,
+})
+
+export const jobLimits = Object.freeze({
+  /** The wait after the first failure, which doubles with each further one. */
+  backoffMs: 10_000,
+  backoffMaxMs: 600_000,
+  /** The number of pods created or deleted in one look. */
+  podsMax: 500,
+  /** The number of pods in the status that wait to be counted. */
+  uncountedMax: 500,
+})
+
+export const nodeHealthDefaults = Object.freeze({
+  /** The interval at which all nodes are checked. */
+  checkMs: 5_000,
+  /** After this long without a sign of life, a node's conditions become Unknown. */
+  graceMs: 50_000,
+  /** The same for a node that has never reported. */
+  startupGraceMs: 60_000,
+})
+
+/** Upstream's rates of eviction, in nodes per second. */
+export const evictionDefaults = Object.freeze({
+  nodesPerSecond: 0.1,
+  /** The rate in a zone with many silent nodes. */
+  disruptedNodesPerSecond: 0.01,
+  /** A disrupted zone of at most this many nodes evicts nothing. */
+  smallZoneNodesMax: 50,
+  unhealthyShare: 0.55,
 })

@@ -1,3 +1,16 @@
+export const compactionDefaults = Object.freeze({ keepMs: 300_000 })
+
+/** The defaults of calls to etcd; times are in milliseconds. */
+export const etcdCallDefaults = Object.freeze({
+  /** The timeout of one call to one member. */
+  callMs: 5_000,
+  /** The time to find a member that answers, and for all tries of a read. */
+  findMs: 10_000,
+  pauseMs: 50,
+  /** The size of a page of a list; a larger one is requested in smaller parts. */
+  answerBytesMax: 64 * 1024 * 1024,
+})
+
 /** The limits of the embedded store. */
 export interface StoreLimits {
   /** The size of one value; etcd's default request limit. */
@@ -35,7 +48,7 @@ export interface StoreLimits {
   walPagesMax: number
 }
 
-const storeLimitDefaults: Readonly<StoreLimits> = Object.freeze({
+export const storeLimitDefaults = Object.freeze({
   valueBytesMax: 1_572_864,
   keyBytesMax: 4_096,
   writesWaitingMax: 20_000,
@@ -56,18 +69,6 @@ const storeLimitDefaults: Readonly<StoreLimits> = Object.freeze({
   walPagesMax: 2_000,
 })
 
-export function validateLimits(overrides: Partial<StoreLimits>): StoreLimits {
-  const limits = { ...storeLimitDefaults, ...overrides }
-  for (const [name, value] of Object.entries(limits)) {
-    if (!Number.isSafeInteger(value) || value < 1) {
-      throw new RangeError(
-        `Cannot open store: limit ${name} is ${value}, want a whole number above 0`,
-      )
-    }
-  }
-  return limits
-}
-
 /**
  * The limits of the store that callers cannot set, by the file that enforces them: `diskReserve` is for
  * disk-reserve.ts.
@@ -84,6 +85,8 @@ export const storeBounds = Object.freeze({
   etcdStore: Object.freeze({
     /** etcd's own limit, 1.5 MiB, applies to a whole request; the rest is for the key and its frame. */
     valueBytesMax: 1_572_864 - 16_384,
+    /** Numbers are exact up to this bound; ids chosen by etcd would exceed it. */
+    leaseIdMax: 2 ** 47,
   }),
   fileTurn: Object.freeze({
     /** The average interval at which a waiting process looks again. */
@@ -92,8 +95,16 @@ export const storeBounds = Object.freeze({
   leaseBook: Object.freeze({
     /** The delay before the removal of an expired lease is tried again, e.g. after the disk was full. */
     retryMs: 1_000,
+    leaseIdMax: 2 ** 52,
   }),
   storeFile: Object.freeze({
     cacheKibibytes: 8_192,
   }),
+})
+
+export const storeLockDefaults = Object.freeze({
+  /** How long a dead holder is waited for. */
+  ttlSeconds: 15,
+  /** The interval at which a living holder renews the lock. */
+  renewMs: 5_000,
 })

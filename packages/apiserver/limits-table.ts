@@ -270,6 +270,11 @@ export const apiServerBounds = Object.freeze({
     acceptingPassesMax: 32,
     acceptingMsMax: 20,
     inLongPassMax: 16,
+    /**
+     * After a long pass more handshakes begin: one per 8 ms, which is a quarter of the time, up to the
+     * maximum.
+     */
+    msForEach: 8,
   }),
   httpServer: Object.freeze({
     /** The kernel may allow fewer. A thousand agents that connect at once must not have to retry. */
@@ -343,6 +348,8 @@ export const apiServerBounds = Object.freeze({
   }),
   eviction: Object.freeze({
     triesMax: 20,
+    /** The number of evictions that a budget's controller has not seen yet. With more, the budget is stuck. */
+    disruptedPodsMax: 2000,
   }),
   otlpExporter: Object.freeze({
     /** The timeout of a call whose caller sets none. */
@@ -353,4 +360,184 @@ export const apiServerBounds = Object.freeze({
     stackMegabytes: 4,
     youngMegabytes: 8,
   }),
+  authorizationConfig: Object.freeze({
+    conditionsMax: 64,
+    timeoutMsMax: 30_000,
+  }),
+  defaultTolerationSeconds: Object.freeze({
+    tolerationSeconds: 300,
+  }),
+  existingPods: Object.freeze({
+    podsCheckedMax: 3_000,
+  }),
+  typeCheck: Object.freeze({
+    /** Upstream's limit of kinds that one policy is checked against. */
+    kindsMax: 10,
+  }),
+  checkIssuers: Object.freeze({
+    issuersMax: 64,
+  }),
+  serviceAccountAuthenticator: Object.freeze({
+    /**
+     * The seconds by which clocks may differ, and for which a bound object may already be deleted.
+     * Upstream's value.
+     */
+    leewaySeconds: 60,
+  }),
+  protoWriter: Object.freeze({
+    startBytes: 4096,
+  }),
+  create: Object.freeze({
+    /** Leaves room for the suffix within a label's 63 characters. */
+    generatedBaseMax: 58,
+  }),
+  serviceAccountToken: Object.freeze({
+    secondsMin: 600,
+    secondsMax: 2 ** 32,
+    extendedSeconds: 365 * 24 * 3600,
+  }),
+  tracingConfig: Object.freeze({
+    rateMax: 1_000_000,
+  }),
+})
+
+export const auditLogDefaults = Object.freeze({
+  fileBytesMax: 64 * 1024 * 1024,
+  filesMax: 5,
+  fileAgeMsMax: Number.POSITIVE_INFINITY,
+  waitingBytesMax: 16 * 1024 * 1024,
+})
+
+/** Upstream's values, as far as it has them. */
+export const auditWebhookDefaults = Object.freeze({
+  bufferMax: 10_000,
+  batchMax: 400,
+  batchMs: 30_000,
+  pauseMs: 100,
+  retryMs: 10_000,
+  timeoutMs: 150_000,
+  lastMs: 5_000,
+})
+
+export const staticTokenDefaults = Object.freeze({
+  /** OWASP's second profile for Argon2id: 19 MiB, two passes, one lane. */
+  memoryKiB: 19_456,
+  passes: 2,
+  /** One hash runs at a time. This many requests wait, in total and per id, before others are refused. */
+  waitingMax: 64,
+  waitingPerIdMax: 8,
+  /** Longer texts cannot be tokens and are refused unread. */
+  secretCharsMax: 128,
+  /** Only good tokens are cached, so guesses cannot evict them. */
+  cacheEntriesMax: 4_096,
+  cacheTtlMs: 60_000,
+})
+
+export const kmsLimits = Object.freeze({
+  /** The number of former seeds that are kept open. */
+  ciphersMax: 1_024,
+  /** How often a plugin's status is checked, while it is healthy and while it is not. */
+  healthyLookMs: 60_000,
+  unhealthyLookMs: 10_000,
+  /** How long a seed is used for writing after the plugin was last healthy. */
+  seedLivesMs: 180_000,
+  keyIdBytesMax: 1_024,
+  ciphertextBytesMax: 1_024,
+})
+
+/** The limits of authentication and authorization webhooks. */
+export const accessWebhookLimits = Object.freeze({
+  /** The largest answer. Reviews are small. */
+  answerBytesMax: 1024 * 1024,
+  /** The number of tries of one review, including the first. */
+  attemptsMax: 5,
+  retryMs: 500,
+  retryFactor: 1.5,
+  retryJitter: 0.2,
+  /** The number of decisions and users that are cached. */
+  cachedMax: 8_192,
+  /** The limit of a whole token review, including its retries. */
+  tokenTimeoutMs: 10_000,
+})
+
+/** Upstream's budgets, in CEL cost units. */
+export const policyLimits = Object.freeze({
+  /** The budget of one expression. */
+  callCostMax: 1_000_000,
+  /**
+   * The budget of all validations, messages and variables of one policy with one binding and one
+   * parameter.
+   */
+  bindingCostMax: 10_000_000,
+  /** The budget of the match conditions of one webhook, or of one policy with one binding. */
+  conditionsCostMax: 2_500_000,
+  messageBytesMax: 5 * 1024,
+  auditValueBytesMax: 10 * 1024,
+})
+
+/** The limits of this server's own requests to extension servers. */
+export const aggregationLimits = Object.freeze({
+  handshakeTimeoutMs: 10_000,
+  /** The timeout of one availability check, as upstream. */
+  checkTimeoutMs: 5_000,
+  /** Each remote APIService is checked again after this time at the latest. */
+  checkIntervalMs: 30_000,
+  checksAtOnce: 16,
+  retryMinMs: 500,
+  retryMaxMs: 30_000,
+  /** OpenAPI documents are fetched again after this time. */
+  openApiIntervalMs: 60_000,
+  discoveryBytesMax: 4 * 1024 * 1024,
+  openApiBytesMax: 16 * 1024 * 1024,
+})
+
+/** The limits of scraping nodes for the metrics API. */
+export const metricsLimits = Object.freeze({
+  /** The interval between two scrapes of a node while figures are being requested. */
+  askedIntervalMs: 15_000,
+  /** The interval between two scrapes of a node otherwise. */
+  idleIntervalMs: 60_000,
+  /** How long figures count as being requested after a request. */
+  askedMs: 5 * 60_000,
+  scrapeTimeoutMs: 10_000,
+  /** The age from which a container has a rate of its own lifetime. */
+  ageMinMs: 10_000,
+  nodesAtOnce: 8,
+  answerBytesMax: 8 * 1024 * 1024,
+  containersPerNodeMax: 2_000,
+})
+
+/** The limits of connections to nodes and pods. Streams themselves may be idle for any time. */
+export const connectLimits = Object.freeze({
+  /** The timeout of TCP and TLS together. */
+  dialTimeoutMs: 30_000,
+  /** The time from the request to the first byte of its answer. */
+  answerHeadTimeoutMs: 60_000,
+  /** TCP keep-alive probes start after this much silence. */
+  keepAliveMs: 15_000,
+  /** The part of a backend's refusal that goes into the message. */
+  errorBodyBytesMax: 50_000,
+  /** The bytes kept in memory per direction of an upgraded connection. */
+  upgradeBufferBytes: 65_536,
+  /** The length of a tag in a page that is passed on; a longer one keeps its links. */
+  tagBytesMax: 65_536,
+})
+
+/** The limits of calls to webhooks. */
+export const webhookLimits = Object.freeze({
+  /** The size of an answer; the largest is a patch, or a list of converted objects. */
+  answerBytesMax: 64 * 1024 * 1024,
+  /** The part of a refusal other than a Status that goes into the message. */
+  errorTextMax: 2048,
+  /** The length of an answer in YAML in place of JSON. */
+  yamlCharactersMax: 2_048,
+  /** The number of unused kept-alive connections to one webhook. */
+  idleConnectionsMax: 8,
+  idleMs: 90_000,
+  /** The number of webhooks, by address and authority, whose connections are kept. */
+  clientsMax: 200,
+  /** The number of retries after answers with a Retry-After, within the call's timeout. */
+  retriesMax: 10,
+  defaultTimeoutMs: 10_000,
+  conversionTimeoutMs: 30_000,
 })

@@ -1,13 +1,5 @@
 import type { StatusCause } from '@skerry/api'
-
-export const causeLimits = Object.freeze({
-  /** The limit for one object. */
-  causesMax: 200,
-  /** The limit for one definition, whose schema has one place for each cause. */
-  definitionCausesMax: 10_000,
-  /** The length of all texts: a key of a megabyte is part of the path of every error below it. */
-  textCharactersMax: 64 * 1024,
-})
+import { causeLimits } from '../limits-table.ts'
 
 /** Returns true if enough was found to refuse the object; checking then stops. */
 export function isFull(

@@ -54,3 +54,24 @@ export const clusterAgentBounds = Object.freeze({
     namesMax: 5,
   }),
 })
+
+export const apiForwarderDefaults = Object.freeze({
+  connectMs: 10_000,
+  answerMs: 65_000,
+  socketsMax: 1_000,
+  idleSocketsMax: 256,
+  idleSocketMs: 55_000,
+})
+
+/** Karmada's. */
+export const clusterReporterDefaults = Object.freeze({
+  statusPeriodMs: 10_000,
+  leaseSeconds: 40,
+  requestMs: 10_000,
+})
+
+export const edgeObserverDefaults = Object.freeze({
+  discoveryPeriodMs: 60_000,
+  freshMs: 2_000,
+  requestMs: 10_000,
+})

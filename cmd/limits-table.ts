@@ -1,0 +1,37 @@
+/** The timeout of one request to the hub, in milliseconds. */
+export const askMs = 30_000
+
+/** Bounds of the commands that no caller sets, by the file that keeps them. */
+export const commandBounds = Object.freeze({
+  credential: Object.freeze({
+    /** A token that expires sooner is not used any more: it must live as long as a request. */
+    leftMsMin: 60_000,
+  }),
+  followStates: Object.freeze({
+    /** The delay that collects simultaneous changes into one request, as at a restart of the hub, in milliseconds. */
+    gatherMs: 250,
+    /** The interval, in milliseconds, that finds changes without a change of the object, such as a second agent. */
+    lookMs: 10_000,
+  }),
+  forward: Object.freeze({
+    /** The connections open at once to one local port; more are refused. */
+    connectionsMax: 500,
+  }),
+  logInAt: Object.freeze({
+    /** The time that a person may take, in milliseconds. */
+    personMsMax: 300_000,
+  }),
+  rotateEncryption: Object.freeze({
+    pollMs: 1_000,
+    rewriteAttemptsMax: 5,
+  }),
+  serviceConnection: Object.freeze({
+    /** The time to open the way through hub, tunnel and service, in milliseconds. */
+    openMs: 60_000,
+    refusalBytesMax: 65_536,
+  }),
+  karmadaCommands: Object.freeze({
+    /** A token that an API server grants lasts ten minutes at least. */
+    ttlMsMin: 10 * 60_000,
+  }),
+})

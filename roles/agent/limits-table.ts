@@ -1,0 +1,42 @@
+/** Bounds of roles/agent that no caller sets, by the file that keeps them. */
+export const agentBounds = Object.freeze({
+  agentMetricsServer: Object.freeze({
+    /** Clients are scrapers; excess connections are cut off. */
+    connectionsMax: 32,
+    requestMs: 5_000,
+  }),
+  childIdentities: Object.freeze({
+    /** The number of identities that may be requested at the same time. */
+    openingMax: 16,
+  }),
+  clockCheck: Object.freeze({
+    /**
+     * The largest harmless difference, because certificates begin five minutes before they are issued, in
+     * milliseconds.
+     */
+    differenceMsMax: 300_000,
+    /** An agent tries every few seconds; its clock need not be looked at as often. */
+    lookMs: 60_000,
+    answerMsMax: 10_000,
+  }),
+  karmadaIdentities: Object.freeze({
+    /** A token that has run out is not tried again with each request; another one is found within this. */
+    retryMs: 15_000,
+  }),
+  karmadaIdentity: Object.freeze({
+    /**
+     * The lifetime of the certificate that writes the agent's rights, in seconds; API servers issue no shorter
+     * ones.
+     */
+    generatorSeconds: 600,
+  }),
+  probeServer: Object.freeze({
+    /** Clients are kubelets; excess connections are cut off. */
+    connectionsMax: 32,
+    requestMs: 5_000,
+  }),
+  virtualIdentities: Object.freeze({
+    /** A hub that is away, or does not take one, is not asked again with each request. */
+    retryMs: 5_000,
+  }),
+})

@@ -1,0 +1,12 @@
+export const registrationDefaults = Object.freeze({
+  requiresAcceptance: false,
+  reEnrolmentGraceMs: 30 * 86_400_000,
+})
+
+/** Bounds of roles/hub that no caller sets, by the file that keeps them. */
+export const hubBounds = Object.freeze({
+  hub: Object.freeze({
+    /** A user who loses a right is out within this time. A look at 10,000 watches takes about a second. */
+    accessCheckMs: 10_000,
+  }),
+})
