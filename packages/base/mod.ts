@@ -20,6 +20,7 @@ export { isBrokenInvariant } from './broken-invariant.ts'
 export { wrapped, type Wrapper } from './wrapped.ts'
 export { createWakeFlag, type WakeFlag } from './wake-flag.ts'
 export { BoundedQueue, QueueFullError } from './bounded-queue.ts'
+export { RecentMap } from './recent-map.ts'
 export {
   abortReason,
   linkedSignal,

@@ -1,7 +1,14 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { StatusError, isStatusError, type EndpointSlice, type Pod, type Service } from '@skerry/api'
-import { addressKind, messageOf, sameAddress, withTimeout, type Clock } from '@skerry/base'
+import {
+  addressKind,
+  messageOf,
+  RecentMap,
+  sameAddress,
+  withTimeout,
+  type Clock,
+} from '@skerry/base'
 import { resources, type Cluster } from '@skerry/client'
 import {
   allowancesOf,
@@ -269,16 +276,13 @@ interface Memory<Value> {
 
 /** Keeps what was read for a moment, so that a page with many parts asks the API server once. */
 function createMemory<Value>(freshMs: number, clock: Clock): Memory<Value> {
-  const kept = new Map<string, { value: Value; atMs: number }>()
+  const kept = new RecentMap<string, { value: Value; atMs: number }>(servicesLimits.servicesKept)
   return {
     async get(key, read, ageMs = freshMs) {
       const known = kept.get(key)
       if (known && clock.monotonicMs() - known.atMs < ageMs) return known.value
       const value = await read()
-      kept.delete(key)
       kept.set(key, { value, atMs: clock.monotonicMs() })
-      const oldest = kept.keys().next().value
-      if (kept.size > servicesLimits.servicesKept && oldest !== undefined) kept.delete(oldest)
       return value
     },
   }

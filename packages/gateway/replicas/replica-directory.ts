@@ -2,6 +2,7 @@ import {
   asError,
   createBackoff,
   createWakeFlag,
+  RecentMap,
   runAll,
   type Clock,
   type Logger,
@@ -59,7 +60,9 @@ export class ReplicaDirectory {
   readonly #listener: DirectoryListener
   #others = new Map<string, Replica>()
   #holders = new Map<string, Set<string>>()
-  readonly #ends = new Map<string, TunnelEnd & { readonly isReplicaGone: boolean }>()
+  readonly #ends = new RecentMap<string, TunnelEnd & { readonly isReplicaGone: boolean }>(
+    directoryDefaults.endsMax,
+  )
   /** The reasons of ended tunnels elsewhere whose keys are about to be deleted, by key. */
   readonly #farewells = new Map<string, string>()
   readonly #held = new Set<string>()
@@ -209,13 +212,7 @@ export class ReplicaDirectory {
     const reason = isReplicaGone
       ? 'the replica that had its tunnel is gone'
       : (farewell ?? 'its tunnel to another replica ended')
-    // The newest comes last.
-    this.#ends.delete(place.cluster)
     this.#ends.set(place.cluster, { reason, atMs: this.#deps.clock.now(), isReplicaGone })
-    const oldest = this.#ends.keys().next().value
-    if (this.#ends.size > directoryDefaults.endsMax && oldest !== undefined) {
-      this.#ends.delete(oldest)
-    }
   }
 
   /** Writes under one lease, so that this process's entries end with it. */
