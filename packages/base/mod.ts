@@ -77,5 +77,8 @@ export {
 export { acceptHandshake, HandshakeError } from './http/accept-handshake.ts'
 export { answerTo } from './http/answer-to.ts'
 export { askPeer, type PeerReply } from './http/ask-peer.ts'
+export { AuthorityAgents } from './http/authority-agents.ts'
+export { limitConnectTime } from './http/limit-connect-time.ts'
+export { postJson } from './http/post-json.ts'
 export { http1Head } from './http/http1-head.ts'
 export { lastCatch, lastCatchOf } from './http/last-catch.ts'

@@ -8,6 +8,7 @@ import {
   checkPeerSwitch,
   fieldsOfRaw,
   fieldsOfRecord,
+  limitConnectTime,
   PeerAnswerError,
   peerHeadOf,
   type Clock,
@@ -242,7 +243,10 @@ async function startUpgrade(
     if (statusCode === 401) api.credentials?.onRefused?.(credentials)
   })
   endWith(outgoing, signal)
-  limitConnectTime(outgoing, server)
+  const { limits, clock } = server
+  limitConnectTime(outgoing, { connectMs: limits.connectMs, clock }, () => {
+    outgoing.destroy(new Error(`no connection in ${limits.connectMs} ms`))
+  })
   return outgoing
 }
 
@@ -276,21 +280,6 @@ function mutable(headers: AnswerHeaders): http.OutgoingHttpHeaders {
     out[name] = typeof value === 'string' ? value : [...value]
   }
   return out
-}
-
-function limitConnectTime(
-  outgoing: http.ClientRequest,
-  { limits: { connectMs }, clock }: Server,
-): void {
-  outgoing.once('socket', (socket) => {
-    if (!socket.connecting) return
-    const late = (): void => {
-      outgoing.destroy(new Error(`no connection in ${connectMs} ms`))
-    }
-    const timer = clock.setTimer(connectMs, late)
-    socket.once('connect', () => timer[Symbol.dispose]())
-    socket.once('close', () => timer[Symbol.dispose]())
-  })
 }
 
 const peer = "the cluster's API server"
