@@ -18,8 +18,8 @@ import { findMissingPrograms, packagesOf } from '../../../roles/up/system-packag
 import { detectCgroups, removeCgroup } from '../containerd/cgroups.ts'
 import type { ContainerRuntime } from '../cri/container-runtime.ts'
 import { dialContainerd } from '../cri/dial-containerd.ts'
-import { importImageBytes } from '../images/import-image.ts'
-import { buildOciArchive } from '../images/oci-archive.ts'
+import { importArchive } from '../images/import-image.ts'
+import { imageLayerOfFiles, ociArchive } from '../images/oci-archive.ts'
 import { ensurePauseImage, pauseArchitectures, pauseImage } from '../images/pause-image.ts'
 import { runKubelet } from '../run/run-kubelet.ts'
 
@@ -105,7 +105,7 @@ export class RealNode implements AsyncDisposable {
     const loadImages = async (): Promise<void> => {
       await endForgottenShims(runtime, containerd.socket, never)
       await ensurePauseImage(runtime, target, never)
-      await importImageBytes(await busyboxImage(), target, never)
+      await importArchive(await busyboxImage(), target, never)
     }
     await loadImages()
     const parts = { containerd, runtime, loadImages }
@@ -280,17 +280,19 @@ function binaryScript(directory: string): string {
 
 const commands = ['sh', 'cat', 'echo', 'sleep', 'dd', 'id', 'httpd', 'mkdir', 'hostname', 'true']
 
-async function busyboxImage(): Promise<Uint8Array> {
-  return buildOciArchive({
-    reference: 'docker.io/library/busybox:test',
-    architecture: pauseArchitectures[process.arch] ?? 'amd64',
-    files: [
-      { path: 'bin/' },
-      { path: 'bin/busybox', content: await readFile('/bin/busybox') },
-      ...commands.map((name) => ({ path: `bin/${name}`, linkTo: 'busybox' })),
-      { path: 'tmp/', mode: 0o1777 },
-    ],
-    cmd: ['/bin/sh'],
-    env: ['PATH=/bin'],
-  })
+async function busyboxImage(): Promise<AsyncIterable<Uint8Array>> {
+  const files = await imageLayerOfFiles([
+    { path: 'bin/' },
+    { path: 'bin/busybox', content: await readFile('/bin/busybox'), mode: 0o755 },
+    ...commands.map((name) => ({ path: `bin/${name}`, linkTo: 'busybox' })),
+    { path: 'tmp/', mode: 0o1777 },
+  ])
+  return ociArchive([
+    {
+      reference: 'docker.io/library/busybox:test',
+      architecture: pauseArchitectures[process.arch] ?? 'amd64',
+      layers: [files],
+      config: { Cmd: ['/bin/sh'], Env: ['PATH=/bin'] },
+    },
+  ])
 }
