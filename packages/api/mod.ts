@@ -59,8 +59,10 @@ export {
 export {
   QuantityError,
   addQuantities,
+  binaryExponents,
   canonicalQuantity,
   compareQuantities,
+  decimalExponents,
   formatQuantity,
   parseQuantity,
   quantityOf,
