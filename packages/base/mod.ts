@@ -74,6 +74,7 @@ export {
   type PeerAsked,
   type PeerHead,
 } from './http/peer-answer.ts'
+export { unaryCall } from './grpc/unary-call.ts'
 export { acceptHandshake, HandshakeError } from './http/accept-handshake.ts'
 export { answerTo } from './http/answer-to.ts'
 export { askPeer, type PeerReply } from './http/ask-peer.ts'
