@@ -26,4 +26,5 @@ export {
   controllerUidIndex,
   isControlledBy,
 } from './owner-references.ts'
+export { dropFinalizer } from './drop-finalizer.ts'
 export { runAsLeader } from './leader-election.ts'
