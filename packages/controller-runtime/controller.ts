@@ -1,8 +1,7 @@
 import {
   abortReason,
-  asError,
   giveWay,
-  isBrokenInvariant,
+  logFailure,
   runAll,
   type Clock,
   type Logger,
@@ -228,18 +227,21 @@ async function reconcileOnce(
     if (signal.aborted) throw abortReason(signal)
     if (error instanceof TerminalError) queue.forget(key)
     else queue.retry(key)
-    logFailure(context.log, key, error)
+    tellFailure(context.log, key, error)
   }
 }
 
-function logFailure(log: Logger, key: string, error: unknown): void {
-  const cause = asError(error)
-  if (isBrokenInvariant(error)) {
-    log.error('Reconcile broke an invariant', { key, error, stack: error.stack })
-  } else if (isPassing(error)) log.debug('Reconcile was overtaken', { key, error: cause })
-  else if (error instanceof TerminalError) {
-    log.info('Reconcile failed until the object changes', { key, error: cause })
-  } else log.info('Reconcile failed', { key, error: cause })
+function tellFailure(log: Logger, key: string, error: unknown): void {
+  const isOvertaken = isPassing(error)
+  const isFinal = error instanceof TerminalError
+  const why = isFinal ? 'Reconcile failed until the object changes' : 'Reconcile failed'
+  logFailure(log, {
+    subject: 'Reconcile',
+    message: isOvertaken ? 'Reconcile was overtaken' : why,
+    level: isOvertaken ? 'debug' : 'info',
+    error,
+    fields: { key },
+  })
 }
 
 /**

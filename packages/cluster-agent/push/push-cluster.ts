@@ -1,6 +1,6 @@
 import {
-  asError,
   createBackoff,
+  logFailure,
   runAll,
   withTimeout,
   type Backoff,
@@ -109,9 +109,9 @@ async function untilDone(
       return await work(signal)
     } catch (error) {
       signal.throwIfAborted()
-      const cause = asError(error)
       const waitMs = backoff.nextMs()
-      log.info('Cluster not pushed to yet', { error: cause, waitMs: Math.round(waitMs) })
+      const fields = { waitMs: Math.round(waitMs) }
+      logFailure(log, { subject: 'Push', message: 'Cluster not pushed to yet', error, fields })
       await clock.sleep(waitMs, signal)
     }
   }

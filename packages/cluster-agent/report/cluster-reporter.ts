@@ -3,6 +3,7 @@ import {
   asError,
   createBackoff,
   createWakeFlag,
+  logFailure,
   withTimeout,
   type Clock,
   type Logger,
@@ -112,9 +113,9 @@ export async function runClusterReporter(
     } catch (error) {
       signal.throwIfAborted()
       const waitMs = backoff.nextMs()
-      const cause = asError(error)
-      options.onRound?.({ error: cause })
-      log.info('Cluster not reported yet', { error: cause, waitMs: Math.round(waitMs) })
+      options.onRound?.({ error: asError(error) })
+      const fields = { waitMs: Math.round(waitMs) }
+      logFailure(log, { subject: 'Report', message: 'Cluster not reported yet', error, fields })
       await clock.sleep(waitMs, signal)
     }
   }

@@ -1,7 +1,7 @@
 import {
-  asError,
   createBackoff,
   createWakeFlag,
+  logFailure,
   RecentMap,
   runAll,
   type Clock,
@@ -49,6 +49,11 @@ const prefix = '/replicas/'
 const membersPrefix = `${prefix}members/`
 const tunnelsPrefix = `${prefix}tunnels/`
 const noBytes = new Uint8Array(0)
+const watching = { subject: 'Watch of replicas', message: 'Other replicas not seen, trying again' }
+const publishing = {
+  subject: 'Lease of a replica',
+  message: 'Other replicas not told, trying again',
+}
 
 /**
  * Knows the other replicas of this hub and the clusters whose tunnels end there. Each replica writes its own
@@ -146,12 +151,16 @@ export class ReplicaDirectory {
    */
   async run(signal: AbortSignal): Promise<void> {
     await runAll(signal, [
-      (scope) => this.#forever(scope, 'Other replicas not seen', () => this.#follow(scope)),
-      (scope) => this.#forever(scope, 'Other replicas not told', () => this.#tell(scope)),
+      (scope) => this.#forever(scope, watching, () => this.#follow(scope)),
+      (scope) => this.#forever(scope, publishing, () => this.#tell(scope)),
     ])
   }
 
-  async #forever(signal: AbortSignal, fault: string, work: () => Promise<void>): Promise<void> {
+  async #forever(
+    signal: AbortSignal,
+    words: typeof watching,
+    work: () => Promise<void>,
+  ): Promise<void> {
     const { clock, random, log } = this.#deps
     const backoff = createBackoff({ initialMs: 200, maxMs: 5_000 }, random)
     for (;;) {
@@ -160,7 +169,7 @@ export class ReplicaDirectory {
         await work()
       } catch (error) {
         if (signal.aborted) throw error
-        log.info(`${fault}, trying again`, { error: asError(error) })
+        logFailure(log, { ...words, error })
       }
       if (clock.monotonicMs() - startMs > 10_000) backoff.reset()
       await clock.sleep(backoff.nextMs(), signal)

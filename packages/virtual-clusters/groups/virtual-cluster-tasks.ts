@@ -1,7 +1,7 @@
 import {
-  asError,
   createBackoff,
   createWakeFlag,
+  logFailure,
   runAll,
   unlessAborted,
   type Clock,
@@ -213,8 +213,8 @@ export async function untilDone(
       return await work()
     } catch (error) {
       signal.throwIfAborted()
-      const cause = asError(error)
-      log.info('Edge cluster is not prepared yet', { error: cause })
+      const message = 'Edge cluster is not prepared yet'
+      logFailure(log, { subject: 'Preparation of an edge cluster', message, error })
       await clock.sleep(backoff.nextMs(), signal)
     }
   }
