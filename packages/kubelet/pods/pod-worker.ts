@@ -28,7 +28,7 @@ import {
   type PodPlan,
   type StartAction,
   type Termination,
-} from '../plan/pod-plan.ts'
+} from '../plan/pod-actions.ts'
 import { PodResources } from './pod-resources.ts'
 import { describePod, gracePeriodSeconds, isHostNetwork } from '../pod/pod-spec.ts'
 import { nextBackoff, type RestartBackoff } from '../pod/restart-backoff.ts'
