@@ -33,7 +33,7 @@ export {
 export {
   anyObjects,
   createCluster,
-  type Cluster,
+  type ClusterClient,
   type PartialObject,
   type TypedResource,
 } from './cluster.ts'

@@ -10,7 +10,7 @@ import {
 import { StatusError, isStatusError, type KubeObject } from '@skerry/api'
 import type {
   Change,
-  Cluster,
+  ClusterClient,
   EventRecorder,
   EventSink,
   IndexFunctions,
@@ -24,7 +24,7 @@ import { WorkQueue, type WorkQueueOptions } from './work-queue.ts'
 
 /** The reconciler's access to the cluster. */
 export interface ControllerContext {
-  readonly cluster: Cluster
+  readonly cluster: ClusterClient
   /** Shared by all controllers of the process. Objects are frozen. */
   informer<T extends KubeObject>(resource: TypedResource<T>): Informer<T>
   /** Writes objects. When the promise resolves, the informer contains the result. */
@@ -87,7 +87,7 @@ export interface BackgroundController {
 }
 
 export interface ControllerDeps {
-  cluster: Cluster
+  cluster: ClusterClient
   informers: InformerSet
   events: EventSink
   clock: Clock

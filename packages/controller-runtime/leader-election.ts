@@ -7,7 +7,7 @@ import {
   type Random,
 } from '@skerry/base'
 import { isStatusError, type Lease } from '@skerry/api'
-import { resources, type Cluster } from '@skerry/client'
+import { resources, type ClusterClient } from '@skerry/client'
 
 export interface LeaderElectionOptions {
   namespace: string
@@ -30,7 +30,7 @@ const leaderElectionDefaults = Object.freeze({
 })
 
 export interface LeaderElectionDeps {
-  cluster: Cluster
+  cluster: ClusterClient
   clock: Clock
   random: Random
   log: Logger

@@ -9,7 +9,7 @@ import {
   withTimeout,
   type Clock,
 } from '@skerry/base'
-import { resources, type Cluster } from '@skerry/client'
+import { resources, type ClusterClient } from '@skerry/client'
 import {
   allowancesOf,
   coversPort,
@@ -39,7 +39,7 @@ export interface ServiceFinder {
 
 export interface ServiceFinderDeps {
   /** The cluster, with the agent's own rights. */
-  readonly local: Cluster
+  readonly local: ClusterClient
   readonly clock: Clock
   /** Returns the present addresses of this machine's interfaces. */
   readonly ownAddresses: () => readonly string[]
@@ -116,7 +116,7 @@ function notAllowed(service: EdgeService): StatusError {
 }
 
 async function readService(
-  local: Cluster,
+  local: ClusterClient,
   { namespace, name }: EdgeService,
   signal: AbortSignal,
 ): Promise<Service> {
@@ -134,7 +134,7 @@ async function readService(
 type Endpoints = { readonly pods: readonly Pod[] } | { readonly slices: readonly EndpointSlice[] }
 
 async function readEndpoints(
-  local: Cluster,
+  local: ClusterClient,
   { service: { namespace, name }, object, isAnywhere }: Wanted,
   signal: AbortSignal,
 ): Promise<Endpoints> {
@@ -263,7 +263,7 @@ interface NodeAddresses {
   readonly podRanges: PodRanges
 }
 
-async function readNodes(local: Cluster, signal: AbortSignal): Promise<NodeAddresses> {
+async function readNodes(local: ClusterClient, signal: AbortSignal): Promise<NodeAddresses> {
   const { items } = await local.resource(resources.nodes).list({}, signal)
   const addresses = items.flatMap(({ status }) => status?.addresses ?? [])
   return { addresses: addresses.map(({ address }) => address), podRanges: podRangesOf(items) }

@@ -8,7 +8,7 @@ import {
   type Logger,
   type Random,
 } from '@skerry/base'
-import { createCluster, createHttpsTransport, type Cluster as Api } from '@skerry/client'
+import { createCluster, createHttpsTransport, type ClusterClient } from '@skerry/client'
 import type { ResourceInterpreter } from '@skerry/interpreter'
 import { runClusterReporter, type ClusterReporterTiming } from '../report/cluster-reporter.ts'
 import { EdgeObserver } from '../report/edge-observer.ts'
@@ -19,7 +19,7 @@ import type { PushTarget } from './push-target.ts'
 import { clusterAgentBounds } from '../limits/limits-table.ts'
 
 export interface PushDeps {
-  readonly hub: Api
+  readonly hub: ClusterClient
   readonly interpreter: () => Promise<ResourceInterpreter>
   readonly timing: Partial<ClusterReporterTiming>
   readonly clock: Clock

@@ -9,7 +9,7 @@ import {
   type Logger,
   type Random,
 } from '@skerry/base'
-import { resources, type Cluster as Api, type ResourceClient } from '@skerry/client'
+import { resources, type ClusterClient, type ResourceClient } from '@skerry/client'
 import {
   appliesWorksAnnotation,
   clusterNamespace,
@@ -79,7 +79,7 @@ const clusterReporterDefaults: Readonly<ClusterReporterTiming> = Object.freeze({
 const fieldOwner = 'skerry-agent'
 
 export interface ClusterReporterDeps {
-  readonly hub: Api
+  readonly hub: ClusterClient
   readonly observer: EdgeObserver
   /** Watches and creates the Cluster together with others. If omitted, it is read once in each round. */
   readonly clusters?: FollowedClusters

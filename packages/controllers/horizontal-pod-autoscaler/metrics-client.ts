@@ -5,7 +5,7 @@ import {
   StatusError,
   type CrossVersionObjectReference,
 } from '@skerry/api'
-import { readBody, type Cluster, type Discovery } from '@skerry/client'
+import { readBody, type ClusterClient, type Discovery } from '@skerry/client'
 import type { PodMetric } from './pod-metrics.ts'
 
 /** Reads an autoscaler's figures from the resource, custom and external metrics APIs. */
@@ -40,7 +40,7 @@ const windowDefaultMs = 60_000
 
 /** Errors use upstream's words, because people search for them. */
 export function createMetricsClient(
-  cluster: Cluster,
+  cluster: ClusterClient,
   discovery: (signal: AbortSignal) => Promise<Discovery>,
 ): MetricsClient {
   const custom = async (
@@ -125,7 +125,7 @@ async function explained<T>(api: string, read: () => Promise<T>): Promise<T> {
 }
 
 async function readJson(
-  cluster: Cluster,
+  cluster: ClusterClient,
   path: string,
   what: string,
   signal: AbortSignal,

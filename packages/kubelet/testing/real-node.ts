@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { createMetrics, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import type { Pod } from '@skerry/api'
-import { createCluster, resources, type Cluster, type Transport } from '@skerry/client'
+import { createCluster, resources, type ClusterClient, type Transport } from '@skerry/client'
 import { startTestApiServer, type TestApiServer, until } from '@skerry/testing'
 import { endForgottenShims } from '../containerd/end-node-processes.ts'
 import {
@@ -74,7 +74,7 @@ export function prepareHost(): void {
 /** A node agent on a real containerd, and a real API server, both in this process. */
 export class RealNode implements AsyncDisposable {
   readonly directory: string
-  readonly api: Cluster
+  readonly api: ClusterClient
   readonly runtime: ContainerRuntime
   readonly #server: TestApiServer
   readonly #containerd: SupervisedContainerd
@@ -173,7 +173,7 @@ export class RealNode implements AsyncDisposable {
     this.#agent = { stop, done }
   }
 
-  #awayFirst(): { cluster: Cluster; runtime: ContainerRuntime } {
+  #awayFirst(): { cluster: ClusterClient; runtime: ContainerRuntime } {
     const { runtime, looked } = watched(this.runtime)
     const transport: Transport = {
       send: async (request, signal) => {

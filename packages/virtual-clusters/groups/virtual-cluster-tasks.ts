@@ -9,7 +9,7 @@ import {
   type Random,
   type Task,
 } from '@skerry/base'
-import type { Cluster as Api } from '@skerry/client'
+import type { ClusterClient } from '@skerry/client'
 import {
   runClusterReporter,
   type ClusterReporterTiming,
@@ -40,7 +40,7 @@ import { VirtualNamespaces } from './virtual-namespaces.ts'
 import { virtualClusterBounds } from '../limits-table.ts'
 
 export interface VirtualClusterTasksDeps {
-  readonly local: Api
+  readonly local: ClusterClient
   readonly observer: EdgeObserver
   readonly edge: EdgeNames
   readonly identityOf: IdentityOf

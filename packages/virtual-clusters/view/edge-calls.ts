@@ -1,7 +1,7 @@
 import { gzip } from 'node:zlib'
 import { promisify } from 'node:util'
 import { StatusError } from '@skerry/api'
-import { readBody, type Cluster } from '@skerry/client'
+import { readBody, type ClusterClient } from '@skerry/client'
 import type { TunnelHeaders, TunnelRequest, TunnelResponse } from '@skerry/tunnel'
 
 /** Sends one request to the edge's API server. */
@@ -26,7 +26,7 @@ export const viewLimits = Object.freeze({
 })
 
 /** Asks with the agent's own rights. Keeps only the headers that describe how to answer. */
-export function ownAsk(local: Cluster): Ask {
+export function ownAsk(local: ClusterClient): Ask {
   return async ({ method, path, headers, body }, signal) => {
     const kept = ['accept', 'content-type', 'audit-id', 'traceparent', 'tracestate'].flatMap(
       (name): [string, string][] => {

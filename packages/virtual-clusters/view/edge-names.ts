@@ -1,13 +1,13 @@
 import { isStatusError, type Namespace, type Node } from '@skerry/api'
 import { RecentMap, runAll, type Clock, type Logger, type Random } from '@skerry/base'
-import { createInformer, resources, type Change, type Cluster } from '@skerry/client'
+import { createInformer, resources, type Change, type ClusterClient } from '@skerry/client'
 import { karmadaKeys } from '@skerry/karmada-kinds'
 import { groupLabel, keptForAnnotation, virtualNamespaceLabels } from '@skerry/fleet-kinds'
 import { virtualClusterBounds } from '../limits-table.ts'
 
 export interface EdgeNamesDeps {
   /** The edge cluster, with the agent's own rights. */
-  readonly local: Cluster
+  readonly local: ClusterClient
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
