@@ -4,7 +4,6 @@ import { TLSSocket } from 'node:tls'
 import {
   abortReason,
   answerTo,
-  limitConnectTime,
   linkedSignal,
   PeerAnswerError,
   peerHeadOf,
@@ -17,6 +16,7 @@ import {
 import { clientLimits } from './client-limits.ts'
 import { connectingAgent, type ConnectionChecks } from './connecting-agent.ts'
 import type { ClientCredentials, CredentialSource } from './credentials.ts'
+import { limitConnectTime } from './limit-connect-time.ts'
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts'
 
 export interface HttpsTransportConfig {

@@ -1,5 +1,5 @@
 import type { ClientRequest } from 'node:http'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '@skerry/base'
 
 export interface ConnectLimit {
   readonly connectMs: number
