@@ -241,8 +241,11 @@ export const mutants: readonly Mutant[] = [
       'a body that breaks off ends its request at once, and leaves neither connection nor timer',
     test: 'packages/apiserver/subresources/backend/backend-request.test.ts',
     file: 'packages/base/http/request-over.ts',
-    find: 'pipeline(body, outgoing).catch(fail)',
-    replace: 'pipeline(body, outgoing).catch(() => undefined)',
+    find: 'if (body) pipeline(body, outgoing).catch(fail)',
+    replace: `const send = async () => {
+      for await (const part of body ?? []) outgoing.write(part)
+    }
+    if (body) send().catch(() => undefined)`,
   },
   {
     proof:
