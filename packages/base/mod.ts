@@ -1,7 +1,7 @@
 /**
  * base: the foundation of every package. Clock, random, log, metrics, backoff, structured
- * concurrency, bounded queues, and outbound connections over TCP, proxies and TLS. It knows no
- * Kubernetes term, and does no I/O except writing logs and opening those connections.
+ * concurrency, bounded queues and maps, outbound connections over TCP, proxies and TLS, and requests
+ * over them. It knows no Kubernetes term, and does no other I/O except writing logs.
  * Start reading at clock.ts (why time is injected) and run-all.ts (why no promise floats).
  */
 export { systemClock, type Clock, type Timer } from './clock.ts'
@@ -50,6 +50,7 @@ export { ExpectedError, exitCodes, type ExitCode } from './expected-error.ts'
 export { ConnectError, destinationOf, hostAndPort, type Connect } from './outbound/connect.ts'
 export { connectByProxy, type HttpProxy, type ProxyLogin } from './outbound/connect-by-proxy.ts'
 export { connectByTcp } from './outbound/connect-by-tcp.ts'
+export { addressBytes } from './outbound/address-bytes.ts'
 export { addressKind, sameAddress, sameAddressAs } from './outbound/special-address.ts'
 export { isProxyBypassed } from './outbound/proxy-bypass.ts'
 export {

@@ -232,7 +232,7 @@ export const mutants: readonly Mutant[] = [
     proof: 'one address is the same however it is written',
     test: 'packages/base/outbound/special-address.test.ts',
     file: 'packages/base/outbound/special-address.ts',
-    find: `return [groupsOf(address).join(':'), ...embedded(address)]`,
+    find: `return [addressBytes(address).toString('hex'), ...embedded(address)]`,
     replace: `return [address, ...embedded(address)]`,
   },
   {
