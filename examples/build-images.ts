@@ -8,13 +8,8 @@ import { chmod, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import {
-  layerOfDirectory,
-  layerOfFiles,
-  writeOciArchive,
-  type Layer,
-  type LayerFile,
-} from '@skerry/testing'
+import type { ImageLayer, LayerFile } from '@skerry/kubelet'
+import { layerOfDirectory, layerOfFiles, writeOciArchive } from '@skerry/testing'
 
 const execute = promisify(execFile)
 
@@ -79,7 +74,11 @@ export async function buildImages(directory: string): Promise<string[]> {
   return paths
 }
 
-async function buildGuestbook(directory: string, version: string, base: Layer): Promise<string> {
+async function buildGuestbook(
+  directory: string,
+  version: string,
+  base: ImageLayer,
+): Promise<string> {
   const path = join(directory, `guestbook-${version}.tar`)
   const page = await readFile(join(import.meta.dirname, 'guestbook', 'page.cgi'), 'utf8')
   const app = await layerOfFiles([
@@ -105,7 +104,7 @@ async function buildGuestbook(directory: string, version: string, base: Layer): 
   return path
 }
 
-function buildBase(): Promise<Layer> {
+function buildBase(): Promise<ImageLayer> {
   return layerOfPackages(packages, addSkeleton)
 }
 
@@ -116,7 +115,7 @@ function buildBase(): Promise<Layer> {
 export async function layerOfPackages(
   names: readonly string[],
   complete: (tree: string) => Promise<void>,
-): Promise<Layer> {
+): Promise<ImageLayer> {
   const scratch = await mkdtemp(join(tmpdir(), 'skerry-images-'))
   try {
     await execute('apt-get', ['-qq', 'download', ...names], { cwd: scratch })

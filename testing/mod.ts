@@ -16,10 +16,6 @@ export {
   layerOfFiles,
   writeOciArchive,
   writeOciArchiveOfMany,
-  type ImageConfig,
-  type ImageOptions,
-  type Layer,
-  type LayerFile,
 } from './images/oci-image.ts'
 export { startTestRegistry } from './images/test-registry.ts'
 export { brokenBodies } from './broken-bodies.ts'

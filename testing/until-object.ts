@@ -1,6 +1,6 @@
 import type { KubeObject } from '@skerry/api'
 import { unlessAborted } from '@skerry/base'
-import type { Cluster, Informer, ObjectKey, TypedResource } from '@skerry/client'
+import type { ClusterClient, Informer, ObjectKey, TypedResource } from '@skerry/client'
 
 /** An object's resource and key. */
 export interface ObjectPlace<T extends KubeObject> {
@@ -13,7 +13,7 @@ export interface ObjectPlace<T extends KubeObject> {
  * the object's last state when the signal aborts.
  */
 export async function untilObject<T extends KubeObject>(
-  api: Pick<Cluster, 'resource'>,
+  api: Pick<ClusterClient, 'resource'>,
   { resource, key }: ObjectPlace<T>,
   isWanted: (object: T | undefined) => boolean,
   signal: AbortSignal,

@@ -1,5 +1,5 @@
 import { ExpectedError, exitCodes } from '@skerry/base'
-import type { Cluster as Api } from '@skerry/client'
+import type { ClusterClient } from '@skerry/client'
 import { clusterResource, parentOf, type Cluster } from '@skerry/fleet-kinds'
 import { openChosenHub } from '../../roles/admin/admin-cluster.ts'
 import type { ChosenHub } from '../../roles/admin/chosen-hub.ts'
@@ -44,7 +44,7 @@ export async function revokeCluster(
  * clock may be behind, and would leave the newest certificates valid. Falls back to this machine's clock if
  * the answer has no date.
  */
-async function hubNowMs(hub: Api, signal: AbortSignal): Promise<number> {
+async function hubNowMs(hub: ClusterClient, signal: AbortSignal): Promise<number> {
   const answer = await hub.raw({ method: 'GET', path: '/version', headers: {} }, signal)
   // An answer that is not read to its end keeps its connection open.
   for await (const _chunk of answer.body) continue
@@ -53,7 +53,11 @@ async function hubNowMs(hub: Api, signal: AbortSignal): Promise<number> {
 }
 
 /** The one with this name, or none. */
-async function findClusters(hub: Api, name: string, signal: AbortSignal): Promise<Cluster[]> {
+async function findClusters(
+  hub: ClusterClient,
+  name: string,
+  signal: AbortSignal,
+): Promise<Cluster[]> {
   const request = { fieldSelector: `metadata.name=${name}` }
   return (await hub.resource(clusterResource).list(request, signal)).items
 }

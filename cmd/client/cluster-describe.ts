@@ -1,6 +1,6 @@
 import { isStatusError, type Event } from '@skerry/api'
 import { ExpectedError, exitCodes } from '@skerry/base'
-import { resources, type Cluster as Api } from '@skerry/client'
+import { resources, type ClusterClient } from '@skerry/client'
 import { certificateExpiresKey, clusterResource, type Cluster } from '@skerry/fleet-kinds'
 import type { ClusterState } from '@skerry/gateway'
 import type { ChosenHub } from '../../roles/admin/chosen-hub.ts'
@@ -40,7 +40,7 @@ export async function printCluster(options: DescribeOptions): Promise<void> {
 
 /** Throws ExpectedError where there is no such cluster, or neither it nor its state may be seen. */
 export async function readCluster(
-  hub: Api,
+  hub: ClusterClient,
   name: string,
   signal: AbortSignal,
 ): Promise<ClusterFacts> {
@@ -64,7 +64,7 @@ export async function readCluster(
   }
 }
 
-async function readObject(hub: Api, name: string, signal: AbortSignal): Promise<Cluster> {
+async function readObject(hub: ClusterClient, name: string, signal: AbortSignal): Promise<Cluster> {
   try {
     return await hub.resource(clusterResource).get({ name }, signal)
   } catch (error) {

@@ -1,24 +1,27 @@
 import { isStatusError } from '@skerry/api'
 import { ExpectedError, exitCodes } from '@skerry/base'
-import { readBody, statusErrorOf, type Cluster as Api } from '@skerry/client'
+import { readBody, statusErrorOf, type ClusterClient } from '@skerry/client'
 import { clusterStatesPath, type ClusterState, type ClusterStates } from '@skerry/gateway'
 import { openChosenHub } from '../../roles/admin/admin-cluster.ts'
 import type { ChosenHub } from '../../roles/admin/chosen-hub.ts'
 
 /** Throws ExpectedError. */
-export async function openHub(flags: ChosenHub): Promise<Api> {
+export async function openHub(flags: ChosenHub): Promise<ClusterClient> {
   return (await openChosenHub(flags)).cluster
 }
 
 /** Reads the states of all clusters that this user may see. */
-export async function readStates(hub: Api, signal: AbortSignal): Promise<readonly ClusterState[]> {
+export async function readStates(
+  hub: ClusterClient,
+  signal: AbortSignal,
+): Promise<readonly ClusterState[]> {
   // The path answers in this shape, or with a Status.
   return ((await read(hub, clusterStatesPath, signal)) as ClusterStates).clusters
 }
 
 /** Throws ExpectedError where there is no such cluster. */
 export async function readState(
-  hub: Api,
+  hub: ClusterClient,
   name: string,
   signal: AbortSignal,
 ): Promise<ClusterState> {
@@ -42,7 +45,7 @@ export function noCluster(name: string): ExpectedError {
   )
 }
 
-async function read(hub: Api, path: string, signal: AbortSignal): Promise<unknown> {
+async function read(hub: ClusterClient, path: string, signal: AbortSignal): Promise<unknown> {
   const answer = await hub.raw({ method: 'GET', path, headers: {} }, signal)
   const text = (await readBody(answer.body)).toString('utf8')
   if (answer.status !== 200) throw statusErrorOf(answer, text)

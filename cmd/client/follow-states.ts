@@ -1,5 +1,5 @@
 import { createWakeFlag, runAll, type Clock, type Logger, type Random } from '@skerry/base'
-import { createInformer, type Cluster as Api } from '@skerry/client'
+import { createInformer, type ClusterClient } from '@skerry/client'
 import { clusterResource } from '@skerry/fleet-kinds'
 import type { ClusterState } from '@skerry/gateway'
 import { readStates } from './cluster-states.ts'
@@ -18,7 +18,7 @@ interface FollowDeps {
  * Bytes, round trips and ages do not count as changes: they come with the next one.
  */
 export async function followStates(
-  hub: Api,
+  hub: ClusterClient,
   onStates: (states: readonly ClusterState[]) => Promise<void>,
   deps: FollowDeps,
   signal: AbortSignal,

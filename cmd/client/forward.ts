@@ -6,7 +6,7 @@ import {
   createHttpsTransport,
   loadKubeconfig,
   resources,
-  type Cluster,
+  type ClusterClient,
   type HttpsTransportConfig,
 } from '@skerry/client'
 import {
@@ -157,7 +157,11 @@ async function requireRight(hub: HubConnection, name: string, signal: AbortSigna
   )
 }
 
-async function requireCluster(hub: Cluster, name: string, signal: AbortSignal): Promise<void> {
+async function requireCluster(
+  hub: ClusterClient,
+  name: string,
+  signal: AbortSignal,
+): Promise<void> {
   try {
     await readState(hub, name, signal)
   } catch (error) {

@@ -1,6 +1,6 @@
 import { isStatusError, parseDurationMs } from '@skerry/api'
 import { ExpectedError, exitCodes } from '@skerry/base'
-import type { Cluster } from '@skerry/client'
+import type { ClusterClient } from '@skerry/client'
 import {
   registrationResource,
   type ClusterRegistration,
@@ -54,7 +54,7 @@ export async function printJoinCommand(options: JoinCommandOptions): Promise<voi
 }
 
 async function register(
-  hub: Cluster,
+  hub: ClusterClient,
   options: JoinCommandOptions & { server: string },
 ): Promise<ClusterRegistrationStatus> {
   const { name, server, ttl, image, allowUser, allowGroup } = options

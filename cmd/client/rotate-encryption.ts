@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { isStatusError } from '@skerry/api'
 import { ExpectedError, exitCodes, systemClock, type Clock } from '@skerry/base'
 import { readFileIfPresent, secretMode, writeFileDurably } from '@skerry/bootstrap'
-import { resources, type Cluster } from '@skerry/client'
+import { resources, type ClusterClient } from '@skerry/client'
 import { parse } from 'yaml'
 import { openAdminCluster } from '../../roles/admin/admin-cluster.ts'
 import { ownKeysPath } from '../../roles/control-plane/access-files.ts'
@@ -76,7 +76,7 @@ export function nextName(keys: readonly EncryptionKey[]): string {
 }
 
 async function untilUsed(
-  cluster: Cluster,
+  cluster: ClusterClient,
   hash: string,
   clock: Clock,
   signal: AbortSignal,
@@ -90,7 +90,7 @@ async function untilUsed(
   }
 }
 
-async function rewriteSecrets(cluster: Cluster, signal: AbortSignal): Promise<number> {
+async function rewriteSecrets(cluster: ClusterClient, signal: AbortSignal): Promise<number> {
   const client = secretsOf(cluster)
   let count = 0
   for await (const page of client.pages({}, signal)) {
@@ -118,6 +118,6 @@ async function rewriteOne(
   }
 }
 
-function secretsOf(cluster: Cluster) {
+function secretsOf(cluster: ClusterClient) {
   return cluster.resource(resources.secrets)
 }

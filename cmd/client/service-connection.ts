@@ -1,9 +1,9 @@
-import { request as httpRequest, type OutgoingHttpHeaders } from 'node:http'
+import type { OutgoingHttpHeaders } from 'node:http'
 import type { Duplex } from 'node:stream'
 import {
-  abortReason,
-  asError,
   destinationOf,
+  endWith,
+  requestOver,
   secureConnection,
   systemClock,
   withTimeout,
@@ -88,34 +88,11 @@ interface Asking {
   readonly headers: OutgoingHttpHeaders
 }
 
-function upgraded({ way, path, headers }: Asking, signal: AbortSignal): Promise<Duplex> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => void way.destroy(abortReason(signal))
-    signal.addEventListener('abort', onAbort, { once: true })
-    const asking = httpRequest({
-      method: 'POST',
-      path,
-      headers,
-      setHost: false,
-      createConnection: () => way,
-    })
-    asking.on('error', (error) => reject(signal.aborted ? abortReason(signal) : error))
-    asking.once('upgrade', (_answer, stream, head) => {
-      signal.removeEventListener('abort', onAbort)
-      if (head.length > 0) stream.unshift(head)
-      resolve(framedStream(stream))
-    })
-    asking.once('response', (answer) => {
-      readBody(answer, refusalBytesMax)
-        .then((body) => {
-          const { statusCode: status = 500 } = answer
-          throw statusErrorOf({ status, headers: {} }, body.toString('utf8'))
-        })
-        .catch((error: unknown) => {
-          way.destroy()
-          reject(asError(error))
-        })
-    })
-    asking.end()
-  })
+async function upgraded({ way, path, headers }: Asking, signal: AbortSignal): Promise<Duplex> {
+  const { type, response } = await requestOver(way, { method: 'POST', path, headers }, signal)
+  if (type === 'upgrade') return framedStream(way)
+  endWith(way, signal)
+  const body = await readBody(response, refusalBytesMax).finally(() => void way.destroy())
+  const { statusCode: status = 500 } = response
+  throw statusErrorOf({ status, headers: {} }, body.toString('utf8'))
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { isStatusError, parseDurationMs, type Secret } from '@skerry/api'
 import { createStaticToken } from '@skerry/apiserver'
 import { ExpectedError, exitCodes } from '@skerry/base'
-import { resources, type Cluster } from '@skerry/client'
+import { resources, type ClusterClient } from '@skerry/client'
 import {
   readUserToken,
   userNameProblem,
@@ -29,7 +29,7 @@ export interface UserTokenLine {
   expires: string | null
 }
 
-async function openHub({ dataDir }: OnHub): Promise<Cluster> {
+async function openHub({ dataDir }: OnHub): Promise<ClusterClient> {
   const { cluster } = await openAdminCluster(join(dataDir, 'admin.kubeconfig'))
   return cluster
 }
@@ -46,7 +46,7 @@ export async function addUser(
 
 /** Keeps the hash on the hub; the token is in the answer and nowhere else. Throws ExpectedError. */
 export async function createUserToken(
-  hub: Cluster,
+  hub: ClusterClient,
   { name, groups, ttlMs }: { name: string; groups: readonly string[]; ttlMs: number | undefined },
   nowMs: number,
   signal: AbortSignal,
@@ -65,7 +65,7 @@ export async function createUserToken(
   return { id: entry.id, name, groups, expires, token }
 }
 
-async function ensureNamespace(hub: Cluster, signal: AbortSignal): Promise<void> {
+async function ensureNamespace(hub: ClusterClient, signal: AbortSignal): Promise<void> {
   const metadata = { name: usersNamespace }
   try {
     const object = { apiVersion: 'v1', kind: 'Namespace', metadata }
@@ -89,7 +89,10 @@ export async function printUsers(options: OnHub): Promise<void> {
     console.log(row.join('\t'))
 }
 
-export async function listUserTokens(hub: Cluster, signal: AbortSignal): Promise<UserTokenLine[]> {
+export async function listUserTokens(
+  hub: ClusterClient,
+  signal: AbortSignal,
+): Promise<UserTokenLine[]> {
   const request = { namespace: usersNamespace, fieldSelector: `type=${userTokenType}` }
   const { items } = await hub.resource(resources.secrets).list(request, signal)
   return items.flatMap((secret: Secret) => {
@@ -114,7 +117,7 @@ export async function removeUser(
 
 /** The ids of what was removed. Throws ExpectedError where there is none. */
 export async function removeUserTokens(
-  hub: Cluster,
+  hub: ClusterClient,
   { name, tokenId }: { name: string; tokenId: string | undefined },
   signal: AbortSignal,
 ): Promise<string[]> {

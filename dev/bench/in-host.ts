@@ -6,7 +6,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Cluster, resources } from '@skerry/client'
+import { type ClusterClient, resources } from '@skerry/client'
 import { systemClock } from '@skerry/base'
 import { openAdminCluster, type AdminCluster } from '../../roles/admin/admin-cluster.ts'
 import { createJoinToken } from '../../roles/admin/join-token.ts'
@@ -88,7 +88,11 @@ async function measureControlPlane(setting: Setting, signal: AbortSignal): Promi
 }
 
 /** Creates the pods' node, without which the controllers would end them. */
-async function addNodeObject(cluster: Cluster, name: string, signal: AbortSignal): Promise<void> {
+async function addNodeObject(
+  cluster: ClusterClient,
+  name: string,
+  signal: AbortSignal,
+): Promise<void> {
   await cluster
     .resource(resources.nodes)
     .create({ apiVersion: 'v1', kind: 'Node', metadata: { name } }, signal)
@@ -143,7 +147,7 @@ async function nodeArgs(
   return [...place, '--server', server, '--token-file', tokenFile, '--ca-hash', created.caHash]
 }
 
-async function nodeReady(cluster: Cluster, signal: AbortSignal): Promise<void> {
+async function nodeReady(cluster: ClusterClient, signal: AbortSignal): Promise<void> {
   const nodes = cluster.resource(resources.nodes)
   for await (const event of nodes.watch({ sendInitialEvents: true }, signal)) {
     if (event.type === 'BOOKMARK') continue
@@ -152,7 +156,7 @@ async function nodeReady(cluster: Cluster, signal: AbortSignal): Promise<void> {
   }
 }
 
-async function runPods(cluster: Cluster, count: number, signal: AbortSignal): Promise<void> {
+async function runPods(cluster: ClusterClient, count: number, signal: AbortSignal): Promise<void> {
   const pods = cluster.resource(resources.pods)
   for (let index = 0; index < count; index++) {
     await pods.create(examplePod(`resident-${index}`), signal)

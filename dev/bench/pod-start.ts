@@ -1,4 +1,4 @@
-import { type Cluster, resources } from '@skerry/client'
+import { type ClusterClient, resources } from '@skerry/client'
 import { dialContainerd } from '@skerry/kubelet'
 import { startBare } from './bare-containerd.ts'
 import { examplePod } from './measure/example-pod.ts'
@@ -16,7 +16,7 @@ export interface PodStartOptions {
  * time.
  */
 export async function measurePodStart(
-  cluster: Cluster,
+  cluster: ClusterClient,
   options: PodStartOptions,
   signal: AbortSignal,
 ): Promise<Figure> {
@@ -35,7 +35,11 @@ export async function measurePodStart(
   return beside('pod.create-to-running', { unit: 'ms', ours, peer, goal: 2 })
 }
 
-async function startOurs(cluster: Cluster, name: string, signal: AbortSignal): Promise<number> {
+async function startOurs(
+  cluster: ClusterClient,
+  name: string,
+  signal: AbortSignal,
+): Promise<number> {
   const pods = cluster.resource(resources.pods)
   const { metadata } = await pods.list({ namespace: 'default' }, signal)
   const running = until(cluster, { name, after: metadata.resourceVersion ?? '' }, signal)
@@ -48,7 +52,7 @@ async function startOurs(cluster: Cluster, name: string, signal: AbortSignal): P
 }
 
 async function until(
-  cluster: Cluster,
+  cluster: ClusterClient,
   { name, after }: { name: string; after: string },
   signal: AbortSignal,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runAll } from '@skerry/base'
-import { resources, type Cluster } from '@skerry/client'
+import { resources, type ClusterClient } from '@skerry/client'
 import type { Lease, Pod } from '@skerry/api'
 import { runningStatus } from './measure/example-pod.ts'
 
@@ -17,7 +17,7 @@ export interface SimulatedNodes {
 const lookMs = 100
 
 export async function startNodes(
-  cluster: Cluster,
+  cluster: ClusterClient,
   count: number,
   signal: AbortSignal,
 ): Promise<SimulatedNodes> {
@@ -57,7 +57,7 @@ async function each(names: readonly string[], task: (name: string) => Promise<vo
   await Promise.all(names.map(task))
 }
 
-async function join(cluster: Cluster, name: string, signal: AbortSignal): Promise<Lease> {
+async function join(cluster: ClusterClient, name: string, signal: AbortSignal): Promise<Lease> {
   const nodes = cluster.resource(resources.nodes)
   await nodes.create(
     {
@@ -71,7 +71,11 @@ async function join(cluster: Cluster, name: string, signal: AbortSignal): Promis
   return cluster.resource(resources.leases).create(leaseOf(name), signal)
 }
 
-async function reportStatus(cluster: Cluster, name: string, signal: AbortSignal): Promise<void> {
+async function reportStatus(
+  cluster: ClusterClient,
+  name: string,
+  signal: AbortSignal,
+): Promise<void> {
   const now = seconds()
   const condition = {
     type: 'Ready',
@@ -110,7 +114,7 @@ function leaseOf(name: string) {
 
 /** Updates the lease that it wrote last without reading it, as a kubelet does. */
 async function renewLease(
-  cluster: Cluster,
+  cluster: ClusterClient,
   { name, leases }: { name: string; leases: Map<string, Lease> },
   signal: AbortSignal,
 ): Promise<void> {
@@ -121,7 +125,7 @@ async function renewLease(
 
 /** Reports on pods like a kubelet: running once bound, gone once deleted. */
 async function keepPods(
-  cluster: Cluster,
+  cluster: ClusterClient,
   { name, pods }: { name: string; pods: Pods },
   signal: AbortSignal,
 ): Promise<void> {
@@ -142,7 +146,7 @@ function forget({ running, ending }: Pods, { metadata }: Pod): void {
 }
 
 async function keepPod(
-  cluster: Cluster,
+  cluster: ClusterClient,
   { pod, pods }: { pod: Pod; pods: Pods },
   signal: AbortSignal,
 ): Promise<void> {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { silentLogger, systemClock } from '@skerry/base'
 import { createCluster, createHttpsTransport, loadKubeconfig, resources } from '@skerry/client'
-import type { Cluster } from '@skerry/client'
+import type { ClusterClient } from '@skerry/client'
 import type { ApiSubject } from './measure/api-subject.ts'
 import { startNodes, type SimulatedNodes } from './simulated-nodes.ts'
 
@@ -55,7 +55,7 @@ export async function measureHour(subject: ApiSubject): Promise<number> {
   }
 }
 
-async function createWorkload(cluster: Cluster, signal: AbortSignal): Promise<void> {
+async function createWorkload(cluster: ClusterClient, signal: AbortSignal): Promise<void> {
   for (let index = 0; index < hour.deployments; index += 1) {
     const name = `shop-${index}`
     const labels = { app: name }
@@ -92,7 +92,7 @@ async function createWorkload(cluster: Cluster, signal: AbortSignal): Promise<vo
 }
 
 async function playHour(
-  cluster: Cluster,
+  cluster: ClusterClient,
   nodes: SimulatedNodes,
   signal: AbortSignal,
 ): Promise<void> {
@@ -110,7 +110,7 @@ async function playHour(
 }
 
 async function playMinute(
-  cluster: Cluster,
+  cluster: ClusterClient,
   { nodes, minute }: { nodes: SimulatedNodes; minute: number },
   signal: AbortSignal,
 ): Promise<void> {
@@ -148,7 +148,11 @@ function scaled(by: number) {
   return { spec: { replicas: hour.replicas + by } }
 }
 
-async function recordEvents(cluster: Cluster, minute: number, signal: AbortSignal): Promise<void> {
+async function recordEvents(
+  cluster: ClusterClient,
+  minute: number,
+  signal: AbortSignal,
+): Promise<void> {
   for (let index = 0; index < 5; index += 1) {
     const now = new Date().toISOString().replace(/\.\d+Z$/, 'Z')
     await cluster.resource(resources.events).create(
@@ -171,7 +175,7 @@ async function recordEvents(cluster: Cluster, minute: number, signal: AbortSigna
 const tableType = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'
 
 /** Sends the requests of `kubectl get`. */
-async function look(cluster: Cluster, signal: AbortSignal): Promise<void> {
+async function look(cluster: ClusterClient, signal: AbortSignal): Promise<void> {
   const paths = [
     '/api/v1/pods?limit=500',
     '/api/v1/nodes?limit=500',

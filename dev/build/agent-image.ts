@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { ExpectedError, exitCodes } from '@skerry/base'
-import { layerOfFiles, writeOciArchive, type LayerFile } from '@skerry/testing'
+import type { LayerFile } from '@skerry/kubelet'
+import { layerOfFiles, writeOciArchive } from '@skerry/testing'
 import { agentImageReference } from '../../roles/runtime/version.ts'
 
 const userId = 65_532

@@ -14,7 +14,7 @@ import {
   createHttpsTransport,
   loadKubeconfig,
   resources,
-  type Cluster,
+  type ClusterClient,
 } from '@skerry/client'
 import {
   answersOf,
@@ -50,7 +50,7 @@ const karmada = stack.use(
   }),
 )
 const { transport } = await loadKubeconfig(karmada.kubeconfigPath, {}, { ...deps, environment: {} })
-const fleet: Cluster = createCluster(stack.use(createHttpsTransport(transport, deps)), deps)
+const fleet: ClusterClient = createCluster(stack.use(createHttpsTransport(transport, deps)), deps)
 const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: caseNamespace } }
 await fleet.resource(resources.namespaces).create(namespace, AbortSignal.timeout(timeoutMs))
 const cases = readCases(await readFile(join(testdata, 'admission-cases.yaml'), 'utf8'))

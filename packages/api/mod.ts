@@ -58,8 +58,10 @@ export {
 export {
   QuantityError,
   addQuantities,
+  binaryExponents,
   canonicalQuantity,
   compareQuantities,
+  decimalExponents,
   formatQuantity,
   parseQuantity,
   quantityOf,

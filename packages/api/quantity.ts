@@ -24,7 +24,8 @@ const one = 1_000_000_000n
 const binaryMax = (2n ** 63n - 1n) * one
 const { exponentMax, textLengthMax } = apiBounds.quantity
 
-const decimalExponents: Readonly<Record<string, number>> = Object.freeze({
+/** The powers of ten that suffixes stand for. */
+export const decimalExponents: Readonly<Record<string, number>> = Object.freeze({
   n: -9,
   u: -6,
   m: -3,
@@ -36,7 +37,8 @@ const decimalExponents: Readonly<Record<string, number>> = Object.freeze({
   P: 15,
   E: 18,
 })
-const binaryExponents: Readonly<Record<string, number>> = Object.freeze({
+/** The powers of two that suffixes stand for. */
+export const binaryExponents: Readonly<Record<string, number>> = Object.freeze({
   Ki: 10,
   Mi: 20,
   Gi: 30,
@@ -44,6 +46,9 @@ const binaryExponents: Readonly<Record<string, number>> = Object.freeze({
   Pi: 50,
   Ei: 60,
 })
+/** In steps of 1000 and 1024. */
+const decimalSuffixes = Object.keys(decimalExponents)
+const binarySuffixes = ['', ...Object.keys(binaryExponents)]
 
 interface Parts {
   isNegative: boolean
@@ -190,7 +195,7 @@ function formatBinary(nanos: bigint): string {
     value /= 1024n
     steps += 1
   }
-  return `${value}${['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'][steps] ?? ''}`
+  return `${value}${binarySuffixes[steps] ?? ''}`
 }
 
 function formatDecimal(nanos: bigint, isExponent: boolean): string {
@@ -202,7 +207,7 @@ function formatDecimal(nanos: bigint, isExponent: boolean): string {
     exponent += 3
   }
   if (isExponent) return exponent === 0 ? `${value}` : `${value}e${exponent}`
-  return `${value}${['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'][exponent / 3 + 3] ?? ''}`
+  return `${value}${decimalSuffixes[exponent / 3 + 3] ?? ''}`
 }
 
 function scaled(quantity: Quantity | string, unit: bigint): number {

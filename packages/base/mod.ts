@@ -1,7 +1,7 @@
 /**
  * base: the foundation of every package. Clock, random, log, metrics, backoff, structured
- * concurrency, bounded queues, and outbound connections over TCP, proxies and TLS. It knows no
- * Kubernetes term, and does no I/O except writing logs and opening those connections.
+ * concurrency, bounded queues and maps, outbound connections over TCP, proxies and TLS, and requests
+ * over them. It knows no Kubernetes term, and does no other I/O except writing logs.
  * Start reading at clock.ts (why time is injected) and run-all.ts (why no promise floats).
  */
 export { systemClock, type Clock, type Timer } from './clock.ts'
@@ -17,9 +17,11 @@ export { runAll, type Task } from './run-all.ts'
 export { asError } from './as-error.ts'
 export { messageOf } from './message-of.ts'
 export { isBrokenInvariant } from './broken-invariant.ts'
+export { logFailure } from './log-failure.ts'
 export { wrapped, type Wrapper } from './wrapped.ts'
 export { createWakeFlag, type WakeFlag } from './wake-flag.ts'
 export { BoundedQueue, QueueFullError } from './bounded-queue.ts'
+export { RecentMap } from './recent-map.ts'
 export {
   abortReason,
   linkedSignal,
@@ -48,6 +50,7 @@ export { ExpectedError, exitCodes, type ExitCode } from './expected-error.ts'
 export { ConnectError, destinationOf, hostAndPort, type Connect } from './outbound/connect.ts'
 export { connectByProxy, type HttpProxy, type ProxyLogin } from './outbound/connect-by-proxy.ts'
 export { connectByTcp } from './outbound/connect-by-tcp.ts'
+export { addressBytes } from './outbound/address-bytes.ts'
 export { addressKind, sameAddress, sameAddressAs } from './outbound/special-address.ts'
 export { isProxyBypassed } from './outbound/proxy-bypass.ts'
 export {
@@ -73,8 +76,12 @@ export {
   type PeerAsked,
   type PeerHead,
 } from './http/peer-answer.ts'
+export { unaryCall } from './grpc/unary-call.ts'
 export { acceptHandshake, HandshakeError } from './http/accept-handshake.ts'
 export { answerTo } from './http/answer-to.ts'
 export { askPeer, type PeerReply } from './http/ask-peer.ts'
+export { AuthorityAgents } from './http/authority-agents.ts'
+export { endWith, requestOver } from './http/request-over.ts'
+export { postJson } from './http/post-json.ts'
 export { http1Head } from './http/http1-head.ts'
 export { lastCatch, lastCatchOf } from './http/last-catch.ts'

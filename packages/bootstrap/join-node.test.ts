@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { linkedSignal, seededRandom, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import { createDefaultAccess, ensureBootstrapObjects } from '@skerry/apiserver'
-import { createCluster, createHttpsTransport, resources, type Cluster } from '@skerry/client'
+import { createCluster, createHttpsTransport, resources, type ClusterClient } from '@skerry/client'
 import {
   createAuthority,
   generateKeyPair,
@@ -64,7 +64,7 @@ async function startSite() {
 }
 
 /** Approves and signs the one pending request, as the controllers do. */
-async function signPending(cluster: Cluster, authority: Authority, signal: AbortSignal) {
+async function signPending(cluster: ClusterClient, authority: Authority, signal: AbortSignal) {
   const requests = cluster.resource(resources.certificateSigningRequests)
   for (;;) {
     const pending = await until(async () => {
@@ -90,7 +90,7 @@ async function signPending(cluster: Cluster, authority: Authority, signal: Abort
 }
 
 async function signAll(
-  cluster: Cluster,
+  cluster: ClusterClient,
   authority: Authority,
   signal: AbortSignal,
 ): Promise<never> {

@@ -8,7 +8,7 @@ import {
   type Secret,
 } from '@skerry/api'
 import type { Clock } from '@skerry/base'
-import { resources, type Cluster } from '@skerry/client'
+import { resources, type ClusterClient } from '@skerry/client'
 import { bootstrapTokenSecret, type BootstrapTokenOptions } from './bootstrap-token-secret.ts'
 import {
   clusterInfoConfigMap,
@@ -22,7 +22,7 @@ const { triesMax } = bootstrapBounds.publishToken
 
 /** Adds the token to the cluster and signs cluster-info with it, so that machines can join. */
 export async function publishBootstrapToken(
-  cluster: Cluster,
+  cluster: ClusterClient,
   options: BootstrapTokenOptions & { readonly info: ClusterInfo },
   deps: { readonly clock: Clock },
   signal: AbortSignal,
@@ -33,7 +33,7 @@ export async function publishBootstrapToken(
 
 /** Writes the wanted cluster-info: these addresses, signed with every valid token. */
 async function refreshClusterInfo(
-  cluster: Cluster,
+  cluster: ClusterClient,
   info: ClusterInfo,
   { clock }: { readonly clock: Clock },
   signal: AbortSignal,
@@ -59,7 +59,7 @@ async function refreshClusterInfo(
 }
 
 async function findConfigMap(
-  cluster: Cluster,
+  cluster: ClusterClient,
   signal: AbortSignal,
 ): Promise<ConfigMap | undefined> {
   try {
@@ -71,7 +71,7 @@ async function findConfigMap(
 }
 
 async function signingTokens(
-  cluster: Cluster,
+  cluster: ClusterClient,
   nowMs: number,
   signal: AbortSignal,
 ): Promise<BootstrapToken[]> {

@@ -7,7 +7,7 @@ import {
   type Logger,
   type Random,
 } from '@skerry/base'
-import { resources, type Cluster } from '@skerry/client'
+import { resources, type ClusterClient } from '@skerry/client'
 import { createSigningRequest, generateKeyPair, type Subject } from '@skerry/pki'
 import type { CertificateAndKey } from './issue-certificate.ts'
 import { bootstrapBounds } from './limits-table.ts'
@@ -42,7 +42,7 @@ const waitDefaults = bootstrapBounds.requestCertificate
  * ExpectedError if the request is denied or fails.
  */
 export async function requestCertificate(
-  cluster: Cluster,
+  cluster: ClusterClient,
   options: CertificateRequestOptions,
   deps: RequestDeps,
   signal: AbortSignal,

@@ -38,10 +38,15 @@ export type { CelLibrary, FunctionDeclaration } from './check/library.ts'
 export { bindingLibrary, optionalLibrary, twoVariableLibrary } from './functions/optionals.ts'
 export { listExtensionLibrary, listLibrary, setLibrary } from './functions/lists.ts'
 export { patternOf, regexLibrary, stringLibrary } from './functions/texts.ts'
-export { cidrLibrary, ipLibrary } from './functions/addresses.ts'
 export { declare, member, plain } from './functions/declare.ts'
-export { nominal, copying, traversing } from './estimate/standard-estimates.ts'
-export { fixedRange, unbounded } from './estimate/range.ts'
+export {
+  nominal,
+  copying,
+  sizeAt,
+  traversing,
+  type Estimate,
+} from './estimate/standard-estimates.ts'
+export { fixedRange, scaled, sum, unbounded } from './estimate/range.ts'
 export { traversalCost } from './evaluate/plan.ts'
 export { jsonOfValue, valueOfJson } from './values/json-values.ts'
 export { isList, isMap, itemsOf, listOf, noSuchOverload, sizeOf } from './values/kinds.ts'

@@ -38,7 +38,7 @@ export function anyObjects(resource: ResourceRef): TypedResource<AnyObject> {
 }
 
 /** Accesses one Kubernetes API, wherever it is. */
-export interface Cluster {
+export interface ClusterClient {
   resource<T extends KubeObject>(resource: TypedResource<T>): ResourceClient<T>
   /**
    * Reads metadata alone if the server can send it so. This saves memory for kinds whose content is
@@ -51,7 +51,7 @@ export interface Cluster {
   raw(request: TransportRequest, signal: AbortSignal): Promise<TransportResponse>
 }
 
-export function createCluster(transport: Transport, deps: ClusterDeps): Cluster {
+export function createCluster(transport: Transport, deps: ClusterDeps): ClusterClient {
   const raw = (request: TransportRequest, signal: AbortSignal): Promise<TransportResponse> =>
     transport.send(
       { ...request, headers: { 'user-agent': deps.userAgent, ...request.headers } },

@@ -11,13 +11,17 @@ import {
 } from '@skerry/base'
 import { clientLimits } from './limits-table.ts'
 
-export interface ConnectingAgentOptions {
+/** The caller's way to a server. */
+export interface ServerWay {
   connect: Connect
   base: URL
-  /** The options of kept-alive sockets. */
-  sockets: http.AgentOptions
   tls: ConnectionChecks
   clock: Pick<Clock, 'setTimer'>
+}
+
+export interface ConnectingAgentOptions extends ServerWay {
+  /** The options of kept-alive sockets. */
+  sockets: http.AgentOptions
 }
 
 /** For https: the trusted authorities and the client's credentials. */
@@ -48,7 +52,7 @@ export function connectingAgent(
  * reason for a failure.
  */
 export function openByWay(
-  { connect, base, tls, clock }: Omit<ConnectingAgentOptions, 'sockets'>,
+  { connect, base, tls, clock }: ServerWay,
   signal: AbortSignal,
 ): Promise<Duplex> {
   const to = destinationOf(base)

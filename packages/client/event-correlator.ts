@@ -1,3 +1,4 @@
+import { RecentMap } from '@skerry/base'
 import { eventLimits } from './limits-table.ts'
 
 export interface EventFacts {
@@ -37,14 +38,14 @@ interface Budget {
 }
 
 export class EventCorrelator {
-  readonly #combined = new RecentMap<Combined>(eventLimits.entriesMax)
-  readonly #sent = new RecentMap<SentEvent>(eventLimits.entriesMax)
-  readonly #budgets = new RecentMap<Budget>(eventLimits.entriesMax)
+  readonly #combined = new RecentMap<string, Combined>(eventLimits.entriesMax)
+  readonly #sent = new RecentMap<string, SentEvent>(eventLimits.entriesMax)
+  readonly #budgets = new RecentMap<string, Budget>(eventLimits.entriesMax)
 
   decide(facts: EventFacts, nowMs: number): Verdict {
     const { key, message } = this.#combine(facts, nowMs)
     if (!this.#takeToken(facts.objectKey, nowMs)) return { send: false }
-    return { send: true, message, factsKey: key, earlier: this.#sent.get(key) }
+    return { send: true, message, factsKey: key, earlier: this.#sent.use(key) }
   }
 
   /** Records an event that the server accepted, on which the next one like it is counted. */
@@ -54,7 +55,7 @@ export class EventCorrelator {
 
   #combine(facts: EventFacts, nowMs: number): { key: string; message: string } {
     const group = [facts.objectKey, facts.type, facts.reason].join('\n')
-    const known = this.#combined.get(group)
+    const known = this.#combined.use(group)
     const isFresh = known !== undefined && nowMs - known.lastMs <= eventLimits.combineMs
     const messages = isFresh ? known.messages : new Set<string>()
     if (messages.size < eventLimits.distinctMessagesMax) messages.add(facts.message)
@@ -66,35 +67,11 @@ export class EventCorrelator {
   }
 
   #takeToken(objectKey: string, nowMs: number): boolean {
-    const known = this.#budgets.get(objectKey) ?? { tokens: eventLimits.burst, atMs: nowMs }
+    const known = this.#budgets.use(objectKey) ?? { tokens: eventLimits.burst, atMs: nowMs }
     const refilled = known.tokens + (nowMs - known.atMs) / eventLimits.refillMs
     const tokens = Math.min(eventLimits.burst, refilled)
     const isAllowed = tokens >= 1
     this.#budgets.set(objectKey, { tokens: isAllowed ? tokens - 1 : tokens, atMs: nowMs })
     return isAllowed
-  }
-}
-
-/** Forgets the entry that was written or read longest ago. */
-class RecentMap<V> {
-  readonly #entries = new Map<string, V>()
-  readonly #entriesMax: number
-
-  constructor(entriesMax: number) {
-    this.#entriesMax = entriesMax
-  }
-
-  get(key: string): V | undefined {
-    const value = this.#entries.get(key)
-    if (value !== undefined) this.set(key, value)
-    return value
-  }
-
-  set(key: string, value: V): void {
-    this.#entries.delete(key)
-    this.#entries.set(key, value)
-    if (this.#entries.size <= this.#entriesMax) return
-    const oldest = this.#entries.keys().next()
-    if (!oldest.done) this.#entries.delete(oldest.value)
   }
 }

@@ -1,6 +1,6 @@
 import { BoundedQueue, QueueFullError, abortReason, type Clock, type Logger } from '@skerry/base'
 import { StatusError, isStatusError, type Event, type KubeObject } from '@skerry/api'
-import type { Cluster } from './cluster.ts'
+import type { ClusterClient } from './cluster.ts'
 import { EventCorrelator, type SentEvent } from './event-correlator.ts'
 import { resources } from './resources-table.ts'
 import { clientBounds, eventLimits } from './limits-table.ts'
@@ -46,7 +46,10 @@ interface Pending {
 
 const { triesMax, retryMs } = clientBounds.eventRecorder
 
-export function createEventSink(cluster: Cluster, deps: { clock: Clock; log: Logger }): EventSink {
+export function createEventSink(
+  cluster: ClusterClient,
+  deps: { clock: Clock; log: Logger },
+): EventSink {
   const queue = new BoundedQueue<Pending>(eventLimits.queueMax)
   const correlator = new EventCorrelator()
   const suffixOf = uniqueEventSuffixes()
@@ -86,7 +89,7 @@ interface Sending {
 }
 
 async function sendWithRetry(
-  cluster: Cluster,
+  cluster: ClusterClient,
   { correlator, pending, deps }: Sending,
   signal: AbortSignal,
 ): Promise<void> {
@@ -129,7 +132,7 @@ interface OneEvent {
 }
 
 async function sendOnce(
-  cluster: Cluster,
+  cluster: ClusterClient,
   { pending, message, earlier }: OneEvent,
   signal: AbortSignal,
 ): Promise<SentEvent> {

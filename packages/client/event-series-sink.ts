@@ -14,7 +14,7 @@ import {
   type KubeObject,
   type ObjectReference,
 } from '@skerry/api'
-import type { Cluster } from './cluster.ts'
+import type { ClusterClient } from './cluster.ts'
 import { uniqueEventSuffixes } from './event-recorder.ts'
 import { EventSeries, microTime, type EventWrite } from './event-series.ts'
 import { resources } from './resources-table.ts'
@@ -50,7 +50,10 @@ export interface EventSeriesDeps {
 
 const { triesMax, retryMs } = clientBounds.eventSeriesSink
 
-export function createEventSeriesSink(cluster: Cluster, deps: EventSeriesDeps): EventSeriesSink {
+export function createEventSeriesSink(
+  cluster: ClusterClient,
+  deps: EventSeriesDeps,
+): EventSeriesSink {
   const queue = new BoundedQueue<EventsV1Event>(eventLimits.queueMax)
   const series = new EventSeries()
   const suffixOf = uniqueEventSuffixes()
@@ -134,7 +137,7 @@ interface Writing {
 }
 
 async function writeAll(
-  cluster: Cluster,
+  cluster: ClusterClient,
   { queue, series, deps }: Writing,
   signal: AbortSignal,
 ): Promise<void> {
@@ -151,7 +154,7 @@ async function writeAll(
 
 async function repeat(
   everyMs: number,
-  { cluster, deps }: { cluster: Cluster; deps: EventSeriesDeps },
+  { cluster, deps }: { cluster: ClusterClient; deps: EventSeriesDeps },
   due: () => EventWrite[],
   signal: AbortSignal,
 ): Promise<void> {
@@ -162,7 +165,7 @@ async function repeat(
 }
 
 async function writeWithRetry(
-  cluster: Cluster,
+  cluster: ClusterClient,
   { write, deps }: { write: EventWrite; deps: EventSeriesDeps },
   signal: AbortSignal,
 ): Promise<void> {
@@ -187,7 +190,7 @@ async function writeWithRetry(
 }
 
 async function writeOnce(
-  cluster: Cluster,
+  cluster: ClusterClient,
   { event, isSeries }: EventWrite,
   signal: AbortSignal,
 ): Promise<void> {

@@ -1,4 +1,5 @@
 import type { EventsV1Event } from '@skerry/api'
+import { RecentMap } from '@skerry/base'
 import { eventLimits, eventSeriesLimits } from './limits-table.ts'
 
 /** The object to write: a new event, or the series of an event that was written before. */
@@ -17,7 +18,7 @@ interface Known {
  * are counted and written now and then. Repeated events may differ only in their note.
  */
 export class EventSeries {
-  readonly #known = new Map<string, Known>()
+  readonly #known = new RecentMap<string, Known>(eventLimits.entriesMax)
 
   /** Returns undefined if the event is only counted. */
   add(event: EventsV1Event, nowMs: number): EventWrite | undefined {
@@ -25,7 +26,6 @@ export class EventSeries {
     const known = this.#known.get(key)
     if (known === undefined) {
       this.#known.set(key, { event, lastMs: nowMs })
-      this.#forgetOldest()
       return { event, isSeries: false }
     }
     const isSecond = known.event.series === undefined
@@ -51,12 +51,6 @@ export class EventSeries {
     return over.flatMap(([, { event }]) =>
       event.series === undefined ? [] : [{ event, isSeries: true }],
     )
-  }
-
-  #forgetOldest(): void {
-    if (this.#known.size <= eventLimits.entriesMax) return
-    const oldest = this.#known.keys().next()
-    if (!oldest.done) this.#known.delete(oldest.value)
   }
 }
 

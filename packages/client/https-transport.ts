@@ -1,6 +1,5 @@
 import * as http from 'node:http'
 import * as https from 'node:https'
-import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import {
   abortReason,
@@ -17,6 +16,7 @@ import {
 import { clientLimits } from './limits-table.ts'
 import { connectingAgent, type ConnectionChecks } from './connecting-agent.ts'
 import type { ClientCredentials, CredentialSource } from './credentials.ts'
+import { limitConnectTime } from './limit-connect-time.ts'
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts'
 
 export interface HttpsTransportConfig {
@@ -223,6 +223,7 @@ async function sendOnce(
   const { base, config, clock, agents } = target
   const { method, path, body } = outgoing.request
   const scope = linkedSignal(signal)
+  const { connectTimeoutMs: connectMs } = clientLimits
   const headTimeoutMs = config.answerHeadTimeoutMs ?? clientLimits.answerHeadTimeoutMs
   const request = (base.protocol === 'http:' ? http : https).request({
     method,
@@ -237,8 +238,8 @@ async function sendOnce(
   using _headTimer = clock.setTimer(headTimeoutMs, () => {
     scope.abort(new Error(`Cannot ${name}: no answer in ${headTimeoutMs} ms`))
   })
-  limitConnectTime(request, clock, () => {
-    scope.abort(new Error(`Cannot ${name}: no connection in ${clientLimits.connectTimeoutMs} ms`))
+  limitConnectTime(request, { connectMs, clock }, () => {
+    scope.abort(new Error(`Cannot ${name}: no connection in ${connectMs} ms`))
   })
   const answered = answerTo(request, base.host)
   request.end(body)
@@ -265,20 +266,6 @@ function isClosedEarly({ socket }: http.ClientRequest, error: unknown): boolean 
   const isClosed = error instanceof Error && 'code' in error && error.code === 'ECONNRESET'
   // Node has this field, though its types do not. It stays true if TLS was never established.
   return isClosed && socket instanceof TLSSocket && Reflect.get(socket, 'secureConnecting') === true
-}
-
-function limitConnectTime(
-  request: http.ClientRequest,
-  clock: HttpsTransportDeps['clock'],
-  onLate: () => void,
-): void {
-  request.once('socket', (socket: Socket) => {
-    if (!socket.connecting) return
-    const timer = clock.setTimer(clientLimits.connectTimeoutMs, onLate)
-    const clear = (): void => timer[Symbol.dispose]()
-    socket.once('connect', clear)
-    socket.once('close', clear)
-  })
 }
 
 function checkedHead(answer: http.IncomingMessage, asked: PeerAsked): PeerHead {

@@ -12,7 +12,7 @@ export {
   type HttpsTransport,
   type HttpsTransportConfig,
 } from './https-transport.ts'
-export { connectingAgent, openByWay, type ConnectingAgentOptions } from './connecting-agent.ts'
+export { openByWay, type ServerWay } from './connecting-agent.ts'
 export { BadAnswerError, type AnswerHeaders } from './http1/answer-head.ts'
 export { type HttpAnswer } from './http1/http-connection.ts'
 export { HttpPool } from './http1/http-pool.ts'
@@ -33,7 +33,7 @@ export {
 export {
   anyObjects,
   createCluster,
-  type Cluster,
+  type ClusterClient,
   type PartialObject,
   type TypedResource,
 } from './cluster.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { silentLogger, systemClock } from '@skerry/base'
 import { StatusError, isStatusError, type Pod } from '@skerry/api'
-import { createCluster, type Cluster } from './cluster.ts'
+import { createCluster, type ClusterClient } from './cluster.ts'
 import { resources } from './resources-table.ts'
 import { scriptedTransport, type ScriptedAnswer } from './testing/scripted-transport.ts'
 
@@ -15,7 +15,7 @@ function start(answer: (path: string) => ScriptedAnswer = () => ({ body: pod }))
   return { transport, cluster: createCluster(transport, deps) }
 }
 
-const calls: [string, (cluster: Cluster) => Promise<unknown>, string][] = [
+const calls: [string, (cluster: ClusterClient) => Promise<unknown>, string][] = [
   [
     'a get',
     (cluster) => cluster.resource(resources.pods).get({ namespace: 'a', name: 'p' }, signal),

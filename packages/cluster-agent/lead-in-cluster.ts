@@ -1,6 +1,6 @@
 import { isStatusError } from '@skerry/api'
 import type { Clock, Logger, Random } from '@skerry/base'
-import { resources, type Cluster as Api } from '@skerry/client'
+import { resources, type ClusterClient } from '@skerry/client'
 import { runAsLeader } from '@skerry/controller-runtime'
 
 export interface LeadInClusterOptions {
@@ -11,7 +11,7 @@ export interface LeadInClusterOptions {
 }
 
 export interface LeadInClusterDeps {
-  readonly local: Api
+  readonly local: ClusterClient
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger

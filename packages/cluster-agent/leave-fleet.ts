@@ -1,6 +1,6 @@
 import { isStatusError } from '@skerry/api'
 import { createBackoff, linkedSignal, type Clock, type Logger, type Random } from '@skerry/base'
-import { ifThere, type Cluster as Api } from '@skerry/client'
+import { ifThere, type ClusterClient } from '@skerry/client'
 import { clusterResource, executionNamespace } from '@skerry/fleet-kinds'
 import { workResource, type Work } from '@skerry/karmada-kinds'
 import { sayNotReady } from './report/say-not-ready.ts'
@@ -18,8 +18,8 @@ export interface LeavingOptions {
 
 export interface LeavingDeps {
   /** The hub, as the cluster's agent, whose process has ended. */
-  readonly hub: Api
-  readonly local: Api
+  readonly hub: ClusterClient
+  readonly local: ClusterClient
   /** Asks a hub to remove the cluster if its agents may not delete it. If omitted, its Cluster is deleted. */
   readonly strikeOff?: (signal: AbortSignal) => Promise<void>
   readonly clock: Clock

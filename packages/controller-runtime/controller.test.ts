@@ -14,7 +14,7 @@ import {
   createEventSink,
   keyOfObject,
   resources,
-  type Cluster,
+  type ClusterClient,
   type Transport,
 } from '@skerry/client'
 import { startTestApiServer } from '@skerry/testing'
@@ -151,7 +151,7 @@ test('a failed reconcile comes again, and the error of one key does not stop ano
 async function withBadAndGood(
   log: Logger,
   reconcile: (key: string) => Promise<void>,
-  act: (client: Cluster, signal: AbortSignal) => Promise<void>,
+  act: (client: ClusterClient, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   await using api = await startTestApiServer()
   const deps = { clock: systemClock, random: systemRandom, log }

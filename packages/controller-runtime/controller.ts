@@ -1,8 +1,7 @@
 import {
   abortReason,
-  asError,
   giveWay,
-  isBrokenInvariant,
+  logFailure,
   runAll,
   type Clock,
   type Logger,
@@ -11,7 +10,7 @@ import {
 import { StatusError, isStatusError, type KubeObject } from '@skerry/api'
 import type {
   Change,
-  Cluster,
+  ClusterClient,
   EventRecorder,
   EventSink,
   IndexFunctions,
@@ -27,7 +26,7 @@ import { controllerRuntimeBounds } from './limits-table.ts'
 
 /** The reconciler's access to the cluster. */
 export interface ControllerContext {
-  readonly cluster: Cluster
+  readonly cluster: ClusterClient
   /** Shared by all controllers of the process. Objects are frozen. */
   informer<T extends KubeObject>(resource: TypedResource<T>): Informer<T>
   /** Writes objects. When the promise resolves, the informer contains the result. */
@@ -90,7 +89,7 @@ export interface BackgroundController {
 }
 
 export interface ControllerDeps {
-  cluster: Cluster
+  cluster: ClusterClient
   informers: InformerSet
   events: EventSink
   clock: Clock
@@ -235,19 +234,22 @@ async function reconcileOnce(
     outcome = error instanceof TerminalError ? 'terminal_error' : 'error'
     if (outcome === 'terminal_error') queue.forget(key)
     else queue.retry(key)
-    logFailure(context.log, key, error)
+    tellFailure(context.log, key, error)
   }
   metrics?.onReconciled(definition.name, outcome)
 }
 
-function logFailure(log: Logger, key: string, error: unknown): void {
-  const cause = asError(error)
-  if (isBrokenInvariant(error)) {
-    log.error('Reconcile broke an invariant', { key, error, stack: error.stack })
-  } else if (isPassing(error)) log.debug('Reconcile was overtaken', { key, error: cause })
-  else if (error instanceof TerminalError) {
-    log.info('Reconcile failed until the object changes', { key, error: cause })
-  } else log.info('Reconcile failed', { key, error: cause })
+function tellFailure(log: Logger, key: string, error: unknown): void {
+  const isOvertaken = isPassing(error)
+  const isFinal = error instanceof TerminalError
+  const why = isFinal ? 'Reconcile failed until the object changes' : 'Reconcile failed'
+  logFailure(log, {
+    subject: 'Reconcile',
+    message: isOvertaken ? 'Reconcile was overtaken' : why,
+    level: isOvertaken ? 'debug' : 'info',
+    error,
+    fields: { key },
+  })
 }
 
 /**

@@ -2,7 +2,7 @@ import { abortReason, type Clock, type Logger, type Random } from '@skerry/base'
 import type { KubeObject } from '@skerry/api'
 import {
   createInformer,
-  type Cluster,
+  type ClusterClient,
   type Informer,
   type ResourceClient,
   type ResourceRef,
@@ -33,26 +33,26 @@ export interface InformerSet {
    * Returns a client whose writes go to the server and into the informer, if the resource has one.
    * `as` sends requests as another user than the informers'.
    */
-  client<T extends KubeObject>(resource: TypedResource<T>, as?: Cluster): ResourceClient<T>
+  client<T extends KubeObject>(resource: TypedResource<T>, as?: ClusterClient): ResourceClient<T>
   /** Resolves when every informer requested so far has synced. */
   whenSynced(signal: AbortSignal): Promise<void>
   /** Resolves when the signal aborts and all informers have ended. */
   run(signal: AbortSignal): Promise<void>
 }
 
-export function createInformerSet(cluster: Cluster, deps: InformerSetDeps): InformerSet {
+export function createInformerSet(cluster: ClusterClient, deps: InformerSetDeps): InformerSet {
   return new SharedInformers(cluster, deps)
 }
 
 class SharedInformers implements InformerSet {
-  readonly #cluster: Cluster
+  readonly #cluster: ClusterClient
   readonly #deps: InformerSetDeps
   readonly #informers = new Map<string, Informer<KubeObject>>()
   readonly #running = new Set<Promise<void>>()
   readonly #failed = Promise.withResolvers<never>()
   #signal: AbortSignal | undefined
 
-  constructor(cluster: Cluster, deps: InformerSetDeps) {
+  constructor(cluster: ClusterClient, deps: InformerSetDeps) {
     this.#cluster = cluster
     this.#deps = deps
   }
@@ -78,7 +78,7 @@ class SharedInformers implements InformerSet {
 
   client<T extends KubeObject>(
     resource: TypedResource<T>,
-    as: Cluster = this.#cluster,
+    as: ClusterClient = this.#cluster,
   ): ResourceClient<T> {
     const client = as.resource(resource)
     const key = nameOf(resource)

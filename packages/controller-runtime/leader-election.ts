@@ -7,7 +7,7 @@ import {
   type Random,
 } from '@skerry/base'
 import { isStatusError, type Lease } from '@skerry/api'
-import { resources, type Cluster } from '@skerry/client'
+import { resources, type ClusterClient } from '@skerry/client'
 import { controllerRuntimeBounds } from './limits-table.ts'
 
 export interface LeaderElectionOptions {
@@ -26,7 +26,7 @@ export interface LeaderElectionOptions {
 const leaderElectionDefaults = controllerRuntimeBounds.leaderElection
 
 export interface LeaderElectionDeps {
-  cluster: Cluster
+  cluster: ClusterClient
   clock: Clock
   random: Random
   log: Logger

@@ -27,4 +27,5 @@ export {
   controllerUidIndex,
   isControlledBy,
 } from './owner-references.ts'
+export { dropFinalizer } from './drop-finalizer.ts'
 export { runAsLeader } from './leader-election.ts'

@@ -1,5 +1,5 @@
 import { runAll, type Clock, type Logger, type Random, type Task } from '@skerry/base'
-import { createEventSink, type Cluster, type EventSink } from '@skerry/client'
+import { createEventSink, type ClusterClient, type EventSink } from '@skerry/client'
 import {
   createInformerSet,
   runController,
@@ -11,7 +11,7 @@ import {
 import { controllers } from './controllers-table.ts'
 
 export interface RunControllersDeps {
-  cluster: Cluster
+  cluster: ClusterClient
   clock: Clock
   random: Random
   log: Logger

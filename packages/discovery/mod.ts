@@ -21,11 +21,6 @@ export {
 } from './groups/aggregated-discovery.ts'
 export type { OpenApiInput } from './openapi/definitions.ts'
 export { openApiV2Document } from './openapi/open-api-v2.ts'
-export {
-  acceptsOpenApiV2Protobuf,
-  encodeOpenApiV2Document,
-  openApiV2ProtobufType,
-} from './openapi/open-api-v2-protobuf.ts'
 export { openApiV3Document, openApiV3Index } from './openapi/open-api-v3.ts'
 export { loadDescriptions } from './openapi/descriptions.ts'
 export { describedLikeAll } from './openapi/custom-definition.ts'

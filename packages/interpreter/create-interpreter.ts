@@ -1,6 +1,6 @@
 import { isStatusError, type KubeObject } from '@skerry/api'
 import { createBackoff, type Clock, type Logger, type Random } from '@skerry/base'
-import type { Cluster, EventSink, Informer, TypedResource } from '@skerry/client'
+import type { ClusterClient, EventSink, Informer, TypedResource } from '@skerry/client'
 import type { InformerSet } from '@skerry/controller-runtime'
 import type { ResourceInterpreter } from './contract/resource-interpreter.ts'
 import type { Suspension } from './custom/customization-budget.ts'
@@ -67,7 +67,7 @@ export async function localInterpreterOf(
   return createInterpreter({ customizations }, clock)
 }
 
-async function itemsOf(hub: Cluster, signal: AbortSignal): Promise<readonly Customization[]> {
+async function itemsOf(hub: ClusterClient, signal: AbortSignal): Promise<readonly Customization[]> {
   try {
     return (await hub.resource(customizationResource).list({}, signal)).items
   } catch (error) {
@@ -93,7 +93,7 @@ function following<T extends KubeObject, Result>(
 }
 
 export interface HubInterpreterDeps {
-  readonly hub: Cluster
+  readonly hub: ClusterClient
   readonly informers: InformerSet
   readonly clock: Clock
   readonly random: Random

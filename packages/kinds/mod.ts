@@ -32,6 +32,8 @@ export {
   validateStructuralUpdate,
 } from './structural/validate.ts'
 export { expressions, loadExpressions } from './expressions/expressions.ts'
+export { includesCidr, includesIp, ipText, networkOf, parseCidr, parseIp } from './addresses/ip.ts'
+export { cidrLibrary, ipLibrary } from './cel/address-library.ts'
 export { kubernetesEnvironment } from './cel/compiled-rule.ts'
 export { type RuleSet } from './cel/rule-set.ts'
 export { defaultStructural, pruneStructural } from './structural/prune.ts'

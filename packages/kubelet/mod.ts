@@ -16,6 +16,18 @@ export { endForgottenShims, endNodeProcesses } from './containerd/end-node-proce
 export { stopSandbox } from './cri/stop-sandbox.ts'
 export { importImage, type ImportOptions } from './images/import-image.ts'
 export { ensurePauseImage, pauseImage } from './images/pause-image.ts'
+export {
+  contentDigest,
+  imageDocuments,
+  imageLayerOfFiles,
+  imageLayerOfTar,
+  imageManifestType,
+  ociArchive,
+  type ImageConfig,
+  type ImageLayer,
+  type ImageOptions,
+  type LayerFile,
+} from './images/oci-archive.ts'
 export { runKubelet, type RunningKubelet } from './run/run-kubelet.ts'
 export { createCallerCheck } from './server/caller-check.ts'
 export { startKubeletServer, type ServerTls } from './server/kubelet-server.ts'

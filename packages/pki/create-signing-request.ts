@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, sign, type KeyObject } from 'node:crypto'
-import { isIPv4 } from 'node:net'
+import { addressBytes } from '@skerry/base'
 import type { Subject } from './authority.ts'
 import type { AlternativeNames } from './certificate.ts'
 import { der, derBits, derObjectIdentifier, derTags, derText } from './der.ts'
@@ -82,15 +82,4 @@ function extensionRequest(names: Partial<AlternativeNames>): Buffer[] {
       der(derTags.set, der(derTags.sequence, extension)),
     ),
   ]
-}
-
-function addressBytes(address: string): Buffer {
-  if (isIPv4(address)) return Buffer.from(address.split('.').map(Number))
-  // The URL parser expands short and mixed forms to hexadecimal groups.
-  const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::')
-  const groups = (text: string): string[] => (text === '' ? [] : text.split(':'))
-  const [before, after] = [groups(head), groups(tail ?? '')]
-  const missing = tail === undefined ? 0 : 8 - before.length - after.length
-  const all = [...before, ...Array.from({ length: missing }, () => '0'), ...after]
-  return Buffer.from(all.flatMap((group) => [parseInt(group, 16) >> 8, parseInt(group, 16) & 0xff]))
 }

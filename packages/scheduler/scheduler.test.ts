@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import type { Event, PersistentVolume, Pod } from '@skerry/api'
-import { createCluster, resources, type Cluster } from '@skerry/client'
+import { createCluster, resources, type ClusterClient } from '@skerry/client'
 import { createInformerSet } from '@skerry/controller-runtime'
 import { startTestApiServer, untilSeen } from '@skerry/testing'
 import { runScheduler } from './scheduler.ts'
@@ -51,7 +51,7 @@ async function startWorld() {
 }
 
 /** Creates one ready node, and the account that pods run as. */
-async function prepare(cluster: Cluster, signal: AbortSignal): Promise<void> {
+async function prepare(cluster: ClusterClient, signal: AbortSignal): Promise<void> {
   const account = {
     apiVersion: 'v1',
     kind: 'ServiceAccount',

@@ -1,5 +1,5 @@
 import { createWakeFlag, runAll, type Clock, type Logger, type Random } from '@skerry/base'
-import { createEventSeriesSink, type Cluster } from '@skerry/client'
+import { createEventSeriesSink, type ClusterClient } from '@skerry/client'
 import type { InformerSet } from '@skerry/controller-runtime'
 import { ClusterState } from './cluster-state.ts'
 import { defaultConfiguration, type SchedulerConfiguration } from './configuration.ts'
@@ -10,7 +10,7 @@ import { watchCluster } from './watch-cluster.ts'
 import { schedulerBounds } from './limits-table.ts'
 
 export interface SchedulerDeps {
-  cluster: Cluster
+  cluster: ClusterClient
   informers: InformerSet
   /** The machine's name, for events. */
   host: string

@@ -8,7 +8,7 @@ import {
   type WakeFlag,
 } from '@skerry/base'
 import type { EndpointSlice, Node, ObjectMeta, Service } from '@skerry/api'
-import { createInformer, resources, type Cluster, type Informer } from '@skerry/client'
+import { createInformer, resources, type ClusterClient, type Informer } from '@skerry/client'
 import { withLocalAddresses } from './services/local-endpoints.ts'
 import { createForwarder } from './dns/forwarder.ts'
 import { startDnsServer } from './dns/dns-server.ts'
@@ -43,7 +43,7 @@ export interface ServiceNetworkConfig {
 }
 
 export interface ServiceNetworkDeps {
-  cluster: Cluster
+  cluster: ClusterClient
   nft: Nft
   snapshot: ServiceSnapshot
   policies: Pick<NetworkPolicies, 'run'>

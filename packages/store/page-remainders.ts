@@ -1,3 +1,5 @@
+import { RecentMap } from '@skerry/base'
+
 /** Where a list was cut: the entries after `after` at that revision never change. */
 export interface PageCut {
   readonly prefix: string
@@ -10,11 +12,10 @@ export interface PageCut {
  * Drops the oldest; a dropped one is counted again.
  */
 export class PageRemainders {
-  readonly #remainders = new Map<string, number>()
-  readonly #cutsMax: number
+  readonly #remainders: RecentMap<string, number>
 
   constructor(cutsMax: number) {
-    this.#cutsMax = cutsMax
+    this.#remainders = new RecentMap(cutsMax)
   }
 
   get(cut: PageCut): number | undefined {
@@ -23,9 +24,6 @@ export class PageRemainders {
 
   set(cut: PageCut, remaining: number): void {
     this.#remainders.set(nameOf(cut), remaining)
-    if (this.#remainders.size <= this.#cutsMax) return
-    const oldest = this.#remainders.keys().next().value
-    if (oldest !== undefined) this.#remainders.delete(oldest)
   }
 }
 

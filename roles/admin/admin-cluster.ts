@@ -1,5 +1,10 @@
 import { ExpectedError, exitCodes, systemClock, silentLogger } from '@skerry/base'
-import { createCluster, createHttpsTransport, loadKubeconfig, type Cluster } from '@skerry/client'
+import {
+  createCluster,
+  createHttpsTransport,
+  loadKubeconfig,
+  type ClusterClient,
+} from '@skerry/client'
 import { codeOf } from '../runtime/data-directory.ts'
 import { version } from '../runtime/version.ts'
 import { wayOfKubeconfig } from '../runtime/way-to-hub.ts'
@@ -7,7 +12,7 @@ import { hubKubeconfig, type ChosenHub } from './chosen-hub.ts'
 import { reachControlPlane } from './reach-control-plane.ts'
 
 export interface AdminCluster {
-  cluster: Cluster
+  cluster: ClusterClient
   server: string
   caPem: string
 }

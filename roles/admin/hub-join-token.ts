@@ -1,6 +1,6 @@
 import { checkDnsLabel } from '@skerry/api'
 import { ExpectedError, exitCodes, type Clock, type Random } from '@skerry/base'
-import type { Cluster } from '@skerry/client'
+import type { ClusterClient } from '@skerry/client'
 import { agentTokenGroup } from '@skerry/fleet-kinds'
 import { needsAcceptanceGroup } from '@skerry/membership'
 import { createJoinToken, type JoinToken } from './join-token.ts'
@@ -17,7 +17,7 @@ export interface ClusterTokenOptions {
 
 /** Creates a token with which only this cluster's agent may register. */
 export async function createClusterToken(
-  hub: Cluster,
+  hub: ClusterClient,
   { clusterName, server, caPem, ttlSeconds, needsAcceptance }: ClusterTokenOptions,
   deps: { clock: Clock; random?: Random },
   signal: AbortSignal,

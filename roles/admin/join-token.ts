@@ -1,6 +1,6 @@
 import { ExpectedError, exitCodes, systemRandom, type Clock, type Random } from '@skerry/base'
 import { bootstrapTokenText, newBootstrapToken, publishBootstrapToken } from '@skerry/bootstrap'
-import type { Cluster } from '@skerry/client'
+import type { ClusterClient } from '@skerry/client'
 import { spkiHash } from '@skerry/pki'
 
 /**
@@ -29,7 +29,7 @@ export interface JoinToken {
 
 /** Creates a token with which one more machine may join, and everything else that the machine needs. */
 export async function createJoinToken(
-  cluster: Cluster,
+  cluster: ClusterClient,
   options: JoinTokenOptions,
   { clock, random = systemRandom }: { clock: Clock; random?: Random },
   signal: AbortSignal,

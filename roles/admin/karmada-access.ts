@@ -1,6 +1,6 @@
 import { isStatusError, type AnyObject, type TokenRequest } from '@skerry/api'
 import { ExpectedError, exitCodes } from '@skerry/base'
-import { resources, type Cluster } from '@skerry/client'
+import { resources, type ClusterClient } from '@skerry/client'
 import { clusterNamespace, clusterResource } from '@skerry/fleet-kinds'
 import { delegatesResource } from '@skerry/gateway'
 
@@ -39,7 +39,7 @@ export function karmadaAccounts(cluster: string): { own: Account; impersonator: 
  * know the cluster.
  */
 export async function createKarmadaAccess(
-  hub: Cluster,
+  hub: ClusterClient,
   options: KarmadaAccessOptions,
   signal: AbortSignal,
 ): Promise<AnyObject[]> {
@@ -76,7 +76,7 @@ export async function createKarmadaAccess(
 
 /** Voids every token that was given to Karmada for the cluster, by deleting its accounts. */
 export async function deleteKarmadaAccess(
-  hub: Cluster,
+  hub: ClusterClient,
   cluster: string,
   signal: AbortSignal,
 ): Promise<void> {
@@ -95,7 +95,7 @@ export async function deleteKarmadaAccess(
 }
 
 async function accountToken(
-  hub: Cluster,
+  hub: ClusterClient,
   { name, rules }: Account,
   { name: cluster, ttlSeconds }: KarmadaAccessOptions,
   signal: AbortSignal,

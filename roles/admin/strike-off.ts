@@ -1,5 +1,5 @@
 import { bootstrapNamespace, bootstrapSecretType, isStatusError } from '@skerry/api'
-import { resources, type Cluster as Api } from '@skerry/client'
+import { resources, type ClusterClient } from '@skerry/client'
 import { agentTokenGroup, clusterResource } from '@skerry/fleet-kinds'
 import { revokeAgent } from '@skerry/membership'
 import { deleteKarmadaAccess } from './karmada-access.ts'
@@ -9,7 +9,7 @@ import { deleteKarmadaAccess } from './karmada-access.ts'
  * with the number of those tokens.
  */
 export async function shutOut(
-  hub: Api,
+  hub: ClusterClient,
   { name, nowMs }: { readonly name: string; readonly nowMs: number },
   signal: AbortSignal,
 ): Promise<number> {
@@ -19,7 +19,11 @@ export async function shutOut(
 }
 
 /** Deletes the cluster, and Karmada's access to it. Resolves false if the hub has none. */
-export async function deleteFromHub(hub: Api, name: string, signal: AbortSignal): Promise<boolean> {
+export async function deleteFromHub(
+  hub: ClusterClient,
+  name: string,
+  signal: AbortSignal,
+): Promise<boolean> {
   await deleteKarmadaAccess(hub, name, signal)
   try {
     await hub.resource(clusterResource).delete({ name }, signal)
@@ -31,7 +35,11 @@ export async function deleteFromHub(hub: Api, name: string, signal: AbortSignal)
 }
 
 /** Deletes the cluster's tokens, with which an agent could register again. */
-async function deleteTokens(hub: Api, name: string, signal: AbortSignal): Promise<number> {
+async function deleteTokens(
+  hub: ClusterClient,
+  name: string,
+  signal: AbortSignal,
+): Promise<number> {
   let deleted = 0
   const secrets = hub.resource(resources.secrets)
   const request = { namespace: bootstrapNamespace, fieldSelector: `type=${bootstrapSecretType}` }

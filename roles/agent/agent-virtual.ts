@@ -1,5 +1,5 @@
 import type { Task } from '@skerry/base'
-import type { Cluster } from '@skerry/client'
+import type { ClusterClient } from '@skerry/client'
 import type { EdgeObserver } from '@skerry/cluster-agent'
 import type { ImpersonationPolicy } from '@skerry/membership'
 import {
@@ -20,8 +20,8 @@ export interface AgentVirtualOptions {
 }
 
 export interface AgentVirtualDeps {
-  readonly hub: Cluster
-  readonly local: Cluster
+  readonly hub: ClusterClient
+  readonly local: ClusterClient
   readonly observer: EdgeObserver
   /** Returns the identity of each virtual cluster at the control plane. */
   readonly identityOf: IdentityOf

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AnyObject } from '@skerry/api'
-import { createCluster, resources, type Cluster as Api } from '@skerry/client'
+import { createCluster, resources, type ClusterClient } from '@skerry/client'
 import { clusterResource, executionNamespace } from '@skerry/fleet-kinds'
 import { workResource, type Work } from '@skerry/karmada-kinds'
 import {
@@ -55,7 +55,7 @@ async function readyFleet(fleet: TestHub): Promise<void> {
   await untilCluster(fleet, 'shop', ({ Ready }) => Ready === 'True')
 }
 
-async function untilGone(api: Api, name: string): Promise<void> {
+async function untilGone(api: ClusterClient, name: string): Promise<void> {
   const clusters = api.resource(clusterResource)
   const { items, metadata } = await clusters.list({}, signal)
   if (items.length === 0) return

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { runAll, type Task } from '@skerry/base'
-import type { Cluster } from '@skerry/client'
+import type { ClusterClient } from '@skerry/client'
 import { leadInCluster, runWorks } from '@skerry/cluster-agent'
 import type { VirtualClusters } from '@skerry/virtual-clusters'
 import type { RoleContext } from '../runtime/role-context.ts'
@@ -29,7 +29,7 @@ export interface AgentWorksOptions {
 /** Returns the tasks that change the agent's cluster. Only one of a cluster's agents runs them at a time. */
 export function agentWorks(
   { clusterName, appliesWorks, virtual }: AgentWorksOptions,
-  { hub, local }: { hub: Cluster; local: Cluster },
+  { hub, local }: { hub: ClusterClient; local: ClusterClient },
   { clock, random, log }: RoleContext,
 ): Task[] {
   const deps = { hub, local, clock, random, log }

@@ -3,7 +3,7 @@ import { runAll, type Connect, type Task } from '@skerry/base'
 import {
   createCluster,
   createHttpsTransport,
-  type Cluster,
+  type ClusterClient,
   type HttpsTransportConfig,
 } from '@skerry/client'
 import {
@@ -144,7 +144,7 @@ export async function runAgent(options: AgentOptions, context: RoleContext): Pro
 /** Returns the identities of its virtual clusters; undefined if it has none. */
 function identitiesOf(
   options: AgentOptions,
-  parts: { readonly local: Cluster; readonly parent: AgentIdentity },
+  parts: { readonly local: ClusterClient; readonly parent: AgentIdentity },
   context: RoleContext,
 ): ChildIdentities | undefined {
   return options.hasVirtualClusters ? createVirtualIdentities(options, parts, context) : undefined

@@ -6,7 +6,7 @@ import { readFileIfPresent } from '@skerry/bootstrap'
 import {
   createCluster,
   createHttpsTransport,
-  type Cluster,
+  type ClusterClient,
   type HttpsTransport,
   type HttpsTransportConfig,
   type Transport,
@@ -46,7 +46,7 @@ export interface ChildIdentitiesOptions {
    */
   readonly obtain: (child: AskingChild, context: RoleContext) => Promise<AgentIdentity>
   /** Removes its objects at the control plane other than its Cluster. If omitted, there are none. */
-  readonly giveUp?: (hub: Cluster, name: string, signal: AbortSignal) => Promise<unknown>
+  readonly giveUp?: (hub: ClusterClient, name: string, signal: AbortSignal) => Promise<unknown>
 }
 
 export interface ChildIdentities {
@@ -63,7 +63,7 @@ const { openingMax } = agentBounds.childIdentities
  */
 export function createChildIdentities(
   options: ChildIdentitiesOptions,
-  { local, parent }: { readonly local: Cluster; readonly parent: AgentIdentity },
+  { local, parent }: { readonly local: ClusterClient; readonly parent: AgentIdentity },
   context: RoleContext,
 ): ChildIdentities {
   const shared: Shared = {
@@ -106,7 +106,7 @@ export async function isRegistered(directory: string): Promise<boolean> {
 
 interface Shared {
   readonly options: ChildIdentitiesOptions
-  readonly local: Cluster
+  readonly local: ClusterClient
   readonly parent: AgentIdentity
   readonly context: RoleContext
   readonly running: RunningClusters
@@ -250,7 +250,7 @@ class Child implements Disposable {
   }
 
   /** Its objects at the control plane go first, because deleting them needs its identity. */
-  async #release(hub: Cluster, signal: AbortSignal): Promise<void> {
+  async #release(hub: ClusterClient, signal: AbortSignal): Promise<void> {
     const { options, running } = this.#shared
     if (options.giveUp && (await isRegistered(this.#directory))) {
       await options.giveUp(hub, this.#name, signal)

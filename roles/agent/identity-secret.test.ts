@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { createMetrics, linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import { holdCertificate, issueClientCertificate } from '@skerry/bootstrap'
-import { createCluster, resources, type Cluster } from '@skerry/client'
+import { createCluster, resources, type ClusterClient } from '@skerry/client'
 import { startTestApiServer, type TestApiServer, untilObject } from '@skerry/testing'
 import type { AgentIdentity } from './agent-identity.ts'
 import { createIdentitySecret } from './identity-secret.ts'
@@ -33,7 +33,7 @@ async function identityIn(
 
 /** Keeps the identity until the Secret has this many files. */
 async function keepUntil(
-  local: Cluster,
+  local: ClusterClient,
   { count, kept }: { count: number; kept: ReturnType<typeof createIdentitySecret> },
   identity: AgentIdentity,
 ): Promise<void> {

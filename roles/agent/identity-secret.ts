@@ -16,13 +16,13 @@ import {
   writeFileDurably,
   type CertificateAndKey,
 } from '@skerry/bootstrap'
-import { resources, type Cluster } from '@skerry/client'
+import { resources, type ClusterClient } from '@skerry/client'
 import { validityOf } from '@skerry/pki'
 import type { RoleContext } from '../runtime/role-context.ts'
 import type { AgentIdentity } from './agent-identity.ts'
 
 export interface IdentitySecretOptions {
-  readonly local: Cluster
+  readonly local: ClusterClient
   /** The existing Secret, as `namespace/name`. */
   readonly secret: string
   /** The directory of the agent's identity; a pod's is lost with the pod. */

@@ -2,7 +2,7 @@ import { runAll } from '@skerry/base'
 import {
   createCluster,
   createHttpsTransport,
-  type Cluster,
+  type ClusterClient,
   type HttpsTransportConfig,
 } from '@skerry/client'
 import {
@@ -100,7 +100,7 @@ export async function runKarmadaAgent(
 
 function keptIn(
   { karmada, identitySecret: secret, directory }: KarmadaAgentOptions,
-  local: Cluster,
+  local: ClusterClient,
   context: RoleContext,
 ): IdentitySecret | undefined {
   if (secret === undefined || 'transport' in karmada) return undefined
@@ -110,7 +110,7 @@ function keptIn(
 /** Returns the identities of its virtual clusters; undefined if it has none. */
 function identitiesOf(
   options: KarmadaAgentOptions,
-  parts: { readonly local: Cluster; readonly parent: AgentIdentity },
+  parts: { readonly local: ClusterClient; readonly parent: AgentIdentity },
   context: RoleContext,
 ): ChildIdentities | undefined {
   const { karmada, hasVirtualClusters } = options
@@ -122,7 +122,7 @@ function identitiesOf(
 
 async function ownIdentity(
   options: KarmadaAgentOptions,
-  local: Cluster,
+  local: ClusterClient,
   context: RoleContext,
 ): Promise<AgentIdentity | undefined> {
   const { karmada } = options

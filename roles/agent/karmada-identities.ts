@@ -1,6 +1,6 @@
 import { StatusError, isStatusError } from '@skerry/api'
 import { ExpectedError, messageOf } from '@skerry/base'
-import type { Cluster } from '@skerry/client'
+import type { ClusterClient } from '@skerry/client'
 import { deleteKarmadaRights } from '@skerry/membership'
 import { virtualIdOf } from '@skerry/virtual-clusters'
 import type { RoleContext } from '../runtime/role-context.ts'
@@ -27,7 +27,7 @@ const { retryMs } = agentBounds.karmadaIdentities
  */
 export function createKarmadaIdentities(
   options: KarmadaIdentitiesOptions,
-  parts: { readonly local: Cluster; readonly parent: AgentIdentity },
+  parts: { readonly local: ClusterClient; readonly parent: AgentIdentity },
   context: RoleContext,
 ): ChildIdentities {
   const { authorityPem } = parts.parent

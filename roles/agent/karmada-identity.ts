@@ -20,7 +20,7 @@ import {
   fixedCredentials,
   resources,
   type ClientCredentials,
-  type Cluster,
+  type ClusterClient,
   type HttpsTransportConfig,
 } from '@skerry/client'
 import { agentUserName, agentsGroup, clusterResource, roleGeneratorName } from '@skerry/fleet-kinds'
@@ -167,7 +167,7 @@ async function prepareRights(
 }
 
 async function checkName(
-  hub: Cluster,
+  hub: ClusterClient,
   { clusterName: name, readClusterId }: Pick<Rights, 'clusterName' | 'readClusterId'>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -186,7 +186,7 @@ async function checkName(
 
 /** Deletes the request that issued this certificate; others belong to somebody else, whatever their names. */
 async function deleteRequest(
-  hub: Cluster,
+  hub: ClusterClient,
   certificatePem: string,
   signal: AbortSignal,
 ): Promise<void> {
@@ -225,7 +225,7 @@ interface Asker {
 function openCluster(
   { base, credentials }: Asker,
   { log, clock }: RoleContext,
-): { cluster: Cluster } & Disposable {
+): { cluster: ClusterClient } & Disposable {
   const transport = createHttpsTransport(
     { ...base, credentials: fixedCredentials(credentials) },
     { clock },

@@ -16,7 +16,7 @@ import {
   createHttpsTransport,
   fixedCredentials,
   resources,
-  type Cluster,
+  type ClusterClient,
   type HttpsTransportConfig,
   type TypedResource,
 } from '@skerry/client'
@@ -71,7 +71,7 @@ function withToken(fleet: TestHub, { id, secret }: BootstrapToken) {
   return clientOf(fleet, fixedCredentials({ bearerToken: `${id}.${secret}` }))
 }
 
-async function certificate(cluster: Cluster, commonName: string, signal = soon()) {
+async function certificate(cluster: ClusterClient, commonName: string, signal = soon()) {
   const { certificatePem, privateKeyPem } = await requestCertificate(
     cluster,
     {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isStatusError } from '@skerry/api'
-import { createCluster, resources, type Cluster as Api } from '@skerry/client'
+import { createCluster, resources, type ClusterClient } from '@skerry/client'
 import { leaveFleet } from '@skerry/cluster-agent'
 import { clusterResource, executionNamespace } from '@skerry/fleet-kinds'
 import { workResource } from '@skerry/karmada-kinds'
@@ -18,7 +18,7 @@ function configMap(name: string, labels: Record<string, string>) {
 }
 
 /** Creates a Work, its object, and one that is somebody else's. */
-async function prepare({ admin }: TestHub, edge: Api): Promise<void> {
+async function prepare({ admin }: TestHub, edge: ClusterClient): Promise<void> {
   const space = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }
   await admin
     .resource(resources.namespaces)

@@ -7,7 +7,7 @@ import {
   createCluster,
   createHttpsTransport,
   readBody,
-  type Cluster,
+  type ClusterClient,
   type HttpsTransport,
   type HttpsTransportConfig,
 } from '@skerry/client'
@@ -84,7 +84,7 @@ export async function leave(options: LeaveOptions, context: RoleContext): Promis
 
 function secretOf(
   { identitySecret, directory }: LeaveOptions,
-  local: Cluster,
+  local: ClusterClient,
   context: RoleContext,
 ): IdentitySecret | undefined {
   if (identitySecret === undefined) return undefined
@@ -104,7 +104,7 @@ async function checkIdentity({ directory, identitySecret, from, clusterName }: L
 }
 
 /** Refuses while virtual clusters exist, because only the agent dismantles them. */
-async function checkVirtualClusters(local: Cluster, signal: AbortSignal): Promise<void> {
+async function checkVirtualClusters(local: ClusterClient, signal: AbortSignal): Promise<void> {
   const found = await local
     .resource(virtualClusterResource)
     .list({}, signal)
@@ -125,7 +125,7 @@ async function checkVirtualClusters(local: Cluster, signal: AbortSignal): Promis
 
 async function untilAway(
   { clusterName, onWaiting = () => {} }: LeaveOptions,
-  local: Cluster,
+  local: ClusterClient,
   { clock, random, signal }: RoleContext,
 ): Promise<void> {
   const backoff = createBackoff({ initialMs: 500, maxMs: 5_000, jitter: 0.3 }, random)

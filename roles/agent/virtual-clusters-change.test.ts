@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject, Pod } from '@skerry/api'
-import { resources, type Cluster as Api } from '@skerry/client'
+import { resources, type ClusterClient } from '@skerry/client'
 import {
   clusterResource,
   executionNamespace,
@@ -30,7 +30,11 @@ async function addGroup({ edge, fleet }: VirtualScene, name: string): Promise<vo
   await untilCluster(fleet, `bank-${name}`, ({ Ready }) => Ready === 'True')
 }
 
-async function patchGroup(edge: Api, name: string, spec: VirtualCluster['spec']): Promise<void> {
+async function patchGroup(
+  edge: ClusterClient,
+  name: string,
+  spec: VirtualCluster['spec'],
+): Promise<void> {
   const request = { name, type: 'merge', patch: { spec } } as const
   await edge.resource(virtualClusterResource).patch(request, signal)
 }

@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { isStatusError } from '@skerry/api'
-import { resources, type Cluster as Api } from '@skerry/client'
+import { resources, type ClusterClient } from '@skerry/client'
 import {
   clusterResource,
   executionNamespace,
@@ -26,7 +26,7 @@ import {
 
 const signal = AbortSignal.timeout(120_000)
 
-async function branches(edge: Api): Promise<void> {
+async function branches(edge: ClusterClient): Promise<void> {
   const set = {
     apiVersion: 'edge.skerry.io/v1alpha1',
     kind: 'VirtualClusterSet',

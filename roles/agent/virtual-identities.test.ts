@@ -9,7 +9,7 @@ import { test } from 'node:test'
 import { StatusError } from '@skerry/api'
 import { connectByTcp, linkedSignal, systemClock } from '@skerry/base'
 import { requestCertificate } from '@skerry/bootstrap'
-import { createCluster, createHttpsTransport, resources, type Cluster as Api } from '@skerry/client'
+import { createCluster, createHttpsTransport, resources, type ClusterClient } from '@skerry/client'
 import {
   agentUserName,
   certificateExpiresKey,
@@ -89,7 +89,7 @@ async function startBank(fleet: TestHub, given: Given = {}) {
   }
 }
 
-async function apply(api: Api, name: string): Promise<void> {
+async function apply(api: ClusterClient, name: string): Promise<void> {
   const request = { name, type: 'apply', patch: cluster(name), fieldManager: 'test' } as const
   await api.resource(clusterResource).patch({ ...request, force: true }, signal)
 }
@@ -150,7 +150,7 @@ test('a hub gives nobody a certificate of a cluster that is not theirs', async (
   await apply(bank, 'bank-west')
   const clusters = fleet.admin.resource(clusterResource)
   for (const name of ['bank-own', 'shop']) await clusters.create(cluster(name), signal)
-  const ask = (by: Api, name: string, organization: string) =>
+  const ask = (by: ClusterClient, name: string, organization: string) =>
     requestCertificate(
       by,
       {

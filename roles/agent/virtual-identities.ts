@@ -10,7 +10,12 @@ import {
   type CertificateAndKey,
   type CertificateHolder,
 } from '@skerry/bootstrap'
-import { createCluster, createHttpsTransport, fixedCredentials, type Cluster } from '@skerry/client'
+import {
+  createCluster,
+  createHttpsTransport,
+  fixedCredentials,
+  type ClusterClient,
+} from '@skerry/client'
 import { agentUserName, virtualAgentGroup } from '@skerry/fleet-kinds'
 import { registrationKeys } from '@skerry/membership'
 import { isIssuedBy, validityOf } from '@skerry/pki'
@@ -41,7 +46,7 @@ const { retryMs } = agentBounds.virtualIdentities
  */
 export function createVirtualIdentities(
   { clusterName, ...own }: VirtualIdentitiesOptions,
-  parts: { readonly local: Cluster; readonly parent: AgentIdentity },
+  parts: { readonly local: ClusterClient; readonly parent: AgentIdentity },
   context: RoleContext,
 ): ChildIdentities {
   const asking = { parentName: clusterName, parent: parts.parent }
@@ -101,7 +106,7 @@ async function openVirtualIdentity(
 }
 
 interface RequestedBy {
-  readonly hub: Cluster
+  readonly hub: ClusterClient
   readonly parentName: string
   readonly privateKeyPem: string
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isStatusError, type ConfigMap } from '@skerry/api'
-import { createCluster, resources, type Cluster as Api } from '@skerry/client'
+import { createCluster, resources, type ClusterClient } from '@skerry/client'
 import {
   agentUserName,
   agentsGroup,
@@ -32,7 +32,11 @@ function cluster(name: string, labels: Record<string, string> = {}): Cluster {
   }
 }
 
-async function agentOf(fleet: TestHub, name: string, stack: DisposableStack): Promise<Api> {
+async function agentOf(
+  fleet: TestHub,
+  name: string,
+  stack: DisposableStack,
+): Promise<ClusterClient> {
   const subject = { commonName: agentUserName(name), organizations: [agentsGroup] }
   const transport = stack.use(await fleet.as(subject))
   return createCluster(transport, { ...fleet.context, userAgent: 'test' })
@@ -43,7 +47,7 @@ async function virtualOf(
   fleet: TestHub,
   { cluster: name, parent }: { cluster: string; parent: string },
   stack: DisposableStack,
-): Promise<Api> {
+): Promise<ClusterClient> {
   const subject = { commonName: agentUserName(name), organizations: [virtualAgentGroup(parent)] }
   const transport = stack.use(await fleet.as(subject))
   return createCluster(transport, { ...fleet.context, userAgent: 'test' })
@@ -53,7 +57,7 @@ function refused(asked: Promise<unknown>): Promise<void> {
   return assert.rejects(asked, (error) => isStatusError(error, 'Forbidden'))
 }
 
-function apply(agent: Api, object: Cluster): Promise<Cluster> {
+function apply(agent: ClusterClient, object: Cluster): Promise<Cluster> {
   const { name = '' } = object.metadata
   const request = { name, type: 'apply', patch: object, fieldManager: 'test', force: true } as const
   return agent.resource(clusterResource).patch(request, signal)
@@ -158,7 +162,7 @@ test('a virtual cluster keeps what is its own, and reaches nothing of a sibling 
 })
 
 /** Checks that this asker is refused everything of this cluster. */
-async function refusedAll(asker: Api, name: string): Promise<void> {
+async function refusedAll(asker: ClusterClient, name: string): Promise<void> {
   const namespace = executionNamespace(name)
   const clusters = asker.resource(clusterResource)
   const works = asker.resource(workResource)
@@ -178,7 +182,7 @@ async function refusedAll(asker: Api, name: string): Promise<void> {
   await refused(works.delete(till, signal))
 }
 
-async function untilNamespace(api: Api, name: string): Promise<void> {
+async function untilNamespace(api: ClusterClient, name: string): Promise<void> {
   const key = { resource: resources.namespaces, key: { name } }
   await untilObject(api, key, Boolean, signal)
 }

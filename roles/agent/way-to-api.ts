@@ -1,5 +1,5 @@
 import { wrapped } from '@skerry/base'
-import type { Cluster, HttpsTransportConfig } from '@skerry/client'
+import type { ClusterClient, HttpsTransportConfig } from '@skerry/client'
 import { allowedServices, tracedHandler } from '@skerry/cluster-agent'
 import type { AllowedService } from '@skerry/fleet-kinds'
 import type { TunnelHandler } from '@skerry/tunnel'
@@ -20,7 +20,7 @@ export interface WayToApiOptions {
 export interface WayToApiParts {
   /** Passes requests to the API server. */
   readonly forwarder: TunnelHandler
-  readonly local: Cluster
+  readonly local: ClusterClient
   /** If omitted, the agent answers for no virtual cluster. */
   readonly views?: VirtualViews | undefined
   readonly metrics: { measured(handler: TunnelHandler): TunnelHandler }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Deployment } from '@skerry/api'
-import { createCluster, resources, type Cluster as Api } from '@skerry/client'
+import { createCluster, resources, type ClusterClient } from '@skerry/client'
 import { appliesWorksAnnotation, clusterResource } from '@skerry/fleet-kinds'
 import { propagationPolicyResource, resourceBindingResource } from '@skerry/karmada-kinds'
 import {
@@ -30,7 +30,7 @@ const deployment: Deployment = {
 }
 
 /** Resolves as soon as the Deployment is there, or is not. */
-async function untilWeb(api: Api, isThere: boolean): Promise<void> {
+async function untilWeb(api: ClusterClient, isThere: boolean): Promise<void> {
   const deployments = api.resource(resources.deployments)
   const request = { namespace: 'default', fieldSelector: 'metadata.name=web' }
   const { items, metadata } = await deployments.list(request, signal)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isStatusError } from '@skerry/api'
-import { createCluster, resources, type Cluster as Api } from '@skerry/client'
+import { createCluster, resources, type ClusterClient } from '@skerry/client'
 import { clusterResource, executionNamespace } from '@skerry/fleet-kinds'
 import { workResource } from '@skerry/karmada-kinds'
 import { untilObject } from '@skerry/testing'
@@ -104,7 +104,7 @@ test('no agent speaks for a cluster in push mode, nor reads or gives its credent
   // The second name is that of another agent's second secret, and of a cluster in push mode.
   using other = await agentOf(fleet, 'farm')
   await secrets.create(secretOf('farm-impersonator', { token: 'none' }), signal)
-  const asked: [Api, string][] = [
+  const asked: [ClusterClient, string][] = [
     [agent.cluster, 'shop'],
     [other.cluster, 'farm-impersonator'],
   ]

@@ -1,7 +1,7 @@
 /** Objects at an unreachable cluster in push mode move, and are cleaned up when it answers again. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { resources, type Cluster as Api } from '@skerry/client'
+import { resources, type ClusterClient } from '@skerry/client'
 import { clusterResource, executionNamespace } from '@skerry/fleet-kinds'
 import {
   clusterTaintPolicyResource,
@@ -19,7 +19,7 @@ const binding = { ...made, name: 'till-configmap' }
 const notReady = 'cluster.karmada.io/not-ready'
 
 /** Places at one of the two, and at the other while that one is tainted. */
-async function placeAtOne(admin: Api): Promise<void> {
+async function placeAtOne(admin: ClusterClient): Promise<void> {
   const conditions = (statusValues: ('True' | 'False')[]) => [
     { conditionType: 'Ready', operator: 'In' as const, statusValues },
   ]
@@ -55,7 +55,7 @@ async function placeAtOne(admin: Api): Promise<void> {
 }
 
 /** Waits until its only valid copy is applied there. */
-async function untilAt(admin: Api, name: string): Promise<void> {
+async function untilAt(admin: ClusterClient, name: string): Promise<void> {
   await untilObject(
     admin,
     { resource: resourceBindingResource, key: binding },

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
-import { readBody, resources, type Cluster as Api } from '@skerry/client'
+import { readBody, resources, type ClusterClient } from '@skerry/client'
 import { clusterResource, type ClusterSpec } from '@skerry/fleet-kinds'
 import { untilObject } from '@skerry/testing'
 import { startTestEdge, startTestHub } from '../../testing/scenes/test-fleet.ts'
@@ -71,7 +71,7 @@ test('a joined cluster is told of, fed and reached without an agent, until it is
 })
 
 /** Reaches it in both ways, as the requesting user. */
-async function reach(admin: Api): Promise<void> {
+async function reach(admin: ClusterClient): Promise<void> {
   const proxy = '/apis/cluster.karmada.io/v1alpha1/clusters/shop/proxy'
   const whoami = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
   for (const base of ['/clusters/shop', proxy]) {

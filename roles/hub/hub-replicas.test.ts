@@ -15,7 +15,7 @@ import {
   createHttpsTransport,
   fixedCredentials,
   resources,
-  type Cluster,
+  type ClusterClient,
 } from '@skerry/client'
 import { clusterResource } from '@skerry/fleet-kinds'
 import { clusterStatesPath, tunnelPrefix, type ClusterStates } from '@skerry/gateway'
@@ -381,14 +381,14 @@ test(
 )
 
 /** Watches at `then`; with `firstBreaks`, first at `first`, and then from the last seen version. */
-async function watchMaps(first: Cluster, then: Cluster, { firstBreaks = false } = {}) {
+async function watchMaps(first: ClusterClient, then: ClusterClient, { firstBreaks = false } = {}) {
   const begun = Promise.withResolvers<void>()
   const { metadata } = await then
     .resource(resources.configMaps)
     .list({ namespace: 'default' }, soon())
   let { resourceVersion = '' } = metadata
   const seen: string[] = []
-  const watch = async (cluster: Cluster): Promise<void> => {
+  const watch = async (cluster: ClusterClient): Promise<void> => {
     const request = { namespace: 'default', resourceVersion }
     for await (const event of cluster.resource(resources.configMaps).watch(request, soon())) {
       if (event.type === 'BOOKMARK') continue

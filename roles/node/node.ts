@@ -3,7 +3,7 @@ import { uptime } from 'node:os'
 import { join } from 'node:path'
 import { runAll, type Task } from '@skerry/base'
 import type { CertificateAndKey, NodeIdentity } from '@skerry/bootstrap'
-import { createCluster, createHttpsTransport, type Cluster } from '@skerry/client'
+import { createCluster, createHttpsTransport, type ClusterClient } from '@skerry/client'
 import {
   createCallerCheck,
   dialContainerd,
@@ -132,7 +132,7 @@ export async function runNode(options: NodeOptions, context: RoleContext): Promi
 interface NodeParts {
   options: NodeOptions
   nodeIp: string
-  cluster: Cluster
+  cluster: ClusterClient
   runtime: ContainerRuntime
   identity: NodeIdentity
 }
@@ -160,7 +160,7 @@ async function prepareRuntime(
   await importPreloaded(options.preloadDir, target, context)
 }
 
-function clusterOf(identity: NodeIdentity, { clock, log }: RoleContext): Cluster {
+function clusterOf(identity: NodeIdentity, { clock, log }: RoleContext): ClusterClient {
   const transport = createHttpsTransport(identity.transport, { clock })
   return createCluster(transport, { clock, log, userAgent: `skerry-node/${version}` })
 }
@@ -261,7 +261,7 @@ async function serviceNetwork(
 
 function networkPolicies(
   { nodeName, dataDir }: NodeOptions,
-  deps: RoleContext & { cluster: Cluster },
+  deps: RoleContext & { cluster: ClusterClient },
 ): NetworkPolicies {
   const snapshot = policySnapshot(join(dataDir, 'network-policies.json'))
   return createNetworkPolicies(nodeName, { ...deps, nft: createNft(), snapshot })

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { messageOf } from '@skerry/base'
 import type { Node } from '@skerry/api'
-import { resources, type Cluster } from '@skerry/client'
+import { resources, type ClusterClient } from '@skerry/client'
 import { clusterResource, conditionTypes } from '@skerry/fleet-kinds'
 import { openAdminCluster } from '../admin/admin-cluster.ts'
 import { clockFaultOf, findRoleDirectories, isOff } from '../admin/certificate-list.ts'
@@ -90,7 +90,7 @@ async function roleLine(
   role: string,
   directory: string,
   name = role,
-): Promise<{ line: StatusLine; cluster: Cluster | undefined }> {
+): Promise<{ line: StatusLine; cluster: ClusterClient | undefined }> {
   const kubeconfig = join(directory, 'admin.kubeconfig')
   const base = { part: role, name, version: '', seenAtMs: null }
   if (!(await isReadable(kubeconfig))) {
@@ -135,7 +135,7 @@ function nodeLine(node: Node): StatusLine {
 }
 
 /** Lists clusters as the hub sees them: through their tunnels, whose state it knows at once. */
-async function listClusters(hub: Cluster): Promise<StatusLine[]> {
+async function listClusters(hub: ClusterClient): Promise<StatusLine[]> {
   const clusters = await hub
     .resource(clusterResource)
     .list({}, AbortSignal.timeout(askMsMax))

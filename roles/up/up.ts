@@ -12,7 +12,7 @@ import {
   type LogLevel,
 } from '@skerry/base'
 import { readFileIfPresent } from '@skerry/bootstrap'
-import { resources, type Cluster } from '@skerry/client'
+import { resources, type ClusterClient } from '@skerry/client'
 import { openAdminCluster } from '../admin/admin-cluster.ts'
 import { createClusterToken } from '../admin/hub-join-token.ts'
 import { createJoinToken } from '../admin/join-token.ts'
@@ -219,7 +219,7 @@ function flagsOf(values: Readonly<Record<string, string>>): string[] {
 /** Returns the arguments with a registration token for the site's agent, unless it has registered before. */
 async function agentArguments(
   { options, installation }: UpScope,
-  hub: { cluster: Cluster; caPem: string },
+  hub: { cluster: ClusterClient; caPem: string },
   signal: AbortSignal,
 ): Promise<string[]> {
   const hubUrl = `https://127.0.0.1:${options.hubPort}`
@@ -239,7 +239,7 @@ async function agentArguments(
 
 async function nodeArguments(
   { options, installation }: UpScope,
-  site: { cluster: Cluster; caPem: string },
+  site: { cluster: ClusterClient; caPem: string },
   signal: AbortSignal,
 ): Promise<string[]> {
   const server = `https://127.0.0.1:${options.sitePort}`
@@ -305,7 +305,7 @@ interface Waiting {
 
 /** Waits for a report made since the start: an older one is not about the node as it is now. */
 async function untilNodeReady(
-  cluster: Cluster,
+  cluster: ClusterClient,
   { name, tell, sinceMs }: Waiting & { sinceMs: number },
   signal: AbortSignal,
 ): Promise<void> {
@@ -333,7 +333,7 @@ async function untilNodeReady(
 
 /** The hub knows the cluster and its tunnel answers. */
 async function untilConnected(
-  hub: Cluster,
+  hub: ClusterClient,
   { name, tell }: Waiting,
   signal: AbortSignal,
 ): Promise<void> {

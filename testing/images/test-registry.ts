@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { digestOf, imageDocuments, manifestMediaType, type ImageOptions } from './oci-image.ts'
+import type { ImageOptions } from '@skerry/kubelet'
 
 export interface TestRegistryOptions {
   image: Omit<ImageOptions, 'reference'>
@@ -24,7 +24,7 @@ export interface TestRegistry extends AsyncDisposable {
  * every repository and tag; anonymous clients get nothing.
  */
 export async function startTestRegistry(options: TestRegistryOptions): Promise<TestRegistry> {
-  const contents = new Contents(options.image)
+  const contents = await contentsOf(options.image)
   const gate = new Gate(options)
   const server = createServer((request, response) => answer({ contents, gate, request, response }))
   server.listen(0, '127.0.0.1')
@@ -64,7 +64,7 @@ function answer({ contents, gate, request, response }: Exchange): void {
   response.writeHead(200, {
     'Content-Type': found.mediaType,
     'Content-Length': found.bytes.length,
-    'Docker-Content-Digest': digestOf(found.bytes),
+    'Docker-Content-Digest': found.digest,
   })
   response.end(request.method === 'HEAD' ? undefined : found.bytes)
 }
@@ -72,26 +72,37 @@ function answer({ contents, gate, request, response }: Exchange): void {
 interface Content {
   mediaType: string
   bytes: Uint8Array
+  digest: string
+}
+
+async function contentsOf(image: TestRegistryOptions['image']): Promise<Contents> {
+  const { contentDigest, imageDocuments, imageManifestType } = await import('@skerry/kubelet')
+  const content = (mediaType: string, bytes: Uint8Array): Content => {
+    return { mediaType, bytes, digest: contentDigest(bytes) }
+  }
+  const { config, manifest } = imageDocuments(image)
+  const blobs = [config, ...image.layers.map((layer) => layer.tarGz)]
+  return new Contents(
+    content(imageManifestType, manifest),
+    blobs.map((bytes) => content('application/octet-stream', bytes)),
+  )
 }
 
 /** The contents that can be fetched, by path below a repository. */
 class Contents {
   readonly #manifest: Content
-  readonly #byDigest = new Map<string, Content>()
+  readonly #byDigest: ReadonlyMap<string, Content>
 
-  constructor(image: TestRegistryOptions['image']) {
-    const { config, manifest } = imageDocuments(image)
-    this.#manifest = { mediaType: manifestMediaType, bytes: manifest }
-    for (const bytes of [config, ...image.layers.map((layer) => layer.tarGz)]) {
-      this.#byDigest.set(digestOf(bytes), { mediaType: 'application/octet-stream', bytes })
-    }
+  constructor(manifest: Content, blobs: readonly Content[]) {
+    this.#manifest = manifest
+    this.#byDigest = new Map(blobs.map((blob) => [blob.digest, blob]))
   }
 
   find(pathname: string): Content | undefined {
     const [, kind, name = ''] = /^\/v2\/.+\/(manifests|blobs)\/([^/]+)$/.exec(pathname) ?? []
     if (kind === 'blobs') return this.#byDigest.get(name)
     if (kind !== 'manifests') return undefined
-    const isOther = name.includes(':') && name !== digestOf(this.#manifest.bytes)
+    const isOther = name.includes(':') && name !== this.#manifest.digest
     return isOther ? undefined : this.#manifest
   }
 }

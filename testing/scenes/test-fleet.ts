@@ -24,7 +24,7 @@ import {
   createCluster,
   createHttpsTransport,
   fixedCredentials,
-  type Cluster,
+  type ClusterClient,
   type HttpsTransport,
   type HttpsTransportConfig,
 } from '@skerry/client'
@@ -53,7 +53,7 @@ export interface TestHub extends AsyncDisposable {
   readonly caPem: string
   readonly context: RoleContext
   /** The hub's API as its administrator, in-process. */
-  readonly admin: Cluster
+  readonly admin: ClusterClient
   /** Returns the hub over the socket, as this user by client certificate. */
   as(subject: Subject, path?: string): Promise<HttpsTransport>
   credentialsOf(subject: Subject): Promise<{ certificate: string; key: string }>

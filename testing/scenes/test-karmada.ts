@@ -8,7 +8,7 @@ import {
 } from '@skerry/api'
 import { builtinKinds } from '@skerry/kinds'
 import { linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
-import { createCluster, keyOfObject, parseKey, resources, type Cluster } from '@skerry/client'
+import { createCluster, keyOfObject, parseKey, resources, type ClusterClient } from '@skerry/client'
 import { watch, type ControllerDefinition } from '@skerry/controller-runtime'
 import { csrSigningController, runControllers } from '@skerry/controllers'
 import { clusterKind } from '@skerry/fleet-kinds'
@@ -20,7 +20,7 @@ export interface TestKarmada extends AsyncDisposable {
   readonly url: string
   readonly caPem: string
   /** Karmada's API as its administrator, in-process. */
-  readonly admin: Cluster
+  readonly admin: ClusterClient
   /** Creates a token as `karmadactl token create` does; the id has six characters. */
   createToken(id: string): Promise<string>
   deleteToken(id: string): Promise<void>

@@ -1,6 +1,6 @@
 /** Clusters in push mode for tests, registered as `karmadactl join` does it. */
 import type { Secret } from '@skerry/api'
-import { createCluster, readBody, resources, type Cluster as Api } from '@skerry/client'
+import { createCluster, readBody, resources, type ClusterClient } from '@skerry/client'
 import { clusterResource, type Cluster, type ClusterSpec } from '@skerry/fleet-kinds'
 import { propagationPolicyResource, resourceBindingResource } from '@skerry/karmada-kinds'
 import type { TestApiServer } from '../test-api-server.ts'
@@ -11,11 +11,11 @@ const signal = AbortSignal.timeout(120_000)
 export const space = { namespace: 'karmada-cluster' }
 export const rbac = 'rbac.authorization.k8s.io'
 
-export function clientOf(member: TestApiServer, { context }: TestHub): Api {
+export function clientOf(member: TestApiServer, { context }: TestHub): ClusterClient {
   return createCluster(member.transport, { ...context, userAgent: 'test' })
 }
 
-async function accountToken(edge: Api, name: string): Promise<string> {
+async function accountToken(edge: ClusterClient, name: string): Promise<string> {
   const metadata = { ...space, name }
   const accounts = edge.resource(resources.serviceAccounts)
   await accounts.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata }, signal)
@@ -29,7 +29,7 @@ async function accountToken(edge: Api, name: string): Promise<string> {
  * Creates the accounts that join makes at the cluster: one that may do everything, and one without rights
  * yet.
  */
-async function memberTokens(edge: Api) {
+async function memberTokens(edge: ClusterClient) {
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: space.namespace } }
   await edge.resource(resources.namespaces).create(namespace, signal)
   const apiVersion = `${rbac}/v1`
@@ -67,7 +67,7 @@ export function secretOf(name: string, stringData: Record<string, string>): Secr
 export async function joinCluster(
   fleet: TestHub,
   member: TestApiServer,
-  edge: Api,
+  edge: ClusterClient,
   { name = 'shop', ...more }: Partial<ClusterSpec> & { name?: string } = {},
 ): Promise<void> {
   const { token, impersonatorToken } = await memberTokens(edge)
@@ -94,7 +94,7 @@ export function readyOf(cluster: Cluster | undefined) {
 }
 
 export async function ask(
-  api: Api,
+  api: ClusterClient,
   path: string,
   as?: string,
 ): Promise<{ status: number; text: string }> {
@@ -105,7 +105,7 @@ export async function ask(
 
 /** A ConfigMap, by a policy, until the hub knows that it is there. */
 export async function placeAtShop(
-  admin: Api,
+  admin: ClusterClient,
   made: { namespace: string; name: string },
 ): Promise<void> {
   const manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata: made, data: { till: '7' } }
@@ -133,7 +133,7 @@ export async function placeAtShop(
 }
 
 /** Waits for the right to impersonate users, which follows a moment after the cluster is ready. */
-export async function untilReachable(edge: Api): Promise<void> {
+export async function untilReachable(edge: ClusterClient): Promise<void> {
   const name = 'skerry-hub-impersonator'
   await untilObject(
     edge,

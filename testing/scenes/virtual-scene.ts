@@ -5,7 +5,7 @@ import { linkedSignal } from '@skerry/base'
 import {
   createCluster,
   resources,
-  type Cluster as Api,
+  type ClusterClient,
   type HttpsTransportConfig,
 } from '@skerry/client'
 import { runControllers } from '@skerry/controllers'
@@ -22,8 +22,8 @@ import { untilObject } from '../until-object.ts'
 
 export interface VirtualScene extends AsyncDisposable {
   readonly fleet: TestHub
-  readonly hub: Api
-  readonly edge: Api
+  readonly hub: ClusterClient
+  readonly edge: ClusterClient
   /** The edge's API, as its agent reaches it. */
   readonly api: HttpsTransportConfig
   /** The edge server's objects, bypassing authorization and admission. */
@@ -77,7 +77,11 @@ export async function startVirtualScene(
 /** The controllers of the edge that fill and empty namespaces. */
 const edgeControllers = ['namespace-controller', 'serviceaccount-controller']
 
-function runNamespaces(cluster: Api, { context }: TestHub, signal: AbortSignal): AsyncDisposable {
+function runNamespaces(
+  cluster: ClusterClient,
+  { context }: TestHub,
+  signal: AbortSignal,
+): AsyncDisposable {
   const { clock, random, log } = context
   const deps = { cluster, clock, random, log }
   const stop = linkedSignal(signal)
@@ -97,7 +101,7 @@ const crdKey = { name: 'virtualclustersets.edge.skerry.io' }
 
 /** A ready node of four processors. */
 export async function addNode(
-  edge: Api,
+  edge: ClusterClient,
   name: string,
   labels: Record<string, string>,
   signal: AbortSignal,

@@ -13,9 +13,7 @@ import {
   CelTypeValue,
   CelUint,
   celTypes,
-  cidrLibrary,
   createEnvironment,
-  ipLibrary,
   isList,
   isMap,
   itemsOf,
@@ -32,6 +30,7 @@ import {
   type CelType,
   type CelValue,
 } from '@skerry/cel'
+import { cidrLibrary, ipLibrary } from '@skerry/kinds'
 
 interface ExprValue {
   int64Value?: string

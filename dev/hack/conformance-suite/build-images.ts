@@ -16,14 +16,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import {
-  layerOfDirectory,
-  layerOfFiles,
-  writeOciArchiveOfMany,
-  type ImageOptions,
-  type Layer,
-  type LayerFile,
-} from '@skerry/testing'
+import type { ImageLayer, ImageOptions, LayerFile } from '@skerry/kubelet'
+import { layerOfDirectory, layerOfFiles, writeOciArchiveOfMany } from '@skerry/testing'
 import { buildUpstream } from '../upstream/build-upstream.ts'
 import { buildSuite, imageSource, suiteCache, type SuiteProgram } from './build-suite.ts'
 import { imageRecipes, shellPackages, type ImageRecipe } from './images-table.ts'
@@ -62,7 +56,10 @@ async function allImages(): Promise<ImageOptions[]> {
   return images
 }
 
-async function ownLayer({ programs = {}, files = {} }: ImageRecipe): Promise<Layer | undefined> {
+async function ownLayer({
+  programs = {},
+  files = {},
+}: ImageRecipe): Promise<ImageLayer | undefined> {
   const contents: LayerFile[] = []
   for (const [path, { program, mode }] of Object.entries(programs)) {
     const content = await readFile(await built(program))
@@ -80,7 +77,7 @@ async function built(program: SuiteProgram | 'etcd'): Promise<string> {
 }
 
 /** Returns what upstream's images take from Alpine or Debian, from this machine's Debian packages. */
-async function shellLayer(): Promise<Layer> {
+async function shellLayer(): Promise<ImageLayer> {
   return layerFrom(async (scratch, tree) => {
     const packages = await withDependencies(shellPackages)
     await execute('apt-get', ['-qq', 'download', ...packages], { cwd: scratch })
@@ -103,7 +100,7 @@ async function shellLayer(): Promise<Layer> {
  * Its shell is bash: Debian's busybox drops environment variables whose names no shell could set,
  * which tests of such names look for.
  */
-async function busyboxLayer(): Promise<Layer> {
+async function busyboxLayer(): Promise<ImageLayer> {
   return layerFrom(async (scratch, tree) => {
     await execute('apt-get', ['-qq', 'download', 'busybox-static', 'bash-static'], { cwd: scratch })
     for (const file of await readdir(scratch)) {
@@ -115,7 +112,9 @@ async function busyboxLayer(): Promise<Layer> {
   })
 }
 
-async function layerFrom(fill: (scratch: string, tree: string) => Promise<void>): Promise<Layer> {
+async function layerFrom(
+  fill: (scratch: string, tree: string) => Promise<void>,
+): Promise<ImageLayer> {
   const scratch = await mkdtemp(join(tmpdir(), 'skerry-suite-images-'))
   try {
     const tree = join(scratch, 'tree')

@@ -1,4 +1,4 @@
-import type { ImageConfig } from '@skerry/testing'
+import type { ImageConfig } from '@skerry/kubelet'
 import type { SuiteProgram } from './build-suite.ts'
 
 /** An image that the suite's conformance tests use, and the replacement of upstream's build of it. */

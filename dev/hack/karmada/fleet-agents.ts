@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
-import { createCluster, type Cluster as Api } from '@skerry/client'
+import { createCluster, type ClusterClient } from '@skerry/client'
 import { EdgeObserver, runClusterReporter, runWorks } from '@skerry/cluster-agent'
 import type { TestApiServer } from '@skerry/testing'
 import { buildKarmada } from '../upstream/karmada-build.ts'
@@ -9,7 +9,7 @@ import { argumentsOf, programIn, runProgram } from '../upstream/run-program.ts'
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'story' }
 
 export interface ControlPlane {
-  readonly hub: Api
+  readonly hub: ClusterClient
   /** The kubeconfig of its administrator. */
   readonly kubeconfigPath: string
   /** The directory of logs. */
@@ -19,7 +19,7 @@ export interface ControlPlane {
 export interface StorySite {
   readonly name: string
   readonly server: TestApiServer
-  readonly local: Api
+  readonly local: ClusterClient
 }
 
 /** Starts what pulls a site's Works; it stops when it is disposed of. */

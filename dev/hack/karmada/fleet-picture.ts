@@ -1,5 +1,5 @@
 import { isJsonObject, type AnyObject, type KubeObject } from '@skerry/api'
-import { anyObjects, resources, type Cluster as Api, type TypedResource } from '@skerry/client'
+import { anyObjects, resources, type ClusterClient, type TypedResource } from '@skerry/client'
 import {
   clusterResourceBindingResource,
   resourceBindingResource,
@@ -36,7 +36,7 @@ export const templates = [resources.deployments, resources.configMaps, resources
 export interface Shelf {
   /** The name of the place in the picture. */
   readonly where: string
-  readonly api: Api
+  readonly api: ClusterClient
   readonly resource: TypedResource<AnyObject>
   /** The namespace; an empty string for all. */
   readonly namespace: string
@@ -44,7 +44,7 @@ export interface Shelf {
 
 export function shelf<T extends KubeObject>(
   where: string,
-  api: Api,
+  api: ClusterClient,
   resource: TypedResource<T>,
   namespace = '',
 ): Shelf {

@@ -1,5 +1,5 @@
 import type { AnyObject } from '@skerry/api'
-import { anyObjects, resources, type Cluster as Api } from '@skerry/client'
+import { anyObjects, resources, type ClusterClient } from '@skerry/client'
 import {
   clusterPropagationPolicyResource,
   overridePolicyResource,
@@ -9,8 +9,8 @@ import type { StoryStep } from './story-step.ts'
 
 /** A control plane and the sites that its agents serve. */
 export interface FleetWorld {
-  readonly hub: Api
-  readonly sites: Readonly<Record<string, Api>>
+  readonly hub: ClusterClient
+  readonly sites: Readonly<Record<string, ClusterClient>>
 }
 
 export const storyNamespace = 'shop'
@@ -272,16 +272,28 @@ const override: AnyObject = {
   },
 }
 
-async function changePolicy(hub: Api, spec: Record<string, unknown>, signal: AbortSignal) {
+async function changePolicy(
+  hub: ClusterClient,
+  spec: Record<string, unknown>,
+  signal: AbortSignal,
+) {
   await hub.resource(policies).patch({ ...web, type: 'merge', patch: { spec } }, signal)
 }
 
-async function merge(api: Api | undefined, patch: unknown, signal: AbortSignal): Promise<void> {
+async function merge(
+  api: ClusterClient | undefined,
+  patch: unknown,
+  signal: AbortSignal,
+): Promise<void> {
   await api?.resource(deployments).patch({ ...web, type: 'merge', patch }, signal)
 }
 
 /** Reports as the controllers of a site would: the pods of all replicas run. */
-async function reportReady(site: Api, replicas: number, signal: AbortSignal): Promise<void> {
+async function reportReady(
+  site: ClusterClient,
+  replicas: number,
+  signal: AbortSignal,
+): Promise<void> {
   const { metadata } = await site.resource(deployments).get(web, signal)
   const counts = { replicas, updatedReplicas: replicas, readyReplicas: replicas }
   const observed = { availableReplicas: replicas, observedGeneration: metadata.generation }

@@ -8,7 +8,7 @@ import {
   createHttpsTransport,
   loadKubeconfig,
   resources,
-  type Cluster as Api,
+  type ClusterClient,
   type TypedResource,
 } from '@skerry/client'
 import { clusterResource, type Cluster } from '@skerry/fleet-kinds'
@@ -73,7 +73,7 @@ const definitions: TypedResource<AnyObject> = {
  * Creates the definitions: Karmada's own of bindings, and one without validation of clusters, which Karmada
  * serves from another API server.
  */
-async function serveKinds(api: Api, signal: AbortSignal): Promise<void> {
+async function serveKinds(api: ClusterClient, signal: AbortSignal): Promise<void> {
   const bases = join(karmadaSource(), 'charts/karmada/_crds/bases/work')
   for (const kind of ['resourcebindings', 'clusterresourcebindings']) {
     const text = await readFile(join(bases, `work.karmada.io_${kind}.yaml`), 'utf8')
@@ -110,7 +110,7 @@ const clusterDefinition: AnyObject = {
   },
 }
 
-async function playWorld(api: Api, world: World, signal: AbortSignal): Promise<Outcomes> {
+async function playWorld(api: ClusterClient, world: World, signal: AbortSignal): Promise<Outcomes> {
   await ensureNamespaces(api, world, signal)
   for (const cluster of world.clusters) await addCluster(api, cluster, world.name, signal)
   await untilSeen(api, world, signal)
@@ -124,7 +124,11 @@ async function playWorld(api: Api, world: World, signal: AbortSignal): Promise<O
   }
 }
 
-async function ensureNamespaces(api: Api, { bindings }: World, signal: AbortSignal): Promise<void> {
+async function ensureNamespaces(
+  api: ClusterClient,
+  { bindings }: World,
+  signal: AbortSignal,
+): Promise<void> {
   for (const name of new Set(bindings.map(({ metadata }) => metadata.namespace ?? ''))) {
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
     await api
@@ -138,7 +142,7 @@ async function ensureNamespaces(api: Api, { bindings }: World, signal: AbortSign
 
 /** Adds the cluster, with its label last: a scheduler that knows the label knows the final cluster. */
 async function addCluster(
-  api: Api,
+  api: ClusterClient,
   { status, ...cluster }: Cluster,
   world: string,
   signal: AbortSignal,
@@ -158,7 +162,11 @@ async function addCluster(
 const lookout = { namespace: 'default', name: 'world-lookout' }
 const byPolicy = 'propagationpolicy.karmada.io/permanent-id'
 
-async function untilSeen(api: Api, { name, clusters }: World, signal: AbortSignal): Promise<void> {
+async function untilSeen(
+  api: ClusterClient,
+  { name, clusters }: World,
+  signal: AbortSignal,
+): Promise<void> {
   const bindings = api.resource(resourceBindingResource)
   const wanted = clusters.filter(({ metadata }) => metadata.deletionTimestamp === undefined).length
   const tolerations = [{ operator: 'Exists' }]
@@ -182,7 +190,7 @@ async function untilSeen(api: Api, { name, clusters }: World, signal: AbortSigna
 }
 
 async function holdBinding(
-  api: Api,
+  api: ClusterClient,
   { status, ...binding }: ResourceBinding,
   signal: AbortSignal,
 ): Promise<void> {
@@ -199,7 +207,7 @@ async function holdBinding(
 }
 
 async function releaseBinding(
-  api: Api,
+  api: ClusterClient,
   binding: ResourceBinding,
   signal: AbortSignal,
 ): Promise<void> {
@@ -210,7 +218,7 @@ async function releaseBinding(
 }
 
 async function untilAtRest(
-  api: Api,
+  api: ClusterClient,
   { bindings }: World,
   signal: AbortSignal,
 ): Promise<readonly ResourceBinding[]> {
@@ -244,7 +252,7 @@ function outcomeOf(binding: ResourceBinding): Outcome {
   return { clusters: targetsText(binding), reason, message, ...named(binding) }
 }
 
-async function clear(api: Api, world: World, signal: AbortSignal): Promise<void> {
+async function clear(api: ClusterClient, world: World, signal: AbortSignal): Promise<void> {
   const bindings = api.resource(resourceBindingResource)
   const { items } = await bindings.list({}, signal)
   for (const each of items) await bindings.delete(keyOf(each), signal)

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { systemClock } from '@skerry/base'
-import { resources, type Cluster as Api } from '@skerry/client'
+import { resources, type ClusterClient } from '@skerry/client'
 import { clusterResource } from '@skerry/fleet-kinds'
 import { startTestApiServer } from '@skerry/testing'
 import { writeAdminKubeconfig } from '../../../roles/control-plane/admin-kubeconfig.ts'
@@ -60,7 +60,7 @@ async function playWithSites(
 ): Promise<void> {
   await using stack = new AsyncDisposableStack()
   const { hub } = plane
-  const sites: Record<string, Api> = {}
+  const sites: Record<string, ClusterClient> = {}
   for (const name of storySites) {
     const site = storySite(name, stack.use(await startTestApiServer()))
     sites[name] = site.local
@@ -74,7 +74,7 @@ async function playWithSites(
   await play({ hub, sites })
 }
 
-async function untilReady(hub: Api, signal: AbortSignal): Promise<void> {
+async function untilReady(hub: ClusterClient, signal: AbortSignal): Promise<void> {
   for (;;) {
     const { items } = await hub.resource(clusterResource).list({}, signal)
     const ready = items.filter(({ status }) =>

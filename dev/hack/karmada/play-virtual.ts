@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createMetrics, linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
-import { createCluster, type Cluster as Api } from '@skerry/client'
+import { createCluster, type ClusterClient } from '@skerry/client'
 import { runControllers } from '@skerry/controllers'
 import { clusterResource } from '@skerry/fleet-kinds'
 import { allowVirtualClusters } from '@skerry/membership'
@@ -56,7 +56,7 @@ type Given = Pick<KarmadaAgentOptions, 'karmada' | 'enrolment' | 'directory'>
 async function withAgent(
   given: Given,
   signal: AbortSignal,
-  play: (edge: Api) => Promise<void>,
+  play: (edge: ClusterClient) => Promise<void>,
 ): Promise<void> {
   await using server = await startTestEdge({ hasVirtualClusters: true })
   await using _namespaces = startNamespaces(server, signal)

@@ -10,7 +10,7 @@ import {
   createHttpsTransport,
   loadKubeconfig,
   resources,
-  type Cluster as Api,
+  type ClusterClient,
   type ObjectKey,
   type TypedResource,
 } from '@skerry/client'
@@ -89,7 +89,7 @@ export async function playPullWorks(): Promise<void> {
   await play(hub, local, signal)
 }
 
-async function play(hub: Api, local: Api, signal: AbortSignal): Promise<void> {
+async function play(hub: ClusterClient, local: ClusterClient, signal: AbortSignal): Promise<void> {
   const say = (text: string): void => console.log(`ok: ${text}`)
   await hub.resource(policies).create(policy, signal)
   const deployments = local.resource(resources.deployments)
@@ -190,7 +190,7 @@ const deployment: AnyObject = {
   },
 }
 
-async function untilGone(local: Api, key: ObjectKey, signal: AbortSignal): Promise<void> {
+async function untilGone(local: ClusterClient, key: ObjectKey, signal: AbortSignal): Promise<void> {
   const list = () => local.resource(resources.deployments).list({}, signal)
   await untilFound(
     list,
@@ -199,7 +199,7 @@ async function untilGone(local: Api, key: ObjectKey, signal: AbortSignal): Promi
   )
 }
 
-async function untilNoWork(hub: Api, key: ObjectKey, signal: AbortSignal): Promise<void> {
+async function untilNoWork(hub: ClusterClient, key: ObjectKey, signal: AbortSignal): Promise<void> {
   const { namespace = '' } = key
   const list = () => hub.resource(workResource).list({ namespace }, signal)
   await untilFound(

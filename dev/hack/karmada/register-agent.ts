@@ -7,7 +7,7 @@ import {
   anyObjects,
   createCluster,
   resources,
-  type Cluster as Api,
+  type ClusterClient,
   type TypedResource,
 } from '@skerry/client'
 import { clusterResource } from '@skerry/fleet-kinds'
@@ -55,8 +55,8 @@ export async function playRegister(): Promise<void> {
 
 interface Stage {
   readonly options: KarmadaAgentOptions
-  readonly hub: Api
-  readonly local: Api
+  readonly hub: ClusterClient
+  readonly local: ClusterClient
 }
 
 async function play(stage: Stage, signal: AbortSignal): Promise<void> {
@@ -129,7 +129,7 @@ async function leaveIt({ options }: Stage, signal: AbortSignal): Promise<void> {
   assert.deepEqual(left, { rightsAreGone: true })
 }
 
-async function untilReady(hub: Api, signal: AbortSignal): Promise<void> {
+async function untilReady(hub: ClusterClient, signal: AbortSignal): Promise<void> {
   await untilFound(
     () => hub.resource(clusterResource).get({ name }, signal),
     ({ status }) =>

@@ -8,7 +8,7 @@ import {
   createHttpsTransport,
   loadKubeconfig,
   resources,
-  type Cluster as Api,
+  type ClusterClient,
   type HttpsTransportConfig,
   type ResourceRef,
 } from '@skerry/client'
@@ -60,7 +60,11 @@ export async function startStoryKarmada(): Promise<StoryKarmada> {
 }
 
 /** Waits until Karmada's garbage collector has deleted what a binding owned. */
-export async function untilNoRights(hub: Api, prefix: string, signal: AbortSignal): Promise<void> {
+export async function untilNoRights(
+  hub: ClusterClient,
+  prefix: string,
+  signal: AbortSignal,
+): Promise<void> {
   const rights: ResourceRef[] = [
     resources.clusterRoles,
     resources.clusterRoleBindings,

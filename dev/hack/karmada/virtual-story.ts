@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { isJsonObject, isStatusError, type AnyObject } from '@skerry/api'
-import { anyObjects, resources, type Cluster as Api } from '@skerry/client'
+import { anyObjects, resources, type ClusterClient } from '@skerry/client'
 import { clusterIdOf } from '@skerry/cluster-agent'
 import { clusterResource, executionNamespace, virtualClusterSetResource } from '@skerry/fleet-kinds'
 import {
@@ -17,8 +17,8 @@ import { untilFound } from './until-found.ts'
 
 /** A control plane, and the one edge cluster whose groups of nodes are clusters there. */
 export interface VirtualWorld {
-  readonly hub: Api
-  readonly edge: Api
+  readonly hub: ClusterClient
+  readonly edge: ClusterClient
 }
 
 export const parent = 'bank'
@@ -196,7 +196,7 @@ function withoutParent(picture: FleetPicture): FleetPicture {
 }
 
 async function moveNode(
-  edge: Api,
+  edge: ClusterClient,
   { name, branch }: { name: string; branch: string | null },
   signal: AbortSignal,
 ): Promise<void> {
@@ -204,7 +204,7 @@ async function moveNode(
   await edge.resource(resources.nodes).patch({ name, type: 'merge', patch }, signal)
 }
 
-async function untilGone(hub: Api, name: string, signal: AbortSignal): Promise<void> {
+async function untilGone(hub: ClusterClient, name: string, signal: AbortSignal): Promise<void> {
   await untilFound(
     () => hub.resource(clusterResource).list({}, signal),
     ({ items }) => items.every(({ metadata }) => metadata.name !== name),
@@ -214,7 +214,7 @@ async function untilGone(hub: Api, name: string, signal: AbortSignal): Promise<v
 
 /** Reports as the controllers of the edge would: the pods of all replicas run. */
 async function reportReady(
-  edge: Api,
+  edge: ClusterClient,
   { branch, replicas }: { branch: string; replicas: number },
   signal: AbortSignal,
 ): Promise<void> {

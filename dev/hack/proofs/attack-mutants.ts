@@ -96,7 +96,7 @@ export const mutants: readonly Mutant[] = [
     proof: 'an address leads to the machine, its link, groups or secrets however it is written',
     test: 'packages/base/outbound/special-address.test.ts',
     file: 'packages/base/outbound/special-address.ts',
-    find: `  [listOf([['64:ff9b::', 96]]), 6],
+    find: `  [listOf([['64:ff9b::', 96]]), 12],
 `,
     replace: '',
   },

@@ -240,17 +240,20 @@ export const mutants: readonly Mutant[] = [
     proof:
       'a body that breaks off ends its request at once, and leaves neither connection nor timer',
     test: 'packages/apiserver/subresources/backend/backend-request.test.ts',
-    file: 'packages/apiserver/subresources/backend/backend-request.ts',
-    find: 'unsent.catch(onError)',
-    replace: 'unsent.catch(() => undefined)',
+    file: 'packages/base/http/request-over.ts',
+    find: 'if (body) pipeline(body, outgoing).catch(fail)',
+    replace: `const send = async () => {
+      for await (const part of body ?? []) outgoing.write(part)
+    }
+    if (body) send().catch(() => undefined)`,
   },
   {
     proof:
       'a request that is given up as it begins ends at once, and leaves neither connection nor timer',
     test: 'packages/apiserver/subresources/backend/backend-request.test.ts',
-    file: 'packages/apiserver/subresources/backend/backend-request.ts',
-    find: 'if (signal.aborted) onAbort()',
-    replace: 'if (signal.aborted) void outgoing',
+    file: 'packages/base/http/request-over.ts',
+    find: 'if (signal.aborted) throw abortReason(signal)',
+    replace: '',
   },
   {
     proof: 'a body that breaks off ends its request at once, and its connection',
@@ -270,9 +273,9 @@ export const mutants: readonly Mutant[] = [
     proof: 'a script that is no Lua is read once, until many others have been',
     test: 'packages/interpreter/custom/lua-interpreter.test.ts',
     file: 'packages/interpreter/custom/lua-interpreter.ts',
-    find: 'const script = known ?? this.#readOnce(text)',
-    replace:
-      'const script = (known instanceof LuaError ? undefined : known) ?? this.#readOnce(text)',
+    find: 'const script = this.#read.get(text) ?? this.#readOnce(text)',
+    replace: `const known = this.#read.get(text)
+    const script = (known instanceof LuaError ? undefined : known) ?? this.#readOnce(text)`,
   },
   {
     proof: 'a containerd whose pid file is damaged is known again, and goes on',

@@ -345,8 +345,8 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'a mistake of the program is an error line with its place, and its key is tried again',
     test: 'packages/controller-runtime/controller.test.ts',
-    file: 'packages/controller-runtime/controller.ts',
+    file: 'packages/base/log-failure.ts',
     find: 'if (isBrokenInvariant(error)) {',
-    replace: 'if (isBrokenInvariant(key)) {',
+    replace: 'if (isBrokenInvariant(subject)) {',
   },
 ]

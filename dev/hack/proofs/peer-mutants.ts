@@ -158,11 +158,9 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'an odd answer of a pushed cluster ends one session only',
     test: 'roles/hub/hub-push-odd.test.ts',
-    file: 'packages/cluster-agent/forward/api-forwarder.ts',
-    find: `        reject(asError(error))
-`,
-    replace: `        throw error
-`,
+    file: 'packages/base/http/request-over.ts',
+    find: "outgoing.on('error', fail)",
+    replace: "outgoing.on('continue', fail)",
   },
   {
     proof: 'odd events of a pushed cluster end their watch only',
@@ -234,7 +232,7 @@ export const mutants: readonly Mutant[] = [
     proof: 'one address is the same however it is written',
     test: 'packages/base/outbound/special-address.test.ts',
     file: 'packages/base/outbound/special-address.ts',
-    find: `return [groupsOf(address).join(':'), ...embedded(address)]`,
+    find: `return [addressBytes(address).toString('hex'), ...embedded(address)]`,
     replace: `return [address, ...embedded(address)]`,
   },
   {

@@ -41,10 +41,9 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'a request that HTTP cannot say fails alone',
     test: 'packages/apiserver/subresources/backend/backend-request.test.ts',
-    file: 'packages/apiserver/subresources/backend/backend-request.ts',
-    find: `    socket.on('error', () => undefined).destroy()
-    throw backendError(error)`,
-    replace: `    throw backendError(error)`,
+    file: 'packages/base/http/request-over.ts',
+    find: "stream.on('error', () => undefined).destroy()",
+    replace: '',
   },
   {
     proof: 'a request that HTTP/2 cannot say fails alone',

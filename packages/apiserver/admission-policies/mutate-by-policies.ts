@@ -8,7 +8,7 @@ import { BudgetError, type ActivationInput } from '../admission-matching/activat
 import { AuthorizerSession } from '../admission-matching/authorizer-session.ts'
 import { collectParams, ConfigurationError, findParamKind } from './collect-params.ts'
 import { matchConditions } from '../admission-matching/match-conditions.ts'
-import { mutatingPluginName, type MutatingHook } from './mutating-policies.ts'
+import { mutatingPluginName, type MutatingHook } from './mutating-hook.ts'
 import { compileMutator, mutate, MutationError, type Mutator } from './mutator.ts'
 import { namespaceObject } from './validate-by-policies.ts'
 

@@ -2,11 +2,8 @@ import type { MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding } from '@s
 import type { AdmissionPlugin } from '../contract/admission.ts'
 import type { PluginDeps } from '../webhooks/plugin-deps.ts'
 import { isExempt, isReview } from '../admission-matching/request-match.ts'
-import { createPolicySource, type PolicyHook } from './policy-source.ts'
-
-export type MutatingHook = PolicyHook<MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding>
-
-export const mutatingPluginName = 'MutatingAdmissionPolicy'
+import { mutatingPluginName } from './mutating-hook.ts'
+import { createPolicySource } from './policy-source.ts'
 
 const group = 'admissionregistration.k8s.io'
 

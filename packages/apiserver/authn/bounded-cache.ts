@@ -1,4 +1,4 @@
-import type { Clock } from '@skerry/base'
+import { RecentMap, type Clock } from '@skerry/base'
 
 export interface BoundedCacheOptions {
   readonly entriesMax: number
@@ -9,10 +9,11 @@ export interface BoundedCacheOptions {
 export class BoundedCache<T> {
   readonly #options: BoundedCacheOptions
   readonly #clock: Clock
-  readonly #entries = new Map<string, { value: T; expiresAtMs: number }>()
+  readonly #entries: RecentMap<string, { value: T; expiresAtMs: number }>
 
   constructor(options: BoundedCacheOptions, clock: Clock) {
     this.#options = options
+    this.#entries = new RecentMap(options.entriesMax)
     this.#clock = clock
   }
 
@@ -25,11 +26,6 @@ export class BoundedCache<T> {
   }
 
   set(key: string, value: T): void {
-    this.#entries.delete(key)
-    const [oldest] = this.#entries.keys()
-    if (this.#entries.size >= this.#options.entriesMax && oldest !== undefined) {
-      this.#entries.delete(oldest)
-    }
     this.#entries.set(key, { value, expiresAtMs: this.#clock.monotonicMs() + this.#options.ttlMs })
   }
 }

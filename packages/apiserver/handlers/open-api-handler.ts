@@ -1,14 +1,16 @@
 import {
-  acceptsOpenApiV2Protobuf,
-  encodeOpenApiV2Document,
   describedLikeAll,
   loadDescriptions,
   openApiV2Document,
-  openApiV2ProtobufType,
   openApiV3Document,
   openApiV3Index,
   type OpenApiInput,
 } from '@skerry/discovery'
+import {
+  acceptsOpenApiV2Protobuf,
+  encodeOpenApiV2Document,
+  openApiV2ProtobufType,
+} from '../protobuf/open-api-v2-protobuf.ts'
 import type { Kind } from '@skerry/api'
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'

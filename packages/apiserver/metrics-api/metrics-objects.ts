@@ -1,4 +1,10 @@
-import { formatDurationMs, formatQuantity, quantityOf, type AnyObject } from '@skerry/api'
+import {
+  binaryExponents,
+  formatDurationMs,
+  formatQuantity,
+  quantityOf,
+  type AnyObject,
+} from '@skerry/api'
 import type { Table, TableRow } from '@skerry/kinds'
 import { apiTime } from '../contract/status-answers.ts'
 import type { Usage } from './usage-history.ts'
@@ -114,5 +120,5 @@ function totalOf(containers: readonly { usage: ResourceUsage }[]): ResourceUsage
 /** Parses a text that formatQuantity made from whole bytes. */
 function bytesOf(text: string): bigint {
   const [, digits = '0', suffix = ''] = /^(\d+)(Ki|Mi|Gi|Ti)?$/.exec(text) ?? []
-  return BigInt(digits) * 1024n ** BigInt(['', 'Ki', 'Mi', 'Gi', 'Ti'].indexOf(suffix))
+  return BigInt(digits) << BigInt(binaryExponents[suffix] ?? 0)
 }

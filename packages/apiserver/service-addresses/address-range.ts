@@ -1,5 +1,5 @@
+import { includesIp, ipText, networkOf, parseCidr, parseIp } from '@skerry/kinds'
 import type { Random } from '@skerry/base'
-import ipaddr from 'ipaddr.js'
 import { apiServerBounds } from '../limits-table.ts'
 
 export type IpFamily = 'IPv4' | 'IPv6'
@@ -17,29 +17,21 @@ const { randomTries, addressesMax } = apiServerBounds.addressRange
 
 /** Throws RangeError if the text is not a CIDR. */
 export function parseRange(cidr: string): AddressRange {
-  let network: [ipaddr.IPv4 | ipaddr.IPv6, number]
-  try {
-    network = ipaddr.parseCIDR(cidr)
-  } catch (error) {
-    throw new RangeError(`Cannot use service range: ${JSON.stringify(cidr)} is no CIDR`, {
-      cause: error,
-    })
-  }
-  const [address, prefixBits] = network
-  const bytes = address.toByteArray()
-  const size = Math.min(2 ** (bytes.length * 8 - prefixBits), addressesMax)
-  const family = address.kind() === 'ipv4' ? 'IPv4' : 'IPv6'
+  const range = parseCidr(cidr)
+  if (!range) throw new RangeError(`Cannot use service range: ${JSON.stringify(cidr)} is no CIDR`)
+  const network = networkOf(range)
+  const size = Math.min(2 ** (network.length * 8 - range.bits), addressesMax)
+  const family = network.length === 4 ? 'IPv4' : 'IPv6'
   // The first address names the network; the last is IPv4's broadcast.
   const last = size - (family === 'IPv4' ? 2 : 1)
   const staticCount = Math.min(Math.max(16, Math.floor(size / 16)), 256, Math.floor(last / 2))
-  const at = (offset: number): string => addressAt(bytes, prefixBits, offset)
+  const at = (offset: number): string => addressAt(network, offset)
   return {
     cidr,
     family,
     contains: (text) => {
-      if (!ipaddr.isValid(text)) return false
-      const other = ipaddr.parse(text)
-      return other.kind() === address.kind() && other.match(network)
+      const address = parseIp(text)
+      return address !== undefined && includesIp(range, address)
     },
     pick(isTaken, random) {
       for (let tries = 0; tries < randomTries; tries += 1) {
@@ -55,16 +47,13 @@ export function parseRange(cidr: string): AddressRange {
   }
 }
 
-function addressAt(network: readonly number[], prefixBits: number, offset: number): string {
-  const bytes = network.map((byte, index) => {
-    const keptBits = Math.max(0, Math.min(8, prefixBits - index * 8))
-    return byte & (0xff << (8 - keptBits)) & 0xff
-  })
+function addressAt(network: Uint8Array, offset: number): string {
+  const bytes = Uint8Array.from(network)
   let rest = offset
   for (let index = bytes.length - 1; index >= 0 && rest > 0; index -= 1) {
     const sum = (bytes[index] ?? 0) + (rest & 0xff)
     bytes[index] = sum & 0xff
     rest = (rest >>> 8) + (sum >>> 8)
   }
-  return ipaddr.fromByteArray(bytes).toString()
+  return ipText(bytes)
 }

@@ -1,6 +1,6 @@
 import { Client, credentials, Metadata } from '@grpc/grpc-js'
 import {
-  grpcDeadline,
+  unaryCall,
   type SpanAttribute,
   type SpanData,
   type SpanExporter,
@@ -26,35 +26,25 @@ const statusError = 2
 
 /** Exports OTLP over gRPC, unencrypted, as upstream's components do. */
 export function createOtlpExporter(endpoint: string, resource: OtlpResource): SpanExporter {
-  const { path, requestSerialize, responseDeserialize } = loadExportMethod()
+  const method = loadExportMethod()
   const client = new Client(targetOf(endpoint), credentials.createInsecure(), {
     'grpc.use_local_subchannel_pool': 1,
     'grpc.max_reconnect_backoff_ms': 10_000,
   })
   return {
-    export(spans, signal) {
-      const request = requestOf(spans, resource)
-      return new Promise((resolve, reject) => {
-        const onAnswer = (error: Error | null, answer?: OtlpAnswer): void => {
-          signal.removeEventListener('abort', onAbort)
-          const rejected = answer?.partialSuccess?.rejectedSpans ?? 0
-          if (error) return reject(error)
-          if (rejected > 0) return reject(new Error(refusalOf(rejected, answer)))
-          resolve()
-        }
-        const call = client.makeUnaryRequest(
-          path,
-          requestSerialize,
-          responseDeserialize,
-          request,
-          new Metadata({ waitForReady: true }),
-          { deadline: grpcDeadline(callMs) },
-          onAnswer,
-        )
-        const onAbort = (): void => call.cancel()
-        if (signal.aborted) return onAbort()
-        signal.addEventListener('abort', onAbort, { once: true })
-      })
+    async export(spans, signal) {
+      const answer = await unaryCall(
+        client,
+        {
+          method,
+          request: requestOf(spans, resource),
+          metadata: new Metadata({ waitForReady: true }),
+          timeoutMs: callMs,
+        },
+        signal,
+      )
+      const rejected = answer.partialSuccess?.rejectedSpans ?? 0
+      if (rejected > 0) throw new Error(refusalOf(rejected, answer))
     },
     [Symbol.dispose]: () => client.close(),
   }
@@ -65,8 +55,8 @@ function targetOf(endpoint: string): string {
   return endpoint.startsWith('unix://') ? `unix:${endpoint.slice('unix://'.length)}` : endpoint
 }
 
-function refusalOf(rejected: number, answer: OtlpAnswer | undefined): string {
-  return `Cannot export spans: ${rejected} were rejected: ${answer?.partialSuccess?.errorMessage ?? ''}`
+function refusalOf(rejected: number, { partialSuccess }: OtlpAnswer): string {
+  return `Cannot export spans: ${rejected} were rejected: ${partialSuccess?.errorMessage ?? ''}`
 }
 
 function requestOf(spans: readonly SpanData[], { attributes, scope }: OtlpResource): object {

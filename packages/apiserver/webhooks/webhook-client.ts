@@ -1,11 +1,12 @@
-import { Agent, request as httpsRequest } from 'node:https'
+import { Agent } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls'
 import {
   messageOf,
   abortReason,
-  askPeer,
+  AuthorityAgents,
   linkedSignal,
+  postJson,
   type Clock,
   type HeaderRecord,
   type Random,
@@ -62,15 +63,13 @@ export class WebhookSetupError extends Error {
  * configuration.
  */
 export function createWebhookClient(deps: WebhookClientDeps): WebhookClient {
-  // Agents in order of use, so that the first one is dropped.
-  const agents = new Map<string, Agent>()
-  const agentOf = (target: WebhookTarget, caBundle = ''): Agent => {
-    const key = JSON.stringify([target.isService, target.url.host, caBundle])
-    const agent = agents.get(key) ?? agentFor(target, trustOf(caBundle), deps)
-    agents.delete(key)
-    agents.set(key, agent)
-    if (agents.size > webhookLimits.clientsMax) dropFirst(agents)
-    return agent
+  const agents = new AuthorityAgents({
+    agentsMax: webhookLimits.clientsMax,
+    notPem: 'unable to load root certificates: unable to parse bytes as PEM block',
+  })
+  const agentOf = (target: WebhookTarget, caBundle: string | undefined): Agent => {
+    const place = `${target.isService ? 'service' : 'url'} ${target.url.host}`
+    return agents.of({ caBundle, place }, (trusted) => agentFor(target, trusted, deps))
   }
   return {
     async post({ address, body, timeoutMs, trace = {} }, signal) {
@@ -86,14 +85,6 @@ export function createWebhookClient(deps: WebhookClientDeps): WebhookClient {
   }
 }
 
-function dropFirst(agents: Map<string, Agent>): void {
-  for (const [key, agent] of agents) {
-    agent.destroy()
-    agents.delete(key)
-    return
-  }
-}
-
 function setUp<T>(make: () => T): T {
   try {
     return make()
@@ -103,14 +94,7 @@ function setUp<T>(make: () => T): T {
   }
 }
 
-function trustOf(caBundle = ''): string | undefined {
-  const pem = Buffer.from(caBundle, 'base64').toString().trim()
-  if (pem === '') return undefined
-  if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem
-  throw new Error('unable to load root certificates: unable to parse bytes as PEM block')
-}
-
-function agentFor(target: WebhookTarget, ca: string | undefined, deps: WebhookClientDeps): Agent {
+function agentFor(target: WebhookTarget, ca: { ca?: string }, deps: WebhookClientDeps): Agent {
   const agent = new Agent({
     keepAlive: true,
     maxFreeSockets: webhookLimits.idleConnectionsMax,
@@ -119,7 +103,7 @@ function agentFor(target: WebhookTarget, ca: string | undefined, deps: WebhookCl
   let trusted: SecureContext | undefined
   const secureContext = (): SecureContext => {
     const { certificatePem: cert, privateKeyPem: key } = deps.identity?.() ?? {}
-    const options = { allowPartialTrustChain: true, ...(ca === undefined ? {} : { ca }) }
+    const options = { allowPartialTrustChain: true, ...ca }
     if (cert === undefined || key === undefined) return (trusted ??= createSecureContext(options))
     return createSecureContext({ ...options, cert, key })
   }
@@ -206,28 +190,26 @@ function retryMsOf({ status, retryAfter }: Answer): number | undefined {
 async function attempt(sent: Sent, signal: AbortSignal): Promise<Answer> {
   const { target, agent, query, body, trace } = sent
   const { url, serverName } = target
-  const options = {
-    agent,
-    host: serverName,
-    port: url.port === '' ? 443 : url.port,
-    path: `${url.pathname}${query}`,
-    method: 'POST',
-    headers: {
-      host: hostText(target),
-      'user-agent': 'kube-apiserver-admission',
-      accept: 'application/json, */*',
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(body),
-      ...trace,
+  const { status, headers, bytes } = await postJson(
+    {
+      peer: `webhook ${serverName}`,
+      to: {
+        agent,
+        host: serverName,
+        port: url.port === '' ? 443 : url.port,
+        path: `${url.pathname}${query}`,
+      },
+      headers: {
+        host: hostText(target),
+        'user-agent': 'kube-apiserver-admission',
+        accept: 'application/json, */*',
+        ...trace,
+      },
+      body,
+      bytesMax: webhookLimits.answerBytesMax,
     },
     signal,
-  }
-  const { status, headers, bytes } = await askPeer({
-    peer: `webhook ${serverName}`,
-    request: () => httpsRequest(options),
-    body,
-    bytesMax: webhookLimits.answerBytesMax,
-  })
+  )
   const contentType = textOf(headers['content-type'])
   const retryAfter = textOf(headers['retry-after'])
   return { status, contentType, retryAfter, bytes }

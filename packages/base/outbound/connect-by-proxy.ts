@@ -1,4 +1,4 @@
-import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { abortReason, linkedSignal } from '../abort.ts'
 import type { Clock } from '../clock.ts'
@@ -9,6 +9,8 @@ import {
   type Connect,
   type Destination,
 } from './connect.ts'
+import { messageOf } from '../message-of.ts'
+import { requestOver } from '../http/request-over.ts'
 import { secureConnection } from './secure-connection.ts'
 
 export interface HttpProxy {
@@ -88,7 +90,7 @@ interface Asking {
 
 type Refused = Pick<Asking, 'own' | 'to' | 'login'>
 
-function askToConnect(
+async function askToConnect(
   { way, own, to, login, headers: given = {} }: Asking,
   signal: AbortSignal,
 ): Promise<Duplex> {
@@ -96,27 +98,14 @@ function askToConnect(
   const further = Object.entries(given).map(([name, values]) => [name, [...values]] as const)
   const headers: OutgoingHttpHeaders = { ...Object.fromEntries(further), host: path }
   if (login) headers['proxy-authorization'] = basic(login)
-  const request = httpRequest({ method: 'CONNECT', path, headers, createConnection: () => way })
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
-      request.destroy()
-      reject(abortReason(signal))
-    }
-    signal.addEventListener('abort', onAbort, { once: true })
-    request.once('close', () => signal.removeEventListener('abort', onAbort))
-    request.on('error', (cause) => {
-      reject(new ConnectError(`${failure(own)}: ${cause.message}`, { cause }))
-    })
-    // This event follows any answer to CONNECT; 'response' is never emitted for CONNECT.
-    request.once('connect', (answer: IncomingMessage, _socket, head: Buffer) => {
-      signal.removeEventListener('abort', onAbort)
-      const status = answer.statusCode ?? 0
-      if (status < 200 || status >= 300) return reject(refusal(answer, { own, to, login }))
-      if (head.length > 0) way.unshift(head)
-      resolve(way)
-    })
-    request.end()
+  const asked = { method: 'CONNECT', path, headers, isConnect: true }
+  const { response } = await requestOver(way, asked, signal).catch((cause: unknown) => {
+    if (signal.aborted) throw abortReason(signal)
+    throw new ConnectError(`${failure(own)}: ${messageOf(cause)}`, { cause })
   })
+  const status = response.statusCode ?? 0
+  if (status < 200 || status >= 300) throw refusal(response, { own, to, login })
+  return way
 }
 
 function basic({ user, password }: ProxyLogin): string {

@@ -1,4 +1,5 @@
 import { BlockList, isIP, isIPv4 } from 'node:net'
+import { addressBytes } from './address-bytes.ts'
 
 /**
  * Classifies an address that an object names: `local` is the machine itself, its link or a group;
@@ -61,7 +62,7 @@ function formsOf(address: string): string[] {
   if (isIPv4(address)) return [address]
   // A zone names a link of this machine.
   if (isIP(address) === 0 || address.includes('%')) return []
-  return [groupsOf(address).join(':'), ...embedded(address)]
+  return [addressBytes(address).toString('hex'), ...embedded(address)]
 }
 
 function kindOf(address: string): AddressKind {
@@ -71,37 +72,26 @@ function kindOf(address: string): AddressKind {
   return reserved.check(address, family) ? 'reserved' : 'ordinary'
 }
 
-/** The position of the IPv4 address in an IPv6 address: the first of its two groups of 16 bits. */
-const translated: readonly (readonly [range: BlockList, group: number])[] = [
+/** The position of the IPv4 address in an IPv6 address: its first byte. */
+const translated: readonly (readonly [range: BlockList, byte: number])[] = [
   // IPv4-compatible and IPv4-mapped (RFC 4291, section 2.5.5), IPv4-translated (RFC 2765).
-  [listOf([['::', 80]]), 6],
-  [listOf([['::ffff:0:0:0', 96]]), 6],
+  [listOf([['::', 80]]), 12],
+  [listOf([['::ffff:0:0:0', 96]]), 12],
   // NAT64 (RFC 6052 and 8215), 6to4 (RFC 3056).
-  [listOf([['64:ff9b::', 96]]), 6],
-  [listOf([['64:ff9b:1::', 48]]), 6],
-  [listOf([['2002::', 16]]), 1],
+  [listOf([['64:ff9b::', 96]]), 12],
+  [listOf([['64:ff9b:1::', 48]]), 12],
+  [listOf([['2002::', 16]]), 2],
 ]
 
 function embedded(address: string): string[] {
   if (isIPv4(address)) return []
   return translated
     .filter(([range]) => range.check(address, 'ipv6'))
-    .map(([, at]) => {
-      const [high = 0, low = 0] = groupsOf(address).slice(at, at + 2)
-      return [high >> 8, high & 255, low >> 8, low & 255].join('.')
-    })
-}
-
-/** Returns the eight groups of an IPv6 address. */
-function groupsOf(address: string): number[] {
-  // The URL parser writes an IPv4 address at the end as groups, too.
-  const { hostname } = new URL(`http://[${address}]/`)
-  const [left = '', right] = hostname.slice(1, -1).split('::')
-  const numbers = (text: string): number[] =>
-    text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16))
-  const [before, after] = [numbers(left), numbers(right ?? '')]
-  const zeros = right === undefined ? 0 : 8 - before.length - after.length
-  return [...before, ...Array.from({ length: zeros }, () => 0), ...after]
+    .map(([, at]) =>
+      addressBytes(address)
+        .subarray(at, at + 4)
+        .join('.'),
+    )
 }
 
 function listOf(networks: readonly (readonly [base: string, bits: number])[]): BlockList {

@@ -1,5 +1,5 @@
 import type { Clock, Logger, Random, Wrapper } from '@skerry/base'
-import type { Cluster } from '@skerry/client'
+import type { ClusterClient } from '@skerry/client'
 import type { TunnelHandler } from '@skerry/tunnel'
 import type { AllowedService } from '@skerry/fleet-kinds'
 import { withServices, type MemberNamespaceOf } from './service-dialer.ts'
@@ -7,7 +7,7 @@ import { createServiceFinder } from './service-finder.ts'
 
 export interface AllowedServicesDeps {
   /** The cluster, with the agent's own rights. */
-  readonly local: Cluster
+  readonly local: ClusterClient
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger

@@ -1,15 +1,13 @@
-import type * as http from 'node:http'
 import { connect as connectTcp, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { connect as connectTls, createSecureContext, type ConnectionOptions } from 'node:tls'
 import { abortReason, type Clock } from '@skerry/base'
 import {
-  connectingAgent,
   openByWay,
   tlsOptions,
   type ClientCredentials,
-  type ConnectingAgentOptions,
   type HttpsTransportConfig,
+  type ServerWay,
 } from '@skerry/client'
 import { clusterAgentBounds } from '../limits-table.ts'
 
@@ -55,9 +53,19 @@ export function openKept(
 }
 
 /** Opens a separate connection for one session, in which each side may end its half first. */
-export function openOwn({ base, api }: ApiServerPlace, credentials: ClientCredentials): Socket {
+export function openOwn(
+  place: ApiServerPlace,
+  credentials: ClientCredentials,
+  signal: AbortSignal,
+): Promise<Duplex> {
+  const either = AbortSignal.any([signal, place.signal])
+  const way = wayOf(place, credentials)
+  return way ? openByWay(way, either) : connected(ownSocket(place, credentials), place, either)
+}
+
+function ownSocket({ base, api }: ApiServerPlace, credentials: ClientCredentials): Socket {
   const { host, port, isPlain } = addressOf(base)
-  const tcp = connectTcp({ host, port, allowHalfOpen: true, noDelay: true, keepAlive: true })
+  const tcp = connectTcp({ host, port, allowHalfOpen: true })
   if (isPlain) return tcp
   const secured = connectTls({
     socket: tcp,
@@ -71,19 +79,10 @@ export function openOwn({ base, api }: ApiServerPlace, credentials: ClientCreden
   return secured
 }
 
-/** Returns an agent that connects in the caller's way for one session; undefined if the caller has none. */
-export function agentByWay(
-  place: ApiServerPlace,
-  credentials: ClientCredentials,
-): http.Agent | undefined {
-  const way = wayOf(place, credentials)
-  return way && connectingAgent({ ...way, sockets: { keepAlive: false } }, place.signal)
-}
-
 function wayOf(
   { api, base, clock }: ApiServerPlace,
   { certificate: cert, key }: ClientCredentials,
-): Omit<ConnectingAgentOptions, 'sockets'> | undefined {
+): ServerWay | undefined {
   const { connect, certificateAuthority: ca, serverName, isTlsVerifySkipped } = api
   if (!connect) return undefined
   const tls = {

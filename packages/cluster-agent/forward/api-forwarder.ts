@@ -1,15 +1,17 @@
-import * as http from 'node:http'
-import * as https from 'node:https'
+import type * as http from 'node:http'
+import type { Duplex } from 'node:stream'
 import { StatusError } from '@skerry/api'
 import {
   asError,
   abortReason,
   checkPeerHead,
   checkPeerSwitch,
+  endWith,
   fieldsOfRaw,
   fieldsOfRecord,
   PeerAnswerError,
   peerHeadOf,
+  requestOver,
   type Clock,
   type Logger,
 } from '@skerry/base'
@@ -32,7 +34,7 @@ import {
 import type { AgentRefusal } from '@skerry/gateway'
 import { impersonationRefusal, type ImpersonationPolicy } from '@skerry/membership'
 import { isBoundedInTime, notAnswered } from './answer-limit.ts'
-import { agentByWay, openKept, openOwn } from './api-connection.ts'
+import { openKept, openOwn } from './api-connection.ts'
 import { statusAnswer } from './status-answer.ts'
 import { apiForwarderDefaults } from '../limits-table.ts'
 
@@ -116,7 +118,7 @@ export function createApiForwarder(
       }),
     onUpgrade: (request, signal) =>
       answering(request, signal, async () => {
-        return upgraded(await startUpgrade(server, request, signal), request, asker)
+        return upgrade(server, request, asker, signal)
       }),
     [Symbol.dispose]() {
       stop.abort(new Error('The way to the cluster is closed'))
@@ -211,39 +213,44 @@ function poolFor(server: Server, credentials: ClientCredentials): HttpPool {
   return connections
 }
 
-/** Starts an upgrade. It has its own connection and may last long, so it uses Node's client. */
-async function startUpgrade(
+/** Asks for an upgrade over a connection of its own, because it may last long. */
+async function upgrade(
   server: Server,
   request: TunnelRequest,
+  asker: string,
   signal: AbortSignal,
-): Promise<http.ClientRequest> {
+): Promise<TunnelUpgraded> {
   const { base, api } = server
   const credentials = api.credentials ? await api.credentials(signal) : noCredentials
-  const options: https.RequestOptions = {
+  const stream = await openOwn(server, credentials, signal)
+  const asked = {
     method: request.method,
-    host: base.hostname.replace(/^\[|\]$/g, ''),
-    port: base.port || (base.protocol === 'http:' ? 80 : 443),
     path: pathAt(base, request.path),
     headers: mutable(ownHeaders(request.headers, credentials, base)),
   }
-  signal.throwIfAborted()
-  const byWay = agentByWay(server, credentials)
-  const outgoing = byWay
-    ? (base.protocol === 'http:' ? http : https).request({ ...options, agent: byWay })
-    : http.request({ ...options, createConnection: () => openOwn(server, credentials) })
-  outgoing.once('response', ({ statusCode }) => {
-    if (statusCode === 401) api.credentials?.onRefused?.(credentials)
-  })
-  endWith(outgoing, signal)
-  limitConnectTime(outgoing, server)
-  return outgoing
+  const { type, response } = await requestOver(stream, asked, signal)
+  try {
+    if (type === 'upgrade') return switched(stream, response, request)
+    endWith(stream, signal)
+    if (response.statusCode === 401) {
+      api.credentials?.onRefused?.(credentials)
+      throw refused(asker)
+    }
+    const { status, headers } = peerHeadOf(response, { peer, method: request.method })
+    return { status, headers, body: response }
+  } catch (error) {
+    stream.destroy()
+    throw error
+  }
 }
 
-/** Does the same as the request's signal option, which triples the cost of each request. */
-function endWith(outgoing: http.ClientRequest, signal: AbortSignal): void {
-  const onAbort = (): void => void outgoing.destroy(abortReason(signal))
-  signal.addEventListener('abort', onAbort, { once: true })
-  outgoing.once('close', () => signal.removeEventListener('abort', onAbort))
+function switched(
+  stream: Duplex,
+  { rawHeaders }: http.IncomingMessage,
+  { headers: sent }: TunnelRequest,
+): TunnelUpgraded {
+  const offered = { peer, offered: String(sent['upgrade'] ?? '') }
+  return { status: 101, headers: checkPeerSwitch(fieldsOfRaw(rawHeaders), offered), stream }
 }
 
 /** Returns the hub's headers, without those that only the agent itself may send to its API server. */
@@ -271,21 +278,6 @@ function mutable(headers: AnswerHeaders): http.OutgoingHttpHeaders {
   return out
 }
 
-function limitConnectTime(
-  outgoing: http.ClientRequest,
-  { limits: { connectMs }, clock }: Server,
-): void {
-  outgoing.once('socket', (socket) => {
-    if (!socket.connecting) return
-    const late = (): void => {
-      outgoing.destroy(new Error(`no connection in ${connectMs} ms`))
-    }
-    const timer = clock.setTimer(connectMs, late)
-    socket.once('connect', () => timer[Symbol.dispose]())
-    socket.once('close', () => timer[Symbol.dispose]())
-  })
-}
-
 const peer = "the cluster's API server"
 
 function toAnswer(answer: HttpAnswer, method: string, asker: string): TunnelResponse {
@@ -307,38 +299,4 @@ function toAnswer(answer: HttpAnswer, method: string, asker: string): TunnelResp
 function refused(asker: string): OwnAnswer {
   const text = `Cannot pass request: the cluster refuses ${asker}`
   return new OwnAnswer('unauthorized', new StatusError('ServiceUnavailable', text))
-}
-
-function upgraded(
-  outgoing: http.ClientRequest,
-  { method, headers: sent }: TunnelRequest,
-  asker: string,
-): Promise<TunnelUpgraded> {
-  return new Promise((resolve, reject) => {
-    const settle = (read: () => TunnelUpgraded): void => {
-      try {
-        resolve(read())
-      } catch (error) {
-        outgoing.destroy()
-        reject(asError(error))
-      }
-    }
-    outgoing.once('response', (answer) =>
-      settle(() => {
-        if (answer.statusCode === 401) throw refused(asker)
-        const { status, headers } = peerHeadOf(answer, { peer, method })
-        return { status, headers, body: answer }
-      }),
-    )
-    outgoing.once('upgrade', (answer, socket, head) =>
-      settle(() => {
-        const offered = { peer, offered: String(sent['upgrade'] ?? '') }
-        const headers = checkPeerSwitch(fieldsOfRaw(answer.rawHeaders), offered)
-        if (head.length > 0) socket.unshift(head)
-        return { status: 101, headers, stream: socket }
-      }),
-    )
-    outgoing.on('error', reject)
-    outgoing.end()
-  })
 }

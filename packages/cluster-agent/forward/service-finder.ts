@@ -1,8 +1,15 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { StatusError, isStatusError, type EndpointSlice, type Pod, type Service } from '@skerry/api'
-import { addressKind, messageOf, sameAddress, withTimeout, type Clock } from '@skerry/base'
-import { resources, type Cluster } from '@skerry/client'
+import {
+  addressKind,
+  messageOf,
+  RecentMap,
+  sameAddress,
+  withTimeout,
+  type Clock,
+} from '@skerry/base'
+import { resources, type ClusterClient } from '@skerry/client'
 import {
   allowancesOf,
   coversPort,
@@ -32,7 +39,7 @@ export interface ServiceFinder {
 
 export interface ServiceFinderDeps {
   /** The cluster, with the agent's own rights. */
-  readonly local: Cluster
+  readonly local: ClusterClient
   readonly clock: Clock
   /** Returns the present addresses of this machine's interfaces. */
   readonly ownAddresses: () => readonly string[]
@@ -109,7 +116,7 @@ function notAllowed(service: EdgeService): StatusError {
 }
 
 async function readService(
-  local: Cluster,
+  local: ClusterClient,
   { namespace, name }: EdgeService,
   signal: AbortSignal,
 ): Promise<Service> {
@@ -127,7 +134,7 @@ async function readService(
 type Endpoints = { readonly pods: readonly Pod[] } | { readonly slices: readonly EndpointSlice[] }
 
 async function readEndpoints(
-  local: Cluster,
+  local: ClusterClient,
   { service: { namespace, name }, object, isAnywhere }: Wanted,
   signal: AbortSignal,
 ): Promise<Endpoints> {
@@ -256,7 +263,7 @@ interface NodeAddresses {
   readonly podRanges: PodRanges
 }
 
-async function readNodes(local: Cluster, signal: AbortSignal): Promise<NodeAddresses> {
+async function readNodes(local: ClusterClient, signal: AbortSignal): Promise<NodeAddresses> {
   const { items } = await local.resource(resources.nodes).list({}, signal)
   const addresses = items.flatMap(({ status }) => status?.addresses ?? [])
   return { addresses: addresses.map(({ address }) => address), podRanges: podRangesOf(items) }
@@ -269,16 +276,13 @@ interface Memory<Value> {
 
 /** Keeps what was read for a moment, so that a page with many parts asks the API server once. */
 function createMemory<Value>(freshMs: number, clock: Clock): Memory<Value> {
-  const kept = new Map<string, { value: Value; atMs: number }>()
+  const kept = new RecentMap<string, { value: Value; atMs: number }>(servicesLimits.servicesKept)
   return {
     async get(key, read, ageMs = freshMs) {
       const known = kept.get(key)
       if (known && clock.monotonicMs() - known.atMs < ageMs) return known.value
       const value = await read()
-      kept.delete(key)
       kept.set(key, { value, atMs: clock.monotonicMs() })
-      const oldest = kept.keys().next().value
-      if (kept.size > servicesLimits.servicesKept && oldest !== undefined) kept.delete(oldest)
       return value
     },
   }

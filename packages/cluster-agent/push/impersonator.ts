@@ -1,5 +1,5 @@
 import { isStatusError, type KubeObject } from '@skerry/api'
-import { resources, type Cluster as Api, type TypedResource } from '@skerry/client'
+import { resources, type ClusterClient, type TypedResource } from '@skerry/client'
 import { impersonationRules } from '@skerry/membership'
 
 /** The name of the role and of its binding at the cluster. */
@@ -14,7 +14,7 @@ const metadata = { name: roleName, labels: { 'karmada.io/system': 'true' } }
  * chooses the user for each request.
  */
 export async function allowImpersonator(
-  member: Api,
+  member: ClusterClient,
   namespace: string,
   signal: AbortSignal,
 ): Promise<void> {
@@ -41,7 +41,10 @@ export async function allowImpersonator(
 }
 
 /** Takes it away again; fine when it is gone. */
-export async function forbidImpersonator(member: Api, signal: AbortSignal): Promise<void> {
+export async function forbidImpersonator(
+  member: ClusterClient,
+  signal: AbortSignal,
+): Promise<void> {
   const kinds: readonly TypedResource<KubeObject>[] = [
     resources.clusterRoleBindings,
     resources.clusterRoles,

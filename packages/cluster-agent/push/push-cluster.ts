@@ -1,6 +1,6 @@
 import {
-  asError,
   createBackoff,
+  logFailure,
   runAll,
   withTimeout,
   type Backoff,
@@ -8,7 +8,7 @@ import {
   type Logger,
   type Random,
 } from '@skerry/base'
-import { createCluster, createHttpsTransport, type Cluster as Api } from '@skerry/client'
+import { createCluster, createHttpsTransport, type ClusterClient } from '@skerry/client'
 import type { ResourceInterpreter } from '@skerry/interpreter'
 import { runClusterReporter, type ClusterReporterTiming } from '../report/cluster-reporter.ts'
 import { EdgeObserver } from '../report/edge-observer.ts'
@@ -19,7 +19,7 @@ import type { PushTarget } from './push-target.ts'
 import { clusterAgentBounds } from '../limits-table.ts'
 
 export interface PushDeps {
-  readonly hub: Api
+  readonly hub: ClusterClient
   readonly interpreter: () => Promise<ResourceInterpreter>
   readonly timing: Partial<ClusterReporterTiming>
   readonly clock: Clock
@@ -109,9 +109,9 @@ async function untilDone(
       return await work(signal)
     } catch (error) {
       signal.throwIfAborted()
-      const cause = asError(error)
       const waitMs = backoff.nextMs()
-      log.info('Cluster not pushed to yet', { error: cause, waitMs: Math.round(waitMs) })
+      const fields = { waitMs: Math.round(waitMs) }
+      logFailure(log, { subject: 'Push', message: 'Cluster not pushed to yet', error, fields })
       await clock.sleep(waitMs, signal)
     }
   }

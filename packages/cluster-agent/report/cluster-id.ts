@@ -1,11 +1,11 @@
-import { resources, type Cluster as Api } from '@skerry/client'
+import { resources, type ClusterClient } from '@skerry/client'
 
 /**
  * Resolves with the cluster's identity, whatever its name: the UID of its namespace kube-system, as in
  * Karmada.
  */
 export async function clusterIdOf(
-  local: Pick<Api, 'resource'>,
+  local: Pick<ClusterClient, 'resource'>,
   signal: AbortSignal,
 ): Promise<string> {
   const { metadata } = await local

@@ -3,12 +3,13 @@ import {
   asError,
   createBackoff,
   createWakeFlag,
+  logFailure,
   withTimeout,
   type Clock,
   type Logger,
   type Random,
 } from '@skerry/base'
-import { resources, type Cluster as Api, type ResourceClient } from '@skerry/client'
+import { resources, type ClusterClient, type ResourceClient } from '@skerry/client'
 import {
   appliesWorksAnnotation,
   clusterNamespace,
@@ -71,7 +72,7 @@ export interface ClusterReporterTiming {
 const fieldOwner = 'skerry-agent'
 
 export interface ClusterReporterDeps {
-  readonly hub: Api
+  readonly hub: ClusterClient
   readonly observer: EdgeObserver
   /** Watches and creates the Cluster together with others. If omitted, it is read once in each round. */
   readonly clusters?: FollowedClusters
@@ -105,9 +106,9 @@ export async function runClusterReporter(
     } catch (error) {
       signal.throwIfAborted()
       const waitMs = backoff.nextMs()
-      const cause = asError(error)
-      options.onRound?.({ error: cause })
-      log.info('Cluster not reported yet', { error: cause, waitMs: Math.round(waitMs) })
+      options.onRound?.({ error: asError(error) })
+      const fields = { waitMs: Math.round(waitMs) }
+      logFailure(log, { subject: 'Report', message: 'Cluster not reported yet', error, fields })
       await clock.sleep(waitMs, signal)
     }
   }

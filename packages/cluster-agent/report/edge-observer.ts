@@ -4,7 +4,7 @@ import {
   createInformer,
   readBody,
   resources,
-  type Cluster as Api,
+  type ClusterClient,
   type Informer,
 } from '@skerry/client'
 import {
@@ -28,7 +28,7 @@ export interface EdgeObserverTiming {
 }
 
 export interface EdgeObserverDeps {
-  readonly local: Api
+  readonly local: ClusterClient
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -180,7 +180,7 @@ function listOf(text: string | undefined): readonly string[] {
   return text ? [text] : []
 }
 
-async function readHealth(local: Api, signal: AbortSignal): Promise<ConditionText> {
+async function readHealth(local: ClusterClient, signal: AbortSignal): Promise<ConditionText> {
   const type = conditionTypes.ready
   try {
     const answer = await local.raw({ method: 'GET', path: '/readyz', headers: {} }, signal)
@@ -201,7 +201,7 @@ async function readHealth(local: Api, signal: AbortSignal): Promise<ConditionTex
   }
 }
 
-async function readVersion(local: Api, signal: AbortSignal): Promise<string> {
+async function readVersion(local: ClusterClient, signal: AbortSignal): Promise<string> {
   const answer = await local.raw({ method: 'GET', path: '/version', headers: {} }, signal)
   const text = (await readBody(answer.body)).toString('utf8')
   const version: unknown = JSON.parse(text)

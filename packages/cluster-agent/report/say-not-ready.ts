@@ -1,6 +1,6 @@
 import { isStatusError } from '@skerry/api'
 import type { Clock } from '@skerry/base'
-import type { Cluster as Api } from '@skerry/client'
+import type { ClusterClient } from '@skerry/client'
 import { clusterResource, conditionTypes, withCondition } from '@skerry/fleet-kinds'
 
 /**
@@ -9,7 +9,7 @@ import { clusterResource, conditionTypes, withCondition } from '@skerry/fleet-ki
  */
 export async function sayNotReady(
   name: string,
-  { hub, clock }: { readonly hub: Api; readonly clock: Pick<Clock, 'now'> },
+  { hub, clock }: { readonly hub: ClusterClient; readonly clock: Pick<Clock, 'now'> },
   signal: AbortSignal,
 ): Promise<boolean> {
   const clusters = hub.resource(clusterResource)

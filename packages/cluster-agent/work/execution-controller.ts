@@ -2,6 +2,7 @@ import { messageOf } from '@skerry/base'
 import { isStatusError, type AnyObject } from '@skerry/api'
 import { keyOfObject, parseKey } from '@skerry/client'
 import {
+  dropFinalizer,
   watch,
   type ControllerContext,
   type ControllerDefinition,
@@ -182,8 +183,7 @@ class Execution {
     context: ControllerContext,
     signal: AbortSignal,
   ): Promise<ReconcileResult | void> {
-    const { finalizers = [], namespace = '', name = '', resourceVersion } = work.metadata
-    if (!finalizers.includes(executionFinalizer)) return
+    if (!work.metadata.finalizers?.includes(executionFinalizer)) return
     const cluster = clusterOf(this.#shared, context)
     const isLeaving = cluster.metadata.deletionTimestamp !== undefined
     if (!isReady(cluster) && !isLeaving) this.#expectReady(context)
@@ -192,15 +192,8 @@ class Execution {
       const isGone = await takeWork(this.#shared, work, signal)
       if (!isGone && !isLeaving) return { requeueAfterMs: goneCheckMs }
     }
-    const rest = finalizers.filter((each) => each !== executionFinalizer)
-    const patch = { metadata: { finalizers: rest, resourceVersion } }
-    const works = context.client(this.#shared.works)
-    try {
-      await works.patch({ namespace, name, type: 'merge', patch }, signal)
-    } catch (error) {
-      // The object is already gone; the watch has not reported it yet.
-      if (!isStatusError(error, 'NotFound')) throw error
-    }
+    const resource = this.#shared.works
+    await dropFinalizer({ object: work, resource, finalizer: executionFinalizer }, context, signal)
   }
 
   async #tellDispatching(work: Work, context: ControllerContext, signal: AbortSignal) {

@@ -1,6 +1,6 @@
 import { StatusError, isStatusError, type AnyObject, type KubeObject } from '@skerry/api'
 import type { Clock, Logger, Random } from '@skerry/base'
-import type { Cluster, Informer, ObjectKey, ResourceRef, TypedResource } from '@skerry/client'
+import type { ClusterClient, Informer, ObjectKey, ResourceRef, TypedResource } from '@skerry/client'
 import { createInformerSet, selected, type InformerSet } from '@skerry/controller-runtime'
 import { karmadaKeys } from '@skerry/karmada-kinds'
 import { clusterAgentBounds } from '../limits-table.ts'
@@ -30,7 +30,7 @@ export function memberKey({ apiVersion, kind, metadata }: KubeObject): string {
  * objects; other objects are read only when a manifest names them.
  */
 export class MemberCluster {
-  readonly #cluster: Cluster
+  readonly #cluster: ClusterClient
   readonly #deps: MemberClusterDeps
   readonly #informers: InformerSet
   readonly #watched = new Map<string, TypedResource<AnyObject>>()
@@ -39,7 +39,7 @@ export class MemberCluster {
   readonly #patches = new Map<string, Promise<void>>()
   #kinds: KnownKinds | undefined
 
-  constructor(cluster: Cluster, deps: MemberClusterDeps) {
+  constructor(cluster: ClusterClient, deps: MemberClusterDeps) {
     this.#cluster = cluster
     this.#deps = deps
     this.#informers = createInformerSet(cluster, deps)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { builtinKinds } from '@skerry/kinds'
 import type { AnyObject, ConfigMap, Deployment } from '@skerry/api'
 import { runAll, linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
-import { createCluster, resources, type Cluster as Api } from '@skerry/client'
+import { createCluster, resources, type ClusterClient } from '@skerry/client'
 import { startTestApiServer, untilObject } from '@skerry/testing'
 import { clusterResource, executionNamespace, clusterKind } from '@skerry/fleet-kinds'
 import { karmadaKinds, workResource, type Work, type WorkSpec } from '@skerry/karmada-kinds'
@@ -57,7 +57,7 @@ async function startScene() {
   }
 }
 
-async function setReady(hub: Api, status: 'True' | 'False'): Promise<void> {
+async function setReady(hub: ClusterClient, status: 'True' | 'False'): Promise<void> {
   const condition = {
     type: 'Ready',
     status,

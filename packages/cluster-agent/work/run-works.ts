@@ -2,7 +2,7 @@ import type { AnyObject, KubeObject } from '@skerry/api'
 import { runAll, type Clock, type Logger, type Random } from '@skerry/base'
 import {
   createEventSink,
-  type Cluster as Api,
+  type ClusterClient,
   type Informer,
   type ResourceRef,
   type TypedResource,
@@ -52,8 +52,8 @@ export interface SharedWorksParts {
 
 export interface WorksDeps extends SharedWorksParts {
   /** The control plane, a hub or Karmada. */
-  readonly hub: Api
-  readonly local: Api
+  readonly hub: ClusterClient
+  readonly local: ClusterClient
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -106,7 +106,7 @@ export async function runWorks(
 function withFollowed(
   own: InformerSet,
   { resource, works, informers }: FollowedClusters,
-  { followed, hub }: { readonly followed: NamespaceInformer<Work>; readonly hub: Api },
+  { followed, hub }: { readonly followed: NamespaceInformer<Work>; readonly hub: ClusterClient },
 ): InformerSet {
   const isFollowed = (asked: ResourceRef): boolean => asked === resource || asked === works
   return {

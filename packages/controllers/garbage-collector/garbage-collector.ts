@@ -1,4 +1,4 @@
-import { abortReason, asError, isBrokenInvariant, runAll, type Logger } from '@skerry/base'
+import { abortReason, asError, logFailure, runAll, type Logger } from '@skerry/base'
 import { isStatusError, type OwnerReference } from '@skerry/api'
 import { type ObjectKey, type PartialObject, type ResourceRef } from '@skerry/client'
 import {
@@ -120,9 +120,8 @@ class GarbageCollector {
       } catch (error) {
         if (signal.aborted) throw abortReason(signal)
         if (!(error instanceof InvalidOwnerError)) this.#queue.retry(uid)
-        if (isBrokenInvariant(error)) {
-          this.#log.error('Collection broke an invariant', { uid, error, stack: error.stack })
-        } else this.#log.debug('Collection failed', { uid, error: asError(error) })
+        const failure = { subject: 'Collection', message: 'Collection failed', fields: { uid } }
+        logFailure(this.#log, { ...failure, level: 'debug', error })
       } finally {
         this.#queue.done(uid)
       }

@@ -5,7 +5,7 @@ import {
   StatusError,
   type CrossVersionObjectReference,
 } from '@skerry/api'
-import { readBody, type Cluster, type Discovery } from '@skerry/client'
+import { readBody, type ClusterClient, type Discovery } from '@skerry/client'
 import type { PodMetric } from './pod-metrics.ts'
 import { controllerBounds } from '../limits-table.ts'
 
@@ -41,7 +41,7 @@ const { windowDefaultMs } = controllerBounds.metricsClient
 
 /** Errors use upstream's words, because people search for them. */
 export function createMetricsClient(
-  cluster: Cluster,
+  cluster: ClusterClient,
   discovery: (signal: AbortSignal) => Promise<Discovery>,
 ): MetricsClient {
   const custom = async (
@@ -126,7 +126,7 @@ async function explained<T>(api: string, read: () => Promise<T>): Promise<T> {
 }
 
 async function readJson(
-  cluster: Cluster,
+  cluster: ClusterClient,
   path: string,
   what: string,
   signal: AbortSignal,

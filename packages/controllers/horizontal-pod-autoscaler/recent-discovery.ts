@@ -1,12 +1,12 @@
 import type { Clock } from '@skerry/base'
-import type { Cluster, Discovery } from '@skerry/client'
+import type { ClusterClient, Discovery } from '@skerry/client'
 import { controllerBounds } from '../limits-table.ts'
 
 const { recentMs } = controllerBounds.recentDiscovery
 
 /** Caches the server's discovery for a while. Callers share one request. */
 export function createRecentDiscovery(
-  cluster: Cluster,
+  cluster: ClusterClient,
   clock: Clock,
 ): (signal: AbortSignal) => Promise<Discovery> {
   let known: { readonly answer: Promise<Discovery>; readonly untilMs: number } | undefined

@@ -1,5 +1,5 @@
 import { isStatusError, type CrossVersionObjectReference, type Scale } from '@skerry/api'
-import type { Cluster, DiscoveredResource, Discovery } from '@skerry/client'
+import type { ClusterClient, DiscoveredResource, Discovery } from '@skerry/client'
 import { noMatch } from './metrics-client.ts'
 import { controllerBounds } from '../limits-table.ts'
 
@@ -18,7 +18,7 @@ const { attemptsMax } = controllerBounds.scaleTarget
 export async function readScale(
   { apiVersion = '', kind, name }: CrossVersionObjectReference,
   namespace: string,
-  deps: { cluster: Cluster; discovery: (signal: AbortSignal) => Promise<Discovery> },
+  deps: { cluster: ClusterClient; discovery: (signal: AbortSignal) => Promise<Discovery> },
   signal: AbortSignal,
 ): Promise<ScaleTarget> {
   if (apiVersion.split('/').length > 2) {
@@ -35,7 +35,7 @@ export async function readScale(
 async function targetOf(
   resource: DiscoveredResource,
   key: { namespace: string; name: string },
-  cluster: Cluster,
+  cluster: ClusterClient,
   signal: AbortSignal,
 ): Promise<ScaleTarget> {
   const client = cluster.resource(resource)

@@ -1,6 +1,6 @@
 import { isStatusError } from '@skerry/api'
 import { messageOf } from '@skerry/base'
-import type { Cluster, DiscoveredResource, Discovery } from '@skerry/client'
+import type { ClusterClient, DiscoveredResource, Discovery } from '@skerry/client'
 import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 import type { DeletionReport } from './namespace-conditions.ts'
 
@@ -21,7 +21,7 @@ function deletableResources(discovery: Discovery): DiscoveredResource[] {
  * While pods remain, nothing else is deleted, because they may need it to end properly.
  */
 export async function deleteContent(
-  cluster: Cluster,
+  cluster: ClusterClient,
   namespace: string,
   signal: AbortSignal,
 ): Promise<DeletionReport> {
@@ -51,7 +51,7 @@ interface Part {
 
 /** Returns the finalizers of each remaining object. */
 async function deleteAllOf(
-  cluster: Cluster,
+  cluster: ClusterClient,
   { resource, namespace }: Part,
   signal: AbortSignal,
 ): Promise<(readonly string[])[]> {
@@ -72,7 +72,7 @@ async function deleteAllOf(
 
 /** Keeps only names and finalizers, because a namespace may hold many large objects. */
 async function listed(
-  cluster: Cluster,
+  cluster: ClusterClient,
   { resource, namespace }: Part,
   signal: AbortSignal,
 ): Promise<{ name: string; finalizers: readonly string[] }[]> {

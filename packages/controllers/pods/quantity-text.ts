@@ -1,26 +1,7 @@
+import { binaryExponents, decimalExponents } from '@skerry/api'
 import { controllerBounds } from '../limits-table.ts'
 
 const { digitsMax } = controllerBounds.quantityText
-const decimalExponents: Readonly<Record<string, number>> = {
-  n: -9,
-  u: -6,
-  m: -3,
-  '': 0,
-  k: 3,
-  M: 6,
-  G: 9,
-  T: 12,
-  P: 15,
-  E: 18,
-}
-const binaryExponents: Readonly<Record<string, number>> = {
-  Ki: 10,
-  Mi: 20,
-  Gi: 30,
-  Ti: 40,
-  Pi: 50,
-  Ei: 60,
-}
 
 /**
  * Formats a quantity as the fields of upstream's Go type, from which a template's hash is computed:

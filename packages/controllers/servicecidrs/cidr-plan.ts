@@ -1,5 +1,5 @@
-import { BlockList, isIP } from 'node:net'
 import type { IPAddress, ServiceCIDR } from '@skerry/api'
+import { includesCidr, includesIp, parseCidr, parseIp } from '@skerry/kinds'
 
 /** A range that may contain another one, or an address. */
 interface Range {
@@ -14,18 +14,13 @@ function rangesOf(cidrs: readonly ServiceCIDR[]): Range[] {
 }
 
 function contains(cidr: string, address: string): boolean {
-  const [network = '', bits = ''] = cidr.split('/')
-  const family = isIP(network)
-  if (family === 0 || isIP(address) !== family) return false
-  const type = family === 4 ? 'ipv4' : 'ipv6'
-  const list = new BlockList()
-  list.addSubnet(network, Number(bits), type)
-  return list.check(address, type)
+  const [network, bytes] = [parseCidr(cidr), parseIp(address)]
+  return network !== undefined && bytes !== undefined && includesIp(network, bytes)
 }
 
 function containsRange(outer: string, inner: string): boolean {
-  const bitsOf = (cidr: string): number => Number(cidr.split('/')[1] ?? '')
-  return bitsOf(outer) <= bitsOf(inner) && contains(outer, inner.split('/')[0] ?? '')
+  const [network, part] = [parseCidr(outer), parseCidr(inner)]
+  return network !== undefined && part !== undefined && includesCidr(network, part)
 }
 
 /** Returns the names of those that contain the address. */

@@ -5,7 +5,7 @@ import {
   keyOfObject,
   parseKey,
   resources,
-  type Cluster,
+  type ClusterClient,
   type Informer,
   type ResourceClient,
   type Transport,
@@ -23,7 +23,7 @@ import { runControllers } from '../run-controllers.ts'
 export type PodBehaviour = 'run' | 'succeed' | 'fail' | 'stuck'
 
 export interface ControllerWorld extends AsyncDisposable {
-  readonly cluster: Cluster
+  readonly cluster: ClusterClient
   readonly signal: AbortSignal
   client<T extends KubeObject>(resource: TypedResource<T>): ResourceClient<T>
   /** Resolves with the result of `see` once there is one. Rejects after ten seconds. */
@@ -96,7 +96,7 @@ async function quiet(running: Promise<unknown>, signal: AbortSignal): Promise<vo
 }
 
 interface NodeParts {
-  cluster: Cluster
+  cluster: ClusterClient
   node: Informer<Pod>
   options: WorldOptions
   signal: AbortSignal

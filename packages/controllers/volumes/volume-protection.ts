@@ -1,6 +1,7 @@
-import { isStatusError, type KubeObject, type PersistentVolumeClaim, type Pod } from '@skerry/api'
-import { keyOfObject, keyText, parseKey, resources, type ResourceClient } from '@skerry/client'
+import type { KubeObject, PersistentVolumeClaim, Pod } from '@skerry/api'
+import { keyOfObject, keyText, parseKey, resources } from '@skerry/client'
 import {
+  dropFinalizer,
   isControlledBy,
   watch,
   type ControllerContext,
@@ -25,11 +26,8 @@ export const claimProtectionController: ControllerDefinition = {
   async reconcile(key, context, signal) {
     const claim = context.informer(resources.persistentVolumeClaims).get(parseKey(key))
     if (claim === undefined || !isLeaving(claim, claimFinalizer) || isUsed(claim, context)) return
-    await dropFinalizer(
-      claim,
-      { client: context.client(resources.persistentVolumeClaims), finalizer: claimFinalizer },
-      signal,
-    )
+    const resource = resources.persistentVolumeClaims
+    await dropFinalizer({ object: claim, resource, finalizer: claimFinalizer }, context, signal)
   },
 }
 
@@ -49,11 +47,8 @@ export const volumeProtectionController: ControllerDefinition = {
       volume.status?.phase === 'Bound'
     )
       return
-    await dropFinalizer(
-      volume,
-      { client: context.client(resources.persistentVolumes), finalizer: volumeFinalizer },
-      signal,
-    )
+    const resource = resources.persistentVolumes
+    await dropFinalizer({ object: volume, resource, finalizer: volumeFinalizer }, context, signal)
   },
 }
 
@@ -93,17 +88,4 @@ function uses(pod: Pod, claim: PersistentVolumeClaim): boolean {
 /** Returns true if its node is done with the pod, and a finalizer keeps it. */
 function isShutDown({ metadata }: Pod): boolean {
   return metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0
-}
-
-async function dropFinalizer<T extends KubeObject>(
-  object: T,
-  { client, finalizer }: { client: ResourceClient<T>; finalizer: string },
-  signal: AbortSignal,
-): Promise<void> {
-  const finalizers = (object.metadata.finalizers ?? []).filter((each) => each !== finalizer)
-  try {
-    await client.update({ ...object, metadata: { ...object.metadata, finalizers } }, signal)
-  } catch (error) {
-    if (!isStatusError(error, 'NotFound')) throw error
-  }
 }

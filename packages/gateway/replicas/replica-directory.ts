@@ -1,7 +1,8 @@
 import {
-  asError,
   createBackoff,
   createWakeFlag,
+  logFailure,
+  RecentMap,
   runAll,
   type Clock,
   type Logger,
@@ -41,6 +42,11 @@ const prefix = '/replicas/'
 const membersPrefix = `${prefix}members/`
 const tunnelsPrefix = `${prefix}tunnels/`
 const noBytes = new Uint8Array(0)
+const watching = { subject: 'Watch of replicas', message: 'Other replicas not seen, trying again' }
+const publishing = {
+  subject: 'Lease of a replica',
+  message: 'Other replicas not told, trying again',
+}
 
 /**
  * Knows the other replicas of this hub and the clusters whose tunnels end there. Each replica writes its own
@@ -52,7 +58,9 @@ export class ReplicaDirectory {
   readonly #listener: DirectoryListener
   #others = new Map<string, Replica>()
   #holders = new Map<string, Set<string>>()
-  readonly #ends = new Map<string, TunnelEnd & { readonly isReplicaGone: boolean }>()
+  readonly #ends = new RecentMap<string, TunnelEnd & { readonly isReplicaGone: boolean }>(
+    directoryDefaults.endsMax,
+  )
   /** The reasons of ended tunnels elsewhere whose keys are about to be deleted, by key. */
   readonly #farewells = new Map<string, string>()
   readonly #held = new Set<string>()
@@ -136,12 +144,16 @@ export class ReplicaDirectory {
    */
   async run(signal: AbortSignal): Promise<void> {
     await runAll(signal, [
-      (scope) => this.#forever(scope, 'Other replicas not seen', () => this.#follow(scope)),
-      (scope) => this.#forever(scope, 'Other replicas not told', () => this.#tell(scope)),
+      (scope) => this.#forever(scope, watching, () => this.#follow(scope)),
+      (scope) => this.#forever(scope, publishing, () => this.#tell(scope)),
     ])
   }
 
-  async #forever(signal: AbortSignal, fault: string, work: () => Promise<void>): Promise<void> {
+  async #forever(
+    signal: AbortSignal,
+    words: typeof watching,
+    work: () => Promise<void>,
+  ): Promise<void> {
     const { clock, random, log } = this.#deps
     const backoff = createBackoff({ initialMs: 200, maxMs: 5_000 }, random)
     for (;;) {
@@ -150,7 +162,7 @@ export class ReplicaDirectory {
         await work()
       } catch (error) {
         if (signal.aborted) throw error
-        log.info(`${fault}, trying again`, { error: asError(error) })
+        logFailure(log, { ...words, error })
       }
       if (clock.monotonicMs() - startMs > 10_000) backoff.reset()
       await clock.sleep(backoff.nextMs(), signal)
@@ -202,13 +214,7 @@ export class ReplicaDirectory {
     const reason = isReplicaGone
       ? 'the replica that had its tunnel is gone'
       : (farewell ?? 'its tunnel to another replica ended')
-    // The newest comes last.
-    this.#ends.delete(place.cluster)
     this.#ends.set(place.cluster, { reason, atMs: this.#deps.clock.now(), isReplicaGone })
-    const oldest = this.#ends.keys().next().value
-    if (this.#ends.size > directoryDefaults.endsMax && oldest !== undefined) {
-      this.#ends.delete(oldest)
-    }
   }
 
   /** Writes under one lease, so that this process's entries end with it. */

@@ -1,4 +1,3 @@
-import http from 'node:http'
 import http2 from 'node:http2'
 import type { Duplex, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -8,9 +7,11 @@ import {
   checkPeerHead,
   checkPeerSwitch,
   checkPeerTrailers,
+  endWith,
   fieldsOfRaw,
   fieldsOfRecord,
   peerHeadOf,
+  requestOver,
   type HeaderRecord,
 } from '@skerry/base'
 import type { TunnelUpgraded } from '@skerry/tunnel'
@@ -42,12 +43,10 @@ export async function exchangeHttp1(
   request: ServiceRequest,
   signal: AbortSignal,
 ): Promise<ServiceAnswer> {
-  const outgoing = orDestroy(stream, () => start(stream, request, 'close'))
-  const answer = await headOf(outgoing, stream, { request, signal })
-  const { response } = answer
+  endWith(stream, signal)
+  const { response } = await requestOver(stream, toOwnRequest(request), signal)
   const { status, headers, hasBody } = orDestroy(stream, () => peerHeadOf(response, asked(request)))
   if (!hasBody) stream.destroy()
-  response.once('close', () => stream.destroy())
   return {
     status,
     headers,
@@ -80,81 +79,42 @@ export async function upgradeHttp1(
   request: ServiceRequest & { readonly protocol: string },
   signal: AbortSignal,
 ): Promise<TunnelUpgraded> {
-  const outgoing = orDestroy(stream, () => start(stream, request, 'Upgrade', request.protocol))
-  const answer = await headOf(outgoing, stream, { request, signal })
-  const { response } = answer
-  if (answer.type === 'upgrade') {
+  endWith(stream, signal)
+  const { type, response } = await requestOver(stream, toOwnRequest(request), signal)
+  if (type === 'upgrade') {
     const offered = { peer: nameOf(request), offered: request.protocol }
     const headers = orDestroy(stream, () =>
       checkPeerSwitch(fieldsOfRaw(response.rawHeaders), offered),
     )
-    if (answer.head.length > 0) stream.unshift(answer.head)
     return { status: 101, headers, stream }
   }
   const { status, headers } = orDestroy(stream, () =>
     peerHeadOf(response, { ...asked(request), passesTrailers: false }),
   )
-  response.once('close', () => stream.destroy())
   return { status, headers, body: response }
 }
 
-function start(
-  stream: Duplex,
-  { method, target, host, headers }: ServiceRequest,
-  connection: string,
-  upgrade?: string,
-): http.ClientRequest {
-  // RFC 9110, 10.1.4: a sender of TE also names it in Connection.
-  const named = headers['te'] === undefined ? connection : `${connection}, TE`
-  return http.request({
+function toOwnRequest({
+  method,
+  target: path,
+  host,
+  headers,
+  body,
+  protocol,
+}: ServiceRequest & { readonly protocol?: string }) {
+  const connection = protocol === undefined ? 'close' : 'Upgrade'
+  return {
     method,
-    path: target,
+    path,
     headers: {
       ...headers,
       host,
-      connection: named,
-      ...(upgrade === undefined ? {} : { upgrade }),
+      // RFC 9110, 10.1.4: a sender of TE also names it in Connection.
+      connection: headers['te'] === undefined ? connection : `${connection}, TE`,
+      ...(protocol === undefined ? {} : { upgrade: protocol }),
     },
-    setHost: false,
-    createConnection: () => stream,
-  })
-}
-
-type Head =
-  | { readonly type: 'response'; readonly response: http.IncomingMessage }
-  | { readonly type: 'upgrade'; readonly response: http.IncomingMessage; readonly head: Buffer }
-
-interface Asked {
-  readonly request: ServiceRequest
-  readonly signal: AbortSignal
-}
-
-function headOf(
-  outgoing: http.ClientRequest,
-  stream: Duplex,
-  { request: { body }, signal }: Asked,
-): Promise<Head> {
-  endWith(signal, stream)
-  return new Promise((resolve, reject) => {
-    outgoing.once('response', (response) => resolve({ type: 'response', response }))
-    outgoing.once('upgrade', (response, _stream, head) =>
-      resolve({ type: 'upgrade', response, head }),
-    )
-    const fail = (error: unknown): void => {
-      reject(signal.aborted ? abortReason(signal) : asError(error))
-    }
-    outgoing.on('error', fail)
-    // A request that is destroyed before it has its connection emits nothing.
-    stream.once('close', () => fail(new Error('its connection closed')))
-    if (body === undefined) outgoing.end()
-    // The service may answer before it has read everything; then the rest does not matter.
-    else {
-      pipeline(body, outgoing).catch((error: unknown) => {
-        fail(error)
-        outgoing.destroy(asError(error))
-      })
-    }
-  })
+    ...(body ? { body } : {}),
+  }
 }
 
 /**
@@ -166,7 +126,7 @@ export async function exchangeHttp2(
   request: ServiceRequest & { readonly isTls: boolean },
   signal: AbortSignal,
 ): Promise<ServiceAnswer> {
-  endWith(signal, stream)
+  endWith(stream, signal)
   const { windowBytes } = servicesLimits
   const scheme = request.isTls ? 'https' : 'http'
   const session = http2.connect(`${scheme}://${request.host}`, {
@@ -237,11 +197,4 @@ function pseudoAnd(
     ':scheme': scheme,
     ':authority': host,
   }
-}
-
-function endWith(signal: AbortSignal, stream: Duplex): void {
-  const onAbort = (): void => void stream.destroy(abortReason(signal))
-  signal.addEventListener('abort', onAbort, { once: true })
-  stream.once('close', () => signal.removeEventListener('abort', onAbort))
-  if (signal.aborted) onAbort()
 }

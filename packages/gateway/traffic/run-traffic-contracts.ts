@@ -1,5 +1,5 @@
 import { runAll, type Clock, type Logger, type Random } from '@skerry/base'
-import { createInformer, type Cluster as ClusterClient } from '@skerry/client'
+import { createInformer, type ClusterClient } from '@skerry/client'
 import type { TunnelRegistry, TunnelSession } from '@skerry/tunnel'
 import { clusterResource, trafficContractResource } from '@skerry/fleet-kinds'
 import { noContract, planTraffic } from './plan-traffic.ts'

@@ -1,3 +1,4 @@
+import { lengthPrefix } from '@skerry/apiserver'
 import { initialEndAnnotation, type EventHead } from './event-head.ts'
 
 /** The field numbers of meta/v1 and runtime in generated.proto. */
@@ -98,12 +99,5 @@ function* bytesFields(message: Buffer): Generator<[number: number, bytes: Buffer
 }
 
 function field(number: number, bytes: Uint8Array): Buffer {
-  const head: number[] = [number * 8 + 2]
-  let left = bytes.length
-  while (left >= 0x80) {
-    head.push((left % 0x80) | 0x80)
-    left = Math.floor(left / 0x80)
-  }
-  head.push(left)
-  return Buffer.concat([Buffer.from(head), bytes])
+  return Buffer.concat([lengthPrefix(number, bytes.length), bytes])
 }

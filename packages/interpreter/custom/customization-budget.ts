@@ -1,4 +1,4 @@
-import type { Clock } from '@skerry/base'
+import { RecentMap, type Clock } from '@skerry/base'
 import type { AnyObject } from '@skerry/api'
 import type { CustomScript } from './customization.ts'
 import { customizationLimits } from '../limits-table.ts'
@@ -25,7 +25,7 @@ interface Account {
 export class CustomizationBudget {
   readonly #clock: Pick<Clock, 'monotonicMs'>
   readonly #onSuspended: (suspension: Suspension) => void
-  readonly #accounts = new Map<string, Account>()
+  readonly #accounts = new RecentMap<string, Account>(customizationLimits.keptMax)
 
   constructor(
     clock: Pick<Clock, 'monotonicMs'>,
@@ -78,13 +78,7 @@ export class CustomizationBudget {
     const account = known === undefined || isChanged ? this.#open() : known
     account.texts.set(rule, text)
     this.#refill(account)
-    // The newest comes last.
-    this.#accounts.delete(key)
     this.#accounts.set(key, account)
-    const oldest = this.#accounts.keys().next().value
-    if (this.#accounts.size > customizationLimits.keptMax && oldest !== undefined) {
-      this.#accounts.delete(oldest)
-    }
     return account
   }
 

@@ -1,5 +1,5 @@
 import type { AnyObject } from '@skerry/api'
-import type { Clock } from '@skerry/base'
+import { RecentMap, type Clock } from '@skerry/base'
 import {
   jsonOf,
   luaOf,
@@ -47,7 +47,7 @@ const { scriptsKept } = interpreterBounds.luaInterpreter
  */
 export class LuaInterpreter implements ResourceInterpreter {
   readonly #scripts: () => CustomScripts
-  readonly #read = new Map<string, LuaScript | LuaError>()
+  readonly #read = new RecentMap<string, LuaScript | LuaError>(scriptsKept)
 
   readonly #budget: CustomizationBudget
   readonly #libraries: LuaLibraries
@@ -185,13 +185,8 @@ export class LuaInterpreter implements ResourceInterpreter {
   }
 
   #ready(text: string): LuaScript {
-    const known = this.#read.get(text)
-    const script = known ?? this.#readOnce(text)
-    // The newest comes last.
-    this.#read.delete(text)
+    const script = this.#read.get(text) ?? this.#readOnce(text)
     this.#read.set(text, script)
-    const oldest = this.#read.keys().next().value
-    if (this.#read.size > scriptsKept && oldest !== undefined) this.#read.delete(oldest)
     if (script instanceof LuaError) throw script
     return script
   }

@@ -1,5 +1,6 @@
-import { Agent, request as httpsRequest } from 'node:https'
-import { askPeer, linkedSignal, type Clock } from '@skerry/base'
+import { Agent } from 'node:https'
+import { urlToHttpOptions } from 'node:url'
+import { AuthorityAgents, linkedSignal, postJson, type Clock } from '@skerry/base'
 import type { WebhookFields } from './webhook-configuration.ts'
 import { interpreterBounds } from '../limits-table.ts'
 
@@ -17,7 +18,8 @@ export type CallWebhook = (
  * Rejects with an Error that states why there is no answer, or with the signal's reason.
  */
 export function createWebhookCaller({ clock }: WebhookCallerDeps): CallWebhook {
-  const agents = new WebhookAgents()
+  const { agentsMax } = interpreterWebhookLimits
+  const agents = new AuthorityAgents({ agentsMax, notPem: 'its caBundle is no PEM' })
   return async (webhook, body, signal) => callWebhook(webhook, { body, agents, clock }, signal)
 }
 
@@ -27,7 +29,7 @@ export interface WebhookCallerDeps {
 
 interface Call extends WebhookCallerDeps {
   readonly body: string
-  readonly agents: WebhookAgents
+  readonly agents: AuthorityAgents
 }
 
 async function callWebhook(
@@ -46,9 +48,18 @@ async function callWebhook(
   using scope = linkedSignal(signal)
   using _timer = clock.setTimer(timeoutMs, () => scope.abort(late))
   try {
-    const agent = agents.of(clientConfig.caBundle)
-    const text = await exchange({ url, agent, body }, scope.signal)
-    return JSON.parse(text)
+    const agent = agents.of({ caBundle: clientConfig.caBundle }, agentFor)
+    const { status, bytes } = await postJson(
+      {
+        peer: `webhook ${url.host}`,
+        to: { ...urlToHttpOptions(url), agent },
+        body,
+        bytesMax: interpreterWebhookLimits.answerBytesMax,
+      },
+      scope.signal,
+    )
+    if (status !== 200) throw new Error(`it answered ${status}`)
+    return JSON.parse(bytes.toString())
   } catch (error) {
     signal.throwIfAborted()
     scope.signal.throwIfAborted()
@@ -69,50 +80,7 @@ function addressOf({ clientConfig: { url: text, service } }: WebhookFields): URL
   return url
 }
 
-/** Keeps connections by the authority that they trust, and drops those of the least recently used one. */
-class WebhookAgents {
-  /** The agents in the order of use. */
-  readonly #agents = new Map<string, Agent>()
-
-  of(caBundle = ''): Agent {
-    const agent = this.#agents.get(caBundle) ?? agentFor(caBundle)
-    this.#agents.delete(caBundle)
-    this.#agents.set(caBundle, agent)
-    const [oldest] = this.#agents
-    if (this.#agents.size > interpreterWebhookLimits.agentsMax && oldest) {
-      this.#agents.delete(oldest[0])
-      oldest[1].destroy()
-    }
-    return agent
-  }
-}
-
-function agentFor(caBundle: string): Agent {
-  const pem = Buffer.from(caBundle, 'base64').toString()
-  const options = { keepAlive: true, maxFreeSockets: interpreterWebhookLimits.idleSocketsMax }
-  if (pem.trim() === '') return new Agent(options)
-  if (!pem.includes('-----BEGIN CERTIFICATE-----')) throw new Error('its caBundle is no PEM')
-  return new Agent({ ...options, ca: pem })
-}
-
-interface Sent {
-  readonly url: URL
-  readonly agent: Agent
-  readonly body: string
-}
-
-async function exchange({ url, agent, body }: Sent, signal: AbortSignal): Promise<string> {
-  const headers = {
-    accept: 'application/json',
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(body),
-  }
-  const { status, bytes } = await askPeer({
-    peer: `webhook ${url.host}`,
-    request: () => httpsRequest(url, { agent, method: 'POST', headers, signal }),
-    body,
-    bytesMax: interpreterWebhookLimits.answerBytesMax,
-  })
-  if (status !== 200) throw new Error(`it answered ${status}`)
-  return bytes.toString()
+function agentFor(trusted: { ca?: string }): Agent {
+  const { idleSocketsMax: maxFreeSockets } = interpreterWebhookLimits
+  return new Agent({ keepAlive: true, maxFreeSockets, ...trusted })
 }

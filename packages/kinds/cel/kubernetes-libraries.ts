@@ -1,6 +1,4 @@
 import {
-  cidrLibrary,
-  ipLibrary,
   listExtensionLibrary,
   listLibrary,
   optionalLibrary,
@@ -10,6 +8,7 @@ import {
   twoVariableLibrary,
   type CelLibrary,
 } from '@skerry/cel'
+import { cidrLibrary, ipLibrary } from './address-library.ts'
 import { formatLibrary } from './format-library.ts'
 import { quantityLibrary } from './quantity-library.ts'
 import { semverLibrary } from './semver-library.ts'

@@ -1,4 +1,5 @@
 import { checkDnsLabel, checkDnsSubdomain, parseDurationMs } from '@skerry/api'
+import { parseLooseCidr, parseLooseIp } from '../addresses/ip.ts'
 
 /**
  * Checks the string formats that upstream checks; unknown formats are not checked. Patterns are
@@ -17,24 +18,21 @@ function plainName(format: string): string {
   return format.replaceAll('-', '')
 }
 
-const ipv4Part = '(?:25[0-5]|2[0-4][0-9]|[01]?[0-9]?[0-9])'
-const ipv4Pattern = new RegExp(`^${ipv4Part}(?:\\.${ipv4Part}){3}$`)
 /**
  * One label with at most one hyphen, after its first character, or several labels with a last one
  * of letters.
  */
 const hostnamePattern =
   /^(?:[a-zA-Z0-9\p{S}\p{L}]-?[a-zA-Z0-9\p{S}\p{L}]{0,62}|(?:[a-zA-Z0-9\p{S}\p{L}](?:[-a-zA-Z0-9\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?\.)+[a-zA-Z\p{L}]{2,63})$/u
-const hexGroup = /^[0-9a-fA-F]{1,4}$/
 
 const checks: Readonly<Record<string, (text: string) => boolean>> = Object.freeze({
   datetime: (text) =>
     /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[-+]\d\d:?\d\d)$/.test(text) &&
     !Number.isNaN(Date.parse(text.replace(/([-+]\d\d)(\d\d)$/, '$1:$2').replace(' ', 'T'))),
   date: (text) => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)),
-  ipv4: isIpv4,
-  ipv6: isIpv6,
-  cidr: isCidr,
+  ipv4: (text) => parseLooseIp(text)?.length === 4,
+  ipv6: (text) => parseLooseIp(text)?.length === 16,
+  cidr: (text) => parseLooseCidr(text) !== undefined,
   email: (text) => /^[^\s@<>()[\],;:"]+@[^\s@<>()[\],;:"]+$/.test(text),
   hostname: (text) =>
     text.length <= 255 &&
@@ -64,32 +62,6 @@ const checks: Readonly<Record<string, (text: string) => boolean>> = Object.freez
 function isUuid(text: string, version: string, variant = '[0-9a-f]'): boolean {
   const plain = `^[0-9a-f]{8}-?[0-9a-f]{4}-?${version}[0-9a-f]{3}-?${variant}[0-9a-f]{3}-?[0-9a-f]{12}$`
   return new RegExp(plain, 'i').test(text)
-}
-
-function isIpv4(text: string): boolean {
-  return ipv4Pattern.test(text)
-}
-
-/** Accepts at most one `::`; the last two groups may be an IPv4 address. */
-function isIpv6(text: string): boolean {
-  const halves = text.split('::')
-  if (halves.length > 2 || !text.includes(':')) return false
-  const groups = halves.flatMap((half) => (half === '' ? [] : half.split(':')))
-  const last = groups.at(-1) ?? ''
-  const isMapped = last.includes('.')
-  if (isMapped && !isIpv4(last)) return false
-  const hex = isMapped ? groups.slice(0, -1) : groups
-  const count = hex.length + (isMapped ? 2 : 0)
-  return (
-    hex.every((group) => hexGroup.test(group)) && (halves.length === 2 ? count < 8 : count === 8)
-  )
-}
-
-function isCidr(text: string): boolean {
-  const match = /^([^/]+)\/(\d{1,3})$/.exec(text)
-  if (!match) return false
-  const [, address = '', bits = ''] = match
-  return isIpv4(address) ? Number(bits) <= 32 : isIpv6(address) && Number(bits) <= 128
 }
 
 /** Words that upstream's format also accepts: `3 days`, `2 weeks`. */

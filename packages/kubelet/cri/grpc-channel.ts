@@ -1,6 +1,6 @@
 import { Client, credentials, Metadata, status, type ServiceError } from '@grpc/grpc-js'
 import { fromJSON, type MethodDefinition, type PackageDefinition } from '@grpc/proto-loader'
-import { abortReason, grpcDeadline } from '@skerry/base'
+import { abortReason, unaryCall } from '@skerry/base'
 import { RuntimeError, type RuntimeErrorCode } from './container-runtime.ts'
 import type { EnumTable, MessageTable, ServiceTable } from './cri-schema-table.ts'
 
@@ -84,24 +84,13 @@ export class GrpcChannel implements Disposable {
     options: CallOptions,
     signal: AbortSignal,
   ): Promise<object> {
-    return new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(abortReason(signal))
-      const call = this.#client.makeUnaryRequest(
-        method.path,
-        method.requestSerialize,
-        method.responseDeserialize,
-        request,
-        toMetadata(options.metadata),
-        options.timeoutMs > 0 ? { deadline: grpcDeadline(options.timeoutMs) } : {},
-        (error, answer) => {
-          signal.removeEventListener('abort', onAbort)
-          if (answer) return resolve(answer)
-          reject(signal.aborted ? abortReason(signal) : toRuntimeError(method.path, error))
-        },
-      )
-      const onAbort = (): void => call.cancel()
-      signal.addEventListener('abort', onAbort, { once: true })
-    })
+    const { timeoutMs } = options
+    const metadata = toMetadata(options.metadata)
+    return unaryCall(
+      this.#client,
+      { method, request, metadata, timeoutMs, toError: toRuntimeError },
+      signal,
+    )
   }
 
   /** Resolves when the server ends the stream; rejects when it breaks or the signal aborts. */
@@ -129,7 +118,7 @@ export class GrpcChannel implements Disposable {
       })
       call.on('error', (error: ServiceError) => {
         signal.removeEventListener('abort', onAbort)
-        reject(signal.aborted ? abortReason(signal) : toRuntimeError(method.path, error))
+        reject(signal.aborted ? abortReason(signal) : toRuntimeError(error))
       })
     })
   }
@@ -167,8 +156,7 @@ const codeWords: Readonly<Record<number, string>> = Object.freeze(
 )
 
 /** The message has the shape that Kubernetes' users know from `describe pod`. */
-function toRuntimeError(path: string, error: ServiceError | null): RuntimeError {
-  if (!error) return new RuntimeError('Unknown', `Cannot call ${path}: the answer was empty`)
+function toRuntimeError(error: ServiceError): RuntimeError {
   const code = codes[error.code] ?? 'Unknown'
   const message = `rpc error: code = ${codeWords[error.code] ?? 'Unknown'} desc = ${error.details}`
   return new RuntimeError(code, message, { cause: error })

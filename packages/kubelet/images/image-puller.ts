@@ -1,4 +1,4 @@
-import { asError, type Clock } from '@skerry/base'
+import { asError, RecentMap, type Clock } from '@skerry/base'
 import type { Container, EphemeralContainer, Pod, Secret } from '@skerry/api'
 import type { EventRecorder } from '@skerry/client'
 import type { ContainerRuntime, Image } from '../cri/container-runtime.ts'
@@ -35,7 +35,7 @@ export class ImagePuller {
   readonly #deps: ImagePullerDeps
   readonly #slots = new Slots(imagePullDefaults.parallelMax)
   /** Failures by pod uid and image. */
-  readonly #failures = new Map<string, Failure>()
+  readonly #failures = new RecentMap<string, Failure>(imagePullDefaults.failuresMax)
 
   constructor(deps: ImagePullerDeps) {
     this.#deps = deps
@@ -138,13 +138,10 @@ export class ImagePuller {
   #pullFailed(request: ImageRequest, key: string, cause: Error): StartError {
     const image = request.container.image ?? ''
     const before = this.#failures.get(key)
-    const { backoffInitialMs, backoffMaxMs, failuresMax } = imagePullDefaults
+    const { backoffInitialMs, backoffMaxMs } = imagePullDefaults
     const delayMs = before ? Math.min(2 * before.delayMs, backoffMaxMs) : backoffInitialMs
     const failedAtMs = this.#deps.clock.monotonicMs()
-    this.#failures.delete(key)
     this.#failures.set(key, { delayMs, failedAtMs, message: `ErrImagePull: ${cause.message}` })
-    const [oldest] = this.#failures.keys()
-    if (this.#failures.size > failuresMax && oldest) this.#failures.delete(oldest)
     const message = `Failed to pull image "${image}": ${cause.message}`
     this.#event(request, { type: 'Warning', reason: 'Failed', message })
     return new StartError('ErrImagePull', cause.message, { cause })

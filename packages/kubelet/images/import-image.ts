@@ -34,9 +34,9 @@ export async function importImage(
   return references
 }
 
-/** The same for an archive in memory, such as the pause image. */
-export async function importImageBytes(
-  archive: Uint8Array,
+/** The same for an archive that is made here, such as the pause image. */
+export async function importArchive(
+  archive: AsyncIterable<Uint8Array>,
   options: ImportOptions,
   signal: AbortSignal,
 ): Promise<string[]> {

@@ -1,104 +1,138 @@
 import { createHash } from 'node:crypto'
-import { gzipSync } from 'node:zlib'
-import { pack } from 'tar-stream'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { pack, type Pack } from 'tar-stream'
+
+const compress = promisify(gzip)
 
 export interface LayerFile {
-  /** Has no leading slash. Ends in / for a directory. */
+  /** The path has no leading slash. */
   path: string
-  content?: Uint8Array
-  /** The octal permissions. If omitted, 0o755. */
-  mode?: number
-  /** A symbolic link to this. */
+  /** If omitted, it is a directory. */
+  content?: Uint8Array | string
+  /** A symbolic link to this target, instead of content. */
   linkTo?: string
+  /** The permission bits. If omitted, 0644 for files and 0755 for directories. */
+  mode?: number
 }
 
-export interface ImageShape {
-  /** The full reference, e.g. docker.io/library/web:1. */
+/** One file system layer of an image (OCI image specification 1.1, layer.md). */
+export interface ImageLayer {
+  tarGz: Uint8Array
+  /** The sha256 of the uncompressed tar. */
+  diffId: string
+}
+
+export interface ImageConfig {
+  Entrypoint?: string[]
+  Cmd?: string[]
+  Env?: string[]
+  User?: string
+  WorkingDir?: string
+  ExposedPorts?: Record<string, object>
+}
+
+export interface ImageOptions {
+  /** The full reference with host and tag, e.g. docker.io/library/app:v1. */
   reference: string
-  architecture: 'amd64' | 'arm64'
-  files: readonly LayerFile[]
-  entrypoint?: readonly string[]
-  cmd?: readonly string[]
-  env?: readonly string[]
-  user?: string
-  workingDir?: string
-  exposedPorts?: readonly string[]
+  layers: readonly ImageLayer[]
+  config: ImageConfig
+  /** If omitted, this machine's. */
+  architecture?: 'amd64' | 'arm64'
+}
+
+/** The same files give the same bytes, so that importing an image again changes nothing. */
+export async function imageLayerOfFiles(files: readonly LayerFile[]): Promise<ImageLayer> {
+  const tar = pack()
+  for (const { path: name, content, linkTo, mode } of files) {
+    const common = { name, mtime: new Date(0) }
+    if (linkTo !== undefined) {
+      tar.entry({ ...common, type: 'symlink', linkname: linkTo, mode: mode ?? 0o644 })
+    } else if (content === undefined) {
+      tar.entry({ ...common, type: 'directory', mode: mode ?? 0o755 })
+    } else {
+      tar.entry({ ...common, mode: mode ?? 0o644 }, Buffer.from(content))
+    }
+  }
+  tar.finalize()
+  return imageLayerOfTar(Buffer.concat(await Array.fromAsync(chunksOf(tar))))
+}
+
+export async function imageLayerOfTar(tar: Uint8Array): Promise<ImageLayer> {
+  return { tarGz: await compress(tar), diffId: contentDigest(tar) }
+}
+
+/** The two documents that make layers an image. */
+export interface ImageDocuments {
+  config: Uint8Array
+  manifest: Uint8Array
+}
+
+export const imageManifestType = 'application/vnd.oci.image.manifest.v1+json'
+
+export function imageDocuments(options: Omit<ImageOptions, 'reference'>): ImageDocuments {
+  const config = json({
+    ...platformOf(options),
+    config: options.config,
+    rootfs: { type: 'layers', diff_ids: options.layers.map((layer) => layer.diffId) },
+  })
+  const manifest = json({
+    schemaVersion: 2,
+    mediaType: imageManifestType,
+    config: descriptor('application/vnd.oci.image.config.v1+json', config),
+    layers: options.layers.map((layer) =>
+      descriptor('application/vnd.oci.image.layer.v1.tar+gzip', layer.tarGz),
+    ),
+  })
+  return { config, manifest }
 }
 
 /**
- * An OCI image layout of one layer, as a tar that containerd imports. The same shape gives the
- * same bytes, so that importing it again changes nothing.
+ * Writes an OCI image layout as a tar that containerd, Docker and podman import. It has shared layers only
+ * once.
  */
-export async function buildOciArchive(shape: ImageShape): Promise<Uint8Array> {
-  const layer = await tarOf(shape.files)
-  const compressed = gzipSync(layer)
-  const config = jsonBytes({
-    architecture: shape.architecture,
-    os: 'linux',
-    config: {
-      ...(shape.entrypoint ? { Entrypoint: shape.entrypoint } : {}),
-      ...(shape.cmd ? { Cmd: shape.cmd } : {}),
-      ...(shape.env ? { Env: shape.env } : {}),
-      ...(shape.user ? { User: shape.user } : {}),
-      ...(shape.workingDir ? { WorkingDir: shape.workingDir } : {}),
-      ...(shape.exposedPorts
-        ? { ExposedPorts: Object.fromEntries(shape.exposedPorts.map((port) => [port, {}])) }
-        : {}),
-    },
-    rootfs: { type: 'layers', diff_ids: [digestOf(layer)] },
+export function ociArchive(images: readonly ImageOptions[]): AsyncIterable<Uint8Array> {
+  const blobs = new Map<string, Uint8Array>()
+  const manifests = images.map((options) => {
+    const { config, manifest } = imageDocuments(options)
+    for (const blob of [config, manifest, ...options.layers.map((layer) => layer.tarGz)]) {
+      blobs.set(contentDigest(blob), blob)
+    }
+    return {
+      ...descriptor(imageManifestType, manifest),
+      annotations: { 'io.containerd.image.name': options.reference },
+      platform: platformOf(options),
+    }
   })
-  const manifest = jsonBytes({
-    schemaVersion: 2,
-    mediaType: 'application/vnd.oci.image.manifest.v1+json',
-    config: descriptor('application/vnd.oci.image.config.v1+json', config),
-    layers: [descriptor('application/vnd.oci.image.layer.v1.tar+gzip', compressed)],
-  })
-  const index = jsonBytes({
-    schemaVersion: 2,
-    manifests: [
-      {
-        ...descriptor('application/vnd.oci.image.manifest.v1+json', manifest),
-        annotations: { 'io.containerd.image.name': shape.reference },
-        platform: { architecture: shape.architecture, os: 'linux' },
-      },
-    ],
-  })
-  const blobs = [compressed, config, manifest].map((content) => ({
-    path: `blobs/${digestOf(content).replace(':', '/')}`,
-    content,
-    mode: 0o644,
-  }))
-  return tarOf([
-    { path: 'oci-layout', content: jsonBytes({ imageLayoutVersion: '1.0.0' }), mode: 0o644 },
-    { path: 'index.json', content: index, mode: 0o644 },
-    ...blobs,
-  ])
+  const tar = pack()
+  const entry = (name: string, content: Uint8Array): void =>
+    void tar.entry({ name, mode: 0o644, mtime: new Date(0) }, Buffer.from(content))
+  entry('oci-layout', json({ imageLayoutVersion: '1.0.0' }))
+  entry('index.json', json({ schemaVersion: 2, manifests }))
+  for (const [digest, blob] of blobs) entry(`blobs/${digest.replace(':', '/')}`, blob)
+  tar.finalize()
+  return chunksOf(tar)
 }
 
-async function tarOf(files: readonly LayerFile[]): Promise<Uint8Array> {
-  const archive = pack()
-  for (const file of files) {
-    const header = { name: file.path, mode: file.mode ?? 0o755, mtime: new Date(0) }
-    if (file.linkTo !== undefined) {
-      archive.entry({ ...header, type: 'symlink', linkname: file.linkTo })
-    } else if (file.path.endsWith('/')) archive.entry({ ...header, type: 'directory' })
-    else archive.entry(header, Buffer.from(file.content ?? new Uint8Array()))
-  }
-  archive.finalize()
-  const chunks: Uint8Array[] = []
-  // The type does not state it, but pack() emits Buffers.
-  for await (const chunk of archive) chunks.push(chunk as Uint8Array)
-  return Buffer.concat(chunks)
+async function* chunksOf(tar: Pack): AsyncGenerator<Uint8Array> {
+  // A tar stream without an encoding gives buffers, though its type does not state it.
+  for await (const chunk of tar) yield chunk as Uint8Array
 }
 
-function jsonBytes(value: object): Uint8Array {
-  return Buffer.from(JSON.stringify(value))
-}
-
-function digestOf(content: Uint8Array): string {
+/** Returns a content's digest as manifests and registries name it. */
+export function contentDigest(content: Uint8Array): string {
   return `sha256:${createHash('sha256').update(content).digest('hex')}`
 }
 
+function platformOf({ architecture }: Pick<ImageOptions, 'architecture'>) {
+  const own = process.arch === 'arm64' ? 'arm64' : 'amd64'
+  return { architecture: architecture ?? own, os: 'linux' }
+}
+
 function descriptor(mediaType: string, content: Uint8Array): object {
-  return { mediaType, digest: digestOf(content), size: content.length }
+  return { mediaType, digest: contentDigest(content), size: content.length }
+}
+
+function json(value: object): Uint8Array {
+  return Buffer.from(JSON.stringify(value))
 }

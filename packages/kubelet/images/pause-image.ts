@@ -1,5 +1,5 @@
 import type { ContainerRuntime } from '../cri/container-runtime.ts'
-import { importImageBytes, type ImportOptions } from './import-image.ts'
+import { importArchive, type ImportOptions } from './import-image.ts'
 import { pauseProgram, type PauseArchitecture } from './pause-program.ts'
 
 /** With localhost, the image is never looked up in a registry by accident. */
@@ -22,13 +22,15 @@ export async function ensurePauseImage(
     throw new RangeError(`Cannot build the pause image: no program for ${process.arch}`)
   }
   // Imported once in a node's life, so the code that writes archives is loaded only here.
-  const { buildOciArchive } = await import('./oci-archive.ts')
-  const archive = await buildOciArchive({
-    reference: pauseImage,
-    architecture,
-    files: [{ path: 'pause', content: pauseProgram(architecture) }],
-    entrypoint: ['/pause'],
-    user: '65535:65535',
-  })
-  await importImageBytes(archive, options, signal)
+  const { imageLayerOfFiles, ociArchive } = await import('./oci-archive.ts')
+  const files = [{ path: 'pause', content: pauseProgram(architecture), mode: 0o755 }]
+  const archive = ociArchive([
+    {
+      reference: pauseImage,
+      architecture,
+      layers: [await imageLayerOfFiles(files)],
+      config: { Entrypoint: ['/pause'], User: '65535:65535' },
+    },
+  ])
+  await importArchive(archive, options, signal)
 }

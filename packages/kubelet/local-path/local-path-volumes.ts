@@ -2,7 +2,7 @@ import { chmod, mkdir, rm } from 'node:fs/promises'
 import { isAbsolute, join, normalize, sep } from 'node:path'
 import { isStatusError, localPath, type PersistentVolume } from '@skerry/api'
 import { asError, createBackoff, runAll, type Clock, type Logger, type Random } from '@skerry/base'
-import { createInformer, resources, type Change, type Cluster } from '@skerry/client'
+import { createInformer, resources, type Change, type ClusterClient } from '@skerry/client'
 
 export interface LocalPathConfig {
   nodeName: string
@@ -11,7 +11,7 @@ export interface LocalPathConfig {
 }
 
 interface LocalPathDeps {
-  cluster: Cluster
+  cluster: ClusterClient
   clock: Clock
   random: Random
   log: Logger

@@ -10,7 +10,7 @@ import {
   type Random,
 } from '@skerry/base'
 import { isStatusError, type Lease, type Node, type NodeStatus } from '@skerry/api'
-import { resources, type Cluster } from '@skerry/client'
+import { resources, type ClusterClient } from '@skerry/client'
 import type { ContainerRuntime, RuntimeCondition } from '../cri/container-runtime.ts'
 import type { ResolvedConfig } from '../kubelet-config.ts'
 import { nodeResources, systemInfo, type Machine } from './node-facts.ts'
@@ -18,7 +18,7 @@ import { missingLabels, nodeLabels, nodeStatus, type NodePressure } from './node
 import { nodeAgentDefaults } from '../limits-table.ts'
 
 export interface NodeAgentDeps {
-  cluster: Cluster
+  cluster: ClusterClient
   runtime: ContainerRuntime
   clock: Clock
   random: Random

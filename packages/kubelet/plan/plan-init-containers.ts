@@ -9,7 +9,7 @@ import {
   type PodPlanInput,
   type StartAction,
   type UpdateAction,
-} from './pod-plan.ts'
+} from './pod-actions.ts'
 import { isSidecar, shouldRestart, specOf } from '../pod/pod-spec.ts'
 
 export interface InitPlan {

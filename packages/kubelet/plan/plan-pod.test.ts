@@ -4,7 +4,7 @@ import type { Pod, PodSpec } from '@skerry/api'
 import type { ProbeResults } from '../probes/probe-results.ts'
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../pod/observed-pod.ts'
 import { planPod } from './plan-pod.ts'
-import { backoffKey, type PodPlan, type Termination } from './pod-plan.ts'
+import { backoffKey, type PodPlan, type Termination } from './pod-actions.ts'
 import { containerSpecHash } from '../pod/pod-spec.ts'
 import type { RestartBackoff } from '../pod/restart-backoff.ts'
 

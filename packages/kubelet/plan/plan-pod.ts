@@ -20,7 +20,7 @@ import {
   type StartAction,
   type UpdateAction,
   type WaitingContainer,
-} from './pod-plan.ts'
+} from './pod-actions.ts'
 import { describePod, isHostNetwork, shouldRestart, specOf } from '../pod/pod-spec.ts'
 import { backoffUntilMs, formatGoDuration } from '../pod/restart-backoff.ts'
 import { restartBackoffDefaults } from '../limits-table.ts'

@@ -1,5 +1,5 @@
 import type { ObservedContainer } from '../pod/observed-pod.ts'
-import { emptyPlan, type PodPlan, type PodPlanInput, type Termination } from './pod-plan.ts'
+import { emptyPlan, type PodPlan, type PodPlanInput, type Termination } from './pod-actions.ts'
 import { isSidecar, specOf } from '../pod/pod-spec.ts'
 
 /**

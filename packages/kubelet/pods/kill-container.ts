@@ -4,7 +4,7 @@ import { ignoreNotFound } from '../cri/ignore-not-found.ts'
 import type { NodeContext } from './node-context.ts'
 import { containerEvent } from '../pod/container-event.ts'
 import { runHook } from './lifecycle-hook.ts'
-import type { KillAction } from '../plan/pod-plan.ts'
+import type { KillAction } from '../plan/pod-actions.ts'
 import { findContainer } from '../pod/pod-spec.ts'
 import { kubeletBounds } from '../limits-table.ts'
 

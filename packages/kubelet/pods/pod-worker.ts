@@ -3,7 +3,7 @@ import {
   asError,
   createBackoff,
   createWakeFlag,
-  isBrokenInvariant,
+  logFailure,
   linkedSignal,
   runAll,
   type Backoff,
@@ -28,7 +28,7 @@ import {
   type PodPlan,
   type StartAction,
   type Termination,
-} from '../plan/pod-plan.ts'
+} from '../plan/pod-actions.ts'
 import { PodResources } from './pod-resources.ts'
 import { describePod, gracePeriodSeconds, isHostNetwork } from '../pod/pod-spec.ts'
 import { nextBackoff, type RestartBackoff } from '../pod/restart-backoff.ts'
@@ -410,15 +410,9 @@ export class PodWorker {
       if (!(error instanceof StartError)) events.event(this.#pod, { type: 'Warning', ...text })
     }
     const { namespace, name } = this.#pod.metadata
-    if (isBrokenInvariant(error)) {
-      const { stack } = error
-      log.error('Synchronization of a pod broke an invariant', {
-        namespace,
-        pod: name,
-        error,
-        stack,
-      })
-    } else log.debug('Pod not synced', { namespace, pod: name, error: cause })
+    const subject = 'Synchronization of a pod'
+    const fields = { namespace, pod: name }
+    logFailure(log, { subject, message: 'Pod not synced', level: 'debug', error, fields })
     await this.#sleepUntil(clock.now() + this.#retries.nextMs(), signal)
   }
 }

@@ -9,7 +9,7 @@ import {
   type Random,
 } from '@skerry/base'
 import type { Node } from '@skerry/api'
-import { createEventSink, type Cluster, type EventSink } from '@skerry/client'
+import { createEventSink, type ClusterClient, type EventSink } from '@skerry/client'
 import type { ContainerRuntime } from '../cri/container-runtime.ts'
 import { NodePressureWatch } from '../garbage/node-pressure.ts'
 import { ImagePuller } from '../images/image-puller.ts'
@@ -32,7 +32,7 @@ import { NodeStore } from '../store/node-store.ts'
 import { kubeletBounds } from '../limits-table.ts'
 
 export interface KubeletDeps {
-  cluster: Cluster
+  cluster: ClusterClient
   runtime: ContainerRuntime
   clock: Clock
   random: Random

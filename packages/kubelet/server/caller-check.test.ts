@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
 import type { SubjectAccessReview } from '@skerry/api'
 import { systemClock } from '@skerry/base'
-import type { Cluster } from '@skerry/client'
+import type { ClusterClient } from '@skerry/client'
 import { createCallerCheck, nodeQuestions } from './caller-check.ts'
 
 test('a request to a node needs the right that upstream asks for', () => {
@@ -45,7 +45,7 @@ test('a session with a pod of the node needs the right to create, whatever its m
     return { ...review, status: { allowed: verb === 'get' } }
   }
   // The check reads a certificate and writes reviews, nothing else.
-  const cluster = { resource: () => ({ create }) } as unknown as Cluster
+  const cluster = { resource: () => ({ create }) } as unknown as ClusterClient
   const socket = {
     authorized: true,
     getPeerCertificate: () => ({ subject: { CN: 'prometheus' } }),

@@ -1,7 +1,7 @@
 import type { TLSSocket } from 'node:tls'
 import { StatusError, type SubjectAccessReview } from '@skerry/api'
 import type { Clock } from '@skerry/base'
-import { resources, type Cluster } from '@skerry/client'
+import { resources, type ClusterClient } from '@skerry/client'
 import { callerCheckDefaults } from '../limits-table.ts'
 
 export interface CallerCheck {
@@ -19,7 +19,7 @@ export interface CallerRequest {
 /** Asks the API server whether the certificate's user may use this node, as upstream's webhook mode does. */
 export function createCallerCheck(
   nodeName: string,
-  { cluster, clock }: { cluster: Cluster; clock: Clock },
+  { cluster, clock }: { cluster: ClusterClient; clock: Clock },
 ): CallerCheck {
   const known = new Map<string, { isAllowed: boolean; untilMs: number }>()
   const isAllowed = async (
@@ -124,7 +124,7 @@ export function nodeQuestions({ method, path, isSession }: CallerRequest): {
 }
 
 async function ask(
-  cluster: Cluster,
+  cluster: ClusterClient,
   spec: SubjectAccessReview['spec'],
   signal: AbortSignal,
 ): Promise<boolean> {

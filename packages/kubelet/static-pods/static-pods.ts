@@ -2,13 +2,13 @@ import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { asError, type Clock, type Logger } from '@skerry/base'
 import { isStatusError, type Node, type Pod } from '@skerry/api'
-import { resources, type Cluster } from '@skerry/client'
+import { resources, type ClusterClient } from '@skerry/client'
 import { hasCode } from '../system-error.ts'
 import { isMirror, mirrorOf, staticAnnotations } from './static-pod-marks.ts'
 import { staticPodDefaults } from '../limits-table.ts'
 
 export interface StaticPodsDeps {
-  cluster: Cluster
+  cluster: ClusterClient
   clock: Clock
   log: Logger
   onSet: (pod: Pod) => void

@@ -7,12 +7,12 @@ import {
   type Random,
 } from '@skerry/base'
 import { StatusError, isStatusError, type Pod, type PodStatus } from '@skerry/api'
-import { compareResourceVersions, resources, type Cluster } from '@skerry/client'
+import { compareResourceVersions, resources, type ClusterClient } from '@skerry/client'
 import { isSameStatus } from './pod-status.ts'
 import { statusPatch } from './status-patch.ts'
 
 export interface StatusReporterDeps {
-  cluster: Cluster
+  cluster: ClusterClient
   clock: Clock
   random: Random
   log: Logger

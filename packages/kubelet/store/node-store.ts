@@ -12,7 +12,7 @@ import {
   type Secret,
   type Service,
 } from '@skerry/api'
-import { createInformer, resources, type Cluster, type Informer } from '@skerry/client'
+import { createInformer, resources, type ClusterClient, type Informer } from '@skerry/client'
 import { specOf } from '../pod/pod-spec.ts'
 import { VolumeError, type ServiceAccountToken, type TokenRequest } from '../volumes/volume.ts'
 import type { NodeObjects } from './node-objects.ts'
@@ -28,7 +28,7 @@ const impatience = Object.freeze({
 })
 
 export interface NodeStoreDeps {
-  cluster: Cluster
+  cluster: ClusterClient
   clock: Clock
   random: Random
   log: Logger

@@ -1,13 +1,13 @@
 import { asError, type Clock, type Logger, type Random } from '@skerry/base'
 import { StatusError, isStatusError, type KubeObject } from '@skerry/api'
-import { createInformer, resources, type Cluster, type ResourceClient } from '@skerry/client'
+import { createInformer, resources, type ClusterClient, type ResourceClient } from '@skerry/client'
 import { TaskGroup } from '../task-group.ts'
 import type { ObjectDisk } from './object-disk.ts'
 import { referenceKey, type Reference, type ReferenceKind } from './objects-to-read.ts'
 import { referenceDefaults } from '../limits-table.ts'
 
 export interface ReferencedObjectsDeps {
-  cluster: Cluster
+  cluster: ClusterClient
   clock: Clock
   random: Random
   log: Logger
@@ -191,7 +191,7 @@ export class ReferencedObjects {
 }
 
 interface KindEntry {
-  clientOf: (cluster: Cluster) => ResourceClient<KubeObject>
+  clientOf: (cluster: ClusterClient) => ResourceClient<KubeObject>
   isWatchable: boolean
 }
 
@@ -231,7 +231,7 @@ function untyped({ group, version, resource, isNamespaced }: Address): Address {
   return { group, version, resource, isNamespaced }
 }
 
-function clientOf(cluster: Cluster, kind: ReferenceKind): ResourceClient<KubeObject> {
+function clientOf(cluster: ClusterClient, kind: ReferenceKind): ResourceClient<KubeObject> {
   return kindTable[kind].clientOf(cluster)
 }
 

@@ -1,6 +1,6 @@
 import { asError, withTimeout, type Clock, type Logger } from '@skerry/base'
 import { StatusError, type AnyObject, type KubeObject } from '@skerry/api'
-import { resources, type Cluster } from '@skerry/client'
+import { resources, type ClusterClient } from '@skerry/client'
 import { specOf } from '../pod/pod-spec.ts'
 import { refreshTime } from '../volumes/projected-files.ts'
 import { VolumeError, type ServiceAccountToken, type TokenRequest } from '../volumes/volume.ts'
@@ -19,10 +19,10 @@ const { retryMs, requestTimeoutMs } = kubeletBounds.tokenSource
  * stays in use, even an expired one: a pod that does not use the API can start anyway.
  */
 export class TokenSource {
-  readonly #deps: { cluster: Cluster; clock: Clock; log: Logger; disk: ObjectDisk }
+  readonly #deps: { cluster: ClusterClient; clock: Clock; log: Logger; disk: ObjectDisk }
   readonly #tokens = new Map<string, ServiceAccountToken>()
 
-  constructor(deps: { cluster: Cluster; clock: Clock; log: Logger; disk: ObjectDisk }) {
+  constructor(deps: { cluster: ClusterClient; clock: Clock; log: Logger; disk: ObjectDisk }) {
     this.#deps = deps
   }
 

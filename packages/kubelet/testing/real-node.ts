@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { createMetrics, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import type { Pod } from '@skerry/api'
-import { createCluster, resources, type Cluster, type Transport } from '@skerry/client'
+import { createCluster, resources, type ClusterClient, type Transport } from '@skerry/client'
 import { startTestApiServer, type TestApiServer, until } from '@skerry/testing'
 import { endForgottenShims } from '../containerd/end-node-processes.ts'
 import {
@@ -18,8 +18,8 @@ import { findMissingPrograms, packagesOf } from '../../../roles/up/system-packag
 import { detectCgroups, removeCgroup } from '../containerd/cgroups.ts'
 import type { ContainerRuntime } from '../cri/container-runtime.ts'
 import { dialContainerd } from '../cri/dial-containerd.ts'
-import { importImageBytes } from '../images/import-image.ts'
-import { buildOciArchive } from '../images/oci-archive.ts'
+import { importArchive } from '../images/import-image.ts'
+import { imageLayerOfFiles, ociArchive } from '../images/oci-archive.ts'
 import { ensurePauseImage, pauseArchitectures, pauseImage } from '../images/pause-image.ts'
 import { runKubelet } from '../run/run-kubelet.ts'
 
@@ -74,7 +74,7 @@ export function prepareHost(): void {
 /** A node agent on a real containerd, and a real API server, both in this process. */
 export class RealNode implements AsyncDisposable {
   readonly directory: string
-  readonly api: Cluster
+  readonly api: ClusterClient
   readonly runtime: ContainerRuntime
   readonly #server: TestApiServer
   readonly #containerd: SupervisedContainerd
@@ -105,7 +105,7 @@ export class RealNode implements AsyncDisposable {
     const loadImages = async (): Promise<void> => {
       await endForgottenShims(runtime, containerd.socket, never)
       await ensurePauseImage(runtime, target, never)
-      await importImageBytes(await busyboxImage(), target, never)
+      await importArchive(await busyboxImage(), target, never)
     }
     await loadImages()
     const parts = { containerd, runtime, loadImages }
@@ -175,7 +175,7 @@ export class RealNode implements AsyncDisposable {
     this.#agent = { stop, done }
   }
 
-  #awayFirst(): { cluster: Cluster; runtime: ContainerRuntime } {
+  #awayFirst(): { cluster: ClusterClient; runtime: ContainerRuntime } {
     const { runtime, looked } = watched(this.runtime)
     const transport: Transport = {
       send: async (request, signal) => {
@@ -282,17 +282,19 @@ function binaryScript(directory: string): string {
 
 const commands = ['sh', 'cat', 'echo', 'sleep', 'dd', 'id', 'httpd', 'mkdir', 'hostname', 'true']
 
-async function busyboxImage(): Promise<Uint8Array> {
-  return buildOciArchive({
-    reference: 'docker.io/library/busybox:test',
-    architecture: pauseArchitectures[process.arch] ?? 'amd64',
-    files: [
-      { path: 'bin/' },
-      { path: 'bin/busybox', content: await readFile('/bin/busybox') },
-      ...commands.map((name) => ({ path: `bin/${name}`, linkTo: 'busybox' })),
-      { path: 'tmp/', mode: 0o1777 },
-    ],
-    cmd: ['/bin/sh'],
-    env: ['PATH=/bin'],
-  })
+async function busyboxImage(): Promise<AsyncIterable<Uint8Array>> {
+  const files = await imageLayerOfFiles([
+    { path: 'bin/' },
+    { path: 'bin/busybox', content: await readFile('/bin/busybox'), mode: 0o755 },
+    ...commands.map((name) => ({ path: `bin/${name}`, linkTo: 'busybox' })),
+    { path: 'tmp/', mode: 0o1777 },
+  ])
+  return ociArchive([
+    {
+      reference: 'docker.io/library/busybox:test',
+      architecture: pauseArchitectures[process.arch] ?? 'amd64',
+      layers: [files],
+      config: { Cmd: ['/bin/sh'], Env: ['PATH=/bin'] },
+    },
+  ])
 }

@@ -10,7 +10,7 @@ import {
   type SimulatedClock,
 } from '@skerry/base'
 import type { Pod } from '@skerry/api'
-import { createCluster, resources, type Cluster, type Transport } from '@skerry/client'
+import { createCluster, resources, type ClusterClient, type Transport } from '@skerry/client'
 import { startTestApiServer, type TestApiServer } from '@skerry/testing'
 import type { Machine } from '../node/node-facts.ts'
 import type { PodIsolation } from '../pods/pod-isolation.ts'
@@ -36,7 +36,7 @@ const namespace = 'default'
 export class SimulatedNode implements AsyncDisposable {
   readonly clock: SimulatedClock = simulatedClock()
   readonly runtime: FakeRuntime
-  readonly api: Cluster
+  readonly api: ClusterClient
   readonly #server: TestApiServer
   readonly #directory: string
   readonly #seed: number
@@ -176,7 +176,7 @@ export class SimulatedNode implements AsyncDisposable {
     await rm(this.#directory, { recursive: true, force: true })
   }
 
-  #clusterOf(transport: Transport): Cluster {
+  #clusterOf(transport: Transport): ClusterClient {
     return createCluster(transport, { log: silentLogger, clock: this.clock, userAgent: 'sim' })
   }
 

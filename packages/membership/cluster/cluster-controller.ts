@@ -1,6 +1,7 @@
 import { isStatusError } from '@skerry/api'
 import { ifThere, resources } from '@skerry/client'
 import {
+  dropFinalizer,
   watch,
   type ControllerContext,
   type ControllerDefinition,
@@ -81,12 +82,9 @@ async function releaseWorks(
 ): Promise<void> {
   const works = context.client(workResource)
   const { items } = await works.list({ namespace }, signal)
-  for (const { metadata } of items) {
-    const { name = '', finalizers = [], resourceVersion } = metadata
-    if (!finalizers.includes(executionFinalizer)) continue
-    const rest = finalizers.filter((each) => each !== executionFinalizer)
-    const patch = { metadata: { finalizers: rest, resourceVersion } }
-    await works.patch({ namespace, name, type: 'merge', patch }, signal)
+  for (const work of items) {
+    const held = { object: work, resource: workResource, finalizer: executionFinalizer }
+    await dropFinalizer(held, context, signal)
   }
 }
 

@@ -5,7 +5,7 @@ import {
   type ConfigMap,
 } from '@skerry/api'
 import type { Authenticator, Objects, UserInfo } from '@skerry/apiserver'
-import { ifThere, resources, type Cluster as Api } from '@skerry/client'
+import { ifThere, resources, type ClusterClient } from '@skerry/client'
 import { readClientCertificate } from '@skerry/pki'
 import { clusterOfAgent, virtualAgentOf, clusterNamespace } from '@skerry/fleet-kinds'
 import { membershipBounds } from '../limits-table.ts'
@@ -186,7 +186,7 @@ const { attemptsMax } = membershipBounds.agentRevocation
 
 /** Voids every certificate that this cluster's agent has now. The hub then cuts its tunnel. */
 export async function revokeAgent(
-  hub: Api,
+  hub: ClusterClient,
   revoked: { cluster: string; nowMs: number },
   signal: AbortSignal,
 ): Promise<void> {

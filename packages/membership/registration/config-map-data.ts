@@ -1,8 +1,8 @@
-import { ifThere, resources, type Cluster as Api } from '@skerry/client'
+import { ifThere, resources, type ClusterClient } from '@skerry/client'
 
 /** A ConfigMap's entries; none where the hub has no such ConfigMap. */
 export async function configMapData(
-  hub: Pick<Api, 'resource'>,
+  hub: Pick<ClusterClient, 'resource'>,
   key: { readonly namespace: string; readonly name: string },
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {

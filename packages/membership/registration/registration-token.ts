@@ -4,7 +4,7 @@ import {
   isStatusError,
   type CertificateSigningRequest,
 } from '@skerry/api'
-import { resources, type Cluster as Api } from '@skerry/client'
+import { resources, type ClusterClient } from '@skerry/client'
 import { registrationKeys } from './registration-keys.ts'
 import { membershipBounds } from '../limits-table.ts'
 
@@ -16,7 +16,7 @@ const tokenUserPrefix = 'system:bootstrap:'
  * a person. Two that come at once compete for one write of the Secret, which one of them wins.
  */
 export async function bindToken(
-  hub: Pick<Api, 'resource'>,
+  hub: Pick<ClusterClient, 'resource'>,
   { csr, fingerprint }: { csr: CertificateSigningRequest; fingerprint: string },
   signal: AbortSignal,
 ): Promise<string | undefined> {
@@ -38,7 +38,7 @@ const rejected = 'nobody: a person rejected it'
 
 /** Voids the token with which this request was made, and ends it in a minute. */
 export async function voidTokenOf(
-  hub: Pick<Api, 'resource'>,
+  hub: Pick<ClusterClient, 'resource'>,
   { csr, nowMs }: { csr: CertificateSigningRequest; nowMs: number },
   signal: AbortSignal,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import { isStatusError, type CertificateSigningRequest } from '@skerry/api'
-import { resources, type Cluster as Api } from '@skerry/client'
+import { resources, type ClusterClient } from '@skerry/client'
 import type { SigningRequest } from '@skerry/pki'
 import {
   agentsGroup,
@@ -38,7 +38,7 @@ export interface Registration {
 
 /** Lists all waiting registrations, the oldest first. */
 export async function pendingRegistrations(
-  hub: Pick<Api, 'resource'>,
+  hub: Pick<ClusterClient, 'resource'>,
   signal: AbortSignal,
 ): Promise<Registration[]> {
   const found = await pendingRequests(hub, signal)
@@ -69,7 +69,7 @@ export interface RegistrationDecision {
 
 /** Accepts the agent, or rejects it and voids its token. Throws StatusError NotFound, Conflict. */
 export async function decideRegistration(
-  hub: Pick<Api, 'resource'>,
+  hub: Pick<ClusterClient, 'resource'>,
   { request: name, accepts, nowMs }: RegistrationDecision,
   signal: AbortSignal,
 ): Promise<void> {
@@ -93,7 +93,7 @@ interface PendingRequest {
 }
 
 async function pendingRequests(
-  hub: Pick<Api, 'resource'>,
+  hub: Pick<ClusterClient, 'resource'>,
   signal: AbortSignal,
 ): Promise<PendingRequest[]> {
   const { items } = await hub.resource(resources.certificateSigningRequests).list({}, signal)
@@ -129,7 +129,7 @@ function clusterAskedBy(
 }
 
 async function idOf(
-  hub: Pick<Api, 'resource'>,
+  hub: Pick<ClusterClient, 'resource'>,
   name: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {

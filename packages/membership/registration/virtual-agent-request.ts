@@ -1,5 +1,5 @@
 import type { CertificateSigningRequest, ConfigMap } from '@skerry/api'
-import { ifThere, resources, type Cluster as Api } from '@skerry/client'
+import { ifThere, resources, type ClusterClient } from '@skerry/client'
 import type { SigningRequest } from '@skerry/pki'
 import {
   agentUserName,
@@ -59,7 +59,7 @@ export type VirtualVerdict =
  * renewal comes with a certificate issued since then, so it is approved.
  */
 export async function judgeVirtualAgent(
-  hub: Pick<Api, 'resource'>,
+  hub: Pick<ClusterClient, 'resource'>,
   { asked: { cluster, parent }, isRenewal }: { asked: VirtualAgent; isRenewal: boolean },
   signal: AbortSignal,
 ): Promise<VirtualVerdict> {
@@ -89,7 +89,7 @@ export function isRenewalOfVirtual({ spec }: CertificateSigningRequest): boolean
 
 /** Allows its parent to request certificates for it again, even after a revocation. */
 export async function acceptVirtualAgent(
-  hub: Pick<Api, 'resource'>,
+  hub: Pick<ClusterClient, 'resource'>,
   { cluster, nowMs }: { readonly cluster: string; readonly nowMs: number },
   signal: AbortSignal,
 ): Promise<void> {
@@ -108,7 +108,7 @@ export async function acceptVirtualAgent(
 
 /** Notes on its Cluster when the certificate expires, for operators. */
 export async function noteExpiry(
-  hub: Pick<Api, 'resource'>,
+  hub: Pick<ClusterClient, 'resource'>,
   { cluster: name, notAfterMs }: { readonly cluster: string; readonly notAfterMs: number },
   signal: AbortSignal,
 ): Promise<void> {

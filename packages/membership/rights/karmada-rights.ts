@@ -1,5 +1,5 @@
 import { isStatusError, type AnyObject, type KubeObject } from '@skerry/api'
-import { resources, type Cluster as Api, type ResourceRef } from '@skerry/client'
+import { resources, type ClusterClient, type ResourceRef } from '@skerry/client'
 import {
   agentUserName,
   clusterNamespace,
@@ -32,7 +32,7 @@ export function karmadaRights(cluster: string): AnyObject[] {
 
 /** Makes them, or corrects those that are there. Rejects as the API server answers. */
 export async function writeKarmadaRights(
-  hub: Api,
+  hub: ClusterClient,
   cluster: string,
   signal: AbortSignal,
 ): Promise<void> {
@@ -59,7 +59,7 @@ export async function writeKarmadaRights(
  * Resolves false if the agent may not, as when somebody else wrote its rights.
  */
 export async function deleteKarmadaRights(
-  hub: Api,
+  hub: ClusterClient,
   cluster: string,
   signal: AbortSignal,
 ): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { StatusError, isStatusError, type ConfigMap } from '@skerry/api'
 import type { AdmissionPlugin, Attributes, Objects } from '@skerry/apiserver'
-import { resources, type Cluster as Api } from '@skerry/client'
+import { resources, type ClusterClient } from '@skerry/client'
 import {
   clusterOfAgent,
   clusterNamespace,
@@ -74,7 +74,7 @@ export const virtualParentPlugin: AdmissionPlugin = {
 
 /** Allows or forbids the agent of this cluster to register virtual clusters from now on. */
 export async function allowVirtualClusters(
-  hub: Pick<Api, 'resource'>,
+  hub: Pick<ClusterClient, 'resource'>,
   { cluster, isAllowed }: { cluster: string; isAllowed: boolean },
   signal: AbortSignal,
 ): Promise<void> {
@@ -97,7 +97,7 @@ export async function allowVirtualClusters(
 
 /** Throws StatusError Conflict where this name belongs to another cluster's agent. */
 export async function refuseVirtualName(
-  hub: Pick<Api, 'resource'>,
+  hub: Pick<ClusterClient, 'resource'>,
   name: string,
   signal: AbortSignal,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import { StatusError, isStatusError, type AnyObject, type KubeObject } from '@skerry/api'
-import type { Cluster as Api, DiscoveredResource, TypedResource } from '@skerry/client'
+import type { ClusterClient, DiscoveredResource, TypedResource } from '@skerry/client'
 import {
   bindingName,
   clusterOverridePolicyResource,
@@ -32,7 +32,7 @@ export interface ExplainedRef {
 }
 
 export interface ExplainDeps {
-  readonly hub: Api
+  readonly hub: ClusterClient
   readonly clock: InterpreterClock
 }
 
@@ -75,7 +75,7 @@ export async function explain(
 
 /** The one that its group prefers, of several. */
 async function resourceOf(
-  hub: Api,
+  hub: ClusterClient,
   text: string,
   signal: AbortSignal,
 ): Promise<DiscoveredResource> {
@@ -93,7 +93,7 @@ async function resourceOf(
 }
 
 async function listAll<T extends KubeObject>(
-  hub: Api,
+  hub: ClusterClient,
   resource: TypedResource<T>,
   signal: AbortSignal,
 ): Promise<readonly T[]> {
@@ -102,7 +102,7 @@ async function listAll<T extends KubeObject>(
 
 /** Lists the object's namespace; returns an empty list for an object without one. */
 async function listOwn<T extends KubeObject>(
-  hub: Api,
+  hub: ClusterClient,
   resource: TypedResource<T>,
   { metadata: { namespace } }: AnyObject,
   signal: AbortSignal,
@@ -111,7 +111,7 @@ async function listOwn<T extends KubeObject>(
 }
 
 async function bindingOf(
-  hub: Api,
+  hub: ClusterClient,
   { kind, metadata }: AnyObject,
   signal: AbortSignal,
 ): Promise<ResourceBinding | undefined> {
@@ -132,7 +132,7 @@ interface Bound {
 }
 
 async function worksOf(
-  hub: Api,
+  hub: ClusterClient,
   { template, binding }: Bound,
   signal: AbortSignal,
 ): Promise<readonly Work[]> {

@@ -2,6 +2,7 @@ import { equalJson, isStatusError, type AnyObject } from '@skerry/api'
 import { messageOf } from '@skerry/base'
 import { keyOfObject, parseKey, type EventText } from '@skerry/client'
 import {
+  dropFinalizer,
   watch,
   type ControllerContext,
   type ControllerDefinition,
@@ -29,7 +30,6 @@ import { goesInWaves, openWorks, wavesFor, type Rollout } from './hold-waves.ts'
 import { bindingRefusal } from './own-object.ts'
 import { planSites } from './plan-sites.ts'
 import { clusterOfWork, workIndexes, worksOf, writeWork } from './write-work.ts'
-import { dropFinalizer } from './drop-finalizer.ts'
 import { propagationBounds } from '../limits-table.ts'
 
 const byCluster = 'cluster'

@@ -1,6 +1,7 @@
 import { equalJson, isJsonObject, type AnyObject } from '@skerry/api'
 import { keyOfObject, parseKey, type Change } from '@skerry/client'
 import {
+  dropFinalizer,
   watch,
   type ControllerContext,
   type ControllerDefinition,
@@ -29,7 +30,6 @@ import {
 import { isPropagatable } from './reserved-objects.ts'
 import { templateRef, type TemplateKind } from './templates.ts'
 import { workIndexes } from './write-work.ts'
-import { dropFinalizer } from './drop-finalizer.ts'
 
 /** Set on a binding while others may be attached to it. */
 const distributorFinalizer = 'karmada.io/binding-dependencies-distributor'

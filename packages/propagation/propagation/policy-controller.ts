@@ -1,5 +1,6 @@
 import { keyOfObject, parseKey } from '@skerry/client'
 import {
+  dropFinalizer,
   watch,
   type ControllerContext,
   type ControllerDefinition,
@@ -11,7 +12,6 @@ import { policyId, type PolicyScope } from './claim.ts'
 import type { FleetContext } from './fleet-context.ts'
 import { releaseTemplate } from './release-template.ts'
 import type { TemplateKind } from './templates.ts'
-import { dropFinalizer } from './drop-finalizer.ts'
 import { propagationBounds } from '../limits-table.ts'
 
 const { unknownKindMs } = propagationBounds.policyController

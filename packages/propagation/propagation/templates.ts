@@ -2,7 +2,7 @@ import { StatusError, isStatusError, type AnyObject } from '@skerry/api'
 import { withTimeout, type Clock } from '@skerry/base'
 import type {
   Change,
-  Cluster,
+  ClusterClient,
   Informer,
   ObjectKey,
   ResourceClient,
@@ -25,7 +25,7 @@ export interface TemplateRef extends TemplateKind {
 }
 
 export interface TemplatesDeps {
-  readonly cluster: Cluster
+  readonly cluster: ClusterClient
   readonly informers: InformerSet
   readonly clock: Pick<Clock, 'monotonicMs' | 'setTimer'>
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { StatusError, type AnyObject, type KubeObject } from '@skerry/api'
-import { anyObjects, resources, type Cluster as Api, type TypedResource } from '@skerry/client'
+import { anyObjects, resources, type ClusterClient, type TypedResource } from '@skerry/client'
 import {
   manifestsOf,
   type OverridePolicy,
@@ -81,7 +81,7 @@ function deployment(name: string): AnyObject {
 }
 
 /** Lists everything at an edge outside the tenant's namespace, except events. */
-async function outside(edge: Api): Promise<string[]> {
+async function outside(edge: ClusterClient): Promise<string[]> {
   const found: string[] = []
   const { resources: served } = await edge.discover(signal)
   for (const { group, version, resource, isNamespaced, verbs } of served) {
@@ -96,7 +96,7 @@ async function outside(edge: Api): Promise<string[]> {
   return found
 }
 
-async function makeBank(edge: Api): Promise<void> {
+async function makeBank(edge: ClusterClient): Promise<void> {
   const bank = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'bank' } } as const
   await edge.resource(resources.namespaces).create(bank, signal)
   for (const name of ['vault', 'settings']) {

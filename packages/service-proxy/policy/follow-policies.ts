@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { createWakeFlag, runAll, type Clock, type Logger, type Random } from '@skerry/base'
 import type { Namespace, NetworkPolicy } from '@skerry/api'
-import { createInformer, resources, type Cluster, type Informer } from '@skerry/client'
+import { createInformer, resources, type ClusterClient, type Informer } from '@skerry/client'
 import { podPeers, type PodPeer } from './pod-peer.ts'
 import type { PolicyWorld } from './policy-plan.ts'
 
 export interface FollowDeps {
-  cluster: Cluster
+  cluster: ClusterClient
   clock: Clock
   random: Random
   log: Logger

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { builtinKinds } from '@skerry/kinds'
 import type { NetworkPolicy, Pod } from '@skerry/api'
 import { seededRandom, silentLogger, simulatedClock, type SimulatedClock } from '@skerry/base'
-import { createCluster, resources, type Cluster, type Transport } from '@skerry/client'
+import { createCluster, resources, type ClusterClient, type Transport } from '@skerry/client'
 import { startTestApiServer, until } from '@skerry/testing'
 import type { Nft } from '../nftables/nft.ts'
 import { pod, policy, type PodDraft } from '../testing/policy-objects.ts'
@@ -34,7 +34,7 @@ function draftOf(path: string, podIP = '', draft: PodDraft = {}): Pod {
 }
 
 interface Bench extends AsyncDisposable {
-  readonly api: Cluster
+  readonly api: ClusterClient
   readonly clock: SimulatedClock
   /** Starts the node's process, until it is stopped. With `isCut` it never reaches the API. */
   start(nft: Nft, options?: { isCut?: boolean }): NetworkPolicies
@@ -96,7 +96,7 @@ async function createBench(): Promise<Bench> {
   }
 }
 
-async function create(api: Cluster, made: Pod): Promise<void> {
+async function create(api: ClusterClient, made: Pod): Promise<void> {
   const { status, metadata, spec } = made
   const containers = spec?.containers.map((each) => ({ ...each, image: 'app:1' })) ?? []
   const { uid: _uid, ...meta } = metadata

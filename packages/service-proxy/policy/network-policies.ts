@@ -7,7 +7,7 @@ import {
   type Random,
 } from '@skerry/base'
 import type { Pod } from '@skerry/api'
-import type { Cluster } from '@skerry/client'
+import type { ClusterClient } from '@skerry/client'
 import type { Nft } from '../nftables/nft.ts'
 import type { NftTable } from '../nftables/nft-table.ts'
 import type { StateFile } from '../network/state-file.ts'
@@ -21,7 +21,7 @@ import { buildPolicyTable } from './policy-table.ts'
 import { serviceProxyBounds } from '../limits-table.ts'
 
 export interface NetworkPolicyDeps {
-  cluster: Cluster
+  cluster: ClusterClient
   nft: Nft
   snapshot: StateFile<PolicyWorld>
   clock: Clock

@@ -10,7 +10,7 @@ import {
   type ClientDuplexStream,
   type ServiceError,
 } from '@grpc/grpc-js'
-import { abortReason, grpcDeadline, type Clock } from '@skerry/base'
+import { grpcDeadline, unaryCall, type Clock } from '@skerry/base'
 import { StoreClosedError, StoreUnavailableError } from '../store-errors.ts'
 import { loadEtcdMethods, type EtcdMethodName } from './etcd-schema-table.ts'
 import { etcdCallDefaults } from '../limits-table.ts'
@@ -116,27 +116,16 @@ export class EtcdChannel implements Disposable {
     for (const client of this.#clients) client.close()
   }
 
-  #once(client: Client, { method, request, signal }: Call): Promise<object> {
-    const { path, requestSerialize, responseDeserialize } = this.#methods[method]
-    return new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(abortReason(signal))
-      const call = client.makeUnaryRequest(
-        path,
-        requestSerialize,
-        responseDeserialize,
-        request,
-        new Metadata(),
-        { deadline: grpcDeadline(etcdCallDefaults.callMs) },
-        (error, answer) => {
-          signal.removeEventListener('abort', onAbort)
-          if (answer) return resolve(answer)
-          if (signal.aborted) return reject(abortReason(signal))
-          reject(error ? this.#toError(method, error) : new TypeError('Cannot ask etcd: no answer'))
-        },
-      )
-      const onAbort = (): void => call.cancel()
-      signal.addEventListener('abort', onAbort, { once: true })
-    })
+  #once(client: Client, { method: name, request, signal }: Call): Promise<object> {
+    const call = {
+      method: this.#methods[name],
+      request,
+      metadata: new Metadata(),
+      timeoutMs: etcdCallDefaults.callMs,
+      clock: this.#clock,
+      toError: (error: ServiceError) => this.#toError(name, error),
+    }
+    return unaryCall(client, call, signal)
   }
 
   #toError(method: string, error: ServiceError): Error {

@@ -1,4 +1,4 @@
-import type { Clock } from '@skerry/base'
+import { RecentMap, type Clock } from '@skerry/base'
 import type { TunnelSession } from '../session/hub-session.ts'
 import { TunnelBusyError, TunnelClosedError } from '../frame/tunnel-message.ts'
 import type { TunnelRequest, TunnelResponse, TunnelUpgraded } from '../frame/tunnel-message.ts'
@@ -36,7 +36,7 @@ const { endsMax } = tunnelBounds.tunnelRegistry
 /** Holds the open tunnels by identity. Several agents of one identity stand in for each other. */
 export class TunnelRegistry {
   readonly #sessions = new Map<string, TunnelSession[]>()
-  readonly #ends = new Map<string, TunnelEnd>()
+  readonly #ends = new RecentMap<string, TunnelEnd>(endsMax)
   readonly #options: RegistryOptions
   readonly #clock: Clock
   #count = 0
@@ -136,11 +136,7 @@ export class TunnelRegistry {
     if (rest.length > 0) this.#sessions.set(identity, rest)
     else {
       this.#sessions.delete(identity)
-      // The newest comes last.
-      this.#ends.delete(identity)
       this.#ends.set(identity, { reason, atMs: this.#clock.now() })
-      const oldest = this.#ends.keys().next().value
-      if (this.#ends.size > endsMax && oldest !== undefined) this.#ends.delete(oldest)
     }
     this.#options.onChange?.(identity, 'left', rest.length)
   }

@@ -1,4 +1,4 @@
-import type { Clock } from '@skerry/base'
+import { RecentMap, type Clock } from '@skerry/base'
 import type { PingProof } from './delay-window.ts'
 import { pingPayload } from './ping-payload.ts'
 import type { TunnelLink } from '../frame/tunnel-link.ts'
@@ -12,7 +12,12 @@ const rttSmoothing = 8
 export class LinkPings {
   readonly #link: TunnelLink
   readonly #clock: Pick<Clock, 'monotonicMs'>
-  readonly #sent = new Map<string, { readonly atMs: number; readonly bytesOut: number }>()
+  /**
+   * Older pings than these will not be answered any more, and unanswered ones must not accumulate.
+   */
+  readonly #sent = new RecentMap<string, { readonly atMs: number; readonly bytesOut: number }>(
+    pingsMax,
+  )
   readonly #waiting = new Map<string, (rttMs: number) => void>()
   #sequence = 0
   #rttMs: number | undefined
@@ -37,9 +42,6 @@ export class LinkPings {
     const atMs = this.#clock.monotonicMs()
     const payload = pingPayload((this.#sequence += 1), atMs)
     this.#sent.set(payload, { atMs, bytesOut: this.#link.bytesOut })
-    // Older pings will not be answered any more, and unanswered ones must not accumulate.
-    const oldest = this.#sent.keys().next().value
-    if (this.#sent.size > pingsMax && oldest !== undefined) this.#sent.delete(oldest)
     this.#link.ping(payload)
     return payload
   }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { request as askFor, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { abortReason, allowSilence } from '@skerry/base'
+import { abortReason, allowSilence, messageOf, requestOver } from '@skerry/base'
 import { TunnelDialError } from './tunnel-dial-error.ts'
 import { acceptKey } from './accept-key.ts'
 import type { Masks } from './web-socket-endpoint.ts'
@@ -23,42 +23,31 @@ export interface OpenedWebSocket {
 }
 
 /** The client's WebSocket handshake (RFC 6455, 4.1) over an open connection; that is a WebSocket's then. */
-export function openWebSocket(
+export async function openWebSocket(
   socket: Duplex,
   options: OpenWebSocketOptions,
   signal: AbortSignal,
 ): Promise<OpenedWebSocket> {
-  const { url, what } = options
+  const { url, what, protocol } = options
   const key = randomBytes(16).toString('base64')
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
-      socket.destroy()
-      reject(abortReason(signal))
-    }
-    if (signal.aborted) return onAbort()
-    signal.addEventListener('abort', onAbort, { once: true })
-    const fail = (cause: Error): void => {
-      signal.removeEventListener('abort', onAbort)
-      socket.destroy()
-      reject(cause)
-    }
-    const asking = askFor(requestOf(options, socket, key))
-    asking.on('error', (cause) => {
-      fail(new TunnelDialError(`Cannot open ${what}: ${cause.message}`, { cause }))
-    })
-    asking.once('response', (answer: IncomingMessage) => {
-      answer.resume()
-      fail(refusal(answer, { what, url }))
-    })
-    asking.once('upgrade', (answer: IncomingMessage, _socket, head: Buffer) => {
-      const fault = faultOf(answer, options.protocol, key)
-      if (fault !== undefined) return fail(new TunnelDialError(`Cannot open ${what}: ${fault}`, {}))
-      signal.removeEventListener('abort', onAbort)
-      if (head.length > 0) socket.unshift(head)
-      resolve({ headers: answer.headers, masks: url.startsWith('wss:') ? 'zeros' : 'random' })
-    })
-    asking.end()
+  const { type, response } = await requestOver(
+    socket,
+    requestOf(options, socket, key),
+    signal,
+  ).catch((cause: unknown) => {
+    if (signal.aborted) throw abortReason(signal)
+    throw new TunnelDialError(`Cannot open ${what}: ${messageOf(cause)}`, { cause })
   })
+  if (type === 'response') {
+    socket.destroy()
+    throw refusal(response, { what, url })
+  }
+  const fault = faultOf(response, protocol, key)
+  if (fault === undefined) {
+    return { headers: response.headers, masks: url.startsWith('wss:') ? 'zeros' : 'random' }
+  }
+  socket.destroy()
+  throw new TunnelDialError(`Cannot open ${what}: ${fault}`, {})
 }
 
 function requestOf({ url, protocol, headers }: OpenWebSocketOptions, socket: Duplex, key: string) {
@@ -68,8 +57,8 @@ function requestOf({ url, protocol, headers }: OpenWebSocketOptions, socket: Dup
     socket.setNoDelay(true)
   }
   return {
+    method: 'GET',
     path: `${pathname}${search}`,
-    createConnection: () => socket,
     headers: {
       ...headers,
       host,

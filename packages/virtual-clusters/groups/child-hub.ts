@@ -1,9 +1,9 @@
-import type { Cluster as Api } from '@skerry/client'
+import type { ClusterClient } from '@skerry/client'
 import type { FollowedClusters } from '@skerry/cluster-agent'
 
 /** The hub's API as one virtual cluster sees it, under that cluster's own identity. */
 export interface ChildHub {
-  readonly hub: Api
+  readonly hub: ClusterClient
   /**
    * Follows all of them with the rights of the edge cluster's agent. If omitted, each Cluster is read
    * separately.

@@ -1,5 +1,5 @@
 import { isStatusError, type Namespace } from '@skerry/api'
-import { resources, type Cluster as Api, type DiscoveredResource } from '@skerry/client'
+import { resources, type ClusterClient, type DiscoveredResource } from '@skerry/client'
 import {
   watch,
   type ControllerContext,
@@ -33,7 +33,7 @@ const emptyNamespaceTiming: EmptyNamespaceTiming = Object.freeze({
 })
 
 export interface EmptyNamespaceDeps {
-  readonly local: Api
+  readonly local: ClusterClient
   readonly edge: EdgeNames
   readonly timing?: Partial<EmptyNamespaceTiming> | undefined
 }

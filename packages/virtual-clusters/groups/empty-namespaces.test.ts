@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { builtinKinds } from '@skerry/kinds'
 import { isStatusError, type AnyObject, type ConfigMap, type Namespace } from '@skerry/api'
 import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
-import { createCluster, resources, type Cluster as Api } from '@skerry/client'
+import { createCluster, resources, type ClusterClient } from '@skerry/client'
 import { callApi, startTestApiServer, untilObject } from '@skerry/testing'
 import { runWorks } from '@skerry/cluster-agent'
 import {
@@ -76,7 +76,7 @@ async function startScene(timing: Partial<EmptyNamespaceTiming> = {}) {
   return { hub, local, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
-async function register(hub: Api): Promise<void> {
+async function register(hub: ClusterClient): Promise<void> {
   const client = hub.resource(clusterResource)
   const metadata = { name: 'east' }
   const spec = { syncMode: 'Pull', id: 'east' } as const
@@ -90,7 +90,11 @@ async function register(hub: Api): Promise<void> {
   await client.patchStatus({ ...metadata, type: 'merge', patch: { status } }, signal)
 }
 
-function untilNamespace(local: Api, name: string, isWanted: (found: Namespace) => boolean) {
+function untilNamespace(
+  local: ClusterClient,
+  name: string,
+  isWanted: (found: Namespace) => boolean,
+) {
   const namespace = { resource: resources.namespaces, key: { name } }
   return untilObject(local, namespace, (found) => found !== undefined && isWanted(found), signal)
 }

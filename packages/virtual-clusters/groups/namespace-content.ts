@@ -1,5 +1,5 @@
 import { isStatusError } from '@skerry/api'
-import type { Cluster as Api, DiscoveredResource, PartialObject } from '@skerry/client'
+import type { ClusterClient, DiscoveredResource, PartialObject } from '@skerry/client'
 import { isolationName, virtualNamespaceLabels } from '@skerry/fleet-kinds'
 import { virtualClusterBounds } from '../limits-table.ts'
 
@@ -24,7 +24,7 @@ const { pageObjectsMax } = virtualClusterBounds.namespaceContent
  * pages of each kind. Rejects if a kind cannot be read, because unseen objects may exist.
  */
 export async function findContent(
-  local: Api,
+  local: ClusterClient,
   { namespace, first }: ContentQuestion,
   signal: AbortSignal,
 ): Promise<NamespaceContent | undefined> {
@@ -68,7 +68,7 @@ function isKept({ group, resource, isNamespaced, verbs }: DiscoveredResource): b
 }
 
 async function findObject(
-  local: Api,
+  local: ClusterClient,
   { namespace, resource }: { namespace: string; resource: DiscoveredResource },
   signal: AbortSignal,
 ): Promise<PartialObject | undefined> {

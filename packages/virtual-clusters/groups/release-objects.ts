@@ -1,7 +1,7 @@
 import { isStatusError, type KubeObject } from '@skerry/api'
 import {
   ifThere,
-  type Cluster as Api,
+  type ClusterClient,
   type DiscoveredResource,
   type PartialObject,
 } from '@skerry/client'
@@ -18,7 +18,7 @@ import { inOneVersion } from './namespace-content.ts'
  */
 export async function releaseObjects(
   clusterName: string,
-  local: Api,
+  local: ClusterClient,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { resources, stale } = await local.discover(signal)
@@ -59,7 +59,7 @@ function hasOwn({ group, resource, isNamespaced, verbs }: DiscoveredResource): b
 }
 
 async function sentObjects(
-  local: Api,
+  local: ClusterClient,
   resource: DiscoveredResource,
   signal: AbortSignal,
 ): Promise<readonly PartialObject[]> {

@@ -1,6 +1,6 @@
 import { isStatusError } from '@skerry/api'
 import type { Clock } from '@skerry/base'
-import type { Cluster as Api } from '@skerry/client'
+import type { ClusterClient } from '@skerry/client'
 import { sayNotReady } from '@skerry/cluster-agent'
 import { clusterResource, executionNamespace } from '@skerry/fleet-kinds'
 import { workResource, type Work } from '@skerry/karmada-kinds'
@@ -8,8 +8,8 @@ import { releaseObjects } from './release-objects.ts'
 import { deleteNamespaces } from './virtual-namespaces.ts'
 
 export interface RetirementDeps {
-  readonly hub: Api
-  readonly local: Api
+  readonly hub: ClusterClient
+  readonly local: ClusterClient
   readonly clock: Pick<Clock, 'now'>
   /** Takes a Work's objects out of the edge cluster; false while one is still there. */
   readonly take: (work: Work, signal: AbortSignal) => Promise<boolean>
@@ -43,7 +43,11 @@ export async function retireVirtualCluster(
  * Returns none if the hub no longer shows the Works to this agent: their objects are then found in the edge
  * cluster.
  */
-async function worksOf(clusterName: string, hub: Api, signal: AbortSignal): Promise<Work[]> {
+async function worksOf(
+  clusterName: string,
+  hub: ClusterClient,
+  signal: AbortSignal,
+): Promise<Work[]> {
   try {
     const request = { namespace: executionNamespace(clusterName) }
     return [...(await hub.resource(workResource).list(request, signal)).items]

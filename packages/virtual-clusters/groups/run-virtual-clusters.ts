@@ -4,7 +4,7 @@ import {
   createEventSink,
   createInformer,
   resources,
-  type Cluster as Api,
+  type ClusterClient,
   type ResourceRef,
 } from '@skerry/client'
 import {
@@ -46,12 +46,12 @@ export interface VirtualClustersOptions {
 }
 
 export interface VirtualClustersDeps {
-  readonly local: Api
+  readonly local: ClusterClient
   /** The caller runs it, and `edge`, too. */
   readonly observer: EdgeObserver
   readonly edge: EdgeNames
   /** The control plane, in the name of the whole cluster. */
-  readonly hub: Api
+  readonly hub: ClusterClient
   readonly identityOf: IdentityOf
   /**
    * Whether the edge cluster's agent may watch and create the Clusters of all virtual clusters. Karmada lets
@@ -177,7 +177,7 @@ async function runGroups(
 }
 
 /** The kinds, and what keeps pods of one virtual cluster out of another one's nodes. */
-async function install(local: Api, signal: AbortSignal): Promise<void> {
+async function install(local: ClusterClient, signal: AbortSignal): Promise<void> {
   const definitions = resources.customResourceDefinitions
   for (const object of virtualClusterCrds) await apply(local, definitions, object, signal)
   for (const object of isolationPolicies()) {
@@ -192,7 +192,7 @@ const policies = { ...admission, resource: 'validatingadmissionpolicies' }
 const policyBindings = { ...admission, resource: 'validatingadmissionpolicybindings' }
 
 async function apply(
-  local: Api,
+  local: ClusterClient,
   resource: ResourceRef,
   object: AnyObject,
   signal: AbortSignal,

@@ -1,4 +1,5 @@
 import {
+  dropFinalizer,
   watch,
   type ControllerContext,
   type ControllerDefinition,
@@ -134,7 +135,7 @@ async function leave(
   { tasks, context }: Acting,
   signal: AbortSignal,
 ): Promise<ReconcileResult | void> {
-  const { name = '', finalizers = [], resourceVersion } = found.metadata
+  const { name = '', finalizers = [] } = found.metadata
   if (!finalizers.includes(virtualClusterFinalizer)) return
   const { clusterName } = found.status ?? {}
   if (clusterName !== undefined) {
@@ -144,9 +145,12 @@ async function leave(
       return { requeueAfterMs: leavingCheckMs }
     }
   }
-  const rest = finalizers.filter((each) => each !== virtualClusterFinalizer)
-  const patch = { metadata: { finalizers: rest, resourceVersion } }
-  await context.client(virtualClusterResource).patch({ name, type: 'merge', patch }, signal)
+  const resource = virtualClusterResource
+  await dropFinalizer(
+    { object: found, resource, finalizer: virtualClusterFinalizer },
+    context,
+    signal,
+  )
   context.log.info('Virtual cluster has left', { name, cluster: clusterName ?? '' })
 }
 

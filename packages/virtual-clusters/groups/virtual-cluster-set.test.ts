@@ -6,7 +6,7 @@ import {
   createCluster,
   createEventSink,
   resources,
-  type Cluster as Api,
+  type ClusterClient,
   type TypedResource,
 } from '@skerry/client'
 import { createInformerSet, runController } from '@skerry/controller-runtime'
@@ -26,7 +26,7 @@ const deps = { clock: systemClock, random: systemRandom, log: silentLogger, user
 const signal = AbortSignal.timeout(60_000)
 const definitions = resources.customResourceDefinitions
 
-async function define(api: Api, definition: AnyObject): Promise<void> {
+async function define(api: ClusterClient, definition: AnyObject): Promise<void> {
   const { name = '' } = definition.metadata
   const request = { name, type: 'apply', patch: definition, fieldManager: 'test' } as const
   await api.resource(definitions).patch(request, signal)
@@ -81,7 +81,7 @@ function pool(name: string): AnyObject {
   return { apiVersion: 'apps.openyurt.io/v1beta1', kind: 'NodePool', metadata: { name } }
 }
 
-async function startWithPools(spec: object): Promise<{ api: Api } & AsyncDisposable> {
+async function startWithPools(spec: object): Promise<{ api: ClusterClient } & AsyncDisposable> {
   const server = await startTestApiServer()
   const api = createCluster(server.transport, deps)
   for (const each of virtualClusterCrds) await define(api, each)
@@ -96,7 +96,7 @@ async function startWithPools(spec: object): Promise<{ api: Api } & AsyncDisposa
 }
 
 /** Runs the controller until it is disposed of. */
-function follow(api: Api): AsyncDisposable {
+function follow(api: ClusterClient): AsyncDisposable {
   const informers = createInformerSet(api, deps)
   const virtualClusters = informers.informer(virtualClusterResource)
   const state = new GroupState('bank', virtualClusters, informers.informer(resources.nodes))

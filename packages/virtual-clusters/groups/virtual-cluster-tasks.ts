@@ -1,7 +1,7 @@
 import {
-  asError,
   createBackoff,
   createWakeFlag,
+  logFailure,
   runAll,
   unlessAborted,
   type Clock,
@@ -9,7 +9,7 @@ import {
   type Random,
   type Task,
 } from '@skerry/base'
-import type { Cluster as Api } from '@skerry/client'
+import type { ClusterClient } from '@skerry/client'
 import {
   runClusterReporter,
   type ClusterReporterTiming,
@@ -40,7 +40,7 @@ import { VirtualNamespaces } from './virtual-namespaces.ts'
 import { virtualClusterBounds } from '../limits-table.ts'
 
 export interface VirtualClusterTasksDeps {
-  readonly local: Api
+  readonly local: ClusterClient
   readonly observer: EdgeObserver
   readonly edge: EdgeNames
   readonly identityOf: IdentityOf
@@ -213,8 +213,8 @@ export async function untilDone(
       return await work()
     } catch (error) {
       signal.throwIfAborted()
-      const cause = asError(error)
-      log.info('Edge cluster is not prepared yet', { error: cause })
+      const message = 'Edge cluster is not prepared yet'
+      logFailure(log, { subject: 'Preparation of an edge cluster', message, error })
       await clock.sleep(backoff.nextMs(), signal)
     }
   }

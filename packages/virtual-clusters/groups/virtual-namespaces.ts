@@ -1,5 +1,5 @@
 import { isStatusError, type AnyObject, type Namespace } from '@skerry/api'
-import { resources, type Cluster as Api, type TypedResource } from '@skerry/client'
+import { resources, type ClusterClient, type TypedResource } from '@skerry/client'
 import type { ManifestMapping } from '@skerry/cluster-agent'
 import {
   closingLabel,
@@ -13,7 +13,7 @@ import { expectOwnNamespace, memberNamespace } from '../mapping/member-namespace
 import type { EdgeNames } from '../view/edge-names.ts'
 
 export interface VirtualNamespacesDeps {
-  readonly local: Api
+  readonly local: ClusterClient
   readonly edge: EdgeNames
 }
 

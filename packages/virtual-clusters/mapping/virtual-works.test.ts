@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { builtinKinds } from '@skerry/kinds'
 import type { AnyObject, ConfigMap } from '@skerry/api'
 import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
-import { createCluster, resources, type Cluster as Api, type TypedResource } from '@skerry/client'
+import { createCluster, resources, type ClusterClient, type TypedResource } from '@skerry/client'
 import { startTestApiServer, untilObject } from '@skerry/testing'
 import { MappingRefusal } from '@skerry/cluster-agent'
 import { clusterKind, clusterResource, executionNamespace, groupLabel } from '@skerry/fleet-kinds'
@@ -56,7 +56,7 @@ async function startScene({ prepare }: Pick<WorksOptions, 'prepare'> = {}) {
   return { hub, edge, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
-async function register(hub: Api, name: string): Promise<void> {
+async function register(hub: ClusterClient, name: string): Promise<void> {
   const client = hub.resource(clusterResource)
   await client.create(
     {

@@ -1,7 +1,7 @@
 import { gzip } from 'node:zlib'
 import { promisify } from 'node:util'
 import { StatusError } from '@skerry/api'
-import { readBody, type Cluster } from '@skerry/client'
+import { readBody, type ClusterClient } from '@skerry/client'
 import type { TunnelHeaders, TunnelRequest, TunnelResponse } from '@skerry/tunnel'
 import { viewLimits } from '../limits-table.ts'
 
@@ -9,7 +9,7 @@ import { viewLimits } from '../limits-table.ts'
 export type Ask = (request: TunnelRequest, signal: AbortSignal) => Promise<TunnelResponse>
 
 /** Asks with the agent's own rights. Keeps only the headers that describe how to answer. */
-export function ownAsk(local: Cluster): Ask {
+export function ownAsk(local: ClusterClient): Ask {
   return async ({ method, path, headers, body }, signal) => {
     const kept = ['accept', 'content-type', 'audit-id', 'traceparent', 'tracestate'].flatMap(
       (name): [string, string][] => {

@@ -1,6 +1,6 @@
 import { StatusError, type GroupResource, type GroupVersionResource } from '@skerry/api'
 import type { Clock } from '@skerry/base'
-import type { Cluster, DiscoveredResource } from '@skerry/client'
+import type { ClusterClient, DiscoveredResource } from '@skerry/client'
 import { virtualClusterBounds } from '../limits-table.ts'
 
 /** The kinds that the edge serves, where the path does not show them. */
@@ -16,7 +16,10 @@ export interface EdgeKinds {
 
 const { freshMs, absentMs } = virtualClusterBounds.edgeKinds
 
-export function createEdgeKinds(local: Cluster, clock: Pick<Clock, 'monotonicMs'>): EdgeKinds {
+export function createEdgeKinds(
+  local: ClusterClient,
+  clock: Pick<Clock, 'monotonicMs'>,
+): EdgeKinds {
   let known: ReadonlyMap<string, DiscoveredResource> | undefined
   let away: ReadonlySet<string> = new Set()
   let readMs = 0

@@ -1,13 +1,13 @@
 import { isStatusError, type Namespace, type Node } from '@skerry/api'
-import { runAll, type Clock, type Logger, type Random } from '@skerry/base'
-import { createInformer, resources, type Change, type Cluster } from '@skerry/client'
+import { RecentMap, runAll, type Clock, type Logger, type Random } from '@skerry/base'
+import { createInformer, resources, type Change, type ClusterClient } from '@skerry/client'
 import { karmadaKeys } from '@skerry/karmada-kinds'
 import { groupLabel, keptForAnnotation, virtualNamespaceLabels } from '@skerry/fleet-kinds'
 import { virtualClusterBounds } from '../limits-table.ts'
 
 export interface EdgeNamesDeps {
   /** The edge cluster, with the agent's own rights. */
-  readonly local: Cluster
+  readonly local: ClusterClient
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -68,7 +68,7 @@ export function createEdgeNames({ local, ...deps }: EdgeNamesDeps): EdgeNames {
     const { cluster } = ownerIn(namespace)
     return cluster === undefined ? [] : [cluster]
   })
-  const gone = new Map<string, NamespaceOwner>()
+  const gone = new RecentMap<string, NamespaceOwner>(goneNamespacesMax)
   namespaces.onChange((change) => noteGone(gone, change))
   const ownerOf = (member: string): NamespaceOwner | undefined => {
     const known = namespaces.get({ name: member })
@@ -121,13 +121,13 @@ function ownerIn({ metadata }: Namespace): NamespaceOwner {
   return isWhole ? { cluster, namespace } : { cluster: undefined, namespace: '' }
 }
 
-function noteGone(gone: Map<string, NamespaceOwner>, { type, object }: Change<Namespace>): void {
+function noteGone(
+  gone: RecentMap<string, NamespaceOwner>,
+  { type, object }: Change<Namespace>,
+): void {
   const { name = '' } = object.metadata
-  gone.delete(name)
-  if (type !== 'deleted') return
-  gone.set(name, ownerIn(object))
-  const [oldest] = gone.keys()
-  if (gone.size > goneNamespacesMax && oldest !== undefined) gone.delete(oldest)
+  if (type === 'deleted') gone.set(name, ownerIn(object))
+  else gone.delete(name)
 }
 
 /** The annotations that state a namespace's purpose. */

@@ -1,6 +1,6 @@
 import { apiServerLimits, YamlReader } from '@skerry/apiserver'
 import type { Clock, Logger, Random } from '@skerry/base'
-import type { Cluster } from '@skerry/client'
+import type { ClusterClient } from '@skerry/client'
 import type { TunnelHandler } from '@skerry/tunnel'
 import type { MemberNamespaceOf } from '@skerry/cluster-agent'
 import type { ImpersonationPolicy } from '@skerry/membership'
@@ -14,7 +14,7 @@ import { noCluster, withVirtualViews, type ViewedCluster } from './view-handler.
 
 export interface VirtualViewsOptions {
   /** The edge cluster, with the agent's own rights. */
-  readonly local: Cluster
+  readonly local: ClusterClient
   /** The users whom the agent may impersonate. If omitted, everybody whom the hub names. */
   readonly policy?: ImpersonationPolicy
   /** Finds virtual clusters in addition to those that are set. */

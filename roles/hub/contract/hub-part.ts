@@ -1,5 +1,5 @@
 import type { PushPlans } from '@skerry/cluster-agent'
-import type { Cluster } from '@skerry/client'
+import type { ClusterClient } from '@skerry/client'
 import type { ClusterWay, HubMetrics } from '@skerry/gateway'
 import type { OpenPlane, PlanePart } from '../../control-plane/plane-part.ts'
 import type { HubAudit } from './hub-audit.ts'
@@ -8,7 +8,7 @@ import type { HubConnections } from './hub-connections.ts'
 /** The control plane of a hub, with everything that several of its parts share. */
 export interface OpenHub extends OpenPlane {
   /** The hub's API as the hub itself, which may do everything. */
-  readonly cluster: Cluster
+  readonly cluster: ClusterClient
   readonly connections: HubConnections
   /** The way to every cluster: by tunnels, through its parent, or dialled. */
   readonly way: ClusterWay

@@ -1,11 +1,11 @@
 import type { Clock, Logger, Random } from '@skerry/base'
-import { createInformer, resources, type Cluster } from '@skerry/client'
+import { createInformer, resources, type ClusterClient } from '@skerry/client'
 import { revocationsKey } from '@skerry/membership'
 import type { TunnelRegistry } from '@skerry/tunnel'
 
 /** Ends the tunnels of a cluster as soon as its agent is revoked; the agent cannot dial again. */
 export async function cutRevokedAgents(
-  cluster: Cluster,
+  cluster: ClusterClient,
   tunnels: Pick<TunnelRegistry, 'closeIdentity'>,
   deps: { clock: Clock; random: Random; log: Logger },
   signal: AbortSignal,

@@ -1,7 +1,7 @@
 import { isStatusError, localPath, type AnyObject, type GroupResource } from '@skerry/api'
 import { goOnPastUnreadable, type Objects } from '@skerry/apiserver'
 import { silentLogger, type Logger } from '@skerry/base'
-import { resources, type Cluster } from '@skerry/client'
+import { resources, type ClusterClient } from '@skerry/client'
 
 export interface SiteAddresses {
   /** The first address of the service range: the API server's own service. */
@@ -253,7 +253,10 @@ function nodeNetworkBinding(): AnyObject {
 }
 
 /** Resolves with the address at which a site's nodes reach its API server: the one that it published. */
-export async function advertisedServer(cluster: Cluster, signal: AbortSignal): Promise<string> {
+export async function advertisedServer(
+  cluster: ClusterClient,
+  signal: AbortSignal,
+): Promise<string> {
   const found = await cluster
     .resource(resources.endpoints)
     .get({ namespace: 'default', name: 'kubernetes' }, signal)

@@ -1,5 +1,5 @@
-import { Client, credentials } from '@grpc/grpc-js'
-import { grpcDeadline } from '@skerry/base'
+import { Client, credentials, Metadata } from '@grpc/grpc-js'
+import { unaryCall } from '@skerry/base'
 import { readMessage, textOf, writeMessage, type Annotations } from './kms-messages.ts'
 
 export interface KmsStatus {
@@ -31,17 +31,12 @@ export function openKmsPlugin(endpoint: string, timeoutMs: number): KmsPlugin {
     'grpc.min_reconnect_backoff_ms': 50,
     'grpc.max_reconnect_backoff_ms': 1_000,
   })
-  const call = (method: string, request: Buffer): Promise<Buffer> =>
-    new Promise((resolve, reject) => {
-      client.makeUnaryRequest(
-        `/v2.KeyManagementService/${method}`,
-        (bytes: Buffer) => bytes,
-        (bytes: Buffer) => bytes,
-        request,
-        { deadline: grpcDeadline(timeoutMs), waitForReady: true } as object,
-        (error, answer) => (error ? reject(error) : resolve(answer ?? Buffer.alloc(0))),
-      )
-    })
+  const scope = new AbortController()
+  const call = (name: string, request: Buffer): Promise<Buffer> => {
+    const path = `/v2.KeyManagementService/${name}`
+    const method = { path, requestSerialize: same, responseDeserialize: same }
+    return unaryCall(client, { method, request, metadata: new Metadata(), timeoutMs }, scope.signal)
+  }
   return {
     async status() {
       const { bytes } = readMessage(await call('Status', Buffer.alloc(0)))
@@ -62,6 +57,13 @@ export function openKmsPlugin(endpoint: string, timeoutMs: number): KmsPlugin {
       const { bytes } = readMessage(await call('Decrypt', writeMessage(fields)))
       return bytes.get(1) ?? new Uint8Array(0)
     },
-    [Symbol.dispose]: () => client.close(),
+    [Symbol.dispose]() {
+      scope.abort(new Error('The KMS plugin is closed'))
+      client.close()
+    },
   }
+}
+
+function same(bytes: Buffer): Buffer {
+  return bytes
 }

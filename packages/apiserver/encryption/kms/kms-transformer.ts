@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { messageOf, type Clock, type Logger } from '@skerry/base'
+import { messageOf, RecentMap, type Clock, type Logger } from '@skerry/base'
 import { createAesGcm } from '../transformers/aes-transformers.ts'
 import { UnreadableValueError, type Transformer } from '../transformers/transformer.ts'
 import { readMessage, textOf, writeMessage } from './kms-messages.ts'
@@ -49,7 +49,7 @@ class PluggedTransformer implements KmsTransformer {
   readonly #clock: Clock
   readonly #log: Logger
   /** Ciphers by the seed that sealed the value. A text is the reason why a seed cannot be opened now. */
-  readonly #ciphers = new Map<string, DataCipher | string>()
+  readonly #ciphers = new RecentMap<string, DataCipher | string>(kmsLimits.ciphersMax)
   /** Many values of one seed ask the plugin once. */
   readonly #fetching = new Map<string, Promise<void>>()
   #seed: Seed | undefined
@@ -154,7 +154,7 @@ class PluggedTransformer implements KmsTransformer {
       )
     }
     const cipher = createSeedCipher(seed)
-    this.#keep(cipherKey(sealed), cipher)
+    this.#ciphers.set(cipherKey(sealed), cipher)
     this.#seed = { cipher, sealed, expiresAtMs: 0 }
     this.#log.info('KMS key in use', { provider: this.name })
   }
@@ -165,18 +165,10 @@ class PluggedTransformer implements KmsTransformer {
       const secret = await this.#plugin.decrypt(source, randomUUID())
       const cipher =
         type === seedType ? createSeedCipher(secret) : createAesGcm({ name: '', secret })
-      this.#keep(key, cipher)
+      this.#ciphers.set(key, cipher)
     } catch (error) {
-      this.#keep(key, messageOf(error))
+      this.#ciphers.set(key, messageOf(error))
     }
-  }
-
-  #keep(key: string, cipher: DataCipher | string): void {
-    const [oldest] = this.#ciphers.keys()
-    if (this.#ciphers.size >= kmsLimits.ciphersMax && oldest !== undefined) {
-      this.#ciphers.delete(oldest)
-    }
-    this.#ciphers.set(key, cipher)
   }
 }
 

@@ -31,7 +31,6 @@ export async function passUpgrade(
     if (answer.type === 'response') return await passResponse(answer.response, request, client)
     answer.socket.on('error', () => undefined)
     socket.write(switchedHead(answer, request))
-    if (answer.head.length > 0) socket.write(answer.head)
     if (client.head.length > 0) answer.socket.write(client.head)
     await joinStreams(socket, answer.socket, signal)
   } catch (error) {

@@ -1,5 +1,5 @@
 import { StatusError, isJsonObject, type AnyObject, type JsonObject } from '@skerry/api'
-import type { Cluster, ResourceClient, TypedResource } from '@skerry/client'
+import type { ClusterClient, ResourceClient, TypedResource } from '@skerry/client'
 import { parse } from 'yaml'
 
 /** A client's first request, and how it changes the object afterwards. */
@@ -52,7 +52,7 @@ export function readCases(text: string): AdmissionCase[] {
 /** Asks one after the other, as some look at others; `settle` waits until a server has seen its own writes. */
 export async function answersOf(
   cases: readonly AdmissionCase[],
-  cluster: Cluster,
+  cluster: ClusterClient,
   signal: AbortSignal,
   settle: () => Promise<void> = async () => undefined,
 ): Promise<AdmissionAnswer[]> {

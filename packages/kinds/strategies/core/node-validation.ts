@@ -6,7 +6,7 @@ import {
   type StatusCause,
 } from '@skerry/api'
 import type { Found } from '../checks.ts'
-import { checkCidr, isOnePerFamily, parseCidr } from '../ip-text.ts'
+import { checkCidr, isOnePerFamily, cidrOf } from '../ip-text.ts'
 import type { LooseObject } from '../typed-strategy.ts'
 import { checkTaints } from './pod-spec-validation/tolerations.ts'
 import { checkResourceAmount } from './pod-spec-validation/resource-names.ts'
@@ -18,7 +18,7 @@ export function validateNode(node: LooseObject<Node>): StatusCause[] {
   checkAmounts(node, found)
   const cidrs = spec.podCIDRs ?? []
   for (const [at, cidr] of cidrs.entries()) checkCidr(cidr, `spec.podCIDRs[${at}]`, found)
-  if (cidrs.length > 1 && !isOnePerFamily(cidrs.map((cidr) => parseCidr(cidr)?.ip))) {
+  if (cidrs.length > 1 && !isOnePerFamily(cidrs.map((cidr) => cidrOf(cidr)?.bytes))) {
     const detail = 'may specify no more than one CIDR for each IP family'
     found.push(fieldInvalid('spec.podCIDRs', cidrs, detail))
   }

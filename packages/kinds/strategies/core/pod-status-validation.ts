@@ -7,7 +7,7 @@ import {
   type StatusCause,
 } from '@skerry/api'
 import { checkQualifiedField, checkSubdomainField, checkUnchanged, type Found } from '../checks.ts'
-import { checkIp, isOnePerFamily, parseIp } from '../ip-text.ts'
+import { checkIp, isOnePerFamily, ipOf } from '../ip-text.ts'
 import type { Loose, LooseObject } from '../typed-strategy.ts'
 import {
   checkPodAnnotations,
@@ -130,7 +130,7 @@ function checkAddresses(pod: LooseObject<Pod>, found: Found): void {
   ]
   for (const [field, addresses] of lists) {
     for (const [at, { ip = '' }] of addresses.entries()) checkIp(ip, `${field}[${at}]`, found)
-    const parsed = addresses.map(({ ip = '' }) => parseIp(ip))
+    const parsed = addresses.map(({ ip = '' }) => ipOf(ip))
     if (addresses.length < 2 || isOnePerFamily(parsed)) continue
     const shown = addresses.map(({ ip }) => ({ IP: ip }))
     const detail = 'may specify no more than one IP for each IP family'

@@ -6,7 +6,7 @@ import {
   type ServiceSpec,
 } from '@skerry/api'
 import { checkOneOf, type Found } from '../checks.ts'
-import { checkIp, isIpv6, isOnePerFamily, parseIp } from '../ip-text.ts'
+import { checkIp, isIpv6, isOnePerFamily, ipOf } from '../ip-text.ts'
 import type { Loose } from '../typed-strategy.ts'
 
 type Spec = Loose<ServiceSpec>
@@ -64,7 +64,7 @@ function checkAddresses(clusterIPs: readonly string[], found: Found): boolean {
 
 function checkAgainstFamilies(spec: Spec, found: Found): void {
   const { clusterIPs = [], ipFamilies = [] } = spec
-  if (clusterIPs.length > 1 && !isOnePerFamily(clusterIPs.slice(0, 2).map(parseIp))) {
+  if (clusterIPs.length > 1 && !isOnePerFamily(clusterIPs.slice(0, 2).map(ipOf))) {
     const detail = 'may specify no more than one IP for each IP family'
     found.push(fieldInvalid(field, clusterIPs, detail))
   }

@@ -19,7 +19,7 @@ import {
   checkSubdomainField,
   type Found,
 } from '../checks.ts'
-import { checkCidr, checkEndpointIp, checkIp, parseIp } from '../ip-text.ts'
+import { checkCidr, checkEndpointIp, checkIp, ipOf } from '../ip-text.ts'
 import { checkLabels } from '../label-checks.ts'
 import type { Loose, LooseObject } from '../typed-strategy.ts'
 import { protocols } from './pod-spec-validation/container.ts'
@@ -245,7 +245,7 @@ export function validateServiceStatus(next: LooseObject<Service>): StatusCause[]
 export function checkIngressHostname(hostname: string, field: string, found: Found): void {
   if (!hostname) return
   checkSubdomainField(hostname, field, found)
-  if (parseIp(hostname)) {
+  if (ipOf(hostname)) {
     found.push(fieldInvalid(field, hostname, 'must be a DNS name, not an IP address'))
   }
 }

@@ -22,7 +22,7 @@ import {
   type Found,
 } from '../checks.ts'
 import { checkIngressHostname } from '../core/service-validation.ts'
-import { checkIp, parseIp } from '../ip-text.ts'
+import { checkIp, ipOf } from '../ip-text.ts'
 import type { Loose, LooseObject } from '../typed-strategy.ts'
 
 const classAnnotation = 'kubernetes.io/ingress.class'
@@ -77,7 +77,7 @@ type Rule = NonNullable<Loose<IngressSpec>['rules']>[number]
 function checkRule(rule: Rule, path: string, found: Found): void {
   const { host = '', http } = rule
   if (host) {
-    if (parseIp(host)) {
+    if (ipOf(host)) {
       found.push(fieldInvalid(`${path}.host`, host, 'must be a DNS name, not an IP address'))
     }
     checkHost(host, `${path}.host`, found)

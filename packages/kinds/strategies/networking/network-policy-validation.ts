@@ -11,7 +11,7 @@ import {
   type StatusCause,
 } from '@skerry/api'
 import { addInvalid, checkNotEmpty, checkOneOf, checkPortNumber, type Found } from '../checks.ts'
-import { checkCidr, isWithin, parseCidr } from '../ip-text.ts'
+import { checkCidr, isWithin, cidrOf } from '../ip-text.ts'
 import { checkLabelSelector } from '../label-checks.ts'
 import type { Loose, LooseObject } from '../typed-strategy.ts'
 
@@ -91,11 +91,11 @@ function checkPeer(peer: Loose<NetworkPolicyPeer>, path: string, found: Found): 
 function checkIpBlock(block: Loose<IPBlock>, path: string, found: Found): void {
   const { cidr = '', except = [] } = block
   if (!checkNotEmpty(cidr, `${path}.cidr`, found) || !checkCidr(cidr, `${path}.cidr`, found)) return
-  const outer = parseCidr(cidr)
+  const outer = cidrOf(cidr)
   for (const [at, text] of except.entries()) {
     const field = `${path}.except[${at}]`
     if (!checkCidr(text, field, found)) continue
-    const inner = parseCidr(text)
+    const inner = cidrOf(text)
     if (outer && inner && isWithin(inner, outer)) continue
     found.push(fieldInvalid(field, text, 'must be a strict subset of `cidr`'))
   }

@@ -1,6 +1,6 @@
 import { fieldInvalid, fieldRequired, type ServiceCIDR, type StatusCause } from '@skerry/api'
 import { isSame, type Found } from '../checks.ts'
-import { checkCanonicalCidr, isOnePerFamily, parseCidr } from '../ip-text.ts'
+import { checkCanonicalCidr, isOnePerFamily, cidrOf } from '../ip-text.ts'
 import { statusApart } from '../keep-fields.ts'
 import { strategyOf, type LooseObject } from '../typed-strategy.ts'
 
@@ -36,7 +36,7 @@ function validateServiceCidr(object: LooseObject<ServiceCIDR>): StatusCause[] {
     return found
   }
   for (const [at, cidr] of cidrs.entries()) checkCanonicalCidr(cidr, `${field}[${at}]`, found)
-  const parsed = cidrs.map((cidr) => parseCidr(cidr)?.ip)
+  const parsed = cidrs.map((cidr) => cidrOf(cidr)?.bytes)
   if (cidrs.length === 2 && parsed.every(Boolean) && !isOnePerFamily(parsed)) {
     const detail =
       'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { builtinKinds } from '@skerry/kinds'
 import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
-import { createCluster, createEventSink, type Cluster as Api, type Transport } from '@skerry/client'
+import { createCluster, createEventSink, type ClusterClient, type Transport } from '@skerry/client'
 import {
   createInformerSet,
   runController,
@@ -77,7 +77,7 @@ export async function startScene(
 }
 
 export interface Scene {
-  readonly hub: Api
+  readonly hub: ClusterClient
 }
 
 /** A cluster that serves Deployments and has room for 100 pods; the scheduler has seen it. */

@@ -4,7 +4,7 @@ import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@
 import {
   createCluster,
   createEventSink,
-  type Cluster as Api,
+  type ClusterClient,
   type ObjectKey,
   type TypedResource,
 } from '@skerry/client'
@@ -23,14 +23,14 @@ const deps = { clock: systemClock, random: systemRandom, log: silentLogger, user
 
 /** A hub that propagates and places, and edges whose agents apply Works; all in this process. */
 export interface FleetScene extends AsyncDisposable {
-  readonly hub: Api
+  readonly hub: ClusterClient
   /** Returns an edge by its cluster's name. */
-  edge(name: string): Api
+  edge(name: string): ClusterClient
   /** Stops the hub's controllers, runs `meanwhile`, and starts the controllers again with empty memory. */
   restart(meanwhile?: () => Promise<void>): Promise<void>
   /** Waits until the object is as wanted; undefined stands for one that does not exist. */
   until<T extends KubeObject>(
-    where: { api: Api; resource: TypedResource<T>; key: ObjectKey },
+    where: { api: ClusterClient; resource: TypedResource<T>; key: ObjectKey },
     isWanted: (object: T | undefined) => boolean,
   ): Promise<T | undefined>
 }
@@ -66,7 +66,7 @@ export async function startFleetScene(
     }),
   )
   const hub = createCluster(server.transport, deps)
-  const edges = new Map<string, Api>()
+  const edges = new Map<string, ClusterClient>()
   const stop = linkedSignal(signal)
   const agents: ((scope: AbortSignal) => Promise<void>)[] = []
   for (const name of clusters) {
@@ -101,7 +101,11 @@ export async function startFleetScene(
   }
 }
 
-function startHub(hub: Api, rules: TenantRules, signal: AbortSignal): { stop(): Promise<void> } {
+function startHub(
+  hub: ClusterClient,
+  rules: TenantRules,
+  signal: AbortSignal,
+): { stop(): Promise<void> } {
   const stopped = linkedSignal(signal)
   const running = runHub(hub, rules, stopped.signal)
   return {
@@ -112,7 +116,7 @@ function startHub(hub: Api, rules: TenantRules, signal: AbortSignal): { stop(): 
   }
 }
 
-async function runHub(hub: Api, rules: TenantRules, signal: AbortSignal): Promise<void> {
+async function runHub(hub: ClusterClient, rules: TenantRules, signal: AbortSignal): Promise<void> {
   const informers = createInformerSet(hub, deps)
   const events = createEventSink(hub, deps)
   const fleet = propagation({
@@ -128,8 +132,8 @@ async function runHub(hub: Api, rules: TenantRules, signal: AbortSignal): Promis
 
 /** Registers the cluster as its agent would. */
 async function register(
-  hub: Api,
-  { name, local }: { name: string; local: Api },
+  hub: ClusterClient,
+  { name, local }: { name: string; local: ClusterClient },
   signal: AbortSignal,
 ): Promise<void> {
   const clusters = hub.resource(clusterResource)

@@ -4,7 +4,7 @@ import {
   createCluster,
   createHttpsTransport,
   fixedCredentials,
-  type Cluster,
+  type ClusterClient,
   type Transport,
 } from '@skerry/client'
 import { startTestApiServer, type TestApiServer, until } from '@skerry/testing'
@@ -49,7 +49,7 @@ export interface Answer {
 export interface ViewScene extends AsyncDisposable {
   readonly edge: TestApiServer
   /** The edge itself, as its administrator. */
-  readonly local: Cluster
+  readonly local: ClusterClient
   readonly handler: TunnelHandler
   readonly names: EdgeNames
   /**

@@ -1,5 +1,6 @@
-import type { OpenApiObject } from './open-api-schema.ts'
-import { ProtoWriter } from './proto-writer.ts'
+import { ProtoMessage } from './proto-message.ts'
+
+type OpenApiObject = Readonly<Record<string, unknown>>
 
 /** The Content-Type of the protobuf form. */
 export const openApiV2ProtobufType = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
@@ -17,28 +18,28 @@ export function acceptsOpenApiV2Protobuf(accept: string): boolean {
  * numbers of gnostic-models' OpenAPIv2.proto), which kubectl requests up to 1.26.
  */
 export function encodeOpenApiV2Document(document: OpenApiObject): Uint8Array {
-  return new ProtoWriter()
+  return new ProtoMessage()
     .text(1, document['swagger'])
     .message(2, infoMessage(record(document['info'])))
-    .message(8, new ProtoWriter().messages(2, named(document['paths'], pathItemMessage)))
-    .message(9, new ProtoWriter().messages(1, named(document['definitions'], schemaMessage)))
+    .message(8, new ProtoMessage().messages(2, named(document['paths'], pathItemMessage)))
+    .message(9, new ProtoMessage().messages(1, named(document['definitions'], schemaMessage)))
     .messages(12, list(document['security']).map(requirementMessage))
     .message(
       13,
-      new ProtoWriter().messages(1, named(document['securityDefinitions'], securityMessage)),
+      new ProtoMessage().messages(1, named(document['securityDefinitions'], securityMessage)),
     )
-    .finish()
+    .encode()
 }
 
 /** Writes the entries of a map: name and value, each a message. */
-function named(value: unknown, make: (value: OpenApiObject) => ProtoWriter): ProtoWriter[] {
+function named(value: unknown, make: (value: OpenApiObject) => ProtoMessage): ProtoMessage[] {
   return Object.entries(record(value)).map(([name, member]) =>
-    new ProtoWriter().text(1, name).message(2, make(record(member))),
+    new ProtoMessage().text(1, name).message(2, make(record(member))),
   )
 }
 
-function infoMessage(info: OpenApiObject): ProtoWriter {
-  return new ProtoWriter().text(1, info['title']).text(2, info['version'])
+function infoMessage(info: OpenApiObject): ProtoMessage {
+  return new ProtoMessage().text(1, info['title']).text(2, info['version'])
 }
 
 const pathItemFields: readonly (readonly [number, string])[] = [
@@ -49,17 +50,17 @@ const pathItemFields: readonly (readonly [number, string])[] = [
   [8, 'patch'],
 ]
 
-function pathItemMessage(item: OpenApiObject): ProtoWriter {
-  const writer = new ProtoWriter()
+function pathItemMessage(item: OpenApiObject): ProtoMessage {
+  const writer = new ProtoMessage()
   for (const [field, method] of pathItemFields) {
     if (item[method] !== undefined) writer.message(field, operationMessage(record(item[method])))
   }
   return writer.messages(9, list(item['parameters']).map(parameterItemMessage))
 }
 
-function operationMessage(operation: OpenApiObject): ProtoWriter {
-  const responses = new ProtoWriter().messages(1, named(operation['responses'], responseMessage))
-  return new ProtoWriter()
+function operationMessage(operation: OpenApiObject): ProtoMessage {
+  const responses = new ProtoMessage().messages(1, named(operation['responses'], responseMessage))
+  return new ProtoMessage()
     .texts(1, operation['tags'])
     .text(3, operation['description'])
     .text(5, operation['operationId'])
@@ -71,44 +72,44 @@ function operationMessage(operation: OpenApiObject): ProtoWriter {
     .messages(13, extensionMessages(operation))
 }
 
-function responseMessage(response: OpenApiObject): ProtoWriter {
+function responseMessage(response: OpenApiObject): ProtoMessage {
   const { schema } = response
-  const message = new ProtoWriter().text(1, response['description'])
+  const message = new ProtoMessage().text(1, response['description'])
   if (schema !== undefined) {
-    message.message(2, new ProtoWriter().message(1, schemaMessage(record(schema))))
+    message.message(2, new ProtoMessage().message(1, schemaMessage(record(schema))))
   }
-  return new ProtoWriter().message(1, message)
+  return new ProtoMessage().message(1, message)
 }
 
 /** ParametersItem > Parameter > body, or non-body > query or path. */
-function parameterItemMessage(parameter: OpenApiObject): ProtoWriter {
-  return new ProtoWriter().message(1, parameterMessage(parameter))
+function parameterItemMessage(parameter: OpenApiObject): ProtoMessage {
+  return new ProtoMessage().message(1, parameterMessage(parameter))
 }
 
-function parameterMessage(parameter: OpenApiObject): ProtoWriter {
+function parameterMessage(parameter: OpenApiObject): ProtoMessage {
   if (parameter['in'] === 'body') {
-    const body = new ProtoWriter()
+    const body = new ProtoMessage()
       .text(1, parameter['description'])
       .text(2, parameter['name'])
       .text(3, parameter['in'])
       .flag(4, parameter['required'])
       .message(5, schemaMessage(record(parameter['schema'])))
-    return new ProtoWriter().message(1, body)
+    return new ProtoMessage().message(1, body)
   }
   const isPath = parameter['in'] === 'path'
   const typeField = isPath ? 5 : 6
-  const value = new ProtoWriter()
+  const value = new ProtoMessage()
     .flag(1, parameter['required'])
     .text(2, parameter['in'])
     .text(3, parameter['description'])
     .text(4, parameter['name'])
     .text(typeField, parameter['type'])
     .flag(isPath ? 19 : 20, parameter['uniqueItems'])
-  return new ProtoWriter().message(2, new ProtoWriter().message(isPath ? 4 : 3, value))
+  return new ProtoMessage().message(2, new ProtoMessage().message(isPath ? 4 : 3, value))
 }
 
-function schemaMessage(schema: OpenApiObject): ProtoWriter {
-  const writer = new ProtoWriter()
+function schemaMessage(schema: OpenApiObject): ProtoMessage {
+  const writer = new ProtoMessage()
     .text(1, schema['$ref'])
     .text(2, schema['format'])
     .text(3, schema['title'])
@@ -132,50 +133,50 @@ function schemaMessage(schema: OpenApiObject): ProtoWriter {
   return writer.messages(31, extensionMessages(schema))
 }
 
-function addNestedSchemas(writer: ProtoWriter, schema: OpenApiObject): void {
+function addNestedSchemas(writer: ProtoMessage, schema: OpenApiObject): void {
   const { additionalProperties, type, items, properties } = schema
   if (typeof additionalProperties === 'boolean') {
-    writer.message(21, new ProtoWriter().flag(2, additionalProperties))
+    writer.message(21, new ProtoMessage().flag(2, additionalProperties))
   } else if (additionalProperties !== undefined) {
-    writer.message(21, new ProtoWriter().message(1, schemaMessage(record(additionalProperties))))
+    writer.message(21, new ProtoMessage().message(1, schemaMessage(record(additionalProperties))))
   }
-  if (typeof type === 'string') writer.message(22, new ProtoWriter().text(1, type))
+  if (typeof type === 'string') writer.message(22, new ProtoMessage().text(1, type))
   if (items !== undefined) {
-    writer.message(23, new ProtoWriter().message(1, schemaMessage(record(items))))
+    writer.message(23, new ProtoMessage().message(1, schemaMessage(record(items))))
   }
   if (properties !== undefined) {
-    writer.message(25, new ProtoWriter().messages(1, named(properties, schemaMessage)))
+    writer.message(25, new ProtoMessage().messages(1, named(properties, schemaMessage)))
   }
 }
 
 /** Extensions contain YAML text, and JSON is valid YAML. */
-function extensionMessages(object: OpenApiObject): ProtoWriter[] {
+function extensionMessages(object: OpenApiObject): ProtoMessage[] {
   return Object.entries(object)
     .filter(([name]) => name.startsWith('x-'))
-    .map(([name, value]) => new ProtoWriter().text(1, name).message(2, anyMessage(value)))
+    .map(([name, value]) => new ProtoMessage().text(1, name).message(2, anyMessage(value)))
 }
 
-function anyMessage(value: unknown): ProtoWriter {
-  return new ProtoWriter().text(2, `${JSON.stringify(value)}\n`)
+function anyMessage(value: unknown): ProtoMessage {
+  return new ProtoMessage().text(2, `${JSON.stringify(value)}\n`)
 }
 
-function requirementMessage(requirement: OpenApiObject): ProtoWriter {
-  return new ProtoWriter().messages(
+function requirementMessage(requirement: OpenApiObject): ProtoMessage {
+  return new ProtoMessage().messages(
     1,
     Object.entries(requirement).map(([name, scopes]) =>
-      new ProtoWriter().text(1, name).message(2, new ProtoWriter().texts(1, scopes)),
+      new ProtoMessage().text(1, name).message(2, new ProtoMessage().texts(1, scopes)),
     ),
   )
 }
 
 /** SecurityDefinitionsItem > ApiKeySecurity. */
-function securityMessage(security: OpenApiObject): ProtoWriter {
-  const key = new ProtoWriter()
+function securityMessage(security: OpenApiObject): ProtoMessage {
+  const key = new ProtoMessage()
     .text(1, security['type'])
     .text(2, security['name'])
     .text(3, security['in'])
     .text(4, security['description'])
-  return new ProtoWriter().message(2, key)
+  return new ProtoMessage().message(2, key)
 }
 
 function record(value: unknown): OpenApiObject {

@@ -1,13 +1,40 @@
-import { CelRuntimeError } from '../language/cel-errors.ts'
-import { celTypes, opaqueType } from '../language/cel-type.ts'
-import { CelOpaque, CelTypeValue, type CelValue } from '../language/cel-value.ts'
-import { fixedRange, scaled, sum } from '../estimate/range.ts'
-import { nominal, sizeAt, traversing, type Estimate } from '../estimate/standard-estimates.ts'
-import { traversalCost } from '../evaluate/plan.ts'
-import type { CelLibrary } from '../check/library.ts'
-import { noSuchOverload, sizeOf } from '../values/kinds.ts'
-import { includes, ipText, isMapped, masked, parseCidr, parseIp, type Cidr } from '../values/ip.ts'
-import { declare, member, plain } from './declare.ts'
+import {
+  CelOpaque,
+  CelRuntimeError,
+  celTypes,
+  CelTypeValue,
+  declare,
+  fixedRange,
+  member,
+  nominal,
+  noSuchOverload,
+  opaqueType,
+  plain,
+  scaled,
+  sizeAt,
+  sizeOf,
+  sum,
+  traversalCost,
+  traversing,
+  type CelLibrary,
+  type CelValue,
+  type Estimate,
+} from '@skerry/cel'
+import {
+  includesCidr,
+  includesIp,
+  ipText,
+  isLinkLocalIp,
+  isLinkLocalMulticastIp,
+  isLoopbackIp,
+  isMappedIp,
+  isUnspecifiedIp,
+  cidrText,
+  networkOf,
+  parseCidr,
+  parseIp,
+  type Cidr,
+} from '../addresses/ip.ts'
 
 const { bool, int, string } = celTypes
 const ipType = opaqueType('net.IP')
@@ -48,14 +75,14 @@ function parseAddress(value: CelValue): Uint8Array {
     )
   const bytes = parseIp(source)
   if (!bytes) throw wrong(`ParseAddr(${JSON.stringify(source)}): unable to parse IP`)
-  if (isMapped(bytes)) throw wrong('IPv4-mapped IPv6 address is not allowed')
+  if (isMappedIp(bytes)) throw wrong('IPv4-mapped IPv6 address is not allowed')
   return bytes
 }
 
 function parseNetwork(value: CelValue): Cidr {
   const source = text(value)
   const network = parseCidr(source)
-  if (!network || isMapped(network.bytes)) {
+  if (!network || isMappedIp(network.bytes)) {
     throw new CelRuntimeError(
       `CIDR ${JSON.stringify(source)} parse error during conversion from string: netip.ParsePrefix(${JSON.stringify(source)}): unable to parse IP`,
     )
@@ -71,15 +98,11 @@ function ipValue(bytes: Uint8Array): CelOpaque {
   )
 }
 
-function networkText({ bytes, bits }: Cidr): string {
-  return `${ipText(bytes)}/${bits}`
-}
-
 function cidrValue(network: Cidr): CelOpaque {
   return new CelOpaque(
     cidrType,
     new Network(network),
-    ({ value }) => value instanceof Network && networkText(value) === networkText(network),
+    ({ value }) => value instanceof Network && cidrText(value) === cidrText(network),
   )
 }
 
@@ -89,7 +112,7 @@ function addressOf(value: CelValue): Uint8Array {
   throw noSuchOverload()
 }
 
-function networkOf(value: CelValue): Cidr {
+function cidrIn(value: CelValue): Cidr {
   if (typeof value === 'string') return parseNetwork(value)
   if (value instanceof CelOpaque && value.value instanceof Network) return value.value
   throw noSuchOverload()
@@ -115,11 +138,10 @@ function isParsed(parse: (value: CelValue) => unknown): (value?: CelValue) => bo
 }
 
 const checks: Readonly<Record<string, (bytes: Uint8Array) => boolean>> = Object.freeze({
-  isUnspecified: (bytes) => bytes.every((byte) => byte === 0),
-  isLoopback,
-  isLinkLocalMulticast: ([a, b, c]) =>
-    (a === 224 && b === 0 && c === 0) || (a === 0xff && ((b ?? 0) & 0x0f) === 2),
-  isLinkLocalUnicast,
+  isUnspecified: isUnspecifiedIp,
+  isLoopback: isLoopbackIp,
+  isLinkLocalMulticast: isLinkLocalMulticastIp,
+  isLinkLocalUnicast: isLinkLocalIp,
   isGlobalUnicast: (bytes) => {
     const [a = 0] = bytes
     const isV4 = bytes.length === 4
@@ -127,23 +149,13 @@ const checks: Readonly<Record<string, (bytes: Uint8Array) => boolean>> = Object.
     const isMulticast = isV4 ? a >= 224 && a < 240 : a === 0xff
     return (
       !isBroadcast &&
-      !bytes.every((byte) => byte === 0) &&
-      !isLoopback(bytes) &&
+      !isUnspecifiedIp(bytes) &&
+      !isLoopbackIp(bytes) &&
       !isMulticast &&
-      !isLinkLocalUnicast(bytes)
+      !isLinkLocalIp(bytes)
     )
   },
 })
-
-function isLoopback(bytes: Uint8Array): boolean {
-  if (bytes.length === 4) return bytes[0] === 127
-  return bytes.every((byte, at) => byte === (at === 15 ? 1 : 0))
-}
-
-function isLinkLocalUnicast(bytes: Uint8Array): boolean {
-  const [a = 0, b = 0] = bytes
-  return bytes.length === 4 ? a === 169 && b === 254 : a === 0xfe && (b & 0xc0) === 0x80
-}
 
 /** Adds ip(), isIP() and methods of addresses. */
 export const ipLibrary: CelLibrary = {
@@ -225,8 +237,7 @@ function containing(cidrs: boolean): {
 }
 
 function containsCidr(network: CelValue = null, other: CelValue = null): boolean {
-  const [outer, inner] = [networkOf(network), networkOf(other)]
-  return outer.bits <= inner.bits && includes(outer, inner.bytes)
+  return includesCidr(cidrIn(network), cidrIn(other))
 }
 
 /** Adds cidr(), isCIDR() and methods of networks. */
@@ -257,7 +268,7 @@ export const cidrLibrary: CelLibrary = {
             takes: [cidrType, type],
             gives: bool,
           },
-          (network = null, ip = null) => includes(networkOf(network), addressOf(ip)),
+          (network = null, ip = null) => includesIp(cidrIn(network), addressOf(ip)),
           { ...containing(false), isCostByName: true },
         ),
       ),
@@ -280,7 +291,7 @@ export const cidrLibrary: CelLibrary = {
       'ip',
       member(
         { id: 'cidr_ip', takes: [cidrType], gives: ipType },
-        (value = null) => ipValue(networkOf(value).bytes),
+        (value = null) => ipValue(cidrIn(value).bytes),
         accessing,
       ),
     ),
@@ -289,8 +300,8 @@ export const cidrLibrary: CelLibrary = {
       member(
         { id: 'cidr_masked', takes: [cidrType], gives: cidrType },
         (value = null) => {
-          const network = networkOf(value)
-          return cidrValue({ bytes: masked(network), bits: network.bits })
+          const network = cidrIn(value)
+          return cidrValue({ bytes: networkOf(network), bits: network.bits })
         },
         accessing,
       ),
@@ -299,14 +310,14 @@ export const cidrLibrary: CelLibrary = {
       'prefixLength',
       member(
         { id: 'cidr_prefix_length', takes: [cidrType], gives: int },
-        (value = null) => BigInt(networkOf(value).bits),
+        (value = null) => BigInt(cidrIn(value).bits),
         accessing,
       ),
     ),
     declare(
       'string',
       plain({ id: 'cidr_to_string', takes: [cidrType], gives: string }, (value = null) =>
-        networkText(networkOf(value)),
+        cidrText(cidrIn(value)),
       ),
     ),
   ],
