@@ -261,7 +261,7 @@ test('bounds stand in the table of their package', () => {
   assert.equal(loose.length, looseBoundsMax, loose.join('\n'))
 })
 
-test('what describes kinds is pure: no node: imports', () => {
+test('packages that describe kinds are pure: no node: imports', () => {
   const wrong = code.filter(
     (file) =>
       /^packages\/(api|bodies|cel|discovery|kinds)\//.test(file) &&

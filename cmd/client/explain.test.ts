@@ -32,7 +32,7 @@ const told: Explanation = {
   ],
 }
 
-test('an explanation is read from the top: whose, in which waves, and each cluster in a line', () => {
+test('an explanation reads from the top: the owner, the waves, and one line for each cluster', () => {
   assert.deepEqual(explanationLines(told), [
     'Object:     Deployment shop/web',
     'Policy:     PropagationPolicy shop/web: of those that select the object it comes first',
@@ -49,7 +49,7 @@ test('an explanation is read from the top: whose, in which waves, and each clust
   ])
 })
 
-test('an object of nobody has no waves, and says so in one line', () => {
+test('an object that no policy claims has no waves, and one line says so', () => {
   const { object } = told
   const claim = { why: 'no policy selects it: it stays on the hub', others: [] }
   assert.deepEqual(explanationLines({ object, claim, waves: [], clusters: [] }), [
@@ -58,7 +58,7 @@ test('an object of nobody has no waves, and says so in one line', () => {
   ])
 })
 
-test('what is no kind and name is refused before anybody is asked', async () => {
+test('an argument that is not a kind and a name is refused before any request is sent', async () => {
   for (const object of ['web', 'deployment/', '/web', 'deployment/web/more']) {
     const options = { object, namespace: 'shop', dataDir: '/none', output: undefined }
     await assert.rejects(printExplanation({ ...options, kubeconfig: undefined }), {

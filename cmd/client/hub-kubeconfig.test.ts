@@ -93,7 +93,7 @@ test('one kubeconfig has the hub and every cluster that its user may reach, and 
   assert.equal(named.clusters[1].cluster.server, `https://oslo.clusters.example.com:${port}`)
 })
 
-test('what others have in a kubeconfig stays; what one may no longer reach goes', async () => {
+test('entries of others in a kubeconfig stay; clusters out of reach are removed from it', async () => {
   await using all = await startFleet()
   const { fleet, options } = all
   const others = {
@@ -136,7 +136,7 @@ test('what others have in a kubeconfig stays; what one may no longer reach goes'
   assert.deepEqual(names(prefixed.contexts), ['hub', 'work-hub', 'work-rome'])
 })
 
-test('who cannot ask the hub is told what to do', async () => {
+test('a user who cannot ask the hub learns how to correct that', async () => {
   await using all = await startFleet()
   const { options, inFleet } = all
   await writeFile(inFleet('bad-token'), 'abc.def')

@@ -21,8 +21,10 @@ test('half-done work', { skip: await whyNot(), timeout: 400_000 }, async (t) => 
     seesEnds(machine),
   )
   await t.test('a reset that is killed at any step is finished by the next', () => resets(machine))
-  await t.test('a reset takes away what lies beneath mounts of others', () => uncovers(machine))
-  await t.test('a reset that cannot take everything away says what stays', () => names(machine))
+  await t.test('a reset removes everything that lies beneath mounts of others', () =>
+    uncovers(machine),
+  )
+  await t.test('a reset that cannot remove everything says what stays', () => names(machine))
 })
 
 async function shell(machine: Machine, script: string): Promise<string> {

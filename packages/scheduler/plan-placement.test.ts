@@ -218,7 +218,7 @@ for (const row of refusals) {
   })
 }
 
-test('init containers count by their peak, sidecars beside the rest', () => {
+test('init containers count by their peak, sidecars in addition to the rest', () => {
   const info = podInfoOf(
     pod({
       containers: [{ name: 'app', image: 'a', resources: { requests: { cpu: '100m' } } }],

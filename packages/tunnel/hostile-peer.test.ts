@@ -85,7 +85,7 @@ test('a handshake for another protocol is refused', async () => {
   assert.match(String(error), /400/)
 })
 
-test('an agent of another version is told which one the hub speaks', async () => {
+test('an agent of another version learns which one the hub speaks', async () => {
   await using scene = await createTunnelScene()
   const { url, tls } = await scene.endpoint()
   const webSocket = new WebSocket(url, 'tunnel.v1.skerry', { ...tls })
@@ -96,13 +96,13 @@ test('an agent of another version is told which one the hub speaks', async () =>
   webSocket.terminate()
 })
 
-test('a hub that is not there is named with the step that failed', async () => {
+test('a missing hub is named with the step that failed', async () => {
   const deps = { clock: simulatedClock(), log: silentLogger }
   const dialing = dialTunnel({ url: 'wss://127.0.0.1:1/tunnel' }, answering, deps, never)
   await assert.rejects(dialing, /Cannot connect to 127.0.0.1 port 1: .*ECONNREFUSED/)
 })
 
-test('a hub that accepts and says nothing is given up after dialMs', async () => {
+test('a hub that accepts and stays silent is given up after dialMs', async () => {
   const clock = simulatedClock()
   const sockets: Socket[] = []
   const silent = createTcpServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1')

@@ -13,7 +13,7 @@ test('an address for metrics is a host and a port, of either family', () => {
   }
 })
 
-test('an address that cannot be had is said with what to do', async () => {
+test('an address that cannot be had is reported with a remedy', async () => {
   const host = '127.0.0.1'
   await using first = await openMetricsServer({ host, port: 0 }, createMetrics(), silentLogger)
   const again = openMetricsServer({ host, port: first.port }, createMetrics(), silentLogger)

@@ -125,7 +125,7 @@ async function damage(path: string, text: string, other: string): Promise<void> 
   await writeFile(path, bytes)
 }
 
-test('a start goes on past objects that cannot be read, names them, and they can be deleted unread', async () => {
+test('a start continues past objects that cannot be read, names them, and they can be deleted unread', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'skerry-flipped-start-'))
   const path = join(directory, 'store.db')
   try {

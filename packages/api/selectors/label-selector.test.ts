@@ -74,7 +74,7 @@ test("a malformed label selector is refused in upstream's words", () => {
   }
 })
 
-test("an object's selector: absent selects nothing, empty selects everything", () => {
+test("an object's selector selects nothing if omitted, and everything if empty", () => {
   assert.ok(!labelSelectorOf(undefined).matches({ a: 'b' }))
   assert.ok(labelSelectorOf({}).matches({ a: 'b' }))
   const selector = labelSelectorOf({

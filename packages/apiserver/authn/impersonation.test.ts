@@ -156,7 +156,7 @@ const associated = {
   ],
 }
 
-test('who was let in by one right last is asked for that one first', async () => {
+test('the right that last let a user in is checked first for that user', async () => {
   const verbs: string[] = []
   const authorizer: Authorizer = {
     async authorize({ verb }) {

@@ -324,7 +324,7 @@ test('access reviews answer for another and for oneself, and refuse half a quest
   })
 })
 
-test('the rules review lists what bindings give in that namespace', async () => {
+test('the rules review lists the rights that bindings give in that namespace', async () => {
   const objects = policy()
   await ensureBootstrapObjects(objects)
   const handler = createSelfSubjectRulesReview(createRuleResolver(objects))

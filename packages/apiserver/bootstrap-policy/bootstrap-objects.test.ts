@@ -71,7 +71,7 @@ test('a second start adds lost rules and subjects, keeps added ones, and writes 
   assert.deepEqual(role(objects, 'system:node').rules, [])
 })
 
-test('an aggregated role is the union of what its labels select, never of itself', () => {
+test('an aggregated role is the union of the roles that its labels select, never of itself', () => {
   const rule = (name: string) => ({ apiGroups: [''], resources: [name], verbs: ['get'] })
   const make = (
     name: string,

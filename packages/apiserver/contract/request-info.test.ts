@@ -75,7 +75,7 @@ test('a path says what is asked for', () => {
   }
 })
 
-test('a flag is set by its mere presence, and unset by 0 and false alone, as upstream has it', () => {
+test('a flag is set by its mere presence, and unset only by 0 and false, as in upstream', () => {
   const set = ['', '1', 'true', 'f', 'F', 'no', '00', 'null']
   const unset = [null, '0', 'false', 'False', 'FALSE', 'fAlSe']
   for (const value of set) assert.equal(isTrue(value), true, value)

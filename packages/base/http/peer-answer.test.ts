@@ -58,7 +58,7 @@ for (const [what, status, fields] of refused) {
   })
 }
 
-test('what concerns the connection to the peer stays there', () => {
+test('headers about the connection to the peer stay there', () => {
   const fields: Lines = [
     ['Connection', 'close, X-Hop, content-length'],
     ['x-hop', 'a'],

@@ -101,7 +101,7 @@ const answers: readonly [name: string, method: string, text: string][] = [
 ]
 
 for (const [name, method, text] of answers) {
-  test(`an answer with ${name} is what Node's client makes of it, however it is cut`, async (context) => {
+  test(`an answer with ${name} is read as Node's client reads it, however it is cut`, async (context) => {
     const random = seededRandom(text.length)
     const signal = patience()
     let cuts: number[] = []
@@ -207,7 +207,7 @@ for (const [name, text] of hostile) {
   })
 }
 
-test('bytes after an answer are no answer to the next request', async () => {
+test('bytes after an answer are not an answer to the next request', async () => {
   await using server = await scripted((socket, _text, count) => {
     const injected = count === 1 ? `HTTP/1.1 200 OK\r\n${length('injected')}` : ''
     socket.write(`HTTP/1.1 200 OK\r\n${length(`own ${count}`)}${injected}`)
@@ -270,7 +270,7 @@ test('a request waits while all connections are in use', async () => {
   assert.equal(server.connections(), 1)
 })
 
-test('bodies are framed as they say, and one that says otherwise ends its connection', async () => {
+test('bodies are framed as their headers say, and one that contradicts them ends its connection', async () => {
   let seen = ''
   await using server = await scripted((socket, text) => {
     seen += text
@@ -294,7 +294,7 @@ test('bodies are framed as they say, and one that says otherwise ends its connec
   await assert.rejects(pool.ask({ ...get, path: '/a b' }, patience()), RangeError)
 })
 
-test('a server waits for its reader, and learns that nobody reads', async () => {
+test('a server waits for its reader, and learns when nobody reads', async () => {
   const piece = Buffer.alloc(65_536)
   const ended = Promise.withResolvers<void>()
   let isFull = false

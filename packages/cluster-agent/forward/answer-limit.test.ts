@@ -10,7 +10,7 @@ import { createApiForwarder } from './api-forwarder.ts'
 
 const answerMs = 65_000
 
-test('an API server that takes a request and says nothing is told as such', async () => {
+test('an API server that accepts a request and stays silent is reported as such', async () => {
   const clock = simulatedClock()
   const asked = Promise.withResolvers<void>()
   const server = createServer(() => asked.resolve())

@@ -155,7 +155,7 @@ for (const { name, asked, seconds } of lifetimes) {
   })
 }
 
-test('requests are removed an hour after they are decided, a day after nobody did', () => {
+test('requests are removed an hour after they are decided, and after a day without a decision', () => {
   const at = '2026-01-01T00:00:00Z'
   const stale = (type: string | undefined, hours: number, certificate?: string): boolean => {
     const made = csr('kube-apiserver-client', 'x', client)

@@ -229,7 +229,7 @@ test('equal templates have one name, whatever the order of their fields', () => 
   assert.equal(first, second)
 })
 
-test('a revision beyond what a double holds is followed by the next one', () => {
+test('a revision beyond the range of a double is followed by the next one', () => {
   const adopted = {
     apiVersion: 'apps/v1',
     kind: 'ReplicaSet',

@@ -74,7 +74,7 @@ const utilizationCases: CountCase[] = [
   { name: 'no figures', pods: [pod('a')], milli: {}, replicas: /did not receive metrics/ },
 ]
 
-test('replicas follow what pods use of their requests, with care for pods that say nothing', () => {
+test('replicas follow the usage of pods relative to their requests, with care for pods that report nothing', () => {
   for (const { name, pods, milli, replicas } of utilizationCases) {
     const metrics = new Map(Object.entries(milli).map(([each, value]) => [each, metric(value)]))
     const groups = groupPods(pods, metrics, true, nowMs)
@@ -225,7 +225,7 @@ const planCases: [
   ],
 ]
 
-test('what metrics ask for is held within bounds, windows and rates', () => {
+test('the replicas that metrics ask for stay within bounds, windows and rates', () => {
   for (const [name, input, desired, replicas, able, limited] of planCases) {
     const whole = { autoscaler: autoscaler(), memory: undefined, nowMs, ...input }
     const plan = planWithMetrics(whole, { desired, metric: 'cpu' })

@@ -79,7 +79,7 @@ const cases: {
   },
 ]
 
-test('a token that an account was given by itself goes when it is unused for long', async (t) => {
+test("an account's automatic token is deleted when it is unused for long", async (t) => {
   for (const { name, secret, becomes, pods = [], trackedSince = '2024-01-01' } of cases) {
     await t.test(name, () => {
       const plan = planLegacyTokens({

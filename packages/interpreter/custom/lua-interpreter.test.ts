@@ -152,7 +152,7 @@ const bad: readonly (readonly [CustomizationRule, script: string, why: RegExp])[
   ['retention', 'function Retain(d) return "d" end', /not an object$/],
 ]
 
-test('a script that fails, never ends or answers nonsense says which one it is', async () => {
+test('a script that fails, never ends or answers nonsense is named in the error', async () => {
   for (const [rule, script, why] of bad) {
     const interpreter = taught(customization('broken', { [rule]: script }))
     const asked =
@@ -167,7 +167,7 @@ test('a script that fails, never ends or answers nonsense says which one it is',
   }
 })
 
-test('a script that is no Lua is read once, until many others have been', async () => {
+test('a script that is not Lua is read once, until many others have been', async () => {
   const kinds = Array.from({ length: 202 }, (_, at) => `Valve${at}`)
   const broken = taught(
     ...kinds.map((kind, at) =>
@@ -190,7 +190,7 @@ test('a script that is no Lua is read once, until many others have been', async 
   assert.notEqual(await fault(first), found, 'no more than so many are kept')
 })
 
-test('numbers of replicas and requirements that cannot be are refused', async () => {
+test('impossible numbers of replicas and requirements are refused', async () => {
   const scripts = [
     'function GetReplicas() return -1 end',
     'function GetReplicas() return 0 / 0 end',
@@ -257,7 +257,7 @@ test('a customization that keeps overrunning rests twice as long each time, unti
   assert.equal(await interpreter.health(valve), 'Healthy')
 })
 
-test('calls that stay below the limit of one may not take everything together', async () => {
+test('calls that each stay below the limit are bounded together', async () => {
   const told: Suspension[] = []
   const healthInterpretation =
     'function InterpretHealth(o) for i = 1, o.spec.count do end return true end'
@@ -281,7 +281,7 @@ test('calls that stay below the limit of one may not take everything together', 
   assert.equal(await interpreter.health(heavy), 'Healthy')
 })
 
-test('a script that took too much is not run again at once, for whichever object', async () => {
+test('a script that took too much is not run again at once, for any object', async () => {
   const healthInterpretation =
     'function InterpretHealth(o) while o.spec.count > 5 do end return true end'
   const interpreter = taught(customization('loop', { healthInterpretation }))

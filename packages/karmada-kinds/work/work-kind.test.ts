@@ -63,7 +63,7 @@ test('a Work carries manifests that say whose they are, and is kept until they a
   assert.equal(again.metadata.generation, 1, 'what was carried once is carried the same')
 })
 
-test('status and spec are written apart, and a status says what a status may', async () => {
+test('status and spec are written apart, and a status is validated', async () => {
   await using hub = await startHub()
   const made = await hub.works.create(work([configMap]), signal)
   const condition = {
@@ -96,7 +96,7 @@ test('status and spec are written apart, and a status says what a status may', a
   })
 })
 
-test('a manifest that does not say what it is is refused', async () => {
+test('a manifest that does not identify its object is refused', async () => {
   await using hub = await startHub()
   await assert.rejects(hub.works.create(work([{ kind: 'ConfigMap', metadata: {} }]), signal), {
     message:

@@ -66,7 +66,7 @@ test('a certificate that was issued while the hub was ahead, and has not begun, 
   assert.equal(readCertificate(pem).notBeforeMs, nowMs - 300_000)
 })
 
-test('whoever lacks the old key, the name or the time is refused', async () => {
+test('a request without the old key, with another name, or too late is refused', async () => {
   const authority = await newAuthority()
   const identity = await identityOf(authority)
   const request = await requestFor()

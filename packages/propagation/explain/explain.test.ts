@@ -50,7 +50,7 @@ function untilApplied(scene: FleetScene, cluster: string): Promise<void> {
   )
 }
 
-test('an object that nobody has claimed stays on the hub, and that is said', async () => {
+test('an unclaimed object stays on the hub, and the explanation says so', async () => {
   await using scene = await startFleetScene(['pilot'], signal)
   await scene.hub.resource(anyDeployments).create(deployment(), signal)
   const told = await explain({ hub: scene.hub, clock: systemClock }, ref, signal)
@@ -66,7 +66,7 @@ test('an object that nobody has claimed stays on the hub, and that is said', asy
   )
 })
 
-test('it is told whose an object is, where it goes and why not elsewhere, and what holds it up', async () => {
+test('an explanation says whose an object is, where it goes and why not elsewhere, and why it waits', async () => {
   await using scene = await startFleetScene(['other', 'pilot', 'reef'], signal)
   const { hub } = scene
   const metadata = { name: 'all' }
@@ -138,7 +138,7 @@ test('it is told whose an object is, where it goes and why not elsewhere, and wh
   ])
 })
 
-test('what a customization makes of a kind counts as the newest', async () => {
+test('an object as a customization revises it counts as the newest', async () => {
   await using scene = await startFleetScene(['pilot'], signal)
   const { hub } = scene
   const luaScript = 'function ReviseReplica(object) object.spec.replicas = 7 return object end'

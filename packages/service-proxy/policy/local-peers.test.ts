@@ -62,7 +62,7 @@ for (const [name, act, seen] of cases) {
   })
 }
 
-test('the same word twice is no news', () => {
+test('the same message twice is not a change', () => {
   const local = new LocalPeers('a')
   assert.deepEqual(
     [local.place(web, '10.42.0.2'), local.place(web, '10.42.0.2'), local.place(web, '10.42.0.4')],

@@ -45,7 +45,7 @@ test('a request whose agent vanished fails within 5 s, and the next one at once'
   assert.match(await hub.closed, /nothing heard for 2\d s/)
 })
 
-test('a link that was silent for a while goes on, with all that had begun to be answered', async () => {
+test('a link that was silent for a while goes on, with all answers that had begun', async () => {
   await using scene = await createTunnelScene({ viaRelay: true })
   const body = new PassThrough()
   const onRequest: TunnelHandler['onRequest'] = async ({ path }, signal) =>
@@ -66,7 +66,7 @@ test('a link that was silent for a while goes on, with all that had begun to be 
   assert.equal(again.status, 200)
 })
 
-test('an answer that takes long over a link that lives is waited for', async () => {
+test('a slow answer over a live link is waited for', async () => {
   const clock = simulatedClock()
   const { near, far } = memoryLinks()
   const deps = { clock, log: silentLogger }

@@ -122,7 +122,7 @@ async function send({ hub, local }: Scene, name: string): Promise<void> {
 
 type Scene = Awaited<ReturnType<typeof startScene>>
 
-test('a namespace that was made for what was sent goes when nothing is in it any more', async () => {
+test('a namespace that was made for sent objects goes when nothing is in it any more', async () => {
   await using scene = await startScene()
   const { hub, local } = scene
   const labels = {
@@ -143,7 +143,7 @@ test('a namespace that was made for what was sent goes when nothing is in it any
   assert.ok(!isGoing(made) && !isClosed(made), 'what a person has made is theirs to delete')
 })
 
-test('a namespace in which somebody keeps something stays, and says for what', async () => {
+test('a namespace in which somebody keeps something stays, and names the reason', async () => {
   await using scene = await startScene()
   const { hub, local } = scene
   await send(scene, 'first')
@@ -177,7 +177,7 @@ test('nothing is made in a namespace that is about to go, until something is sen
   await configMaps.create(configMap('mine', 'shop-east'), signal)
 })
 
-test('what a Work has elsewhere by now does not stay where it was', async () => {
+test('an object that a Work now has elsewhere does not stay where it was', async () => {
   await using scene = await startScene()
   const { local } = scene
   await send(scene, 'first')
