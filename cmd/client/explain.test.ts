@@ -54,7 +54,7 @@ test('an object that no policy claims has no waves, and one line says so', () =>
   const claim = { why: 'no policy selects it: it stays on the hub', others: [] }
   assert.deepEqual(explanationLines({ object, claim, waves: [], clusters: [] }), [
     'Object:     Deployment shop/web',
-    'Policy:     none: no policy selects it: it stays on the hub',
+    'Policy:     none; no policy selects it: it stays on the hub',
   ])
 })
 

@@ -267,7 +267,7 @@ test('errors that a person can correct are reported before anything listens', as
     [['0:shop/echo:80'], { user }, /does not let you to the services of cluster "edge"/],
     [['shop/echo'], {}, /"shop\/echo" is not \[local port:\]namespace\/name:port/],
     [['70000:shop/echo:80'], {}, /is not \[local port:\]/],
-    [['0:shop/echo:80'], { path: '/k8s' }, /is no hub; pass --context/],
+    [['0:shop/echo:80'], { path: '/k8s' }, /is not a hub; pass --context/],
     [
       ['0:shop/echo:80'],
       { user: { commonName: 'olga', organizations: ['system:masters'] }, cluster: 'none' },

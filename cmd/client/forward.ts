@@ -120,7 +120,7 @@ async function findHub(options: ForwardOptions): Promise<HubConnection> {
     const { connect } = await wayOfKubeconfig(found, deps)
     return { ...found, server: origin, connect }
   }
-  throw unusable(`${found.server} is no hub; pass --context with a context of the hub`)
+  throw unusable(`${found.server} is not a hub; pass --context with a context of the hub`)
 }
 
 /**

@@ -139,7 +139,7 @@ test('nobody gets a certificate except with their own, and no system user gets o
     subject: { commonName: 'boss', organizations: ['system:masters'] },
   })
   const asOlga = { 'impersonate-user': 'olga' }
-  assert.equal(await post(fleet, masters, asOlga), refused('you are not who it names'))
+  assert.equal(await post(fleet, masters, asOlga), refused('it names another user'))
   assert.equal(
     await post(fleet, masters),
     refused('"system:masters" must not begin with "system:"'),

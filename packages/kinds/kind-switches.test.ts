@@ -62,7 +62,7 @@ test('switches without a meaning here are refused', async () => {
     [{ runtimeConfig: { 'apps/v1/Deployments': 'true' } }, /a plural in lower case/],
     [{ runtimeConfig: { v1: 'false' } }, /a key is/],
     [{ runtimeConfig: { '/v1': 'false' } }, /the core group is always served/],
-    [{ featureGates: { Sidecar: 'true' } }, /Sidecar is none of ClusterTrustBundle/],
+    [{ featureGates: { Sidecar: 'true' } }, /Sidecar is not one of ClusterTrustBundle/],
   ]
   for (const [switches, message] of table) {
     await assert.rejects(builtinKinds({ switches }), { name: 'RangeError', message })

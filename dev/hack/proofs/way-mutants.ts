@@ -13,8 +13,8 @@ export const mutants: readonly Mutant[] = [
     proof: 'is refused at the start, and no password is shown',
     test: 'roles/hub/hub-network.test.ts',
     file: 'roles/runtime/way-to-hub.ts',
-    find: '`Cannot use ${from}: it is no URL of',
-    replace: '`Cannot use ${from}: ${text} is no URL of',
+    find: '`Cannot use ${from}: it is not the URL of',
+    replace: '`Cannot use ${from}: ${text} is not the URL of',
   },
   {
     proof: 'past a box that opens TLS an agent registers and is reached; the box reads nothing',

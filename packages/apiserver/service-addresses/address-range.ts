@@ -21,7 +21,7 @@ export function parseRange(cidr: string): AddressRange {
   try {
     network = ipaddr.parseCIDR(cidr)
   } catch (error) {
-    throw new RangeError(`Cannot use service range: ${JSON.stringify(cidr)} is no CIDR`, {
+    throw new RangeError(`Cannot use service range: ${JSON.stringify(cidr)} is not a CIDR`, {
       cause: error,
     })
   }

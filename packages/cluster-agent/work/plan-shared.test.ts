@@ -71,7 +71,7 @@ test('a virtual cluster that wants a change learns which others are against it',
   assert.equal(refused.act, 'refuse')
   assert.equal(
     refused.why,
-    'Cannot have PriorityClass "till": it differs from what virtual cluster "east", "west" has sent, and they share it: send the same to all of them',
+    'Cannot have PriorityClass "till": it differs from the object that virtual cluster "east", "west" has sent, and they share it: send the same to all of them',
   )
   assert.ok(refused.note)
   const again = plan('north', 'b', after('east:a', 'west:a', 'north:b'))

@@ -68,7 +68,7 @@ async function renewed(
   const certificate = readCertificate(der)
   if (!isIssuedBy(presented.toString(), authority.certificatePem))
     throw refused('it is not of this hub')
-  if (!isUserOf(certificate, user)) throw refused('you are not who it names')
+  if (!isUserOf(certificate, user)) throw refused('it names another user')
   const { commonName, organizations, notBeforeMs, notAfterMs } = certificate
   for (const name of [commonName, ...organizations]) {
     const problem = userNameProblem(name)

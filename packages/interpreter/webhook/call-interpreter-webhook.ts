@@ -61,7 +61,7 @@ async function callWebhook(
   } catch (error) {
     signal.throwIfAborted()
     scope.signal.throwIfAborted()
-    if (error instanceof SyntaxError) throw new Error('its answer is no JSON', { cause: error })
+    if (error instanceof SyntaxError) throw new Error('its answer is not JSON', { cause: error })
     throw error
   }
 }
@@ -100,7 +100,7 @@ function agentFor(caBundle: string): Agent {
   const pem = Buffer.from(caBundle, 'base64').toString()
   const options = { keepAlive: true, maxFreeSockets: interpreterWebhookLimits.idleSocketsMax }
   if (pem.trim() === '') return new Agent(options)
-  if (!pem.includes('-----BEGIN CERTIFICATE-----')) throw new Error('its caBundle is no PEM')
+  if (!pem.includes('-----BEGIN CERTIFICATE-----')) throw new Error('its caBundle is not PEM')
   return new Agent({ ...options, ca: pem })
 }
 

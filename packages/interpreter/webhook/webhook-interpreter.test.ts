@@ -173,7 +173,7 @@ test('a webhook that lies, refuses or redirects gives no answer', async () => {
       () => ({ status: 307, text: '', headers: { location: 'https://169.254.169.254/' } }),
       /^it answered 307$/,
     ],
-    [() => 'no json', /^its answer is no JSON$/],
+    [() => 'no json', /^its answer is not JSON$/],
     [() => ({}), /^its answer has no response$/],
     [() => ({ response: { uid: 'mine', successful: true, healthy: true } }), /to another request$/],
     [(body) => successful(body, {}), /^its health is not true or false$/],
@@ -197,7 +197,7 @@ test("a patch changes an object's contents, never its identity", async () => {
     [jsonPatch({ op: 'remove', path: '/spec/nothing' }), /^its patch cannot be applied: /],
     [{ patch: 'bm8=', patchType: 'JSONPatch' }, /JSON/],
     [{ patch: 'e30=', patchType: 'MergePatch' }, /^its patchType is not JSONPatch$/],
-    [{ patchType: 'JSONPatch' }, /^its patch is no text/],
+    [{ patchType: 'JSONPatch' }, /^its patch is not a text/],
   ]
   for (const [response, why] of patches) {
     await using hook = await startTestWebhook(({ body }) => successful(body, response))
@@ -219,7 +219,7 @@ test('only a webhook over HTTPS whose authority is the configured one is asked',
     await asked({ clientConfig: { url: url.replace('https', 'http'), caBundle } }),
     'its URL is not one of https',
   )
-  assert.equal(await asked({ clientConfig: { url, caBundle: 'eA==' } }), 'its caBundle is no PEM')
+  assert.equal(await asked({ clientConfig: { url, caBundle: 'eA==' } }), 'its caBundle is not PEM')
   assert.equal(
     await asked({ clientConfig: { service: { namespace: 'a', name: 'b' }, caBundle } }),
     'it names service a/b, and only a URL can be reached from here',

@@ -100,7 +100,7 @@ function appliedOf({ metadata, status }: Work): Standing {
   const applied = conditionOf(status?.conditions, workConditions.applied)
   const isOld =
     applied?.observedGeneration !== undefined && applied.observedGeneration !== metadata.generation
-  if (applied === undefined || isOld) return told('Waiting', 'Its agent has not told of it yet.')
+  if (applied === undefined || isOld) return told('Waiting', 'Its agent has not reported it yet.')
   if (applied.status !== 'True') return told('Failed', applied.message)
   const statuses = status?.manifestStatuses ?? []
   if (statuses.length === 0)

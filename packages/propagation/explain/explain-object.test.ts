@@ -87,11 +87,11 @@ test('an object that no policy selects may still go somewhere, and the explanati
   const needed = told(settings(), bound({ requiredBy: [parent] }))
   assert.equal(
     needed.claim.why,
-    'no policy selects it: it goes along with what needs it',
+    'no policy selects it: it goes along with the objects that need it',
   )
   assert.deepEqual(needed.clusters[0]?.why, ['nothing that needs it goes there'])
   const left = told(settings(), bound({ placement: {}, clusters: [{ name: 'pilot' }] }))
-  assert.equal(left.claim.why, 'no policy selects it any more: what was placed stays')
+  assert.equal(left.claim.why, 'no policy selects it any more: its copies stay')
   const namespace = (name: string): AnyObject => ({
     apiVersion: 'v1',
     kind: 'Namespace',
@@ -282,8 +282,8 @@ test('an explanation says for each cluster why the object waits, the first reaso
     {
       healthy: ['Healthy'],
       unhealthy: ['Unhealthy', 'It is applied, not well.'],
-      untold: ['Waiting', 'Its agent has not told of it yet.'],
-      silent: ['Waiting', 'Its agent has not told of it yet.'],
+      untold: ['Waiting', 'Its agent has not reported it yet.'],
+      silent: ['Waiting', 'Its agent has not reported it yet.'],
       refused: ['Failed', 'quota exceeded'],
       unwritten: ['Waiting', 'Its Work is not written yet.'],
       suspended: ['Suspended', 'The policy has suspended dispatching to it.'],

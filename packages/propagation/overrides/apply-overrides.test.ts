@@ -49,7 +49,7 @@ test('numbers that no override names are written as they were, or not at all', (
   assert.equal(withField('yes: 1.50\nb: "yes"\n', 'yaml'), 'a: 1\nb: "yes"\n"true": 1.5\n')
   assert.throws(() => withField('id: 12345678901234567890\n', 'yaml'), {
     name: 'OverrideError',
-    message: 'cannot write the document anew: 12345678901234567000 has more than 53 bits',
+    message: 'cannot write the document again: 12345678901234567000 has more than 53 bits',
   })
 })
 

@@ -156,7 +156,7 @@ test('unreadable waves are refused, with the mistake', async () => {
   const policies = scene.hub.resource(propagationPolicyResource)
   await assert.rejects(policies.create(policy('site=pilot; 0%'), signal), {
     reason: 'Invalid',
-    message: /Cannot read annotation hub\.skerry\.io\/waves: "0" is no number from 1 to 100/,
+    message: /Cannot read annotation hub\.skerry\.io\/waves: "0" is not a number from 1 to 100/,
   })
   await policies.create(policy('site=pilot; 10%'), signal)
   const patch = { metadata: { annotations: { [waveKeys.healthyPercent]: 'most' } } }

@@ -76,8 +76,8 @@ test('unreadable waves are reported, with the mistake', () => {
     }
   }
   assert.match(problem('stage=pilot;;10%'), /a wave is empty/)
-  assert.match(problem('0%'), /"0" is no number from 1 to 100/)
-  assert.match(problem('10%', '101'), /wave-healthy-percent: "101" is no number/)
+  assert.match(problem('0%'), /"0" is not a number from 1 to 100/)
+  assert.match(problem('10%', '101'), /wave-healthy-percent: "101" is not a number/)
   assert.match(problem('a in b'), /Cannot read annotation hub\.skerry\.io\/waves/)
   assert.match(problem(Array.from({ length: 40 }, () => '1%').join(';')), /more than 32 waves/)
   assert.equal(wavesOf(policy(' ')), undefined)

@@ -45,6 +45,6 @@ export function virtualConditionTexts(
  */
 function refusedTexts(error: Error | undefined): ConditionText[] {
   if (!isStatusError(error, 'Forbidden') && !isStatusError(error, 'Unauthorized')) return []
-  const message = `The hub does not take what is reported of it: ${error.message}`
+  const message = `The hub does not accept its report: ${error.message}`
   return [{ type: virtualConditions.ready, status: 'Unknown', reason: 'NotTaken', message }]
 }
