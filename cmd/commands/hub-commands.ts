@@ -90,7 +90,7 @@ function addHub(program: Command): void {
     )
     .option('--bind-address <ip>', 'listen on this address', '0.0.0.0')
     .option('--port <number>', 'port for users and agents', toPort, 7443)
-    .option('--san <name>', 'a further name or address that clients use (repeatable)', collect, [])
+    .option('--san <name>', 'another name or address that clients use (repeatable)', collect, [])
     .option(
       '--cluster-domain <domain>',
       'also serve each cluster at https://<cluster>.<domain>, for clients that accept no path',
@@ -106,7 +106,7 @@ function addHub(program: Command): void {
     )
     .option(
       '--push',
-      'dial clusters in push mode (karmadactl join): the addresses that their Clusters name',
+      'dial clusters in push mode (karmadactl join) at the addresses that their Cluster objects name',
     )
     .option(
       '--allow-any-override',
@@ -185,9 +185,14 @@ function addAgent(program: Command): void {
     ),
   )
   agent
-    .description('Connect a Kubernetes cluster to a hub: dials out, and serves its API there')
+    .description(
+      'Connect a Kubernetes cluster to a hub: dial out, and serve the API of the cluster there',
+    )
     .option('--hub <url>', 'address of the hub')
-    .option('--karmada <url>', 'the API server of a Karmada in place of a hub; applies its Works')
+    .option(
+      '--karmada <url>',
+      'API server of a Karmada to use instead of a hub; its Works are applied',
+    )
     .option('--karmada-kubeconfig <path>', 'kubeconfig for that Karmada, with an existing identity')
     .requiredOption('--name <name>', 'name of the cluster on the hub')
     .option('--token-file <path>', 'file with the registration token; or set SKERRY_TOKEN')
