@@ -476,16 +476,22 @@ test('architecture stays readable: the map is under 300 lines', () => {
   assert.ok(read('ARCHITECTURE.md').split('\n').length < 300)
 })
 
-/** How many comments and paragraphs break each rule of STYLE.md's section on English. The numbers may only fall. */
+/** How many comments, paragraphs, titles and messages break each rule of STYLE.md's section on English. The numbers may only fall. */
 const slipsMax: Readonly<Record<SlipRule, number>> = {
-  'has no actor': 2,
+  'has no actor': 0,
   'says anew for again': 0,
-  'says beside for in addition to': 1,
-  'says by for over': 1,
+  'says beside for in addition to': 0,
+  'says by for over': 0,
   'starts without a subject': 0,
   'says absent for omitted': 0,
   'says whoever': 0,
   'says is no for is not a': 0,
+  'text has no actor': 0,
+  'text says tells for reports': 0,
+  'text says none for not one': 0,
+  'text says so many': 0,
+  'text says without given for if omitted': 0,
+  'text says did not come by': 0,
 }
 
 test('comments and documents keep to the rules of English, but for a number that falls', () => {

@@ -1,16 +1,17 @@
-/** Finds the turns of phrase that STYLE.md asks to avoid, in comments and in documents. */
+/** Finds the turns of phrase that STYLE.md asks to avoid: in comments, documents, titles of tests and messages. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { sourceTexts, type SourceText } from './source-texts.ts'
 
 const root = join(import.meta.dirname, '..')
 
 export interface EnglishSlip {
   readonly rule: SlipRule
-  /** The comment or paragraph, on one line. */
+  /** The comment, paragraph, title or message, on one line. */
   readonly text: string
 }
 
-export type SlipRule = keyof typeof patterns
+export type SlipRule = keyof typeof patterns | keyof typeof textPatterns
 
 const patterns = Object.freeze({
   /** A sentence has a subject and a verb, or is an imperative. */
@@ -25,11 +26,37 @@ const patterns = Object.freeze({
   'says whoever': /\bwho(?:m)?ever\b/,
 })
 
+/** A headless clause follows one of these; behind a noun, `who` is a relative, and behind `says` a question. */
+const beforeHeadless = [
+  'and or but nor of for from to by with than where while if as is are in on at that because',
+  'refuses refused keeps leaves takes gives gets finds reads does has have follows loses not only',
+  'all when after before whether tells told changes',
+]
+  .join(' ')
+  .replaceAll(' ', '|')
+
+/** These are searched in titles of tests and in messages, in addition to `patterns`. */
+const textPatterns = Object.freeze({
+  'text has no actor': new RegExp(
+    `(?:^|[,;:.(] |\\b(?:${beforeHeadless}) )(?<!\\bfor )(?<! as )(?:what|who)\\b(?! (?:to|kind|version)\\b)`,
+    'i',
+  ),
+  'text says tells for reports':
+    /\btells\b|\b(?:is|are|was|were|be) told\b|\btold (?:of|so|apart)\b/i,
+  'text says none for not one': /\b(?<!there )(?:is|are) none\b(?! of\b)/,
+  'text says so many': /\bso many\b/i,
+  'text says without given for if omitted': /\bwithout [a-z-]+ given\b/i,
+  'text says did not come by': /\bdid not come by\b/i,
+})
+
+/** The start of a sentence that upstream writes as well, so that recorded answers hold it. */
+const upstreamTexts = ['unsupported scheme: ', 'Pods selected by this PodDisruptionBudget ']
+
 /** Lists the slips of one text: each rule once. */
-function englishSlips(text: string): EnglishSlip[] {
+function englishSlips(text: string, rules: Readonly<Record<string, RegExp>>): EnglishSlip[] {
   const line = text.replaceAll(/\s+/g, ' ').trim()
-  return Object.entries(patterns).flatMap(([rule, pattern]) =>
-    // The keys are those of the table.
+  return Object.entries(rules).flatMap(([rule, pattern]) =>
+    // The keys are those of the two tables.
     pattern.test(line) ? [{ rule: rule as SlipRule, text: line }] : [],
   )
 }
@@ -37,8 +64,34 @@ function englishSlips(text: string): EnglishSlip[] {
 /** Lists the slips of a file of the repository. Generated files and recorded data have none. */
 export function englishSlipsIn(file: string): EnglishSlip[] {
   if (/(^|\/)(generated|testdata|golden)\//.test(file)) return []
-  if (/\.tsx?$/.test(file)) return commentsOf(read(file)).flatMap(englishSlips)
-  return file.endsWith('.md') ? paragraphsOf(read(file)).flatMap(englishSlips) : []
+  const prose = (texts: string[]): EnglishSlip[] =>
+    texts.flatMap((text) => englishSlips(text, patterns))
+  if (file.endsWith('.md')) return prose(paragraphsOf(read(file)))
+  if (!/\.tsx?$/.test(file)) return []
+  const source = read(file)
+  const texts = wordsOf(file, source).flatMap((text) =>
+    englishSlips(text, { ...patterns, ...textPatterns }),
+  )
+  return [...prose(commentsOf(source)), ...texts]
+}
+
+const titleStart = /\b(?:test|it|describe|suite)(?:\.\w+)?\(\s*$/
+
+/** Returns the titles of a file's tests, or the messages of product code: errors, logs, help and conditions. */
+function wordsOf(file: string, source: string): string[] {
+  if (file === 'dev/english-slips.ts') return []
+  const isProduct =
+    /^(packages|roles|cmd)\//.test(file) && !/\.test\.ts$|-contract\.ts$|\/testing\//.test(file)
+  return sourceTexts(source)
+    .filter((found) => titleStart.test(found.before) || (isProduct && isMessage(found)))
+    .map(({ text }) => text)
+}
+
+/** Texts of three words are messages, unless they are code, such as SQL, CEL or a rule of nftables. */
+function isMessage({ text }: SourceText): boolean {
+  if (text.split(' ').length < 3 || upstreamTexts.some((start) => text.startsWith(start)))
+    return false
+  return !/[=;{}<>]\s|^\s*[.#]|\n.*\n/.test(text)
 }
 
 function read(file: string): string {
@@ -62,7 +115,11 @@ function paragraphsOf(markdown: string): string[] {
  * its marks.
  */
 function commentsOf(source: string): string[] {
-  const found = source.matchAll(/\/\*\*?([\s\S]*?)\*\/|((?:^[ \t]*\/\/[^\n]*\n)+)/gm)
+  let code = source
+  for (const { at, end } of sourceTexts(source)) {
+    code = code.slice(0, at) + code.slice(at, end).replaceAll(/[/*]/g, '_') + code.slice(end)
+  }
+  const found = code.matchAll(/\/\*\*?([\s\S]*?)\*\/|((?:^[ \t]*\/\/[^\n]*\n)+)/gm)
   return Array.from(found, ([, block, lines]) =>
     (block ?? lines ?? '').replaceAll(/^[ \t]*(?:\*|\/\/) ?/gm, '').trim(),
   ).filter((text) => !/^(?:eslint|oxlint|@ts|#!)/.test(text))

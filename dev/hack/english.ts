@@ -1,5 +1,5 @@
 /**
- * Lists comments and paragraphs whose English STYLE.md asks to change. Development only.
+ * Lists comments, paragraphs, titles of tests and messages whose English STYLE.md asks to change. Development only.
  *   node dev/hack/english.ts [paths]     of files whose path starts with one of these; none means all
  */
 import { englishSlipsIn } from '../english-slips.ts'
