@@ -502,7 +502,8 @@ test('comments and documents keep to the rules of English, but for a number that
   const wrong = Object.entries(slipsMax)
     .filter(([rule, max]) => (counts.get(rule) ?? 0) > max)
     .map(
-      ([rule, max]) => `${rule}: ${counts.get(rule)}, at most ${max}; see node dev/hack/english.ts`,
+      ([rule, max]) =>
+        `${rule}: ${counts.get(rule)}, at most ${max}; see node_modules/.bin/node dev/hack/english.ts`,
     )
   assert.deepEqual(wrong, [])
 })
