@@ -494,7 +494,7 @@ const slipsMax: Readonly<Record<SlipRule, number>> = {
   'text says did not come by': 0,
 }
 
-test('comments and documents keep to the rules of English, but for a number that falls', () => {
+test('comments, documents, titles and messages keep to the rules of English', () => {
   const counts = new Map<string, number>(Object.keys(slipsMax).map((rule) => [rule, 0]))
   for (const file of sources) {
     for (const { rule } of englishSlipsIn(file)) counts.set(rule, (counts.get(rule) ?? 0) + 1)

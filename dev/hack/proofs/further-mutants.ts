@@ -278,14 +278,14 @@ export const mutants: readonly Mutant[] = [
     replace: '',
   },
   {
-    proof: 'a clock that is a year ahead of the hub is told by how much',
+    proof: 'the log says by how much a clock is a year ahead of the hub',
     test: 'roles/agent/clock-check.test.ts',
     file: 'roles/agent/clock-check.ts',
     find: 'if (Math.abs(differenceMs) < differenceMsMax) return',
     replace: 'if (differenceMs < differenceMsMax * 1e9) return',
   },
   {
-    proof: 'a clock that is a year behind the hub is told by how much',
+    proof: 'the log says by how much a clock is a year behind the hub',
     test: 'roles/agent/clock-check.test.ts',
     file: 'roles/agent/clock-check.ts',
     find: 'if (Math.abs(differenceMs) < differenceMsMax) return',

@@ -164,7 +164,7 @@ This`,
 export interface WorkQueueOptions {`,
   },
   {
-    proof: 'comments and documents keep to the rules of English, but for a number that falls',
+    proof: 'comments, documents, titles and messages keep to the rules of English',
     test: 'tidy.test.ts',
     file: 'packages/controller-runtime/work-queue.ts',
     find: 'export interface WorkQueueOptions {',
