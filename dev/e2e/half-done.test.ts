@@ -91,7 +91,7 @@ async function comesUpWhole(machine: Machine): Promise<void> {
   await waitFor('the node to say what is wrong', async () => {
     return /"message":"node network not ready: .*skerry0/.test(await ready()) || undefined
   })
-  assert.equal(isUp, false, 'what the node said before it was stopped does not count')
+  assert.equal(isUp, false, 'a report from before the node was stopped does not count')
   await shell(machine, 'ip link delete skerry0')
   await expectSuccess(coming)
   // Not by and by: who reads Ready may send traffic.

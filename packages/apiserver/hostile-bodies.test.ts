@@ -122,13 +122,13 @@ const bodies: Readonly<Record<string, Sent & { status: number; says: RegExp | st
     status: 400,
     says: "the object provided is unrecognized (must be of type ConfigMap): yaml: anchor 'a' value contains itself (61706956657273696f6e3a2076310a6b696e643a20436f6e6669674d6170 ...)",
   },
-  'is no UTF-8 in YAML': {
+  'is not UTF-8 in YAML': {
     body: around(`${head}data: {a: "`, [0xff], '"}\n'),
     ...asYaml,
     status: 400,
     says: /yaml: invalid UTF-8 octet/,
   },
-  'is no UTF-8 in JSON': {
+  'is not UTF-8 in JSON': {
     body: around(object('bytes').slice(0, -1) + ',"data":{"a":"', [0xff, 0xfe], '"}}'),
     status: 201,
     says: '',
@@ -392,7 +392,7 @@ test('the bodies of one user share a bound, and another user is served', async (
     return promise
   }
   assert.equal(await post('mallory', 200_000), 429)
-  assert.equal(await post('mallory', 1_000), 201, 'what was refused is not held')
+  assert.equal(await post('mallory', 1_000), 201, 'a refused body is not held')
   assert.equal(await post('alice', 90_000), 201)
 })
 

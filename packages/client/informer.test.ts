@@ -117,12 +117,12 @@ const oddEvents: Readonly<Record<string, readonly [type: string, object: object]
     'MODIFIED',
     { ...x, metadata: { ...x.metadata, resourceVersion: 99 } },
   ],
-  'labels that are none': ['MODIFIED', { ...x, metadata: { ...x.metadata, labels: ['a'] } }],
+  'invalid labels': ['MODIFIED', { ...x, metadata: { ...x.metadata, labels: ['a'] } }],
   'no metadata': ['MODIFIED', { kind: 'ConfigMap', metadata: null }],
   'no object': ['DELETED', []],
   'no type': ['', x],
   'data that no index can read': ['MODIFIED', { ...x, data: { a: 7 } }],
-  'a pause that is none': ['ERROR', { ...expired, details: { retryAfterSeconds: 'for ever' } }],
+  'an invalid pause': ['ERROR', { ...expired, details: { retryAfterSeconds: 'for ever' } }],
   'a pause without an end': ['ERROR', { ...expired, details: { retryAfterSeconds: 1e300 } }],
 }
 

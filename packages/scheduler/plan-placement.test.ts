@@ -65,7 +65,7 @@ const placements: { name: string; pod: Pod; world: World; goesTo: string }[] = [
     goesTo: 'c',
   },
   {
-    name: 'a tolerated taint is no obstacle',
+    name: 'a tolerated taint is not an obstacle',
     pod: pod({ tolerations: [{ key: 'dedicated', operator: 'Exists' }] }),
     world: {
       nodes: [

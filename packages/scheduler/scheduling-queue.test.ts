@@ -40,7 +40,7 @@ test('a pod without a node is tried again only after a change that could help it
   assert.equal(taken(), name)
   queue.onEvent(helpful)
   queue.giveBack(uid, refusedBy)
-  assert.equal(taken(), name, 'what came while it was tried counts')
+  assert.equal(taken(), name, 'an event that came while it was tried counts')
   queue.giveBack(uid, refusedBy)
   assert.equal(taken(), undefined)
   await clock.advance(5 * 60_000)

@@ -32,7 +32,7 @@ async function openRaw(scene: TunnelScene, identity: string): Promise<WebSocket>
 const attacks: readonly { what: string; data: string | Buffer; words: RegExp }[] = [
   { what: 'text', data: 'GET / HTTP/1.1', words: /text is not understood|1003/ },
   { what: 'a message above the limit', data: Buffer.alloc(2_000_000), words: /max payload size/i },
-  { what: 'bytes that are no frames', data: Buffer.alloc(1_000, 0xff), words: /protocol failed/ },
+  { what: 'bytes that are not frames', data: Buffer.alloc(1_000, 0xff), words: /protocol failed/ },
 ]
 for (const { what, data, words } of attacks) {
   test(`an agent that sends ${what} is cut off alone`, async () => {

@@ -275,7 +275,7 @@ test('a handler that fails is answered with 502 and its message', async () => {
 const badRequests: readonly { what: string; request: TunnelRequest; status: number }[] = [
   { what: 'a path with a line break', request: get('/a\r\nx: y'), status: 400 },
   { what: 'a path with a space', request: get('/a b'), status: 400 },
-  { what: 'a path that is no path', request: get('http://elsewhere/'), status: 400 },
+  { what: 'an invalid path', request: get('http://elsewhere/'), status: 400 },
   { what: 'a path that is too long', request: get(`/${'a'.repeat(20_000)}`), status: 414 },
   { what: 'a method with a space', request: { ...get('/'), method: 'GET /x' }, status: 400 },
   {

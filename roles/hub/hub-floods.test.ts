@@ -123,7 +123,7 @@ test('a user who opens ever more watches of a cluster leaves half of its tunnel 
 const brokenRules: [what: string, sent: string | Buffer, cut: RegExp][] = [
   ['text', 'GET /clusters/rome/version HTTP/1.1', /text is not understood/],
   ['a message above the limit', Buffer.alloc(2_000_000), /max payload size exceeded/],
-  ['bytes that are no frames', Buffer.alloc(1_000, 0xff), /a frame of /],
+  ['bytes that are not frames', Buffer.alloc(1_000, 0xff), /a frame of /],
 ]
 
 /** Opens a tunnel like the agent of a cluster. */

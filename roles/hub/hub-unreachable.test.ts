@@ -120,7 +120,7 @@ const paths: readonly {
   },
   { what: 'HTTP/2', ask: (fleet, name) => askHttp2(fleet, `/clusters/${name}/version`) },
   {
-    what: 'a watch by HTTP/2',
+    what: 'a watch over HTTP/2',
     ask: (fleet, name) => askHttp2(fleet, `/clusters/${name}${pods}?watch=1`),
   },
   {

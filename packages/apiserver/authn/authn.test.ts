@@ -172,7 +172,7 @@ const refusals: {
     error: /invalidated/,
   },
   {
-    name: 'the service account was made anew',
+    name: 'the service account was created again',
     change: ({ objects }) =>
       objects.put(wellKnown.serviceAccounts, {
         metadata: { name: 'robot', namespace: 'shop', uid: 'new' },

@@ -64,7 +64,7 @@ test('one client that floods the server does not keep the others from being serv
     const after = together.served.get(name) ?? 0
     assert.ok(after > before * 0.5, `seed ${seed}: ${name} fell from ${before} to ${after}`)
   }
-  assert.ok((together.served.get('greedy') ?? 0) > 500, 'what is left goes to the greedy one')
+  assert.ok((together.served.get('greedy') ?? 0) > 500, 'the rest goes to the greedy one')
   assert.equal(together.queues.seatsInUse, 0)
   assert.equal(together.queues.seatsWaiting, 0)
 })

@@ -31,7 +31,7 @@ function openTurns() {
 test('readers that drain together each get a little in each pass, with other work in between', () => {
   const { written, want, pass } = openTurns()
   want('mallory', 200)
-  assert.equal(written.length, 2, 'what one pass may write, and it is written at once')
+  assert.equal(written.length, 2, 'the bytes of one pass, written at once')
   let left = 200 - written.length
   while (left > 0) {
     const count = pass().length

@@ -254,7 +254,7 @@ const tokenRefusals: [name: string, spec: object, metadata: object, error: objec
     { code: 400 },
   ],
   [
-    'bound to a pod that was made anew',
+    'bound to a pod that was created again',
     { boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: 'web', uid: 'old' } },
     {},
     { code: 409 },

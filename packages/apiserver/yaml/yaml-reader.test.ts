@@ -54,7 +54,7 @@ test('YAML that takes seconds to parse leaves the event loop to others', async (
   let isOver = false
   const read = reader.read({ text, limits, isStrict: true }, 'mallory', signal)
   const over = read.then(
-    () => assert.fail('It is no YAML'),
+    () => assert.fail('It is not YAML'),
     () => void (isOver = true),
   )
   let turns = 0

@@ -34,7 +34,7 @@ const refused: readonly (readonly [what: string, status: number | undefined, lin
       ['Content-Length', '2'],
     ],
   ],
-  ['a length that is none', 200, [['content-length', '0x1']]],
+  ['an invalid length', 200, [['content-length', '0x1']]],
   [
     'a length and pieces',
     200,

@@ -121,7 +121,7 @@ const faults: {
     fault: /system:masters/,
   },
   {
-    name: 'a subject that is no node',
+    name: 'a subject that is not a node',
     csr: csr('kubelet-serving', 'x', server),
     request: { ...serving, commonName: 'admin' },
     fault: /^subject common name does not begin with system:node:$/,
@@ -137,10 +137,10 @@ for (const row of faults) {
 
 const hour = 3_600
 const lifetimes = [
-  { name: 'what is asked', asked: 2 * hour, seconds: 2 * hour },
+  { name: 'as requested', asked: 2 * hour, seconds: 2 * hour },
   { name: 'never less than ten minutes', asked: 60, seconds: 600 },
   { name: 'never more than the signer gives', asked: 999 * hour, seconds: 24 * hour - 300 },
-  { name: 'what the signer gives by default', asked: undefined, seconds: 24 * hour - 300 },
+  { name: 'the default lifetime of the signer', asked: undefined, seconds: 24 * hour - 300 },
 ]
 
 for (const { name, asked, seconds } of lifetimes) {

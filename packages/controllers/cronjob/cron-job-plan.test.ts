@@ -152,7 +152,7 @@ test('a cron job that ran while the clock was years ahead goes on at its next ti
     '2037-01-01T00:00:00Z',
   ]) {
     const back = plan(cronJob({}, { lastScheduleTime }))
-    assert.equal(back.create, undefined, 'what was before the clock was set back is not run again')
+    assert.equal(back.create, undefined, 'a time before the clock was set back is not run again')
     assert.equal(back.status.lastScheduleTime, '2026-01-01T12:00:30Z')
     assert.equal(back.requeueAfterMs, 30_100)
     const next = plan(cronJob({}, back.status), [], nowMs + 30_100)

@@ -85,7 +85,7 @@ const old = (sizes: Sizes): ReplicaSet => replicaSet('old', sizes)
 const current = (sizes: Sizes): ReplicaSet => replicaSet('new', { revision: 2, ...sizes })
 
 const rolling: [string, ReplicaSet[], string[]][] = [
-  ['begins with what surge allows', [old({ spec: 10 })], ['create:3']],
+  ['begins with as many pods as surge allows', [old({ spec: 10 })], ['create:3']],
   [
     'takes old pods away down to the minimum',
     [old({ spec: 10 }), current({ spec: 3, available: 0 })],

@@ -70,8 +70,8 @@ const conditions: { name: string; draft: PodDraft; service?: Service; expected: 
     service: { ...service, spec: { ...service.spec, publishNotReadyAddresses: true } },
     expected: { ready: true, serving: false, terminating: false },
   },
-  { name: 'a finished pod is no endpoint', draft: { phase: 'Succeeded' }, expected: undefined },
-  { name: 'a pod without an address is no endpoint', draft: { ip: '' }, expected: undefined },
+  { name: 'a finished pod is not an endpoint', draft: { phase: 'Succeeded' }, expected: undefined },
+  { name: 'a pod without an address is not an endpoint', draft: { ip: '' }, expected: undefined },
 ]
 
 for (const row of conditions) {

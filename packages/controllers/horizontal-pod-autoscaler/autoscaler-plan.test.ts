@@ -196,7 +196,7 @@ const planCases: [
     'True ScaleUpLimit',
   ],
   [
-    'what was added of late counts',
+    'recently added pods count',
     {
       currentReplicas: 6,
       autoscaler: autoscaler({ behavior }),

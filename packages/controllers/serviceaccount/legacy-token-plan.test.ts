@@ -60,7 +60,7 @@ const cases: {
   { name: 'never used', secret: token({}), becomes: 'marked' },
   { name: 'last used over a year ago', secret: labelled('2025-06-14'), becomes: 'marked' },
   { name: 'last used a year ago', secret: labelled('2025-06-15'), becomes: 'kept' },
-  { name: 'a last use that is no day', secret: labelled('soon'), becomes: 'kept' },
+  { name: 'a last use that is not a date', secret: labelled('soon'), becomes: 'kept' },
   { name: 'young', secret: token({ creationTimestamp: '2026-01-01T00:00:00Z' }), becomes: 'kept' },
   { name: 'of another type', secret: token({}, 'Opaque'), becomes: 'kept' },
   { name: 'being deleted', secret: token({ deletionTimestamp: '2026-06-01' }), becomes: 'kept' },

@@ -222,7 +222,7 @@ const stories: readonly Story[] = [
     asked: [],
   },
   {
-    name: 'initial events whose end nothing tells break off',
+    name: 'initial events without a marked end break off',
     query: 'watch=1',
     replies: [{ pieces: [added, event('ADDED', '9')], breaks: true }],
     seen: added + event('ADDED', '9'),
@@ -249,7 +249,7 @@ const stories: readonly Story[] = [
     asked: [],
   },
   {
-    name: 'a version that is too old by now is told as an ERROR event',
+    name: 'a version that is too old by now gets an ERROR event',
     query: 'watch=1&resourceVersion=10',
     replies: [
       { pieces: [added], breaks: true },
@@ -293,7 +293,7 @@ const stories: readonly Story[] = [
     asked: [],
   },
   {
-    name: 'what is no watch passes as it is',
+    name: 'a request that is not a watch passes as it is',
     query: 'watch=1&resourceVersion=10',
     replies: [{ pieces: ['{"kind":"PodMetricsList",\n', '"items":[]}'] }],
     seen: '{"kind":"PodMetricsList",\n"items":[]}',

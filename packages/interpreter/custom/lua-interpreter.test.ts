@@ -187,7 +187,7 @@ test('a script that is not Lua is read once, until many others have been', async
   const found = await fault(first)
   assert.equal(await fault(first), found)
   for (const kind of others) await fault(kind)
-  assert.notEqual(await fault(first), found, 'no more than so many are kept')
+  assert.notEqual(await fault(first), found, 'only a limited number is kept')
 })
 
 test('impossible numbers of replicas and requirements are refused', async () => {

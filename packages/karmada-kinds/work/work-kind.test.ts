@@ -60,7 +60,7 @@ test('a Work carries manifests that say whose they are, and is kept until they a
   })
   assert.deepEqual(manifest?.['data'], { colour: 'green' })
   const again = await hub.works.update(made, signal)
-  assert.equal(again.metadata.generation, 1, 'what was carried once is carried the same')
+  assert.equal(again.metadata.generation, 1, 'the same manifest stays the same')
 })
 
 test('status and spec are written apart, and a status is validated', async () => {

@@ -58,7 +58,7 @@ function usage(
 
 const victims: [string, PodUsage[], string | undefined][] = [
   [
-    'who uses more than asked for goes before who does not',
+    'a pod that exceeds its requests goes before one that does not',
     [usage('modest', 500, { request: '1k' }), usage('greedy', 10)],
     'greedy',
   ],

@@ -597,10 +597,7 @@ test("a template's claims about its owners, its Work and its policy are not beli
     return object !== undefined
   })
   const [manifest] = sent ? manifestsOf(sent) : []
-  assert.ok(
-    manifest && !('status' in manifest),
-    'what a template says of its state goes to no edge',
-  )
+  assert.ok(manifest && !('status' in manifest), 'the state in a template goes to no edge')
   assert.deepEqual(await outside(edge), before)
 })
 

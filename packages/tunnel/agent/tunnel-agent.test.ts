@@ -57,7 +57,7 @@ test('a link that went silent is found within 30 s by both ends, without traffic
   await hub.ping(never)
   scene.relay.blackHole()
   await scene.clock.advance(20_000)
-  assert.ok(hub.isOpen, 'two lost pings are no reason yet')
+  assert.ok(hub.isOpen, 'two lost pings are not a reason yet')
   await scene.clock.advance(9_900)
   assert.match(await hub.closed, /nothing heard for 2\d s/)
   assert.match(await agent.closed, /nothing heard for 2\d s/)

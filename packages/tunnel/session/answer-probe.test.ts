@@ -85,7 +85,7 @@ test('a slow answer over a live link is waited for', async () => {
 const patience: readonly [what: string, unprovenBytes: number, seconds: number][] = [
   ['nothing before it', 0, 5],
   ['a small body before it', 8_000, 6],
-  ['what fills the queues before it', 128_000, 21],
+  ['full queues before it', 128_000, 21],
 ]
 for (const [what, unprovenBytes, seconds] of patience) {
   test(`a request with ${what} is given up after ${seconds} s of silence`, async () => {

@@ -140,7 +140,7 @@ test('a namespace that was made for sent objects goes when nothing is in it any 
   await hub.resource(workResource).delete({ namespace: works, name: 'second' }, signal)
   await untilNamespace(local, 'shop-east', isGoing)
   const made = await local.resource(resources.namespaces).get({ name: 'home-east' }, signal)
-  assert.ok(!isGoing(made) && !isClosed(made), 'what a person has made is theirs to delete')
+  assert.ok(!isGoing(made) && !isClosed(made), 'objects that a person made are theirs to delete')
 })
 
 test('a namespace in which somebody keeps something stays, and names the reason', async () => {

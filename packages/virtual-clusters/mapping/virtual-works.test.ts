@@ -160,7 +160,11 @@ test('one manifest for two virtual clusters becomes two objects, each on nodes o
       signal,
     )
     const [status] = work?.status?.manifestStatuses ?? []
-    assert.equal(status?.identifier.namespace, 'shop', 'the hub is told of what it has sent')
+    assert.equal(
+      status?.identifier.namespace,
+      'shop',
+      'the hub gets reports on the objects that it sent',
+    )
   }
   const own = scene.edge.resource(resources.deployments)
   assert.deepEqual((await own.list({ namespace: 'shop' }, signal)).items, [])

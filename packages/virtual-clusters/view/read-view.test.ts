@@ -68,7 +68,7 @@ test('a virtual cluster has its own namespaces, objects and nodes, by its own na
   assert.deepEqual(namesIn(await scene.ask('east', '/api/v1/namespaces')), ['shop'])
   const one = await scene.ask('east', '/api/v1/namespaces/shop/configmaps/till-east')
   assert.equal(one.body['metadata']?.['namespace'], 'shop')
-  assert.equal(one.body['data']?.['namespace'], 'shop-east', 'what users keep is theirs')
+  assert.equal(one.body['data']?.['namespace'], 'shop-east', 'objects that users keep are theirs')
   assert.deepEqual(namesIn(await scene.ask('east', '/api/v1/configmaps')), ['till-east'])
   assert.deepEqual(namesIn(await scene.ask('east', '/api/v1/nodes')), ['node-east'])
   const itself = await scene.ask('east', '/api/v1/namespaces/shop')
