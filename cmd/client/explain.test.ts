@@ -7,7 +7,7 @@ const told: Explanation = {
   object: { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'shop', name: 'web' },
   claim: {
     policy: { kind: 'PropagationPolicy', namespace: 'shop', name: 'web' },
-    why: 'of those that select the object it comes first',
+    why: 'it comes first among those that select the object',
     others: [
       { policy: { kind: 'ClusterPropagationPolicy', name: 'all' }, why: 'its name comes later' },
     ],
@@ -23,7 +23,7 @@ const told: Explanation = {
       name: 'pilot',
       standing: 'Unhealthy',
       replicas: 2,
-      why: ['It is applied, not well.'],
+      why: ['It is applied, and not healthy.'],
       overrides: [
         { policy: 'tills', namespace: 'shop', rule: 0 },
         { policy: 'all', rule: 1 },
@@ -35,7 +35,7 @@ const told: Explanation = {
 test('an explanation reads from the top: the owner, the waves, and one line for each cluster', () => {
   assert.deepEqual(explanationLines(told), [
     'Object:     Deployment shop/web',
-    'Policy:     PropagationPolicy shop/web: of those that select the object it comes first',
+    'Policy:     PropagationPolicy shop/web: it comes first among those that select the object',
     'Not:        ClusterPropagationPolicy all: its name comes later',
     'Scheduled:  True (Success): Binding has been scheduled.',
     'Waves:',
@@ -45,7 +45,7 @@ test('an explanation reads from the top: the owner, the waves, and one line for 
     'Clusters:',
     '  Cluster   Standing    Replicas   Overrides            Why',
     '  other     NotPlaced   -          -                    it does not fit',
-    '  pilot     Unhealthy   2          shop/tills#0,all#1   It is applied, not well.',
+    '  pilot     Unhealthy   2          shop/tills#0,all#1   It is applied, and not healthy.',
   ])
 })
 

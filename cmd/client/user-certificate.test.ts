@@ -131,10 +131,10 @@ test('nobody gets a certificate except with their own, and no system user gets o
     Date.now(),
     soon(),
   )
-  assert.match(await post(fleet, { bearerToken: token }), /^403 .*you have come without one/)
+  assert.match(await post(fleet, { bearerToken: token }), /^403 .*you presented none/)
   const over = await pairOf(fleet, { used: 1.1 })
   const beside = await post(fleet, { ...over, bearerToken: token })
-  assert.equal(beside, refused('you have come without one'))
+  assert.equal(beside, refused('you presented none'))
   const masters = await pairOf(fleet, {
     subject: { commonName: 'boss', organizations: ['system:masters'] },
   })

@@ -134,7 +134,7 @@ test('an error says in which line it is, and a script may catch it', () => {
     'error("no luck") return 1': 'line 2: no luck',
     'return ("x"):rep({})': 'line 2: bad argument #2 to rep (number expected, got table)',
     'return setmetatable({}, {})':
-      'line 2: function setmetatable is not there for scripts of interpreters',
+      'line 2: function setmetatable is not available to scripts of interpreters',
     'return io.open("/etc/passwd")': "line 2: attempt to index a nil value (looking for 'open')",
     'return require("os")': 'line 2: module os not found',
     'return return': "line 2: unexpected symbol near 'return'",

@@ -224,7 +224,7 @@ test('the caller’s abort reaches the handler', async () => {
   const watch = await hub.send(get('/watch'), abort.signal)
   abort.abort(new Error('the user left'))
   await assert.rejects(textOf(watch.body), /the user left/)
-  assert.match(String(await seen.promise), /the asker is gone/)
+  assert.match(String(await seen.promise), /the caller is gone/)
   assert.ok(body.destroyed)
 })
 

@@ -63,7 +63,7 @@ test('where a person must accept, an agent waits, and its key, address and clust
     .uid
   assert.deepEqual(
     [one.cluster, one.address, one.id, one.waitsFor, one.warnings],
-    ['edge', '127.0.0.1', uid, 'this hub registers no agent that nobody has accepted', []],
+    ['edge', '127.0.0.1', uid, 'this hub registers only accepted agents', []],
   )
   assert.match(one.fingerprint, /^sha256:[0-9a-f]{64}$/)
   assert.equal((await fleet.admin.resource(clusterResource).list({}, soon())).items.length, 0)
@@ -412,7 +412,7 @@ test('an agent that lies about its cluster is bounded, and refused facts that th
   const statusLies: [lie: object, refusal: RegExp][] = [
     [{ conditions }, /may not say whether it is connected/],
     [{ kubernetesVersion: 'v'.repeat(200) }, /128 printable/],
-    [{ nodeSummary: { totalNum: 1, readyNum: 2 } }, /may not count nodes so/],
+    [{ nodeSummary: { totalNum: 1, readyNum: 2 } }, /may not report such counts of nodes/],
     [
       { apiEnablements: many(1_001, (index) => ({ groupVersion: `g${index}/v1` })) },
       /1000 versions of APIs at most/,

@@ -213,7 +213,7 @@ export const mutants: readonly Mutant[] = [
     proof: 'where a person must accept, an agent waits, and its key, address and cluster are shown',
     test: 'roles/hub/hub-registration.test.ts',
     file: 'packages/membership/registration/agent-csr-approving-controller.ts',
-    find: `if (requiresAcceptance) return 'this hub registers no agent that nobody has accepted'
+    find: `if (requiresAcceptance) return 'this hub registers only accepted agents'
 `,
     replace: '',
   },

@@ -196,7 +196,7 @@ test("the file may change while the server runs, but must keep the server's own 
   assert.equal((await authorizer.authorize(question)).verdict, 'allow')
   await assert.rejects(
     configured.setConfig(readAuthorizationConfig(configOf())),
-    /cannot be taken away while the server runs: RBAC/,
+    /cannot be removed while the server runs: RBAC/,
   )
   assert.equal((await authorizer.authorize(question)).verdict, 'allow')
 })

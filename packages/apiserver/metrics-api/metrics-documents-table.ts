@@ -36,8 +36,8 @@ function definitions(referencePrefix: string): Record<string, object> {
     apiVersion: text('The version of this representation'),
     kind: text('The kind of this object'),
     metadata: { description: 'Metadata of the node or pod', type: 'object' },
-    timestamp: { ...text('The end of the time that was looked at'), format: 'date-time' },
-    window: text('How long the time was that was looked at'),
+    timestamp: { ...text('The end of the measured interval'), format: 'date-time' },
+    window: text('The length of the measured interval'),
   }
   const kindOf = (kind: string) => ({
     'x-kubernetes-group-version-kind': [{ group: metricsGroup, kind, version: metricsVersion }],
@@ -62,7 +62,7 @@ function definitions(referencePrefix: string): Record<string, object> {
       properties: { name: text('The name of the container'), usage },
     },
     NodeMetrics: {
-      description: 'The usage of a node over a time',
+      description: 'The usage of a node over an interval',
       type: 'object',
       required: ['timestamp', 'window', 'usage'],
       properties: { ...head, usage },
@@ -70,7 +70,7 @@ function definitions(referencePrefix: string): Record<string, object> {
     },
     NodeMetricsList: listOf('NodeMetrics'),
     PodMetrics: {
-      description: 'The usage of the containers of a pod over a time',
+      description: 'The usage of the containers of a pod over an interval',
       type: 'object',
       required: ['timestamp', 'window', 'containers'],
       properties: {

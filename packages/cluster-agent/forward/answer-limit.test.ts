@@ -28,7 +28,7 @@ test('an API server that accepts a request and stays silent is reported as such'
   const answer = await answering
   const { reason, message } = JSON.parse(String(await readBody(answer.body)))
   assert.deepEqual([answer.status, reason], [504, 'Timeout'])
-  assert.match(message, /agent is there, its API server has not answered in 65 s/)
+  assert.match(message, /agent is connected, but its API server has not answered in 65 s/)
   server.closeAllConnections()
   server.close()
   await once(server, 'close')

@@ -144,7 +144,7 @@ export class ReplicaDirectory {
   async run(signal: AbortSignal): Promise<void> {
     await runAll(signal, [
       (scope) => this.#forever(scope, 'Other replicas not seen', () => this.#follow(scope)),
-      (scope) => this.#forever(scope, 'Other replicas not told', () => this.#tell(scope)),
+      (scope) => this.#forever(scope, 'Other replicas not notified', () => this.#tell(scope)),
     ])
   }
 

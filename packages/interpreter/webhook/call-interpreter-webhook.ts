@@ -73,7 +73,7 @@ function addressOf({ clientConfig: { url: text, service } }: WebhookFields): URL
     )
   }
   const url = URL.parse(text)
-  if (url?.protocol !== 'https:') throw new Error('its URL is not one of https')
+  if (url?.protocol !== 'https:') throw new Error('its URL is not an https:// URL')
   if (url.username !== '' || url.password !== '') throw new Error('its URL has a user in it')
   return url
 }

@@ -217,7 +217,7 @@ test('only a webhook over HTTPS whose authority is the configured one is asked',
   assert.notEqual(await asked({ clientConfig: { url } }), 'answered')
   assert.equal(
     await asked({ clientConfig: { url: url.replace('https', 'http'), caBundle } }),
-    'its URL is not one of https',
+    'its URL is not an https:// URL',
   )
   assert.equal(await asked({ clientConfig: { url, caBundle: 'eA==' } }), 'its caBundle is not PEM')
   assert.equal(

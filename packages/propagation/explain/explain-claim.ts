@@ -59,7 +59,7 @@ function whyNobody(
     return 'no policy selects it: it goes along with the objects that need it'
   if (clusters.length > 0) return 'no policy selects it any more: its copies stay'
   return isSentAlong(template)
-    ? 'no policy selects it: it is made wherever something of it goes'
+    ? 'no policy selects it: it is made wherever its contents go'
     : 'no policy selects it: it stays on the hub'
 }
 
@@ -85,7 +85,7 @@ function whyClaimed(claimant: PropagationPolicy, matching: readonly PropagationP
   }
   if (matching.length === 1) return 'it alone selects the object'
   return matching[0] === claimant
-    ? 'of those that select the object it comes first'
+    ? 'it comes first among those that select the object'
     : 'it claimed the object before the others, and keeps it until one preempts it'
 }
 

@@ -99,7 +99,7 @@ test('an object that no policy selects may still go somewhere, and the explanati
   })
   assert.equal(
     told(namespace('shop')).claim.why,
-    'no policy selects it: it is made wherever something of it goes',
+    'no policy selects it: it is made wherever its contents go',
   )
   for (const template of [settings(), namespace('default'), namespace('kube-system')]) {
     assert.equal(told(template).claim.why, 'no policy selects it: it stays on the hub')
@@ -281,7 +281,7 @@ test('an explanation says for each cluster why the object waits, the first reaso
     Object.fromEntries(told.map(({ name, standing, why }) => [name, [standing, ...why]])),
     {
       healthy: ['Healthy'],
-      unhealthy: ['Unhealthy', 'It is applied, not well.'],
+      unhealthy: ['Unhealthy', 'It is applied, and not healthy.'],
       untold: ['Waiting', 'Its agent has not reported it yet.'],
       silent: ['Waiting', 'Its agent has not reported it yet.'],
       refused: ['Failed', 'quota exceeded'],

@@ -109,7 +109,7 @@ test('an explanation says whose an object is, where it goes and why not elsewher
   const told = await explain({ hub, clock: systemClock }, ref, signal)
   assert.deepEqual(told.claim, {
     policy: { kind: 'PropagationPolicy', ...web },
-    why: 'of those that select the object it comes first',
+    why: 'it comes first among those that select the object',
     others: [
       {
         policy: { kind: 'ClusterPropagationPolicy', name: 'all' },
@@ -129,12 +129,12 @@ test('an explanation says whose an object is, where it goes and why not elsewher
     name: 'pilot',
     standing: 'Unhealthy',
     replicas: 2,
-    why: ['It is applied, not well.'],
+    why: ['It is applied, and not healthy.'],
     overrides: [{ policy: 'tills', namespace: 'shop', rule: 0 }],
   })
   assert.deepEqual(reef?.standing, 'Held')
   assert.deepEqual(reef.why, [
-    'Wave "rest" has not opened: it has none until 1 of wave "site=pilot" are well (0 are).',
+    'Wave "rest" has not opened: it has none until 1 of wave "site=pilot" are healthy (0 are).',
   ])
 })
 

@@ -32,7 +32,7 @@ export function virtualConditionTexts(
   }
   if (conditionOf(known, type)?.status === 'True') return refusedTexts(round?.error)
   if (isStatusError(round?.error, 'Forbidden')) {
-    const message = `The hub does not take it: ${round.error.message}. Its administrator ${howToAllow}`
+    const message = `The hub does not accept it: ${round.error.message}. Its administrator ${howToAllow}`
     return [{ type, status: 'False', reason: 'NotAllowed', message }]
   }
   const message = round?.error?.message ?? 'The hub has not answered yet.'

@@ -153,7 +153,7 @@ const closingRules: JsonObject = {
   validations: [
     {
       expression: `namespaceObject == null || !('${closingLabel}' in namespaceObject.metadata.labels)`,
-      message: `the namespace is empty, and its virtual cluster's agent takes it away: try again in a moment, or take its label ${closingLabel} away`,
+      message: `the namespace is empty, and its virtual cluster's agent removes it: try again in a moment, or remove its label ${closingLabel}`,
       reason: 'Forbidden',
     },
   ],
