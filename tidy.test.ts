@@ -196,7 +196,7 @@ function isMutual(one: string, other: string, reach: ReadonlyMap<string, Set<str
   return (reach.get(one)?.has(other) ?? false) && (reach.get(other)?.has(one) ?? false)
 }
 
-test('each package declares what it imports, and nothing else', () => {
+test('each package declares the packages that it imports, and no others', () => {
   // The manifest of this repository.
   const root = JSON.parse(read('package.json')) as Record<string, Record<string, string>>
   const installed = new Set(
@@ -487,6 +487,7 @@ const slipsMax: Readonly<Record<SlipRule, number>> = {
   'says whoever': 0,
   'says is no for is not a': 0,
   'text has no actor': 0,
+  'text has a headless what': 0,
   'text says tells for reports': 0,
   'text says none for not one': 0,
   'text says so many': 0,

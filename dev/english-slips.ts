@@ -38,9 +38,11 @@ const beforeHeadless = [
 /** These are searched in titles of tests and in messages, in addition to `patterns`. */
 const textPatterns = Object.freeze({
   'text has no actor': new RegExp(
-    `(?:^|[,;:.(] |\\b(?:${beforeHeadless}) )(?<!\\bfor )(?<! as )(?:what|who)\\b(?! (?:to|kind|version)\\b)`,
+    `(?:^|[,;:.(] |\\b(?:${beforeHeadless}) )(?<!\\bfor )(?<! as )who\\b`,
     'i',
   ),
+  'text has a headless what':
+    /(?<!\b(?:says?|said|asks?|learns?|decides?|knows?|who does) (?:an \w+ )?)\bwhat\b(?! to\b)/i,
   'text says tells for reports':
     /\btells\b|\b(?:is|are|was|were|be) told\b|\btold (?:of|so|apart)\b/i,
   'text says none for not one': /\b(?<!there )(?:is|are) none\b(?! of\b)/,

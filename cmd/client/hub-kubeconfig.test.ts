@@ -144,7 +144,7 @@ test('a user who cannot ask the hub learns how to correct that', async () => {
     [{ tokenFile: inFleet('bad-token') }, /does not know these credentials/],
     [{ tokenFile: undefined }, /pass --token-file, or --client-certificate and --client-key/],
     [{ caFile: undefined }, /--ca-file the hub's pki\/ca.crt/],
-    [{ hub: 'hub:7443' }, /no https:\/\/ address/],
+    [{ hub: 'hub:7443' }, /not an https:\/\/ address/],
     [{ renewBy: ['skerry'] }, /--token-file excludes .*--renew/],
     [{ clientCertificate: 'nora.crt' }, /--token-file excludes --client-certificate/],
     [{ tokenFile: undefined, renewBy: ['skerry'] }, /--renew is for --client-certificate/],

@@ -45,7 +45,7 @@ test('an object is created with identity and read back, and its second create is
   assert.deepEqual(again.body.details, { name: 'first', kind: 'configmaps' })
 })
 
-test('refusals say in upstream’s words what is wrong', async () => {
+test('refusals name the mistake in upstream’s words', async () => {
   const table: readonly [ApiCall, number, string, string][] = [
     [{ path: `${configMaps}/nobody` }, 404, 'NotFound', 'configmaps "nobody" not found'],
     [
@@ -199,7 +199,7 @@ test('unknown fields are warned about, refused or ignored, as the client asks', 
   assert.equal(warned.body.nonsense, undefined)
 })
 
-test('finalizers hold a deleted object until the last one is taken off', async () => {
+test('finalizers hold a deleted object until the last one is removed', async () => {
   const held = {
     ...configMap('held'),
     metadata: { name: 'held', finalizers: ['example.com/wait'] },
@@ -226,7 +226,7 @@ test('finalizers hold a deleted object until the last one is taken off', async (
   assert.equal((await call({ path })).status, 404)
 })
 
-test('a delete may insist on the object it means', async () => {
+test('a delete may name the UID of the object that it means', async () => {
   const { body } = await create(configMaps, configMap('meant'))
   const path = `${configMaps}/meant`
   const wrong = await call({ method: 'DELETE', path, body: { preconditions: { uid: 'other' } } })
@@ -320,7 +320,7 @@ test('a status update changes the status alone, and an update changes everything
   assert.equal(main.body.status.observedGeneration, 2)
 })
 
-test('a deleted namespace waits until its finalizers are taken off', async () => {
+test('a deleted namespace waits until its finalizers are removed', async () => {
   await create('/api/v1/namespaces', { metadata: { name: 'leaving' } })
   const path = '/api/v1/namespaces/leaving'
   const deleted = await call({ method: 'DELETE', path })

@@ -112,7 +112,7 @@ test('a controller whose watch lags behind does not create the same objects twic
   await Promise.all(running)
 })
 
-test('a failed reconcile comes again, and the error of one key does not stop another', async () => {
+test('a failed reconcile is tried again, and the error of one key does not stop another', async () => {
   await using api = await startTestApiServer()
   const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
   const cluster = createCluster(api.transport, { ...deps, userAgent: 'test' })

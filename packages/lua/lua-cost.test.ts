@@ -267,7 +267,7 @@ test('one long statement, and many parameters, cost as much as their contents', 
   assert.ok(turns(names) - turns('a') > 300)
 })
 
-test('an error that a script catches costs what the engine takes to raise it', () => {
+test('an error that a script catches costs as much as the engine takes to raise it', () => {
   const call = (body: string): number =>
     readLuaScript(`function f() ${body} end`).call(
       'f',

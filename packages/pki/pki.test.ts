@@ -25,7 +25,7 @@ const newAuthority = (days = 3650) =>
     notAfterMs: startMs + days * dayMs,
   })
 
-test('a signed certificate carries what was asked and verifies against its authority only', async () => {
+test('a signed certificate carries the requested properties and verifies against its authority only', async () => {
   const authority = await newAuthority()
   const stranger = await newAuthority()
   const { publicKeyPem } = await generateKeyPair()

@@ -268,7 +268,7 @@ test('Karmada’s agent reports its cluster, keeps its own secrets, and sees no 
   assert.equal(await reasonOf(stolen), 'Forbidden')
 })
 
-test('a cluster in push mode is refused, with what to do instead', async () => {
+test('a cluster in push mode is refused, with the alternative', async () => {
   await using fleet = await startTestHub()
   const asked = fleet.admin.resource(clusterResource).create(
     {

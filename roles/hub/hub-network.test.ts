@@ -269,7 +269,7 @@ for (const [what, flags, environment, words] of mistakes) {
 test('an invalid address of a hub is refused at the start, with an example of a valid one', async () => {
   const refused = (hub: string) =>
     assert.rejects(wayToHub(hub, {}, { clock: systemClock, environment: {} }), (error) => {
-      assert.match(String(error), /no address such as https:\/\/hub\.example\.com:7443$/)
+      assert.match(String(error), /not an address such as https:\/\/hub\.example\.com:7443$/)
       assert.doesNotMatch(String(error), /s3cret/)
       return true
     })

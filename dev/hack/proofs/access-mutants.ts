@@ -3,14 +3,14 @@ import type { Mutant } from './mutant.ts'
 /** The mutants of promises of authentication, authorization and admission. */
 export const mutants: readonly Mutant[] = [
   {
-    proof: 'RBAC allows exactly what some bound rule names',
+    proof: 'RBAC allows exactly the requests that some bound rule names',
     test: 'packages/apiserver/authz/authz.test.ts',
     file: 'packages/apiserver/authz/policy-rules.ts',
     find: 'return names === undefined || names.length === 0 || names.includes(name)',
     replace: 'return names === undefined || names.length === 0 || name !== undefined',
   },
   {
-    proof: 'a node reaches what its own pods use, and no more',
+    proof: 'a node reaches the objects that its own pods use, and no more',
     test: 'packages/apiserver/authz/authz.test.ts',
     file: 'packages/apiserver/authz/node-authorizer.ts',
     find: 'if (nodeReaches(question.objects, nodeName, { kind, namespace, name })) return allow',

@@ -266,7 +266,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'keys without their store are refused with what to do, and an empty cluster is only begun when asked',
+      'keys without their store are refused with the remedy, and an empty cluster begins only on request',
     test: 'roles/control-plane/require-store.test.ts',
     file: 'roles/control-plane/require-store.ts',
     find: `  if (size !== undefined && size > 0) return

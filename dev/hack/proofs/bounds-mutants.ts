@@ -151,7 +151,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'large requests take turns step by step, and each step is followed by a rest as long as it',
+      'large requests take turns step by step, and a rest of the same length follows each step',
     test: 'packages/apiserver/http/work-turns.test.ts',
     file: 'packages/apiserver/http/work-turns.ts',
     find: 'this.#freeAtMs = nowMs + Math.min(tookMs, restMsMax)',

@@ -107,7 +107,7 @@ export const mutants: readonly Mutant[] = [
     replace: '(?:__secure-)?',
   },
   {
-    proof: 'a node reaches what ephemeral containers of its own pods use, and no more',
+    proof: 'a node reaches the objects that ephemeral containers of its own pods use, and no more',
     test: 'packages/apiserver/authz/authz.test.ts',
     file: 'packages/api/pod-references.ts',
     find: `['initContainers', 'containers', 'ephemeralContainers'].flatMap(`,

@@ -27,7 +27,7 @@ const cases: { text: string; yes?: object[]; no?: object[]; prints?: string }[] 
   { text: 'x.io/a=b', yes: [{ 'x.io/a': 'b' }] },
 ]
 
-test('a label selector selects what upstream selects and prints itself back', () => {
+test('a label selector selects the same labels as upstream and prints itself back', () => {
   for (const { text, yes = [], no = [], prints = text } of cases) {
     if (prints === 'error') {
       assert.throws(() => parseLabelSelector(text), text)

@@ -140,7 +140,7 @@ test('a redirect of an extension server is neither followed nor passed on', asyn
   assert.match(reply.text, /attempted to redirect this request, which is not permitted/)
 })
 
-test('discovery and OpenAPI show what other servers add, at the place their priority gives them', async () => {
+test('discovery and OpenAPI show the groups that other servers add, at the place of their priority', async () => {
   using extension = await startTestExtensionServer()
   await using server = await startServer(extension)
   await registerWidgets(server, extension)

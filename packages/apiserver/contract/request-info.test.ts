@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isTrue, parseRequestInfo } from './request-info.ts'
 
-test('a path says what is asked for', () => {
+test("a path names the request's verb, group, resource and name", () => {
   const table: readonly [string, string, Record<string, unknown>][] = [
     ['GET', '/api/v1/pods', { verb: 'list', resource: 'pods', namespace: '', name: '' }],
     [

@@ -87,7 +87,7 @@ test('a connection on which nothing is said is kept open before routers forget i
   }
 })
 
-test('bytes pass a proxy that wants a user and a password', async () => {
+test('bytes pass a proxy that requires a user and a password', async () => {
   await using echo = await startEcho()
   await using proxy = await startTestProxy({ login: `${clerk.user}:${clerk.password}` })
   const to = { host: '127.0.0.1', port: echo.port }
@@ -138,7 +138,7 @@ const refusals: readonly {
         headers: ['proxy-authenticate: Negotiate', 'proxy-authenticate: NTLM'],
       },
     },
-    words: /answered 407: it takes NTLM or Negotiate only, this knows Basic/,
+    words: /answered 407: it takes NTLM or Negotiate only, and this program knows Basic/,
     status: 407,
   },
   {

@@ -125,7 +125,7 @@ const objects: [JsonObject, JsonObject][] = [
   [{ labels: { $patch: 'delete' }, finalizers: null }, { labels: {} }],
 ]
 
-test('maps, sets and directives', () => {
+test('a patch follows the directives for maps and sets', () => {
   const metadata = { finalizers: ['a/a', 'b/b', 'c/c'], labels: { x: '1' } }
   for (const [patch, want] of objects) {
     const merged = applyStrategicMergePatch({ metadata }, { metadata: patch }, type)

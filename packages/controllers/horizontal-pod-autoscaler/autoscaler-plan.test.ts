@@ -109,7 +109,7 @@ test('one figure of the whole is a value for all or a share for each', () => {
   assert.deepEqual(replicasForShare(2, 50_000, 10_000, tolerances), { replicas: 5, milli: 25_000 })
 })
 
-test('a pod that does not say what it requests cannot be judged', () => {
+test('a pod without requests cannot be judged', () => {
   const silent: Pod = { ...pod('a'), spec: { containers: [{ name: 'app' }] } }
   const message = 'missing request for cpu in container app of Pod a'
   assert.throws(() => requestsOf([silent], 'cpu', ''), { message })

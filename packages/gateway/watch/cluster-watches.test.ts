@@ -103,7 +103,7 @@ test('wherever its tunnel breaks, a watch brings each event once and whole', asy
   }
 })
 
-test('Tables go on, too, and the one object that a name selects', async () => {
+test('watches of Tables, and of one object by its name, go on, too', async () => {
   await using server = await startTestApiServer()
   const version = await makeEvents(server)
   const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'

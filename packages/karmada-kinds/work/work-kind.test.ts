@@ -38,7 +38,7 @@ const configMap = {
   data: { colour: 'green' },
 }
 
-test('a Work carries manifests that say whose they are, and is kept until they are gone', async () => {
+test('a Work carries manifests marked as its own, and is kept until they are gone', async () => {
   await using hub = await startHub()
   const made = await hub.works.create(work([configMap]), signal)
   const id = made.metadata.labels?.['work.karmada.io/permanent-id'] ?? ''

@@ -20,7 +20,7 @@ const use = (id: string, lastUsedMs: number, firstSeenMs = 0) => ({
 })
 const nowMs = 1_000_000
 
-test('unused images go, oldest use first, until enough is free', () => {
+test('unused images are removed, the longest unused first, until enough space is free', () => {
   const plan = (usedBytes: number): string[] =>
     planImageGarbage({
       images: [use('new', 900, nowMs - 1), use('b', 500), use('a', 100), use('used', 0)],
@@ -77,7 +77,7 @@ for (const [name, pods, expected] of victims) {
   })
 }
 
-test('pressure begins at its mark', () => {
+test('pressure begins at its threshold', () => {
   const fine = {
     memoryAvailableBytes: 1e9,
     diskAvailableShare: 0.5,

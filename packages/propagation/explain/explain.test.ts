@@ -66,7 +66,7 @@ test('an unclaimed object stays on the hub, and the explanation says so', async 
   )
 })
 
-test('an explanation says whose an object is, where it goes and why not elsewhere, and why it waits', async () => {
+test("an explanation names an object's policy and its clusters, and says why it is not elsewhere and why it waits", async () => {
   await using scene = await startFleetScene(['other', 'pilot', 'reef'], signal)
   const { hub } = scene
   const metadata = { name: 'all' }

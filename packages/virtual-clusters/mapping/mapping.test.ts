@@ -312,7 +312,7 @@ test('whatever a manifest claims, it is mapped or refused', () => {
   refused({ ...clusterRole, metadata }, /objects of its kind have no namespace/)
   refused(
     { apiVersion: 'v1', kind: 'Pod', metadata, spec: { nodeSelector: ['x'] } },
-    /no map of labels/,
+    /not a map of labels/,
   )
 })
 
