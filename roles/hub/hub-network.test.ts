@@ -246,7 +246,7 @@ const mistakes: readonly [
   RegExp,
 ][] = [
   ['a password in an argument', { proxy: 'http://a:s3cret@proxy' }, {}, /--proxy-credentials-file/],
-  ['no URL', { proxy: 'http://' }, {}, /Cannot use --proxy: it is no URL/],
+  ['an invalid URL', { proxy: 'http://' }, {}, /Cannot use --proxy: it is not the URL/],
   ['SOCKS', {}, { HTTPS_PROXY: 'socks5://a:s3cret@proxy' }, /HTTPS_PROXY.*SOCKS is not spoken/],
   [
     'a file that is not there',
