@@ -9,6 +9,14 @@ export interface EnglishSlip {
   readonly rule: SlipRule
   /** The comment, paragraph, title or message, on one line. */
   readonly text: string
+  /** The line in a source on which it begins. Omitted for paragraphs of documents. */
+  readonly line?: number
+}
+
+interface PlacedText {
+  readonly text: string
+  /** Its index in the source. */
+  readonly at: number
 }
 
 export type SlipRule = keyof typeof patterns | keyof typeof textPatterns
@@ -66,27 +74,33 @@ function englishSlips(text: string, rules: Readonly<Record<string, RegExp>>): En
 /** Lists the slips of a file of the repository. Generated files and recorded data have none. */
 export function englishSlipsIn(file: string): EnglishSlip[] {
   if (/(^|\/)(generated|testdata|golden)\//.test(file)) return []
-  const prose = (texts: string[]): EnglishSlip[] =>
-    texts.flatMap((text) => englishSlips(text, patterns))
-  if (file.endsWith('.md')) return prose(paragraphsOf(read(file)))
+  if (file.endsWith('.md')) {
+    return paragraphsOf(read(file)).flatMap((text) => englishSlips(text, patterns))
+  }
   if (!/\.tsx?$/.test(file)) return []
   const source = read(file)
-  const texts = wordsOf(file, source).flatMap((text) =>
-    englishSlips(text, { ...patterns, ...textPatterns }),
-  )
-  return [...prose(commentsOf(source)), ...texts]
+  const placed = (texts: readonly PlacedText[], rules: Readonly<Record<string, RegExp>>) =>
+    texts.flatMap(({ text, at }) => {
+      const slips = englishSlips(text, rules)
+      const line = slips.length === 0 ? 0 : source.slice(0, at).split('\n').length
+      return slips.map((slip) => ({ ...slip, line }))
+    })
+  return [
+    ...placed(commentsOf(source), patterns),
+    ...placed(wordsOf(file, source), { ...patterns, ...textPatterns }),
+  ]
 }
 
 const titleStart = /\b(?:test|it|describe|suite)(?:\.\w+)?\(\s*$/
 
 /** Returns the titles of a file's tests, or the messages of product code: errors, logs, help and conditions. */
-function wordsOf(file: string, source: string): string[] {
+function wordsOf(file: string, source: string): PlacedText[] {
   if (file === 'dev/english-slips.ts') return []
   const isProduct =
     /^(packages|roles|cmd)\//.test(file) && !/\.test\.ts$|-contract\.ts$|\/testing\//.test(file)
-  return sourceTexts(source)
-    .filter((found) => titleStart.test(found.before) || (isProduct && isMessage(found)))
-    .map(({ text }) => text)
+  return sourceTexts(source).filter(
+    (found) => titleStart.test(found.before) || (isProduct && isMessage(found)),
+  )
 }
 
 /** Texts of three words are messages, unless they are code, such as SQL, CEL or a rule of nftables. */
@@ -116,13 +130,14 @@ function paragraphsOf(markdown: string): string[] {
  * Returns the comments of a source: each block, or group of consecutive line comments, as one text without
  * its marks.
  */
-function commentsOf(source: string): string[] {
+function commentsOf(source: string): PlacedText[] {
   let code = source
   for (const { at, end } of sourceTexts(source)) {
     code = code.slice(0, at) + code.slice(at, end).replaceAll(/[/*]/g, '_') + code.slice(end)
   }
   const found = code.matchAll(/\/\*\*?([\s\S]*?)\*\/|((?:^[ \t]*\/\/[^\n]*\n)+)/gm)
-  return Array.from(found, ([, block, lines]) =>
-    (block ?? lines ?? '').replaceAll(/^[ \t]*(?:\*|\/\/) ?/gm, '').trim(),
-  ).filter((text) => !/^(?:eslint|oxlint|@ts|#!)/.test(text))
+  return Array.from(found, ({ index, 1: block, 2: lines }) => ({
+    text: (block ?? lines ?? '').replaceAll(/^[ \t]*(?:\*|\/\/) ?/gm, '').trim(),
+    at: index,
+  })).filter(({ text }) => !/^(?:eslint|oxlint|@ts|#!)/.test(text))
 }

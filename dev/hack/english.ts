@@ -10,5 +10,7 @@ const chosen = sourceFiles().filter(
   (file) => prefixes.length === 0 || prefixes.some((prefix) => file.startsWith(prefix)),
 )
 const slips = chosen.flatMap((file) => englishSlipsIn(file).map((slip) => ({ file, ...slip })))
-for (const { file, rule, text } of slips) console.log(`${file}: ${rule}: ${text.slice(0, 200)}`)
+for (const { file, line, rule, text } of slips) {
+  console.log(`${file}${line === undefined ? '' : `:${line}`}: ${rule}: ${text.slice(0, 200)}`)
+}
 console.log(`${slips.length} in ${new Set(slips.map(({ file }) => file)).size} files`)
