@@ -27,7 +27,7 @@ const rows: { name: string; nodes: Node[]; rate: number | 'stopped' }[] = [
 ]
 
 for (const row of rows) {
-  test(`pods are driven away at a limited rate when ${row.name} fell silent`, () => {
+  test(`the rate of evictions depends on the zone when ${row.name} fell silent`, () => {
     const plan = planEvictions(row.nodes)
     assert.equal(plan.areStopped ? 'stopped' : plan.rates.get('/a'), row.rate)
   })
