@@ -82,7 +82,7 @@ function addHub(program: Command): void {
     withAccessOptions(withTracingOptions(withProxyProtocol(role(program.command('hub'))))),
   )
   withLoginOptions(withKindOptions(withEtcdOptions(hub, '/skerry/hub')))
-    .description('Run the hub: the API of the fleet, and the way to every cluster in it')
+    .description('Run the hub: the API of the fleet, and access to every cluster in it')
     .option('--data-dir <path>', 'directory for its state', hubDirectory)
     .option(
       '--new-store',
@@ -186,7 +186,7 @@ function addAgent(program: Command): void {
   )
   agent
     .description(
-      'Connect a Kubernetes cluster to a hub: dial out, and serve the API of the cluster there',
+      'Connect a Kubernetes cluster to a hub: dial out, and give the hub access to the API',
     )
     .option('--hub <url>', 'address of the hub')
     .option(

@@ -194,7 +194,9 @@ interface ImageFlags {
 }
 
 function addImage(program: Command): void {
-  const image = program.command('image').description('Images on this node, without a registry')
+  const image = program
+    .command('image')
+    .description('Manage images on this node, without a registry')
   const withNode = (command: Command): Command =>
     command
       .option('--node-dir <path>', "the node's data directory", join(dataDirectoryDefault, 'node'))

@@ -10,7 +10,9 @@ interface UserFlags {
 
 /** Adds the commands for users of a hub who log in with one of its tokens. */
 export function addUserCommands(program: Command): void {
-  const user = program.command('user').description('Users of the hub who authenticate with a token')
+  const user = program
+    .command('user')
+    .description('Manage the users of a hub who log in with a token')
   addAdd(user)
   onHub(user.command('list'))
     .description('List the tokens with their users, groups and expiry')
