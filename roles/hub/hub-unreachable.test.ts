@@ -155,7 +155,7 @@ function checkAnswer(what: string, answer: Answer, expected: { retryAfter: RegEx
   assert.deepEqual(body.details.causes[0].reason, 'ClusterNotReachable', what)
 }
 
-test('by whichever way a request comes, an unreachable cluster answers at once, with why and since when', async () => {
+test('a request to an unreachable cluster is answered at once, with the reason and since when, whichever way it takes', async () => {
   await using edge = await startTestEdge()
   await using fleet = await startTestHub({ clusterDomain: domain })
   for (const name of ['never', 'edge']) {

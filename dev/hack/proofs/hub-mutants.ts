@@ -294,7 +294,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'by whichever way a request comes, an unreachable cluster answers at once, with why and since when',
+      'a request to an unreachable cluster is answered at once, with the reason and since when, whichever way it takes',
     test: 'roles/hub/hub-unreachable.test.ts',
     file: 'packages/gateway/proxy/tunnel-refusal.ts',
     find: '`${why}, not connected since ${new Date(sinceMs).toISOString()}`',
