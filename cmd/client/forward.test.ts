@@ -285,6 +285,6 @@ test('errors that a person can correct are reported before anything listens', as
   const taken = `${running.ports[0]}:shop/echo:80`
   await assert.rejects(
     startForward([taken]),
-    /Cannot listen on 127\.0\.0\.1 port \d+: it is taken; name another/,
+    /Cannot listen on 127\.0\.0\.1 port \d+: it is in use; name another/,
   )
 })
