@@ -20,7 +20,7 @@ test('an address that cannot be had is reported with a remedy', async () => {
   await assert.rejects(again, (error) => {
     assert.ok(error instanceof ExpectedError)
     assert.equal(error.exitCode, exitCodes.portTaken)
-    assert.match(error.message, /is taken; pass another --metrics-bind-address$/)
+    assert.match(error.message, /is in use; pass another --metrics-bind-address$/)
     return true
   })
   const foreign = openMetricsServer({ host: '192.0.2.1', port: 0 }, createMetrics(), silentLogger)
