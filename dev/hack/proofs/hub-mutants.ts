@@ -329,7 +329,8 @@ export const mutants: readonly Mutant[] = [
     replace: `return [own, 'other', \`\${own}\${impersonatorSuffix}\`]`,
   },
   {
-    proof: `a site's own agent acts for those whom the site's operator named, and for nobody else`,
+    proof:
+      "a site's own agent acts for the users that the site's operator named, and for nobody else",
     test: 'roles/site/parts/site-agent.test.ts',
     file: 'roles/site/parts/site-agent.ts',
     find: `        ...(options.policy ? { policy: options.policy } : {}),

@@ -51,7 +51,7 @@ import '../plan/plan-pod.ts'`,
 import { isJsonObject } from '../../packages/api/json.ts'`,
   },
   {
-    proof: 'what describes kinds is pure: no node: imports',
+    proof: 'packages that describe kinds are pure: no node: imports',
     test: 'tidy.test.ts',
     file: 'packages/kinds/columns/column.ts',
     find: `import {
