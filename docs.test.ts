@@ -87,7 +87,7 @@ test('every test that a document names as proof exists', () => {
   assert.ok(proofs.length > 30, 'ARCHITECTURE.md names its proofs')
 })
 
-test('every title that a document quotes beside a test is read as a proof', () => {
+test('every title that a document quotes next to a test is read as a proof', () => {
   const link = '([some.test.ts](some.test.ts))'
   const forms: readonly (readonly [text: string, unread: readonly string[]])[] = [
     [`“one” ${link}`, []],
@@ -184,7 +184,7 @@ test('every skerry command and option in a document exists', () => {
 
 /** Returns the refusal that kubectl would get with --validate=strict, or undefined if there is none. */
 function manifestFault(kinds: readonly Kind[], value: unknown): string | undefined {
-  if (!isJsonObject(value)) return 'is no object'
+  if (!isJsonObject(value)) return 'is not an object'
   const { apiVersion, kind } = value
   const known = kinds.find((each) => {
     const groupVersion = each.group === '' ? each.version : `${each.group}/${each.version}`
@@ -196,7 +196,7 @@ function manifestFault(kinds: readonly Kind[], value: unknown): string | undefin
   return unknownFields.length === 0 ? undefined : unknownFields.join(', ')
 }
 
-test('every manifest in a document and in examples is one', async () => {
+test('every manifest in a document or an example is valid', async () => {
   const builtin = await builtinKinds()
   const kinds = [
     ...builtin,
@@ -230,7 +230,7 @@ test('every manifest in a document and in examples is one', async () => {
   assert.ok(manifests > 5, 'there are manifests')
 })
 
-test('the exit codes that are documented are those of the program', () => {
+test('the documented exit codes are those of the program', () => {
   const rows = [...read('docs/operating.md').matchAll(/^\| (\d+) \| `(\w+)` \|/gm)]
   const documented = Object.fromEntries(rows.map(([, code, name]) => [name ?? '', Number(code)]))
   assert.deepEqual(documented, { ...exitCodes })

@@ -25,7 +25,7 @@ test('bash completes commands, subcommands and flags', () => {
   assert.ok(complete('skerry', 'up', '--hub').includes('--hub-port'))
 })
 
-test('every shell we name has a script, another one is refused', () => {
+test('every shell that we name has a script, and any other is refused', () => {
   for (const shell of ['bash', 'zsh', 'fish'])
     assert.match(completionScript(program(), shell), /reset/)
   assert.throws(() => completionScript(program(), 'tcsh'), /use bash, zsh or fish/)

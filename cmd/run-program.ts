@@ -10,7 +10,7 @@ export async function runProgram(developer?: Developer): Promise<void> {
   const program = new Command('skerry')
     .description('Kubernetes at the edge, and many edges run from one place.')
     .version(version, '-V, --version')
-    .showHelpAfterError('Run with --help to see what is possible.')
+    .showHelpAfterError('Run with --help to list the commands.')
     .exitOverride()
   addCommands(program, developer)
   try {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 
-test('a reader of the output that stops, as head does, ends the program without a word', async () => {
+test('a reader that closes the output early, as head does, ends the program silently', async () => {
   const program = join(import.meta.dirname, 'skerry.ts')
   const flags = ['--disable-warning=ExperimentalWarning']
   const child = spawn(process.execPath, [...flags, program, 'agent', '--help'], {

@@ -42,7 +42,7 @@ export async function getFromHub(
 export function hubOrigin(hub: string): string {
   if (URL.canParse(hub) && new URL(hub).protocol === 'https:') return new URL(hub).origin
   throw new ExpectedError(
-    `Cannot ask hub: "${hub}" is no https:// address, e.g. https://hub.example.com:7443`,
+    `Cannot ask hub: "${hub}" is not an https:// address, e.g. https://hub.example.com:7443`,
     exitCodes.usage,
   )
 }

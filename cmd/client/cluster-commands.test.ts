@@ -63,7 +63,7 @@ function clusterBy(
   })
 }
 
-test('a name that is mistyped is not said to be revoked', async () => {
+test('a mistyped name is not reported as revoked', async () => {
   await using fleet = await startTestHub()
   const kubeconfig = await administrators(fleet)
   await registerCluster(fleet, 'oslo')
@@ -80,7 +80,7 @@ test('a name that is mistyped is not said to be revoked', async () => {
 const behind = (ms: number): string =>
   `data:text/javascript,const now = Date.now; Date.now = () => now() - ${ms}`
 
-test('a revocation goes by the clock of the hub, whatever the clock of the administrator says', async () => {
+test("a revocation uses the hub's clock, whatever the administrator's clock says", async () => {
   await using fleet = await startTestHub()
   const kubeconfig = await administrators(fleet)
   await registerCluster(fleet, 'oslo')
@@ -99,7 +99,7 @@ test('a revocation goes by the clock of the hub, whatever the clock of the admin
   }
 })
 
-test('the line for the edge leaves a token that its owner alone may read', async () => {
+test('the command for the edge leaves a token that only its owner may read', async () => {
   await using fleet = await startTestHub()
   const kubeconfig = await administrators(fleet)
   const { out } = await cluster(kubeconfig, 'join-command', 'oslo')
@@ -111,7 +111,7 @@ test('the line for the edge leaves a token that its owner alone may read', async
   assert.equal((await stat(token)).mode & 0o777, 0o600)
 })
 
-test('what is written without its unit, or in a form that there is not, is refused by its name', async () => {
+test('a value without a unit, or in an unknown form, is refused by name', async () => {
   for (const [option, value, why] of [
     ['--ttl', '24', /--ttl.*'24'.*a duration has its unit/],
     ['--output', 'yaml', /--output.*'yaml'.*json is the only one/],

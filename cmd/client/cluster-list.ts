@@ -66,7 +66,7 @@ function tablePrinter(shown: readonly Column[], write: (line: string) => void): 
   let hasHead = false
   return async (states, nowMs) => {
     const rows = states.map((state) => shown.map(({ cell }) => cell(state, nowMs)))
-    if (states.length === 0 && !hasHead) return write('No cluster is registered that you may see')
+    if (states.length === 0 && !hasHead) return write('No registered cluster is visible to you')
     const head = hasHead ? [] : [shown.map(({ name }) => name)]
     hasHead = true
     for (const line of tableLines([...head, ...rows], widths)) write(line)

@@ -79,7 +79,7 @@ async function allowObjects({ admin }: TestHub): Promise<void> {
   await admin.resource(resources.clusterRoleBindings).create(binding, soon())
 }
 
-test('whoever has rights on a hub looks at its clusters from anywhere, and sees what these rights show', async () => {
+test('a user with rights on a hub sees its clusters from anywhere, as far as those rights go', async () => {
   await using fleet = await startTestHub()
   const kubeconfig = await startScene(fleet)
   const [listed, oslo, rome] = await Promise.all([

@@ -7,7 +7,7 @@ const told: Explanation = {
   object: { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'shop', name: 'web' },
   claim: {
     policy: { kind: 'PropagationPolicy', namespace: 'shop', name: 'web' },
-    why: 'of those that select the object it comes first',
+    why: 'it comes first among those that select the object',
     others: [
       { policy: { kind: 'ClusterPropagationPolicy', name: 'all' }, why: 'its name comes later' },
     ],
@@ -23,7 +23,7 @@ const told: Explanation = {
       name: 'pilot',
       standing: 'Unhealthy',
       replicas: 2,
-      why: ['It is applied, not well.'],
+      why: ['It is applied, and not healthy.'],
       overrides: [
         { policy: 'tills', namespace: 'shop', rule: 0 },
         { policy: 'all', rule: 1 },
@@ -32,10 +32,10 @@ const told: Explanation = {
   ],
 }
 
-test('an explanation is read from the top: whose, in which waves, and each cluster in a line', () => {
+test('an explanation reads from the top: the owner, the waves, and one line for each cluster', () => {
   assert.deepEqual(explanationLines(told), [
     'Object:     Deployment shop/web',
-    'Policy:     PropagationPolicy shop/web: of those that select the object it comes first',
+    'Policy:     PropagationPolicy shop/web: it comes first among those that select the object',
     'Not:        ClusterPropagationPolicy all: its name comes later',
     'Scheduled:  True (Success): Binding has been scheduled.',
     'Waves:',
@@ -45,20 +45,20 @@ test('an explanation is read from the top: whose, in which waves, and each clust
     'Clusters:',
     '  Cluster   Standing    Replicas   Overrides            Why',
     '  other     NotPlaced   -          -                    it does not fit',
-    '  pilot     Unhealthy   2          shop/tills#0,all#1   It is applied, not well.',
+    '  pilot     Unhealthy   2          shop/tills#0,all#1   It is applied, and not healthy.',
   ])
 })
 
-test('an object of nobody has no waves, and says so in one line', () => {
+test('an object that no policy claims has no waves, and one line says so', () => {
   const { object } = told
   const claim = { why: 'no policy selects it: it stays on the hub', others: [] }
   assert.deepEqual(explanationLines({ object, claim, waves: [], clusters: [] }), [
     'Object:     Deployment shop/web',
-    'Policy:     none: no policy selects it: it stays on the hub',
+    'Policy:     none; no policy selects it: it stays on the hub',
   ])
 })
 
-test('what is no kind and name is refused before anybody is asked', async () => {
+test('an argument that is not a kind and a name is refused before any request is sent', async () => {
   for (const object of ['web', 'deployment/', '/web', 'deployment/web/more']) {
     const options = { object, namespace: 'shop', dataDir: '/none', output: undefined }
     await assert.rejects(printExplanation({ ...options, kubeconfig: undefined }), {

@@ -85,7 +85,7 @@ function field(label: string, value: string): string {
 function claimLines({ claim }: Explanation): string[] {
   const { policy, why, others } = claim
   return [
-    field('Policy', policy ? `${policyText(policy)}: ${why}` : `none: ${why}`),
+    field('Policy', policy ? `${policyText(policy)}: ${why}` : `none; ${why}`),
     ...others.map((other) => field('Not', `${policyText(other.policy)}: ${other.why}`)),
   ]
 }

@@ -145,7 +145,7 @@ async function say(port: number, text: string): Promise<string> {
   return textOf(socket)
 }
 
-test('a local port leads to a service; each end may end its half first; each connection is written down', async () => {
+test('a local port leads to a service; either end may close its half first; each connection is recorded', async () => {
   await using running = await startForward(['0:shop/echo:80'])
   assert.match(running.printed[0] ?? '', /^Forwarding 127\.0\.0\.1:\d+ to shop\/echo:80 of edge$/)
   const [port = 0] = running.ports
@@ -164,7 +164,7 @@ test('a local port leads to a service; each end may end its half first; each con
   )
 })
 
-test('bytes wait for who reads slowly, and arrive whole', async () => {
+test('bytes wait for a slow reader, and arrive whole', async () => {
   const bytes = 20 * 1024 * 1024
   let taken = 0
   const bulk = createServer((socket) => {
@@ -201,7 +201,7 @@ test('bytes wait for who reads slowly, and arrive whole', async () => {
   assert.equal(read, bytes)
 })
 
-test('after a broken tunnel the next connection goes by the new one', async () => {
+test('after a tunnel breaks, the next connection uses the new one', async () => {
   await using running = await startForward(['0:shop/echo:80'])
   const [port = 0] = running.ports
   const open = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
@@ -219,7 +219,7 @@ test('after a broken tunnel the next connection goes by the new one', async () =
   assert.equal(await say(port, 'again'), 'again yourself')
 })
 
-test('a connection is cut soon after the right to it is taken away, and the audit line says so', async () => {
+test('a connection is cut soon after its right is taken away, and the audit line says so', async () => {
   await scene.allow('temp', ['create'])
   await using running = await startForward(['0:shop/echo:80'], { user: { commonName: 'temp' } })
   const heard = once(events, 'heard')
@@ -238,7 +238,7 @@ test('a connection is cut soon after the right to it is taken away, and the audi
   assert.equal(line?.cut, 'Cannot go on: the right to it has ended')
 })
 
-test('the hub is reached by the proxy of the kubeconfig, with its login', async () => {
+test('the hub is reached through the proxy of the kubeconfig, with its login', async () => {
   await using proxy = await startTestProxy({ login: 'clerk:p@ss' })
   const named = proxy.url.replace('//', '//clerk:p%40ss@')
   await using running = await startForward(['0:shop/echo:80'], { proxy: named })
@@ -247,7 +247,7 @@ test('the hub is reached by the proxy of the kubeconfig, with its login', async 
   assert.deepEqual([...new Set(proxy.asked)], [host])
 })
 
-test('a refusal is said, and the connection is reset', async () => {
+test('a refusal is reported, and the connection is reset', async () => {
   await using running = await startForward(['0:shop/gone:80', '0:shop/secret:80'])
   const complaints = [
     'Cannot forward a connection to shop/gone:80 of edge: Cannot reach service shop/gone:80 of cluster "edge": services "gone" not found',
@@ -261,13 +261,13 @@ test('a refusal is said, and the connection is reset', async () => {
   }
 })
 
-test('what a person can put right is said before anything listens', async () => {
+test('errors that a person can correct are reported before anything listens', async () => {
   const user = { commonName: 'reader' }
   const table: [services: string[], more: object, text: RegExp][] = [
     [['0:shop/echo:80'], { user }, /does not let you to the services of cluster "edge"/],
     [['shop/echo'], {}, /"shop\/echo" is not \[local port:\]namespace\/name:port/],
     [['70000:shop/echo:80'], {}, /is not \[local port:\]/],
-    [['0:shop/echo:80'], { path: '/k8s' }, /is no hub; pass --context/],
+    [['0:shop/echo:80'], { path: '/k8s' }, /is not a hub; pass --context/],
     [
       ['0:shop/echo:80'],
       { user: { commonName: 'olga', organizations: ['system:masters'] }, cluster: 'none' },
@@ -285,6 +285,6 @@ test('what a person can put right is said before anything listens', async () => 
   const taken = `${running.ports[0]}:shop/echo:80`
   await assert.rejects(
     startForward([taken]),
-    /Cannot listen on 127\.0\.0\.1 port \d+: it is taken; name another/,
+    /Cannot listen on 127\.0\.0\.1 port \d+: it is in use; name another/,
   )
 })

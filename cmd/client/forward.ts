@@ -119,7 +119,7 @@ async function findHub(options: ForwardOptions): Promise<HubConnection> {
     const { connect } = await wayOfKubeconfig(found, deps)
     return { ...found, server: origin, connect }
   }
-  throw unusable(`${found.server} is no hub; pass --context with a context of the hub`)
+  throw unusable(`${found.server} is not a hub; pass --context with a context of the hub`)
 }
 
 /**
@@ -178,7 +178,7 @@ async function listen(
     server.once('error', (error: NodeJS.ErrnoException) => {
       const why =
         error.code === 'EADDRINUSE' || error.code === 'EACCES'
-          ? `${error.code === 'EACCES' ? 'it is not for you to take' : 'it is taken'}; name another, e.g. 0:${serviceText(service)}`
+          ? `${error.code === 'EACCES' ? 'you may not use it' : 'it is in use'}; name another, e.g. 0:${serviceText(service)}`
           : error.message
       const code = error.code === 'EADDRINUSE' ? exitCodes.portTaken : exitCodes.usage
       const text = `Cannot listen on ${address} port ${port}: ${why}`

@@ -93,7 +93,7 @@ test('one kubeconfig has the hub and every cluster that its user may reach, and 
   assert.equal(named.clusters[1].cluster.server, `https://oslo.clusters.example.com:${port}`)
 })
 
-test('what others have in a kubeconfig stays; what one may no longer reach goes', async () => {
+test('entries of others in a kubeconfig stay; clusters out of reach are removed from it', async () => {
   await using all = await startFleet()
   const { fleet, options } = all
   const others = {
@@ -136,7 +136,7 @@ test('what others have in a kubeconfig stays; what one may no longer reach goes'
   assert.deepEqual(names(prefixed.contexts), ['hub', 'work-hub', 'work-rome'])
 })
 
-test('who cannot ask the hub is told what to do', async () => {
+test('a user who cannot ask the hub learns how to correct that', async () => {
   await using all = await startFleet()
   const { options, inFleet } = all
   await writeFile(inFleet('bad-token'), 'abc.def')
@@ -144,7 +144,7 @@ test('who cannot ask the hub is told what to do', async () => {
     [{ tokenFile: inFleet('bad-token') }, /does not know these credentials/],
     [{ tokenFile: undefined }, /pass --token-file, or --client-certificate and --client-key/],
     [{ caFile: undefined }, /--ca-file the hub's pki\/ca.crt/],
-    [{ hub: 'hub:7443' }, /no https:\/\/ address/],
+    [{ hub: 'hub:7443' }, /not an https:\/\/ address/],
     [{ renewBy: ['skerry'] }, /--token-file excludes .*--renew/],
     [{ clientCertificate: 'nora.crt' }, /--token-file excludes --client-certificate/],
     [{ tokenFile: undefined, renewBy: ['skerry'] }, /--renew is for --client-certificate/],

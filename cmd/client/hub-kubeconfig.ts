@@ -192,7 +192,7 @@ async function readExisting(path: string | undefined): Promise<unknown> {
   try {
     return parse(text)
   } catch (error) {
-    const why = `Cannot write kubeconfig ${path}: what is there is not YAML; name another --output-file`
+    const why = `Cannot write kubeconfig ${path}: the existing file is not YAML; name another --output-file`
     throw new ExpectedError(why, exitCodes.usage, { cause: error })
   }
 }

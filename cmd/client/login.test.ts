@@ -141,7 +141,7 @@ async function kubectl({ cache, options }: Fleet, ...args: string[]): Promise<En
 
 const whoami = ['auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}']
 
-test('one logs in once; kubectl then reaches hub and clusters by tokens that renew themselves', async () => {
+test('after one login kubectl reaches the hub and its clusters with tokens that renew themselves', async () => {
   await using fleet = await startFleet()
   await addNorth(fleet)
   const { issuer, options, directory } = fleet
@@ -169,7 +169,7 @@ test('one logs in once; kubectl then reaches hub and clusters by tokens that ren
   assert.equal((await stat(directory)).mode & 0o777, 0o700)
 })
 
-test('a login that has ended says what to do, in kubectl too', async () => {
+test('an expired login says what to do, in kubectl too', async () => {
   await using fleet = await startFleet()
   const { hub, issuer, directory } = fleet
   await fleet.logIn()
@@ -192,7 +192,7 @@ test('a login that has ended says what to do, in kubectl too', async () => {
   await assert.rejects(logOut(hub.url, directory, soon()), /nobody is logged in there/)
 })
 
-test('on a terminal a login that has ended is made anew at once', async () => {
+test('on a terminal an expired login starts again at once', async () => {
   await using fleet = await startFleet()
   const { issuer, directory } = fleet
   await fleet.logIn()
@@ -211,7 +211,7 @@ test('on a terminal a login that has ended is made anew at once', async () => {
   assert.equal(issuer.grants['authorization_code'], 2)
 })
 
-test('of many processes that need a token at a time one refreshes it', async () => {
+test('when many processes need a token at once, one of them refreshes it', async () => {
   await using fleet = await startFleet()
   await fleet.logIn()
   const { issuer } = fleet
@@ -243,7 +243,7 @@ function currentTokensOf({ issuer, directory }: Fleet) {
   )
 }
 
-test('a kubeconfig is written with the login that is there', async () => {
+test('a kubeconfig is written with the existing login', async () => {
   await using fleet = await startFleet()
   await addNorth(fleet)
   const { options, directory, hub } = fleet
@@ -261,7 +261,7 @@ test('a kubeconfig is written with the login that is there', async () => {
   assert.match(JSON.stringify(users), /"credential","oidc","--issuer"/)
 })
 
-test('a hub says where to log in only when it is told to, and to anybody', async () => {
+test('a hub says where to log in only if configured to, and then to anybody', async () => {
   await using fleet = await startFleet()
   const { url, ca, clientId } = fleet.issuer
   const hub = { hub: fleet.hub.url, ca: fleet.hub.caPem }
@@ -289,7 +289,7 @@ test('a hub says where to log in only when it is told to, and to anybody', async
   )
 })
 
-test('a hub that names the client of another gets no token that is good there', async () => {
+test("a hub that names another hub's client gets no token that is valid there", async () => {
   await using fleet = await startFleet()
   await fleet.logIn()
   await using second = await startHubOf(fleet.issuer, fleet.cache)

@@ -42,7 +42,7 @@ test('a first start makes a key that only its owner can read, and the next start
   }
 })
 
-test('each new key has a name that none before it had', () => {
+test('each new key has a name that no earlier key had', () => {
   const secret = Buffer.alloc(32).toString('base64')
   assert.equal(nextName([]), 'key1')
   assert.equal(
@@ -55,7 +55,7 @@ test('each new key has a name that none before it had', () => {
   assert.match(encryptionConfigOf([{ name: 'key2', secret }]), /"identity": \{\}/)
 })
 
-test('flags that contradict each other, or a file that is not there, say so', async () => {
+test('flags that contradict each other, and a missing file, are reported', async () => {
   const refused: readonly [Parameters<typeof openAccessFiles>[1], RegExp][] = [
     [{ oidc: { issuerUrl: 'https://a' } }, /needs --oidc-client-id/],
     [{ oidc: { issuerUrl: 'https://a' }, authenticationConfig: 'x' }, /exclude each other/],

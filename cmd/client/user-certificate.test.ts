@@ -121,7 +121,7 @@ test('a certificate that is due renews itself, for the same user and key, and ku
   assert.equal(await readFile(keyFile, 'utf8'), pair.key)
 })
 
-test('nobody gets a certificate by anything but their own, and nobody of the system does', async () => {
+test('nobody gets a certificate except with their own, and no system user gets one', async () => {
   await using fleet = await startTestHub(renewing)
   const refused = (why: string): string => `403 Cannot renew certificate: ${why}`
   const own = await pairOf(fleet)
@@ -131,15 +131,15 @@ test('nobody gets a certificate by anything but their own, and nobody of the sys
     Date.now(),
     soon(),
   )
-  assert.match(await post(fleet, { bearerToken: token }), /^403 .*you have come without one/)
+  assert.match(await post(fleet, { bearerToken: token }), /^403 .*you presented none/)
   const over = await pairOf(fleet, { used: 1.1 })
   const beside = await post(fleet, { ...over, bearerToken: token })
-  assert.equal(beside, refused('you have come without one'))
+  assert.equal(beside, refused('you presented none'))
   const masters = await pairOf(fleet, {
     subject: { commonName: 'boss', organizations: ['system:masters'] },
   })
   const asOlga = { 'impersonate-user': 'olga' }
-  assert.equal(await post(fleet, masters, asOlga), refused('you are not who it names'))
+  assert.equal(await post(fleet, masters, asOlga), refused('it names another user'))
   assert.equal(
     await post(fleet, masters),
     refused('"system:masters" must not begin with "system:"'),
@@ -152,7 +152,7 @@ test('nobody gets a certificate by anything but their own, and nobody of the sys
   assert.equal(await post(fleet, own), '201 ')
 })
 
-test('where the hub does not renew, the certificate serves until its end, and the person is told', async () => {
+test('if the hub does not renew it, the certificate is used until it expires, and a warning says so', async () => {
   await using fleet = await startTestHub()
   const pair = await pairOf(fleet)
   const files = await writePair(fleet, pair)

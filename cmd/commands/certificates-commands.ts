@@ -7,21 +7,23 @@ import { printTable } from '../output/print-table.ts'
 import { example, toJson } from '../flags/option-values.ts'
 
 const listHelp = `
-STATE is by this machine's clock now:
-  good            it has begun, and does not end soon
-  ends soon       nine tenths of its life are over, and nobody has renewed it; an authority: its last year
-  expired         it has ended, or the clock is ahead
+STATE follows this machine's clock now:
+  good            valid, and not close to its end
+  ends soon       nine tenths of its life are over without a renewal; for an authority: its last year
+  expired         its end has passed, or the clock is ahead
   not yet valid   the clock was ahead when it was issued, or is behind now
-  damaged         certificate and key do not fit, or cannot be read
+  damaged         certificate and key do not match, or cannot be read
 `
 
 const renewHelp = `
-A site or hub renews its certificates by itself, and notices within a minute when its clock is set. This is for the
-rest: a damaged key, or certificates that were issued under a wrong clock and are good for too long. Set the
-clock first. Nothing is interrupted: a running site or hub uses the new certificates at once, a stopped one from its
-next start on. Authorities stay, and so does everybody's trust; the old certificates are good until they end.
+A site or hub renews its certificates by itself, and notices within a minute that its clock was set. Use this command
+for other cases: a damaged key, or certificates that were issued under a wrong clock and are valid for too long. Set
+the clock first. Nothing is interrupted: a running site or hub uses the new certificates at once, a stopped one from
+its next start. Authorities stay, and so does everybody's trust in them; the old certificates are valid until they
+expire.
 
-Certificates of nodes and agents are issued by their site or hub: they are named, with what to do.
+The command does not issue certificates of nodes and agents again, because their site or hub does. It names them, with
+the remedy.
 `
 
 /** Adds the commands for certificates of this machine's roles. */

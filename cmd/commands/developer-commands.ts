@@ -85,7 +85,7 @@ function addTest(program: Command, developer: Developer | undefined): void {
 function addBuild(program: Command, developer: Developer | undefined): void {
   program
     .command('build')
-    .description('Build the program without TypeScript, and one executable file of it with Node')
+    .description('Build the program as JavaScript, and as one executable file that includes Node')
     .option('--output-dir <path>', 'directory for both', 'dist')
     .option('--no-executable', 'leave out the executable file (150 MB)')
     .option('--agent-image <path>', "also write the agent's image as an OCI archive to this file")
@@ -127,7 +127,7 @@ function addBench(program: Command, developer: Developer | undefined): void {
     )
     .option(
       '--upstream <dir>',
-      "kube-apiserver, etcd and the others, as dev/hack/upstream builds them (apiserver's peer)",
+      "directory with kube-apiserver, etcd and the rest, built by dev/hack/upstream (apiserver's peer)",
       'node_modules/.cache/upstream/v1.36.3/bin',
     )
     .option('--only <peer,...>', 'compare only with these peers (tunnel)', (text) =>

@@ -7,7 +7,7 @@ import { example } from '../flags/option-values.ts'
 export function addEncryptionCommands(program: Command): void {
   program
     .command('encryption')
-    .description('Encryption of secrets at rest')
+    .description('Manage the encryption of secrets at rest')
     .command('rotate')
     .description(
       'Encrypt all secrets of a running site or hub with a new key, and drop the old one',

@@ -11,7 +11,7 @@ interface ExplainFlags extends ChosenHub {
 export function addExplainCommand(program: Command): void {
   withHubFlags(program.command('explain'))
     .description(
-      'Explain why an object of the hub is placed on these clusters and not on others, and what delays it',
+      'Explain the placement of an object: why on these clusters, why not on others, and the cause of any delay',
     )
     .argument('<kind/name>', 'e.g. deployment/web, or deployments.apps/web')
     .option('-n, --namespace <name>', 'namespace of the object', 'default')

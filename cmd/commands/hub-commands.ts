@@ -89,7 +89,7 @@ function addHub(program: Command): void {
     withAccessOptions(withTracingOptions(withProxyProtocol(role(program.command('hub'))))),
   )
   withLoginOptions(withKindOptions(withEtcdOptions(hub, '/skerry/hub')))
-    .description('Run the hub: the API of the fleet, and the way to every cluster in it')
+    .description('Run the hub: the API of the fleet, and access to every cluster in it')
     .option('--data-dir <path>', 'directory for its state', hubDirectory)
     .option(
       '--new-store',
@@ -97,7 +97,7 @@ function addHub(program: Command): void {
     )
     .option('--bind-address <ip>', 'listen on this address', '0.0.0.0')
     .option('--port <number>', 'port for users and agents', toPort, 7443)
-    .option('--san <name>', 'a further name or address that clients use (repeatable)', collect, [])
+    .option('--san <name>', 'another name or address that clients use (repeatable)', collect, [])
     .option(
       '--cluster-domain <domain>',
       'also serve each cluster at https://<cluster>.<domain>, for clients that accept no path',
@@ -113,7 +113,7 @@ function addHub(program: Command): void {
     )
     .option(
       '--push',
-      'dial clusters in push mode (karmadactl join): the addresses that their Clusters name',
+      'dial clusters in push mode (karmadactl join) at the addresses that their Cluster objects name',
     )
     .option(
       '--allow-any-override',
@@ -208,9 +208,14 @@ function addAgent(program: Command): void {
     ),
   )
   agent
-    .description('Connect a Kubernetes cluster to a hub: dials out, and serves its API there')
+    .description(
+      'Connect a Kubernetes cluster to a hub: dial out, and give the hub access to the API',
+    )
     .option('--hub <url>', 'address of the hub')
-    .option('--karmada <url>', 'the API server of a Karmada in place of a hub; applies its Works')
+    .option(
+      '--karmada <url>',
+      'API server of a Karmada to use instead of a hub; its Works are applied',
+    )
     .option('--karmada-kubeconfig <path>', 'kubeconfig for that Karmada, with an existing identity')
     .requiredOption('--name <name>', 'name of the cluster on the hub')
     .option('--token-file <path>', 'file with the registration token; or set SKERRY_TOKEN')

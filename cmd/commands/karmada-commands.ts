@@ -21,7 +21,7 @@ export function addKarmadaManifest(command: Command): void {
     .description(
       'Let Karmada reach a cluster through this hub: print the manifest to apply at Karmada',
     )
-    .argument('<name>', 'of the cluster, on the hub and in Karmada')
+    .argument('<name>', 'name of the cluster on the hub and in Karmada')
     .option('--server <url>', 'address of the hub that Karmada dials')
     .option(
       '--sync-mode <mode>',

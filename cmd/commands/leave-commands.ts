@@ -24,11 +24,14 @@ interface LeaveFlags extends WayFlags {
 /** Adds `skerry cluster leave`: it removes what a stopped agent had at its hub or Karmada. */
 export function addLeave(cluster: Command): void {
   withWayOptions(role(cluster.command('leave')))
-    .description('Take a cluster whose agent is stopped off its hub, or out of Karmada')
-    .argument('<name>', 'of the cluster, there')
+    .description('Remove a cluster from its hub or from Karmada; its agent must be stopped')
+    .argument('<name>', 'name of the cluster there')
     .option('--hub <url>', 'the value that its agent uses')
     .option('--karmada <url>', 'the value that its agent uses')
-    .option('--data-dir <path>', `of its agent (default: ${join(dataDirectoryDefault, 'agent')})`)
+    .option(
+      '--data-dir <path>',
+      `data directory of its agent (default: ${join(dataDirectoryDefault, 'agent')})`,
+    )
     .option('--identity-secret <namespace/name>', 'Secret of the cluster that has its identity')
     .option(
       '--kubeconfig <path>',

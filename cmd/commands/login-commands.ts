@@ -8,7 +8,7 @@ export function addLoginCommands(program: Command): void {
   const credential = program
     .command('credential')
     .description(
-      'Print credentials for kubectl, which starts this; "skerry login" writes it into a kubeconfig',
+      'Print credentials for kubectl, which runs this command; "skerry login" writes it into a kubeconfig',
     )
   addOidc(credential)
   addCertificate(credential)
@@ -33,7 +33,10 @@ function addLogin(program: Command): void {
   program
     .command('login <hub>')
     .description('Log in to a hub with your browser, and write contexts for it and its clusters')
-    .option('--ca-file <path>', "the hub's authority (default: those of the system)")
+    .option(
+      '--ca-file <path>',
+      "certificate of the hub's authority, PEM (default: the system's authorities)",
+    )
     .option('--device', 'log in with a code that you enter on another device')
     .option('--open', 'open the browser (default: only print the address)')
     .option('--port <number>', 'port to which the browser returns (default: a free one)', toPort)
@@ -121,7 +124,10 @@ function addCertificate(credential: Command): void {
     .requiredOption('--hub <url>', 'hub that issued the certificate')
     .requiredOption('--certificate <path>', 'the certificate, PEM; the renewed one replaces it')
     .requiredOption('--key <path>', 'its key, PEM; stays the same')
-    .option('--ca-file <path>', "the hub's authority (default: those of the system)")
+    .option(
+      '--ca-file <path>',
+      "certificate of the hub's authority, PEM (default: the system's authorities)",
+    )
     .addHelpText(
       'after',
       example(

@@ -9,11 +9,11 @@ import { collect, example, toJson, toLife } from '../flags/option-values.ts'
 export function addRegistrationCommands(cluster: Command): void {
   addJoinCommand(cluster)
   addPending(cluster)
-  addDecision(cluster, { name: 'accept', accepts: true, what: 'Let an agent in that waits' })
+  addDecision(cluster, { name: 'accept', accepts: true, what: 'Accept a waiting agent' })
   addDecision(cluster, {
     name: 'reject',
     accepts: false,
-    what: 'Turn an agent away that waits, and void its token',
+    what: 'Reject a waiting agent, and void its token',
   })
 }
 
@@ -28,7 +28,10 @@ function addJoinCommand(cluster: Command): void {
     .option('--server <url>', 'address of the hub that the agent dials')
     .option('--ttl <duration>', 'validity of the token, e.g. 30m, 24h', toLife, '24h')
     .option('--manifest', 'print a manifest for "kubectl apply -f -" in the cluster')
-    .option('--image <reference>', "of the agent's container (default: as build --agent-image)")
+    .option(
+      '--image <reference>',
+      'image of the agent (default: the one that "skerry build --agent-image" makes)',
+    )
     .option('--needs-acceptance', 'the agent waits for "skerry cluster accept"')
     .option('--allow-user <name>', 'the agent acts for these users only (repeatable)', collect, [])
     .option(

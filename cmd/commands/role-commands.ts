@@ -48,7 +48,7 @@ function addSite(program: Command): void {
     .option('--name <name>', 'the name of this cluster', 'site')
     .option('--bind-address <ip>', 'listen on this address', '0.0.0.0')
     .option('--port <number>', 'port of the API', toPort, 6443)
-    .option('--san <name>', 'a further name or address that clients use (repeatable)', collect, [])
+    .option('--san <name>', 'another name or address that clients use (repeatable)', collect, [])
     .option('--cluster-cidr <range>', 'addresses of pods', '10.42.0.0/16')
     .option('--service-cidr <range>', 'addresses of services', '10.43.0.0/16')
     .option('--cluster-domain <name>', 'DNS domain of the cluster', 'cluster.local')
@@ -64,7 +64,9 @@ function addSite(program: Command): void {
     .addOption(frontProxyOption('username-headers <names>', 'headers that name the user', toList))
     .addOption(frontProxyOption('uid-headers <names>', 'headers with the UID', toList))
     .addOption(frontProxyOption('group-headers <names>', 'headers with the groups', toList))
-    .addOption(frontProxyOption('extra-headers-prefix <texts>', 'how extras begin', toList))
+    .addOption(
+      frontProxyOption('extra-headers-prefix <texts>', 'prefix of headers with extras', toList),
+    )
     .option('--hub <url>', 'connect to this hub, under the name of this cluster')
     .option('--hub-token-file <path>', 'file with the registration token; only to register')
     .option('--hub-ca-hash <hash>', 'sha256:<hex> of the hub; only to register')
@@ -133,11 +135,11 @@ function toList(text: string): string[] {
 
 function addNode(program: Command): void {
   role(program.command('node'))
-    .description('Run a node: containerd, pods, service network. Joins a site with a token.')
+    .description('Run a node: containerd, pods, service network; a token joins it to a site')
     .option('--data-dir <path>', 'directory for its state', `${dataDirectoryDefault}/node`)
     .option(
       '--run-dir <path>',
-      'sockets and other files that must not outlive a boot; on a tmpfs',
+      'directory for sockets and other files that must not survive a reboot; on a tmpfs',
       '/run/skerry/node',
     )
     .option('--node-name <name>', 'its name in the cluster (default: the host name)')

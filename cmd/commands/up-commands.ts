@@ -38,7 +38,7 @@ function addUp(program: Command): void {
     .description('Run a hub, a site with a node, and the tunnel between them on this machine')
     .option(
       '--run-dir <path>',
-      'sockets and other files that must not outlive a boot',
+      'directory for sockets and other files that must not survive a reboot',
       runDirectoryDefault,
     )
     .option('--cluster-name <name>', 'name of the site on the hub', 'edge')
@@ -128,8 +128,14 @@ interface KubeconfigFlags {
 function addKubeconfig(program: Command): void {
   withDataDir(program.command('kubeconfig'))
     .description('Print a kubeconfig with a context for the hub and for each cluster')
-    .option('--hub <url>', 'ask this hub what you may reach (default: what "skerry up" runs here)')
-    .option('--ca-file <path>', "the hub's authority (default: those of the system)")
+    .option(
+      '--hub <url>',
+      'show the clusters that you may reach at this hub (default: the hub that "skerry up" runs here)',
+    )
+    .option(
+      '--ca-file <path>',
+      "certificate of the hub's authority, PEM (default: the system's authorities)",
+    )
     .option('--token-file <path>', 'file with your token')
     .option('--client-certificate <path>', 'your certificate, PEM')
     .option('--client-key <path>', 'its key, PEM')
@@ -188,7 +194,9 @@ interface ImageFlags {
 }
 
 function addImage(program: Command): void {
-  const image = program.command('image').description('Images on this node, without a registry')
+  const image = program
+    .command('image')
+    .description('Manage images on this node, without a registry')
   const withNode = (command: Command): Command =>
     command
       .option('--node-dir <path>', "the node's data directory", join(dataDirectoryDefault, 'node'))
@@ -233,7 +241,7 @@ function addBackup(program: Command): void {
     })
   program
     .command('restore <file>')
-    .description('Put a backup in the place of a stopped store')
+    .description('Replace a stopped store with a backup')
     .addHelpText('after', example('skerry restore /mnt/usb/site.db'))
     .option(
       '--data-dir <path>',
@@ -251,7 +259,7 @@ function addBackup(program: Command): void {
 }
 
 function withDataDir(command: Command): Command {
-  return command.option('--data-dir <path>', 'where everything is kept', dataDirectoryDefault)
+  return command.option('--data-dir <path>', 'directory for all state', dataDirectoryDefault)
 }
 
 /** Limits commands that ask and answer: long enough for slow disks, short enough to notice. */

@@ -10,10 +10,12 @@ interface UserFlags {
 
 /** Adds the commands for users of a hub who log in with one of its tokens. */
 export function addUserCommands(program: Command): void {
-  const user = program.command('user').description('Users of the hub who authenticate with a token')
+  const user = program
+    .command('user')
+    .description('Manage the users of a hub who log in with a token')
   addAdd(user)
   onHub(user.command('list'))
-    .description('List the tokens: their users, groups and ends')
+    .description('List the tokens with their users, groups and expiry')
     .addHelpText('after', example('skerry user list', 'skerry user list -o json'))
     .action(async (options: UserFlags) => {
       const { printUsers } = await import('../client/user-tokens.ts')
@@ -32,10 +34,10 @@ export function addUserCommands(program: Command): void {
 
 function addAdd(user: Command): void {
   onHub(user.command('add'))
-    .description('Make a token for a user, and print it once: the hub keeps a hash of it')
+    .description('Make a token for a user, and print it once; the hub keeps only its hash')
     .argument('<name>', 'user name of the bearer; a user may have several tokens')
-    .option('--group <name>', 'a group that they are in (repeatable)', collect, [])
-    .option('--ttl <duration>', 'how long it is good, e.g. 12h, 720h (default: until removed)')
+    .option('--group <name>', 'a group of the user (repeatable)', collect, [])
+    .option('--ttl <duration>', 'validity of the token, e.g. 12h, 720h (default: until removed)')
     .addHelpText('after', example('skerry user add olga --group operators --ttl 720h'))
     .action(
       async (name: string, options: UserFlags & { group: string[]; ttl: string | undefined }) => {

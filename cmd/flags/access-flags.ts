@@ -81,7 +81,7 @@ export function withAccessOptions(command: Command): Command {
       [],
     )
     .option('--oidc-signing-algs <list>', 'accepted algorithms, separated by commas', 'RS256')
-    .option('--oidc-ca-file <file>', 'authority of the issuer (default: those of the system)')
+    .option('--oidc-ca-file <file>', "authority of the issuer (default: the system's authorities)")
     .option(
       '--enable-admission-plugins <list>',
       'in addition to those that are always on: DenyServiceExternalIPs',

@@ -8,7 +8,7 @@ export function withEtcdOptions(command: Command, prefix: string): Command {
       'keep the state in this etcd; URLs separated by commas',
       toUrls,
     )
-    .option('--etcd-cafile <file>', 'authority of etcd, PEM (default: those of the system)')
+    .option('--etcd-cafile <file>', "authority of etcd, PEM (default: the system's authorities)")
     .option('--etcd-certfile <file>', 'client certificate for etcd, PEM')
     .option('--etcd-keyfile <file>', 'its key, PEM')
     .option('--etcd-prefix <path>', 'prefix of all keys', prefix)

@@ -17,7 +17,7 @@ export function withRegistrationOptions(command: Command): Command {
     )
     .option(
       '--re-enrolment-grace <duration>',
-      'how long after its end a certificate still renews itself, e.g. 12h; 0: not at all (default: 30d)',
+      'time after its expiry in which a certificate still renews itself, e.g. 12h; 0 for never (default: 30d)',
       toGraceMs,
     )
 }

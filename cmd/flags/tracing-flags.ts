@@ -4,6 +4,6 @@ import type { Command } from 'commander'
 export function withTracingOptions(command: Command): Command {
   return command.option(
     '--tracing-config-file <file>',
-    'TracingConfiguration: where spans go, by OpenTelemetry (default: nothing is traced)',
+    'TracingConfiguration: where OpenTelemetry spans are sent (default: nothing is traced)',
   )
 }

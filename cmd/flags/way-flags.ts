@@ -8,5 +8,5 @@ export function withWayOptions(command: Command): Command {
     )
     .option('--proxy-credentials-file <path>', 'file with user:password for the proxy')
     .option('--proxy-ca-file <path>', 'authority of an https:// proxy, PEM')
-    .option('--inspected-tls', 'a box on the way opens TLS: connect inside a WebSocket')
+    .option('--inspected-tls', 'connect inside a WebSocket, because a box on the way opens TLS')
 }

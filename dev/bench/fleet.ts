@@ -94,7 +94,9 @@ async function subjectsOf(): Promise<[string, StartControlPlane][]> {
   try {
     await access(join(defaultKarmadaCache, 'bin', 'karmada-agent'))
   } catch {
-    console.error('Left out: karmada is not built; run node dev/hack/karmada.ts works once')
+    console.error(
+      'Left out: karmada is not built; run node_modules/.bin/node dev/hack/karmada.ts works once',
+    )
     return [ours]
   }
   return [ours, ['karmada', startKarmadaPlane]]

@@ -166,7 +166,9 @@ async function peersOf(only: readonly string[] | undefined): Promise<string[]> {
     const isOurs = name in measuresOfOthers
     if (isOurs || (await hasPrograms(peer, join(defaultPeerCache, 'bin')))) found.push(name)
     else
-      console.error(`Left out: ${name} is not built; run node dev/hack/upstream/upstream.ts peers`)
+      console.error(
+        `Left out: ${name} is not built; run node_modules/.bin/node dev/hack/upstream/upstream.ts peers`,
+      )
   }
   return found
 }

@@ -17,7 +17,7 @@ const marks = {
   logsOfWorkers: 'thread-stream/index.js',
 }
 
-test('agents and nodes, which mostly wait, are without what they do not need, or not yet', async () => {
+test('agents and nodes, which mostly wait, load no code that they do not need yet', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'skerry-bundle-'))
   try {
     await bundleProgram({ outputDirectory: directory, version })

@@ -52,7 +52,7 @@ export function readGolden(script: string): Answer[] {
   const path = goldenPath(script)
   if (!existsSync(path))
     throw new Error(
-      `Cannot replay ${script}: record it first (node dev/hack/differential.ts record)`,
+      `Cannot replay ${script}: record it first (node_modules/.bin/node dev/hack/differential.ts record)`,
     )
   return parseGolden(readFileSync(path, 'utf8'))
 }

@@ -41,12 +41,12 @@ for (const script of readScripts()) {
   })
 }
 
-test('each difference that is explained is still there', () => {
+test('each explained difference still exists', () => {
   const unused = explanations.filter(({ name }) => !used.has(name))
   assert.deepEqual(unused, [])
 })
 
-test('docs/differences.md shows the differences that are explained, and no others', () => {
+test('docs/differences.md shows the explained differences, and no others', () => {
   const document = readFileSync(new URL('../../docs/differences.md', import.meta.url), 'utf8')
   const rows = document.split('\n').filter((line) => line.startsWith('| '))
   assert.deepEqual(
@@ -55,7 +55,7 @@ test('docs/differences.md shows the differences that are explained, and no other
   )
 })
 
-test('of a message only the objects in it may differ', () => {
+test('only the objects in a message may differ', () => {
   const table: readonly (readonly [string, string])[] = [
     ['plain', 'plain'],
     ['a: Invalid value: "x": no', 'a: Invalid value: "x": no'],

@@ -66,7 +66,7 @@ const steps: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     const ready = 'jsonpath={.status.readyReplicas}'
     assert.equal(await cluster.kubectl('get', 'deployment', 'night', '-o', ready), '2')
   },
-  async 'helm upgrade: what the schema refuses changes nothing'({ cluster }) {
+  async 'helm upgrade: values that the schema refuses change nothing'({ cluster }) {
     const { helm } = await unpackClients()
     const args = ['--kubeconfig', cluster.kubeconfig, 'upgrade', 'night', chart]
     const refused = await cluster.siteHost.run([helm, ...args, '--set', 'color=green'], {

@@ -73,7 +73,7 @@ test('clocks that are years off', { skip: await whyNot(), timeout: 400_000 }, as
     )
   }
   await t.test(
-    'what was issued meanwhile is issued again by one command, and keeps nobody out',
+    'everything issued meanwhile is issued again by one command, and nobody is kept out',
     async () => {
       for (const [role, skerry, directory] of [
         [cluster.site, cluster, cluster.siteDirectory],

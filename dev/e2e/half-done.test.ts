@@ -21,8 +21,10 @@ test('half-done work', { skip: await whyNot(), timeout: 400_000 }, async (t) => 
     seesEnds(machine),
   )
   await t.test('a reset that is killed at any step is finished by the next', () => resets(machine))
-  await t.test('a reset takes away what lies beneath mounts of others', () => uncovers(machine))
-  await t.test('a reset that cannot take everything away says what stays', () => names(machine))
+  await t.test('a reset removes everything that lies beneath mounts of others', () =>
+    uncovers(machine),
+  )
+  await t.test('a reset that cannot remove everything says what stays', () => names(machine))
 })
 
 async function shell(machine: Machine, script: string): Promise<string> {
@@ -89,7 +91,7 @@ async function comesUpWhole(machine: Machine): Promise<void> {
   await waitFor('the node to say what is wrong', async () => {
     return /"message":"node network not ready: .*skerry0/.test(await ready()) || undefined
   })
-  assert.equal(isUp, false, 'what the node said before it was stopped does not count')
+  assert.equal(isUp, false, 'a report from before the node was stopped does not count')
   await shell(machine, 'ip link delete skerry0')
   await expectSuccess(coming)
   // Not by and by: who reads Ready may send traffic.

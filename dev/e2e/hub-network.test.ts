@@ -37,7 +37,7 @@ test('a link of 64 kbit/s and 600 ms', { skip, timeout: 180_000 }, async (t) => 
     assert.deepEqual(await next(), { did: 'watch' })
     assert.deepEqual(await next(), { did: 'exec', echo: 'hello' })
   })
-  await t.test('what is small and what is typed passes what is large', async () => {
+  await t.test('small answers and typing pass large ones', async () => {
     const { did, bytes, answersBefore, echoesBefore, linesBefore } = await next()
     assert.deepEqual([did, bytes], ['bulk', 90_000])
     assert.ok(Number(answersBefore) >= 2, `${String(answersBefore)} requests were answered`)

@@ -60,12 +60,12 @@ test('a cluster through its tunnel', { skip: await whyNot(), timeout: 400_000 },
     await t.test(`port-forward over ${protocol}`, () => forwardsPort(cloud, env))
   }
   await t.test('whoami: the person, with their groups', () => tellsWho(cloud))
-  await t.test('server-side apply: a conflict names who has the field', () => conflicts(cloud))
+  await t.test('server-side apply: a conflict names the owner of the field', () => conflicts(cloud))
   await t.test('a client that knows HTTP/1.1 only', () => servesHttp1(cloud))
   await t.test('cp of 100 MB there and back', () => copies(cloud))
   // Figures exist some time after the pod does.
   await t.test('top: the node and the pod', () => showsUsage(cloud))
-  await t.test('a pulled cable is told, and heals by itself', () => heals(cluster, cloud))
+  await t.test('a pulled cable is reported, and heals by itself', () => heals(cluster, cloud))
 })
 
 /** The protocol of clients before 1.30. */

@@ -67,23 +67,33 @@ test('a link that loses packets', { skip, timeout: 120_000 }, async (t) => {
   await setLink(hosts, 'oneOfTenLost')
   const given = [known['hub'], known['token'], known['caHash']].map(String)
   const agent = startScript(edge, 'thin-link-edge.ts', given)
-  await t.test('one of ten lost: an agent registers, and every request is answered', async () => {
-    assert.deepEqual(await hub.next(), { did: 'requests', answered: 30, bytes: 60 }, agent.errors())
-  })
-  await t.test('one of ten lost: a watch goes on, and what is typed comes whole', async () => {
+  await t.test(
+    'one packet in ten lost: an agent registers, and every request is answered',
+    async () => {
+      assert.deepEqual(
+        await hub.next(),
+        { did: 'requests', answered: 30, bytes: 60 },
+        agent.errors(),
+      )
+    },
+  )
+  await t.test('one packet in ten lost: a watch goes on, and typing arrives whole', async () => {
     const { did, echo, isSameTunnel } = await hub.next()
     assert.deepEqual([did, echo, isSameTunnel], ['streams', numbers, true], agent.errors())
   })
-  await t.test('one of ten lost: a large answer comes whole', async () => {
+  await t.test('one packet in ten lost: a large answer arrives whole', async () => {
     const whole = { did: 'bulk', status: 200, bytes: 1_000_000, isSameTunnel: true }
     assert.deepEqual(await hub.next(), whole, agent.errors())
   })
-  await t.test('all lost for seconds: it is told, and all goes on in the same tunnel', async () => {
-    await setLink(hosts, 'allLost')
-    hub.order('ask')
-    assert.deepEqual(await hub.next(), { did: 'burst', status: 503 })
-    await setLink(hosts, 'noneLost')
-    hub.order('go on')
-    assert.deepEqual(await hub.next(), { did: 'back', isSameTunnel: true }, agent.errors())
-  })
+  await t.test(
+    'all packets lost for seconds: this is reported, and everything goes on in the same tunnel',
+    async () => {
+      await setLink(hosts, 'allLost')
+      hub.order('ask')
+      assert.deepEqual(await hub.next(), { did: 'burst', status: 503 })
+      await setLink(hosts, 'noneLost')
+      hub.order('go on')
+      assert.deepEqual(await hub.next(), { did: 'back', isSameTunnel: true }, agent.errors())
+    },
+  )
 })

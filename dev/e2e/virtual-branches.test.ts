@@ -119,11 +119,13 @@ test('branches of a bank', { skip: await whyNot(), timeout: 600_000 }, async (t)
     nodes: await openBranches(cluster),
   }
   await t.test('each branch is a cluster on the hub', () => registers(bank))
-  await t.test('two branches get what the policies say, on their own nodes', () => places(bank))
+  await t.test('two branches get the objects that policies send them, on their own nodes', () =>
+    places(bank),
+  )
   await t.test('a branch is reached as a cluster of its own', () => shows(bank))
   await t.test('one image changed on the hub upgrades both', () => upgrades(bank))
   await t.test('a branch that was cut off catches up', () => catchesUp(bank))
-  await t.test('what is deleted on the hub leaves nothing behind', () => leaves(bank))
+  await t.test('objects deleted on the hub leave nothing behind', () => leaves(bank))
 })
 
 type Nodes = Readonly<Record<Branch, readonly { readonly name: string; readonly host: TestHost }[]>>

@@ -63,7 +63,7 @@ test('a quantity is written back as upstream writes it', () => {
   }
 })
 
-test('what is no quantity is refused', () => {
+test('a text that is not a quantity is refused', () => {
   for (const text of [
     '',
     'x',

@@ -45,7 +45,7 @@ test('an object is created with identity and read back, and its second create is
   assert.deepEqual(again.body.details, { name: 'first', kind: 'configmaps' })
 })
 
-test('refusals say in upstream’s words what is wrong', async () => {
+test('refusals name the mistake in upstream’s words', async () => {
   const table: readonly [ApiCall, number, string, string][] = [
     [{ path: `${configMaps}/nobody` }, 404, 'NotFound', 'configmaps "nobody" not found'],
     [
@@ -123,7 +123,7 @@ test('an update with an old resourceVersion is a conflict, and one that changes 
   assert.equal(same.body.metadata.resourceVersion, changed.body.metadata.resourceVersion)
 })
 
-test('every sort of patch changes what it names and nothing else', async () => {
+test('every sort of patch changes the fields that it names and nothing else', async () => {
   await create(configMaps, configMap('patched', { keep: 'k', a: '1' }))
   const path = `${configMaps}/patched`
   const patch = (type: string, body: unknown) =>
@@ -140,7 +140,7 @@ test('every sort of patch changes what it names and nothing else', async () => {
   assert.equal(unknown.status, 415)
 })
 
-test('server-side apply creates, merges and names those who own what it would take', async () => {
+test('server-side apply creates, merges and names the owners of fields that it would take', async () => {
   const path = `${configMaps}/applied`
   const apply = (manager: string, data: Record<string, string>, force = false) =>
     call({
@@ -188,7 +188,7 @@ test('dry runs answer as if and change nothing', async () => {
   assert.equal((await call({ path: `${configMaps}/real` })).status, 200)
 })
 
-test('unknown fields are warned of, refused or ignored as the client asks', async () => {
+test('unknown fields are warned about, refused or ignored, as the client asks', async () => {
   const body = { ...configMap('strange'), nonsense: 1 }
   const strict = await create(`${configMaps}?fieldValidation=Strict`, body)
   assert.equal(strict.status, 400)
@@ -199,7 +199,7 @@ test('unknown fields are warned of, refused or ignored as the client asks', asyn
   assert.equal(warned.body.nonsense, undefined)
 })
 
-test('finalizers hold a deleted object until the last one is taken off', async () => {
+test('finalizers hold a deleted object until the last one is removed', async () => {
   const held = {
     ...configMap('held'),
     metadata: { name: 'held', finalizers: ['example.com/wait'] },
@@ -226,7 +226,7 @@ test('finalizers hold a deleted object until the last one is taken off', async (
   assert.equal((await call({ path })).status, 404)
 })
 
-test('a delete may insist on the object it means', async () => {
+test('a delete may name the UID of the object that it means', async () => {
   const { body } = await create(configMaps, configMap('meant'))
   const path = `${configMaps}/meant`
   const wrong = await call({ method: 'DELETE', path, body: { preconditions: { uid: 'other' } } })
@@ -272,7 +272,7 @@ test('a list at a version that is compacted away is gone', async () => {
   assert.deepEqual([reply.status, reply.body.reason], [410, 'Expired'])
 })
 
-test('deletecollection takes what the selector names', async () => {
+test('deletecollection deletes the objects that the selector names', async () => {
   const path = '/api/v1/namespaces/many/configmaps'
   await create('/api/v1/namespaces', { metadata: { name: 'many' } })
   for (const name of ['x1', 'x2', 'y1']) {
@@ -310,7 +310,7 @@ test('scale reads and writes the replicas of a deployment', async () => {
   assert.deepEqual([deployment.spec.replicas, deployment.metadata.generation], [3, 2])
 })
 
-test('a status update changes the status alone, and an update all but the status', async () => {
+test('a status update changes the status alone, and an update changes everything else', async () => {
   const path = '/apis/apps/v1/namespaces/default/deployments/web'
   const { body } = await call({ path })
   const both = { ...body, spec: { ...body.spec, replicas: 7 }, status: { observedGeneration: 2 } }
@@ -320,7 +320,7 @@ test('a status update changes the status alone, and an update all but the status
   assert.equal(main.body.status.observedGeneration, 2)
 })
 
-test('a deleted namespace waits until its finalizers are taken off', async () => {
+test('a deleted namespace waits until its finalizers are removed', async () => {
   await create('/api/v1/namespaces', { metadata: { name: 'leaving' } })
   const path = '/api/v1/namespaces/leaving'
   const deleted = await call({ method: 'DELETE', path })
@@ -355,7 +355,7 @@ test('a Table shows the columns that kubectl prints', async () => {
   assert.deepEqual(names, ['Name', 'Data', 'Age'])
 })
 
-test('a watch delivers what happens, and resumes after any version it has seen', async () => {
+test('a watch delivers events, and resumes after any version that it has seen', async () => {
   const path = '/api/v1/namespaces/watched/configmaps'
   await create('/api/v1/namespaces', { metadata: { name: 'watched' } })
   const { body: list } = await call({ path })
@@ -410,7 +410,7 @@ test('objects enter and leave a watch as its selector begins and ceases to match
   )
 })
 
-test('a watch-list streams what there is, says where that ends, and goes on', async () => {
+test('a watch-list streams the existing objects, marks their end, and goes on', async () => {
   const path = '/api/v1/namespaces/streamed/configmaps'
   await create('/api/v1/namespaces', { metadata: { name: 'streamed' } })
   await create(path, configMap('old'))

@@ -55,7 +55,7 @@ const pod = (name: string): Pod => ({
   spec: { containers: [{ name: 'app', image: 'app' }] },
 })
 
-test('a pod is admitted with its account, bound once, and only its node may say how it is', async () => {
+test('a pod is admitted with its account, bound once, and only its node may report its status', async () => {
   await using server = await startServer()
   const { admin, as } = server
   const pods = admin.resource(resources.pods)
@@ -130,7 +130,7 @@ test('a service account token works while its pod lives and its roles allow', as
   assert.equal(await get('/api'), 401)
 })
 
-test('what is missing, forbidden or beyond its rights is refused as upstream refuses it', async () => {
+test('a missing object, a forbidden request and one beyond its rights are refused as in upstream', async () => {
   await using server = await startServer()
   const { admin, as } = server
   await assert.rejects(as('jane').resource(resources.pods).list({ namespace: 'default' }, signal), {
@@ -152,7 +152,7 @@ test('what is missing, forbidden or beyond its rights is refused as upstream ref
   )
 })
 
-test('an eviction spends the budget and deletes the pod with its grace', async () => {
+test('an eviction spends the budget and deletes the pod with its grace period', async () => {
   await using server = await startServer()
   const { admin } = server
   const pods = admin.resource(resources.pods)
@@ -203,7 +203,7 @@ async function startKubelet() {
   }
 }
 
-test('logs and sessions pass through the server that a client speaks to', async () => {
+test('logs and sessions pass through the server that a client talks to', async () => {
   using kubelet = await startKubelet()
   await using server = await startServer(kubelet.dial)
   const { admin, test: test_ } = server

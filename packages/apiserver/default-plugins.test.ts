@@ -106,7 +106,7 @@ test('priority comes from the named class, else the default one, and cannot be m
 })
 
 const range = (...limits: object[]) => inShop('limits', { spec: { limits } })
-test('a limit range fills in what a container left out, says so, and holds the rest to its bounds', async () => {
+test('a limit range fills in values that a container omits, says so, and holds the rest to its bounds', async () => {
   const objects = shop().put(
     wellKnown.limitRanges,
     range({
@@ -555,7 +555,7 @@ test('pods are held to the level of their namespace, in the words of the standar
   }
 })
 
-test('a template that makes such pods is let in with a warning', async () => {
+test('a template that makes such pods is admitted with a warning', async () => {
   const warnings: string[] = []
   const template = { spec: { containers: [{ name: 'a' }], hostPID: true } }
   const objects = shop({ ...enforce('baseline'), 'pod-security.kubernetes.io/warn': 'baseline' })
@@ -575,7 +575,7 @@ const usedOf = (objects: ObjectTable) =>
   getTyped<ResourceQuota>(objects, wellKnown.resourceQuotas, { namespace: 'shop', name: 'q' })
     ?.status?.used
 
-test('a quota is charged as objects come, and refuses what it cannot hold', async () => {
+test('a quota is charged as objects come, and refuses objects that it cannot hold', async () => {
   const hard = { pods: '2', 'requests.cpu': '1', 'count/configmaps': '1', configmaps: '1' }
   const objects = shop().put(
     wellKnown.resourceQuotas,
@@ -623,7 +623,7 @@ test('a quota that nobody has counted yet refuses, one of another scope does not
   )
 })
 
-test('an update is charged for what it adds', async () => {
+test('an update is charged for the usage that it adds', async () => {
   const objects = shop().put(
     wellKnown.resourceQuotas,
     quota({ 'requests.storage': '5Gi' }, { 'requests.storage': '2Gi' }),
@@ -649,7 +649,7 @@ test('an update is charged for what it adds', async () => {
   )
 })
 
-test('a part of a pod is written without touching what already runs', async () => {
+test('a part of a pod is written without touching containers that already run', async () => {
   const write = (subresource: string, next: object, old: object) =>
     attempt(shop(), {
       operation: 'UPDATE',

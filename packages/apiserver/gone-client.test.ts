@@ -9,7 +9,7 @@ import type { LastingRequest } from './request/lasting-requests.ts'
 import { createPipeline } from './request/pipeline.ts'
 import { createRequestMetrics } from './request/request-metrics.ts'
 
-test('a client that leaves while it is asked who it is, is not followed any more', async () => {
+test('a client that leaves during its authentication is not followed any further', async () => {
   const client = new AbortController()
   const followed = new Set<LastingRequest>()
   const pipeline = createPipeline({

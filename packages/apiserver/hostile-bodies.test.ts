@@ -122,13 +122,13 @@ const bodies: Readonly<Record<string, Sent & { status: number; says: RegExp | st
     status: 400,
     says: "the object provided is unrecognized (must be of type ConfigMap): yaml: anchor 'a' value contains itself (61706956657273696f6e3a2076310a6b696e643a20436f6e6669674d6170 ...)",
   },
-  'is no UTF-8 in YAML': {
+  'is not UTF-8 in YAML': {
     body: around(`${head}data: {a: "`, [0xff], '"}\n'),
     ...asYaml,
     status: 400,
     says: /yaml: invalid UTF-8 octet/,
   },
-  'is no UTF-8 in JSON': {
+  'is not UTF-8 in JSON': {
     body: around(object('bytes').slice(0, -1) + ',"data":{"a":"', [0xff, 0xfe], '"}}'),
     status: 201,
     says: '',
@@ -301,7 +301,7 @@ test('custom objects may be as deep as a body, however they are written', async 
   }
 })
 
-test('a key as long as a body is not told once for each thing that is wrong below it', async () => {
+test('a key as long as a body is not repeated for each error below it', async () => {
   const key = 'k'.repeat(1_000_000)
   const path = '/apis/hostile.example.com/v1/tables'
   const wrong = `{"${key}":{"count":[${Array(100_000).fill('"x"').join(',')}]}}`
@@ -343,7 +343,7 @@ test('a body that is a hundred thousand aliases is refused, by their number or b
   assert.match(message, refusals[status] ?? /^$/, `${status}`)
 })
 
-test('who may not write is refused before anything of the body has come', async () => {
+test('a user who may not write is refused before any of the body arrives', async () => {
   await using guarded = await startTestApiServer({ withAccess: true })
   const path = `${guarded.url}${configMaps}`
   for (const [headers, expected] of [
@@ -365,7 +365,7 @@ test('who may not write is refused before anything of the body has come', async 
   }
 })
 
-test('the bodies of one user have a bound together, and another user is served', async () => {
+test('the bodies of one user share a bound, and another user is served', async () => {
   const userOf = (name: string) => ({ user: { name, groups: ['system:authenticated'], extra: {} } })
   await using bounded = await startTestApiServer({
     limits: { bodiesBytesPerUserMax: 100_000, bodiesBytesMax: 1_000_000 },
@@ -392,11 +392,11 @@ test('the bodies of one user have a bound together, and another user is served',
     return promise
   }
   assert.equal(await post('mallory', 200_000), 429)
-  assert.equal(await post('mallory', 1_000), 201, 'what was refused is not held')
+  assert.equal(await post('mallory', 1_000), 201, 'a refused body is not held')
   assert.equal(await post('alice', 90_000), 201)
 })
 
-test('bodies that are refused to others are taken of an administrator of the whole cluster', async () => {
+test('bodies that others may not send are accepted from an administrator of the whole cluster', async () => {
   const limits = { largeBodyBytes: 1_000, bodiesBytesMax: 4_000, bodiesBytesPerUserMax: 2_000 }
   await using small = await startTestApiServer({ withAccess: true, limits })
   const resourceAttributes = { verb: 'get', resource: 'pods', name: 'a'.repeat(8_000) }

@@ -17,7 +17,7 @@ function printedBy(ms: number, options: object): string {
   return stdout
 }
 
-test('a process waits for its timers, but for those in the background', () => {
+test('a process waits for its timers, except for those in the background', () => {
   assert.equal(printedBy(1, {}), 'it fired\n')
   assert.equal(printedBy(10_000, { isBackground: true }), '')
 })

@@ -6,7 +6,7 @@ import { exitCodes } from './expected-error.ts'
 const fault = (code: string): Error => Object.assign(new Error(`${code}: write`), { code })
 const ofSqlite = (errcode: number): Error => Object.assign(new Error('SQLite'), { errcode })
 
-test('a full disk is recognized whoever says it, and however deep it lies', () => {
+test('a full disk is recognized in every form of the error, however deep it lies', () => {
   const full: readonly unknown[] = [
     fault('ENOSPC'),
     fault('EDQUOT'),
@@ -22,7 +22,7 @@ test('a full disk is recognized whoever says it, and however deep it lies', () =
   for (const error of others) assert.equal(isDiskFull(error), false, String(error))
 })
 
-test('a full disk is one line with its path, what to do and an exit code of its own', () => {
+test('a full disk is reported in one line with its path and remedy, and has an exit code of its own', () => {
   const { message, exitCode } = diskFullError('back up to /mnt/usb/site.db', fault('ENOSPC'))
   assert.match(message, /^Cannot back up to \/mnt\/usb\/site\.db: no space.*free some.*$/)
   assert.equal(exitCode, exitCodes.diskFull)

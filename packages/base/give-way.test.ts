@@ -31,7 +31,7 @@ test('two long loops of promises together let others in each ten milliseconds', 
   assert.ok(most <= 12, `${most} steps of a millisecond in one turn`)
 })
 
-test('where no time passes nobody waits for a turn', () => {
+test('if no time passes, nobody waits for a turn', () => {
   const clock = { monotonicMs: () => 7 }
   for (let step = 0; step < 1_000; step += 1) assert.equal(giveWay(clock), undefined)
 })

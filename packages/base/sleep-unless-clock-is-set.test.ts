@@ -17,7 +17,7 @@ async function sleptMs(jumpMs: number): Promise<number> {
   return endMs
 }
 
-test('who judges dates by the clock wakes within seconds of its being set, and else in time', async () => {
+test("a wait for a date ends within seconds of the clock's being set, and otherwise in time", async () => {
   const dayMs = 86_400_000
   for (const jumpMs of [dayMs, -dayMs, 5_000, -5_000]) {
     assert.equal(await sleptMs(jumpMs), 15_000, `${jumpMs}`)

@@ -158,7 +158,7 @@ for (const [name, offsetMs] of offsets) {
   })
 }
 
-test('where the issuer does not know that its clock is ahead, the certificate before is used again', async () => {
+test('if the issuer does not know that its clock is ahead, the previous certificate is used again', async () => {
   await using it = await scene(false)
   const running = await it.start()
   const before = running.holder.current

@@ -58,7 +58,7 @@ test('a first start makes every key, readable by its owner alone; a second start
   })
 })
 
-test('a certificate is issued anew when it grows old or lacks a name, its authority never', async () => {
+test('a certificate is issued again when it grows old or lacks a name, its authority never', async () => {
   await inDirectory(async (directory) => {
     const first = await ensureClusterPki(options(directory), at(startMs))
     const renamed = await ensureClusterPki(options(directory, ['edge.example']), at(startMs))
@@ -127,7 +127,7 @@ test('a key of service accounts that can sign no tokens is refused by name, and 
   })
 })
 
-test('a file is replaced whole and leaves nothing beside it', async () => {
+test('a file is replaced whole and leaves no other file behind', async () => {
   await inDirectory(async (directory) => {
     const path = join(directory, 'token')
     await writeFileDurably(path, 'one', 0o600)

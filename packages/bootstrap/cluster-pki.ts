@@ -164,7 +164,7 @@ export function authorityFault(certificatePem: string, nowMs: number): string | 
   const { commonName, notAfterMs } = readCertificate(certificatePem)
   if (notAfterMs - nowMs > certificateLifetimes.authorityLeftMs) return undefined
   const verb = notAfterMs > nowMs ? 'ends' : 'has ended'
-  return `authority "${commonName}" ${verb} at ${new Date(notAfterMs).toISOString()}; set the clock if it is wrong, else see "A certificate authority ends" in docs/operating.md`
+  return `authority "${commonName}" ${verb} at ${new Date(notAfterMs).toISOString()}; set the clock if it is wrong, else see "A certificate authority expires" in docs/operating.md`
 }
 
 interface Scope {
@@ -215,7 +215,7 @@ async function issueBy(
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause
     throw new ExpectedError(
-      `Cannot issue certificate ${name}: its authority "${issuer.commonName}" ended at ${new Date(issuer.notAfterMs).toISOString()}; set the clock if it is wrong, else see "A certificate authority ends" in docs/operating.md`,
+      `Cannot issue certificate ${name}: its authority "${issuer.commonName}" ended at ${new Date(issuer.notAfterMs).toISOString()}; set the clock if it is wrong, else see "A certificate authority expires" in docs/operating.md`,
       exitCodes.certificates,
       { cause },
     )

@@ -70,7 +70,7 @@ export async function discoverCluster(
   const trusted = { server, certificateAuthority: pinned.join(''), ...way }
   const again = await readConfigMap(trusted, deps, signal)
   if (clusterInfoProblem(again, token) !== undefined) {
-    throw refused(server, 'it says something else to those who know it')
+    throw refused(server, 'it sends other data to callers that know it')
   }
   // This address works from here; the one in cluster-info may not.
   return { server, authorityPem: pinned.join('') }

@@ -97,7 +97,7 @@ async function signAll(
   for (;;) await signPending(cluster, authority, signal)
 }
 
-test('a machine joins by token and hash, and then needs neither', async () => {
+test('a machine joins with a token and a hash, and then needs neither', async () => {
   await using site = await startSite()
   const { cluster, token, info, directory, signal, server } = site
   const authority = server.authority
@@ -125,7 +125,7 @@ test('a machine joins by token and hash, and then needs neither', async () => {
   assert.deepEqual(again.client.current, identity.client.current)
 })
 
-test('a machine that came to another address gets a serving certificate for it', async () => {
+test('a machine that gets another address gets a serving certificate for it', async () => {
   await using site = await startSite()
   const { cluster, token, info, directory, signal, server } = site
   const authorityHashes = [spkiHash(info.authorityPem)]
@@ -149,7 +149,7 @@ test('a machine that came to another address gets a serving certificate for it',
   assert.deepEqual(readCertificate(moved.current.certificatePem).ipAddresses, ['10.0.0.8'])
 })
 
-test('a damaged serving certificate is asked for again; a directory in its place is refused', async () => {
+test('a damaged serving certificate is requested again; a directory in its place is refused', async () => {
   await using site = await startSite()
   const { cluster, token, info, directory, server } = site
   const over = linkedSignal(site.signal)
@@ -212,7 +212,7 @@ test('a server that is not the pinned one, or does not know the token, is refuse
   })
 })
 
-test('a machine that has nothing is told what it needs', async () => {
+test('a machine that has nothing learns what it needs', async () => {
   await using site = await startSite()
   const { directory, info, signal } = site
   await assert.rejects(joinNode({ nodeName: 'n1', directory, server: info.server }, deps, signal), {
@@ -220,7 +220,7 @@ test('a machine that has nothing is told what it needs', async () => {
   })
 })
 
-test('cluster-info is signed per token; a changed byte shows', () => {
+test('cluster-info is signed per token; a changed byte is detected', () => {
   const token = newBootstrapToken(seededRandom(1))
   assert.match(bootstrapTokenText(token), /^[a-z0-9]{6}\.[a-z0-9]{16}$/)
   const info = { server: 'https://a:6443', authorityPem: 'PEM' }

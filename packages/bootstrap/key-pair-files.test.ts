@@ -101,7 +101,7 @@ test('a pair that another process replaces meanwhile is read whole', async () =>
   })
 })
 
-test('a key of another certificate is named, with what to do', async () => {
+test('a key of another certificate is named, with the remedy', async () => {
   await inDirectory(async (paths) => {
     await writeCertificateAndKey(paths, await pairOf('one'))
     const other = await pairOf('two')

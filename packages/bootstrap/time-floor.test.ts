@@ -55,7 +55,7 @@ async function scene(atMs = startMs): Promise<Scene> {
   }
 }
 
-test('the time goes on with the clock, over restarts, and a night without power is not worth a word', async () => {
+test('the time goes on with the clock, over restarts, and a night without power is not reported', async () => {
   await using it = await scene()
   await it.run(2 * dayMs)
   it.clock.jump(hourMs * 10)
@@ -74,7 +74,7 @@ const jumps: readonly [offMs: number, fault: RegExp | undefined][] = [
   [11 * yearMs, /it is far ahead; set the clock, unless/],
 ]
 for (const [offMs, fault] of jumps) {
-  test(`a jump by ${offMs / dayMs} days leaves what was known; it is said once, and over when the clock is right`, async () => {
+  test(`a jump by ${offMs / dayMs} days leaves the known time; it is reported once, and over when the clock is right`, async () => {
     await using it = await scene()
     await it.run(dayMs)
     it.clock.jump(offMs)

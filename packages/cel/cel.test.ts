@@ -32,7 +32,7 @@ const environment = createEnvironment({
 })
 const bindings = { x: 3, o: { a: { b: [1, 2, 'x'] }, n: null }, l: ['a', 'bb', 'ccc'] }
 
-test('expressions give what the language says', () => {
+test('expressions give the results that the language defines', () => {
   const table: readonly (readonly [string, unknown])[] = [
     ['x + 1 == 4 && 2.0 == dyn(2) && 1u < 2', true],
     ['o.a.b[1]', 2],
@@ -83,7 +83,7 @@ test('an error that one operand hides does not count', () => {
   }
 })
 
-test('what cannot be evaluated says why', () => {
+test('an expression that cannot be evaluated says why', () => {
   const table: readonly (readonly [string, string])[] = [
     ['o.a.c', 'no such key: c'],
     ['l[7]', 'index out of bounds: 7'],
@@ -102,7 +102,7 @@ test('what cannot be evaluated says why', () => {
   }
 })
 
-test('what does not compile shows the place', () => {
+test('an expression that does not compile shows the place', () => {
   const table: readonly (readonly [string, string])[] = [
     ['y', "ERROR: <input>:1:1: undeclared reference to 'y' (in container '')\n | y\n | ^"],
     [
@@ -136,7 +136,7 @@ test('what does not compile shows the place', () => {
   assert.throws(() => environment.compile(Array(5_000).fill('x').join('+')), CelCompileError)
 })
 
-test('evaluation costs what upstream counts', () => {
+test('evaluation costs as much as upstream counts', () => {
   const table: readonly (readonly [string, number])[] = [
     ['x + 1 == 4', 3],
     ['o.a.b[1] == 2', 5],

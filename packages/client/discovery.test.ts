@@ -54,7 +54,7 @@ const legacy: Readonly<Record<string, unknown>> = {
   },
 }
 
-test('a subresource that carries another kind than its resource is told from one that carries the object', async () => {
+test('a subresource of another kind than its resource is distinguished from one that carries the object', async () => {
   const table = [
     [{ '/apis': aggregated }, ['scale', 'namesake']],
     [legacy, ['scale']],

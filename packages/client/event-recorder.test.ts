@@ -44,7 +44,7 @@ async function record(texts: readonly EventText[]): Promise<string[]> {
 
 const text = (message: string): EventText => ({ type: 'Normal', reason: 'Scaled', message })
 
-test('what repeats is counted on one event', async () => {
+test('repeated events are counted on one event', async () => {
   assert.deepEqual(await record([text('up'), text('up'), text('down'), text('up')]), [
     'POST 1 up',
     'PATCH 2 up',
@@ -53,7 +53,7 @@ test('what repeats is counted on one event', async () => {
   ])
 })
 
-test('what differs only in its message is combined from the tenth on', async () => {
+test('events that differ only in their message are combined from the tenth on', async () => {
   const lines = await record(Array.from({ length: 12 }, (_, index) => text(`pod ${index}`)))
   assert.deepEqual(lines.slice(8), [
     'POST 1 pod 8',

@@ -61,7 +61,7 @@ function refusal(status: number, reason: StatusReason) {
   return { status, body }
 }
 
-test('an event says when it was, who reports it and about which version of what', async () => {
+test('an event has its time, its reporter and the version of its object', async () => {
   await using world = await startWorld()
   await world.tell('no room')
   const [event] = world.stored.values()
@@ -85,7 +85,7 @@ test('an event says when it was, who reports it and about which version of what'
   })
 })
 
-test('what repeats becomes a series, which is written the second time, now and then, and at its end', async () => {
+test('a repeated event becomes a series, which is written the second time, now and then, and at its end', async () => {
   await using world = await startWorld()
   assert.deepEqual(await world.tell('no room'), ['POST 1 no room'])
   assert.deepEqual(await world.tell('still none'), ['PATCH 2'])
@@ -96,7 +96,7 @@ test('what repeats becomes a series, which is written the second time, now and t
   assert.deepEqual(await world.tell('again'), ['POST 1 again'])
 })
 
-test('what goes on is written again every half hour', async () => {
+test('a continuing series is written again every half hour', async () => {
   await using world = await startWorld()
   const every = eventSeriesLimits.quietMs / 2
   const lines: string[] = []
@@ -113,7 +113,7 @@ test('another version of the object is another event', async () => {
   assert.deepEqual(await world.tell('no room', later), ['POST 1 no room'])
 })
 
-test('a series whose event has expired is made anew, with its count', async () => {
+test('a series whose event has expired is created again, with its count', async () => {
   await using world = await startWorld()
   await world.tell('no room')
   world.stored.clear()

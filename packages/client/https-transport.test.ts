@@ -83,7 +83,7 @@ test('a token is asked for each request, and several values of a header are seve
   assert.deepEqual(seen, ['Bearer first', ['x', 'y'], 'Bearer second', ['x', 'y']])
 })
 
-test('no answer in time is an error that says what was asked of whom', async () => {
+test('an answer that does not come in time is an error that names the request and its server', async () => {
   const clock = simulatedClock()
   const asked = Promise.withResolvers<void>()
   await using server = await serve(() => asked.resolve())
@@ -115,7 +115,7 @@ test('a kept socket that the server closed meanwhile does not fail a read', asyn
   assert.deepEqual([await get(), await get(), requests], [200, 200, 3])
 })
 
-test('connections are opened by the way that was given, and closed with the transport', async () => {
+test('connections are opened through the given way, and closed with the transport', async () => {
   await using server = await serve((_, response) => response.end('{}'))
   const opened: string[] = []
   const sockets: Socket[] = []
@@ -146,7 +146,7 @@ test('connections are opened by the way that was given, and closed with the tran
   await closed
 })
 
-test('a way that leads nowhere is the error of the request', async () => {
+test('a way that leads nowhere fails the request', async () => {
   using transport = createHttpsTransport(
     {
       server: 'https://hub.example',
@@ -158,7 +158,7 @@ test('a way that leads nowhere is the error of the request', async () => {
   await assert.rejects(asking, /Cannot pass proxy: it is closed/)
 })
 
-test('a connection that was closed before TLS is told apart: nothing of the request was sent', async () => {
+test('a connection that was closed before TLS is distinguished: nothing of the request was sent', async () => {
   for (const end of ['destroy', 'resetAndDestroy', 'end'] as const) {
     const server = createTcpServer((socket) => {
       // The client's end of TLS comes first, as for a server that is too busy to answer it.
@@ -179,7 +179,7 @@ test('a connection that was closed before TLS is told apart: nothing of the requ
   }
 })
 
-test('a web page in the place of an answer is told for what it is', async () => {
+test('a web page in place of an answer is reported as one', async () => {
   await using server = await serve((_, response) => {
     response.setHeader('content-type', 'text/html')
     response.end('<html>Please sign in</html>')

@@ -87,7 +87,7 @@ test('an informer lists, then follows the watch from the list on', async () => {
   watch.end()
 })
 
-test('where the server sends the objects in the watch, one request is enough', async () => {
+test('if the server sends the objects in the watch, one request is enough', async () => {
   const first = new WatchBody()
   const second = new WatchBody()
   await using story = start(undefined, [first, second])
@@ -117,12 +117,12 @@ const oddEvents: Readonly<Record<string, readonly [type: string, object: object]
     'MODIFIED',
     { ...x, metadata: { ...x.metadata, resourceVersion: 99 } },
   ],
-  'labels that are none': ['MODIFIED', { ...x, metadata: { ...x.metadata, labels: ['a'] } }],
+  'invalid labels': ['MODIFIED', { ...x, metadata: { ...x.metadata, labels: ['a'] } }],
   'no metadata': ['MODIFIED', { kind: 'ConfigMap', metadata: null }],
   'no object': ['DELETED', []],
   'no type': ['', x],
   'data that no index can read': ['MODIFIED', { ...x, data: { a: 7 } }],
-  'a pause that is none': ['ERROR', { ...expired, details: { retryAfterSeconds: 'for ever' } }],
+  'an invalid pause': ['ERROR', { ...expired, details: { retryAfterSeconds: 'for ever' } }],
   'a pause without an end': ['ERROR', { ...expired, details: { retryAfterSeconds: 1e300 } }],
 }
 
@@ -146,7 +146,7 @@ for (const [what, event] of Object.entries(oddEvents)) {
   })
 }
 
-test('a version that the server does not take is forgotten, and all is read again', async () => {
+test('a version that the server does not accept is forgotten, and everything is read again', async () => {
   const first = new WatchBody()
   const last = new WatchBody()
   const refused = { status: 400, body: { kind: 'Status', code: 400, reason: 'BadRequest' } }
@@ -172,7 +172,7 @@ test('a list without an end is refused', async () => {
   assert.ok(asked <= 10_001)
 })
 
-test('a watch that ends before all objects have come begins anew', async () => {
+test('a watch that ends before all objects have come starts again', async () => {
   const first = new WatchBody()
   const second = new WatchBody()
   await using story = start(undefined, [first, second])
@@ -196,7 +196,7 @@ test('a watch that ends goes on from the last version, bookmarks included', asyn
   second.end()
 })
 
-test('an expired watch lists again and reports only what changed meanwhile', async () => {
+test('an expired watch lists again and reports only the changes since', async () => {
   const first = new WatchBody()
   const second = new WatchBody()
   await using story = start(
@@ -219,7 +219,7 @@ test('an expired watch lists again and reports only what changed meanwhile', asy
   second.end()
 })
 
-test('away from the server it keeps what it has, tries ever less often, and says how old it is', async () => {
+test('away from the server an informer keeps its objects, retries ever less often, and says how old they are', async () => {
   const watch = new WatchBody()
   await using story = start([list(5, configMap('x', 3))], [watch])
   await story.clock.advance(0)
@@ -244,7 +244,7 @@ test('a watch that ends at once is not opened in a hot loop', async () => {
   assert.ok(opened <= 12, `opened ${opened} watches in a minute`)
 })
 
-test('own writes are there at once, and the watch does not bring them twice', async () => {
+test('own writes show at once, and the watch does not repeat them', async () => {
   const watch = new WatchBody()
   await using story = start([list(5)], [watch])
   await story.clock.advance(0)
@@ -257,7 +257,7 @@ test('own writes are there at once, and the watch does not bring them twice', as
   watch.end()
 })
 
-test('an answer that comes later than its deletion does not bring the object back', async () => {
+test('an answer that arrives after its deletion does not bring the object back', async () => {
   const watch = new WatchBody()
   await using story = start([list(5)], [watch])
   await story.clock.advance(0)
@@ -284,7 +284,7 @@ test('an own delete is not undone by older events that are still under way', asy
   watch.end()
 })
 
-test('an object that was made anew under the same name is a deletion and an addition', async () => {
+test('an object that was created again under the same name is a deletion and an addition', async () => {
   const first = new WatchBody()
   const second = new WatchBody()
   await using story = start(

@@ -31,7 +31,7 @@ function config(user: NonNullable<NonNullable<Kubeconfig['users']>[number]['user
   }
 }
 
-test('what is written is read again, and only its owner may read it', async () => {
+test('a written kubeconfig reads back the same, and only its owner may read it', async () => {
   await using home = await directory()
   const path = join(home.path, 'config')
   const user = { 'client-certificate-data': base64('C'), 'client-key-data': base64('K') }
@@ -44,7 +44,7 @@ test('what is written is read again, and only its owner may read it', async () =
   assert.deepEqual(await transport.credentials?.(signal), { certificate: 'C', key: 'K' })
 })
 
-test('a token file is found beside the kubeconfig', async () => {
+test('a token file is found next to the kubeconfig', async () => {
   await using home = await directory()
   await writeFile(join(home.path, 'token'), 'abc\n')
   const path = join(home.path, 'config')
@@ -89,7 +89,7 @@ async function countingPlugin(home: string) {
   return { path, starts: async () => (await stat(calls)).size / 2 }
 }
 
-test('whoever leaves while a plugin runs takes its answer from nobody else', async () => {
+test('a caller that leaves while a plugin runs takes its answer from no other caller', async () => {
   await using home = await directory()
   const plugin = await countingPlugin(home.path)
   const { transport } = await loadKubeconfig(plugin.path, {}, deps)
@@ -102,7 +102,7 @@ test('whoever leaves while a plugin runs takes its answer from nobody else', asy
   assert.equal(await plugin.starts(), 1)
 })
 
-test('a plugin is asked again when a server has refused what it gave, and not at once', async () => {
+test('a plugin is asked again after a server refused its credentials, but not at once', async () => {
   await using home = await directory()
   const plugin = await countingPlugin(home.path)
   const clock = simulatedClock()
@@ -140,14 +140,14 @@ for (const [name, text, message] of broken) {
   })
 }
 
-test('a context that is not there is named', async () => {
+test('a missing context is named', async () => {
   await using home = await directory()
   const path = join(home.path, 'config')
   await writeKubeconfig(path, config({}))
   await assert.rejects(loadKubeconfig(path, { context: 'y' }, deps), /it has no context "y"/)
 })
 
-test('a cluster without a name is read, as cluster-info has it', () => {
+test('a cluster without a name is read, as in cluster-info', () => {
   const text = 'kind: Config\nclusters: [{ cluster: { server: "https://karmada:5443" } }]\n'
   const [found] = parseKubeconfig(text, 'cluster-info').clusters ?? []
   assert.deepEqual([found?.name, found?.cluster.server], ['', 'https://karmada:5443'])

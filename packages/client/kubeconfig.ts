@@ -90,7 +90,7 @@ export function parseKubeconfig(text: string, source: string): Kubeconfig {
   if (parsed.success) return parsed.data
   const issue = parsed.error.issues[0]
   const where = issue?.path.length ? `${issue.path.join('.')}: ` : ''
-  throw unusable(source, `${where}${issue?.message ?? 'it is no kubeconfig'}`, parsed.error)
+  throw unusable(source, `${where}${issue?.message ?? 'it is not a kubeconfig'}`, parsed.error)
 }
 
 /** Reads the file and resolves one of its contexts. Relative paths in it start at its directory. */

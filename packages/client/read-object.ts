@@ -6,7 +6,7 @@ import { clientLimits } from './limits-table.ts'
  * never compare as older. Other fields are not checked. Throws Error.
  */
 export function readObject<T extends KubeObject>(value: unknown): T {
-  if (!isJsonObject(value)) throw fault('it is no object')
+  if (!isJsonObject(value)) throw fault('it is not an object')
   readMetadata(value['metadata'])
   // The server answers with the type that the path names; the caller guarantees that it is T.
   return value as unknown as T
@@ -14,11 +14,11 @@ export function readObject<T extends KubeObject>(value: unknown): T {
 
 /** Checks a page of a list, and each object as readObject() does. Throws Error. */
 export function readList<T extends KubeObject>(value: unknown): KubeList<T> {
-  if (!isJsonObject(value)) throw fault('it is no list')
+  if (!isJsonObject(value)) throw fault('it is not a list')
   const { kind, apiVersion, metadata = {}, items } = value
-  if (!isJsonObject(metadata)) throw fault('metadata is no object')
+  if (!isJsonObject(metadata)) throw fault('metadata is not an object')
   if (items !== undefined && items !== null && !Array.isArray(items)) {
-    throw fault('items is no list')
+    throw fault('items is not a list')
   }
   for (const name of ['resourceVersion', 'continue']) checkText(metadata, name)
   const read = (items ?? []).map((item: unknown) => readObject<T>(item))
@@ -47,18 +47,18 @@ const texts = [
 ] satisfies readonly (keyof ObjectMeta)[]
 
 function readMetadata(metadata: unknown): void {
-  if (!isJsonObject(metadata)) throw fault('metadata is no object')
+  if (!isJsonObject(metadata)) throw fault('metadata is not an object')
   for (const name of texts) checkText(metadata, name)
   for (const name of ['labels', 'annotations']) {
     const map = metadata[name] ?? {}
     if (!isJsonObject(map) || !Object.values(map).every(isText)) {
-      throw fault(`metadata.${name} is no map of texts`)
+      throw fault(`metadata.${name} is not a map of texts`)
     }
   }
   const { finalizers = [], ownerReferences = [] } = metadata
-  if (!isListOf(finalizers, isText)) throw fault('metadata.finalizers is no list of texts')
+  if (!isListOf(finalizers, isText)) throw fault('metadata.finalizers is not a list of texts')
   if (!isListOf(ownerReferences, isJsonObject)) {
-    throw fault('metadata.ownerReferences is no list of objects')
+    throw fault('metadata.ownerReferences is not a list of objects')
   }
 }
 
@@ -66,7 +66,7 @@ function readMetadata(metadata: unknown): void {
 function checkText(metadata: Readonly<Record<string, unknown>>, name: string): void {
   const value = metadata[name]
   if (value !== undefined && value !== null && !isText(value)) {
-    throw fault(`metadata.${name} is no text`)
+    throw fault(`metadata.${name} is not a text`)
   }
 }
 

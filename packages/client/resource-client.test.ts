@@ -93,7 +93,7 @@ test('a Status answer becomes the StatusError that it means', async () => {
   })
 })
 
-test('an answer of a proxy, which is no Status, keeps its code and when to come back', async () => {
+test('an answer of a proxy that is not a Status keeps its code and its time to come back', async () => {
   const { cluster } = start(() => ({
     status: 429,
     headers: { 'retry-after': '7' },
@@ -110,7 +110,7 @@ test('an answer of a proxy, which is no Status, keeps its code and when to come 
   })
 })
 
-test('a list reads all pages, says of each item what it is, and starts over when a page expires', async () => {
+test('a list reads all pages, gives each item its kind, and starts over when a page expires', async () => {
   const page = (names: string[], next?: string): ScriptedAnswer => ({
     body: {
       apiVersion: 'v1',

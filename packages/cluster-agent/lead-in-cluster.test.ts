@@ -63,7 +63,7 @@ async function* once(whole: Uint8Array): AsyncGenerator<Uint8Array, void, undefi
   yield whole
 }
 
-test('of two agents of one cluster one leads, and the other takes over when it ends', async () => {
+test('one of two agents of a cluster leads, and the other takes over when it ends', async () => {
   await using server = await startTestApiServer()
   const clock = simulatedClock()
   const first = candidate(server.transport, clock, 'first')
@@ -83,7 +83,7 @@ test('of two agents of one cluster one leads, and the other takes over when it e
   await second.stop()
 })
 
-test('an agent that may not have a Lease in its cluster does its work all the same', async () => {
+test('an agent that may not have a Lease in its cluster works all the same', async () => {
   await using server = await startTestApiServer({ withAccess: true })
   const nobody = server.transportAs({ name: 'nobody', groups: ['system:authenticated'], extra: {} })
   const agent = candidate(nobody, simulatedClock(), 'only')

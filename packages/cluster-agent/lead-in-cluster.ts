@@ -43,7 +43,7 @@ export async function leadInCluster(
     throw new Error(`Cannot lead by ${name}: the task has ended by itself`)
   }
   if (await isRefused(name, deps, signal)) {
-    deps.log.info('No Lease is to be had, so a second agent would do the same again', {
+    deps.log.info('No Lease is available, so a second agent would do the same work', {
       lease: name,
     })
     return leading(signal)

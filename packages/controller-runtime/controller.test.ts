@@ -65,7 +65,7 @@ function configMap(name: string): ConfigMap {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace } }
 }
 
-test('a controller whose watch lags behind does not create twice what it has created', async () => {
+test('a controller whose watch lags behind does not create the same objects twice', async () => {
   await using api = await startTestApiServer()
   const transport = heldWatches(api.transport)
   const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
@@ -112,7 +112,7 @@ test('a controller whose watch lags behind does not create twice what it has cre
   await Promise.all(running)
 })
 
-test('a failed reconcile comes again, and the error of one key does not stop another', async () => {
+test('a failed reconcile is tried again, and the error of one key does not stop another', async () => {
   await using api = await startTestApiServer()
   const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
   const cluster = createCluster(api.transport, { ...deps, userAgent: 'test' })

@@ -124,7 +124,7 @@ test('one candidate leads, and the next takes over at once when it goes in good 
   assert.equal(held.spec?.holderIdentity, other === first ? 'first' : 'second')
 })
 
-test('one that stops while it renews lets the next one in at once, too', async () => {
+test('a leader that stops while it renews lets the next one in at once, too', async () => {
   await using api = await startTestApiServer()
   const clock = simulatedClock()
   await using first = stand('first', clock, api.transport)
@@ -145,7 +145,7 @@ test('one that stops while it renews lets the next one in at once, too', async (
   assert.ok(tookOver, 'a released lease was not taken')
 })
 
-test('a leader that is cut off stops before another one starts, and never leads beside it', async () => {
+test('a leader that is cut off stops before another one starts, and never leads at the same time', async () => {
   await using api = await startTestApiServer()
   const clock = simulatedClock()
   await using first = stand('first', clock, api.transport)

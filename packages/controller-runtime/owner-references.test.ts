@@ -46,7 +46,7 @@ const cases: [string, Case, 'claimed' | 'adopt' | 'release' | undefined][] = [
 ]
 
 for (const [name, given, expected] of cases) {
-  test(`an owner treats what is ${name} as ${expected ?? 'none of its business'}`, () => {
+  test(`an owner treats an object that is ${name} as ${expected ?? 'none of its business'}`, () => {
     const plan = planClaim(owner, selector, [object(given)])
     for (const part of ['claimed', 'adopt', 'release'] as const) {
       assert.equal(plan[part].length, part === expected ? 1 : 0, part)

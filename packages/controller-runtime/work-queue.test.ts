@@ -34,7 +34,7 @@ test('a key that is added while it is held comes again after done, never at the 
   assert.ok(queue.isIdle)
 })
 
-test('of the keys that are ready the most urgent comes first, and of several the oldest', async () => {
+test('the most urgent of the ready keys comes first, and the oldest of several', async () => {
   const urgent: Readonly<Record<string, number>> = { b: 1, d: 7, e: 7 }
   const { queue } = start({ priorityOf: (key) => urgent[key] ?? 0 })
   for (const key of ['a', 'b', 'c', 'd', 'e']) queue.add(key)
@@ -43,7 +43,7 @@ test('of the keys that are ready the most urgent comes first, and of several the
   assert.deepEqual(taken, ['d', 'e', 'b', 'a', 'c'])
 })
 
-test('of several delays the shortest counts', async () => {
+test('the shortest of several delays counts', async () => {
   const { clock, queue } = start()
   queue.addAfter('a', 500)
   queue.addAfter('a', 200)
@@ -98,7 +98,7 @@ test('a taker that waits ends with its signal and takes nothing from others', as
   assert.equal(await other, 'a')
 })
 
-test('what is due later comes at once when the wall clock was set, and once', async () => {
+test('a key that is due later comes at once when the wall clock was set, and once', async () => {
   const { clock, queue } = start()
   queue.addAfter('a', 1_000)
   queue.addAfter('b', 365 * 86_400_000)

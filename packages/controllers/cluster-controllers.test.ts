@@ -59,7 +59,7 @@ const external: Service = {
   spec: { ports: [{ port: 80 }] },
 }
 
-test('endpoints that somebody writes become slices, follow changes and go with them', async () => {
+test('endpoints that a user writes become slices, follow changes and go with them', async () => {
   await using api = await startTestApiServer()
   await using world = startControllerWorld({
     transport: api.transport,
@@ -247,7 +247,7 @@ test('cluster-info is signed with every token that may sign, and no longer when 
   await keysAre('kubeconfig')
 })
 
-test('a pod that need not leave its node any more is told so', async () => {
+test('a pod that no longer has to leave its node gets an event that says so', async () => {
   await using api = await startTestApiServer()
   await using world = startControllerWorld({
     transport: api.transport,

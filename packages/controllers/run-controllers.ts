@@ -53,7 +53,7 @@ export async function runControllers(
 function namedController(name: string): ControllerDefinition | BackgroundController {
   const controller = controllers[name]
   if (controller) return controller
-  throw new RangeError(`Cannot run controller "${name}": there is none of this name`)
+  throw new RangeError(`Cannot run controller "${name}": there is none with this name`)
 }
 
 function taskOf(

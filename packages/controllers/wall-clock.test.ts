@@ -50,7 +50,7 @@ async function scheduledOf(world: ControllerWorld): Promise<string[]> {
   })
 }
 
-test('a cron job is on time when a clock is right again that was years behind, and then years ahead', async () => {
+test('a cron job is on time once a clock that was years behind, and then years ahead, is right again', async () => {
   await using api = await startTestApiServer()
   const clock = simulatedClock(rightMs - 10 * yearMs)
   await using world = startControllerWorld({

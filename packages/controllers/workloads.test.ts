@@ -208,7 +208,7 @@ test('a stateful set starts in order with its claims and updates from the last t
   assert.deepEqual(new Set(claims), new Set(['data-db-0', 'data-db-1', 'data-db-2']))
 })
 
-test('a daemon set keeps one pod on each node that suits', async () => {
+test('a daemon set keeps one pod on each suitable node', async () => {
   await using api = await startTestApiServer()
   await using world = startControllerWorld({
     transport: api.transport,
@@ -303,7 +303,7 @@ test('a job fails at its backoff limit and says why', async () => {
   assert.equal(failed.message, 'Job has reached the specified backoff limit')
 })
 
-test('a namespace goes with all that is in it, pods first', async () => {
+test('a namespace is deleted with everything in it, pods first', async () => {
   await using api = await startTestApiServer()
   await using world = startControllerWorld({
     transport: api.transport,
@@ -360,7 +360,7 @@ test('orphaning leaves the dependents, foreground deletion waits for them', asyn
   assert.ok(set.metadata.name)
 })
 
-test('a quota says what its namespace uses', async () => {
+test('a quota reports the usage of its namespace', async () => {
   await using api = await startTestApiServer()
   await using world = startControllerWorld({
     transport: api.transport,
@@ -393,7 +393,7 @@ test('a quota says what its namespace uses', async () => {
   assert.deepEqual(used, { pods: '1', 'requests.cpu': '250m', configmaps: '0' })
 })
 
-test('a quota counts what comes and goes, custom kinds and services too', async () => {
+test('a quota counts objects that come and go, custom kinds and services too', async () => {
   await using api = await startTestApiServer()
   await using world = startControllerWorld({
     transport: api.transport,
@@ -423,7 +423,7 @@ test('a quota counts what comes and goes, custom kinds and services too', async 
   await uses('configmaps', '0')
 })
 
-test('a quota counts kinds that nobody watches, while it counts them', async () => {
+test('a quota counts kinds that nobody watches, for as long as it counts them', async () => {
   await using api = await startTestApiServer()
   await using world = startControllerWorld({
     transport: api.transport,

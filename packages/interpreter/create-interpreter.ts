@@ -152,7 +152,7 @@ async function sourceOf<T extends KubeObject>(
     } catch (error) {
       signal.throwIfAborted()
       if (isStatusError(error, 'NotFound') || isStatusError(error, 'Forbidden')) {
-        log.info('Interpreters are not to be had here yet', { resource: resource.resource })
+        log.info('Interpreters are not available here yet', { resource: resource.resource })
         // The informer continues to ask.
         return informers.informer(resource)
       }

@@ -65,13 +65,13 @@ async function startInterpreter(
   return { hub, informers, interpreter, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
-test('a control plane without interpreters leaves what is known anyway', async () => {
+test('a control plane without interpreters keeps its built-in answers', async () => {
   const builtin = await builtinKinds()
   await using scene = await startInterpreter(builtin)
   assert.equal(await scene.interpreter.health(deployment, signal), 'Unhealthy')
 })
 
-test('a customization is in force as soon as it is seen, and no longer than it is there', async () => {
+test('a customization is in force as soon as it is seen, and no longer than it exists', async () => {
   const builtin = await builtinKinds()
   await using scene = await startInterpreter([...builtin, ...(await karmadaKinds(builtin))])
   const { interpreter, informers } = scene
@@ -112,7 +112,7 @@ test('a customization that is suspended is named in an event', async () => {
   assert.match(found.message ?? '', /Deployment are suspended for 10 s: it took too much$/)
 })
 
-test('what is there already is in force from the first question on, before anything is followed', async () => {
+test('existing customizations are in force from the first question on, before anything is followed', async () => {
   const builtin = await builtinKinds()
   const kinds = [...builtin, ...(await karmadaKinds(builtin))]
   await using server = await startTestApiServer({ kinds })
@@ -151,7 +151,7 @@ for (const [code, reason] of [
   [403, 'Forbidden'],
   [404, 'NotFound'],
 ] as const) {
-  test(`customizations that were not to be had at the start (${reason}) come into force later`, async () => {
+  test(`customizations that were unavailable at the start (${reason}) come into force later`, async () => {
     const builtin = await builtinKinds()
     const kinds = [...builtin, ...(await karmadaKinds(builtin))]
     const refusing = refusingFirst({ code, reason, reads: 3 })

@@ -49,7 +49,7 @@ class Objects<T extends Customization | WebhookConfiguration> implements Source<
   }
 }
 
-test('a customization comes before webhooks, and webhooks before what is native', async () => {
+test('a customization comes before webhooks, and webhooks come before native rules', async () => {
   const customizations = new Objects<Customization>()
   const webhooks = new Objects<WebhookConfiguration>()
   const interpreter = createInterpreter({ customizations, webhooks }, systemClock)
@@ -86,7 +86,7 @@ test('other questions about a customized kind have their native answers', async 
   assert.equal(await interpreter.replicas(valve, signal), undefined)
 })
 
-test('a health that cannot be had is unknown, and why is told once', async () => {
+test('a health that cannot be determined is unknown, and the reason is reported once', async () => {
   const customizations = new Objects<Customization>()
   customizations.become(customization('function InterpretHealth() error("broken") end'))
   const lines: string[] = []

@@ -30,7 +30,7 @@ interface Resource {
   namespaced: boolean
 }
 
-test('clients find the kinds that there are, by Karmada’s names, and none that there are not', async () => {
+test('clients find the existing kinds by Karmada’s names, and no others', async () => {
   const found: string[] = []
   for (const version of ['policy.karmada.io/v1alpha1', 'work.karmada.io/v1alpha2']) {
     const { body } = await callApi(server.transport, { path: `/apis/${version}` })
@@ -72,7 +72,7 @@ function binding(name: string) {
   }
 }
 
-test('a binding’s status is written beside it, and shown in a list', async () => {
+test('a binding’s status is written separately, and shown in a list', async () => {
   const status = { conditions: [{ ...scheduled, lastTransitionTime: '2026-01-01T00:00:00Z' }] }
   const created = await callApi(server.transport, {
     method: 'POST',
@@ -97,7 +97,7 @@ test('a binding’s status is written beside it, and shown in a list', async () 
   assert.equal(now.spec.replicas, undefined)
 })
 
-test('what is protected is not deleted', async () => {
+test('a protected object is not deleted', async () => {
   const path = '/api/v1/namespaces/default/configmaps'
   const labels = { 'resourcetemplate.karmada.io/deletion-protected': 'Always' }
   await callApi(server.transport, {
@@ -137,7 +137,7 @@ test('taints that evict are allowed where the fleet evicts', async () => {
   assert.equal(status, 201, text)
 })
 
-test('a script that is no Lua is refused, and where it is wrong is told', async () => {
+test('a script that is not Lua is refused, with the place of its mistake', async () => {
   const { status, body } = await callApi(server.transport, {
     method: 'POST',
     path: '/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations',

@@ -20,7 +20,7 @@ test('beta versions are left out unless asked for, and both lists are made once'
   assert.equal(await builtinKinds(), stable)
 })
 
-test('a kind carries what the API says of it', async () => {
+test('a kind carries its properties from the API', async () => {
   const pod = await kindNamed('/v1 Pod')
   assert.equal(pod.resource, 'pods')
   assert.equal(pod.listKind, 'PodList')

@@ -80,7 +80,7 @@ test('a CRD gives each served version its names, subresources and selectable fie
   assert.deepEqual(v1beta1.subresources, [])
 })
 
-test('the columns of a CRD show what their paths lead to, and nothing where they do not fit', async () => {
+test('the columns of a CRD show the values of their paths, and nothing where they do not fit', async () => {
   const { v1, v1beta1 } = await widgetKinds()
   const object: AnyObject = {
     apiVersion: 'stable.example.com/v1',

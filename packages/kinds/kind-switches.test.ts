@@ -11,7 +11,7 @@ async function served(switches: KindSwitches): Promise<ReadonlySet<string>> {
   return new Set(kinds.map(({ group, version, resource }) => `${group}/${version}/${resource}`))
 }
 
-test('what is served follows the switches as upstream orders them', async () => {
+test("the served kinds follow the switches in upstream's order", async () => {
   const table: [runtimeConfig: string, has: readonly string[], hasNot: readonly string[]][] = [
     ['', ['apps/v1/deployments'], [slices]],
     ['api/beta=true', [slices, 'apps/v1/deployments'], [`${inCertificates}/clustertrustbundles`]],
@@ -51,7 +51,7 @@ test('a kind behind a feature gate needs the gate and its version', async () => 
   )
 })
 
-test('switches that mean nothing here are refused', async () => {
+test('switches without a meaning here are refused', async () => {
   const table: [switches: KindSwitches, message: RegExp][] = [
     [{ runtimeConfig: { 'api/alpha': 'true' } }, /alpha versions are not built in/],
     [{ runtimeConfig: { 'resource.k8s.io/v1alpha3': 'true' } }, /alpha versions are not built in/],
@@ -62,7 +62,7 @@ test('switches that mean nothing here are refused', async () => {
     [{ runtimeConfig: { 'apps/v1/Deployments': 'true' } }, /a plural in lower case/],
     [{ runtimeConfig: { v1: 'false' } }, /a key is/],
     [{ runtimeConfig: { '/v1': 'false' } }, /the core group is always served/],
-    [{ featureGates: { Sidecar: 'true' } }, /Sidecar is none of ClusterTrustBundle/],
+    [{ featureGates: { Sidecar: 'true' } }, /Sidecar is not one of ClusterTrustBundle/],
   ]
   for (const [switches, message] of table) {
     await assert.rejects(builtinKinds({ switches }), { name: 'RangeError', message })

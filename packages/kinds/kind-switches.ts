@@ -61,7 +61,7 @@ function closedResources(featureGates: Readonly<Record<string, string>>): Readon
   for (const name of Object.keys(featureGates)) {
     if (gates[name]) continue
     const known = Object.keys(gates).join(', ')
-    throw new RangeError(`Cannot set feature gates: ${name} is none of ${known}`)
+    throw new RangeError(`Cannot set feature gates: ${name} is not one of ${known}`)
   }
   const isOpen = (name: string): boolean =>
     name in featureGates && booleanOf(`feature gate ${name}`, featureGates[name] ?? '')

@@ -278,7 +278,7 @@ function testInNamespaces(): void {
     await scene.replaced(web)
   })
 
-  test('the copies of what the node runs lost: nothing is started again', async () => {
+  test("the node's copies of its objects lost: nothing is started again", async () => {
     const web = await node.pod('web')
     await node.stopAgent()
     await rm(join(node.directory, 'kubelet', 'store'), { recursive: true })

@@ -139,7 +139,7 @@ function testInNamespaces(): void {
     assert.equal(status?.state?.terminated?.reason, 'OOMKilled')
   })
 
-  test('the last words of a container are in its status', async () => {
+  test('the termination message of a container is in its status', async () => {
     await node.createPod('words', {
       restartPolicy: 'Never',
       containers: [busybox('echo -n goodbye > /dev/termination-log; exit 3')],

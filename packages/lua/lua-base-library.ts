@@ -82,7 +82,7 @@ function refusals(): Record<string, LuaLibraryFunction> {
     'newproxy',
   ]
   const refuse = (name: string) => (args: LuaArguments) => {
-    throw args.run.error(`function ${name} is not there for scripts of interpreters`)
+    throw args.run.error(`function ${name} is not available to scripts of interpreters`)
   }
   return Object.fromEntries(names.map((name) => [name, refuse(name)]))
 }

@@ -186,7 +186,7 @@ function ownCostOf(cost: Cost, n: number): number {
   return costOf(cost, n) - (given === undefined ? 0 : costOf({ ...cost, call: given }, n))
 }
 
-test('each library function is charged for what it does', () => {
+test('each library function is charged for its work', () => {
   const names = [
     ...Object.keys(baseFunctions),
     ...Object.entries({
@@ -251,7 +251,7 @@ test('a walk sees each element once, whatever is removed meanwhile', () => {
   assert.deepEqual(found.slice(0, 3), [1_500, true, false])
 })
 
-test('one long statement, and many parameters, cost as much as what they hold', () => {
+test('one long statement, and many parameters, cost as much as their contents', () => {
   const used = (body: string): number =>
     readLuaScript(`function f() ${body} end`, libraries).call(
       'f',
@@ -267,7 +267,7 @@ test('one long statement, and many parameters, cost as much as what they hold', 
   assert.ok(turns(names) - turns('a') > 300)
 })
 
-test('an error that a script catches costs what the engine takes to raise it', () => {
+test('an error that a script catches costs as much as the engine takes to raise it', () => {
   const call = (body: string): number =>
     readLuaScript(`function f() ${body} end`).call(
       'f',
@@ -277,7 +277,7 @@ test('an error that a script catches costs what the engine takes to raise it', (
   assert.ok(call('pcall(error)') - call('pcall(print)') >= 50)
 })
 
-test('what takes the engine long is charged as much, whatever it is given', () => {
+test('an operation that takes the engine long is charged as much, whatever its arguments', () => {
   const cost = (call: string): number =>
     readLuaScript(
       `local kube = require("kube") function f() local _ = ${call} end`,
@@ -333,7 +333,7 @@ test('a text is a number in another base by its own digits alone', () => {
   }
 })
 
-test('a result that is shared in many places costs as much as what is written of it', () => {
+test('a result that is shared in many places costs as much as its written form', () => {
   const script = `function f() local s = ("\\195\\169"):rep(50000) local t = {} for i = 1, 1000 do t[i] = s end return t end`
   assert.throws(
     () =>
@@ -408,7 +408,7 @@ const hostile = [
   's = s:sub(2, -2) == s and s or s:upper()',
 ]
 
-test('hostile scripts end within what a call may use', () => {
+test('hostile scripts end within the limits of a call', () => {
   const seed = 20261123
   const random = seededRandom(seed)
   const pick = () => hostile[Math.floor(random.next() * hostile.length)] ?? ''

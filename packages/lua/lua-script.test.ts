@@ -48,7 +48,7 @@ test('numbers are computed and written as in Lua 5.1', () => {
   })
 })
 
-test('names, blocks, loops and functions mean what they mean in Lua 5.1', () => {
+test('names, blocks, loops and functions mean the same as in Lua 5.1', () => {
   assertValues({
     'local x = 1 do local x = 2 end return x': 1,
     'local x = 1 local x = x + 1 return x': 2,
@@ -134,7 +134,7 @@ test('an error says in which line it is, and a script may catch it', () => {
     'error("no luck") return 1': 'line 2: no luck',
     'return ("x"):rep({})': 'line 2: bad argument #2 to rep (number expected, got table)',
     'return setmetatable({}, {})':
-      'line 2: function setmetatable is not there for scripts of interpreters',
+      'line 2: function setmetatable is not available to scripts of interpreters',
     'return io.open("/etc/passwd")': "line 2: attempt to index a nil value (looking for 'open')",
     'return require("os")': 'line 2: module os not found',
     'return return': "line 2: unexpected symbol near 'return'",
@@ -188,7 +188,7 @@ test('scripts that are nested too deep are refused, not fatal', () => {
   assert.throws(() => readLuaScript(`--${'x'.repeat(300_000)}`), LuaError)
 })
 
-test('an empty table is what stood at its place before', () => {
+test('an empty table takes the type of the value before it', () => {
   const references = [{ spec: { labels: {}, items: [], rules: [{ match: {} }] } }]
   const script = readLuaScript(
     'function f(o) o.spec.added = {} o.spec.more = {{}, {1}} return o end',
@@ -204,7 +204,7 @@ test('an empty table is what stood at its place before', () => {
   })
 })
 
-test('what a script gives back is data', () => {
+test('a script returns plain data', () => {
   const wrong = [
     '{1, x = 2}',
     '{[1] = 1, [3] = 3}',
@@ -218,7 +218,7 @@ test('what a script gives back is data', () => {
   assert.equal(Reflect.get({}, 'polluted'), undefined)
 })
 
-test('calls of one script know nothing of each other', () => {
+test('calls of one script share no state', () => {
   const script = readLuaScript('n = 0 function f() n = n + 1 string.rep = nil return n end')
   const call = () =>
     script.call(

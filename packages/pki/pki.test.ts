@@ -25,7 +25,7 @@ const newAuthority = (days = 3650) =>
     notAfterMs: startMs + days * dayMs,
   })
 
-test('a signed certificate carries what was asked and verifies against its authority only', async () => {
+test('a signed certificate carries the requested properties and verifies against its authority only', async () => {
   const authority = await newAuthority()
   const stranger = await newAuthority()
   const { publicKeyPem } = await generateKeyPair()
@@ -60,7 +60,7 @@ test('a signed certificate carries what was asked and verifies against its autho
   ])
 })
 
-test('the short way to read a client says the same as the long one, whatever its names hold', async () => {
+test('the short way to read a client agrees with the long one, whatever its names hold', async () => {
   const authority = await newAuthority()
   const { publicKeyPem } = await generateKeyPair()
   const subjects: Subject[] = [

@@ -65,7 +65,7 @@ const placements: { name: string; pod: Pod; world: World; goesTo: string }[] = [
     goesTo: 'c',
   },
   {
-    name: 'a tolerated taint is no obstacle',
+    name: 'a tolerated taint is not an obstacle',
     pod: pod({ tolerations: [{ key: 'dedicated', operator: 'Exists' }] }),
     world: {
       nodes: [
@@ -218,7 +218,7 @@ for (const row of refusals) {
   })
 }
 
-test('init containers count by their peak, sidecars beside the rest', () => {
+test('init containers count by their peak, sidecars in addition to the rest', () => {
   const info = podInfoOf(
     pod({
       containers: [{ name: 'app', image: 'a', resources: { requests: { cpu: '100m' } } }],

@@ -76,7 +76,7 @@ function pod(name: string, spec: Partial<NonNullable<Pod['spec']>> = {}): Pod {
 const named = (all: readonly Pod[], name: string): Pod | undefined =>
   all.find(({ metadata }) => metadata.name === name)
 
-test('a pod of higher priority gets the room of a lesser one, which is told why', async () => {
+test('a pod of higher priority gets the room of a lesser one, which gets an event with the reason', async () => {
   await using world = await startWorld()
   const { cluster, pods, signal, until } = world
   const priorityClass = {
@@ -120,7 +120,7 @@ test('a gated pod waits until its last gate is gone', async () => {
   assert.equal(await until((all) => named(all, 'gated')?.spec?.nodeName), 'a')
 })
 
-test('an event of a pod says when it came and who reports it', async () => {
+test('an event of a pod has its time and its reporter', async () => {
   await using world = await startWorld()
   const { eventsUntil, pods, signal } = world
   const { metadata } = await pods.create(pod('placed'), signal)

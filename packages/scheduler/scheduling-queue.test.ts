@@ -26,7 +26,7 @@ test('the most important pod comes first, then the one that came first', () => {
   assert.deepEqual([taken(), taken(), taken(), taken()], [...names, undefined])
 })
 
-test('a pod without a node is tried again only after what could help it', async () => {
+test('a pod without a node is tried again only after a change that could help it', async () => {
   const { queue, clock, taken } = queueOf()
   using _ = queue
   const each = pod({})
@@ -40,7 +40,7 @@ test('a pod without a node is tried again only after what could help it', async 
   assert.equal(taken(), name)
   queue.onEvent(helpful)
   queue.giveBack(uid, refusedBy)
-  assert.equal(taken(), name, 'what came while it was tried counts')
+  assert.equal(taken(), name, 'an event that came while it was tried counts')
   queue.giveBack(uid, refusedBy)
   assert.equal(taken(), undefined)
   await clock.advance(5 * 60_000)

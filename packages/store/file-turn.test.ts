@@ -26,7 +26,7 @@ const holder = `
   process.stdin.resume()
 `
 
-test('one process at a time has the turn, and a killed one has it no longer', async () => {
+test('one process at a time has the turn, and a killed one no longer has it', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'skerry-turn-'))
   const path = join(directory, 'inner', 'turn')
   const flags = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', holder, path]

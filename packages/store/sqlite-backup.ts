@@ -185,7 +185,7 @@ async function copyFileInto(fromPath: string, toPath: string): Promise<void> {
 function requireDamaged(log: SqliteLog, { key, revision }: RowName, targetPath: string): void {
   const { entry } = log.head(key, revision) ?? {}
   if (entry?.modRevision === revision && entry.isDamaged) return
-  const text = `Cannot back up to ${targetPath}: what was written of ${key} reads back damaged`
+  const text = `Cannot back up to ${targetPath}: the value written for ${key} reads back damaged`
   throw new ExpectedError(`${text}; check that disk`, exitCodes.dataDirectory)
 }
 

@@ -90,7 +90,7 @@ function entryTests(open: OpenSubject): void {
     assert.equal((await store.get('/a')).entry?.createRevision, third)
   })
 
-  test('deleting what is not there applies and changes nothing', async () => {
+  test('deleting a missing key applies and changes nothing', async () => {
     await using subject = await open()
     const { store } = subject
     const before = await store.revision()
@@ -170,7 +170,7 @@ function historyTests(open: OpenSubject): void {
     assert.deepEqual({ more, remaining }, { more: false, remaining: 0 })
   })
 
-  test('a revision to come is refused', async () => {
+  test('a future revision is refused', async () => {
     await using subject = await open()
     const { store } = subject
     const next = (await store.revision()) + 1
@@ -178,7 +178,7 @@ function historyTests(open: OpenSubject): void {
     await assert.rejects(store.list({ prefix: '/', revision: next }), FutureRevisionError)
   })
 
-  test('compaction keeps what is readable at its revision and refuses what is below', async () => {
+  test('compaction keeps its own revision readable and refuses earlier ones', async () => {
     await using subject = await open()
     const { store } = subject
     const first = await put(store, '/c/a', '1')
@@ -225,7 +225,7 @@ function watchTests(open: OpenSubject): void {
   })
 
   for (const source of ['history', 'live'] as const) {
-    test(`events say what was before (${source})`, async () => {
+    test(`events carry the previous value (${source})`, async () => {
       await using subject = await open()
       const { store } = subject
       const start = await store.revision()
@@ -287,7 +287,7 @@ function watchEndTests(open: OpenSubject): void {
     await assert.rejects(next, reason)
   })
 
-  test('progress tells how far a quiet watch is', async () => {
+  test('progress reports how far a quiet watch is', async () => {
     await using subject = await open()
     const { store } = subject
     const abort = new AbortController()
@@ -320,7 +320,7 @@ function leaseTests(open: OpenSubject): void {
     await assert.rejects(store.keepLeaseAlive(leaseId), LeaseNotFoundError)
   })
 
-  test('keeping a lease alive starts its time anew', async () => {
+  test('keeping a lease alive starts its time over', async () => {
     await using subject = await open()
     const { store } = subject
     const { leaseId } = await store.grantLease(10)

@@ -70,7 +70,7 @@ test('a second process is refused while the first runs', async () => {
   )
 })
 
-test('a closed store refuses, and what waited was committed', async () => {
+test('a closed store refuses, and waiting writes were committed', async () => {
   await using it = await scene()
   const store = await it.open()
   const waiting = store.write({ key: '/a', value: value('1') })
@@ -135,7 +135,7 @@ const brokenFiles: readonly {
 ]
 
 for (const { what, words, breakIt } of brokenFiles) {
-  test(`${what} is refused with what to do`, async () => {
+  test(`${what} is refused with a remedy`, async () => {
     await using it = await scene()
     {
       await using store = await it.open()
@@ -229,7 +229,7 @@ test('a backup made while writes go on is a whole store', async () => {
   assert.equal(entries.length, revision - 1)
 })
 
-test('a restore brings the backup back, jumps ahead, and keeps what was there', async () => {
+test('a restore brings the backup back, jumps ahead, and keeps the replaced store', async () => {
   await using it = await scene()
   const copyPath = `${it.path}.backup`
   let newest = 0

@@ -67,7 +67,7 @@ test('the lock of a process that died goes with its lease', async () => {
   assert.ok((await store.get('/locks/a')).entry)
 })
 
-test('whoever waits for the lock stops waiting when told to', async () => {
+test('a waiter for the lock stops waiting when its signal says so', async () => {
   await using opened = await openStore()
   const { store, clock } = opened
   await using _held = await takeStoreLock(store, '/locks/a', { clock }, nowhere)

@@ -32,7 +32,7 @@ async function openRaw(scene: TunnelScene, identity: string): Promise<WebSocket>
 const attacks: readonly { what: string; data: string | Buffer; words: RegExp }[] = [
   { what: 'text', data: 'GET / HTTP/1.1', words: /text is not understood|1003/ },
   { what: 'a message above the limit', data: Buffer.alloc(2_000_000), words: /max payload size/i },
-  { what: 'bytes that are no frames', data: Buffer.alloc(1_000, 0xff), words: /protocol failed/ },
+  { what: 'bytes that are not frames', data: Buffer.alloc(1_000, 0xff), words: /protocol failed/ },
 ]
 for (const { what, data, words } of attacks) {
   test(`an agent that sends ${what} is cut off alone`, async () => {
@@ -85,7 +85,7 @@ test('a handshake for another protocol is refused', async () => {
   assert.match(String(error), /400/)
 })
 
-test('an agent of another version is told which one the hub speaks', async () => {
+test('an agent of another version learns which one the hub speaks', async () => {
   await using scene = await createTunnelScene()
   const { url, tls } = await scene.endpoint()
   const webSocket = new WebSocket(url, 'tunnel.v1.skerry', { ...tls })
@@ -96,13 +96,13 @@ test('an agent of another version is told which one the hub speaks', async () =>
   webSocket.terminate()
 })
 
-test('a hub that is not there is named with the step that failed', async () => {
+test('a missing hub is named with the step that failed', async () => {
   const deps = { clock: simulatedClock(), log: silentLogger }
   const dialing = dialTunnel({ url: 'wss://127.0.0.1:1/tunnel' }, answering, deps, never)
   await assert.rejects(dialing, /Cannot connect to 127.0.0.1 port 1: .*ECONNREFUSED/)
 })
 
-test('a hub that accepts and says nothing is given up after dialMs', async () => {
+test('a hub that accepts and stays silent is given up after dialMs', async () => {
   const clock = simulatedClock()
   const sockets: Socket[] = []
   const silent = createTcpServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1')

@@ -57,7 +57,7 @@ async function assertOpens(what: string): Promise<void> {
   assert.notEqual(await session.closed, '', what)
 }
 
-test(`an odd answer is no tunnel, and the next one is (seed ${seed})`, async () => {
+test(`an odd answer is not a tunnel, and the next one is (seed ${seed})`, async () => {
   for (const [what, parts, random] of oddRawAnswers(seed, 80)) {
     hub.answer = saysPieces(parts, random)
     await assert.rejects(dial(), (error) => {
@@ -68,7 +68,7 @@ test(`an odd answer is no tunnel, and the next one is (seed ${seed})`, async () 
   }
 })
 
-test('a handshake with what nobody asked for is no tunnel', async () => {
+test('a handshake with unrequested parts is not a tunnel', async () => {
   const lines = [
     'sec-websocket-extensions: permessage-deflate\r\n',
     'sec-websocket-accept: another\r\n',

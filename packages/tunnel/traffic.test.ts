@@ -204,7 +204,7 @@ async function settled<T>(promise: Promise<T>, clock: SimulatedClock): Promise<T
   return promise
 }
 
-test('an agent that knows no contract is told of none, and is served as before', async () => {
+test('an agent that does not know contracts is sent none, and is served as before', async () => {
   const { clock, hub, agent } = startTunnel({ features: new Set() })
   assert.equal(hub.obeysTraffic, false)
   hub.setTraffic(rulesOf(1_000_000))
@@ -228,7 +228,7 @@ test('bytes are counted by class at both ends', async () => {
   hub.close('done')
 })
 
-test('what moves much at once is bulk for as long as it does; what lasts long is not', () => {
+test('a stream that moves much at once is bulk for as long as it does; one that lasts long is not', () => {
   const { bulkAfterBytes } = defaultTrafficRules
   const terminal = new StreamTraffic()
   terminal.own = 'interactive'
@@ -254,7 +254,7 @@ const noRules: readonly string[] = [
   JSON.stringify({ ...defaultTrafficRules, floors: { control: 2 } }),
   JSON.stringify({ ...defaultTrafficRules, bulkAfterBytes: 0 }),
 ]
-test('rules that nobody could send by are no rules', () => {
+test('rules by which nobody could send are not rules', () => {
   for (const text of noRules) assert.equal(parseTrafficRules(text), undefined, text)
   const { toHub } = rulesOf(64_000)
   assert.deepEqual(parseTrafficRules(JSON.stringify(toHub)), toHub)

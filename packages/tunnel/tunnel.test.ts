@@ -210,7 +210,7 @@ test('1,000 requests are open at once; one more is refused at once', async () =>
   assert.equal(hub.streams, 0)
 })
 
-test('the asker’s abort reaches the handler', async () => {
+test('the caller’s abort reaches the handler', async () => {
   await using scene = await createTunnelScene()
   const seen = Promise.withResolvers<unknown>()
   const body = new PassThrough()
@@ -224,7 +224,7 @@ test('the asker’s abort reaches the handler', async () => {
   const watch = await hub.send(get('/watch'), abort.signal)
   abort.abort(new Error('the user left'))
   await assert.rejects(textOf(watch.body), /the user left/)
-  assert.match(String(await seen.promise), /the asker is gone/)
+  assert.match(String(await seen.promise), /the caller is gone/)
   assert.ok(body.destroyed)
 })
 
@@ -241,7 +241,7 @@ test('an answer that breaks off does not look whole', async () => {
   await assert.rejects(textOf(body))
 })
 
-test('a short answer passes whole, and one that breaks off before its length is no answer', async () => {
+test('a short answer passes whole, and one that breaks off before its length is not an answer', async () => {
   await using scene = await createTunnelScene()
   const { hub } = await scene.connect(
     handlerOf(async ({ path }) => {
@@ -275,7 +275,7 @@ test('a handler that fails is answered with 502 and its message', async () => {
 const badRequests: readonly { what: string; request: TunnelRequest; status: number }[] = [
   { what: 'a path with a line break', request: get('/a\r\nx: y'), status: 400 },
   { what: 'a path with a space', request: get('/a b'), status: 400 },
-  { what: 'a path that is no path', request: get('http://elsewhere/'), status: 400 },
+  { what: 'an invalid path', request: get('http://elsewhere/'), status: 400 },
   { what: 'a path that is too long', request: get(`/${'a'.repeat(20_000)}`), status: 414 },
   { what: 'a method with a space', request: { ...get('/'), method: 'GET /x' }, status: 400 },
   {
@@ -299,7 +299,7 @@ const badRequests: readonly { what: string; request: TunnelRequest; status: numb
     status: 431,
   },
 ]
-test('what could split or flood a message is refused before it leaves', async (t) => {
+test('anything that could split or flood a message is refused before it leaves', async (t) => {
   await using scene = await createTunnelScene()
   const { hub } = await scene.connect(handlerOf(async () => answer('')))
   for (const { what, request, status } of badRequests) {
@@ -313,7 +313,7 @@ test('what could split or flood a message is refused before it leaves', async (t
   assert.equal(hub.streams, 0)
 })
 
-test('a drained tunnel finishes what is open and takes nothing new', async () => {
+test('a drained tunnel finishes its open requests and takes nothing new', async () => {
   await using scene = await createTunnelScene()
   const body = new PassThrough()
   const { hub, agent } = await scene.connect(
@@ -329,7 +329,7 @@ test('a drained tunnel finishes what is open and takes nothing new', async () =>
   assert.equal(await agent.closed, 'the hub restarts')
 })
 
-test('ping measures the way there and back', async () => {
+test('ping measures the round trip', async () => {
   await using scene = await createTunnelScene()
   const { hub } = await scene.connect(handlerOf(async () => answer('')))
   assert.equal(await hub.ping(never), 0)

@@ -12,8 +12,8 @@ export interface ChosenHub {
 
 export function withHubFlags(command: Command): Command {
   return command
-    .option('--data-dir <path>', 'of the hub', join(dataDirectoryDefault, 'hub'))
-    .option('--kubeconfig <path>', 'how to reach the hub, instead of --data-dir')
+    .option('--data-dir <path>', 'data directory of the hub', join(dataDirectoryDefault, 'hub'))
+    .option('--kubeconfig <path>', 'kubeconfig for the hub, instead of --data-dir')
 }
 
 /** The file to go by. */

@@ -35,7 +35,7 @@ function coded(code: string): Error {
   return Object.assign(new Error(`read ${code}`), { code })
 }
 
-test('what a busy server did not take in is sent again', async () => {
+test('a request that a busy server did not accept is sent again', async () => {
   const transport = failing(new NotConnectedError('closed'), new NotConnectedError('closed'))
   const { status } = await reachControlPlane(transport, server, clock).send(
     request,
@@ -44,7 +44,7 @@ test('what a busy server did not take in is sent again', async () => {
   assert.deepEqual([status, transport.sent], [201, 3])
 })
 
-test('a server that stays too busy is told of in one line', async () => {
+test('a server that stays too busy is reported in one line', async () => {
   const late = new DOMException('The operation was aborted due to timeout', 'TimeoutError')
   for (const error of [new NotConnectedError('closed'), late]) {
     const controller = new AbortController()
@@ -63,7 +63,7 @@ test('a server that stays too busy is told of in one line', async () => {
   }
 })
 
-test('who stops asking is told their own reason', async () => {
+test('a caller that stops asking gets its own reason', async () => {
   const reason = new Error('stopped')
   const asking = reachControlPlane(failing(reason), server, clock)
   await assert.rejects(asking.send(request, AbortSignal.abort(reason)), reason)
@@ -73,7 +73,7 @@ for (const [code, why] of [
   ['ECONNREFUSED', 'nothing listens there; start it'],
   ['ECONNRESET', 'it closed the connection during POST /apis/x; see its log, and try again'],
 ] as const) {
-  test(`what may have arrived is not sent twice: ${code}`, async () => {
+  test(`a request that may have arrived is not sent twice: ${code}`, async () => {
     const transport = failing(coded(code))
     const asking = reachControlPlane(transport, server, clock).send(
       request,

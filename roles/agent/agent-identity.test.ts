@@ -23,7 +23,7 @@ import { openAgentIdentity } from './agent-identity.ts'
 const isConnected = ({ Connected }: Readonly<Record<string, string>>): boolean =>
   Connected === 'True'
 
-test('a cluster goes to another hub, or to one made anew, by that hub’s token and hash', async () => {
+test('a cluster moves to another hub, or to one created again, with that hub’s token and hash', async () => {
   await using stack = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'skerry-agent-moves-'))
   stack.defer(() => rm(directory, { recursive: true, force: true }))
@@ -48,7 +48,7 @@ test('a cluster goes to another hub, or to one made anew, by that hub’s token 
 
 const dayMs = 86_400_000
 
-test('an identity that is useless by a wrong clock stays until there is another, also beside a token that is over', async () => {
+test('an identity that a wrong clock makes useless stays until there is another, even next to an expired token', async () => {
   await using fleet = await startTestHub()
   const directory = join(fleet.directory, 'agent')
   const paths = {

@@ -13,14 +13,14 @@ test('an address for metrics is a host and a port, of either family', () => {
   }
 })
 
-test('an address that cannot be had is said with what to do', async () => {
+test('an address that cannot be had is reported with a remedy', async () => {
   const host = '127.0.0.1'
   await using first = await openMetricsServer({ host, port: 0 }, createMetrics(), silentLogger)
   const again = openMetricsServer({ host, port: first.port }, createMetrics(), silentLogger)
   await assert.rejects(again, (error) => {
     assert.ok(error instanceof ExpectedError)
     assert.equal(error.exitCode, exitCodes.portTaken)
-    assert.match(error.message, /is taken; pass another --metrics-bind-address$/)
+    assert.match(error.message, /is in use; pass another --metrics-bind-address$/)
     return true
   })
   const foreign = openMetricsServer({ host: '192.0.2.1', port: 0 }, createMetrics(), silentLogger)

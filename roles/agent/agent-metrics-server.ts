@@ -74,7 +74,7 @@ function notListening({ host, port }: MetricsAddress, error: unknown): unknown {
   if (code !== 'EADDRINUSE' && code !== 'EADDRNOTAVAIL' && code !== 'EACCES') return error
   const isTaken = code === 'EADDRINUSE'
   const why = isTaken
-    ? 'it is taken'
+    ? 'it is in use'
     : code === 'EACCES'
       ? 'that needs root'
       : 'it is not this machine’s'

@@ -33,7 +33,7 @@ function agentOf(fleet: TestHub, name: string) {
   }
 }
 
-test('what an agent asked before it was revoked is denied, and another agent reads no request of it', async () => {
+test('a request that an agent made before it was revoked is denied, and another agent reads no request of it', async () => {
   await using fleet = await startTestHub()
   const [bank, shop] = [agentOf(fleet, 'bank'), agentOf(fleet, 'shop')]
   await bank.ask()

@@ -65,7 +65,7 @@ async function untilGone(api: ClusterClient, name: string): Promise<void> {
   }
 }
 
-test('an agent that is told to applies what the hub has for its cluster, roles among it', async () => {
+test("an agent that is configured to applies the hub's objects for its cluster, including roles", async () => {
   await using fleet = await startTestHub()
   await using edge = await startTestEdge({ appliesWorks: true })
   await using _agent = await startTestAgent(fleet, {
@@ -83,7 +83,7 @@ test('an agent that is told to applies what the hub has for its cluster, roles a
   await local.resource(resources.clusterRoles).get({ name: 'reader' }, signal)
 })
 
-test('what an agent may not write is told at the hub, and a cluster that goes keeps its objects', async () => {
+test('an object that an agent may not write is reported at the hub, and a cluster that goes keeps its objects', async () => {
   await using fleet = await startTestHub()
   await using edge = await startTestEdge({ appliesWorks: true })
   const local = createCluster(edge.transport, { ...fleet.context, userAgent: 'test' })

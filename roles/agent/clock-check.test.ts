@@ -57,17 +57,17 @@ function recording(): { log: Logger; lines: [string, Record<string, unknown>][] 
 
 const hubs: readonly [name: string, offMs: number, words: string | undefined][] = [
   [
-    'a clock that is a year ahead of the hub is told by how much',
+    'the log says by how much a clock is a year ahead of the hub',
     -yearMs,
     'this machine is 365 days ahead of the hub',
   ],
   [
-    'a clock that is a year behind the hub is told by how much',
+    'the log says by how much a clock is a year behind the hub',
     yearMs,
     'this machine is 365 days behind the hub',
   ],
   [
-    'a clock that is some hours off is told by how much',
+    'the log says by how much a clock is some hours off',
     5_400_000,
     'this machine is 90 minutes behind the hub',
   ],

@@ -85,7 +85,7 @@ test('a Secret keeps the identities of an agent and of its virtual clusters, and
   assert.deepEqual(Object.keys(data).toSorted(), ['agent.crt', 'agent.key', 'ca.crt'])
 })
 
-test('a Secret that is missing, or is no name of one, is told with what to do', async () => {
+test('a Secret that is missing, or has an invalid name, is reported with a remedy', async () => {
   await using server = await startTestApiServer()
   const local = createCluster(server.transport, { ...deps, userAgent: 'test' })
   const context = { ...deps, metrics: createMetrics(), signal: soon() }

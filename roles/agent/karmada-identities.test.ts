@@ -88,7 +88,7 @@ async function reasonOf(asked: Promise<unknown>): Promise<string> {
   }
 }
 
-test('each virtual cluster is somebody else at Karmada, reaches its own alone, and renews itself', async () => {
+test('each virtual cluster has an identity of its own at Karmada, reaches its own objects alone, and renews itself', async () => {
   await using karmada = await startTestKarmada()
   await using home = await openHome()
   await writeFile(home.tokenFile, await karmada.createToken('abcdef'))

@@ -103,7 +103,7 @@ const clusterRoles: TypedResource<KubeObject> = {
   isNamespaced: false,
 }
 
-test('what anyone may read of the hub is signed with a token of karmadactl’s', async () => {
+test("the hub's public cluster-info is signed with a token of karmadactl’s", async () => {
   await using fleet = await startTestHub()
   await openToken(fleet, 'abcdef')
   using anyone = clientOf(fleet, undefined)
@@ -117,7 +117,7 @@ test('what anyone may read of the hub is signed with a token of karmadactl’s',
   }, signal)
 })
 
-test('who registers as karmadactl does gets past its roles, of which nothing is stored', async () => {
+test('a registration as karmadactl makes it gets past its roles, none of which are stored', async () => {
   await using fleet = await startTestHub()
   await registerCluster(fleet, 'taken')
   using asker = withToken(fleet, await openToken(fleet, 'abcdef'))
@@ -155,7 +155,7 @@ test('who registers as karmadactl does gets past its roles, of which nothing is 
   assert.equal(await reasonOf(admin.resource(clusterRoles).get({ name }, soon())), 'NotFound')
 })
 
-test('a role generator takes its own request away, and nobody else’s', async () => {
+test('a role generator deletes its own request, and nobody else’s', async () => {
   await using fleet = await startTestHub()
   const requests = fleet.admin.resource(resources.certificateSigningRequests)
   using asker = withToken(fleet, await openToken(fleet, 'abcdef'))
@@ -173,7 +173,7 @@ test('a role generator takes its own request away, and nobody else’s', async (
   assert.deepEqual(await Promise.all(answers), expected)
 })
 
-test('who comes to a Karmada with a token that it does not know hears where there are others', async () => {
+test('a user who comes to a Karmada with an unknown token learns where to get others', async () => {
   await using fleet = await startTestHub()
   const directory = join(fleet.directory, 'agent')
   const asked = {
@@ -191,7 +191,7 @@ test('who comes to a Karmada with a token that it does not know hears where ther
   )
 })
 
-test('a token that names no cluster is good for one key and a name that is free', async () => {
+test('a token that names no cluster is good for one key and a free name', async () => {
   await using fleet = await startTestHub()
   await registerCluster(fleet, 'taken')
   const token = await openToken(fleet, 'abcdef')
@@ -268,7 +268,7 @@ test('Karmada’s agent reports its cluster, keeps its own secrets, and sees no 
   assert.equal(await reasonOf(stolen), 'Forbidden')
 })
 
-test('a cluster in push mode is refused with what to do in its place', async () => {
+test('a cluster in push mode is refused, with the alternative', async () => {
   await using fleet = await startTestHub()
   const asked = fleet.admin.resource(clusterResource).create(
     {

@@ -38,7 +38,7 @@ async function prepare({ admin }: TestHub, edge: ClusterClient): Promise<void> {
   await edge.resource(resources.configMaps).create(configMap('desk', {}), signal)
 }
 
-test('a cluster that leaves loses what Works have made, or keeps it as its own', async () => {
+test('a cluster that leaves loses the objects that Works made, or keeps them as its own', async () => {
   for (const keepsObjects of [false, true]) {
     await using fleet = await startTestHub()
     await using server = await startTestApiServer()

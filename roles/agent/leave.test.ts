@@ -72,7 +72,7 @@ async function untilGone({ admin }: TestHub, name: string): Promise<void> {
 
 const shop = '/apis/cluster.karmada.io/v1alpha1/clusters/shop'
 
-test('a cluster leaves its hub by one command, and its agent cannot come back without a new token', async () => {
+test('a cluster leaves its hub with one command, and its agent cannot come back without a new token', async () => {
   await using edge = await startTestEdge()
   await using fleet = await startTestHub()
   const directory = join(fleet.directory, 'agent-shop')

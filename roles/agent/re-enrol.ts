@@ -46,7 +46,7 @@ export async function reEnrol(
   if (answer.status !== 201) {
     const error = statusErrorOf(answer, text)
     if (!isStatusError(error, 'Forbidden') || !hasToken) throw error
-    log.info('Expired certificate is not taken any more', { error })
+    log.info('Expired certificate is no longer accepted', { error })
     return undefined
   }
   const value: unknown = JSON.parse(text)

@@ -105,7 +105,7 @@ test('a node that moves to another group takes no pod along', async () => {
   )
 })
 
-test('a slip in a VirtualCluster is told and takes nothing away', async () => {
+test('a mistake in a VirtualCluster is reported and removes nothing', async () => {
   await using scene = await startVirtualScene({}, signal)
   const { hub, edge } = scene
   await addNode(edge, 'n1', { branch: 'east' }, signal)
@@ -169,7 +169,7 @@ test('pods of a virtual cluster are kept from its nodes until the edge allows it
   await untilLevel('baseline')
 })
 
-test('what changed while the agent was away is so when it is back: renamed, deleted, moved', async () => {
+test('changes made while the agent was away are applied when it is back: renamed, deleted, moved', async () => {
   await using scene = await startVirtualScene({}, signal)
   const { hub, edge, fleet } = scene
   await addNode(edge, 'n1', { branch: 'east' }, signal)

@@ -44,7 +44,7 @@ const own: AnyObject = {
   subjects: [{ kind: 'ServiceAccount', namespace: 'shop', name: 'till' }],
 }
 
-test('what a virtual cluster shares is left and taken also when its hub allows it no more', async () => {
+test("a virtual cluster's shared objects are left and removed even when its hub no longer allows it", async () => {
   await using scene = await startVirtualScene({}, signal)
   const { hub, edge, fleet } = scene
   const names = ['east', 'west']

@@ -40,7 +40,7 @@ async function branches(edge: ClusterClient): Promise<void> {
   await edge.resource(virtualClusterSetResource).create(set, signal)
 }
 
-test('each branch is a cluster on the hub, and what is sent there runs on its nodes', async () => {
+test('each branch is a cluster on the hub, and objects sent there run on its nodes', async () => {
   await using scene = await startVirtualScene({}, signal)
   const { fleet, hub, edge } = scene
   await addNode(edge, 'n1', { branch: 'east' }, signal)

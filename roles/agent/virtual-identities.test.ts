@@ -226,7 +226,7 @@ test('an agent that goes to another hub gets other certificates for its virtual 
   }
 })
 
-test('identities stay over a restart, come anew after their end, and go with the group', async () => {
+test('identities survive a restart, are issued again after their end, and go with the group', async () => {
   await using fleet = await startTestHub()
   const metadata = { namespace: 'kube-system', name: 'skerry-agent' }
   const secrets = fleet.admin.resource(resources.secrets)
@@ -266,7 +266,7 @@ test('identities stay over a restart, come anew after their end, and go with the
   assert.deepEqual(await kept(), [])
 })
 
-test('a damaged identity of a virtual cluster is asked for again; what is in its way is refused in one line', async () => {
+test('a damaged identity of a virtual cluster is requested again; an obstacle in its place is refused in one line', async () => {
   await using fleet = await startTestHub()
   await using started = await startBank(fleet)
   const { bank, clustersOf, parent, directory: whole } = started

@@ -91,7 +91,7 @@ test('an agent registers virtual clusters under its own name where the hub allow
   await refused(other.resource(clusterResource).get({ name: 'bank-east' }, signal))
 })
 
-test('an agent follows its virtual clusters, and touches nothing that is theirs', async () => {
+test('an agent follows its virtual clusters, and touches nothing of theirs', async () => {
   await using fleet = await startTestHub()
   using stack = new DisposableStack()
   const bank = await agentOf(fleet, 'bank', stack)
@@ -120,7 +120,7 @@ test('an agent follows its virtual clusters, and touches nothing that is theirs'
   for (const agent of [bank, other]) await refusedAll(agent, 'bank-east')
 })
 
-test('a virtual cluster keeps what is its own, and reaches nothing of a sibling or its parent', async () => {
+test('a virtual cluster keeps its own objects, and reaches nothing of a sibling or its parent', async () => {
   await using fleet = await startTestHub()
   using stack = new DisposableStack()
   const bank = await agentOf(fleet, 'bank', stack)
@@ -222,7 +222,7 @@ test('a registration says whether its agent may have virtual clusters, and takes
   assert.deepEqual((allowed satisfies ConfigMap).data ?? {}, {})
 })
 
-test('with a cluster that is deleted from the hub go its virtual clusters', async () => {
+test('a cluster that is deleted from the hub takes its virtual clusters with it', async () => {
   await using fleet = await startTestHub()
   using stack = new DisposableStack()
   const bank = await agentOf(fleet, 'bank', stack)

@@ -137,8 +137,8 @@ test('etcd may be away: the control plane serves again when it returns', { skip 
 const begun = Promise.withResolvers<void>()
 
 const wrong: readonly (readonly [what: string, flags: EtcdFlags, text: RegExp])[] = [
-  ['a server that is no URL', { etcdServers: ['10.0.0.5:2379'] }, /is no URL like/],
-  ['a prefix that is no path', { etcdPrefix: 'hub' }, /is no path like/],
+  ['a server that is not a URL', { etcdServers: ['10.0.0.5:2379'] }, /is not a URL like/],
+  ['a prefix that is not a path', { etcdPrefix: 'hub' }, /is not a path like/],
   ['a certificate without its key', { etcdCertfile: 'a.crt' }, /belong together/],
   ['a file that is not there', { etcdCafile: '/none/ca.crt' }, /Cannot read \/none\/ca.crt/],
 ]

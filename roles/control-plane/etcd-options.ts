@@ -17,7 +17,7 @@ export async function etcdOptionsOf(flags: EtcdFlags): Promise<EtcdStoreOptions 
   if (endpoints.length === 0) return undefined
   for (const endpoint of endpoints) checkEndpoint(endpoint)
   if (!/^\/[\w./-]+$/.test(prefix)) {
-    throw wrongUse(`--etcd-prefix ${prefix} is no path like /skerry/hub`)
+    throw wrongUse(`--etcd-prefix ${prefix} is not a path like /skerry/hub`)
   }
   if ((etcdCertfile === undefined) !== (etcdKeyfile === undefined)) {
     throw wrongUse('--etcd-certfile and --etcd-keyfile belong together')
@@ -31,5 +31,5 @@ export async function etcdOptionsOf(flags: EtcdFlags): Promise<EtcdStoreOptions 
 function checkEndpoint(endpoint: string): void {
   const url = URL.parse(endpoint)
   if (url && /^https?:$/.test(url.protocol) && url.host !== '') return
-  throw wrongUse(`--etcd-servers: "${endpoint}" is no URL like https://10.0.0.5:2379`)
+  throw wrongUse(`--etcd-servers: "${endpoint}" is not a URL like https://10.0.0.5:2379`)
 }

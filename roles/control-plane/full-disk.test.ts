@@ -124,7 +124,7 @@ for (const { role, starts, title } of [
 }
 
 test(
-  'restoring onto a full disk is refused in one line with the path, and leaves what was there',
+  'restoring onto a full disk is refused in one line with the path, and leaves the old store',
   { skip },
   async () => {
     const outside = await mkdtemp(join(tmpdir(), 'skerry-full-disk-'))

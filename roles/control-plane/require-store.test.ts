@@ -10,7 +10,7 @@ import { startAndStop, startTestControlPlane } from '../../testing/scenes/test-c
 import { ensureClusterInfo } from '../hub/registration/ensure-cluster-info.ts'
 import { ensureSiteObjects } from '../site/objects/site-objects.ts'
 
-test('a store whose pages are overwritten is refused in one line with what to do', async () => {
+test('a store whose pages are overwritten is refused in one line with the remedy', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'skerry-bad-store-'))
   const path = join(directory, 'store.db')
   try {
@@ -31,7 +31,7 @@ test('a store whose pages are overwritten is refused in one line with what to do
   }
 })
 
-test('keys without their store are refused with what to do, and an empty cluster is only begun when asked', async () => {
+test('keys without their store are refused with the remedy, and an empty cluster begins only on request', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'skerry-no-store-'))
   const path = join(directory, 'store.db')
   try {
@@ -125,7 +125,7 @@ async function damage(path: string, text: string, other: string): Promise<void> 
   await writeFile(path, bytes)
 }
 
-test('a start goes on past objects that cannot be read, names them, and they can be deleted unread', async () => {
+test('a start continues past objects that cannot be read, names them, and they can be deleted unread', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'skerry-flipped-start-'))
   const path = join(directory, 'store.db')
   try {

@@ -28,7 +28,7 @@ export async function requireAuthority(directory: string): Promise<void> {
   // The authority is made first, so that a start which was cut off never looks like this.
   if ((await sizeOf(join(directory, 'pki', 'apiserver.crt'))) === undefined) return
   throw new ExpectedError(
-    `Cannot start: ${path} is missing, and what it issued is there; restore ${join(directory, 'pki')} from a backup`,
+    `Cannot start: ${path} is missing, although certificates that it issued exist; restore ${join(directory, 'pki')} from a backup`,
     exitCodes.dataDirectory,
   )
 }

@@ -42,7 +42,7 @@ test('a restored store starts with the key that belongs to it, and without it sa
     )
     await rm(key)
     await startAndStop(next, { access: { encryption: { newKey: true } } })
-    assert.ok((await readFile(key)).length > 0, 'who gives up the Secrets gets another key')
+    assert.ok((await readFile(key)).length > 0, 'giving up the Secrets makes another key')
     await assert.rejects(
       startTestControlPlane(next),
       refused(`are not encrypted with the key in ${key}`),

@@ -31,7 +31,7 @@ const refused =
     return exitCode === exitCodes.dataDirectory && !message.includes('\n')
   }
 
-test('a whole store without any object, beside the keys of a cluster, is refused unless a new one is asked for', async () => {
+test('a whole store without any object, next to the keys of a cluster, is refused unless a new one is asked for', async () => {
   await using directory = await scratchDirectory()
   const { path } = directory
   await startAndStop(path)
@@ -43,7 +43,7 @@ test('a whole store without any object, beside the keys of a cluster, is refused
   await startAndStop(path)
 })
 
-test('a store of another cluster than the keys is refused, also by --new-store', async () => {
+test('a store of another cluster than the keys is refused, even with --new-store', async () => {
   await using directory = await scratchDirectory()
   const [own, other] = [join(directory.path, 'own'), join(directory.path, 'other')]
   await startAndStop(own)
@@ -55,7 +55,7 @@ test('a store of another cluster than the keys is refused, also by --new-store',
   await assert.rejects(startTestControlPlane(own, { newStore: true }), refused(what))
 })
 
-test('a store of before there were marks gets one, and a first start that was cut off goes on', async () => {
+test('a store from before there were marks gets one, and a first start that was cut off goes on', async () => {
   await using directory = await scratchDirectory()
   const { path } = directory
   const key = '/owner'
@@ -93,7 +93,7 @@ for (const [role, more] of Object.entries({
   hub: { replicas: { keyFile: undefined } },
 })) {
   test(
-    `a ${role} whose etcd is empty beside its keys is refused unless a new one is asked for`,
+    `a ${role} whose etcd is empty next to its keys is refused unless a new one is asked for`,
     { skip },
     async () => {
       await using directory = await scratchDirectory()

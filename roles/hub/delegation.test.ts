@@ -136,7 +136,7 @@ test('a delegate is nobody anywhere else', async () => {
   }
 })
 
-test('a right to the way is no right to speak for others', async () => {
+test('a right to the way is not a right to speak for others', async () => {
   await using all = await startFleet()
   const token = tokenIn(all.objects, 'edge')
   const own = await call(all.fleet, { token, ...review })

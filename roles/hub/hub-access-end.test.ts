@@ -127,7 +127,7 @@ async function openSession(fleet: TestHub, token: string) {
   return { ended, socket, [Symbol.dispose]: () => void socket.destroy() }
 }
 
-test('what is open ends soon after the token behind it is removed; what others have goes on', async () => {
+test('open connections end soon after the token behind them is removed; those of others go on', async () => {
   await using all = await startFleet()
   const { edge, fleet } = all
   for (const name of ['olga', 'rita']) await bind(fleet, name)
@@ -160,7 +160,7 @@ test('what is open ends soon after the token behind it is removed; what others h
   assert.ok(lines.every((line) => JSON.parse(line).user === 'olga'))
 })
 
-test('what is open ends soon after the right to it is taken away, by RBAC or by a label', async () => {
+test('open connections end soon after the right to them is taken away, by RBAC or by a label', async () => {
   await using all = await startFleet()
   const { fleet } = all
   const token = await tokenFor(fleet, 'olga')

@@ -161,7 +161,7 @@ test('a ClusterAccess leads to the clusters with its labels, by its verbs, as lo
   assert.deepEqual((await reachable(fleet, asker)).clusters, [])
 })
 
-test('who asks what they may do is told of the clusters that a ClusterAccess leads to', async () => {
+test("a user's own rights include the clusters that a ClusterAccess leads to", async () => {
   await using fleet = await startTestHub()
   await addCluster(fleet, 'oslo', { region: 'north' })
   await addCluster(fleet, 'rome', { region: 'south' })
@@ -358,7 +358,7 @@ test('a token of the hub is that user here and at the edge, until it is removed 
   assert.equal((await call(fleet, '/clusters/edge/version', { token })).status, 401)
 })
 
-test('who is not known is not told which clusters there are', async () => {
+test('an unknown user does not learn which clusters there are', async () => {
   await using fleet = await startTestHub()
   await addCluster(fleet, 'oslo', {})
   assert.equal((await call(fleet, reachableClustersPath, {})).status, 403)

@@ -27,7 +27,7 @@ const open = [
   '/api/v1/namespaces/kube-public/configmaps/cluster-info',
 ]
 
-test('who does not say who they are may read health, version and cluster-info, and nothing else', async () => {
+test('an anonymous user may read health, version and cluster-info, and nothing else', async () => {
   await using fleet = await startTestHub()
   await registerCluster(fleet, 'edge')
   for (const path of open) assert.equal(await statusOf(fleet, path), 200, path)

@@ -332,7 +332,7 @@ function upgradeOf(target: string): string {
   return get(target, 'Upgrade: websocket').replace('Connection: close', 'Connection: Upgrade')
 }
 
-test('whoever reaches past their rights is refused, clearly, and it is written down', async () => {
+test('a user who reaches past their rights is refused, clearly, and it is recorded', async () => {
   await using all = await startFleet()
   const { fleet } = all
   for (const [what, sent, status] of attacks) {
@@ -349,7 +349,7 @@ test('whoever reaches past their rights is refused, clearly, and it is written d
   assert.deepEqual(sorted(statuses), sorted(wanted), lines.map(({ uri }) => uri).join())
 })
 
-test('what names a user comes from the hub alone, however it is spelled', async () => {
+test('headers that name a user come from the hub alone, however they are spelled', async () => {
   await using all = await startFleet()
   const spellings = [
     'X-Remote-User: root',

@@ -66,7 +66,7 @@ function untilSources(fleet: TestHub, path: string, count: number): Promise<stri
   }, soon())
 }
 
-test('behind a balancer that says so, the address of who really asks is written down and shown', async () => {
+test('behind a balancer that says so, the address of the real client is recorded and shown', async () => {
   await using edge = await startTestEdge()
   await using fleet = await startTestHub({
     proxies: trustedProxies([balancer]),
@@ -96,7 +96,7 @@ test('behind a balancer that says so, the address of who really asks is written 
   assert.deepEqual([found?.cluster, found?.address], ['edge', '203.0.113.9'])
 })
 
-test('nobody but a named balancer says where a connection comes from, and it must say so', async () => {
+test('only a named balancer says where a connection comes from, and it must say so', async () => {
   await using fleet = await startTestHub({ proxies: trustedProxies([balancer]) })
   const closed = async (socket: Socket): Promise<void> => {
     socket.resume()

@@ -100,7 +100,7 @@ async function ask(fleet: TestHub, path = '/version') {
   return { status: answer.status, text, retryAfter: answer.headers['retry-after'] }
 }
 
-test('a link that stands still is told within seconds, and goes on with its watches', async () => {
+test('a link that stands still is reported within seconds, and goes on with its watches', async () => {
   await using edge = await startEdge()
   await using fleet = await startTestHub()
   await using way = await startWay(fleet.url)
@@ -127,7 +127,7 @@ test('a link that stands still is told within seconds, and goes on with its watc
   assert.deepEqual(fleet.hub.connections.own.sessions('edge'), [tunnel])
 })
 
-test('an API server that is away is not taken for an agent that is', async () => {
+test('an API server that is away is not taken for an agent that is away', async () => {
   const edge = await startEdge()
   await using fleet = await startTestHub()
   await addCluster(fleet)
@@ -176,7 +176,7 @@ async function spawnAgent(fleet: TestHub, server: string) {
   }
 }
 
-test('an agent that is suspended is told so, and is the same when it goes on; one that is killed is gone', async () => {
+test('a suspended agent is reported as such, and is the same when it goes on; a killed one is gone', async () => {
   await using edge = await startEdge()
   await using fleet = await startTestHub()
   await addCluster(fleet)

@@ -41,7 +41,7 @@ async function untilWeb(api: ClusterClient, isThere: boolean): Promise<void> {
   }
 }
 
-test('a policy sends an object to each cluster that takes it, and with the object it goes again', async () => {
+test('a policy sends an object to each cluster that accepts it, and deleting the object deletes it there', async () => {
   await using fleet = await startTestHub()
   const { admin, context } = fleet
   await using reefEdge = await startTestEdge({ appliesWorks: true })

@@ -55,7 +55,7 @@ async function startFleet() {
   return { fleet, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
-test('what is compressed at the edge passes as it is', async () => {
+test('a body compressed at the edge passes as it is', async () => {
   await using all = await startFleet()
   using transport = await all.fleet.as({ commonName: 'olga', organizations: masters })
   const headers = { 'accept-encoding': 'gzip' }
@@ -123,7 +123,7 @@ test('a user who opens ever more watches of a cluster leaves half of its tunnel 
 const brokenRules: [what: string, sent: string | Buffer, cut: RegExp][] = [
   ['text', 'GET /clusters/rome/version HTTP/1.1', /text is not understood/],
   ['a message above the limit', Buffer.alloc(2_000_000), /max payload size exceeded/],
-  ['bytes that are no frames', Buffer.alloc(1_000, 0xff), /a frame of /],
+  ['bytes that are not frames', Buffer.alloc(1_000, 0xff), /a frame of /],
 ]
 
 /** Opens a tunnel like the agent of a cluster. */
@@ -140,7 +140,7 @@ async function agentDoor(fleet: TestHub) {
   return { user, open }
 }
 
-test('an agent that breaks a rule of the tunnel is written down with the rule', async () => {
+test('an agent that breaks a rule of the tunnel is recorded with the rule', async () => {
   await using fleet = await startTestHub()
   const { user, open } = await agentDoor(fleet)
   for (const [what, sent] of brokenRules) {
@@ -166,7 +166,7 @@ test('an agent that breaks a rule of the tunnel is written down with the rule', 
   }
 })
 
-test('a handshake of an agent that is refused is written down with its status', async () => {
+test('a refused handshake of an agent is recorded with its status', async () => {
   await using fleet = await startTestHub()
   const { user, open } = await agentDoor(fleet)
   const [failed] = await once(open('tunnel.v0.skerry', 'old'), 'error', { signal: soon() })

@@ -23,7 +23,7 @@ const scripts = {
   end`,
 }
 
-test('a script on the hub says what an edge keeps, and what goes along', async () => {
+test('a script on the hub decides which fields an edge keeps, and which objects go along', async () => {
   await using fleet = await startTestHub()
   const { admin, context } = fleet
   await using edge = await startTestEdge({ appliesWorks: true })

@@ -97,7 +97,7 @@ async function untilReached({ cluster }: SpawnedHub): Promise<void> {
   }, signal)
 }
 
-test('a hub that is killed comes back with its clusters, and their agents come by themselves', async () => {
+test('a hub that is killed comes back with its clusters, and their agents reconnect by themselves', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'skerry-hub-killed-'))
   await using stack = new AsyncDisposableStack()
   stack.defer(() => rm(directory, { recursive: true }))

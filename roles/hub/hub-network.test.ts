@@ -64,7 +64,7 @@ async function newInspection(): Promise<Inspection & { read: Buffer[] }> {
   return { authority, read: [] }
 }
 
-test('an agent registers, reports and is reached by a proxy that wants a login', async () => {
+test('an agent registers, reports and is reached through a proxy that requires a login', async () => {
   await using world = await startWorld()
   const { fleet, edge, directory } = world
   await using proxy = await startTestProxy({ login: 'clerk:s3cret' })
@@ -104,7 +104,7 @@ test('past a box that opens TLS an agent registers and is reached; the box reads
   assert.deepEqual(from, [['127.0.0.1']])
 })
 
-test('a box that changes what passes gets nowhere, nor does one that plays it back', async () => {
+test('a box that changes passing traffic gets nowhere, nor does one that replays it', async () => {
   await using world = await startWorld({ allowInspectedTls: true })
   const { fleet, edge } = world
   const sent: Buffer[][] = []
@@ -145,7 +145,7 @@ async function playBack({ url }: TestHub, recorded: Buffer): Promise<void> {
   assert.match(Buffer.concat(answer).toString('latin1'), /^HTTP\/1.1 101 /, 'the carrier did open')
 }
 
-test('what is no TLS in a carrier ends it, and nothing else', async () => {
+test('data that is not TLS in a carrier ends it, and nothing else', async () => {
   await using fleet = await startTestHub({ allowInspectedTls: true })
   const { connect } = await way(fleet, { inspectedTls: true })
   const { hostname: host, port } = new URL(fleet.url)
@@ -161,7 +161,7 @@ test('what is no TLS in a carrier ends it, and nothing else', async () => {
   await Array.fromAsync(answer.body)
 })
 
-test('without being asked neither end goes past a box that opens TLS', async () => {
+test('unless configured to, neither end goes past a box that opens TLS', async () => {
   await using world = await startWorld()
   const { fleet, edge } = world
   await using box = await startTestProxy({ inspection: await newInspection() })
@@ -223,7 +223,7 @@ test('the environment chooses the proxy; NO_PROXY and the option come before it'
   })
 })
 
-test('whoever asks a hub elsewhere goes by the proxy of their kubeconfig or environment, as kubectl', async () => {
+test('a user who asks a hub elsewhere goes through the proxy of their kubeconfig or environment, as kubectl does', async () => {
   const server = 'https://hub.example:443/clusters/shop-7'
   const chosen = async (proxyUrl: string | undefined, environment: Record<string, string>) => {
     const target = { server, ...(proxyUrl === undefined ? {} : { proxyUrl }) }
@@ -246,7 +246,7 @@ const mistakes: readonly [
   RegExp,
 ][] = [
   ['a password in an argument', { proxy: 'http://a:s3cret@proxy' }, {}, /--proxy-credentials-file/],
-  ['no URL', { proxy: 'http://' }, {}, /Cannot use --proxy: it is no URL/],
+  ['an invalid URL', { proxy: 'http://' }, {}, /Cannot use --proxy: it is not the URL/],
   ['SOCKS', {}, { HTTPS_PROXY: 'socks5://a:s3cret@proxy' }, /HTTPS_PROXY.*SOCKS is not spoken/],
   [
     'a file that is not there',
@@ -256,7 +256,7 @@ const mistakes: readonly [
   ],
 ]
 for (const [what, flags, environment, words] of mistakes) {
-  test(`${what} is refused at the start, and no password is told`, async () => {
+  test(`${what} is refused at the start, and no password is shown`, async () => {
     const choosing = wayToHub('https://hub.example', flags, { clock: systemClock, environment })
     await assert.rejects(choosing, (error) => {
       assert.match(String(error), words)
@@ -266,10 +266,10 @@ for (const [what, flags, environment, words] of mistakes) {
   })
 }
 
-test('what is no address of a hub is refused at the start, with what one looks like', async () => {
+test('an invalid address of a hub is refused at the start, with an example of a valid one', async () => {
   const refused = (hub: string) =>
     assert.rejects(wayToHub(hub, {}, { clock: systemClock, environment: {} }), (error) => {
-      assert.match(String(error), /no address such as https:\/\/hub\.example\.com:7443$/)
+      assert.match(String(error), /not an address such as https:\/\/hub\.example\.com:7443$/)
       assert.doesNotMatch(String(error), /s3cret/)
       return true
     })

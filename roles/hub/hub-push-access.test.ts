@@ -11,7 +11,7 @@ import { clusterOf, rbac, readyOf, secretOf, space } from '../../testing/scenes/
 
 const signal = AbortSignal.timeout(120_000)
 
-test('whoever has the hub send a secret somewhere must be allowed to read it', async () => {
+test('a user who has the hub send a secret somewhere must be allowed to read it', async () => {
   await using fleet = await startTestHub({ push: true })
   const { admin } = fleet
   const apiVersion = `${rbac}/v1`

@@ -74,7 +74,7 @@ async function untilAt(admin: ClusterClient, name: string): Promise<void> {
   )
 }
 
-test('what is at a pushed cluster that does not answer moves to another, and is taken away there when it answers again', async () => {
+test('objects at a pushed cluster that does not answer move to another, and are removed there when it answers again', async () => {
   await using shop = await startTestEdge()
   await using mall = await startTestEdge()
   const way: TestProxyOptions = {}

@@ -22,7 +22,7 @@ import {
 
 const signal = AbortSignal.timeout(120_000)
 
-test('a joined cluster is told of, fed and reached without an agent, until it is unjoined', async () => {
+test('a joined cluster is reported, fed and reached without an agent, until it is unjoined', async () => {
   await using fleet = await startTestHub({ push: true })
   await using member = await startTestEdge()
   const { admin } = fleet
@@ -149,7 +149,7 @@ test('a cluster behind a proxy is dialled through it, as its Cluster says', asyn
   assert.deepEqual([...new Set(proxy.asked)], ['shop.invalid:6443 keeper:pass north'])
 })
 
-test('nothing is written to a cluster that is not the one that was joined', async () => {
+test('nothing is written to a cluster other than the one that was joined', async () => {
   await using fleet = await startTestHub({ push: true })
   await using member = await startTestEdge()
   const edge = clientOf(member, fleet)

@@ -63,7 +63,7 @@ test('where a person must accept, an agent waits, and its key, address and clust
     .uid
   assert.deepEqual(
     [one.cluster, one.address, one.id, one.waitsFor, one.warnings],
-    ['edge', '127.0.0.1', uid, 'this hub registers no agent that nobody has accepted', []],
+    ['edge', '127.0.0.1', uid, 'this hub registers only accepted agents', []],
   )
   assert.match(one.fingerprint, /^sha256:[0-9a-f]{64}$/)
   assert.equal((await fleet.admin.resource(clusterResource).list({}, soon())).items.length, 0)
@@ -93,7 +93,7 @@ test('an agent that is rejected ends, and its token is void', async () => {
   assert.ok(Date.parse(end.toString()) <= decision.nowMs + 60_000)
 })
 
-test('a token that is used again, by whomever, lets nobody in by itself', async () => {
+test('a token that is used again, by anybody, lets nobody in by itself', async () => {
   await using edge = await startTestEdge()
   await using other = await startTestEdge()
   await using fleet = await startTestHub()
@@ -150,7 +150,7 @@ async function startFleet() {
   return { edge, fleet, directory, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
-test('an agent that comes back after its certificate expired goes on by its old key', async () => {
+test('an agent that comes back after its certificate expired goes on with its old key', async () => {
   await using all = await startFleet()
   const { edge, fleet, directory } = all
   await writeExpired(fleet, directory, 29 * dayMs)
@@ -167,7 +167,7 @@ test('an agent that comes back after its certificate expired goes on by its old 
   assert.deepEqual([audit.status, audit.source], [201, '127.0.0.1'])
 })
 
-test('an agent whose certificate has not begun, as the hub was ahead then, goes on by its key', async () => {
+test('an agent whose certificate has not begun, because the hub was ahead, goes on with its key', async () => {
   await using all = await startFleet()
   const { edge, fleet, directory } = all
   await writeExpired(fleet, directory, -800 * dayMs)
@@ -215,7 +215,7 @@ async function untilAudited(fleet: TestHub, suffix: string): Promise<AuditLine> 
   )
 }
 
-test('who has the right to it gets command and manifest for a cluster over the API', async () => {
+test('a user with the right to it gets the command and manifest for a cluster over the API', async () => {
   await using fleet = await startTestHub()
   const registration: ClusterRegistration = {
     apiVersion: 'hub.skerry.io/v1alpha1',
@@ -285,7 +285,7 @@ test('who has the right to it gets command and manifest for a cluster over the A
   })
 })
 
-test('the way to the hub by a proxy is in command and manifest, and no login comes to the hub', async () => {
+test('the command and the manifest carry the proxy to the hub, and no login comes to the hub', async () => {
   await using fleet = await startTestHub({ allowInspectedTls: true })
   await using plain = await startTestHub()
   const made = async (spec: Partial<ClusterRegistrationSpec>, hub = fleet) => {
@@ -327,7 +327,7 @@ test('the way to the hub by a proxy is in command and manifest, and no login com
   await refused({ inspectedTls: true }, /hub was started without --allow-inspected-tls/, plain)
 })
 
-test('what the agent is told to say appears with its times, and goes when it says it no more', async () => {
+test('facts that the agent is given appear with their times, and go when it no longer reports them', async () => {
   await using edge = await startTestEdge()
   await using fleet = await startTestHub()
   const directory = join(fleet.directory, 'agent')
@@ -366,7 +366,7 @@ test('what the agent is told to say appears with its times, and goes when it say
   assert.deepEqual([spec.provider, spec.region, spec.zones], [undefined, undefined, undefined])
 })
 
-test('an agent that lies about its cluster is bounded, and refused what is the hub to say', async () => {
+test('an agent that lies about its cluster is bounded, and refused facts that the hub alone reports', async () => {
   await using all = await startFleet()
   const { fleet } = all
   using transport = await fleet.as({
@@ -412,7 +412,7 @@ test('an agent that lies about its cluster is bounded, and refused what is the h
   const statusLies: [lie: object, refusal: RegExp][] = [
     [{ conditions }, /may not say whether it is connected/],
     [{ kubernetesVersion: 'v'.repeat(200) }, /128 printable/],
-    [{ nodeSummary: { totalNum: 1, readyNum: 2 } }, /may not count nodes so/],
+    [{ nodeSummary: { totalNum: 1, readyNum: 2 } }, /may not report such counts of nodes/],
     [
       { apiEnablements: many(1_001, (index) => ({ groupVersion: `g${index}/v1` })) },
       /1000 versions of APIs at most/,

@@ -11,7 +11,7 @@ import { replicaKeyPath } from '../control-plane/shared-keys.ts'
 
 const skip = await whyNoEtcd()
 
-test('a service of an edge is reached by way of another replica', { skip }, async () => {
+test('a service of an edge is reached through another replica', { skip }, async () => {
   await using etcd = await startTestEtcd()
   await using scene = await startServiceScene(['shop/web:80'], { etcd: etcdFlags(etcd) })
   await scene.allow('sven', ['get'])

@@ -54,7 +54,7 @@ async function ask(fleet: TestHub): Promise<{ status: number; text: string }> {
 }
 
 test(
-  'a replica whose machine lost power is told within seconds, and then at once',
+  'a replica whose machine lost power is reported within seconds, and then at once',
   { skip },
   async () => {
     await using edge = await startTestEdge()

@@ -59,7 +59,7 @@ function statusOf(session: ClientHttp2Session, path: string): Promise<number> {
 }
 
 test(
-  'what is open to many clusters by way of another replica keeps nobody from the others',
+  'open requests to many clusters through another replica keep nobody from the others',
   { skip },
   async () => {
     await using edge = await startEdge()

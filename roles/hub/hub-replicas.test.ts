@@ -221,41 +221,45 @@ test('a tunnel that ends is known at every replica, and so is a revocation', { s
   assert.match(away.text, /the agent was revoked, not connected since 20/)
 })
 
-test('a replica needs the key of the others, and gets all else from them', { skip }, async () => {
-  await using hubs = await startReplicas()
-  const { first, second, etcd } = hubs
-  assert.equal(second.caPem, first.caPem)
-  const refused = (text: RegExp) => (error: ExpectedError) =>
-    error.exitCode === exitCodes.dataDirectory && text.test(error.message)
-  await assert.rejects(
-    startTestHub({ etcd: etcdFlags(etcd) }),
-    refused(/replica\.key is missing; copy that file from one of them/),
-  )
-  const replicaKeyFile = join(first.directory, 'other.key')
-  await writeFile(replicaKeyFile, Buffer.alloc(32, 1).toString('base64url'), { mode: 0o600 })
-  await assert.rejects(
-    startTestHub({ etcd: etcdFlags(etcd), replicaKeyFile }),
-    refused(/other\.key does not open the keys in etcd/),
-  )
-  await assert.rejects(
-    rotateEncryption(first.directory, () => undefined, soon()),
-    /other replicas have the same key/,
-  )
-  // One replica writes it, encrypted, and the other reads it.
-  const secrets = { group: '', resource: 'secrets' }
-  await first.hub.plane.objects.create(secrets, {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { name: 'a', namespace: 'default' },
-    data: { password: 'dHIwdWI0ZG9y' },
-  })
-  const { entry } = await first.hub.plane.store.get('/registry/core/secrets/default/a')
-  assert.ok(entry && !Buffer.from(entry.value).includes('dHIwdWI0ZG9y'))
-  const read = await second.admin
-    .resource(resources.secrets)
-    .get({ namespace: 'default', name: 'a' }, soon())
-  assert.equal(read.data?.['password'], 'dHIwdWI0ZG9y')
-})
+test(
+  'a replica needs the key of the others, and gets everything else from them',
+  { skip },
+  async () => {
+    await using hubs = await startReplicas()
+    const { first, second, etcd } = hubs
+    assert.equal(second.caPem, first.caPem)
+    const refused = (text: RegExp) => (error: ExpectedError) =>
+      error.exitCode === exitCodes.dataDirectory && text.test(error.message)
+    await assert.rejects(
+      startTestHub({ etcd: etcdFlags(etcd) }),
+      refused(/replica\.key is missing; copy that file from one of them/),
+    )
+    const replicaKeyFile = join(first.directory, 'other.key')
+    await writeFile(replicaKeyFile, Buffer.alloc(32, 1).toString('base64url'), { mode: 0o600 })
+    await assert.rejects(
+      startTestHub({ etcd: etcdFlags(etcd), replicaKeyFile }),
+      refused(/other\.key does not open the keys in etcd/),
+    )
+    await assert.rejects(
+      rotateEncryption(first.directory, () => undefined, soon()),
+      /other replicas have the same key/,
+    )
+    // One replica writes it, encrypted, and the other reads it.
+    const secrets = { group: '', resource: 'secrets' }
+    await first.hub.plane.objects.create(secrets, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'a', namespace: 'default' },
+      data: { password: 'dHIwdWI0ZG9y' },
+    })
+    const { entry } = await first.hub.plane.store.get('/registry/core/secrets/default/a')
+    assert.ok(entry && !Buffer.from(entry.value).includes('dHIwdWI0ZG9y'))
+    const read = await second.admin
+      .resource(resources.secrets)
+      .get({ namespace: 'default', name: 'a' }, soon())
+    assert.equal(read.data?.['password'], 'dHIwdWI0ZG9y')
+  },
+)
 
 test('only a replica may open a link, and with its own certificate', { skip }, async () => {
   await using hubs = await startReplicas()

@@ -161,7 +161,7 @@ const attempts: Readonly<Record<string, () => Attempt>> = {
   }),
 }
 
-test('whoever may write services, slices and labels leads an allowed service to nothing but its pods', async () => {
+test('a user who may write services, slices and labels leads an allowed service to nothing but its pods', async () => {
   for (const [name, attempt] of Object.entries(attempts)) {
     const { service, slice, pod, why } = attempt()
     await scene.createService(name, service)
@@ -176,7 +176,7 @@ test('whoever may write services, slices and labels leads an allowed service to 
   assert.deepEqual(await ask('served'), [200, 'the server'])
 })
 
-test('pods that are ready, or that the service wants before, are reached at the port that it names', async () => {
+test('pods that are ready, or that the service publishes before, are reached at the port that it names', async () => {
   const container = { name: 'main', image: 'main', ports: [{ name: 'http', containerPort: port }] }
   const named = { selector: { app: 'by-name' }, ports: [{ port: 80, targetPort: 'http' }] }
   await scene.createService('by-name', named)
@@ -195,7 +195,7 @@ test('pods that are ready, or that the service wants before, are reached at the 
   }
 })
 
-test('endpoints that are written by hand are reached where the operator says so by name', async () => {
+test('endpoints that are written by hand are reached where the operator allows it by name', async () => {
   await scene.createService('by-hand', { ports: [{ port: 80 }] })
   await scene.createEndpoints('by-hand', [scene.address], { port })
   assert.deepEqual(await ask('by-hand'), [200, 'the server'])

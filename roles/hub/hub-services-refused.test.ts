@@ -87,7 +87,7 @@ test('another port of an allowed service, and a service that is not there, are r
   ])
 })
 
-test('a right to the API is no right to services, nor the other way round', async () => {
+test('a right to the API is not a right to services, nor the other way round', async () => {
   await scene.allow('reader', ['get'])
   const table: [user: string, method: string, path: string, verb: string][] = [
     ['nobody', 'GET', `${root}/shop/web:80/`, 'get resource "clusters/services"'],
@@ -112,7 +112,7 @@ test('a right to the API is no right to services, nor the other way round', asyn
   assert.equal(line?.status, 403)
 })
 
-test('a ClusterAccess leads to services by the verbs that it says so for, and by no others', async () => {
+test('a ClusterAccess leads to services by the verbs that it lists for them, and by no others', async () => {
   const spec = {
     subjects: [{ kind: 'Group', name: 'north', apiGroup: 'rbac.authorization.k8s.io' }],
     clusterSelector: {},
@@ -226,7 +226,7 @@ test('a name elsewhere is reached only where the edge allows that very service a
   }
 })
 
-test('a path that two servers could read in two ways is refused', async () => {
+test('a path that two servers could read differently is refused', async () => {
   const paths = [
     `${root}`,
     `${root}/shop`,
@@ -254,7 +254,7 @@ test('a path that two servers could read in two ways is refused', async () => {
   assert.equal((await scene.call('/clusters/none/services/shop/web:80/')).status, 403)
 })
 
-test('who is away is said to be so, and a service without pods, too', async () => {
+test('an edge that is away is reported as such, and so is a service without pods', async () => {
   await scene.createService('empty', { selector: { app: 'empty' }, ports: [{ port: 80 }] })
   assert.deepEqual(await refusal(`${root}/shop/empty:80/`), [
     503,

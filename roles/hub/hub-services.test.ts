@@ -106,7 +106,7 @@ test('a service of the edge is used through the hub, with its cookies, redirects
   assert.deepEqual([posted.bytesIn, posted.bytesOut], [8, 4])
 })
 
-test('a service is named by its port or the name of it, escaped or not, and asked as the client asked', async () => {
+test("a service is named by its port or the port's name, escaped or not, and asked as the client asked", async () => {
   const seen: string[] = []
   const server = createServer((request, response) => {
     seen.push(`${request.method} ${request.url}`)
@@ -168,7 +168,7 @@ test('a cluster has its services below its own host name, too', async () => {
   assert.equal(told[0]?.cookie, 'theme=dark')
 })
 
-test('a WebSocket passes, with its subprotocol, and is written down with its bytes', async () => {
+test('a WebSocket passes, with its subprotocol, and is recorded with its bytes', async () => {
   const server = createServer()
   const sockets = new WebSocketServer({ server, handleProtocols: () => 'chat' })
   sockets.on('connection', (socket) => {
@@ -305,7 +305,7 @@ test('a service speaks TLS, or HTTP/2 because its Service says so', async () => 
   }
 })
 
-test('a WebSocket passes to a service by TLS that would rather speak HTTP/2', async () => {
+test('a WebSocket passes over TLS to a service that prefers HTTP/2', async () => {
   const { certificate: cert, key } = await scene.fleet.credentialsOf({ commonName: 'shop' })
   const server = createSecureServer({ cert, key, allowHTTP1: true })
   const sockets = new WebSocketServer({ noServer: true })
@@ -336,7 +336,7 @@ function hashOf(chunks: Iterable<Buffer>): string {
   return hash.digest('hex')
 }
 
-test('large bodies pass both ways, whole, and wait for who reads slowly', async () => {
+test('large bodies pass both ways, whole, and wait for slow readers', async () => {
   let sent = 0
   const server = createServer((request, response) => {
     if (request.method === 'GET') {
@@ -372,7 +372,7 @@ async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-test('what is open to a service ends soon after the right to it is taken away, and the audit line says so', async () => {
+test('open connections to a service end soon after the right to them is taken away, and the audit line says so', async () => {
   await scene.allow('temp', ['get', 'create'])
   const server = createServer((_request, response) => void response.write('more to come'))
   server.on('upgrade', (_request, socket: Duplex) => {

@@ -45,7 +45,7 @@ const webSocket = [
 ]
 const whole = `${webSocket.join('\r\n')}\r\n`
 
-test('a session that was refused is written down as refused, by whomever, with its cluster', async () => {
+test('a refused session is recorded as refused, no matter who refused it, with its cluster', async () => {
   await using edge = await startTestEdge()
   await using fleet = await startTestHub()
   await registerCluster(fleet, 'edge')
@@ -80,7 +80,7 @@ test('a session that was refused is written down as refused, by whomever, with i
   }
 })
 
-test("which of a user's credentials was used is written down, so that it can be taken away", async () => {
+test("the audit log says which of a user's credentials was used, so that it can be taken away", async () => {
   await using fleet = await startTestHub()
   const path = '/clusters/edge/version'
   const lines = async (count: number) => {

@@ -162,7 +162,7 @@ test('sessions of old and new clients are opened as they ask, and every byte pas
 
 const run = promisify(execFile)
 
-test('kubectl’s verbs work on a cluster behind its hub as they are', async () => {
+test('kubectl’s verbs work unchanged on a cluster behind its hub', async () => {
   await using edge = await startTestEdge()
   await using fleet = await startTestHub()
   await using _agent = await startTestAgent(fleet, { name: 'edge', api: edge.api })

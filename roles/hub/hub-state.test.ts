@@ -87,7 +87,7 @@ async function ask(
   })
 }
 
-test('what an operator asks of a cluster is told: how it is, since when, by whom, how much', async () => {
+test('the state of a cluster answers an operator: how it is, since when, by which agents, how much it moves', async () => {
   await using all = await startFleet()
   const { fleet } = all
   const answer = await ask(fleet, `/clusters/edge/version`)
@@ -133,7 +133,7 @@ test('what an operator asks of a cluster is told: how it is, since when, by whom
   }
 })
 
-test('who may neither reach a cluster nor see its tunnels learns nothing of it', async () => {
+test('a user who may neither reach a cluster nor see its tunnels learns nothing of it', async () => {
   await using fleet = await startTestHub()
   const apiVersion = 'cluster.karmada.io/v1alpha1'
   for (const name of ['oslo', 'rome']) {
@@ -267,7 +267,7 @@ test('the list comes as a table, wide, as JSON, YAML and names, and goes on whil
   assert.match(stdout, /^NAME .*\nedge +\w+ +closed .* ago: the agent stops\n$/)
 })
 
-test('one name of a request is in every log from the client to the cluster', async () => {
+test('one id of a request is in every log from the client to the cluster', async () => {
   const hubLog: Record<string, unknown>[] = []
   const agentLog: Record<string, unknown>[] = []
   const into = (lines: Record<string, unknown>[]) =>
@@ -337,7 +337,7 @@ function servedMetrics(text: string, prefix: string): Map<string, string> {
   return found
 }
 
-test('the metrics that are documented are those that hub and agent serve', async () => {
+test('the documented metrics are those that hub and agent serve', async () => {
   await using all = await startFleet()
   const { fleet, agent } = all
   assert.equal((await ask(fleet, '/clusters/edge/version')).status, 200)

@@ -173,7 +173,7 @@ test('an upgrade passes as bytes, and one end may close its half first', async (
   }
 })
 
-test('whoever may only look at a cluster opens no session there, whatever the edge calls it', async () => {
+test('a user who may only look at a cluster opens no session there, whatever the edge calls it', async () => {
   await using all = await startFleet()
   const { fleet } = all
   const verbs = ['get', 'list', 'watch']
@@ -228,7 +228,7 @@ async function silenceOf(hubPort: number, clientPort: number): Promise<number | 
   return timer === '02' ? Number.parseInt(hundredths, 16) / 100 : undefined
 }
 
-test('a client that vanishes from its session is missed: the hub asks for it when nothing is said', async () => {
+test('a client that vanishes from its session is noticed: the hub probes it when nothing is sent', async () => {
   await using all = await startFleet()
   const { port, ca, cert, key } = await optionsFor(all.fleet, '')
   const tcp = connectTcp({ host: '127.0.0.1', port })
@@ -247,7 +247,7 @@ test('a client that vanishes from its session is missed: the hub asks for it whe
   await closed
 })
 
-test('what a client sends of itself stays on the hub', async () => {
+test('headers that a client sets about itself stay on the hub', async () => {
   await using all = await startFleet()
   const options = await optionsFor(all.fleet, '/up')
   const headers = {
@@ -285,7 +285,7 @@ test('what a client sends of itself stays on the hub', async () => {
   })
 })
 
-test('the agent refuses what impersonates nobody', async () => {
+test('the agent refuses requests that impersonate nobody', async () => {
   await using all = await startFleet()
   const { own: tunnels } = all.fleet.hub.connections
   const asked = all.echo.seen.length

@@ -109,7 +109,7 @@ async function allow({ admin }: TestHub, subjects: { kind: 'Group' | 'User'; nam
   )
 }
 
-test("who is known by expressions over an issuer's claims is that user at the edge, with all that these say", async () => {
+test("a user who is known by expressions over an issuer's claims is that user at the edge, with every attribute", async () => {
   await using stack = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'skerry-users-'))
   stack.defer(() => rm(directory, { recursive: true }))

@@ -93,7 +93,7 @@ test('one trace goes from the client through hub, tunnel and agent to the API se
   assert.equal(tunnel.attributes.get('audit-id'), asked?.['audit-id'])
 })
 
-test('the way to a service of the edge is a part of its request, by the same id', async () => {
+test('the way to a service of the edge is a part of its request, with the same id', async () => {
   const spans: SpanData[] = []
   const onEnd = (span: SpanData): void => void spans.push(span)
   const tracer = createTracer(0, { clock: systemClock, random: systemRandom, onEnd })

@@ -120,7 +120,7 @@ const paths: readonly {
   },
   { what: 'HTTP/2', ask: (fleet, name) => askHttp2(fleet, `/clusters/${name}/version`) },
   {
-    what: 'a watch by HTTP/2',
+    what: 'a watch over HTTP/2',
     ask: (fleet, name) => askHttp2(fleet, `/clusters/${name}${pods}?watch=1`),
   },
   {
@@ -155,7 +155,7 @@ function checkAnswer(what: string, answer: Answer, expected: { retryAfter: RegEx
   assert.deepEqual(body.details.causes[0].reason, 'ClusterNotReachable', what)
 }
 
-test('whichever way a request comes, an unreachable cluster answers at once, why and since when', async () => {
+test('a request to an unreachable cluster is answered at once, with the reason and since when, whichever way it takes', async () => {
   await using edge = await startTestEdge()
   await using fleet = await startTestHub({ clusterDomain: domain })
   for (const name of ['never', 'edge']) {
@@ -185,7 +185,7 @@ test('whichever way a request comes, an unreachable cluster answers at once, why
   for (const each of paths) checkAnswer(each.what, await each.ask(fleet, 'edge'), gone)
 })
 
-test('kubectl shows which cluster is away, though it has not asked it for its kinds yet', async () => {
+test('kubectl shows which cluster is away even before it asks that cluster for its kinds', async () => {
   await using fleet = await startTestHub()
   const object = { apiVersion: 'cluster.karmada.io/v1alpha1', kind: 'Cluster' }
   const created = { ...object, metadata: { name: 'never' }, spec: { syncMode: 'Pull' } } as const

@@ -48,7 +48,7 @@ async function leaveUnread(url: string, tls: RequestOptions): Promise<Disposable
   return { [Symbol.dispose]: () => void sent.destroy() }
 }
 
-test('lists and watches of a cluster that nobody reads hold what one user may, at hub and edge', async () => {
+test('unread lists and watches of a cluster hold only as much as one user may, at hub and edge', async () => {
   await using all = await startFleet()
   const { edge, fleet } = all
   const { certificate, key } = await fleet.credentialsOf({

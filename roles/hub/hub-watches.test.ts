@@ -245,7 +245,7 @@ test('kubectl, a library and a browser see each event once while their tunnel br
 
 const skip = await whyNoEtcd()
 
-test('a watch by way of another replica goes on when that one stops', { skip }, async () => {
+test('a watch through another replica goes on when that one stops', { skip }, async () => {
   await using edge = await startTestEdge()
   await using etcd = await startTestEtcd()
   const flags = { etcdServers: [etcd.endpoint], etcdPrefix: '/skerry/hub' }

@@ -260,7 +260,7 @@ async function grant(fleet: TestHub, user: string, verbs: string[]): Promise<voi
   )
 }
 
-test('a path that two servers could read in two ways is refused', async () => {
+test('a path that two servers could read differently is refused', async () => {
   await using all = await startFleet()
   const paths = [
     '/clusters/edge/../other/version',
@@ -442,7 +442,7 @@ test('revoking an agent cuts its tunnel and keeps it out until it has a new toke
   assert.equal((await rawCall(fleet, `${edgePath}/version`)).status, 200)
 })
 
-test('every request to a cluster leaves a line that says who, what, where and how much', async () => {
+test('every request to a cluster leaves a line with its user, action, place and size', async () => {
   await using all = await startFleet()
   const { fleet } = all
   await rawCall(fleet, `${edgePath}/version`, { headers: { 'user-agent': 'sextant/1' } })

@@ -12,7 +12,7 @@ function scene() {
   return { clock, state, stop, done }
 }
 
-test('what is busy for a while is compiled; starting and a moment of work are not enough', async () => {
+test('a process that is busy for a while is compiled; starting and a moment of work are not enough', async () => {
   const { clock, state, done } = scene()
   await clock.advance(10_000)
   assert.equal(state.started, 0, 'it starts')
@@ -31,7 +31,7 @@ test('what is busy for a while is compiled; starting and a moment of work are no
   await done
 })
 
-test('what always has some work is compiled, too', async () => {
+test('a process that always has some work is compiled, too', async () => {
   const { clock, state, done } = scene()
   state.share = 0.1
   await clock.advance(20_000)
@@ -41,7 +41,7 @@ test('what always has some work is compiled, too', async () => {
   await done
 })
 
-test('a process that ends was not waited for', async () => {
+test('a process that ends is not waited for', async () => {
   const { state, stop, done } = scene()
   stop.abort()
   await done

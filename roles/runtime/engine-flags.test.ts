@@ -14,7 +14,7 @@ const program = `
   console.log(process.resourceUsage().maxRSS * 1_024 / 1e6)
 `
 
-test('the memory of a site stays near what large requests have in use', async () => {
+test('the memory of a site stays near the amount that large requests use', async () => {
   const flags = engineFlags['site'] ?? []
   const { stdout } = await promisify(execFile)(process.execPath, [...flags, '-e', program])
   assert.ok(Number(stdout) < 240, `${stdout.trim()} MB`)

@@ -22,7 +22,7 @@ function scene(usedBytes: number, busyShare: number) {
   return { clock, state, stop, done: returnMemory({ clock, engine }, stop.signal) }
 }
 
-test('a process that always has a little to do gives its garbage back once no burst was for a while', async () => {
+test('a process that always has a little to do gives its garbage back once no burst came for a while', async () => {
   const { clock, state, stop, done } = scene(100 * megabyte, 0.15)
   await clock.advance(25_000)
   state.busyShare = 0.5

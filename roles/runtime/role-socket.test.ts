@@ -16,7 +16,7 @@ function refusing(why: string): RoleRequests {
   return { backup: refuse, renewCertificates: refuse }
 }
 
-test('a backup is asked for, made, and answered with what it is', async (context) => {
+test('a backup is requested, made, and answered with its description', async (context) => {
   const directory = await scratch(context)
   const path = join(directory, 'backup.sock')
   const source = {
@@ -33,7 +33,7 @@ test('a backup is asked for, made, and answered with what it is', async (context
   assert.equal(await readFile(target, 'utf8'), 'whole')
 })
 
-test('why there is no backup comes back as it was said', async (context) => {
+test('the reason for a missing backup comes back unchanged', async (context) => {
   const directory = await scratch(context)
   const path = join(directory, 'backup.sock')
   const refusal = 'Cannot back up to /x: the file exists; choose another name'
@@ -42,12 +42,12 @@ test('why there is no backup comes back as it was said', async (context) => {
   await assert.rejects(requestBackup(path, 'relative'), { message: /not an absolute path/ })
 })
 
-test('with nobody there the message says so', async (context) => {
+test('a message says if nobody listens', async (context) => {
   const path = join(await scratch(context), 'backup.sock')
   await assert.rejects(requestBackup(path, '/x'), { message: /nothing answers at/, exitCode: 9 })
 })
 
-test('a renewal is answered when it is done, or with why it failed; with nobody there it is not', async (context) => {
+test('a renewal is answered when it is done, or with the reason for its failure, and not if nobody listens', async (context) => {
   const path = join(await scratch(context), 'backup.sock')
   assert.equal(await requestRenewal(path), false)
   let renewals = 0

@@ -93,7 +93,7 @@ function requireAddress(hub: string): void {
   if (url?.protocol === 'https:' && isBare) return
   const shown = JSON.stringify(hub.replace(/^.*@/, ''))
   throw new ExpectedError(
-    `Cannot connect to hub ${shown}: it is no address such as https://hub.example.com:7443`,
+    `Cannot connect to hub ${shown}: it is not an address such as https://hub.example.com:7443`,
     exitCodes.usage,
   )
 }
@@ -132,7 +132,7 @@ function proxyUrl(text: string, from: string): URL {
   if (isProxy && /^\/?$/.test(url.pathname)) return url
   const socks = url?.protocol.startsWith('socks') ? '; SOCKS is not spoken' : ''
   throw new ExpectedError(
-    `Cannot use ${from}: it is no URL of an HTTP proxy, such as http://proxy.example:3128${socks}`,
+    `Cannot use ${from}: it is not the URL of an HTTP proxy, such as http://proxy.example:3128${socks}`,
     exitCodes.usage,
   )
 }

@@ -55,7 +55,7 @@ async function addPod(site: TestApiServer): Promise<void> {
   assert.equal(made.status, 201, made.text)
 }
 
-test('of pods of other nodes a node learns names, labels, addresses and named ports only', async () => {
+test("a node learns only names, labels, addresses and named ports of other nodes' pods", async () => {
   await using site = await startSite()
   await addPod(site)
   const node = asNode(site)

@@ -125,13 +125,13 @@ test('each certificate of a machine is listed with how it is by the clock now', 
   })
 })
 
-test('a directory without certificates is named, with which one is meant', async () => {
+test('a directory without certificates is named, with the one that is meant', async () => {
   await inDirectory(async (directory) => {
     await assert.rejects(readRoleDirectories(directory, rightMs), /pass --data-dir with/)
   })
 })
 
-test('a stopped site gets other certificates by its authority, for the same names, in the place of damaged ones, too', async () => {
+test('a stopped site gets other certificates from its authority, for the same names, even in place of damaged ones', async () => {
   await inDirectory(async (directory) => {
     await makeMachine(directory)
     const site = join(directory, 'site')
@@ -181,7 +181,7 @@ test('the kubeconfig of skerry up gets the new administrator of the hub', async 
   })
 })
 
-test('what others issue is named with what to do once it is off', async () => {
+test('certificates that others issue are named with a remedy once they are off', async () => {
   await inDirectory(async (directory) => {
     await makeMachine(directory)
     const clock = simulatedClock(rightMs + 400 * dayMs)
@@ -239,7 +239,7 @@ async function shownBy(address: string, ca: string): Promise<string> {
   return serialNumber
 }
 
-test('status names what is off, and has no line for what is good', async () => {
+test('status names certificates that are off, and has no line for good ones', async () => {
   await inDirectory(async (directory) => {
     const nowMs = Date.now()
     const site = join(directory, 'site')

@@ -29,7 +29,7 @@ test('a step that fails is marked, and its error goes on', async () => {
   assert.match(written[0] ?? '', /^✖ Site/)
 })
 
-test('what is redrawn on a terminal never wraps', async () => {
+test('redrawn output never wraps on a terminal', async () => {
   const { written, output } = recorder(true)
   await createProgress(output).step('Node', async (tell) => {
     tell('x'.repeat(200))

@@ -116,7 +116,7 @@ function adviceOf({ renewal, state, certificate }: ListedCertificate): string | 
     case 'authority':
       return isGood
         ? 'an authority is not issued again'
-        : 'an authority is not issued again: see "A certificate authority ends" in docs/operating.md'
+        : 'an authority is not issued again: see "A certificate authority expires" in docs/operating.md'
     case 'node':
       return isGood
         ? 'its site issues it, and the node asks in time'

@@ -91,7 +91,7 @@ export async function installPrograms(
     )
   } catch (error) {
     throw new ExpectedError(
-      `Cannot install ${packages.join(', ')}: apt-get failed; run "apt-get install ${packages.join(' ')}" and read what it says`,
+      `Cannot install ${packages.join(', ')}: apt-get failed; run "apt-get install ${packages.join(' ')}" and read its output`,
       exitCodes.missingDependency,
       { cause: error },
     )

@@ -27,7 +27,7 @@ async function fillStore(store: SqliteStore, prefix: string, value: Uint8Array):
 }
 
 test(
-  'on a full disk creates are refused, deletes go on, and writing too when there is space again',
+  'on a full disk creates are refused, deletes go on, and writing resumes when there is space again',
   { skip: isRoot ? false : 'needs root' },
   async () => {
     await using disk = await mountSmallDisk(48)

@@ -26,7 +26,7 @@ test(
 )
 
 test(
-  'a reboot kills what ran, empties /run and changes the boot id',
+  'a reboot kills all processes, empties /run and changes the boot id',
   { skip: !isRoot && 'needs root' },
   async () => {
     await using network = await createTestNetwork()

@@ -13,7 +13,7 @@ const ours = await startAskingServer()
 const used = new Set<string>()
 after(() => ours[Symbol.asyncDispose]())
 
-test('authorizers are asked about any request what upstream asks them', async () => {
+test('authorizers are asked the questions that upstream asks about the same request', async () => {
   const all: Both[] = []
   for (const [at, upstream] of readTargets().entries()) {
     const replayed = await replayTarget(ours, upstream, `u${at}-deny-0`)
@@ -22,7 +22,7 @@ test('authorizers are asked about any request what upstream asks them', async ()
   assertSame(all)
 })
 
-test('a request that does two things needs the right to both, as upstream has it', async () => {
+test('a request that does two things needs the right to both, as in upstream', async () => {
   const recorded = readEffects()
   const played = await playEffects(ours)
   const all = recorded.flatMap(({ name, runs }, at) => {
@@ -38,12 +38,12 @@ test('a request that does two things needs the right to both, as upstream has it
   assertSame(all)
 })
 
-test('each difference that is explained is still there', () => {
+test('each explained difference still exists', () => {
   const unused = explanations.filter(({ name }) => !used.has(name))
   assert.deepEqual(unused, [])
 })
 
-test('README.md shows the differences that are explained, and no others', () => {
+test('README.md shows the explained differences, and no others', () => {
   const document = readFileSync(new URL('README.md', import.meta.url), 'utf8')
   const [, shown = ''] = document.split('## Differences that stay')
   const rows = shown.split('\n').filter((line) => line.startsWith('| '))

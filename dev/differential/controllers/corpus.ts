@@ -25,7 +25,9 @@ export function goldenPath(story: string): string {
 export function readGolden(story: string): Checkpoint[] {
   const path = goldenPath(story)
   if (!existsSync(path))
-    throw new Error(`Cannot replay ${story}: record it first (node dev/hack/controllers.ts record)`)
+    throw new Error(
+      `Cannot replay ${story}: record it first (node_modules/.bin/node dev/hack/controllers.ts record)`,
+    )
   return parseCheckpoints(readFileSync(path, 'utf8'))
 }
 

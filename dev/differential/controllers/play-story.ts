@@ -85,7 +85,7 @@ async function take(play: Play, step: Step): Promise<void> {
   const verb = verbs[step.verb]
   if (!verb) {
     throw new RangeError(
-      `"${step.verb}" is no step: say ${[...Object.keys(verbs), ...podEvents].join(', ')}`,
+      `"${step.verb}" is not a step: say ${[...Object.keys(verbs), ...podEvents].join(', ')}`,
     )
   }
   await verb(play, step)

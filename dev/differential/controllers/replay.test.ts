@@ -15,7 +15,7 @@ after(async () => {
 })
 
 for (const story of readStories()) {
-  test(`${story.name}: controllers do what upstream's do`, async () => {
+  test(`${story.name}: controllers act as upstream's do`, async () => {
     const golden = readGolden(story.name)
     assert.deepEqual(
       golden.map(({ name }) => name),
@@ -36,12 +36,12 @@ for (const story of readStories()) {
   })
 }
 
-test('each difference between stories that is explained is still there', () => {
+test('each explained difference between stories still exists', () => {
   const unused = storyExplanations.filter(({ name }) => !used.has(name))
   assert.deepEqual(unused, [])
 })
 
-test('docs/differences.md shows the differences between stories that are explained', () => {
+test('docs/differences.md shows the explained differences between stories', () => {
   const document = readFileSync(new URL('../../../docs/differences.md', import.meta.url), 'utf8')
   const [, section = ''] = document.split('## Controllers\n')
   const [list = ''] = section.split('\n## ')

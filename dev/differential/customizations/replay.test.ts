@@ -74,7 +74,7 @@ test('scripts answer as they answer Karmada', async () => {
   }
 })
 
-test('what Karmada refuses of a script is refused', async () => {
+test('a script that Karmada refuses is refused', async () => {
   const refused = customizationCases.filter(({ name }) => answers[name]?.error !== undefined)
   const shared = refused.filter(({ name }) => !onlyOurs.test(answers[name]?.error ?? ''))
   assert.ok(shared.length > 25)

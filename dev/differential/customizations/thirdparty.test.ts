@@ -46,7 +46,7 @@ function comparable({ name, operation }: ThirdpartyCase, results: readonly unkno
   return results.map((each) => (isJsonObject(each) ? { ...each, observedGeneration: 3 } : each))
 }
 
-test('kinds of others are interpreted as by the rules that Karmada brings along', async () => {
+test('kinds of other projects are interpreted by the rules that Karmada brings along', async () => {
   assert.ok(thirdpartyCases.length > 150)
   for (const asked of thirdpartyCases) {
     const { results, error } = answers[asked.name] ?? {}
@@ -57,7 +57,7 @@ test('kinds of others are interpreted as by the rules that Karmada brings along'
   }
 })
 
-test('of a kind that nobody taught there is nothing to say', () => {
+test('a kind without rules has no interpretation', () => {
   const valve = { apiVersion: 'example.com/v1', kind: 'Valve', metadata: { name: 'a' } }
   assert.equal(thirdpartyInterpreter.knows(valve, 'InterpretHealth'), false)
 })

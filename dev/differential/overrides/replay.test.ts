@@ -35,7 +35,7 @@ test('objects are overridden for a cluster as Karmada does it, or refused in its
   assert.deepEqual(ours, answers)
 })
 
-test('an object is not changed by what is made of it', () => {
+test("overriding an object's copy does not change the object", () => {
   for (const each of overrideCases) {
     const before = JSON.stringify(each.object)
     answerTo(each)

@@ -38,7 +38,7 @@ export function readGolden(name: string): Outcomes {
   const path = goldenPath(name)
   if (!existsSync(path))
     throw new Error(
-      `Cannot replay ${name}: record it first (node dev/hack/karmada-placement.ts record)`,
+      `Cannot replay ${name}: record it first (node_modules/.bin/node dev/hack/karmada-placement.ts record)`,
     )
   // The command `record` writes this type.
   return JSON.parse(readFileSync(path, 'utf8')) as Outcomes

@@ -4,7 +4,7 @@ import { readGolden, readWorlds } from './corpus.ts'
 import { differenceOf } from './difference.ts'
 import { playOurs } from './play-ours.ts'
 
-describe('objects go to the clusters that Karmada sends them to, and are told the same', () => {
+describe('objects go to the clusters that Karmada sends them to, with the same messages', () => {
   for (const world of readWorlds()) {
     test(world.name, () => {
       const golden = readGolden(world.name)

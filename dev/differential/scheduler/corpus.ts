@@ -22,7 +22,9 @@ export function goldenPath(story: string): string {
 export function readGolden(story: string): Sight[] {
   const path = goldenPath(story)
   if (!existsSync(path))
-    throw new Error(`Cannot replay ${story}: record it first (node dev/hack/scheduler.ts record)`)
+    throw new Error(
+      `Cannot replay ${story}: record it first (node_modules/.bin/node dev/hack/scheduler.ts record)`,
+    )
   const [, ...sections] = readFileSync(path, 'utf8').split(/^### /m)
   return sections.map((section) => {
     const [title = '', ...lines] = section.trimEnd().split('\n')

@@ -16,7 +16,7 @@ after(async () => {
   for (const server of idle) await server[Symbol.asyncDispose]()
 })
 
-describe('pods go where upstream places them, and are told the same', { concurrency }, () => {
+describe('pods go where upstream places them, with the same messages', { concurrency }, () => {
   for (const story of readStories()) {
     test(story.name, async () => {
       const server = idle.pop() ?? (await startOurServer())

@@ -89,7 +89,7 @@ async function shellLayer(): Promise<ImageLayer> {
     for await (const path of glob('usr/lib/*-linux-gnu/gconv', { cwd: tree }))
       await rm(join(tree, path), { recursive: true })
     await symlink('bash', join(tree, 'bin/sh'))
-    // What Debian's alternatives would link.
+    // Links that Debian's alternatives would make.
     await symlink('nc.openbsd', join(tree, 'bin/nc'))
     await addApplets(tree)
     await serveWithNginx(tree)

@@ -6,7 +6,7 @@ import { podlessTests } from './podless-table.ts'
 /** Lists every conformance test of this version of Kubernetes, by its exact name, sorted. */
 export async function conformanceTests(): Promise<string[]> {
   const parsed: unknown = parse(await readFile(conformanceList(), 'utf8'))
-  if (!Array.isArray(parsed)) throw new TypeError('Cannot read the list of tests: it is no list')
+  if (!Array.isArray(parsed)) throw new TypeError('Cannot read the list of tests: it is not a list')
   return parsed
     .map((entry: unknown) => {
       const hasName = typeof entry === 'object' && entry !== null && 'codename' in entry

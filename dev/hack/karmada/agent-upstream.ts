@@ -56,7 +56,7 @@ export async function playAgentUpstream(): Promise<void> {
   await step('wait configmap/lamp --for=jsonpath={.data.state}=dim --timeout=10s', /condition met/)
   await step('explain configmap.data', /FIELD: data/)
   await step('delete configmap lamp', /configmap "lamp" deleted/)
-  say('who is not allowed on the hub does not reach the edge')
+  say('a user who is not allowed on the hub does not reach the edge')
   await run({
     shown: 'kubectl get namespaces --as=anna',
     command: [kubectl, '--kubeconfig', through, 'get', 'namespaces', '--as=anna'],

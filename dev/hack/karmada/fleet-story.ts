@@ -48,7 +48,7 @@ export const fleetStory: readonly StoryStep<FleetWorld>[] = [
       Promise.all(Object.values(sites).map((site) => reportReady(site, 2, signal))),
   },
   {
-    title: 'what a site changes comes back',
+    title: 'changes at a site are reverted',
     act: ({ sites: { reef } }, signal) => merge(reef, { spec: { replicas: 7 } }, signal),
   },
   {
@@ -80,7 +80,7 @@ export const fleetStory: readonly StoryStep<FleetWorld>[] = [
     act: ({ hub }, signal) => hub.resource(overrides).delete(web, signal),
   },
   {
-    title: 'the policy goes, and what runs stays',
+    title: 'the policy goes, and running objects stay',
     act: ({ hub }, signal) => hub.resource(policies).delete(web, signal),
   },
   {

@@ -160,7 +160,7 @@ spec:
 `
 
 async function isReached({ hub, transcript, ask, until }: Stage): Promise<void> {
-  transcript.say('what the hub prints, applied to Karmada')
+  transcript.say('the manifest of the hub, applied to Karmada')
   const manifest = await manifestFor(hub, 'Pull')
   await ask('kubectl apply -f -', /cluster\.cluster\.karmada\.io\/shop-7 created/, {
     input: manifest,
@@ -266,7 +266,9 @@ spec:
  * the hub.
  */
 async function pulls({ cluster, hub, karmada, transcript, ask, until }: Stage): Promise<void> {
-  transcript.say("pull mode, with Karmada's own agent at the site, which is told where its API is")
+  transcript.say(
+    "pull mode, with Karmada's own agent at the site, which gets the address of its API",
+  )
   const endpoint = `${hub.server}/clusters/${name}`
   const flags = [
     `--cluster-name=${name}`,

@@ -116,7 +116,7 @@ async function kubeconfigFromOutside({ directory, kubeconfig, siteHost }: Cluste
 }
 
 async function reads({ transcript, ask }: Stage): Promise<void> {
-  transcript.say('what there is, on the hub and at the site')
+  transcript.say('objects on the hub and at the site')
   await ask('get clusters', /shop-7 +Karmada +\S+ +Pull +True/)
   await ask('get clusters -o wide', /APIENDPOINT/)
   await ask('get nodes --operation-scope members', /shop-7 +Ready/)
@@ -172,7 +172,7 @@ data: { colour: green }
 `
 
 async function propagates({ cluster, transcript, ask, until }: Stage): Promise<void> {
-  transcript.say('objects go to the site, and what is there comes to the hub')
+  transcript.say('objects go to the site, and existing ones come to the hub')
   await ask(
     'apply -f $FILE --all-clusters',
     /(?=[^]*propagationpolicy\S* created)[^]*configmap\S* created/,

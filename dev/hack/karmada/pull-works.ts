@@ -131,7 +131,7 @@ async function play(hub: ClusterClient, local: ClusterClient, signal: AbortSigna
     ({ spec }) => spec?.replicas === 2,
     signal,
   )
-  say('what the site changed is back')
+  say('a change at the site is reverted')
   await hub.resource(customizations).create(tuned, signal)
   for (const [answer, health] of [
     ['no', 'Unhealthy'],

@@ -69,7 +69,7 @@ export const virtualStory: readonly StoryStep<VirtualWorld>[] = [
   },
   {
     title:
-      'a policy divides a Deployment between two of them, with what it needs; the third stays empty',
+      'a policy divides a Deployment between two of them, with its dependencies; the third stays empty',
     async act({ hub }, signal) {
       await hub.resource(configMaps).create(settings, signal)
       await hub.resource(deployments).create(deployment, signal)
@@ -104,7 +104,7 @@ export const virtualStory: readonly StoryStep<VirtualWorld>[] = [
       hub.resource(deployments).patch({ ...web, type: 'merge', patch: image('web:2') }, signal),
   },
   {
-    title: 'what somebody changes at the edge comes back, the node selector, too',
+    title: 'changes at the edge are reverted, even to the node selector',
     act: ({ edge }, signal) =>
       edge
         .resource(deployments)
@@ -114,12 +114,12 @@ export const virtualStory: readonly StoryStep<VirtualWorld>[] = [
         ),
   },
   {
-    title: 'what somebody deletes at the edge comes back',
+    title: 'objects deleted at the edge come back',
     act: ({ edge }, signal) =>
       edge.resource(deployments).delete({ ...web, namespace: placeOf('shore') }, signal),
   },
   {
-    title: 'a node moves to another branch, and both are counted anew',
+    title: 'a node moves to another branch, and both are counted again',
     act: ({ edge }, signal) => moveNode(edge, { name: 'n2', branch: 'shore' }, signal),
   },
   {

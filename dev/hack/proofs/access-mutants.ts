@@ -3,21 +3,21 @@ import type { Mutant } from './mutant.ts'
 /** The mutants of promises of authentication, authorization and admission. */
 export const mutants: readonly Mutant[] = [
   {
-    proof: 'RBAC allows exactly what some bound rule names',
+    proof: 'RBAC allows exactly the requests that some bound rule names',
     test: 'packages/apiserver/authz/authz.test.ts',
     file: 'packages/apiserver/authz/policy-rules.ts',
     find: 'return names === undefined || names.length === 0 || names.includes(name)',
     replace: 'return names === undefined || names.length === 0 || name !== undefined',
   },
   {
-    proof: 'a node reaches what its own pods use, and no more',
+    proof: 'a node reaches the objects that its own pods use, and no more',
     test: 'packages/apiserver/authz/authz.test.ts',
     file: 'packages/apiserver/authz/node-authorizer.ts',
     find: 'if (nodeReaches(question.objects, nodeName, { kind, namespace, name })) return allow',
     replace: `if (nodeName !== '') return allow`,
   },
   {
-    proof: 'a role may hold only what its writer holds',
+    proof: 'a role may hold only rights that its writer holds',
     test: 'packages/apiserver/authz/escalation-check.test.ts',
     file: 'packages/apiserver/authz/escalation-check.ts',
     find: 'confirm(request, role.rules ?? [], rules)',
@@ -53,7 +53,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'isProxy: true,',
   },
   {
-    proof: 'a certificate of the front proxies is nobody by itself',
+    proof: "a front proxy's certificate alone identifies nobody",
     test: 'packages/apiserver/authn/request-header-authenticator.test.ts',
     file: 'packages/apiserver/authn/request-header-authenticator.ts',
     find: 'isClient: leadsToOne(options.clientAuthorityPem()),',
@@ -81,7 +81,7 @@ export const mutants: readonly Mutant[] = [
     replace: `if (commonName.startsWith('system:node:')) return undefined`,
   },
   {
-    proof: 'nobody but the trusted has a request traced',
+    proof: 'only trusted clients can have a request traced',
     test: 'packages/apiserver/tracing/tracing.test.ts',
     file: 'packages/apiserver/tracing/request-trace.ts',
     find: `    user !== undefined &&
@@ -91,7 +91,7 @@ export const mutants: readonly Mutant[] = [
     (user.groups`,
   },
   {
-    proof: 'a trace goes on from those who are trusted; others only get a link to theirs',
+    proof: 'a trace goes on for trusted clients; others only get a link to theirs',
     test: 'packages/apiserver/tracing/tracing.test.ts',
     file: 'packages/apiserver/tracing/request-trace.ts',
     find: '...(asked && isTrusted ? { parent: asked } : {}),',

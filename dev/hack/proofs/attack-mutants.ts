@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.ts'
 /** The mutants of promises about hostile users, peers, nodes and clocks. */
 export const mutants: readonly Mutant[] = [
   {
-    proof: 'authorizers are asked about any request what upstream asks them',
+    proof: 'authorizers are asked the questions that upstream asks about the same request',
     test: 'dev/differential/authorization/replay.test.ts',
     file: 'packages/apiserver/contract/request-attributes.ts',
     find: `if (isVerbInPath || (verb !== 'list' && verb !== 'watch')) return ''`,
@@ -18,7 +18,7 @@ export const mutants: readonly Mutant[] = [
     replace: `if (isVerbInPath) return ''`,
   },
   {
-    proof: 'a request that does two things needs the right to both, as upstream has it',
+    proof: 'a request that does two things needs the right to both, as in upstream',
     test: 'dev/differential/authorization/replay.test.ts',
     file: 'packages/apiserver/request/request-rights.ts',
     find: `    await requireRight({ ...asked, verb }, authorizer)
@@ -41,7 +41,8 @@ export const mutants: readonly Mutant[] = [
     replace: `(verbs[method] ?? 'get')`,
   },
   {
-    proof: 'whoever may only look at a cluster opens no session there, whatever the edge calls it',
+    proof:
+      'a user who may only look at a cluster opens no session there, whatever the edge calls it',
     test: 'roles/hub/hub-streams.test.ts',
     file: 'packages/gateway/proxy/cluster-proxy.ts',
     find: `await admitted.requireVerb('create')`,
@@ -101,7 +102,7 @@ export const mutants: readonly Mutant[] = [
     replace: '',
   },
   {
-    proof: 'proxies refuse what is not theirs to reach',
+    proof: 'proxies refuse targets that they may not reach',
     test: 'packages/apiserver/subresources/backend/backend.test.ts',
     file: 'packages/base/outbound/special-address.ts',
     find: `  ['127.0.0.0', 8],
@@ -109,7 +110,7 @@ export const mutants: readonly Mutant[] = [
     replace: '',
   },
   {
-    proof: 'a page of an edge has an origin of its own, and no say about the hub',
+    proof: 'a page of an edge has an origin of its own, and no influence on the hub',
     test: 'packages/gateway/proxy/odd-agents.test.ts',
     file: 'packages/gateway/proxy/forwarded-headers.ts',
     find: `  headers['content-security-policy'] = [...own, sandbox]
@@ -118,7 +119,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'whoever may write services, slices and labels leads an allowed service to nothing but its pods',
+      'a user who may write services, slices and labels leads an allowed service to nothing but its pods',
     test: 'roles/hub/hub-services-moved.test.ts',
     file: 'packages/cluster-agent/forward/pod-endpoints.ts',
     find: `if (host === undefined || host === '' || pod.spec?.hostNetwork === true) return []`,
@@ -134,7 +135,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'whoever may write services, slices and labels leads an allowed service to nothing but its pods',
+      'a user who may write services, slices and labels leads an allowed service to nothing but its pods',
     test: 'roles/hub/hub-services-moved.test.ts',
     file: 'packages/cluster-agent/forward/service-finder.ts',
     find: 'return node === undefined || podRanges.covers(node, host)',
@@ -148,7 +149,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'if (!isAnywhere && !isName && !hasSelector(object)) {',
   },
   {
-    proof: 'whatever a service names, nobody else loses an address of theirs',
+    proof: 'whatever address a service names, nobody else loses theirs',
     test: 'packages/service-proxy/services/address-plan.test.ts',
     file: 'packages/service-proxy/services/address-plan.ts',
     find: `if (nodes.has(address)) return 'it is an address of a node'
@@ -183,14 +184,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'an override that changes what an object is, is refused where it is applied, in an event',
+      'an override that changes the identity of an object is refused where it is applied, in an event',
     test: 'packages/propagation/propagation/tenants.test.ts',
     file: 'packages/propagation/overrides/apply-overrides.ts',
     find: 'if (rules?.anyOverride !== true) expectKept(policy, changed, next)',
     replace: '',
   },
   {
-    proof: 'whatever a policy of a namespace does, what an object is stays as it was',
+    proof: 'whatever a policy of a namespace does, the identity of an object stays as it was',
     test: 'packages/propagation/overrides/apply-overrides.test.ts',
     file: 'packages/propagation/overrides/apply-overrides.ts',
     find: 'if (rules?.anyOverride !== true) expectKept(policy, changed, next)',
@@ -212,14 +213,14 @@ export const mutants: readonly Mutant[] = [
     replace: 'const key = labels.find((label) => label === aggregationLabels)',
   },
   {
-    proof: 'hostile scripts end within what a call may use',
+    proof: 'hostile scripts end within the limits of a call',
     test: 'packages/lua/lua-cost.test.ts',
     file: 'packages/lua/lua-run.ts',
     find: 'if (steps > luaLimits.stepsMax) {',
     replace: 'if (steps > luaLimits.stepsMax * 1_000) {',
   },
   {
-    proof: 'each library function is charged for what it does',
+    proof: 'each library function is charged for its work',
     test: 'packages/lua/lua-cost.test.ts',
     file: 'packages/lua/lua-string-library.ts',
     find: `    args.run.step(Math.ceil((text.length * (pattern.length + 1)) / 64))
@@ -227,7 +228,7 @@ export const mutants: readonly Mutant[] = [
     replace: '',
   },
   {
-    proof: 'where too much waits, the user who holds the most loses the answer that waits longest',
+    proof: 'when too much waits, the user who holds the most loses the answer that waits longest',
     test: 'packages/apiserver/http/unread-bytes.test.ts',
     file: 'packages/apiserver/http/unread-bytes.ts',
     find: 'if (!oldest || held.since < oldest.since) oldest = held',
@@ -235,7 +236,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'two hundred watch-lists that nobody reads hold what one user may, and others are served',
+      'two hundred unread watch-lists hold only as much as one user may, and others are served',
     test: 'packages/apiserver/http/stalled-readers.test.ts',
     file: 'packages/apiserver/http/unread-bytes.ts',
     find: `    while (of.bytes > unreadBytesPerUserMax && this.#endOldest(user)) continue
@@ -257,7 +258,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'const [text] = this.#waiting',
   },
   {
-    proof: 'YAML that its parser chews for seconds leaves the event loop to others',
+    proof: 'YAML that takes seconds to parse leaves the event loop to others',
     test: 'packages/apiserver/yaml/yaml-reader.test.ts',
     file: 'packages/apiserver/yaml/yaml-reader.ts',
     find: 'if (request.text.length <= limits.yamlHereCharactersMax) return parseYaml(request)',
@@ -265,7 +266,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'keys without their store are refused with what to do, and an empty cluster is only begun when asked',
+      'keys without their store are refused with the remedy, and an empty cluster begins only on request',
     test: 'roles/control-plane/require-store.test.ts',
     file: 'roles/control-plane/require-store.ts',
     find: `  if (size !== undefined && size > 0) return

@@ -3,7 +3,8 @@ import type { Mutant } from './mutant.ts'
 /** The mutants of promises about how much of a server one user, reader or peer may take. */
 export const mutants: readonly Mutant[] = [
   {
-    proof: 'bodies that would be too much for a user or for all are refused, and leave nothing',
+    proof:
+      'bodies beyond the bound of a user or of all users are refused, and leave nothing behind',
     test: 'packages/apiserver/http/request-bodies.test.ts',
     file: 'packages/apiserver/http/request-bodies.ts',
     find: `    this.#bytes -= bytes
@@ -19,7 +20,7 @@ export const mutants: readonly Mutant[] = [
     replace: '',
   },
   {
-    proof: 'the bodies of one user have a bound together, and another user is served',
+    proof: 'the bodies of one user share a bound, and another user is served',
     test: 'packages/apiserver/hostile-bodies.test.ts',
     file: 'packages/apiserver/http/request-bodies.ts',
     find: 'if (ofUser > bodiesBytesPerUserMax || (isLarge',
@@ -33,7 +34,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'selfReviewBytesMax: 3 * 1024 * 1024,',
   },
   {
-    proof: 'who may not write is refused before anything of the body has come',
+    proof: 'a user who may not write is refused before any of the body arrives',
     test: 'packages/apiserver/hostile-bodies.test.ts',
     file: 'packages/apiserver/request/pipeline.ts',
     find: `    await authorize(admitted, running)
@@ -54,7 +55,7 @@ export const mutants: readonly Mutant[] = [
     replace: `tokens.push(...tokens.splice(0), { type: 'end', text: '' })`,
   },
   {
-    proof: 'patterns that backtrack for ever elsewhere are answered here',
+    proof: 'patterns that backtrack forever elsewhere are answered here',
     test: 'packages/cel/hostile-expressions.test.ts',
     file: 'packages/cel/functions/texts.ts',
     find: 'const made = RE2JS.compile(source)',
@@ -62,7 +63,7 @@ export const mutants: readonly Mutant[] = [
     const made = { matcher: (text) => ({ find: () => expression.test(text) }) }`,
   },
   {
-    proof: 'a text that is too much for its time is refused, and those behind it are read',
+    proof: 'a text that exceeds its time is refused, and those behind it are read',
     test: 'packages/apiserver/yaml/yaml-reader.test.ts',
     file: 'packages/apiserver/yaml/yaml-reader.ts',
     find: `    this.#endThread()
@@ -79,7 +80,7 @@ export const mutants: readonly Mutant[] = [
 `,
   },
   {
-    proof: 'readers that drain together are written to a little in each pass, others in between',
+    proof: 'readers that drain together each get a little in each pass, with other work in between',
     test: 'packages/apiserver/http/output-turns.test.ts',
     file: 'packages/apiserver/http/output-turns.ts',
     find: 'return this.#passBytes < passBytesMax && tookMs < passMsMax',
@@ -93,7 +94,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'return this.#count < streamsMax',
   },
   {
-    proof: 'a list by selectors gives way to others between its objects',
+    proof: 'a list by selectors gives way to other work between its objects',
     test: 'packages/apiserver/handlers/long-lists.test.ts',
     file: 'packages/apiserver/registry/list.ts',
     find: 'const others = isWhole ? undefined : giveWay(deps.clock)',
@@ -121,7 +122,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'answers = []',
   },
   {
-    proof: 'calls that stay below the limit of one may not take everything together',
+    proof: 'calls that each stay below the limit are bounded together',
     test: 'packages/interpreter/custom/lua-interpreter.test.ts',
     file: 'packages/interpreter/custom/customization-budget.ts',
     find: '} else if (account.steps < 0) {',
@@ -150,7 +151,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'large requests take turns step by step, and each step is followed by a rest as long as it',
+      'large requests take turns step by step, and a rest of the same length follows each step',
     test: 'packages/apiserver/http/work-turns.test.ts',
     file: 'packages/apiserver/http/work-turns.ts',
     find: 'this.#freeAtMs = nowMs + Math.min(tookMs, restMsMax)',

@@ -14,7 +14,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'if (known !== undefined) {',
   },
   {
-    proof: 'a damaged serving certificate is asked for again; a directory in its place is refused',
+    proof: 'a damaged serving certificate is requested again; a directory in its place is refused',
     test: 'packages/bootstrap/join-node.test.ts',
     file: 'packages/bootstrap/join-node.ts',
     find: `    isReplaceable: true as const,
@@ -23,7 +23,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'a damaged identity of a virtual cluster is asked for again; what is in its way is refused in one line',
+      'a damaged identity of a virtual cluster is requested again; an obstacle in its place is refused in one line',
     test: 'roles/agent/virtual-identities.test.ts',
     file: 'roles/agent/virtual-identities.ts',
     find: `    isReplaceable: true as const,
@@ -47,7 +47,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'return namespace === name && name === undefined',
   },
   {
-    proof: 'what an unreadable service had is free as soon as that is deleted',
+    proof: 'the addresses and ports of an unreadable service are free as soon as it is deleted',
     test: 'packages/apiserver/service-addresses/unreadable-service.test.ts',
     file: 'packages/apiserver/service-addresses/service-allocator.ts',
     find: "taken.see(object.key, type === 'put' ? holdingsOf(typed(object.parse())) : undefined),",
@@ -55,7 +55,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'a service that can be read again has what it had, and no watch goes on as if it had never come',
+      'a service that becomes readable again has its addresses back, and no watch goes on as if it had never come',
     test: 'packages/apiserver/service-addresses/unreadable-service.test.ts',
     file: 'packages/apiserver/cache/watch-cache.ts',
     find: 'if (hasAppeared) resource.breakHistory(this.#revision)',
@@ -69,7 +69,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'return namespace === namespaceIn(service) || namespace ? undefined',
   },
   {
-    proof: 'a pod that reaches its node is refused, whatever makes it',
+    proof: 'a pod that reaches its node is refused, whichever kind makes it',
     test: 'packages/virtual-clusters/mapping/host-access.test.ts',
     file: 'packages/virtual-clusters/mapping/host-access.ts',
     find: "field !== 'name' && !confinedVolumes.includes(field)",
@@ -83,7 +83,7 @@ export const mutants: readonly Mutant[] = [
     replace: "const known = [...persistentFields, ...sources, 'nfs']",
   },
   {
-    proof: 'a volume that is sent is no order to a node or a driver of the edge',
+    proof: 'a volume that is sent gives no order to a node or a driver of the edge',
     test: 'packages/virtual-clusters/mapping/host-access.test.ts',
     file: 'packages/virtual-clusters/mapping/wordless.ts',
     find: "without(volume, ['labels', 'annotations'])",
@@ -91,7 +91,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'with rights in a namespace of a virtual cluster alone nobody has traffic for an address taken',
+      'rights in a namespace of a virtual cluster alone do not let anybody divert traffic for an address',
     test: 'packages/virtual-clusters/isolation/content-rules.test.ts',
     file: 'packages/virtual-clusters/isolation/content-rules.ts',
     find: '&& !variables.asks',
@@ -99,21 +99,21 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'a claim in a namespace of a virtual cluster names its own volumes alone, whoever makes it',
+      'a claim in a namespace of a virtual cluster names its own volumes alone, no matter who makes it',
     test: 'packages/virtual-clusters/isolation/content-rules.test.ts',
     file: 'packages/virtual-clusters/isolation/content-rules.ts',
     find: 'oldObject != null && (',
     replace: '(',
   },
   {
-    proof: 'what isolates a namespace is not opened by its status',
+    proof: 'the isolation of a namespace is not opened by its status',
     test: 'packages/virtual-clusters/isolation/content-rules.test.ts',
     file: 'packages/virtual-clusters/isolation/isolation-policies.ts',
     find: "['resourcequotas', 'resourcequotas/status']",
     replace: "['resourcequotas']",
   },
   {
-    proof: 'a status is judged as its path says, whatever kind the body names',
+    proof: 'a status is judged by its path, whatever kind the body names',
     test: 'packages/virtual-clusters/view/body-kinds.test.ts',
     file: 'packages/virtual-clusters/view/member-body.ts',
     find: 'if (carriesForeignKind({ info, kind })) {',
@@ -150,7 +150,7 @@ export const mutants: readonly Mutant[] = [
     replace: '',
   },
   {
-    proof: 'a driver is told of no namespace of the edge by attributes of a volume or a class',
+    proof: 'attributes of a volume or a class name no namespace of the edge to a driver',
     test: 'packages/virtual-clusters/mapping/host-access.test.ts',
     file: 'packages/virtual-clusters/mapping/cluster-scoped-table.ts',
     find: "key.toLowerCase().includes('namespace')",
@@ -164,7 +164,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'claim',
   },
   {
-    proof: 'whose a namespace is stays as it is, whatever kind the body of a subresource names',
+    proof: 'the owner of a namespace stays, whatever kind the body of a subresource names',
     test: 'packages/virtual-clusters/view/body-kinds.test.ts',
     file: 'packages/virtual-clusters/view/member-body.ts',
     find: 'if (carriesForeignKind({ info, kind })) {',
@@ -172,28 +172,29 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'a subresource that carries another kind than its resource is told from one that carries the object',
+      'a subresource of another kind than its resource is distinguished from one that carries the object',
     test: 'packages/client/discovery.test.ts',
     file: 'packages/client/discovery.ts',
     find: '(other.group || group) !== (own.group || group)',
     replace: 'false',
   },
   {
-    proof: 'what would reach the machine of a node is told at the hub, and is not there',
+    proof:
+      'an object that would reach the machine of a node is reported at the hub, and is not made',
     test: 'packages/virtual-clusters/mapping/virtual-works.test.ts',
     file: 'packages/virtual-clusters/mapping/mapping.ts',
     find: 'refuseVolumeSource(manifest, options.volumeSources ?? [])',
     replace: '',
   },
   {
-    proof: 'in a confined namespace no pod reaches its node, whoever makes it',
+    proof: 'in a confined namespace no pod reaches its node, no matter who makes it',
     test: 'packages/virtual-clusters/isolation/isolation.test.ts',
     file: 'packages/virtual-clusters/isolation/isolation-policies.ts',
     find: "variables.level in ['', 'privileged'] ||",
     replace: 'true ||',
   },
   {
-    proof: 'whose a namespace is, is for those to say who may update that virtual cluster',
+    proof: 'only users who may update a virtual cluster may change whose a namespace is',
     test: 'packages/virtual-clusters/isolation/isolation.test.ts',
     file: 'packages/virtual-clusters/isolation/isolation-policies.ts',
     find: 'variables.levelAfter == variables.levelBefore ||',
@@ -263,14 +264,14 @@ export const mutants: readonly Mutant[] = [
     replace: 'answer.catch(() => undefined)',
   },
   {
-    proof: 'what takes the engine long is charged as much, whatever it is given',
+    proof: 'an operation that takes the engine long is charged as much, whatever its arguments',
     test: 'packages/lua/lua-cost.test.ts',
     file: 'packages/lua/lua-run.ts',
     find: 'this.step(errorSteps + leftCallSteps * left)',
     replace: 'this.step(errorSteps)',
   },
   {
-    proof: 'a script that is no Lua is read once, until many others have been',
+    proof: 'a script that is not Lua is read once, until many others have been',
     test: 'packages/interpreter/custom/lua-interpreter.test.ts',
     file: 'packages/interpreter/custom/lua-interpreter.ts',
     find: 'const script = this.#read.get(text) ?? this.#readOnce(text)',

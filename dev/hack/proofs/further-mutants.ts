@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.ts'
 /** The mutants of promises of works, virtual clusters, servers, nodes and clients. */
 export const mutants: readonly Mutant[] = [
   {
-    proof: 'what a script gives back is data',
+    proof: 'a script returns plain data',
     test: 'packages/lua/lua-script.test.ts',
     file: 'packages/lua/lua-json.ts',
     find: `if (typeof key !== 'string') throw new LuaError(\`\${shown(path)} has a \${typeOf(key)} as a key\`)`,
@@ -17,7 +17,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'if (!(error instanceof Error) || !("value" in error)) return [false]',
   },
   {
-    proof: 'a webhook that lies, refuses or redirects is no answer',
+    proof: 'a webhook that lies, refuses or redirects gives no answer',
     test: 'packages/interpreter/webhook/webhook-interpreter.test.ts',
     file: 'packages/interpreter/webhook/webhook-interpreter.ts',
     find: `  if (response['uid'] !== uid) throw new Error('its response is to another request')
@@ -25,7 +25,7 @@ export const mutants: readonly Mutant[] = [
     replace: '',
   },
   {
-    proof: 'a patch changes what an object has, never which object it is',
+    proof: "a patch changes an object's contents, never its identity",
     test: 'packages/interpreter/webhook/webhook-interpreter.test.ts',
     file: 'packages/interpreter/webhook/webhook-interpreter.ts',
     find: 'return readObject(applied(object, operations), object)',
@@ -61,21 +61,21 @@ export const mutants: readonly Mutant[] = [
     replace: `return rank >= selectorRanks.none ? { act: 'apply', policy: claimant } : { act: 'nothing' }`,
   },
   {
-    proof: 'what would reach other virtual clusters is refused',
+    proof: 'an object that would reach other virtual clusters is refused',
     test: 'packages/virtual-clusters/mapping/mapping.test.ts',
     file: 'packages/virtual-clusters/mapping/mapping.ts',
     find: `if (groupKind === '/Binding') {`,
     replace: `if (groupKind === '/Bindings') {`,
   },
   {
-    proof: 'virtual clusters never mean one name',
+    proof: 'two virtual clusters never mean the same name',
     test: 'packages/virtual-clusters/mapping/namespace-rule.test.ts',
     file: 'packages/virtual-clusters/mapping/namespace-rule.ts',
     find: `const doubled = namespace.replaceAll('-', '--')`,
     replace: 'const doubled = namespace',
   },
   {
-    proof: 'an agent answers for its own virtual clusters, and one that knows of none for nobody',
+    proof: 'an agent answers for its own virtual clusters, and for nobody if it knows of none',
     test: 'packages/virtual-clusters/view/no-leak.test.ts',
     file: 'packages/membership/rights/impersonation-policy.ts',
     find: `if (user === '' || others.length > 0) return 'it names no user to impersonate'
@@ -83,7 +83,7 @@ export const mutants: readonly Mutant[] = [
     replace: '',
   },
   {
-    proof: 'who has rights in each namespace of a virtual cluster sees all of it, and no more',
+    proof: 'a user with rights in each namespace of a virtual cluster sees all of it, and no more',
     test: 'packages/virtual-clusters/view/read-view.test.ts',
     file: 'packages/virtual-clusters/view/read-view.ts',
     find: 'if (!(await mayDoInEach(view.asAgent, question, members, signal))) return refusal',
@@ -97,7 +97,8 @@ export const mutants: readonly Mutant[] = [
     replace: `const verdict = (await mayDo(view.asAgent, question, signal)) || namespace !== ''`,
   },
   {
-    proof: 'in a namespace of a virtual cluster pods are made for its nodes, whoever makes them',
+    proof:
+      'pods in a namespace of a virtual cluster are made for its nodes, no matter who makes them',
     test: 'packages/virtual-clusters/isolation/isolation.test.ts',
     file: 'packages/virtual-clusters/isolation/isolation-policies.ts',
     find: `    ...policy('virtual-cluster-pods.edge.skerry.io', podRules),
@@ -114,7 +115,7 @@ export const mutants: readonly Mutant[] = [
 `,
   },
   {
-    proof: 'whose a namespace is, is for those to say who may update that virtual cluster',
+    proof: 'only users who may update a virtual cluster may change whose a namespace is',
     test: 'packages/virtual-clusters/isolation/isolation.test.ts',
     file: 'packages/virtual-clusters/isolation/isolation-policies.ts',
     find: `    ...policy('virtual-cluster-namespaces.edge.skerry.io', namespaceRules),
@@ -122,7 +123,7 @@ export const mutants: readonly Mutant[] = [
     replace: '',
   },
   {
-    proof: 'a namespace in which somebody keeps something stays, and says for what',
+    proof: 'a namespace in which somebody keeps something stays, and names the reason',
     test: 'packages/virtual-clusters/groups/empty-namespaces.test.ts',
     file: 'packages/virtual-clusters/groups/empty-namespace-controller.ts',
     find: `    if (content) {
@@ -131,7 +132,7 @@ export const mutants: readonly Mutant[] = [
       this.#unmeant`,
   },
   {
-    proof: 'what virtual clusters share changes when all of them want it otherwise, never before',
+    proof: 'a shared object changes when all virtual clusters want the change, never before',
     test: 'packages/cluster-agent/work/plan-shared.test.ts',
     file: 'packages/cluster-agent/work/plan-shared.ts',
     find: `if (wanted === present || others.length === 0) return { act: 'have', ...note }`,
@@ -145,8 +146,7 @@ export const mutants: readonly Mutant[] = [
     replace: `return metadata.labels?.['never']`,
   },
   {
-    proof:
-      'the next wave opens when those who are present are well; one who is away holds up nobody',
+    proof: 'the next wave opens when all present clusters are well; an absent one holds up nobody',
     test: 'packages/propagation/propagation/waves.test.ts',
     file: 'packages/propagation/waves/plan-waves.ts',
     find: `    isOpen &&= well >= needed
@@ -184,28 +184,28 @@ export const mutants: readonly Mutant[] = [
     headersTimeout`,
   },
   {
-    proof: 'many that come at once are accepted first; then a few begin in one pass',
+    proof: 'many connections at once are accepted first; then a few begin in one pass',
     test: 'packages/apiserver/http/handshake-turns.test.ts',
     file: 'packages/apiserver/http/handshake-turns.ts',
     find: 'if (this.#isAccepting(nowMs)) return this.#makePass()',
     replace: 'if (this.#isAccepting(nowMs) && nowMs < 0) return this.#makePass()',
   },
   {
-    proof: 'where passes are long and in each somebody comes, nobody waits for many of them',
+    proof: 'if passes are long and each brings a newcomer, nobody waits for many of them',
     test: 'packages/apiserver/http/handshake-turns.test.ts',
     file: 'packages/apiserver/http/handshake-turns.ts',
     find: 'nowMs - this.#acceptingSinceMs < acceptingMsMax',
     replace: 'nowMs >= this.#acceptingSinceMs',
   },
   {
-    proof: 'so many handshakes go on at once; then the newest is next',
+    proof: 'a limited number of handshakes run at once; then the newest is next',
     test: 'packages/apiserver/http/handshake-turns.test.ts',
     file: 'packages/apiserver/http/handshake-turns.ts',
     find: 'const index = lane.findLastIndex(',
     replace: 'const index = lane.findIndex(',
   },
   {
-    proof: 'agents say that they are patient: however many come, whoever is in a hurry is next',
+    proof: 'agents announce that they are patient: however many come, a client in a hurry is next',
     test: 'packages/apiserver/http/handshake-turns.test.ts',
     file: 'packages/apiserver/http/handshake-turns.ts',
     find: 'return arrival.isPatient ? this.#patient : this.#urgent',
@@ -219,7 +219,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'const isSlow = this.#queue.length > watcherEventsMax * watcherBytesMax',
   },
   {
-    proof: 'what is no PROXY header is refused, and is not waited for',
+    proof: 'data that is not a PROXY header is refused, and is not waited for',
     test: 'packages/apiserver/http/proxy-header.test.ts',
     file: 'packages/apiserver/http/proxy-header.ts',
     find: 'if (bytes.length >= lineBytesMax) throw tooLong()',
@@ -234,7 +234,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'a token of a configured issuer is the user that its claims name; others are refused or not known',
+      'a token of a configured issuer is the user that its claims name; other tokens are refused or unknown',
     test: 'packages/apiserver/authn/jwt/jwt.test.ts',
     file: 'packages/apiserver/authn/jwt/jwt-authenticator.ts',
     find: 'if (!issuer.audiences.some((audience) => named.includes(audience))) {',
@@ -255,7 +255,7 @@ export const mutants: readonly Mutant[] = [
     replace: `const isHeld = this.#held.has(key) && key === ''`,
   },
   {
-    proof: 'a person logs in by a browser, with PKCE, a state and a nonce that are new each time',
+    proof: 'a person logs in with a browser, using PKCE, and with a new state and nonce each time',
     test: 'packages/client/oidc/oidc-issuer.test.ts',
     file: 'packages/client/oidc/oidc-issuer.ts',
     find: `          nonce,
@@ -263,29 +263,29 @@ export const mutants: readonly Mutant[] = [
     replace: '          code_challenge:',
   },
   {
-    proof: 'only the browser with the state is heard, and only by the address that was given out',
+    proof: 'only the browser with the state is heard, and only at the address that was given out',
     test: 'packages/client/oidc/oidc-issuer.test.ts',
     file: 'packages/client/oidc/loopback-listener.ts',
     find: 'return a.length === b.length && timingSafeEqual(a, b)',
     replace: 'return a.length === b.length || timingSafeEqual(a, a)',
   },
   {
-    proof: 'nobody gets a certificate by anything but their own, and nobody of the system does',
+    proof: 'nobody gets a certificate except with their own, and no system user gets one',
     test: 'cmd/client/user-certificate.test.ts',
     file: 'packages/gateway/login/certificate-renewal.ts',
-    find: `if (!isUserOf(certificate, user)) throw refused('you are not who it names')
+    find: `if (!isUserOf(certificate, user)) throw refused('it names another user')
 `,
     replace: '',
   },
   {
-    proof: 'a clock that is a year ahead of the hub is told by how much',
+    proof: 'the log says by how much a clock is a year ahead of the hub',
     test: 'roles/agent/clock-check.test.ts',
     file: 'roles/agent/clock-check.ts',
     find: 'if (Math.abs(differenceMs) < differenceMsMax) return',
     replace: 'if (differenceMs < differenceMsMax * 1e9) return',
   },
   {
-    proof: 'a clock that is a year behind the hub is told by how much',
+    proof: 'the log says by how much a clock is a year behind the hub',
     test: 'roles/agent/clock-check.test.ts',
     file: 'roles/agent/clock-check.ts',
     find: 'if (Math.abs(differenceMs) < differenceMsMax) return',
@@ -320,7 +320,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'return name === domain',
   },
   {
-    proof: 'a write that was cut short is made good by the next',
+    proof: 'a write that was cut short is completed by the next',
     test: 'packages/kubelet/volumes/write-atomically.test.ts',
     file: 'packages/kubelet/volumes/write-atomically.ts',
     find: `  await rm(target, { recursive: true, force: true })
@@ -335,7 +335,8 @@ export const mutants: readonly Mutant[] = [
     replace: '      void this.#context.isolation.whenKept(this.#pod, signal)',
   },
   {
-    proof: 'a leader that is cut off stops before another one starts, and never leads beside it',
+    proof:
+      'a leader that is cut off stops before another one starts, and never leads at the same time',
     test: 'packages/controller-runtime/leader-election.test.ts',
     file: 'packages/controller-runtime/leader-election.ts',
     find: 'if (!isOurs && spec.holderIdentity && !this.#isExpired(found)) return false',

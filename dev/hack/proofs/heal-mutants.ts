@@ -83,7 +83,7 @@ export const mutants: readonly Mutant[] = [
     replace: '',
   },
   {
-    proof: 'the copies of what the node runs lost: nothing is started again',
+    proof: "the node's copies of its objects lost: nothing is started again",
     ...aHalfDoneNode,
     file: 'packages/kubelet/pods/pod-set.ts',
     find: `    await this.#store.whenSynced(signal)
@@ -119,7 +119,7 @@ export const mutants: readonly Mutant[] = [
     replace: '',
   },
   {
-    proof: 'a reset takes away what lies beneath mounts of others',
+    proof: 'a reset removes everything that lies beneath mounts of others',
     ...aHalfDoneMachine,
     file: 'roles/up/reset.ts',
     find: `    await removeWithMounts(path)
@@ -128,7 +128,7 @@ export const mutants: readonly Mutant[] = [
 `,
   },
   {
-    proof: 'a reset that cannot take everything away says what stays',
+    proof: 'a reset that cannot remove everything says what stays',
     ...aHalfDoneMachine,
     file: 'roles/up/reset.ts',
     find: 'if (stays.length + failed.length === 0) return',

@@ -11,7 +11,7 @@ export const mutants: readonly Mutant[] = [
     replace: '',
   },
   {
-    proof: 'a path that two servers could read in two ways is refused',
+    proof: 'a path that two servers could read differently is refused',
     test: 'roles/hub/hub.test.ts',
     file: 'packages/gateway/proxy/cluster-path.ts',
     find: `if (decoded === '.' || decoded === '..') throw refused('it has a relative part')`,
@@ -32,14 +32,14 @@ export const mutants: readonly Mutant[] = [
     replace: 'return generations === undefined',
   },
   {
-    proof: 'every request to a cluster leaves a line that says who, what, where and how much',
+    proof: 'every request to a cluster leaves a line with its user, action, place and size',
     test: 'roles/hub/hub.test.ts',
     file: 'packages/gateway/proxy/cluster-proxy.ts',
     find: '(bytes) => (transfer.bytesIn += bytes)',
     replace: '(bytes) => void bytes',
   },
   {
-    proof: 'the agent refuses what impersonates nobody',
+    proof: 'the agent refuses requests that impersonate nobody',
     test: 'roles/hub/hub-streams.test.ts',
     file: 'packages/membership/rights/impersonation-policy.ts',
     find: `if (user === '' || others.length > 0) return 'it names no user to impersonate'`,
@@ -53,14 +53,14 @@ export const mutants: readonly Mutant[] = [
     replace: `await authorizer.authorize(question(asker, 'edge'))`,
   },
   {
-    proof: 'a right to the way is no right to speak for others',
+    proof: 'a right to the way is not a right to speak for others',
     test: 'roles/hub/delegation.test.ts',
     file: 'packages/gateway/proxy/delegation.ts',
     find: `subresource: 'users',`,
     replace: `subresource: 'proxy',`,
   },
   {
-    proof: 'whoever has the hub send a secret somewhere must be allowed to read it',
+    proof: 'a user who has the hub send a secret somewhere must be allowed to read it',
     test: 'roles/hub/hub-push-access.test.ts',
     file: 'packages/cluster-agent/push/push-admission.ts',
     find: `if (name === '' || (await mayRead(user, { namespace, name }, authorizer))) continue`,
@@ -88,7 +88,7 @@ export const mutants: readonly Mutant[] = [
     replace: `if (!(await isAllowed(question)) && user.name === '') missing.push(each)`,
   },
   {
-    proof: 'who is not known is not told which clusters there are',
+    proof: 'an unknown user does not learn which clusters there are',
     test: 'roles/hub/hub-access.test.ts',
     file: 'packages/gateway/access/cluster-access-authorizer.ts',
     find: `          user.groups.includes('system:authenticated')`,
@@ -102,7 +102,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'return kept.length === hash.length',
   },
   {
-    proof: 'who may neither reach a cluster nor see its tunnels learns nothing of it',
+    proof: 'a user who may neither reach a cluster nor see its tunnels learns nothing of it',
     test: 'roles/hub/hub-state.test.ts',
     file: 'packages/gateway/access/reachable-clusters.ts',
     find: `if (verdict === 'allow') verbs.push(verb)`,
@@ -132,14 +132,14 @@ export const mutants: readonly Mutant[] = [
     replace: '',
   },
   {
-    proof: 'an agent acts for those whom its policy names, and for nobody in a denied group',
+    proof: 'an agent acts for the users that its policy names, and for nobody in a denied group',
     test: 'packages/membership/rights/impersonation-policy.test.ts',
     file: 'packages/membership/rights/impersonation-policy.ts',
     find: 'policy.deniedGroups?.includes(each) || (policy.groups',
     replace: '(policy.groups',
   },
   {
-    proof: 'whoever lacks the old key, the name or the time is refused',
+    proof: 'a request without the old key, with another name, or too late is refused',
     test: 'packages/membership/registration/re-enrolment.test.ts',
     file: 'packages/membership/registration/re-enrolment.ts',
     find: 'if (!isProven) throw refused',
@@ -156,7 +156,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'a certificate of a virtual cluster is for its parent or itself to ask for, and for nobody else',
+      "a virtual cluster's certificate may be requested by its parent or itself, and by nobody else",
     test: 'packages/membership/registration/virtual-agent-request.test.ts',
     file: 'packages/membership/registration/virtual-agent-request.ts',
     find: 'clusterOfAgent(asker) === wanted.parent ||',
@@ -186,14 +186,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'a virtual cluster keeps what is its own, and reaches nothing of a sibling or its parent',
+      'a virtual cluster keeps its own objects, and reaches nothing of a sibling or its parent',
     test: 'roles/agent/virtual-parents.test.ts',
     file: 'packages/membership/rights/agent-rule.ts',
     find: '(rule.name === undefined || rule.name(ownName) === name),',
     replace: `(rule.name === undefined || name !== ''),`,
   },
   {
-    proof: 'an agent follows its virtual clusters, and touches nothing that is theirs',
+    proof: 'an agent follows its virtual clusters, and touches nothing of theirs',
     test: 'roles/agent/virtual-parents.test.ts',
     file: 'packages/membership/rights/agent-access.ts',
     find: `    isCovered(agentRules, agentOf, attributes) ||
@@ -203,7 +203,7 @@ export const mutants: readonly Mutant[] = [
     isOfAllChildren`,
   },
   {
-    proof: 'a token that is used again, by whomever, lets nobody in by itself',
+    proof: 'a token that is used again, by anybody, lets nobody in by itself',
     test: 'roles/hub/hub-registration.test.ts',
     file: 'packages/membership/registration/agent-csr-approving-controller.ts',
     find: 'return bindToken(context.cluster, { csr, fingerprint }, signal)',
@@ -213,19 +213,20 @@ export const mutants: readonly Mutant[] = [
     proof: 'where a person must accept, an agent waits, and its key, address and cluster are shown',
     test: 'roles/hub/hub-registration.test.ts',
     file: 'packages/membership/registration/agent-csr-approving-controller.ts',
-    find: `if (requiresAcceptance) return 'this hub registers no agent that nobody has accepted'
+    find: `if (requiresAcceptance) return 'this hub registers only accepted agents'
 `,
     replace: '',
   },
   {
-    proof: 'an agent that lies about its cluster is bounded, and refused what is the hub to say',
+    proof:
+      'an agent that lies about its cluster is bounded, and refused facts that the hub alone reports',
     test: 'roles/hub/hub-registration.test.ts',
     file: 'packages/membership/rights/agent-limits.ts',
     find: 'if (isClaimed) return `may not say whether it is connected`',
     replace: '',
   },
   {
-    proof: 'a token that names no cluster is good for one key and a name that is free',
+    proof: 'a token that names no cluster is good for one key and a free name',
     test: 'roles/agent/karmada-register.test.ts',
     file: 'packages/membership/registration/agent-csr-approving-controller.ts',
     find: 'if (isOpenToken(askerOf(csr)) && !(await isFree(request, context, signal))) {',
@@ -233,14 +234,14 @@ export const mutants: readonly Mutant[] = [
       'if (isOpenToken(askerOf(csr)) && (await isFree(request, context, signal)) && requiresAcceptance) {',
   },
   {
-    proof: `a role generator takes its own request away, and nobody else's`,
+    proof: "a role generator deletes its own request, and nobody else's",
     test: 'roles/agent/karmada-register.test.ts',
     file: 'packages/membership/rights/role-generator.ts',
     find: 'return ids.length === 1 && ids[0] === `X509SHA256=${fingerprint}`',
     replace: `return ids.length === 1 && fingerprint !== ''`,
   },
   {
-    proof: 'who registers as karmadactl does gets past its roles, of which nothing is stored',
+    proof: 'a registration as karmadactl makes it gets past its roles, none of which are stored',
     test: 'roles/agent/karmada-register.test.ts',
     file: 'packages/membership/rights/role-generator.ts',
     find: `return method === 'POST' && rolePaths.test(path) ? agentRolesPath : undefined`,
@@ -248,21 +249,21 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'what an agent asked before it was revoked is denied, and another agent reads no request of it',
+      'a request that an agent made before it was revoked is denied, and another agent reads no request of it',
     test: 'roles/agent/agent-requests.test.ts',
     file: 'packages/membership/rights/agent-access.ts',
     find: `return isJsonObject(spec) && spec['username'] !== user.name`,
     replace: `return isJsonObject(spec) && user.name === ''`,
   },
   {
-    proof: 'whoever reaches past their rights is refused, clearly, and it is written down',
+    proof: 'a user who reaches past their rights is refused, clearly, and it is recorded',
     test: 'roles/hub/hub-attacks.test.ts',
     file: 'packages/gateway/proxy/cluster-path.ts',
     find: 'if (/[/\\\\#\\x00-\\x1f\\x7f]/.test(decoded))',
     replace: 'if (/[\\x00]/.test(decoded))',
   },
   {
-    proof: 'what names a user comes from the hub alone, however it is spelled',
+    proof: 'headers that name a user come from the hub alone, however they are spelled',
     test: 'roles/hub/hub-attacks.test.ts',
     file: 'packages/gateway/proxy/forwarded-headers.ts',
     find: 'impersonate[-_]|',
@@ -276,7 +277,7 @@ export const mutants: readonly Mutant[] = [
     replace: `this.#version = isUsable && this.#initial === 'over' ? (this.#version ?? version) : undefined`,
   },
   {
-    proof: 'what is open ends soon after the right to it is taken away, by RBAC or by a label',
+    proof: 'open connections end soon after the right to them is taken away, by RBAC or by a label',
     test: 'roles/hub/hub-access-end.test.ts',
     file: 'packages/apiserver/request/pipeline.ts',
     find: `  await requireRight(attributesOf(admitted, deps), running.authorizer)
@@ -284,7 +285,8 @@ export const mutants: readonly Mutant[] = [
     replace: '',
   },
   {
-    proof: 'what is open ends soon after the token behind it is removed; what others have goes on',
+    proof:
+      'open connections end soon after the token behind them is removed; those of others go on',
     test: 'roles/hub/hub-access-end.test.ts',
     file: 'packages/apiserver/request/pipeline.ts',
     find: 'if (!haveRunOut(request, deps.clock.now())) throw error',
@@ -292,7 +294,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'whichever way a request comes, an unreachable cluster answers at once, why and since when',
+      'a request to an unreachable cluster is answered at once, with the reason and since when, whichever way it takes',
     test: 'roles/hub/hub-unreachable.test.ts',
     file: 'packages/gateway/proxy/tunnel-refusal.ts',
     find: '`${why}, not connected since ${new Date(sinceMs).toISOString()}`',
@@ -306,7 +308,7 @@ export const mutants: readonly Mutant[] = [
     replace: '...clusterProxyRoutes(deps),',
   },
   {
-    proof: 'nobody but a named balancer says where a connection comes from, and it must say so',
+    proof: 'only a named balancer says where a connection comes from, and it must say so',
     test: 'roles/hub/hub-behind-balancer.test.ts',
     file: 'packages/apiserver/http/proxied-connections.ts',
     find: 'return version !== 0 && list.check(plain, familyOf(version))',
@@ -327,7 +329,8 @@ export const mutants: readonly Mutant[] = [
     replace: `return [own, 'other', \`\${own}\${impersonatorSuffix}\`]`,
   },
   {
-    proof: `a site's own agent acts for those whom the site's operator named, and for nobody else`,
+    proof:
+      "a site's own agent acts for the users that the site's operator named, and for nobody else",
     test: 'roles/site/parts/site-agent.test.ts',
     file: 'roles/site/parts/site-agent.ts',
     find: `        ...(options.policy ? { policy: options.policy } : {}),
@@ -350,7 +353,7 @@ export const mutants: readonly Mutant[] = [
     replace: `(each) => each.name === any || each.name === name || namespace === '',`,
   },
   {
-    proof: 'a right to the API is no right to services, nor the other way round',
+    proof: 'a right to the API is not a right to services, nor the other way round',
     test: 'roles/hub/hub-services-refused.test.ts',
     file: 'packages/gateway/services/service-path.ts',
     find: `subresource: 'services',`,
@@ -365,7 +368,7 @@ export const mutants: readonly Mutant[] = [
     replace: `const whole = prefix === '' ? prefix : wanted`,
   },
   {
-    proof: 'one name of a request is in every log from the client to the cluster',
+    proof: 'one id of a request is in every log from the client to the cluster',
     test: 'roles/hub/hub-state.test.ts',
     file: 'packages/gateway/proxy/forwarded-headers.ts',
     find: `    'audit-id': request.auditId,

@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.ts'
 /** The mutants of promises about links, disks, clocks and processes that fail. */
 export const mutants: readonly Mutant[] = [
   {
-    proof: 'a link that stands still is told within seconds, and goes on with its watches',
+    proof: 'a link that stands still is reported within seconds, and goes on with its watches',
     test: 'roles/hub/hub-faults.test.ts',
     file: 'packages/tunnel/session/hub-session.ts',
     find: `    for (const stream of streams) stream.reset(resetCodes.cancel, fault)
@@ -14,7 +14,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'an agent that is suspended is told so, and is the same when it goes on; one that is killed is gone',
+      'a suspended agent is reported as such, and is the same when it goes on; a killed one is gone',
     test: 'roles/hub/hub-faults.test.ts',
     file: 'packages/tunnel/session/hub-session.ts',
     find: `    for (const stream of streams) stream.reset(resetCodes.cancel, fault)
@@ -24,7 +24,7 @@ export const mutants: readonly Mutant[] = [
 `,
   },
   {
-    proof: 'a replica whose machine lost power is told within seconds, and then at once',
+    proof: 'a replica whose machine lost power is reported within seconds, and then at once',
     test: 'roles/hub/hub-replica-silence.test.ts',
     file: 'packages/tunnel/session/hub-session.ts',
     find: `    for (const stream of streams) stream.reset(resetCodes.cancel, fault)
@@ -33,7 +33,7 @@ export const mutants: readonly Mutant[] = [
 `,
   },
   {
-    proof: 'an API server that is away is not taken for an agent that is',
+    proof: 'an API server that is away is not taken for an agent that is away',
     test: 'roles/hub/hub-faults.test.ts',
     file: 'packages/cluster-agent/forward/api-forwarder.ts',
     find: 'const { reason, status } = ownAnswerTo(error)',
@@ -42,14 +42,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'on a full disk creates are refused, deletes go on, and writing too when there is space again',
+      'on a full disk creates are refused, deletes go on, and writing resumes when there is space again',
     test: 'testing/hosts/full-disk.test.ts',
     file: 'packages/store/sqlite-store.ts',
     find: 'mayUseReserve: true })',
     replace: 'mayUseReserve: false })',
   },
   {
-    proof: 'a store of another cluster than the keys is refused, also by --new-store',
+    proof: 'a store of another cluster than the keys is refused, even with --new-store',
     test: 'roles/control-plane/store-owner.test.ts',
     file: 'roles/control-plane/store-owner.ts',
     find: 'if (hash !== owner) throw foreign(place)',
@@ -104,7 +104,8 @@ export const mutants: readonly Mutant[] = [
     replace: 'if (context.signal.aborted || isFinal(error) || backoff) throw error',
   },
   {
-    proof: 'a hub that is killed comes back with its clusters, and their agents come by themselves',
+    proof:
+      'a hub that is killed comes back with its clusters, and their agents reconnect by themselves',
     test: 'roles/hub/hub-killed.test.ts',
     file: 'packages/tunnel/agent/tunnel-agent.ts',
     find: 'else await pauseAfter(end, pauses, life)',
@@ -143,14 +144,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'where the issuer does not know that its clock is ahead, the certificate before is used again',
+      'if the issuer does not know that its clock is ahead, the previous certificate is used again',
     test: 'packages/bootstrap/certificate-holder.test.ts',
     file: 'packages/bootstrap/certificate-holder.ts',
     find: 'return previous && !isGood(newest) && isGood(previous) ? previous : newest',
     replace: 'return previous && isGood(newest) && !isGood(newest) ? previous : newest',
   },
   {
-    proof: 'one of ten lost: a large answer comes whole',
+    proof: 'one packet in ten lost: a large answer arrives whole',
     test: 'dev/e2e/lossy-link.test.ts',
     msMax: 150_000,
     file: 'packages/tunnel/session/tunnel-stream.ts',
@@ -158,7 +159,8 @@ export const mutants: readonly Mutant[] = [
     replace: 'if (credit < 0 && !this.hasArrived) this.#giveCredit(credit)',
   },
   {
-    proof: 'all lost for seconds: it is told, and all goes on in the same tunnel',
+    proof:
+      'all packets lost for seconds: this is reported, and everything goes on in the same tunnel',
     test: 'dev/e2e/lossy-link.test.ts',
     msMax: 150_000,
     file: 'packages/tunnel/session/hub-session.ts',
@@ -169,7 +171,7 @@ export const mutants: readonly Mutant[] = [
 `,
   },
   {
-    proof: 'what is small and what is typed passes what is large',
+    proof: 'small answers and typing pass large ones',
     test: 'dev/e2e/hub-network.test.ts',
     msMax: 180_000,
     file: 'packages/tunnel/traffic/turn-order.ts',

@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.ts'
 /** Promises about peers that answer oddly, and heads and certificates that no server may take as they are. */
 export const mutants: readonly Mutant[] = [
   {
-    proof: 'a session needs the right to create it, also where it comes as a GET',
+    proof: 'a session needs the right to create it, even as a GET',
     test: 'packages/apiserver/request/request-rights.test.ts',
     file: 'packages/apiserver/subresources/backend/pod-stream.ts',
     find: `        // A WebSocket comes as a GET: a user who may only read must not open a session with it.
@@ -20,7 +20,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'two hundred watches over WebSockets that nobody reads hold what one user may, and others are served',
+      'two hundred unread watches over WebSockets hold only as much as one user may, and others are served',
     test: 'packages/apiserver/http/stalled-readers.test.ts',
     file: 'packages/apiserver/http/http-server.ts',
     find: 'writeBody: (body, out, reader) => writeAnswer(body, out, { ...options, reader }),',
@@ -28,7 +28,7 @@ export const mutants: readonly Mutant[] = [
       'writeBody: (body, out, reader) => writeAnswer(body, out, { ...options, reader: reader && { ...reader, user: String(Math.random()) } }),',
   },
   {
-    proof: 'a handshake that is none ends its session with the runtime, and is answered',
+    proof: 'an invalid handshake ends its session with the runtime, and is answered',
     test: 'packages/kubelet/server/stream-session.test.ts',
     msMax: 30_000,
     file: 'packages/kubelet/server/stream-session.ts',
@@ -122,7 +122,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'const text = `${what}: ${reasonOf(error)}${issuerUrl.slice(0, 0)}`',
   },
   {
-    proof: 'discovery that an extension server answers oddly leaves other groups as they are',
+    proof: 'odd discovery from an extension server leaves other groups unchanged',
     test: 'packages/apiserver/aggregation/odd-extensions.test.ts',
     file: 'packages/apiserver/aggregation/check-extension.ts',
     find: `  if (!isTexts(verbs) || !isTexts(shortNames) || !isTexts(categories)) return []
@@ -170,7 +170,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'if (name === undefined || this.#next() !== colon) continue',
   },
   {
-    proof: 'what a server says oddly of its objects is gone when it says it rightly',
+    proof: 'odd information about objects is forgotten when the server gives the right one',
     test: 'packages/cluster-agent/forward/odd-servers.test.ts',
     file: 'packages/client/informer.ts',
     find: `        failure = error
@@ -189,7 +189,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'if (error instanceof WebSocketFault) throw error',
   },
   {
-    proof: 'an error about what a peer said is no panic of the server',
+    proof: "an error about a peer's answer is not a panic of the server",
     test: 'packages/apiserver/audit/audit.test.ts',
     file: 'packages/apiserver/audit/audit-trail.ts',
     find: `    error instanceof TypeError ||
@@ -208,14 +208,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'whatever code a webhook refuses with, its client reads a status of HTTP, as does the one behind',
+      'whatever code a webhook refuses with, its client reads an HTTP status, as does the request behind it',
     test: 'packages/apiserver/http/answer-head.test.ts',
     file: 'packages/apiserver/webhooks/denial.ts',
     find: 'code: isErrorCode(code) ? code : 400',
     replace: `code: typeof code === 'number' ? code : 400`,
   },
   {
-    proof: 'a head has a status and headers of HTTP, whoever made it',
+    proof: 'a head has an HTTP status and headers, whatever made it',
     test: 'packages/apiserver/http/answer-head.test.ts',
     file: 'packages/apiserver/http/answer-head.ts',
     find: 'status: isFinal ? status : 500',
@@ -251,7 +251,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'await writeFileDurably(paths.keyPath, privateKeyPem, secretMode)',
   },
   {
-    proof: 'an identity that is useless by a wrong clock stays until there is another',
+    proof: 'an identity that a wrong clock makes useless stays until there is another',
     test: 'roles/agent/agent-identity.test.ts',
     file: 'roles/agent/agent-identity.ts',
     find: `  const home = { ...paths, isGood: () => !isUseless }
@@ -261,7 +261,7 @@ export const mutants: readonly Mutant[] = [
 `,
   },
   {
-    proof: 'whoever is refused for a certificate is judged again with each request',
+    proof: 'a client that is refused for its certificate is judged again with each request',
     test: 'packages/apiserver/http/bad-certificates.test.ts',
     file: 'packages/apiserver/http/http-server.ts',
     find: `  if (isForCertificate(answer, peerOf(request.socket))) response.shouldKeepAlive = false
@@ -279,7 +279,8 @@ export const mutants: readonly Mutant[] = [
       ? []`,
   },
   {
-    proof: `who is known by expressions over an issuer's claims is that user at the edge, with all that these say`,
+    proof:
+      "a user who is known by expressions over an issuer's claims is that user at the edge, with every attribute",
     test: 'roles/hub/hub-structured-users.test.ts',
     file: 'packages/apiserver/authn/jwt/map-claims.ts',
     find: `return { name, groups, extra, ...(uid === '' ? {} : { uid }) }`,
@@ -297,14 +298,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'each virtual cluster is somebody else at Karmada, reaches its own alone, and renews itself',
+      'each virtual cluster has an identity of its own at Karmada, reaches its own objects alone, and renews itself',
     test: 'roles/agent/karmada-identities.test.ts',
     file: 'roles/agent/karmada-identities.ts',
     find: 'clusterName: child.name,',
     replace: 'clusterName: options.clusterName,',
   },
   {
-    proof: 'a box that changes what passes gets nowhere, nor does one that plays it back',
+    proof: 'a box that changes passing traffic gets nowhere, nor does one that replays it',
     test: 'roles/hub/hub-network.test.ts',
     file: 'packages/tunnel/web-socket/web-socket-stream.ts',
     find: `      endpoint.terminate()

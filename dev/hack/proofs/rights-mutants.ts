@@ -3,14 +3,14 @@ import type { Mutant } from './mutant.ts'
 /** The mutants of promises about what nodes, namespaces and virtual clusters may reach. */
 export const mutants: readonly Mutant[] = [
   {
-    proof: 'a node does not say which range of pods is its own',
+    proof: 'a node cannot claim a range of pods as its own',
     test: 'packages/apiserver/admission-plugins/node-restriction.test.ts',
     file: 'packages/apiserver/admission-plugins/node-restriction.ts',
     find: `if (!isDeepStrictEqual(ranges(next), old ? ranges(old) : ['', []])) {`,
     replace: `if (!old && !isDeepStrictEqual(ranges(next), ['', []])) {`,
   },
   {
-    proof: 'a node draws no traffic to itself by a range that it says it has',
+    proof: 'a node draws no traffic to itself by claiming a range',
     test: 'packages/service-proxy/network/pod-network.test.ts',
     file: 'packages/service-proxy/network/pod-network.ts',
     find: 'holds(each.range, range) || holds(range, each.range)',
@@ -24,7 +24,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'return !takesPort && isNodeAddress(objects, isSame)',
   },
   {
-    proof: 'a session by way of the node needs the right to create it, too',
+    proof: 'a session through the node needs the right to create it, too',
     test: 'packages/apiserver/request/request-rights.test.ts',
     file: 'packages/apiserver/subresources/backend/proxy.ts',
     find: `        if (backend.hasSessions === true) await request.requireVerb('create')
@@ -39,14 +39,14 @@ export const mutants: readonly Mutant[] = [
     replace: `isSession === true && method === 'POST' ? 'create'`,
   },
   {
-    proof: 'a request that HTTP cannot say fails alone',
+    proof: 'a request that HTTP cannot express fails alone',
     test: 'packages/apiserver/subresources/backend/backend-request.test.ts',
     file: 'packages/base/http/request-over.ts',
     find: "stream.on('error', () => undefined).destroy()",
     replace: '',
   },
   {
-    proof: 'a request that HTTP/2 cannot say fails alone',
+    proof: 'a request that HTTP/2 cannot express fails alone',
     test: 'packages/gateway/services/service-exchange.test.ts',
     file: 'packages/gateway/services/service-exchange.ts',
     find: `const call = orDestroy(stream, () => {
@@ -57,7 +57,7 @@ export const mutants: readonly Mutant[] = [
 `,
   },
   {
-    proof: 'whoever may no longer watch is not asked for again',
+    proof: 'a watch is not resumed for a user who may no longer watch',
     test: 'packages/gateway/watch/cluster-watches.test.ts',
     file: 'packages/gateway/watch/watch-return.ts',
     find: `    await watch.mayGoOn()
@@ -65,7 +65,7 @@ export const mutants: readonly Mutant[] = [
     replace: '',
   },
   {
-    proof: 'what an issuer gets wrong is not believed',
+    proof: 'wrong answers of an issuer are not believed',
     test: 'packages/client/oidc/oidc-issuer.test.ts',
     file: 'packages/client/oidc/issuer-fetch.ts',
     find: '...(authorityPem === undefined ? {} : { ca: authorityPem }),',
@@ -88,7 +88,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'if (isPropagatable(spec.resource)) return undefined',
   },
   {
-    proof: 'what a template says of its owners, its Work and its policy, is not believed',
+    proof: "a template's claims about its owners, its Work and its policy are not believed",
     test: 'packages/propagation/propagation/tenants.test.ts',
     file: 'packages/propagation/propagation/plan-work.ts',
     find: `    ...templateAnnotations(template),
@@ -136,7 +136,7 @@ export const mutants: readonly Mutant[] = [
     replace: '',
   },
   {
-    proof: 'of no kind a virtual cluster sees an object of another one, whichever way it asks',
+    proof: 'a virtual cluster sees no object of another one, of any kind and by any way of asking',
     test: 'packages/virtual-clusters/view/no-leak.test.ts',
     file: 'packages/virtual-clusters/view/own-objects.ts',
     find: 'if (owner && owner.cluster !== clusterName) {',
@@ -150,7 +150,8 @@ export const mutants: readonly Mutant[] = [
     replace: 'if (!info.isResourceRequest) return api.onRequest(request, signal)',
   },
   {
-    proof: 'what the operator keeps the agent from, its own rights do not answer',
+    proof:
+      "the agent's own rights do not answer for a user whom the operator keeps it from acting for",
     test: 'packages/virtual-clusters/view/read-view.test.ts',
     file: 'packages/virtual-clusters/view/view-handler.ts',
     find: `  if (why !== undefined) throw new StatusError('Forbidden', \`Cannot pass request: \${why}\`)
@@ -174,7 +175,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'what was issued before a revocation is void and what was issued after it is good, whatever the clocks said',
+      'a certificate issued before a revocation is void and one issued after it is good, whatever the clocks said',
     test: 'packages/membership/registration/agent-revocation.test.ts',
     file: 'packages/membership/registration/agent-revocation.ts',
     find: 'generations[part] < revocation.generation',

@@ -25,7 +25,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'restoring onto a full disk is refused in one line with the path, and leaves what was there',
+      'restoring onto a full disk is refused in one line with the path, and leaves the old store',
     test: 'roles/control-plane/full-disk.test.ts',
     msMax: 300_000,
     file: 'packages/store/sqlite-backup.ts',
@@ -34,7 +34,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'a start goes on past objects that cannot be read, names them, and they can be deleted unread',
+      'a start continues past objects that cannot be read, names them, and they can be deleted unread',
     test: 'roles/control-plane/require-store.test.ts',
     file: 'packages/apiserver/contract/unreadable-object.ts',
     find: 'if (!(cause instanceof UnreadableObjectError)) throw error',
@@ -92,7 +92,8 @@ export const mutants: readonly Mutant[] = [
     replace: '{ timeoutMs: 0 }, signal',
   },
   {
-    proof: 'bodies that are refused to others are taken of an administrator of the whole cluster',
+    proof:
+      'bodies that others may not send are accepted from an administrator of the whole cluster',
     test: 'packages/apiserver/hostile-bodies.test.ts',
     file: 'packages/apiserver/request/pipeline.ts',
     find: `const isBounded = !user.groups.includes('system:masters')`,
@@ -106,7 +107,7 @@ export const mutants: readonly Mutant[] = [
     replace: '(?:__secure-)?',
   },
   {
-    proof: 'a node reaches what ephemeral containers of its own pods use, and no more',
+    proof: 'a node reaches the objects that ephemeral containers of its own pods use, and no more',
     test: 'packages/apiserver/authz/authz.test.ts',
     file: 'packages/api/pod-references.ts',
     find: `['initContainers', 'containers', 'ephemeralContainers'].flatMap(`,

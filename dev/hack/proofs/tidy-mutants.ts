@@ -51,7 +51,7 @@ import '../plan/plan-pod.ts'`,
 import { isJsonObject } from '../../packages/api/json.ts'`,
   },
   {
-    proof: 'what describes kinds is pure: no node: imports',
+    proof: 'packages that describe kinds are pure: no node: imports',
     test: 'tidy.test.ts',
     file: 'packages/kinds/columns/column.ts',
     find: `import {
@@ -175,7 +175,7 @@ This`,
 export interface WorkQueueOptions {`,
   },
   {
-    proof: 'comments and documents keep to the rules of English, but for a number that falls',
+    proof: 'comments, documents, titles and messages keep to the rules of English',
     test: 'tidy.test.ts',
     file: 'packages/controller-runtime/work-queue.ts',
     find: 'export interface WorkQueueOptions {',

@@ -17,7 +17,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'return Math.max(windowBytesMin, eagerWindowBytes)',
   },
   {
-    proof: 'however readers come, read and stall, no more is promised than the bound',
+    proof: 'however readers come, read and stall, the bound on promised bytes holds',
     test: 'packages/tunnel/session/session-window.test.ts',
     file: 'packages/tunnel/session/session-window.ts',
     find: 'const share = (bufferedBytesMax - use.bufferedBytes) / shares',
@@ -60,7 +60,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'return Math.max(1, ...counts)',
   },
   {
-    proof: 'ten thousand agents that come at once are spread over what the hub takes',
+    proof: "ten thousand agents that come at once are spread over the hub's rate",
     test: 'packages/tunnel/hub/accept-rate.test.ts',
     file: 'packages/tunnel/hub/accept-rate.ts',
     find: 'this.#freeMs = Math.min(nextMs, nowMs + awayMsMax)',
@@ -97,7 +97,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'if (next === undefined) return',
   },
   {
-    proof: 'an answer that takes long over a link that lives is waited for',
+    proof: 'a slow answer over a live link is waited for',
     test: 'packages/tunnel/session/answer-probe.test.ts',
     file: 'packages/tunnel/session/answer-probe.ts',
     find: 'if (nowMs - atMs < patienceMs) return this.#lookIn(patienceMs - (nowMs - atMs))',
@@ -111,7 +111,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'return false',
   },
   {
-    proof: 'a cut link ends both ends and what waits on them, with a reason',
+    proof: 'a cut link ends both ends and everything that waits on them, with a reason',
     test: 'packages/tunnel/agent/tunnel-agent.test.ts',
     file: 'packages/tunnel/session/tunnel-stream.ts',
     find: `if (!this.isOver) this.#finish(this.#isDone ? complete : { name: 'cut' })`,

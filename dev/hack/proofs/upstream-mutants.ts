@@ -62,7 +62,7 @@ export const mutants: readonly Mutant[] = [
       "throw new TypeError(`found '${token.text}', expected: !, identifier, or 'end of string'`)",
   },
   {
-    proof: 'a watch delivers what happens, and resumes after any version it has seen',
+    proof: 'a watch delivers events, and resumes after any version that it has seen',
     test: 'packages/apiserver/api-server.test.ts',
     file: 'packages/apiserver/cache/resource-cache.ts',
     find: 'return this.#history.slice(from)',
@@ -77,7 +77,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'return objectAnswer(200, await createObject(object, scope, deps), view)',
   },
   {
-    proof: `controllers do what upstream's do`,
+    proof: `controllers act as upstream's do`,
     only: 'node-ttl: ',
     test: 'dev/differential/controllers/replay.test.ts',
     file: 'packages/controllers/ttl/ttl-controller.ts',
@@ -85,14 +85,14 @@ export const mutants: readonly Mutant[] = [
     replace: 'if (seconds.length > 0) return',
   },
   {
-    proof: 'pods go where upstream places them, and are told the same',
+    proof: 'pods go where upstream places them, with the same messages',
     test: 'dev/differential/scheduler/replay.test.ts',
     file: 'packages/scheduler/plan-placement.ts',
     find: 'if (found.feasible.length === 0) return noPlacement(context, found)',
     replace: 'if (found.feasible.length < 2) return noPlacement(context, found)',
   },
   {
-    proof: 'objects go to the clusters that Karmada sends them to, and are told the same',
+    proof: 'objects go to the clusters that Karmada sends them to, with the same messages',
     test: 'dev/differential/placement/replay.test.ts',
     file: 'packages/propagation/placement/divide-seats.ts',
     find: 'votes, seats: 0 }',
@@ -113,7 +113,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'next ??= queue',
   },
   {
-    proof: 'a machine joins by token and hash, and then needs neither',
+    proof: 'a machine joins with a token and a hash, and then needs neither',
     test: 'packages/bootstrap/join-node.test.ts',
     file: 'packages/bootstrap/join-node.ts',
     find: `  if (known !== undefined) return { server, authorityPem: known }
@@ -121,7 +121,7 @@ export const mutants: readonly Mutant[] = [
     replace: '',
   },
   {
-    proof: 'a controller whose watch lags behind does not create twice what it has created',
+    proof: 'a controller whose watch lags behind does not create the same objects twice',
     test: 'packages/controller-runtime/controller.test.ts',
     file: 'packages/controller-runtime/informer-set.ts',
     find: `    informer()?.recordWrite(object)
@@ -130,7 +130,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'away from the server it keeps what it has, tries ever less often, and says how old it is',
+      'away from the server an informer keeps its objects, retries ever less often, and says how old they are',
     test: 'packages/client/informer.test.ts',
     file: 'packages/client/informer.ts',
     find: 'createBackoff({ initialMs: 800, jitter: 1 }',

@@ -3,18 +3,18 @@ import type { Mutant } from './mutant.ts'
 /** The mutants of promises about the ways to a hub and through it, and about who may take them. */
 export const mutants: readonly Mutant[] = [
   {
-    proof: 'is named, and says why; no password is told',
+    proof: 'is named, with the reason; no password is shown',
     test: 'packages/base/outbound/outbound.test.ts',
     file: 'packages/base/outbound/connect-by-proxy.ts',
     find: `? 'it does not take this user and password'`,
     replace: '? `it does not take ${login.user} with ${login.password}`',
   },
   {
-    proof: 'is refused at the start, and no password is told',
+    proof: 'is refused at the start, and no password is shown',
     test: 'roles/hub/hub-network.test.ts',
     file: 'roles/runtime/way-to-hub.ts',
-    find: '`Cannot use ${from}: it is no URL of',
-    replace: '`Cannot use ${from}: ${text} is no URL of',
+    find: '`Cannot use ${from}: it is not the URL of',
+    replace: '`Cannot use ${from}: ${text} is not the URL of',
   },
   {
     proof: 'past a box that opens TLS an agent registers and is reached; the box reads nothing',
@@ -24,7 +24,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'isUnchecked: false',
   },
   {
-    proof: 'what is no TLS in a carrier ends it, and nothing else',
+    proof: 'data that is not TLS in a carrier ends it, and nothing else',
     test: 'roles/hub/hub-network.test.ts',
     file: 'packages/apiserver/http/http-server.ts',
     find: `      own(connection)
@@ -33,7 +33,7 @@ export const mutants: readonly Mutant[] = [
       connection.destroy = () => connection`,
   },
   {
-    proof: 'without being asked neither end goes past a box that opens TLS',
+    proof: 'unless configured to, neither end goes past a box that opens TLS',
     test: 'roles/hub/hub-network.test.ts',
     file: 'roles/hub/parts/carrier.ts',
     find: `  if (allowInspectedTls !== true) return {}
@@ -41,14 +41,15 @@ export const mutants: readonly Mutant[] = [
     replace: '',
   },
   {
-    proof: 'of pods of other nodes a node learns names, labels, addresses and named ports only',
+    proof: "a node learns only names, labels, addresses and named ports of other nodes' pods",
     test: 'roles/site/site-node-rights.test.ts',
     file: 'packages/service-proxy/policy/pod-peer.ts',
     find: `if (field !== 'apiVersion') delete object[field]`,
     replace: `if (field !== 'apiVersion' && field !== 'spec') delete object[field]`,
   },
   {
-    proof: 'a ClusterAccess leads to services by the verbs that it says so for, and by no others',
+    proof:
+      'a ClusterAccess leads to services by the verbs that it lists for them, and by no others',
     test: 'roles/hub/hub-services-refused.test.ts',
     file: 'packages/gateway/access/cluster-grants.ts',
     find: `const granted = subresource === 'proxy' ? verbs : serviceVerbs`,
@@ -56,7 +57,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'what is open to a service ends soon after the right to it is taken away, and the audit line says so',
+      'open connections to a service end soon after the right to them is taken away, and the audit line says so',
     test: 'roles/hub/hub-services.test.ts',
     file: 'packages/gateway/services/service-routes.ts',
     find: 'visit.transfer.end(signal.reason === accessEnded ? accessEnded.message : undefined)',
@@ -70,7 +71,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'await writeFile(next, stringify(config, { lineWidth: 0 }), { mode: 0o644 })',
   },
   {
-    proof: 'a hub says where to log in only when it is told to, and to anybody',
+    proof: 'a hub says where to log in only if configured to, and then to anybody',
     test: 'cmd/client/login.test.ts',
     file: 'roles/hub/parts/login.ts',
     find: `    return {}
@@ -91,15 +92,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'a cluster leaves its hub by one command, and its agent cannot come back without a new token',
+      'a cluster leaves its hub with one command, and its agent cannot come back without a new token',
     test: 'roles/agent/leave.test.ts',
     file: 'roles/admin/strike-off.ts',
     find: 'await revokeAgent(hub, { cluster: name, nowMs }, signal)',
     replace: 'await Promise.resolve(revokeAgent)',
   },
   {
-    proof:
-      'a revocation goes by the clock of the hub, whatever the clock of the administrator says',
+    proof: "a revocation uses the hub's clock, whatever the administrator's clock says",
     test: 'cmd/client/cluster-commands.test.ts',
     file: 'cmd/client/cluster-commands.ts',
     find: 'return Number.isNaN(dateMs) ? Date.now() : dateMs',
@@ -120,7 +120,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'if (!replica) {',
   },
   {
-    proof: 'what is open to many clusters by way of another replica keeps nobody from the others',
+    proof: 'open requests to many clusters through another replica keep nobody from the others',
     test: 'roles/hub/hub-replica-streams.test.ts',
     file: 'packages/gateway/limits-table.ts',
     find: 'streamsMax: 2 * userStreamDefaults.inAll,',
@@ -134,7 +134,7 @@ export const mutants: readonly Mutant[] = [
     replace: `if (request.headers['traceparent'] !== '') return request`,
   },
   {
-    proof: 'an agent that comes back after its certificate expired goes on by its old key',
+    proof: 'an agent that comes back after its certificate expired goes on with its old key',
     test: 'roles/hub/hub-registration.test.ts',
     file: 'packages/membership/registration/re-enrolment-route.ts',
     find: `verdict: isAsked ? 'allow' : 'no-opinion'`,
@@ -142,14 +142,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'a client that vanishes from its session is missed: the hub asks for it when nothing is said',
+      'a client that vanishes from its session is noticed: the hub probes it when nothing is sent',
     test: 'roles/hub/hub-streams.test.ts',
     file: 'packages/apiserver/http/http-server.ts',
     find: 'keepAliveInitialDelay: 15_000',
     replace: 'keepAliveInitialDelay: 7_200_000',
   },
   {
-    proof: 'an agent that breaks a rule of the tunnel is written down with the rule',
+    proof: 'an agent that breaks a rule of the tunnel is recorded with the rule',
     test: 'roles/hub/hub-floods.test.ts',
     file: 'packages/gateway/tunnels/tunnel-route.ts',
     find: `          if (session.brokenRule !== undefined) deps.onBroken?.(opener, session)
@@ -158,7 +158,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'lists and watches of a cluster that nobody reads hold what one user may, at hub and edge',
+      'unread lists and watches of a cluster hold only as much as one user may, at hub and edge',
     test: 'roles/hub/hub-unread.test.ts',
     file: 'packages/apiserver/http/unread-bytes.ts',
     find: `    while (of.bytes > unreadBytesPerUserMax && this.#endOldest(user)) continue
@@ -166,8 +166,7 @@ export const mutants: readonly Mutant[] = [
     replace: '',
   },
   {
-    proof:
-      'who does not say who they are may read health, version and cluster-info, and nothing else',
+    proof: 'an anonymous user may read health, version and cluster-info, and nothing else',
     test: 'roles/hub/hub-anonymous.test.ts',
     file: 'packages/apiserver/contract/user-names.ts',
     find: 'groups: Object.freeze([systemGroups.unauthenticated]),',
@@ -175,14 +174,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'one logs in once; kubectl then reaches hub and clusters by tokens that renew themselves',
+      'after one login kubectl reaches the hub and its clusters with tokens that renew themselves',
     test: 'cmd/client/login.test.ts',
     file: 'cmd/client/credential.ts',
     find: 'tokens.expiresAtMs - leftMsMin > clock.now()',
     replace: 'tokens.expiresAtMs + 1e12 > clock.now()',
   },
   {
-    proof: 'a hub that names the client of another gets no token that is good there',
+    proof: "a hub that names another hub's client gets no token that is valid there",
     test: 'cmd/client/login.test.ts',
     file: 'cmd/client/login.ts',
     find: `  requireSameFleet({ ...options, hub }, client, hubs)
@@ -190,7 +189,7 @@ export const mutants: readonly Mutant[] = [
     replace: '',
   },
   {
-    proof: 'what is compressed at the edge passes as it is',
+    proof: 'a body compressed at the edge passes as it is',
     test: 'roles/hub/hub-floods.test.ts',
     file: 'packages/gateway/proxy/forwarded-headers.ts',
     find: `  'clear-site-data',
@@ -208,7 +207,7 @@ export const mutants: readonly Mutant[] = [
   return whole[0] === 0x1f ? process.getBuiltinModule('node:zlib').gunzipSync(whole) : whole`,
   },
   {
-    proof: 'a session that was refused is written down as refused, by whomever, with its cluster',
+    proof: 'a refused session is recorded as refused, no matter who refused it, with its cluster',
     test: 'roles/hub/hub-session-audit.test.ts',
     file: 'packages/gateway/proxy/pass-upgrade.ts',
     find: `  onRefused?.(answer.status)
@@ -217,7 +216,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'what an agent may not write is told at the hub, and a cluster that goes keeps its objects',
+      'an object that an agent may not write is reported at the hub, and a cluster that goes keeps its objects',
     test: 'roles/agent/agent-works.test.ts',
     file: 'packages/cluster-agent/work/execution-controller.ts',
     find: '(${total - failures.length}/${total}): ${causes}`',

@@ -69,7 +69,7 @@ const usages: { name: string; pod: Pod; nowMs?: number; uses: object }[] = [
 ]
 
 for (const row of usages) {
-  test(`what a quota counts of ${row.name}`, () => {
+  test(`a quota counts the usage of ${row.name}`, () => {
     assert.deepEqual(quotaUsage(pods, { pod: row.pod }, row.nowMs), row.uses)
   })
 }
@@ -84,7 +84,7 @@ function claim(attributesClass?: string): PersistentVolumeClaim {
   }
 }
 
-test('what a quota counts of a claim, by its class as well', () => {
+test('a quota counts a claim by its class as well', () => {
   assert.deepEqual(
     quotaUsage({ group: '', resource: 'persistentvolumeclaims' }, { claim: claim() }),
     {

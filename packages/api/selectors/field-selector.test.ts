@@ -39,7 +39,7 @@ test("a malformed field selector is refused in upstream's words", () => {
   }
 })
 
-test('all terms must hold; an absent field is the empty string', () => {
+test('all terms must hold; a missing field is the empty string', () => {
   const valueOf = (field: string): string => (field === 'spec.nodeName' ? 'n1' : '')
   assert.ok(matchesFields(parseFieldSelector('spec.nodeName=n1,status.phase!=Failed'), valueOf))
   assert.ok(!matchesFields(parseFieldSelector('spec.nodeName!=n1'), valueOf))

@@ -27,7 +27,7 @@ const cases: { text: string; yes?: object[]; no?: object[]; prints?: string }[] 
   { text: 'x.io/a=b', yes: [{ 'x.io/a': 'b' }] },
 ]
 
-test('a label selector selects what upstream selects and prints itself back', () => {
+test('a label selector selects the same labels as upstream and prints itself back', () => {
   for (const { text, yes = [], no = [], prints = text } of cases) {
     if (prints === 'error') {
       assert.throws(() => parseLabelSelector(text), text)
@@ -74,7 +74,7 @@ test("a malformed label selector is refused in upstream's words", () => {
   }
 })
 
-test("an object's selector: absent selects nothing, empty selects everything", () => {
+test("an object's selector selects nothing if omitted, and everything if empty", () => {
   assert.ok(!labelSelectorOf(undefined).matches({ a: 'b' }))
   assert.ok(labelSelectorOf({}).matches({ a: 'b' }))
   const selector = labelSelectorOf({

@@ -118,7 +118,7 @@ test('a webhook is asked in its turn, and its answers are remembered as long as 
   assert.equal((await authorizer.authorize(question)).verdict, 'no-opinion')
 })
 
-test('conditions decide whether a webhook is asked, and the policy what its failure means', async () => {
+test('conditions decide whether a webhook is asked, and the policy decides what its failure means', async () => {
   let reply: WebhookReply | undefined = { status: { allowed: false, denied: true } }
   await using hook = await startTestWebhook(() => reply)
   const roles = [{ type: 'RBAC', name: 'roles' }]
@@ -154,7 +154,7 @@ test('conditions decide whether a webhook is asked, and the policy what its fail
   )
 })
 
-test('a webhook that is away for a moment is asked again; who cannot be judged is not forbidden', async () => {
+test('a webhook that is away for a moment is asked again; a user who cannot be judged is not forbidden', async () => {
   const replies: WebhookReply[] = [{ status: 503, text: 'soon' }, { status: { allowed: true } }]
   await using hook = await startTestWebhook(
     () => replies.shift() ?? { status: 400, text: 'broken' },
@@ -184,7 +184,7 @@ test('a webhook that is away for a moment is asked again; who cannot be judged i
   )
 })
 
-test('the file may change while the server runs, but not lose what is in the server', async () => {
+test("the file may change while the server runs, but must keep the server's own authorizers", async () => {
   await using hook = await startTestWebhook(() => ({ status: { denied: true } }))
   const roles = { type: 'RBAC', name: 'roles' }
   const { configured, authorizer } = await authorizerWith(configOf({}, [roles]), hook)
@@ -196,7 +196,7 @@ test('the file may change while the server runs, but not lose what is in the ser
   assert.equal((await authorizer.authorize(question)).verdict, 'allow')
   await assert.rejects(
     configured.setConfig(readAuthorizationConfig(configOf())),
-    /cannot be taken away while the server runs: RBAC/,
+    /cannot be removed while the server runs: RBAC/,
   )
   assert.equal((await authorizer.authorize(question)).verdict, 'allow')
 })

@@ -124,7 +124,7 @@ function webhookOf(
   const duration = (key: 'timeout' | 'authorizedTTL' | 'unauthorizedTTL', ms: number): number => {
     const text = given[key]
     const parsed = text === undefined ? ms : parseDurationMs(text)
-    if (parsed === undefined) problems.invalid(`${path}.${key}`, text ?? '', 'is no duration')
+    if (parsed === undefined) problems.invalid(`${path}.${key}`, text ?? '', 'is not a duration')
     else if (parsed < 0) problems.invalid(`${path}.${key}`, text ?? '', 'must be > 0s')
     return parsed ?? ms
   }

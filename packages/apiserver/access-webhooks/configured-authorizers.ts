@@ -80,7 +80,7 @@ export async function createConfiguredAuthorizers(
       if (missing.length > 0) {
         throw configError(
           'AuthorizationConfiguration',
-          `these types cannot be taken away while the server runs: ${missing.join(', ')}`,
+          `these types cannot be removed while the server runs: ${missing.join(', ')}`,
         )
       }
       // The old chain may still be answering questions; its idle connections close by themselves.

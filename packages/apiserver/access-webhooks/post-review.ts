@@ -35,7 +35,7 @@ export function createPostReview(
 
 /** Throws an Error if a field has the wrong type: a malformed denial must count as a failure, not as no opinion. */
 function statusOf(answer: unknown, kind: string): JsonObject {
-  if (!isJsonObject(answer)) throw new Error(`its answer is no ${kind}`)
+  if (!isJsonObject(answer)) throw new Error(`its answer is not a ${kind}`)
   checkFields({ object: answer, schemas: reviewSchemas, schemaName: kind, kind })
   return isJsonObject(answer['status']) ? answer['status'] : {}
 }

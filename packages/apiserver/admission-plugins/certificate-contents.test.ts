@@ -69,7 +69,7 @@ async function answerTo(
 const passed =
   'spec.signerName: Forbidden: User "jane" is not permitted to "sign" for signer "example.com/signer"'
 
-test('an issued certificate begins now, lives as long as was asked, and is renewed within its life', async () => {
+test('an issued certificate begins now, lives as long as requested, and is renewed within its life', async () => {
   const good = { from: -minuteMs, to: hourMs, refresh: 30 * minuteMs }
   const rows: [typeof good, string][] = [
     [good, passed],

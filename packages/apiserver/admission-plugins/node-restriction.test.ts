@@ -28,7 +28,7 @@ test('a node writes no request for the certificate of a pod, even where a role l
   }
 })
 
-test('a node does not say which range of pods is its own', async () => {
+test('a node cannot claim a range of pods as its own', async () => {
   const judge = (operation: Operation, podCIDR: string | undefined, before?: string) => {
     const nodeOf = (range: string | undefined) => ({
       metadata: { name: 'n1' },

@@ -99,7 +99,7 @@ test('a mirror pod is left as it is and may name neither account nor secret', as
   )
 })
 
-test('creating needs a namespace that lives; the first namespaces cannot be deleted', async () => {
+test('objects are created only in a living namespace; the first namespaces cannot be deleted', async () => {
   const objects = new ObjectTable()
     .put(wellKnown.namespaces, { metadata: { name: 'shop' }, status: { phase: 'Active' } })
     .put(wellKnown.namespaces, { metadata: { name: 'old' }, status: { phase: 'Terminating' } })

@@ -128,7 +128,7 @@ test('a policy takes effect with its binding, at once, and ends with it', async 
   assert.equal((await create(api, 'none')).status, 201)
 })
 
-test('a policy that wants to runs again when a later one changed the object', async () => {
+test('a policy that asks for it runs again when a later one changed the object', async () => {
   await using api = await startTestApiServer({ withAccess: true })
   const add = (name: string, expression: string, reinvocationPolicy: string) =>
     addPolicy(api, {
@@ -151,7 +151,7 @@ test('a policy that wants to runs again when a later one changed the object', as
   assert.deepEqual(body.data, { a: 'b', late: 'yes', seen: 'true' })
 })
 
-test('the status of a policy says which expressions do not fit what it matches', async () => {
+test('the status of a policy says which expressions do not fit the objects that it matches', async () => {
   await using api = await startTestApiServer({ withAccess: true })
   const rule = (resources: string[]) => ({
     apiGroups: ['apps'],

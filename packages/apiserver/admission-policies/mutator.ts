@@ -99,7 +99,7 @@ function patched(object: AnyObject, value: CelValue): AnyObject {
     const { apiVersion, kind, metadata } = object
     return { ...result, apiVersion, kind, metadata: { ...metadata, ...result['metadata'] } }
   }
-  throw new MutationError('JSON Patch: the result is no object')
+  throw new MutationError('JSON Patch: the result is not an object')
 }
 
 /** A failing test means that nothing is to be done, not that there is an error. */

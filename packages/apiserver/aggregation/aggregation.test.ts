@@ -130,7 +130,7 @@ test('requests for a registered group go to its server, with the user in headers
   assert.deepEqual(seen?.headers['x-forwarded-uri'], [`${widgets}/namespaces/shop/widgets`])
 })
 
-test('a redirect of an extension server is not followed, nor passed on', async () => {
+test('a redirect of an extension server is neither followed nor passed on', async () => {
   using extension = await startTestExtensionServer()
   await using server = await startServer(extension)
   await registerWidgets(server, extension)
@@ -140,7 +140,7 @@ test('a redirect of an extension server is not followed, nor passed on', async (
   assert.match(reply.text, /attempted to redirect this request, which is not permitted/)
 })
 
-test('discovery and OpenAPI show what other servers add, at the place their priority gives them', async () => {
+test('discovery and OpenAPI show the groups that other servers add, at the place of their priority', async () => {
   using extension = await startTestExtensionServer()
   await using server = await startServer(extension)
   await registerWidgets(server, extension)
@@ -212,7 +212,7 @@ test('an upgraded connection is passed through, with the user', async () => {
   assert.ok(text.endsWith('hello kubernetes-admin:ping'), text)
 })
 
-test('a server that is not there, or not the one that was named, is unavailable and says why', async () => {
+test('a server that is missing, or is not the one named, is unavailable and says why', async () => {
   using extension = await startTestExtensionServer()
   using stranger = await startTestExtensionServer()
   await using server = await startServer(extension)
@@ -234,7 +234,7 @@ test('a server that is not there, or not the one that was named, is unavailable 
   assert.equal(gone.message, 'service/widgets in "shop" is not present')
 })
 
-test('a CRD has its APIService while it stands', async () => {
+test('a CRD has its APIService while it exists', async () => {
   using extension = await startTestExtensionServer()
   await using server = await startServer(extension)
   const names = { group: 'example.com', plural: 'things', kind: 'Thing' }

@@ -48,7 +48,7 @@ const cases: [name: string, stored: APIService[], isStart: boolean, steps: strin
   ],
 ]
 
-test('APIServices follow what the server serves, and leave what others own alone', () => {
+test('APIServices follow the groups that the server serves, and those of other owners are left alone', () => {
   for (const [name, before, isStart, expected] of cases) {
     const steps = planRegistration(wanted, before, isStart).map((step) =>
       step.type === 'create' ? `create ${step.object.metadata.name}` : `${step.type} ${step.name}`,

@@ -57,14 +57,14 @@ const cases: [
   ['by name elsewhere', service({ type: 'ExternalName' }), [], 'undefined: undefined'],
 ]
 
-test('what makes an extension server unavailable is told in the words of upstream', () => {
+test("an unavailable extension server is reported in upstream's words", () => {
   for (const [name, found, slices, expected] of cases) {
     const availability = unreachability(reference, found, slices)
     assert.equal(`${availability?.reason}: ${availability?.message}`, expected, name)
   }
 })
 
-test('the time of the condition moves with its status only', () => {
+test('the time of the condition changes only with its status', () => {
   const first = withAvailability([], passedAvailability, 't1')
   assert.equal(first?.[0]?.lastTransitionTime, 't1')
   assert.equal(withAvailability(first ?? [], passedAvailability, 't2'), undefined)

@@ -97,7 +97,7 @@ const options: OddJsonOptions = {
   failures: ['307', '404', '503'],
 }
 
-test(`discovery that an extension server answers oddly leaves other groups as they are (seed ${seed})`, async () => {
+test(`odd discovery from an extension server leaves other groups unchanged (seed ${seed})`, async () => {
   const own = {
     metadata: { name: 'apps' },
     versions: [{ version: 'v1', resources: [], freshness: 'Current' as const }],
@@ -156,7 +156,7 @@ function checkDiscovery(items: readonly object[]): void {
   }
 }
 
-test(`descriptions that an extension server answers oddly are left out (seed ${seed})`, async () => {
+test(`odd descriptions from an extension server are left out (seed ${seed})`, async () => {
   const openApi = createRemoteOpenApi({
     objects,
     calls,

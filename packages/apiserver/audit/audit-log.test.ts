@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { systemClock, silentLogger } from '@skerry/base'
 import { openAuditLog } from './audit-log.ts'
 
-test('lines stay in order over files of limited size, and old files go', async () => {
+test('lines stay in order over files of limited size, and old files are deleted', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'skerry-audit-'))
   try {
     const path = join(directory, 'audit.log')

@@ -46,7 +46,7 @@ test('events go in batches, when enough wait or the first has waited long enough
   assert.deepEqual(numbersOf(batches).at(-1), [4], 'a stopping server sends what waits')
 })
 
-test('a batch is tried again; what is refused or has no place is counted', async () => {
+test('a batch is sent again; refused events and events without room are counted', async () => {
   const options = { batchMax: 2, batchMs: 10, bufferMax: 3, retryMs: 100 }
   const { clock, batches, webhook, stop, done, lost } = setUp(options, [503, 200, 400])
   for (const number of [1, 2, 3, 4, 5]) webhook.write(`${number}\n`)

@@ -83,7 +83,7 @@ async function withTrail(
   await run(server, events)
 }
 
-test('what is asked and answered in protobuf is in the event as JSON is', async () => {
+test('a protobuf request and its answer are recorded in the event as JSON would be', async () => {
   const rules = [{ level: 'RequestResponse', verbs: ['create'] }]
   await withTrail(policyOf(rules), async ({ transport }, events) => {
     const type = 'application/vnd.kubernetes.protobuf'
@@ -144,7 +144,7 @@ test('each stage of a request is an event; levels say how much is in it', async 
   })
 })
 
-test('who acted as whom, and why a request was refused, is recorded', async () => {
+test('an event records who acted as whom, and why a request was refused', async () => {
   await withTrail(
     policyOf([{ level: 'Metadata', omitStages: ['RequestReceived'] }]),
     async (server, events) => {
@@ -206,7 +206,7 @@ test('a request at which the server itself fails is recorded as such', async () 
   }
 })
 
-test('an error about what a peer said is no panic of the server', async () => {
+test("an error about a peer's answer is not a panic of the server", async () => {
   await using webhook = await startTestWebhook(({ body: review }) => {
     // A review has a request with a uid.
     const { uid } = (review as { request: { uid: string } }).request

@@ -109,7 +109,7 @@ test('a client certificate is its common name with its organizations as groups',
   await assert.rejects(chain.authenticate(good, never), isUnauthorized)
 })
 
-test('a bound service account token says who, from which pod and node, and by which credential', async () => {
+test('a bound service account token names its account, pod, node and credential', async () => {
   const { chain, issue } = await newServer()
   const token = await issue({
     pod: { name: 'web', uid: 'uid-web' },
@@ -172,7 +172,7 @@ const refusals: {
     error: /invalidated/,
   },
   {
-    name: 'the service account was made anew',
+    name: 'the service account was created again',
     change: ({ objects }) =>
       objects.put(wellKnown.serviceAccounts, {
         metadata: { name: 'robot', namespace: 'shop', uid: 'new' },
@@ -245,7 +245,7 @@ function bootstrapSecret(fields: Record<string, string>): object {
   }
 }
 
-test('a bootstrap token opens the door only as its secret allows', async () => {
+test('a bootstrap token is accepted only as its secret allows', async () => {
   const cases: [name: string, fields: Record<string, string>, token: string, ok: boolean][] = [
     ['good', {}, 'abcdef.0123456789abcdef', true],
     ['wrong secret', {}, 'abcdef.0123456789abcdee', false],
@@ -322,7 +322,7 @@ test('a flood of guesses is refused before it is a flood of work', async () => {
   })
 })
 
-test('TokenReview tells whose token it is, for the audiences that were asked', async () => {
+test('TokenReview reports the user of a token, for the requested audiences', async () => {
   const { tokens, issue } = await newServer()
   const review = createTokenReview({ tokens, audiences })
   const ask = async (spec: object) => {

@@ -156,7 +156,7 @@ const associated = {
   ],
 }
 
-test('who was let in by one right last is asked for that one first', async () => {
+test('the right that last let a user in is checked first for that user', async () => {
   const verbs: string[] = []
   const authorizer: Authorizer = {
     async authorize({ verb }) {
@@ -172,7 +172,7 @@ test('who was let in by one right last is asked for that one first', async () =>
   assert.deepEqual(verbs, ['impersonate-on:user-info:list', 'impersonate', 'impersonate'])
 })
 
-test('without such headers the asker stays', async () => {
+test('without impersonation headers the user stays', async () => {
   const { authorizer, asked } = allowing()
   assert.equal(await createImpersonation(authorizer).apply(agent, [['accept', '*/*']]), agent)
   assert.deepEqual(asked, [])

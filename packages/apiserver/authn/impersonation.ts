@@ -78,7 +78,7 @@ export function createImpersonation(authorizer: Authorizer): Impersonation {
 }
 
 function noRequest(): never {
-  throw new TypeError('Cannot ask what the request does: nobody has said it')
+  throw new TypeError('Cannot check impersonation: the request is missing')
 }
 
 const impersonationHeader = /^impersonate-/i

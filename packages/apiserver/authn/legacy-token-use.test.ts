@@ -52,7 +52,7 @@ async function useToken(options: Use): Promise<{ labels: unknown; refusal: unkno
   return { labels: objects.get(wellKnown.secrets, 'shop', 'key')?.metadata.labels, refusal }
 }
 
-test('the day of the last use stands on the secret that a token lies in', async () => {
+test('the day of the last use is recorded on the secret that holds the token', async () => {
   const today = { [lastUsed]: '2026-06-15' }
   const cases: { options: Use; labels: Record<string, string> }[] = [
     { options: {}, labels: today },
@@ -78,7 +78,7 @@ test('a token that is marked as invalid is refused, and its use is noted', async
   assert.deepEqual(labels, { [invalidSince]: '2026-06-01', [lastUsed]: '2026-06-15' })
 })
 
-test('since when uses are noted stays as it was first written, unless it is no day', async () => {
+test('the date since which uses are recorded stays as first written, unless it is not a date', async () => {
   const key = ['kube-system', 'kube-apiserver-legacy-service-account-token-tracking'] as const
   const sinceAfter = async (since: string | undefined): Promise<unknown> => {
     const objects = new ObjectTable()

@@ -51,7 +51,7 @@ async function newAuthenticator() {
   return { ask, clients, proxies, clock, authenticator }
 }
 
-test('a front proxy tells for whom it asks', async () => {
+test('a front proxy names the user for whom it asks', async () => {
   const { ask, proxies } = await newAuthenticator()
   assert.deepEqual(await ask(proxies, 'front-proxy-client'), {
     name: 'jane',
@@ -66,7 +66,7 @@ test('a client of the cluster is itself, whatever its headers say', async () => 
   assert.equal((await ask(clients, 'front-proxy-client'))?.name, 'front-proxy-client')
 })
 
-test('a certificate of the front proxies is nobody by itself', async () => {
+test("a front proxy's certificate alone identifies nobody", async () => {
   const { ask, proxies, clock, authenticator } = await newAuthenticator()
   const isUnauthorized = { reason: 'Unauthorized' }
   await assert.rejects(ask(proxies, 'system:admin'), isUnauthorized)

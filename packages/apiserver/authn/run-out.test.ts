@@ -29,7 +29,7 @@ const jwtUntil = (exp: unknown): string =>
     .map((part) => Buffer.from(part).toString('base64url'))
     .join('.')
 
-test('credentials whose time is over are told from those that were taken away', async () => {
+test('expired credentials are distinguished from revoked ones', async () => {
   const { certificatePem } = await createAuthority({
     subject: { commonName: 'olga' },
     notBeforeMs: nowMs - 1_000_000,

@@ -19,6 +19,6 @@ test('a token of the file is its user, and no other token is', async () => {
   assert.equal(await ask(''), undefined)
 })
 
-test('a line that lacks something is refused with its number', () => {
+test('an incomplete line is refused with its number', () => {
   assert.throws(() => createTokenFileAuthenticator('a,b,1\nc,d\n'), /line 2: expected token/)
 })

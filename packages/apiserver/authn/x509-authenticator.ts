@@ -22,7 +22,9 @@ export function createX509Authenticator(clock: Clock): Authenticator {
 
 function checkDates(certificate: ClientCertificate, nowMs: number): void {
   if (nowMs < certificate.notBeforeMs || nowMs > certificate.notAfterMs) {
-    throw unauthorized(new Error('Cannot authenticate: the client certificate is out of its dates'))
+    throw unauthorized(
+      new Error('Cannot authenticate: the client certificate is expired or not yet valid'),
+    )
   }
 }
 

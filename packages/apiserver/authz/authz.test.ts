@@ -124,7 +124,7 @@ const rbacCases: [who: UserInfo, question: string, isAllowed: boolean][] = [
   [user('jane'), 'update deployments.apps shop/web', false],
   [user('root', 'system:masters'), 'delete nodes n1', true],
 ]
-test('RBAC allows exactly what some bound rule names', async () => {
+test('RBAC allows exactly the requests that some bound rule names', async () => {
   const authorizer = chainAuthorizers([
     mastersAuthorizer,
     createRbacAuthorizer(createRuleResolver(policy())),
@@ -252,7 +252,7 @@ const nodeCases: [question: string, isAllowed: boolean][] = [
   ['create certificatesigningrequests.certificates.k8s.io', true],
   ['create deployments.apps shop/', false],
 ]
-test('a node reaches what its own pods use, and no more', async () => {
+test('a node reaches the objects that its own pods use, and no more', async () => {
   const authorizer = createNodeAuthorizer(siteWithPods(), nodeRules())
   for (const [question, isAllowed] of nodeCases) {
     const who = user('system:node:n1', 'system:nodes')
@@ -263,7 +263,7 @@ test('a node reaches what its own pods use, and no more', async () => {
   assert.equal((await authorizer.authorize(impostor)).verdict, 'no-opinion')
 })
 
-test('a node reaches what ephemeral containers of its own pods use, and no more', async () => {
+test('a node reaches the objects that ephemeral containers of its own pods use, and no more', async () => {
   const podOn = (nodeName: string, name: string) => {
     const ref = (what: string) => ({ name: `${name}-${what}`, key: 'k' })
     const debug = {
@@ -324,7 +324,7 @@ test('access reviews answer for another and for oneself, and refuse half a quest
   })
 })
 
-test('the rules review lists what bindings give in that namespace', async () => {
+test('the rules review lists the rights that bindings give in that namespace', async () => {
   const objects = policy()
   await ensureBootstrapObjects(objects)
   const handler = createSelfSubjectRulesReview(createRuleResolver(objects))

@@ -39,7 +39,7 @@ const bind = (name: string) => ({
   subjects: [],
 })
 
-test('a role may hold only what its writer holds', async () => {
+test('a role may hold only rights that its writer holds', async () => {
   const attempt = checkFor(pods('get', 'list'))
   await attempt('clusterroles', { rules: [pods('get')] })
   await assert.rejects(attempt('clusterroles', { rules: [pods('get', 'delete')] }), {
@@ -62,14 +62,14 @@ test('the verb escalate lifts that, and the verb bind lifts it for one role', as
   await assert.rejects(checkFor(bindKillers)('clusterrolebindings', bind('readers')), { code: 403 })
 })
 
-test('a binding may give only what its writer holds; a missing role is named', async () => {
+test('a binding may give only rights that its writer holds; a missing role is named', async () => {
   const attempt = checkFor(pods('get'))
   await attempt('rolebindings', bind('readers'))
   await assert.rejects(attempt('rolebindings', bind('killers')), { code: 403 })
   await assert.rejects(attempt('clusterrolebindings', bind('gone')), { code: 404 })
 })
 
-test('only who may do everything may set an aggregation rule', async () => {
+test('only a user who may do everything may set an aggregation rule', async () => {
   const aggregation = { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] } }
   await assert.rejects(
     checkFor(pods('get'))('clusterroles', aggregation),

@@ -23,7 +23,7 @@ test('a fresh server gets the namespaces, roles and bindings that clients expect
   assert.ok(nodeRules().length > 5)
 })
 
-test('admin, edit and view are filled at once, each holding what the smaller one holds', async () => {
+test('admin, edit and view are filled at once, each with all rights of the smaller one', async () => {
   const objects = new ObjectTable()
   await ensureBootstrapObjects(objects)
   const sizes = ['view', 'edit', 'admin'].map((name) => role(objects, name).rules?.length ?? 0)
@@ -71,7 +71,7 @@ test('a second start adds lost rules and subjects, keeps added ones, and writes 
   assert.deepEqual(role(objects, 'system:node').rules, [])
 })
 
-test('an aggregated role is the union of what its labels select, never of itself', () => {
+test('an aggregated role is the union of the roles that its labels select, never of itself', () => {
   const rule = (name: string) => ({ apiGroups: [''], resources: [name], verbs: ['get'] })
   const make = (
     name: string,

@@ -9,7 +9,7 @@ import { apiServerLimits } from '../limits-table.ts'
 import { followResource } from './follow-resource.ts'
 import { storageKey, WatchCache } from './watch-cache.ts'
 
-test('who follows a resource hears of it after the cache was read again, until it stops', async (context) => {
+test('a follower of a resource is notified after the cache is read again, until it stops', async (context) => {
   const directory = await mkdtemp(join(tmpdir(), 'skerry-follow-'))
   context.after(() => rm(directory, { recursive: true }))
   const deps = { clock: systemClock, log: silentLogger }

@@ -94,7 +94,7 @@ test('an object that ceases to be selected is deleted for the watcher', async ()
   assert.equal(await read(watcher), 'ADDED a@2;DELETED a@3;ADDED a@4;')
 })
 
-test('a watch from a version of the future shows what comes after it', async () => {
+test('a watch from a future version shows the events after it', async () => {
   const cache = newCache()
   const { watcher, clock } = watch(cache, { afterRevision: 3 })
   happen(cache, '+a', '+b', '+c')
@@ -102,7 +102,7 @@ test('a watch from a version of the future shows what comes after it', async () 
   assert.equal(await read(watcher), 'ADDED c@4;')
 })
 
-test('who sees an object no more is told how it looked, at the version of the change', () => {
+test('a watcher that no longer sees an object gets its former state, at the version of the change', () => {
   const cache = newCache()
   const metadata = { name: 'a', labels: { tier: 'front' } }
   const value = utf8.encode(encodeCanonical({ apiVersion: 'v1', kind: 'ConfigMap', metadata }))
@@ -159,7 +159,7 @@ test('events of one turn are written in one piece, and none while the reader is 
   assert.equal(written.at(-1), 'END')
 })
 
-test('a watch that is pushed and never read is ended, whatever it still had to say', async () => {
+test('a pushed watch that is never read is ended, whatever it still had to send', async () => {
   const cache = newCache()
   const { watcher, closed } = watch(cache, {}, { ...apiServerLimits, watcherEventsMax: 2 })
   const { sink, written } = fakeSink()
@@ -182,7 +182,7 @@ test('a client that goes away ends its watch', async () => {
   assert.deepEqual([closed, cache.listenerCount], [['gone'], 0])
 })
 
-test('history is kept for a while, and a watch from before it is told so', () => {
+test('history is kept for a while, and a watch from before it gets an error that says so', () => {
   const cache = newCache({ historyEventsMax: 4 })
   happen(cache, '+a', '+b', '+c', '+d', '+e')
   assert.deepEqual(
@@ -193,7 +193,7 @@ test('history is kept for a while, and a watch from before it is told so', () =>
   assert.equal(cache.eventsAfter(1), undefined)
 })
 
-test('history of large objects is shorter, and is never less than what watches need to resume', () => {
+test('history of large objects is shorter, but never shorter than watches need to resume', () => {
   const cache = newCache({ historyEventsMax: 1_000, historyBytesMax: 10_000, historyEventsMin: 8 })
   const bytes = (): number =>
     (cache.eventsAfter(cache.oldestRevision) ?? []).reduce(
@@ -210,7 +210,7 @@ test('history of large objects is shorter, and is never less than what watches n
   assert.ok(left >= 8 && left <= 10, `${left} are left`)
 })
 
-test('of what is history no parsed object is kept', () => {
+test('history keeps no parsed objects', () => {
   const cache = newCache()
   happen(cache, '+a')
   const before = cache.get('a')

@@ -39,7 +39,7 @@ test('a field selector names an object for get, list and watch only', () => {
   }
 })
 
-test('only list, watch and deletecollection tell authorizers their selectors', () => {
+test('only list, watch and deletecollection send their selectors to authorizers', () => {
   const query = `${mine}&labelSelector=a%3Db`
   const both = ['metadata.name=mine', 'a=b']
   const none = [undefined, undefined]

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isTrue, parseRequestInfo } from './request-info.ts'
 
-test('a path says what is asked for', () => {
+test("a path names the request's verb, group, resource and name", () => {
   const table: readonly [string, string, Record<string, unknown>][] = [
     ['GET', '/api/v1/pods', { verb: 'list', resource: 'pods', namespace: '', name: '' }],
     [
@@ -75,7 +75,7 @@ test('a path says what is asked for', () => {
   }
 })
 
-test('a flag is set by its mere presence, and unset by 0 and false alone, as upstream has it', () => {
+test('a flag is set by its mere presence, and unset only by 0 and false, as in upstream', () => {
   const set = ['', '1', 'true', 'f', 'F', 'no', '00', 'null']
   const unset = [null, '0', 'false', 'False', 'FALSE', 'fAlSe']
   for (const value of set) assert.equal(isTrue(value), true, value)

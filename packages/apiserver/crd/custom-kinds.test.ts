@@ -119,7 +119,7 @@ test('every served version shows the same objects', async () => {
   assert.deepEqual([body.apiVersion, body.spec.size], ['example.com/v1beta1', 3])
 })
 
-test('status and scale are written beside the rest', async () => {
+test('status and scale are written separately from the rest', async () => {
   const { body } = await call({ path: `${rocks}/one` })
   const status = await call({
     method: 'PUT',
@@ -136,7 +136,7 @@ test('status and scale are written beside the rest', async () => {
   assert.deepEqual([scaled.body.spec, scaled.body.status], [{ replicas: 4 }, { replicas: 2 }])
 })
 
-test('strategic merge is not for custom resources', async () => {
+test('custom resources do not support strategic merge', async () => {
   const reply = await call({
     method: 'PATCH',
     path: `${rocks}/one`,

@@ -185,7 +185,7 @@ test('rules are evaluated when an object is made', async () => {
   }
 })
 
-test('rules compare with what was before, where there is something', async () => {
+test('rules compare with the previous state, where there is one', async () => {
   const spec = { a: 2, first: 'first', lm: [{ k: 'a', v: 5 }] }
   await call({ method: 'POST', path: things, body: thing('moving', spec) })
   const path = `${things}/moving`
@@ -221,7 +221,7 @@ test('rules compare with what was before, where there is something', async () =>
   ])
 })
 
-test('what a stricter schema would refuse may stay as it was', async () => {
+test('a value that a stricter schema would refuse may stay unchanged', async () => {
   await call({ method: 'POST', path: things, body: thing('old', { b: 1, s: 'long', m: { x: 1 } }) })
   const { properties } = specSchema
   const strict = {

@@ -23,7 +23,7 @@ const gcm = (name: string, fill: number) => ({
 })
 const identity = { identity: {} }
 
-test('each provider reads what it wrote, and nothing that was changed or written with another key', () => {
+test('each provider reads its own data, and no data that was changed or written with another key', () => {
   const value = Buffer.from('{"kind":"Secret"}')
   const providers = { aesgcm: createAesGcm, aescbc: createAesCbc, secretbox: createSecretbox }
   for (const [name, create] of Object.entries(providers)) {
@@ -143,7 +143,7 @@ test('secrets are encrypted where they are stored, and a replace moves them to t
   })
 })
 
-test('an object that no key opens is an error by name, ends nothing, and comes back with its key', async () => {
+test('an object that no key opens is an error that names it, ends nothing, and comes back with its key', async () => {
   await withServer(config(['secrets'], gcm('new', 2), identity), async (server, store) => {
     const call = (request: Parameters<typeof callApi>[1]) => callApi(server.transport, request)
     await call({ method: 'POST', path: secrets, body })

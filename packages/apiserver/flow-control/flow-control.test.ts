@@ -12,7 +12,7 @@ import { dealHand } from './shuffle-sharding.ts'
 
 const never = new AbortController().signal
 
-test('a hand is of different queues, the same each time, and spread over all of them', () => {
+test('a hand consists of different queues, the same each time, and spread over all of them', () => {
   const counts = Array.from({ length: 64 }, () => 0)
   for (let flow = 0; flow < 1_000; flow += 1) {
     const hand = dealHand(`flow-${flow}`, 64, 8)
@@ -64,12 +64,12 @@ test('one client that floods the server does not keep the others from being serv
     const after = together.served.get(name) ?? 0
     assert.ok(after > before * 0.5, `seed ${seed}: ${name} fell from ${before} to ${after}`)
   }
-  assert.ok((together.served.get('greedy') ?? 0) > 500, 'what is left goes to the greedy one')
+  assert.ok((together.served.get('greedy') ?? 0) > 500, 'the rest goes to the greedy one')
   assert.equal(together.queues.seatsInUse, 0)
   assert.equal(together.queues.seatsWaiting, 0)
 })
 
-test('a request waits, is served in turn, or is told why not', async () => {
+test('a request waits, is served in turn, or learns why not', async () => {
   const clock = simulatedClock()
   const queues = new PriorityQueues({ queues: 1, handSize: 1, queueLengthMax: 2 }, 1, clock)
   const asked = { seats: 1, waitMs: 1_000 }
@@ -91,7 +91,7 @@ test('a request waits, is served in turn, or is told why not', async () => {
   assert.equal(await none.enter('a', asked, never), 'concurrency-limit')
 })
 
-test('seats that nobody needs are lent, and everybody keeps what it must', () => {
+test('unneeded seats are lent, and each level keeps its minimum', () => {
   const claim = (nominal: number, min: number, demand: number) => ({
     nominal,
     min,
@@ -157,7 +157,7 @@ test('a long list takes more seats', () => {
   assert.equal(seats('/api/v1/pods?limit=100&resourceVersion=0'), 8)
 })
 
-test('answers say under which schema and level they came, and upstream’s objects are kept', async () => {
+test('answers name their schema and level, and upstream’s objects are kept', async () => {
   await using server = await startTestApiServer({ withAccess: true, hasFlowControl: true })
   const base = '/apis/flowcontrol.apiserver.k8s.io/v1'
   const call = (request: Parameters<typeof callApi>[1]) => callApi(server.transport, request)
@@ -191,7 +191,7 @@ test('a write that many watch takes more seats, and keeps them for a while', asy
   assert.equal(queues.seatsInUse, 0)
 })
 
-test('over the socket, a client that asks without end keeps nobody else from an answer', async () => {
+test('over the socket, a client that asks endlessly keeps no other client from an answer', async () => {
   const limits = { readsInFlightMax: 6, writesInFlightMax: 6 }
   await using server = await startTestApiServer({ withAccess: true, hasFlowControl: true, limits })
   const { ca, cert, key } = server.credentials

@@ -66,7 +66,7 @@ test('a long list in YAML is YAML, and takes no longer than JSON', async () => {
   assert.equal(list.items.length, 20)
 })
 
-test('a list by selectors gives way to others between its objects', async () => {
+test('a list by selectors gives way to other work between its objects', async () => {
   let ms = 0
   const clock = { ...systemClock, monotonicMs: () => (ms += 1) }
   await using slow = await startTestApiServer({ clock })

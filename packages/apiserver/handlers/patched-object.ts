@@ -36,7 +36,7 @@ export async function patchedObject(
 ): Promise<AnyObject> {
   const patched = await paced(patch(current), request)
   await request.pace?.pause()
-  if (!isJsonObject(patched)) throw badRequest('error decoding patch: the result is no object')
+  if (!isJsonObject(patched)) throw badRequest('error decoding patch: the result is not an object')
   const isMerged = merged !== undefined
   const isUnread = !isMerged && !request.kind.isCustom && (patched['apiVersion'] ?? '') === ''
   const made =

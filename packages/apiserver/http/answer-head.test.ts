@@ -167,7 +167,7 @@ test('a warning in any language reaches its reader; one that would split the hea
   }
 })
 
-test('whatever code a webhook refuses with, its client reads a status of HTTP, as does the one behind', async () => {
+test('whatever code a webhook refuses with, its client reads an HTTP status, as does the request behind it', async () => {
   await using server = await startTestApiServer({ withAccess: true })
   let status: object = {}
   await using _hook = await withWebhook(server, () => ({ allowed: false, status }))
@@ -191,7 +191,7 @@ test('whatever code a webhook refuses with, its client reads a status of HTTP, a
   }
 })
 
-test('a head has a status and headers of HTTP, whoever made it', () => {
+test('a head has an HTTP status and headers, whatever made it', () => {
   for (const status of [0, 101, 199, 600, 1000, 200.5, Number.NaN]) {
     assert.equal(answerHead({ status, headers: {} }, silentLogger).status, 500, String(status))
   }

@@ -45,7 +45,7 @@ async function ask(
   return { status: response.statusCode, ...seen }
 }
 
-test('HTTP/1.1: whoever is refused for a certificate is judged again with each request', async () => {
+test('HTTP/1.1: a client that is refused for its certificate is judged again with each request', async () => {
   const agent = new https.Agent({ keepAlive: true, maxSockets: 1, ...early })
   for (let turn = 0; turn < 3; turn += 1) {
     assert.deepEqual(await ask(agent), { status: 401, isNew: true, isResumed: false })
@@ -61,7 +61,7 @@ test('HTTP/1.1: other clients keep their connection', async () => {
   agent.destroy()
 })
 
-test('HTTP/2: whoever is refused for a certificate is told to open another connection', async () => {
+test('HTTP/2: a client that is refused for its certificate is asked to open another connection', async () => {
   const session = http2.connect(server.url, early)
   const away = once(session, 'goaway')
   const stream = session.request({ ':path': '/version' })

@@ -16,7 +16,7 @@ const offers: readonly (readonly [string, ConnectionOptions, readonly string[]])
   ['TLS 1.2', { ALPNProtocols: ['http/1.1'], maxVersion: 'TLSv1.2' }, ['http/1.1']],
 ]
 
-test('what a client offers is read from its hello, wherever that is cut', async () => {
+test("a client's offer is read from its hello, wherever that is cut", async () => {
   for (const [name, options, protocols] of offers) {
     const hello = await helloOf(options)
     for (let length = 0; length < hello.length; length += 1) {
@@ -29,7 +29,7 @@ test('what a client offers is read from its hello, wherever that is cut', async 
 })
 
 const seed = 5
-test(`what is no hello offers nothing, and nothing makes it fail (seed ${seed})`, async () => {
+test(`data that is not a hello offers nothing, and never makes the reader fail (seed ${seed})`, async () => {
   const nothing = { isWhole: true, protocols: [] }
   for (const text of [
     'GET / HTTP/1.1\r\n',

@@ -53,7 +53,7 @@ function scene(overrides: Partial<typeof limits> = {}) {
   return { advance, passIn, begun, dropped, arrive, comes, end, pass }
 }
 
-test('so many handshakes go on at once; then the newest is next', () => {
+test('a limited number of handshakes run at once; then the newest is next', () => {
   const { begun, dropped, comes, end } = scene()
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) comes(name)
   assert.deepEqual(begun, ['a', 'b', 'c', 'd'])
@@ -68,7 +68,7 @@ test('so many handshakes go on at once; then the newest is next', () => {
   assert.deepEqual(dropped, [])
 })
 
-test('many that come at once are accepted first; then a few begin in one pass', () => {
+test('many connections at once are accepted first; then a few begin in one pass', () => {
   const { begun, arrive, pass } = scene({ handshakesMax: 100, handshakesAtOnceMax: 2 })
   for (const name of ['a', 'b', 'c', 'd', 'e']) {
     arrive(name)
@@ -83,7 +83,7 @@ test('many that come at once are accepted first; then a few begin in one pass', 
   assert.deepEqual(begun.slice(4), ['a'])
 })
 
-test('however many go on coming, some begin', () => {
+test('some handshakes begin, however many connections keep coming', () => {
   const { begun, arrive, pass } = scene({ handshakesMax: 100, handshakesAtOnceMax: 1 })
   for (let number = 0; number < 70; number += 1) {
     arrive(`agent-${number}`)
@@ -92,7 +92,7 @@ test('however many go on coming, some begin', () => {
   assert.deepEqual(begun, ['agent-32', 'agent-65'])
 })
 
-test('where passes are long and in each somebody comes, nobody waits for many of them', async () => {
+test('if passes are long and each brings a newcomer, nobody waits for many of them', async () => {
   const { begun, dropped, arrive, end, passIn } = scene({
     handshakesMax: 100,
     handshakesAtOnceMax: 2,
@@ -108,7 +108,7 @@ test('where passes are long and in each somebody comes, nobody waits for many of
   assert.deepEqual(dropped, [])
 })
 
-test('one too many that waits costs the oldest its turn; slow handshakes make place', async () => {
+test('one waiter too many costs the oldest its turn; slow handshakes make room', async () => {
   const { advance, begun, dropped, comes, end } = scene()
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k']) comes(name)
   assert.deepEqual(dropped, ['e'], 'six wait, and the seventh has no place')
@@ -122,7 +122,7 @@ test('one too many that waits costs the oldest its turn; slow handshakes make pl
   assert.deepEqual(dropped, ['e'])
 })
 
-test('whoever waits in vain is closed in time to come again', async () => {
+test('a connection that waits in vain is closed in time to try again', async () => {
   const { advance, begun, dropped, comes, end } = scene({ quickHandshakeMs: 20_000 })
   for (const name of ['a', 'b', 'c', 'd', 'early']) comes(name)
   await advance(5_000)
@@ -138,7 +138,7 @@ test('whoever waits in vain is closed in time to come again', async () => {
   assert.deepEqual(dropped, ['early', 'last'])
 })
 
-test('an address that floods has half of the places, the others go on', async () => {
+test('an address that floods has half of the places, and the others go on', async () => {
   const { advance, begun, dropped, comes, end } = scene()
   for (let number = 0; number < 4; number += 1) comes(`flood-${number}`, 'flood')
   assert.deepEqual(begun, ['flood-0', 'flood-1'])
@@ -157,7 +157,7 @@ test('an address that floods has half of the places, the others go on', async ()
   assert.deepEqual(dropped, [])
 })
 
-test('agents say that they are patient: however many come, whoever is in a hurry is next', () => {
+test('agents announce that they are patient: however many come, a client in a hurry is next', () => {
   const { begun, dropped, comes, end } = scene({ handshakesMax: 8, waitingHandshakesMax: 7 })
   for (let number = 0; number < 9; number += 1) comes(`agent-${number}`)
   assert.deepEqual(begun, ['agent-0', 'agent-1', 'agent-2'], 'five places are left to others')

@@ -89,7 +89,7 @@ test('a flood of settings and pings costs its sender the connection, or nothing'
   socket.destroy()
 })
 
-test('some hundreds of idle connections do not keep others from being served', async () => {
+test('hundreds of idle connections do not keep others from being served', async () => {
   const sockets: TLSSocket[] = []
   for (let count = 0; count < 300; count += 20) {
     sockets.push(...(await Promise.all(Array.from({ length: 20 }, () => dial()))))

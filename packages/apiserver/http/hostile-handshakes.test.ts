@@ -103,7 +103,7 @@ test('a flood of handshakes from one address takes half of the places, and no mo
   assert.equal(flood.greeted(), floodLimits.handshakesMax / 2)
 })
 
-test('agents that say they are patient leave places to a user, also to one beside them', async () => {
+test('agents that announce patience leave places to a user, even at their own address', async () => {
   await using server = await startTestApiServer({ limits: floodLimits })
   using _agents = await silentAfterHello(server, [patientProtocol, 'http/1.1'])
   assert.equal(await statusFor(server, '127.0.0.3'), 200)

@@ -136,7 +136,7 @@ for (const [name, ask] of protocols) {
     assert.equal(reply.status, 413)
   })
 
-  test(`${name}: a large answer is compressed for those who take that`, async () => {
+  test(`${name}: a large answer is compressed for clients that accept it`, async () => {
     const { credentials } = server
     const path = '/api/v1'
     const plain = await ask({ path, credentials })
@@ -166,7 +166,7 @@ test('health checks answer one by one and together', async () => {
   assert.equal((await overHttp1({ path: '/livez/nonsense', credentials })).status, 404)
 })
 
-test('an upgrade that nothing serves is refused in HTTP', async () => {
+test('an upgrade that nothing serves is refused with an HTTP answer', async () => {
   const { credentials } = server
   const reply = await overHttp1({
     path: '/api/v1/namespaces/default/pods/x/exec',
@@ -176,7 +176,7 @@ test('an upgrade that nothing serves is refused in HTTP', async () => {
   assert.equal(reply.status, 404)
 })
 
-test('over HTTP/1.1 a watch is answered at once, before it has anything to say', async () => {
+test('over HTTP/1.1 a watch is answered at once, before its first event', async () => {
   const { ca, cert, key } = server.credentials
   const path = '/api/v1/namespaces/nobody/configmaps?watch=1'
   const status = await new Promise<number | undefined>((resolve, reject) => {
@@ -206,7 +206,7 @@ test('a client that opens and resets streams without end loses its connection; o
   assert.equal(reply.status, 200)
 })
 
-test('long addresses and headers are read up to the bound of upstream', async () => {
+test("long addresses and headers are read up to upstream's bound", async () => {
   const { credentials } = server
   const path = `/version?x=${'y'.repeat(20_000)}`
   const headers = { 'x-long': 'z'.repeat(200_000) }

@@ -10,7 +10,7 @@ import {
   type Offer,
 } from './negotiate.ts'
 
-test('the client gets the first representation it accepts that can be made', () => {
+test('the client gets the first acceptable representation that can be produced', () => {
   const table: readonly [string | undefined, string][] = [
     [undefined, 'json object'],
     ['*/*', 'json object'],
@@ -38,7 +38,7 @@ test('the client gets the first representation it accepts that can be made', () 
   }
 })
 
-test('what cannot be made is refused with what can', () => {
+test('a representation that cannot be produced is refused with a list of those that can', () => {
   const watch = { ...objectOffer, of: 'watch' } as const
   const table: readonly [string, Offer, string][] = [
     [

@@ -28,10 +28,10 @@ function openTurns() {
   return { takeTime, outputTurns, written, passes, want, pass }
 }
 
-test('readers that drain together are written to a little in each pass, others in between', () => {
+test('readers that drain together each get a little in each pass, with other work in between', () => {
   const { written, want, pass } = openTurns()
   want('mallory', 200)
-  assert.equal(written.length, 2, 'what one pass may write, and it is written at once')
+  assert.equal(written.length, 2, 'the bytes of one pass, written at once')
   let left = 200 - written.length
   while (left > 0) {
     const count = pass().length
@@ -65,7 +65,7 @@ test('pieces that take long to make end the pass early', () => {
   assert.equal(count, 2)
 })
 
-test('no pass is asked for when nobody waits', () => {
+test('no pass is requested when nobody waits', () => {
   const { want, pass, passes } = openTurns()
   want('alice', 1)
   pass()

@@ -34,7 +34,7 @@ function openOutput({ mayStay = false, onBytes = (_bytes: number): void => undef
   return { clock, unread, sizes, out, output, read }
 }
 
-test('a reader gets larger pieces as it reads, and what waits for it is counted', async () => {
+test('a reader gets larger pieces as it reads, and the bytes that wait for it are counted', async () => {
   const { unread, sizes, output, read } = openOutput()
   let isDrained = false
   output.onDrain = () => void (isDrained = true)
@@ -73,7 +73,7 @@ test('a reader that takes nothing for a minute is ended; one that takes a little
   assert.equal(unread.bytes, 0)
 })
 
-test('who reads what others write may stay away', async () => {
+test('a reader of output that others write may stay away', async () => {
   const { clock, out, output } = openOutput({ mayStay: true })
   output.write(new Uint8Array(10_000))
   await clock.advance(10 * apiServerLimits.awayReaderMs)

@@ -72,7 +72,7 @@ const bad: readonly (readonly [string, Buffer])[] = [
   ['64 KiB announced', binary(0x21, 0x11, ipv4, 65_535)],
 ]
 
-test('what is no PROXY header is refused, and is not waited for', () => {
+test('data that is not a PROXY header is refused, and is not waited for', () => {
   for (const [name, bytes] of bad) {
     assert.throws(() => parseProxyHeader(bytes), ProxyHeaderError, name)
   }

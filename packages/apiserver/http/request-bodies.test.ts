@@ -37,7 +37,7 @@ function scene() {
   return { clock, bodies, begun, send }
 }
 
-test('bodies that would be too much for a user or for all are refused, and leave nothing', () => {
+test('bodies beyond the bound of a user or of all users are refused, and leave nothing behind', () => {
   const { bodies } = scene()
   const share = bodies.open(bounded('mallory'), never)
   void share.add(600)
@@ -69,7 +69,7 @@ test('a user works on one large body at a time, and rests as long as it took; ot
   second[Symbol.dispose]()
 })
 
-test('so many large bodies are worked on at once; a small one never waits', async () => {
+test('a limited number of large bodies is processed at once; a small one never waits', async () => {
   const { clock, begun, send } = scene()
   const shares = ['alice', 'bob', 'carol'].map((user) => send(user, user))
   send('dave', 'small', 100)
@@ -140,7 +140,7 @@ test('a request that changes a larger object than its turn allowed for waits for
   assert.deepEqual(begun, ['a', 'b', 'a, larger'])
 })
 
-test('whoever leaves while waiting gives its place to the next', async () => {
+test('a request that leaves while it waits gives its place to the next', async () => {
   const { clock, begun, send } = scene()
   const running = [send('alice', 'a'), send('bob', 'b')]
   const leaving = new AbortController()

@@ -122,7 +122,7 @@ async function leaveUnread(target: string): Promise<ClientRequest> {
   return sent
 }
 
-test('two hundred watch-lists that nobody reads hold what one user may, and others are served', async () => {
+test('two hundred unread watch-lists hold only as much as one user may, and others are served', async () => {
   const query =
     'watch=1&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan'
   const table = 'watch=1&resourceVersion=0'
@@ -156,7 +156,7 @@ async function leaveSocketUnread(target: string): Promise<Socket> {
   return socket
 }
 
-test('two hundred watches over WebSockets that nobody reads hold what one user may, and others are served', async () => {
+test('two hundred unread watches over WebSockets hold only as much as one user may, and others are served', async () => {
   const query =
     'watch=1&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan'
   const unread: Socket[] = []

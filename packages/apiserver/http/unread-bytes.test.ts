@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { UnreadBytes } from './unread-bytes.ts'
 
-test('where too much waits, the user who holds the most loses the answer that waits longest', () => {
+test('when too much waits, the user who holds the most loses the answer that waits longest', () => {
   const unread = new UnreadBytes({ unreadBytesMax: 100, unreadBytesPerUserMax: 60 })
   const ended: string[] = []
   const open = (user: string, name: string) => unread.open(user, () => void ended.push(name))

@@ -49,7 +49,7 @@ async function settled(clock: SimulatedClock): Promise<void> {
   await clock.advance(0)
 }
 
-test('large requests take turns step by step, and each step is followed by a rest as long as it', async () => {
+test('large requests take turns step by step, and a rest of the same length follows each step', async () => {
   const { request, run, done } = scene()
   const both = Promise.all([request('a', [40, 40]), request('b', [60])])
   await run()

@@ -12,7 +12,7 @@ import { usageBetween } from './usage-history.ts'
 
 const startMs = Date.UTC(2026, 0, 1)
 
-test('a scrape is read whatever else a kubelet says, up to a bound', () => {
+test('a scrape is read whatever else a kubelet sends, up to a bound', () => {
   const text = [
     '# HELP node_cpu_usage_seconds_total x',
     `node_cpu_usage_seconds_total 12.5 ${startMs}`,
@@ -33,7 +33,7 @@ test('a scrape is read whatever else a kubelet says, up to a bound', () => {
   assert.equal(parseScrape(text, 7, 0).containers.size, 0)
 })
 
-test('a rate needs two looks at one run, or a run that is old enough', () => {
+test('a rate needs two samples of one run, or a run that is old enough', () => {
   const at = (seconds: number, cpuSeconds: number, startSeconds?: number): UsagePoint => ({
     atMs: seconds * 1000,
     cpuSeconds,
@@ -125,7 +125,7 @@ async function put(server: TestApiServer, path: string, body: object): Promise<v
   assert.equal(reply.status, 201, reply.text)
 }
 
-test('nodes and pods tell what they use, until a metrics-server takes over', async () => {
+test('nodes and pods report their usage, until a metrics-server takes over', async () => {
   using kubelet = await startKubelet()
   const { clock, server } = await startServer(kubelet)
   await using _server = server

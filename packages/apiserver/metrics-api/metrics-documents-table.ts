@@ -28,16 +28,16 @@ function definitions(referencePrefix: string): Record<string, object> {
   const reference = (name: string) => ({ $ref: `${referencePrefix}${definitionPrefix}${name}` })
   const text = (description: string) => ({ description, type: 'string' })
   const usage = {
-    description: 'What was used: cpu in cores, memory in bytes',
+    description: 'The usage: cpu in cores, memory in bytes',
     type: 'object',
     additionalProperties: { type: 'string' },
   }
   const head = {
     apiVersion: text('The version of this representation'),
     kind: text('The kind of this object'),
-    metadata: { description: 'Of the node or pod', type: 'object' },
-    timestamp: { ...text('The end of the time that was looked at'), format: 'date-time' },
-    window: text('How long the time was that was looked at'),
+    metadata: { description: 'Metadata of the node or pod', type: 'object' },
+    timestamp: { ...text('The end of the measured interval'), format: 'date-time' },
+    window: text('The length of the measured interval'),
   }
   const kindOf = (kind: string) => ({
     'x-kubernetes-group-version-kind': [{ group: metricsGroup, kind, version: metricsVersion }],
@@ -56,13 +56,13 @@ function definitions(referencePrefix: string): Record<string, object> {
   })
   const schemas: Record<string, object> = {
     ContainerMetrics: {
-      description: 'What one container used',
+      description: 'The usage of one container',
       type: 'object',
       required: ['name', 'usage'],
       properties: { name: text('The name of the container'), usage },
     },
     NodeMetrics: {
-      description: 'What a node used over a time',
+      description: 'The usage of a node over an interval',
       type: 'object',
       required: ['timestamp', 'window', 'usage'],
       properties: { ...head, usage },
@@ -70,7 +70,7 @@ function definitions(referencePrefix: string): Record<string, object> {
     },
     NodeMetricsList: listOf('NodeMetrics'),
     PodMetrics: {
-      description: 'What the containers of a pod used over a time',
+      description: 'The usage of the containers of a pod over an interval',
       type: 'object',
       required: ['timestamp', 'window', 'containers'],
       properties: {

@@ -46,7 +46,7 @@ test('zero is kept where it means something, and embedded fields stand in their 
   })
 })
 
-test('what is no such body is refused, wherever it breaks', async () => {
+test('any other body is refused, wherever it breaks', async () => {
   const good = body('v1', 'ConfigMap', [field(2, [field(1, 'k'), field(2, 'v')])])
   const schemaName = 'io.k8s.api.core.v1.ConfigMap'
   const refused = (error: unknown) => isStatusError(error, 'BadRequest')

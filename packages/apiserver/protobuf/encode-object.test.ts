@@ -23,14 +23,14 @@ async function readRecorded(): Promise<readonly Recorded[]> {
   return parsed
 }
 
-test('an object is the bytes that upstream answers for it', async () => {
+test('an object is encoded into the bytes that upstream answers for it', async () => {
   for (const { name, value, protobuf } of await readRecorded()) {
     const own = Buffer.from((await protobufValue(value)) ?? [])
     assert.equal(own.toString('base64'), protobuf, name)
   }
 })
 
-test('what was written reads as the same object', async () => {
+test('an encoded object reads back as the same object', async () => {
   const messages = await loadMessages()
   for (const { name, value, protobuf } of await readRecorded()) {
     const message = messageName(messages, value) ?? ''
@@ -100,7 +100,7 @@ test('an event of a watch has its length before it', async () => {
   assert.equal(bytes.subarray(4, 11).toString(), '\n\u0005ADDED')
 })
 
-test('what has no protobuf form is left to JSON', async () => {
+test('an object without a protobuf form is left to JSON', async () => {
   assert.equal(await protobufValue({ major: '1' }), undefined)
   assert.equal(await protobufValue({ apiVersion: 'example.com/v1', kind: 'Pod' }), undefined)
 })

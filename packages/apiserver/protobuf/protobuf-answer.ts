@@ -85,7 +85,8 @@ const listMeta = 'io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta'
 function listItemName(messages: Messages, type: TypeName): string {
   const name = messageName(messages, type) ?? ''
   const items = messages[name]?.find(([, field]) => field === 'items')
-  if (!items) throw new TypeError(`Cannot encode ${type.kind}: it is no list with a protobuf form`)
+  if (!items)
+    throw new TypeError(`Cannot encode ${type.kind}: it is not a list with a protobuf form`)
   return items[2]
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { callApi, startTestApiServer } from '@skerry/testing'
 
-test('only what would be stored must come without a version; what is invalid is invalid first', async () => {
+test('only an object to be stored must come without a version; an invalid one is refused as invalid first', async () => {
   await using server = await startTestApiServer()
   const path = '/api/v1/namespaces/default/configmaps'
   const create = (query: string, name: string) =>

@@ -20,7 +20,7 @@ function plan(metadata: ObjectMeta, options: Partial<DeleteOptions>, strategy: S
 const graceful: Strategy = { gracefulDeletion: (_object, asked) => asked ?? 30 }
 const leaving = { deletionTimestamp: '2030-01-01T00:00:30Z', deletionGracePeriodSeconds: 30 }
 
-test('what a delete does follows from finalizers, grace and what the client asks', () => {
+test("finalizers, the grace period and the client's options decide the effect of a delete", () => {
   const table: readonly [string, unknown, unknown][] = [
     ['nothing holds it', plan({}, {}), 'remove'],
     ['a finalizer holds it', plan({ finalizers: ['x/y'] }, {}), [now, 0, 'x/y']],

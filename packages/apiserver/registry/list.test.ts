@@ -29,7 +29,7 @@ async function withObjects(names: string): Promise<TestApiServer> {
   return server
 }
 
-test('pages show the list as it was, until that is gone; then the rest may be had as it is', async () => {
+test('pages show the list as it was while that exists; then the rest can be read as it is', async () => {
   await using server = await withObjects('abcd')
   const first = await get(server, `${configMaps}?limit=2`)
   assert.equal(first.names, 'ab')
@@ -50,7 +50,7 @@ test('pages show the list as it was, until that is gone; then the rest may be ha
   )
 })
 
-test('what upstream does not serve or read is refused with its words', async () => {
+test('requests that upstream does not serve or read are refused in its words', async () => {
   await using server = await withObjects('a')
   const table: readonly [string, number, RegExp][] = [
     [`${configMaps}/..`, 400, /^Name parameter invalid: "\.\.": may not be '\.\.'$/],

@@ -26,7 +26,7 @@ function start() {
   }
 }
 
-test('what would not be let in any more is ended within the time, once', async () => {
+test('a lasting request that would no longer be allowed is ended in time, once', async () => {
   await using scene = start()
   scene.add('/lost', () => Promise.reject(refused))
   scene.add('/kept', async () => undefined)
@@ -51,7 +51,7 @@ test('a refusal that is withdrawn, and a failure to find out, end nothing', asyn
   assert.deepEqual(scene.ended, [])
 })
 
-test('however many there are, few are looked at together', async () => {
+test('however many there are, only a few are checked at once', async () => {
   await using scene = start()
   let running = 0
   let most = 0

@@ -104,7 +104,7 @@ test('a flag that upstream takes for true is a watch, and needs the right to wat
   assert.equal(status, 200)
 })
 
-test('a session needs the right to create it, also where it comes as a GET', async () => {
+test('a session needs the right to create it, even as a GET', async () => {
   const dial = { dialNode: unreachable, dialAddress: unreachable }
   const subresources = ['exec', 'attach', 'portforward']
   const impersonated = { 'impersonate-user': 'jane' }
@@ -124,7 +124,7 @@ test('a session needs the right to create it, also where it comes as a GET', asy
   }
 })
 
-test('a session by way of the node needs the right to create it, too', async () => {
+test('a session through the node needs the right to create it, too', async () => {
   const dial = { dialNode: unreachable, dialAddress: unreachable }
   const command = '/exec/default/web/app?command=id&output=1'
   for (const [verbs, isRefused] of [
@@ -157,7 +157,7 @@ test('a session by way of the node needs the right to create it, too', async () 
   }
 })
 
-test('whoever names parameters of a policy must be allowed to read them', async () => {
+test('a user who names parameters of a policy must be allowed to read them', async () => {
   const admission = {
     apiGroups: ['admissionregistration.k8s.io'],
     resources: ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'],

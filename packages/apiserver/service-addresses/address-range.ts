@@ -18,7 +18,8 @@ const { randomTries, addressesMax } = apiServerBounds.addressRange
 /** Throws RangeError if the text is not a CIDR. */
 export function parseRange(cidr: string): AddressRange {
   const range = parseCidr(cidr)
-  if (!range) throw new RangeError(`Cannot use service range: ${JSON.stringify(cidr)} is no CIDR`)
+  if (!range)
+    throw new RangeError(`Cannot use service range: ${JSON.stringify(cidr)} is not a CIDR`)
   const network = networkOf(range)
   const size = Math.min(2 ** (network.length * 8 - range.bits), addressesMax)
   const family = network.length === 4 ? 'IPv4' : 'IPv6'

@@ -35,7 +35,7 @@ test('a service gets an address of its own and keeps it through updates', async 
   assert.equal(replaced.body.spec?.clusterIP, one.spec.clusterIP, replaced.text)
 })
 
-test('what cannot be given is refused in upstream’s words', async () => {
+test('an address that cannot be allocated is refused in upstream’s words', async () => {
   const { body: first } = await create('first', {
     type: 'NodePort',
     ports: [{ port: 1, nodePort: 30100 }],
@@ -72,14 +72,14 @@ test('what cannot be given is refused in upstream’s words', async () => {
   }
 })
 
-test('an address is free again when its service is gone or changes its sort', async () => {
+test('an address is free again when its service is deleted or changes its type', async () => {
   const { body } = await create('short', {})
   const { clusterIP } = body.spec
   await callApi(server.transport, { method: 'DELETE', path: `${services}/short` })
   assert.equal((await create('next', { clusterIP })).status, 201)
 })
 
-test('a dry run takes nothing', async () => {
+test('a dry run allocates nothing', async () => {
   const clusterIP = '10.43.0.77'
   const body = { metadata: { name: 'dry' }, spec: { clusterIP, ports: [{ port: 80 }] } }
   const path = `${services}?dryRun=All`

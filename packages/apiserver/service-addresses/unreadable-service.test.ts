@@ -67,7 +67,7 @@ const addressOfLost = {
   spec: { parentRef: { resource: 'services', namespace: 'default', name: 'lost' } },
 }
 
-test('what an unreadable service had is free as soon as that is deleted', async () => {
+test('the addresses and ports of an unreadable service are free as soon as it is deleted', async () => {
   await using server = await startServer()
   assert.equal((await server.create('lost')).status, 201)
   await server.storeUnread('lost')
@@ -86,7 +86,7 @@ test('a service that nobody has read since the start keeps its address, by the I
   assert.equal((await server.create('late')).status, 201)
 })
 
-test('a service that can be read again has what it had, and no watch goes on as if it had never come', async () => {
+test('a service that becomes readable again has its addresses back, and no watch goes on as if it had never come', async () => {
   await using server = await startServer()
   const { metadata } = (await server.call({ path })).body
   await server.storeUnread('lost')

@@ -223,7 +223,7 @@ test('a requested token lasts an hour and names account, pod and node', async ()
   })
 })
 
-test('an injected token lives a year but is told to be stale after an hour', async () => {
+test('an injected token lives a year but is reported as stale after an hour', async () => {
   const { claims, expires } = await requestToken({
     expirationSeconds: 3607,
     boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: 'web' },
@@ -254,7 +254,7 @@ const tokenRefusals: [name: string, spec: object, metadata: object, error: objec
     { code: 400 },
   ],
   [
-    'bound to a pod that was made anew',
+    'bound to a pod that was created again',
     { boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: 'web', uid: 'old' } },
     {},
     { code: 409 },

@@ -97,7 +97,7 @@ const deps = () => ({
   metrics: createMetrics(),
 })
 
-test('spans arrive at a collector; those that wait at the end do, too', async () => {
+test('spans arrive at a collector, even those that wait at the end', async () => {
   await using collector = await startCollector()
   {
     await using tracing = await createOtlpTracing(
@@ -123,7 +123,7 @@ test('spans arrive at a collector; those that wait at the end do, too', async ()
   assert.match(JSON.stringify(collector.resources[0]), /service\.name.*apiserver/)
 })
 
-test('a collector that is not there costs a request nothing', async () => {
+test('a missing collector costs a request nothing', async () => {
   await using tracing = await createOtlpTracing(
     { endpoint: '127.0.0.1:1', sampledPart: 1, resource: {}, version: '1' },
     deps(),
@@ -145,7 +145,7 @@ function memoryTracer(sampledPart = 0) {
 
 const soon = (): AbortSignal => AbortSignal.timeout(20_000)
 
-test('a trace goes on from those who are trusted; others only get a link to theirs', async () => {
+test('a trace goes on for trusted clients; others only get a link to theirs', async () => {
   const { spans, named, tracer } = memoryTracer(1)
   await using api = await startTestApiServer({ tracing: { tracer }, withAccess: true })
   const ask = async (name: string, groups: readonly string[]): Promise<void> => {
@@ -174,7 +174,7 @@ test('a trace goes on from those who are trusted; others only get a link to thei
   assert.equal(other?.attributes.get('http.response.status_code'), 403)
 })
 
-test('nobody but the trusted has a request traced', async () => {
+test('only trusted clients can have a request traced', async () => {
   const { spans, tracer } = memoryTracer(0)
   await using api = await startTestApiServer({ tracing: { tracer }, withAccess: true })
   const transport = api.transportAs({ name: 'mallory', groups: [], extra: {} })
@@ -183,7 +183,7 @@ test('nobody but the trusted has a request traced', async () => {
   assert.equal(spans.length, 0)
 })
 
-test('a webhook learns of which trace its call is a part', async () => {
+test('a webhook learns which trace its call belongs to', async () => {
   const { named, tracer } = memoryTracer(1)
   await using api = await startTestApiServer({ tracing: { tracer }, withAccess: true })
   await using hook = await startTestWebhook(({ body }): WebhookReply => {

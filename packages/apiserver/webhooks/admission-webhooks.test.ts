@@ -182,7 +182,7 @@ const refusals: [name: string, reply: (body: unknown) => WebhookReply | undefine
   ],
 ]
 
-test('a request that a webhook refuses, or that it does not answer as it should, fails in the words of upstream', async () => {
+test('a request that a webhook refuses, or does not answer properly, fails in the words of upstream', async () => {
   await using api = await startTestApiServer({ withAccess: true })
   const replies = new Map(refusals.map(([name, reply]) => [`/${name}.test.dev`, reply]))
   await using hook = await startTestWebhook(({ path, body }) =>
@@ -208,7 +208,7 @@ function assertPart(actual: JsonReply, expected: object): void {
   }
 }
 
-test('a webhook is told who does what to which object', async () => {
+test('a webhook learns who does what to which object', async () => {
   await using api = await startTestApiServer({ withAccess: true })
   await using hook = await startTestWebhook(allow)
   await configure(api, hook, { webhooks: [{ name: 'see.test.dev', timeoutSeconds: 3 }] })
@@ -284,7 +284,7 @@ const selections: [name: string, webhook: JsonObject, asked: boolean][] = [
   ['objects with this label', { objectSelector: { matchLabels: { app: 'web' } } }, true],
 ]
 
-test('a webhook is asked only about what its rules and selectors name', async () => {
+test('a webhook is asked only about requests that its rules and selectors name', async () => {
   await using api = await startTestApiServer({ withAccess: true })
   await using hook = await startTestWebhook(allow)
   for (const [name, webhook, isAsked] of selections) {
@@ -427,7 +427,7 @@ test('a patch that cannot be applied refuses the request', async () => {
   }
 })
 
-test('a webhook that wants to is asked again when another changed the object after it', async () => {
+test('a webhook that asks for it is asked again when another changed the object after it', async () => {
   await using api = await startTestApiServer({ withAccess: true })
   await using hook = await startTestWebhook(({ body, path }) => {
     const has = (body as JsonReply).request.object.data?.late !== undefined
@@ -503,7 +503,7 @@ test('connections are trusted by the bundle alone, and time is bounded', async (
   }
 })
 
-test('subresources and sessions are shown as what they are', async () => {
+test('subresources and sessions are shown as such', async () => {
   await using api = await startTestApiServer({ withAccess: true })
   await using hook = await startTestWebhook(allow)
   const all = {

@@ -140,7 +140,7 @@ function apply(webhook: Webhook, object: AnyObject, operations: readonly unknown
     throw toStatusError(innermost(error))
   }
   if (!isJsonObject(patched) || !isJsonObject(patched['metadata'])) {
-    throw toStatusError(new Error('the patched object is no Kubernetes object'))
+    throw toStatusError(new Error('the patched object is not a Kubernetes object'))
   }
   const { apiVersion, kind, metadata } = object
   // A patch that renames the kind is decoded as the kind of the stored object.

@@ -21,7 +21,7 @@ const changing = ({ body }: { body: unknown }): WebhookReply => {
   return { apiVersion, kind: 'AdmissionReview', response }
 }
 
-test('a webhook changes what a review asks, and what a binding binds to', async () => {
+test('a webhook can change the question of a review, and the target of a binding', async () => {
   await using api = await startTestApiServer({ withAccess: true })
   await using hook = await startTestWebhook(changing)
   const post = async (path: string, body: object): Promise<JsonReply> => {

@@ -158,7 +158,7 @@ test('a service is reached at one of its pods, by the name of the service', asyn
   )
 })
 
-test('a webhook that is busy is asked again when it says, but not for ever', async () => {
+test('a busy webhook is asked again at the time that it names, but not forever', async () => {
   let busy = 2
   const headers = { 'retry-after': '0' }
   await using webhook = await startTestWebhook((request) => {
@@ -178,7 +178,7 @@ test('a webhook that is busy is asked again when it says, but not for ever', asy
   assert.equal(webhook.requests.length, 3 + 11)
 })
 
-test('where an identity is configured, webhooks are shown it', async () => {
+test('webhooks see an identity where one is configured', async () => {
   await using issuing = await startTestApiServer()
   const { authority } = issuing
   const keys = await generateKeyPair()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { webhookTarget } from './webhook-target.ts'
 
-test('paths of webhooks are asked for without doubled and trailing slashes', () => {
+test('webhook paths are requested without doubled and trailing slashes', () => {
   const paths = [
     ['//check', '/check'],
     ['/a//b/', '/a/b'],

@@ -44,7 +44,7 @@ function openReader(limits: Partial<typeof apiServerLimits> = {}) {
   return { reader, clock, threads, answer }
 }
 
-test('YAML that its parser chews for seconds leaves the event loop to others', async () => {
+test('YAML that takes seconds to parse leaves the event loop to others', async () => {
   using reader = new YamlReader({
     limits: apiServerLimits,
     clock: systemClock,
@@ -54,7 +54,7 @@ test('YAML that its parser chews for seconds leaves the event loop to others', a
   let isOver = false
   const read = reader.read({ text, limits, isStrict: true }, 'mallory', signal)
   const over = read.then(
-    () => assert.fail('It is no YAML'),
+    () => assert.fail('It is not YAML'),
     () => void (isOver = true),
   )
   let turns = 0
@@ -65,7 +65,7 @@ test('YAML that its parser chews for seconds leaves the event loop to others', a
   assert.ok(turns > 100, `${turns} turns of the event loop`)
 })
 
-test('what the thread reads is what would have been read here', async () => {
+test('the thread reads texts exactly as the main thread would', async () => {
   using reader = new YamlReader({ limits: apiServerLimits, clock: systemClock, log: silentLogger })
   const { value, duplicates } = await reader.read(long('a: yes\nb: 0755\na: no'), 'alice', signal)
   assert.deepEqual(value, { a: false, b: 493 })
@@ -73,7 +73,7 @@ test('what the thread reads is what would have been read here', async () => {
   await assert.rejects(reader.read(long('a: b: c'), 'alice', signal), { name: 'YamlError' })
 })
 
-test('a text that is too much for its time is refused, and those behind it are read', async () => {
+test('a text that exceeds its time is refused, and those behind it are read', async () => {
   const { reader, clock, threads, answer } = openReader()
   const greedy = reader.read(long('greedy'), 'mallory', signal)
   const honest = reader.read(long('honest'), 'alice', signal)
@@ -89,7 +89,7 @@ test('a text that is too much for its time is refused, and those behind it are r
   reader[Symbol.dispose]()
 })
 
-test('a text that is too much for its memory is refused', async () => {
+test('a text that exceeds its memory is refused', async () => {
   const { reader, clock, threads } = openReader()
   const greedy = reader.read(long('greedy'), 'mallory', signal)
   await clock.advance(0)
@@ -114,7 +114,7 @@ test('users take turns: the one whose texts took the least time is next', async 
   reader[Symbol.dispose]()
 })
 
-test('texts that wait are bounded, for a user and in all', async () => {
+test('waiting texts are bounded, for each user and in all', async () => {
   const { reader, clock } = openReader({
     yamlWaitingPerUserMax: 2,
     yamlWaitingCharactersMax: 9_000,
@@ -136,7 +136,7 @@ test('texts that wait are bounded, for a user and in all', async () => {
   await Promise.all(settled)
 })
 
-test('a thread that nobody needs ends, and the next text has another one', async () => {
+test('an idle thread ends, and the next text has another one', async () => {
   const { reader, clock, threads, answer } = openReader()
   const first = reader.read(long('first'), 'alice', signal)
   await clock.advance(0)

@@ -34,7 +34,7 @@ const refused: readonly (readonly [what: string, status: number | undefined, lin
       ['Content-Length', '2'],
     ],
   ],
-  ['a length that is none', 200, [['content-length', '0x1']]],
+  ['an invalid length', 200, [['content-length', '0x1']]],
   [
     'a length and pieces',
     200,
@@ -58,7 +58,7 @@ for (const [what, status, fields] of refused) {
   })
 }
 
-test('what concerns the connection to the peer stays there', () => {
+test('headers about the connection to the peer stay there', () => {
   const fields: Lines = [
     ['Connection', 'close, X-Hop, content-length'],
     ['x-hop', 'a'],

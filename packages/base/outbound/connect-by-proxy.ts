@@ -124,7 +124,7 @@ function refusal(answer: IncomingMessage, asked: Refused): ConnectError {
 function meaning(status: number, answer: IncomingMessage, { login }: Refused): string {
   if (status === 407) return loginFault(answer, login)
   if (status === 403 || status === 405) {
-    return 'it does not allow CONNECT to {to}; who runs it must let this through'
+    return 'it does not allow CONNECT to {to}; its operator must allow this'
   }
   if (status === 502 || status === 503 || status === 504) return 'it cannot reach {to} itself'
   return 'it will not CONNECT to {to}'
@@ -137,7 +137,7 @@ function loginFault(answer: IncomingMessage, login: ProxyLogin | undefined): str
     new RegExp(`(^|,)\\s*${scheme}\\b`, 'i').test(offered),
   )
   if (schemes.length > 0 && !schemes.includes('Basic')) {
-    return `it takes ${schemes.join(' or ')} only, this knows Basic; ask who runs it for Basic or for an exception`
+    return `it takes ${schemes.join(' or ')} only, and this program knows Basic; ask its operator for Basic or for an exception`
   }
   return login
     ? 'it does not take this user and password'

@@ -87,7 +87,7 @@ test('a connection on which nothing is said is kept open before routers forget i
   }
 })
 
-test('bytes pass a proxy that wants a user and a password', async () => {
+test('bytes pass a proxy that requires a user and a password', async () => {
   await using echo = await startEcho()
   await using proxy = await startTestProxy({ login: `${clerk.user}:${clerk.password}` })
   const to = { host: '127.0.0.1', port: echo.port }
@@ -95,7 +95,7 @@ test('bytes pass a proxy that wants a user and a password', async () => {
   assert.deepEqual(proxy.asked, [hostAndPort(to)])
 })
 
-test('bytes pass a proxy by TLS, whose certificate is checked', async () => {
+test('bytes pass a proxy over TLS, whose certificate is checked', async () => {
   await using echo = await startEcho()
   const authority = await newAuthority('office')
   const names = { commonName: 'proxy', dnsNames: [], ipAddresses: ['127.0.0.1'] }
@@ -138,7 +138,7 @@ const refusals: readonly {
         headers: ['proxy-authenticate: Negotiate', 'proxy-authenticate: NTLM'],
       },
     },
-    words: /answered 407: it takes NTLM or Negotiate only, this knows Basic/,
+    words: /answered 407: it takes NTLM or Negotiate only, and this program knows Basic/,
     status: 407,
   },
   {
@@ -156,7 +156,7 @@ const refusals: readonly {
   },
 ]
 for (const { what, proxy: options, login, words, status } of refusals) {
-  test(`a proxy ${what} is named, and says why; no password is told`, async () => {
+  test(`a proxy ${what} is named, with the reason; no password is shown`, async () => {
     await using proxy = await startTestProxy(options)
     const to = { host: 'hub.example', port: 443 }
     const asking = through(proxy.url, login ? { login } : {})(to, never)
@@ -171,7 +171,7 @@ for (const { what, proxy: options, login, words, status } of refusals) {
   })
 }
 
-test('a proxy that takes connections and says nothing is given up', async () => {
+test('a proxy that accepts connections and stays silent is given up', async () => {
   await using proxy = await startTestProxy({ isSilent: true })
   const clock = simulatedClock()
   const connect = connectByProxy({ url: proxy.url }, tcp, { answerMs: 15_000, clock })
@@ -182,7 +182,7 @@ test('a proxy that takes connections and says nothing is given up', async () => 
   await ends
 })
 
-test('whoever gives up waits for no proxy', async () => {
+test('a caller that gives up waits for no proxy', async () => {
   await using proxy = await startTestProxy({ isSilent: true })
   const stop = new AbortController()
   const asking = through(proxy.url)({ host: 'hub.example', port: 443 }, stop.signal)
@@ -199,7 +199,7 @@ test('an address of IPv6 is reached, and written with brackets where a port foll
   assert.deepEqual(proxy.asked, [`[::1]:${echo.port}`])
 })
 
-test('a name of two families is reached where only one of them answers', async () => {
+test('a name with addresses of two families is reached where only one of them answers', async () => {
   const lookup = async () => [
     { address: '127.0.0.1', family: 4 },
     { address: '::1', family: 6 },
@@ -212,14 +212,14 @@ test('a name of two families is reached where only one of them answers', async (
   }
 })
 
-test('a name that nobody knows is told from a server that is not there', async () => {
+test('an unknown name is distinguished from a server that is missing', async () => {
   const unknown = tcp({ host: 'hub.invalid', port: 443 }, never)
   await assert.rejects(unknown, /Cannot connect to hub\.invalid port 443: its name .*DNS server/)
   const absent = tcp({ host: '127.0.0.1', port: 1 }, never)
   await assert.rejects(absent, /Cannot connect to 127\.0\.0\.1 port 1: .*ECONNREFUSED/)
 })
 
-test('a server that closes in the TLS handshake is told at once', async () => {
+test('a server that closes during the TLS handshake is reported at once', async () => {
   const server = createServer((socket) => void socket.resume().end())
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

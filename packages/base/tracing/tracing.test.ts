@@ -24,7 +24,7 @@ const parents: readonly { text: string; is?: 'sampled' | 'not sampled' }[] = [
   { text: `00-${traceId}-${spanId}` },
   { text: '' },
 ]
-test('a traceparent is read as the recommendation has it, and what is malformed is none', () => {
+test('a traceparent is read as the recommendation defines it, and a malformed one is ignored', () => {
   for (const { text, is } of parents) {
     const context = readTraceContext(text, 'vendor=1')
     assert.equal(context !== undefined, is !== undefined, text)
@@ -46,7 +46,7 @@ function tracerOf(sampledPart: number) {
   return { spans, tracer: createTracer(sampledPart, { ...deps, onEnd }) }
 }
 
-test('of new traces a part is sampled; others go by their parent', () => {
+test('a part of the new traces is sampled; others follow their parent', () => {
   const { spans, tracer } = tracerOf(0.25)
   for (let count = 0; count < 2_000; count += 1) tracer.start('root').end()
   assert.ok(spans.length > 400 && spans.length < 600, `${spans.length} of 2,000`)
@@ -96,7 +96,7 @@ function queueOf(exporter: SpanExporter['export']) {
   return { clock, queue, push, counted }
 }
 
-test('spans go out in batches, and what waits at the end goes too', async () => {
+test('spans go out in batches, and those that wait at the end go too', async () => {
   const batches: number[] = []
   const { clock, queue, push, counted } = queueOf(async (spans) => void batches.push(spans.length))
   push(3)

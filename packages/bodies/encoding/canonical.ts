@@ -14,7 +14,7 @@ export function encodeCanonical(object: {
 }): string {
   const { apiVersion, kind, metadata = {} } = object
   if (!isJsonObject(metadata)) {
-    throw new TypeError(`Cannot encode ${kind}: metadata is no object`)
+    throw new TypeError(`Cannot encode ${kind}: metadata is not an object`)
   }
   let text = `{"apiVersion":${JSON.stringify(apiVersion)},"kind":${JSON.stringify(kind)}`
   text += `,"metadata":${encodeSorted({ ...metadata, resourceVersion: undefined })}`

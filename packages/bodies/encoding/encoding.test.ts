@@ -92,7 +92,7 @@ const bomb = `a: &a [x,x,x,x,x,x,x,x,x]\n${'bcdefghi'
   .map((name, at) => `${name}: &${name} [${Array(9).fill(`*${'abcdefgh'[at]}`).join(',')}]`)
   .join('\n')}`
 
-test('what upstream forgives is read, what it says of the rest is said', () => {
+test('mistakes that upstream forgives are read, and others are refused in its words', () => {
   const broken = new Uint8Array([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xff, 0x22, 0x7d])
   assert.deepEqual(decodeBody(broken, 'application/json').value, { a: '\ufffd' })
   assert.deepEqual(decodeBody(bytes('a: 1\n---\nb: 2\n'), 'application/yaml').value, { a: 1 })

@@ -100,7 +100,7 @@ test('unknown fields are removed and named with their paths', () => {
   assert.deepEqual(object['spec'], { containers: [{ name: 'a', env: [{ name: 'B' }] }] })
 })
 
-test('null is absent for a field and empty for a value; empty maps vanish; scalars become canonical', () => {
+test('null means absent for a field and empty for a value; empty maps vanish; scalars become canonical', () => {
   const object = pod(
     {
       nodeName: null,
@@ -160,7 +160,7 @@ test('declared defaults are filled in, also inside lists and defaulted objects',
   })
 })
 
-test('what is always written is null where nothing is set, and where a list is empty once it is stored', () => {
+test('a field that is always written is null when unset, and when its list is empty once stored', () => {
   const schemaName = 'io.k8s.api.discovery.v1.EndpointSlice'
   const object: JsonObject = { addressType: 'IPv4', endpoints: [], metadata: { finalizers: [] } }
   checkFields({ object, schemas: builtIn, schemaName })

@@ -42,11 +42,11 @@ for (const [text, words] of cases) {
   })
 }
 
-test('a text nests deeper than calls can, and its mistake is still found', () => {
+test('a text may nest deeper than calls can, and its mistake is still found', () => {
   assert.equal(jsonSyntaxError(`${'['.repeat(200_000)}x`), cases[8]?.[1])
 })
 
-test('the reader takes each text that is JSON, and finds a character in each other one', () => {
+test('the reader accepts each text that is JSON, and points at a character in any other', () => {
   const isJson = (text: string): boolean => {
     try {
       JSON.parse(text)

@@ -16,17 +16,17 @@ const cases: readonly (readonly [text: string, said: string])[] = [
 ]
 
 for (const [text, said] of cases) {
-  test(`a time that is none is refused in Go's words: ${JSON.stringify(text)}`, () => {
+  test(`an invalid time is refused in Go's words: ${JSON.stringify(text)}`, () => {
     assert.equal(timeErrorText(text), `parsing time ${JSON.stringify(text)}${said}`)
   })
 }
 
-test('what is no ASCII is told by its bytes', () => {
+test('a text that is not ASCII is shown by its bytes', () => {
   const said = timeErrorText('ä"\\')
   assert.match(said, /^parsing time "\\xc3\\xa4\\"\\\\" as/)
 })
 
-test('a time of microseconds has six digits of them', () => {
+test('a time in microseconds has six digits', () => {
   assert.equal(
     timeErrorText('2024-01-01T00:00:00Z', true),
     'parsing time "2024-01-01T00:00:00Z" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "Z" as ".000000"',

@@ -89,7 +89,7 @@ test('copies that would double the object again and again are stopped', () => {
   )
 })
 
-test('a merge patch replaces, removes by null, and drops nulls in what it adds', () => {
+test('a merge patch replaces, removes by null, and drops nulls in added values', () => {
   const cases: [object, object][] = [
     [{ data: null }, { list: base['list'], 'k/~': 1 }],
     [{ data: { a: null, b: '2' } }, { ...base, data: { b: '2' } }],

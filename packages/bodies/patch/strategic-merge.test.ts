@@ -102,7 +102,7 @@ const lists: { key: string; old: unknown[]; patch: JsonObject; want: unknown }[]
   { key: 'containers', old: [a], patch: { containers: [] }, want: [a] },
 ]
 
-test('lists are merged by their key, in the asked order', () => {
+test('lists are merged by their key, in the requested order', () => {
   for (const { key, old, patch, want } of lists) {
     const merged = applyStrategicMergePatch({ spec: { [key]: old } }, { spec: patch }, type)
     assert.deepEqual(merged['spec'], { [key]: want }, JSON.stringify(patch))
@@ -125,7 +125,7 @@ const objects: [JsonObject, JsonObject][] = [
   [{ labels: { $patch: 'delete' }, finalizers: null }, { labels: {} }],
 ]
 
-test('maps, sets and directives', () => {
+test('a patch follows the directives for maps and sets', () => {
   const metadata = { finalizers: ['a/a', 'b/b', 'c/c'], labels: { x: '1' } }
   for (const [patch, want] of objects) {
     const merged = applyStrategicMergePatch({ metadata }, { metadata: patch }, type)
@@ -134,7 +134,7 @@ test('maps, sets and directives', () => {
   }
 })
 
-test("what makes no sense is refused with upstream's code and message", () => {
+test("nonsense is refused with upstream's code and message", () => {
   const spec = { containers: [a] }
   const cases: [JsonObject, number, string][] = [
     [
@@ -164,7 +164,7 @@ test("what makes no sense is refused with upstream's code and message", () => {
   }
 })
 
-test('a patch of fifty thousand items is work for each item, not for each pair', () => {
+test('a patch of fifty thousand items costs work for each item, not for each pair', () => {
   const containers = Array.from({ length: 50_000 }, (_, at) => ({ name: `c${at}` }))
   const added = containers.map(({ name }) => ({ name: `${name}-new` }))
   const changed = containers.map(({ name }) => ({ name, image: 'i' }))

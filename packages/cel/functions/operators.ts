@@ -142,7 +142,7 @@ export const operatorFunctions: readonly FunctionDeclaration[] = [
 
 /** The planner has its own steps for these. */
 function noValue(): never {
-  throw new RangeError('Cannot call: the operator is no function')
+  throw new RangeError('Cannot call: the operator is not a function')
 }
 
 function comparison(name: string, at: number): FunctionDeclaration {

@@ -85,7 +85,11 @@ const answers: readonly [name: string, method: string, text: string][] = [
   ],
   ['the end', 'GET', 'HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nuntil the end'],
   ['the end, of HTTP/1.0', 'GET', 'HTTP/1.0 200 OK\r\nx: y\r\n\r\nold'],
-  ['a body after HEAD that is none', 'HEAD', 'HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n'],
+  [
+    'a body after HEAD that does not count',
+    'HEAD',
+    'HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n',
+  ],
   ['204', 'GET', 'HTTP/1.1 204 No Content\r\nx: y\r\n\r\n'],
   ['304 with a length', 'GET', 'HTTP/1.1 304 Not Modified\r\ncontent-length: 9\r\n\r\n'],
   [
@@ -101,7 +105,7 @@ const answers: readonly [name: string, method: string, text: string][] = [
 ]
 
 for (const [name, method, text] of answers) {
-  test(`an answer with ${name} is what Node's client makes of it, however it is cut`, async (context) => {
+  test(`an answer with ${name} is read as Node's client reads it, however it is cut`, async (context) => {
     const random = seededRandom(text.length)
     const signal = patience()
     let cuts: number[] = []
@@ -165,7 +169,7 @@ const hostile: readonly [name: string, text: string][] = [
     'a length beside pieces',
     'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
   ],
-  ['a length that is none', 'HTTP/1.1 200 OK\r\ncontent-length: +1\r\n\r\na'],
+  ['an invalid length', 'HTTP/1.1 200 OK\r\ncontent-length: +1\r\n\r\na'],
   ['a length in hexadecimal', 'HTTP/1.1 200 OK\r\ncontent-length: 0x1\r\n\r\na'],
   ['another coding', 'HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n'],
   ['pieces in HTTP/1.0', 'HTTP/1.0 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n'],
@@ -189,7 +193,7 @@ const hostile: readonly [name: string, text: string][] = [
   ['a NUL', 'HTTP/1.1 200 OK\r\nx: a\0\r\ncontent-length: 0\r\n\r\n'],
   ['no header name', 'HTTP/1.1 200 OK\r\n: a\r\ncontent-length: 0\r\n\r\n'],
   ['another protocol', 'HTTP/2 200 OK\r\n\r\n'],
-  ['a status that is none', 'HTTP/1.1 20 OK\r\n\r\n'],
+  ['an invalid status', 'HTTP/1.1 20 OK\r\n\r\n'],
   ['a protocol that nobody asked for', 'HTTP/1.1 101 Switching\r\nupgrade: a\r\n\r\n'],
   ['ever more answers before it', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(20)],
   ['a head without an end', `HTTP/1.1 200 OK\r\nx: ${'a'.repeat(20_000)}`],
@@ -207,7 +211,7 @@ for (const [name, text] of hostile) {
   })
 }
 
-test('bytes after an answer are no answer to the next request', async () => {
+test('bytes after an answer are not an answer to the next request', async () => {
   await using server = await scripted((socket, _text, count) => {
     const injected = count === 1 ? `HTTP/1.1 200 OK\r\n${length('injected')}` : ''
     socket.write(`HTTP/1.1 200 OK\r\n${length(`own ${count}`)}${injected}`)
@@ -270,7 +274,7 @@ test('a request waits while all connections are in use', async () => {
   assert.equal(server.connections(), 1)
 })
 
-test('bodies are framed as they say, and one that says otherwise ends its connection', async () => {
+test('bodies are framed as their headers say, and one that contradicts them ends its connection', async () => {
   let seen = ''
   await using server = await scripted((socket, text) => {
     seen += text
@@ -294,7 +298,7 @@ test('bodies are framed as they say, and one that says otherwise ends its connec
   await assert.rejects(pool.ask({ ...get, path: '/a b' }, patience()), RangeError)
 })
 
-test('a server waits for its reader, and learns that nobody reads', async () => {
+test('a server waits for its reader, and learns when nobody reads', async () => {
   const piece = Buffer.alloc(65_536)
   const ended = Promise.withResolvers<void>()
   let isFull = false

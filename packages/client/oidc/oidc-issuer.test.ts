@@ -26,7 +26,7 @@ async function logIn(issuer: TestIssuer): Promise<OidcTokens> {
   }
 }
 
-test('a person logs in by a browser, with PKCE, a state and a nonce that are new each time', async () => {
+test('a person logs in with a browser, using PKCE, and with a new state and nonce each time', async () => {
   await using issuer = await startTestIssuer()
   issuer.setPerson({ sub: 'rita' })
   const first = await logIn(issuer)
@@ -43,7 +43,7 @@ test('a person logs in by a browser, with PKCE, a state and a nonce that are new
   }
 })
 
-test('a person logs in by a code on another device', async () => {
+test('a person logs in with a code on another device', async () => {
   await using issuer = await startTestIssuer()
   const opened = await openOidcIssuer(clientOf(issuer), { clock: systemClock }, soon())
   const tokens = await opened.logInByDevice(({ url, code }) => {
@@ -53,7 +53,7 @@ test('a person logs in by a code on another device', async () => {
   assert.equal(tokens.subject, 'rita')
 })
 
-test('what an issuer gets wrong is not believed', async () => {
+test('wrong answers of an issuer are not believed', async () => {
   const wrong: [options: TestIssuerOptions, message: RegExp][] = [
     [{ wrong: { issuer: 'https://elsewhere.example' } }, /Cannot find issuer .*issuer/],
     [{ wrong: { iss: 'https://elsewhere.example' } }, /"iss" \(issuer\)/],
@@ -116,7 +116,7 @@ test('an issuer without devices, or one that is away, says so', async () => {
   })
 })
 
-test('only the browser with the state is heard, and only by the address that was given out', async () => {
+test('only the browser with the state is heard, and only at the address that was given out', async () => {
   await using listener = await openLoopbackListener(0)
   const { port } = new URL(listener.redirectUri)
   const ask = (path: string, host = `127.0.0.1:${port}`, method = 'GET') =>

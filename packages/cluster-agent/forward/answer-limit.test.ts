@@ -9,7 +9,7 @@ import { isBoundedInTime } from './answer-limit.ts'
 import { createApiForwarder } from './api-forwarder.ts'
 import { apiForwarderDefaults } from '../limits-table.ts'
 
-test('an API server that takes a request and says nothing is told as such', async () => {
+test('an API server that accepts a request and stays silent is reported as such', async () => {
   const clock = simulatedClock()
   const asked = Promise.withResolvers<void>()
   const server = createServer(() => asked.resolve())
@@ -27,7 +27,7 @@ test('an API server that takes a request and says nothing is told as such', asyn
   const answer = await answering
   const { reason, message } = JSON.parse(String(await readBody(answer.body)))
   assert.deepEqual([answer.status, reason], [504, 'Timeout'])
-  assert.match(message, /agent is there, its API server has not answered in 65 s/)
+  assert.match(message, /agent is connected, but its API server has not answered in 65 s/)
   server.closeAllConnections()
   server.close()
   await once(server, 'close')

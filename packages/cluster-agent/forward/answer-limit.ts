@@ -14,6 +14,6 @@ export function isBoundedInTime(path: string): boolean {
 
 /** Returns an error that names the end that did not answer. */
 export function notAnswered(answerMs: number): StatusError {
-  const text = `the cluster's agent is there, its API server has not answered in ${answerMs / 1_000} s`
+  const text = `the cluster's agent is connected, but its API server has not answered in ${answerMs / 1_000} s`
   return new StatusError('Timeout', `Cannot get an answer: ${text}`)
 }

@@ -37,7 +37,7 @@ async function startServer(token: string) {
 const headers = { 'impersonate-user': 'rita' }
 const signal = AbortSignal.timeout(30_000)
 
-test('an agent whose credentials its cluster refuses asks for others before the next request', async () => {
+test('an agent whose credentials its cluster refuses gets others before the next request', async () => {
   await using server = await startServer('next')
   for (const way of ['request', 'upgrade'] as const) {
     let bearerToken = 'last'

@@ -145,7 +145,7 @@ async function* pieces(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text)
 }
 
-test(`what a server says oddly of its objects is gone when it says it rightly (seed ${seed})`, async (t) => {
+test(`odd information about objects is forgotten when the server gives the right one (seed ${seed})`, async (t) => {
   const clock = simulatedClock()
   const random = seededRandom(seed)
   const transport = oddServer(seededRandom(seed + 1))

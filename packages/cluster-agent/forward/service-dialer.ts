@@ -56,7 +56,7 @@ export function withServices(api: TunnelHandler, deps: ServiceDialerDeps): Tunne
 }
 
 function badConnect(): StatusError {
-  return new StatusError('BadRequest', 'it is asked for in a way that the agent does not know')
+  return new StatusError('BadRequest', 'the agent does not know this form of request')
 }
 
 interface Dialer extends ServiceDialerDeps {

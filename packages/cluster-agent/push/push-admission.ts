@@ -86,7 +86,7 @@ async function userProblem(
   for (const reference of [next.spec.secretRef, next.spec.impersonatorSecretRef]) {
     const { namespace = '', name = '' } = reference ?? {}
     if (name === '' || (await mayRead(user, { namespace, name }, authorizer))) continue
-    return `whoever has the hub send secret "${namespace}/${name}" to a cluster must be allowed to get it`
+    return `a user who has the hub send secret "${namespace}/${name}" to a cluster must be allowed to get it`
   }
   return undefined
 }

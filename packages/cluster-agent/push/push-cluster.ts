@@ -56,7 +56,7 @@ export async function partFrom(
   { clock, log }: Pick<PushDeps, 'clock' | 'log'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const message = `Cannot part from the cluster: no answer in ${partingMs} ms`
+  const message = `Cannot leave the cluster: no answer in ${partingMs} ms`
   using transport = createHttpsTransport(memberApi(target, target.token, clock), { clock })
   const member = createCluster(transport, { clock, log, userAgent: 'skerry-hub' })
   await withTimeout({ ms: partingMs, message, clock }, signal, (scope) =>

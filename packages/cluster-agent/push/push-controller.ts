@@ -115,7 +115,7 @@ async function part(
   } catch (error) {
     signal.throwIfAborted()
     const cause = asError(error)
-    log.info('Cluster keeps what the hub made there', { cluster: name, error: cause })
+    log.info('Cluster keeps the objects that the hub made there', { cluster: name, error: cause })
   }
   const rest = finalizers.filter((each) => each !== pushFinalizer)
   await writeFinalizers(cluster, rest, context, signal)

@@ -79,7 +79,7 @@ test('a cluster is dialled as its Cluster and secrets say', () => {
   }
 })
 
-test('what cannot be dialled says why, and tells no secret', () => {
+test('a cluster that cannot be dialled says why, and reveals no secret', () => {
   const table: [Partial<ClusterSpec>, RegExp][] = [
     [{ apiEndpoint: '' }, /apiEndpoint/],
     [{ apiEndpoint: '10.0.0.1:6443' }, /apiEndpoint/],

@@ -23,7 +23,7 @@ function pod(nodeName: string, cpu: string, phase = 'Running'): Pod {
   }
 }
 
-test('a node counts in the highest grade of which it has processors and memory still free', () => {
+test('a node counts in the highest grade for which it has processors and memory still free', () => {
   const nodes = [
     node('small', '500m', '64Gi'),
     node('uneven', '8', '4Gi'),

@@ -31,7 +31,7 @@ const asks = (cpu: string, restartPolicy?: string) => ({
   ...(restartPolicy ? { restartPolicy } : {}),
 })
 
-test('nodes and what they offer', () => {
+test('facts count the nodes and their resources', () => {
   const nodes = [node('a', 'True', '2'), node('b', 'Unknown', '500m')]
   assert.deepEqual(nodeSummaryOf(nodes), { totalNum: 2, readyNum: 1 })
   assert.deepEqual(resourceSummaryOf(nodes, []).allocatable, { cpu: '2500m', memory: '2Gi' })

@@ -12,5 +12,5 @@ export async function clusterIdOf(
     .resource(resources.namespaces)
     .get({ name: 'kube-system' }, signal)
   if (metadata.uid) return metadata.uid
-  throw new Error('Cannot tell which cluster this is: namespace kube-system has no uid')
+  throw new Error('Cannot identify the cluster: namespace kube-system has no uid')
 }

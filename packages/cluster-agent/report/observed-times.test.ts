@@ -10,7 +10,7 @@ function seenAt(ms: number): SeenTimes {
   return { version: ms, labels: ms, place: ms }
 }
 
-test('what an agent says of itself has its time, renewed when it changes and every five minutes', () => {
+test('a fact that an agent reports about itself has its time, renewed when it changes and every five minutes', () => {
   const first = observedAnnotations(
     { status: {}, annotations: { kept: 'so' }, isSaidAnew: true },
     status,

@@ -4,7 +4,7 @@ import { RoundGate } from './round-gate.ts'
 
 const never = new AbortController().signal
 
-test('so many pass at a time, in the order in which they came, whatever becomes of each', async () => {
+test('a limited number pass at a time, in the order in which they came, whatever becomes of each', async () => {
   const gate = new RoundGate(2)
   const started: number[] = []
   const ends = [0, 1, 2, 3].map(() => Promise.withResolvers<void>())
@@ -27,7 +27,7 @@ test('so many pass at a time, in the order in which they came, whatever becomes 
   assert.deepEqual(started, [0, 1, 2, 3])
 })
 
-test('who is told to stop waits no more, and keeps nobody out', async () => {
+test('a waiter that is stopped waits no longer, and keeps nobody out', async () => {
   const gate = new RoundGate(1)
   const first = Promise.withResolvers<void>()
   const holding = gate.pass(never, () => first.promise)

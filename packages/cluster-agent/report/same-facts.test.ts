@@ -13,7 +13,7 @@ const kept = {
   resourceSummary: { allocatableModelings: [{ count: 0, grade: 1 }] },
 }
 
-test('what the hub keeps of a status is what was written, until a fact is another one', () => {
+test('the hub keeps a status as it was written, until a fact changes', () => {
   assert.equal(isSameFacts(written, kept), true)
   assert.equal(isSameFacts(undefined, {}), true)
   const grown = { ...written, nodeSummary: { totalNum: 1, readyNum: 0 } }

@@ -49,7 +49,7 @@ function node(name: string): Node {
 
 const models = [{ grade: 0, ranges: [{ name: 'cpu', min: '0', max: '4' }] }]
 
-test('what is kept of pods and nodes says the same of the cluster as they do', () => {
+test('slimmed pods and nodes give the same facts about the cluster as the whole ones', () => {
   const nodes = [node('n1'), node('n2')]
   const pods = [
     ...Array.from({ length: 5 }, (_, index) => pod(index)),
@@ -66,7 +66,7 @@ test('what is kept of pods and nodes says the same of the cluster as they do', (
   )
 })
 
-test('groups find what they select by, and who goes', () => {
+test('groups keep the labels that they select by, and learn of deletions', () => {
   const slimmer = createSlimmer()
   const going = pod(1, {
     spec: { containers: [], nodeSelector: { [groupLabel]: 'a', disk: 'ssd' } },
@@ -84,7 +84,7 @@ test('groups find what they select by, and who goes', () => {
   assert.deepEqual(slimmer.node(node('n1')).metadata.labels, { branch: 'n1' })
 })
 
-test('what pods of one Deployment, and nodes of one sort, have in common is there once', () => {
+test('pods of one Deployment, and nodes of one sort, share their common parts in memory', () => {
   const { pod: slimPod, node: slimNode } = createSlimmer()
   const [a, b] = [slimPod(pod(1)), slimPod(pod(2))]
   assert.equal(a.spec?.containers, b.spec?.containers)

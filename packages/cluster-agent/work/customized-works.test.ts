@@ -14,7 +14,7 @@ const deps = { clock: systemClock, random: systemRandom, log: silentLogger, user
 const signal = AbortSignal.timeout(60_000)
 const namespace = executionNamespace('shop')
 
-test('what an agent keeps and tells of a kind is what a customization on the hub says', async () => {
+test('a customization on the hub decides what an agent keeps and reports of a kind', async () => {
   const kinds = await builtinKinds()
   const served = [...kinds, clusterKind(kinds), ...(await karmadaKinds(kinds))]
   await using hubServer = await startTestApiServer({ kinds: served, namespaces: [namespace] })

@@ -13,7 +13,7 @@ function settings(namespace: string, name: string, colour: string): ConfigMap {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name }, data: { colour } }
 }
 
-test('of an informer of all namespaces one is seen, with indexes that follow its objects', async () => {
+test('an informer of all namespaces shows one of them, with indexes that follow its objects', async () => {
   await using server = await startTestApiServer({ namespaces: ['east', 'west'] })
   const client = createCluster(server.transport, deps).resource(resources.configMaps)
   const stop = linkedSignal(signal)

@@ -35,7 +35,7 @@ function plan(desired: AnyObject, observed: AnyObject | undefined) {
 
 const green = manifest({ colour: 'green' })
 
-test('what is missing is created, and what is as wanted is not touched', async () => {
+test('a missing object is created, and one that is as wanted is not touched', async () => {
   assert.deepEqual(await plan(green, undefined), { act: 'create', object: green })
   assert.deepEqual(await plan(green, served(green)), { act: 'keep' })
   const cared = {
@@ -47,7 +47,7 @@ test('what is missing is created, and what is as wanted is not touched', async (
   assert.deepEqual(await plan(green, served(green, cared)), { act: 'keep' })
 })
 
-test('an update keeps what the cluster has added, and drops what came with an earlier manifest', async () => {
+test("an update keeps the cluster's additions, and drops fields that came with an earlier manifest", async () => {
   const before = manifest({ colour: 'red' }, { labels: { old: '1' }, annotations: { note: '1' } })
   const observed = served(before, {
     labels: { added: 'here', 'karmada.io/managed': 'true' },
@@ -68,7 +68,7 @@ test('an update keeps what the cluster has added, and drops what came with an ea
   assert.deepEqual(planned.object['data'], { colour: 'green' })
 })
 
-test("what is not Karmada's is refused, unless the manifest takes it over", async () => {
+test("an object that is not Karmada's is refused, unless the manifest takes it over", async () => {
   const own = { ...served(green), metadata: { name: 'settings', resourceVersion: '7' } }
   const refused = await plan(green, own)
   assert.equal(refused.act, 'refuse')
@@ -89,7 +89,7 @@ function workAt(generation: number): Work {
   }
 }
 
-test('what was applied is looked at again when its Work, its content or its labels change', () => {
+test('an applied object is checked again when its Work, its content or its labels change', () => {
   const versions = new AppliedVersions()
   const isCurrent = (observed: AnyObject, generation = 1) =>
     versions.isCurrent(workAt(generation), green, observed)

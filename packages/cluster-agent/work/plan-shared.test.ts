@@ -49,7 +49,7 @@ function sharers(object: AnyObject): string[] {
   return [...sharersOf(object).keys()].toSorted()
 }
 
-test('what virtual clusters share changes when all of them want it otherwise, never before', () => {
+test('a shared object changes when all virtual clusters want the change, never before', () => {
   const table: [wishes: string[], description: string, by: string[]][] = [
     [['east:a'], 'a', ['east']],
     [['east:a', 'east:b'], 'b', ['east']],
@@ -66,12 +66,12 @@ test('what virtual clusters share changes when all of them want it otherwise, ne
   }
 })
 
-test('whoever wants it otherwise is told who stands against it', () => {
+test('a virtual cluster that wants a change learns which others are against it', () => {
   const refused = plan('north', 'b', after('east:a', 'west:a'))
   assert.equal(refused.act, 'refuse')
   assert.equal(
     refused.why,
-    'Cannot have PriorityClass "till": it differs from what virtual cluster "east", "west" has sent, and they share it: send the same to all of them',
+    'Cannot have PriorityClass "till": it differs from the object that virtual cluster "east", "west" has sent, and they share it: send the same to all of them',
   )
   assert.ok(refused.note)
   const again = plan('north', 'b', after('east:a', 'west:a', 'north:b'))
@@ -80,7 +80,7 @@ test('whoever wants it otherwise is told who stands against it', () => {
   assert.equal(plan('east', 'a', after('east:a', 'north:b')).act, 'have', 'the first goes on')
 })
 
-test('what a cluster fills in beside makes no difference; what somebody changes does', () => {
+test('fields that a cluster fills in make no difference; changes that somebody makes do', () => {
   const desired = sent('east', 'a')
   assert.equal(isPresent(desired, { ...desired, preemptionPolicy: 'PreemptLowerPriority' }), true)
   assert.equal(isPresent(desired, { ...desired, description: 'b' }), false)
@@ -121,7 +121,7 @@ test('a namespace is taken over from nobody', () => {
   assert.match(plannedFor(there({})), /is the edge cluster's own: it is left alone$/)
 })
 
-test('it goes with the last that wanted it', () => {
+test('a shared object goes with the last virtual cluster that wanted it', () => {
   const leave = (cluster: string, observed: AnyObject) =>
     planLeaving({ cluster, desired: sent(cluster, 'a'), observed })
   const both = after('east:a', 'west:a')

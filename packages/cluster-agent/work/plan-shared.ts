@@ -39,7 +39,7 @@ export function planShared({ cluster, desired, observed }: Shared): SharedPlan {
   const others = [...there].filter(([name, hash]) => name !== cluster && hash !== wanted)
   if (wanted === present || others.length === 0) return { act: 'have', ...note }
   const names = others.map(([name]) => `"${name}"`)
-  const why = `differs from what virtual cluster ${namesText(names)} has sent, and they share it: send the same to all of them`
+  const why = `differs from the object that virtual cluster ${namesText(names)} has sent, and they share it: send the same to all of them`
   return { ...refusal(desired, why), ...note }
 }
 

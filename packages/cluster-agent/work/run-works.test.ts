@@ -116,7 +116,7 @@ function untilColour({ edge }: Scene, wanted: string | undefined): Promise<Confi
   )
 }
 
-test('what a Work carries is made in the cluster, and follows it', async () => {
+test('the objects of a Work are made in the cluster, and follow it', async () => {
   await using scene = await startScene()
   const made = await scene.works.create(work(configMap('green', { note: 'a' })), signal)
   const first = await untilColour(scene, 'green')
@@ -149,7 +149,7 @@ test('what a Work carries is made in the cluster, and follows it', async () => {
   assert.deepEqual(made.metadata.finalizers, ['karmada.io/execution-controller'])
 })
 
-test('what is changed or deleted at the cluster comes back', async () => {
+test('an object that is changed or deleted at the cluster comes back', async () => {
   await using scene = await startScene()
   await scene.works.create(work(configMap('green')), signal)
   await untilApplied(scene)
@@ -168,7 +168,7 @@ test('what is changed or deleted at the cluster comes back', async () => {
   )
 })
 
-test('what a site has applied of what is left to it stays, until the site lets it go', async () => {
+test('fields that are left to a site, and that it has applied, stay until the site releases them', async () => {
   await using scene = await startScene()
   const left = (colour: string, size: string): AnyObject => ({
     ...configMap(colour, { [siteOwnedKey]: 'data.colour' }),
@@ -239,7 +239,7 @@ test('an object that a Work could not have is not deleted with it', async () => 
   assert.deepEqual((await scene.configMaps.get(settings, signal)).data, { colour: 'own' })
 })
 
-test('an object that is preserved stays, and is the own one of its cluster', async () => {
+test('a preserved object stays, and belongs to its cluster alone', async () => {
   await using scene = await startScene()
   const preserving = work(configMap('green'), { preserveResourcesOnDeletion: true })
   await scene.works.create(preserving, signal)
@@ -314,7 +314,7 @@ const deployment: AnyObject = {
   },
 }
 
-test('how an object is comes back: its status, its health, and of which template it is', async () => {
+test("an object's status, its health and the template that it is of are reported back", async () => {
   await using scene = await startScene()
   await scene.works.create(work(deployment), signal)
   const identifier = {
@@ -359,7 +359,7 @@ test('how an object is comes back: its status, its health, and of which template
   assert.equal(metadata.generation, 1)
 })
 
-test('a kind that the cluster does not have is told, and the Work can be deleted', async () => {
+test('a kind that the cluster does not have is reported, and the Work can be deleted', async () => {
   await using scene = await startScene()
   const valve = { apiVersion: 'example.com/v1', kind: 'Valve', metadata: { ...settings } }
   await scene.works.create(work(valve), signal)
@@ -377,7 +377,7 @@ test('a kind that the cluster does not have is told, and the Work can be deleted
   )
 })
 
-test('an object that can be nowhere is told, and the Work can be deleted', async () => {
+test('an object that cannot exist is reported, and the Work can be deleted', async () => {
   await using scene = await startScene()
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { ...settings } }
   await scene.works.create(work(node), signal)

@@ -50,7 +50,7 @@ test('a field stays the site’s when the hub has listed it and the site has app
   assert.deepEqual(kept('spec', counts, { fields: replicas }), { replicas: 5 })
 })
 
-test('a field that nobody listed, or nobody of the site has applied, is the hub’s', () => {
+test('a field that is not listed, or that nobody at the site has applied, is the hub’s', () => {
   const ours = { replicas: 2 }
   assert.deepEqual(kept('', counts, { fields: replicas }), ours)
   assert.deepEqual(kept('spec.paused', counts, { fields: replicas }), ours)
@@ -110,7 +110,7 @@ test('in lists the site’s part of an element stays, and so does an element of 
   })
 })
 
-test('what says whose an object is can never be the site’s', () => {
+test('fields that say whose an object is can never be the site’s', () => {
   const desired = web({}, { listed: 'metadata,kind,status' })
   const observed = web({}, { managers: [{ fields: {} }] })
   const fields = { 'f:metadata': { 'f:labels': { 'f:karmada.io/managed': {} } }, 'f:kind': {} }
@@ -120,7 +120,7 @@ test('what says whose an object is can never be the site’s', () => {
   assert.deepEqual(withSiteOwned(desired, there), desired)
 })
 
-test('what the site alone has stays, and is made where the hub has nothing', () => {
+test('fields that the site alone has stay, and are made where the hub has nothing', () => {
   const nodeSelector = { 'f:template': { 'f:spec': { 'f:nodeSelector': { 'f:disk': {} } } } }
   const site = { template: { spec: { nodeSelector: { disk: 'fast', other: 'x' } } } }
   const listed = 'spec.template.spec.nodeSelector'
@@ -131,7 +131,7 @@ test('what the site alone has stays, and is made where the hub has nothing', () 
   assert.deepEqual(kept(listed, [{ replicas: 1 }, {}], { fields: nodeSelector }), { replicas: 1 })
 })
 
-test('what keeps an object in its virtual cluster is never the site’s', () => {
+test('fields that keep an object in its virtual cluster are never the site’s', () => {
   const selecting = (nodeSelector?: object) => ({
     template: { spec: nodeSelector ? { nodeSelector } : {} },
   })

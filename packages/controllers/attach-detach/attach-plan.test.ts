@@ -134,7 +134,7 @@ test('a volume that pods need is attached, to one node at a time unless it may b
   assert.deepEqual([raced.attach, raced.refused.map(({ nodeName }) => nodeName)], [['a'], ['b']])
 })
 
-test('a driver has two minutes; its errors are told', () => {
+test('a driver has two minutes; its errors are reported', () => {
   const asked = (change: Partial<VolumeAttachment>, more: Partial<AttachState> = {}) =>
     planAttach(state({ wanted, attachments: new Map([['a', attachment(change)]]), ...more }))
   assert.deepEqual([asked({}).failed, asked({}).nextMs], [[], 2 * minuteMs])
@@ -151,7 +151,7 @@ test('a driver has two minutes; its errors are told', () => {
   assert.deepEqual(asked(attached, { nodes }).report, [])
 })
 
-test('who holds a volume is named within the namespace only', () => {
+test('the holder of a volume is named within the namespace only', () => {
   const prefix = 'Multi-Attach error for volume "v" Volume is already'
   const say = (...holders: Pod[]): string => multiAttachMessage('v', pod('me'), holders)
   assert.equal(say(), `${prefix} exclusively attached to one node and can't be attached to another`)

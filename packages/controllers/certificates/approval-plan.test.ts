@@ -121,7 +121,7 @@ const faults: {
     fault: /system:masters/,
   },
   {
-    name: 'a subject that is no node',
+    name: 'a subject that is not a node',
     csr: csr('kubelet-serving', 'x', server),
     request: { ...serving, commonName: 'admin' },
     fault: /^subject common name does not begin with system:node:$/,
@@ -137,10 +137,10 @@ for (const row of faults) {
 
 const hour = 3_600
 const lifetimes = [
-  { name: 'what is asked', asked: 2 * hour, seconds: 2 * hour },
+  { name: 'as requested', asked: 2 * hour, seconds: 2 * hour },
   { name: 'never less than ten minutes', asked: 60, seconds: 600 },
   { name: 'never more than the signer gives', asked: 999 * hour, seconds: 24 * hour - 300 },
-  { name: 'what the signer gives by default', asked: undefined, seconds: 24 * hour - 300 },
+  { name: 'the default lifetime of the signer', asked: undefined, seconds: 24 * hour - 300 },
 ]
 
 for (const { name, asked, seconds } of lifetimes) {
@@ -155,7 +155,7 @@ for (const { name, asked, seconds } of lifetimes) {
   })
 }
 
-test('requests are removed an hour after they are decided, a day after nobody did', () => {
+test('requests are removed an hour after they are decided, and after a day without a decision', () => {
   const at = '2026-01-01T00:00:00Z'
   const stale = (type: string | undefined, hours: number, certificate?: string): boolean => {
     const made = csr('kube-apiserver-client', 'x', client)

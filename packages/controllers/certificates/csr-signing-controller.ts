@@ -36,7 +36,7 @@ export function csrSigningController(options: CsrSigningOptions): ControllerDefi
       if (csr === undefined || !isWaiting(csr)) return
       const request = await readRequest(csr)
       if (request === undefined)
-        throw new TerminalError('Cannot sign: it is no certificate request')
+        throw new TerminalError('Cannot sign: it is not a certificate request')
       const fault = faultOf(csr, request)
       const status =
         fault === undefined

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isOld } from './pod-certificate-request-cleaner-controller.ts'
 
-test('a request of a pod for a certificate goes after a quarter of an hour', () => {
+test("a pod's request for a certificate is deleted after a quarter of an hour", () => {
   const creationTimestamp = '2026-01-01T00:00:00Z'
   const request = {
     apiVersion: 'certificates.k8s.io/v1beta1',

@@ -23,7 +23,7 @@ for (const [text, zone, from, expected] of nexts) {
   })
 }
 
-test('schedules and zones that make no sense are told apart', () => {
+test('invalid schedules and invalid zones are distinguished', () => {
   for (const text of ['', '* * * *', '61 * * * *', '* * * * * *', '@every 5x', '@sometimes']) {
     assert.throws(() => parseSchedule(text, 'UTC'), Error, text)
   }
@@ -124,11 +124,11 @@ test('finished jobs leave the active list, and the last success is remembered', 
   assert.equal(status.lastSuccessfulTime, '2026-01-01T11:00:00Z')
 })
 
-test('an active job that is gone is reported', () => {
+test('an active job that is missing is reported', () => {
   assert.deepEqual(plan(cronJob({ suspend: true }, active)).events, ['MissingJob'])
 })
 
-test('finished jobs beyond the history limits go, the oldest first', () => {
+test('finished jobs beyond the history limits are deleted, the oldest first', () => {
   const jobs = [
     job('c', 'Complete', '11:03:00'),
     job('a', 'Complete', '11:01:00'),
@@ -145,14 +145,14 @@ test('a suspended cron job starts nothing and does not look again by itself', ()
   assert.deepEqual([create, requeueAfterMs], [undefined, undefined])
 })
 
-test('one that ran while the clock was years ahead goes on at its next time', () => {
+test('a cron job that ran while the clock was years ahead goes on at its next time', () => {
   for (const lastScheduleTime of [
     '2026-01-02T12:00:00Z',
     '2028-01-01T12:00:00Z',
     '2037-01-01T00:00:00Z',
   ]) {
     const back = plan(cronJob({}, { lastScheduleTime }))
-    assert.equal(back.create, undefined, 'what was before the clock was set back is not run again')
+    assert.equal(back.create, undefined, 'a time before the clock was set back is not run again')
     assert.equal(back.status.lastScheduleTime, '2026-01-01T12:00:30Z')
     assert.equal(back.requeueAfterMs, 30_100)
     const next = plan(cronJob({}, back.status), [], nowMs + 30_100)
@@ -160,7 +160,7 @@ test('one that ran while the clock was years ahead goes on at its next time', ()
   }
 })
 
-test('one that was made while the clock was years ahead begins at its next time', () => {
+test('a cron job that was created while the clock was years ahead begins at its next time', () => {
   const made = cronJob({})
   const early = {
     ...made,
@@ -176,7 +176,7 @@ test('a clock that goes back by less than three hours repeats nothing', () => {
   assert.deepEqual([create, status.lastScheduleTime], [undefined, '2026-01-01T14:00:00Z'])
 })
 
-test('a clock that goes ahead by years starts one job and not those of all these times', () => {
+test('a clock that goes ahead by years starts one job, not one for each missed time', () => {
   const ahead = plan(cronJob({}, { lastScheduleTime: '2015-01-01T12:00:00Z' }))
   assert.equal(ahead.create, `tick-${iso('01-01T12:00:00') / 60_000}`)
   const after = plan(cronJob({}, { lastScheduleTime: '2026-01-01T12:00:00Z' }))

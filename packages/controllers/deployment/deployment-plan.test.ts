@@ -85,7 +85,7 @@ const old = (sizes: Sizes): ReplicaSet => replicaSet('old', sizes)
 const current = (sizes: Sizes): ReplicaSet => replicaSet('new', { revision: 2, ...sizes })
 
 const rolling: [string, ReplicaSet[], string[]][] = [
-  ['begins with what surge allows', [old({ spec: 10 })], ['create:3']],
+  ['begins with as many pods as surge allows', [old({ spec: 10 })], ['create:3']],
   [
     'takes old pods away down to the minimum',
     [old({ spec: 10 }), current({ spec: 3, available: 0 })],
@@ -229,7 +229,7 @@ test('equal templates have one name, whatever the order of their fields', () => 
   assert.equal(first, second)
 })
 
-test('a revision beyond what a double holds is followed by the next one', () => {
+test('a revision beyond the range of a double is followed by the next one', () => {
   const adopted = {
     apiVersion: 'apps/v1',
     kind: 'ReplicaSet',

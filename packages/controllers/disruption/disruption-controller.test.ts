@@ -26,7 +26,7 @@ const budget = {
   spec: { selector: { matchLabels: labels }, maxUnavailable: 1 },
 }
 
-test('a budget counts what controllers want; a pod whose controller nobody knows stops evictions', async () => {
+test('a budget counts the pods that controllers want; a pod of an unknown controller stops evictions', async () => {
   await using api = await startTestApiServer()
   await using world = startControllerWorld({
     transport: api.transport,

@@ -69,8 +69,8 @@ const conditions: { name: string; draft: PodDraft; service?: Service; expected: 
     service: { ...service, spec: { ...service.spec, publishNotReadyAddresses: true } },
     expected: { ready: true, serving: false, terminating: false },
   },
-  { name: 'a finished pod is no endpoint', draft: { phase: 'Succeeded' }, expected: undefined },
-  { name: 'a pod without an address is no endpoint', draft: { ip: '' }, expected: undefined },
+  { name: 'a finished pod is not an endpoint', draft: { phase: 'Succeeded' }, expected: undefined },
+  { name: 'a pod without an address is not an endpoint', draft: { ip: '' }, expected: undefined },
 ]
 
 for (const row of conditions) {
@@ -99,7 +99,7 @@ const distributions: { distribution: string | undefined; hints: unknown }[] = [
 ]
 
 for (const { distribution, hints } of distributions) {
-  test(`who should use an endpoint first: ${distribution ?? 'everybody alike'}`, () => {
+  test(`hints say which zones and nodes should use an endpoint first: ${distribution ?? 'everybody alike'}`, () => {
     const labels = { 'topology.kubernetes.io/zone': 'east' }
     const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n', labels } }
     const near = distribution === undefined ? {} : { trafficDistribution: distribution }
@@ -134,7 +134,7 @@ test('one pod more changes one slice and leaves the full ones alone', () => {
   )
 })
 
-test('nothing to do for what is already so', () => {
+test('a state that is already as wanted needs no change', () => {
   const endpoints = endpointsOf(service, [pod('a'), pod('bb')])
   const existing = named(planSlices(service, endpoints, []).create)
   assert.deepEqual(planSlices(service, endpoints, existing), { create: [], update: [], remove: [] })

@@ -105,7 +105,7 @@ test('an object whose owner no watch has shown yet is looked at again', () => {
   }
 })
 
-test('the deletion of an owner makes its dependents looked at', () => {
+test('after the deletion of an owner its dependents are looked at', () => {
   const graph = new OwnerGraph()
   graph.put(nodeOf(thing('owner'), resource))
   assert.deepEqual(graph.put(nodeOf(thing('x', { owners: ['owner'] }), resource)), [])

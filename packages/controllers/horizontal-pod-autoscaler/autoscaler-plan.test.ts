@@ -74,7 +74,7 @@ const utilizationCases: CountCase[] = [
   { name: 'no figures', pods: [pod('a')], milli: {}, replicas: /did not receive metrics/ },
 ]
 
-test('replicas follow what pods use of their requests, with care for pods that say nothing', () => {
+test('replicas follow the usage of pods relative to their requests, with care for pods that report nothing', () => {
   for (const { name, pods, milli, replicas } of utilizationCases) {
     const metrics = new Map(Object.entries(milli).map(([each, value]) => [each, metric(value)]))
     const groups = groupPods(pods, metrics, true, nowMs)
@@ -109,7 +109,7 @@ test('one figure of the whole is a value for all or a share for each', () => {
   assert.deepEqual(replicasForShare(2, 50_000, 10_000, tolerances), { replicas: 5, milli: 25_000 })
 })
 
-test('a pod that does not say what it requests cannot be judged', () => {
+test('a pod without requests cannot be judged', () => {
   const silent: Pod = { ...pod('a'), spec: { containers: [{ name: 'app' }] } }
   const message = 'missing request for cpu in container app of Pod a'
   assert.throws(() => requestsOf([silent], 'cpu', ''), { message })
@@ -196,7 +196,7 @@ const planCases: [
     'True ScaleUpLimit',
   ],
   [
-    'what was added of late counts',
+    'recently added pods count',
     {
       currentReplicas: 6,
       autoscaler: autoscaler({ behavior }),
@@ -225,7 +225,7 @@ const planCases: [
   ],
 ]
 
-test('what metrics ask for is held within bounds, windows and rates', () => {
+test('the replicas that metrics ask for stay within bounds, windows and rates', () => {
   for (const [name, input, desired, replicas, able, limited] of planCases) {
     const whole = { autoscaler: autoscaler(), memory: undefined, nowMs, ...input }
     const plan = planWithMetrics(whole, { desired, metric: 'cpu' })

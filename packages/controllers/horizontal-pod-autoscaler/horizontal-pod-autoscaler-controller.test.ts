@@ -199,7 +199,7 @@ test('without figures nothing changes, and the autoscaler says what it lacks', a
   assert.match(conditionOf(status, 'AbleToScale'), /^True SucceededGetScale/)
 })
 
-test('a target that is not there is told', async () => {
+test('a missing target is reported', async () => {
   await using world = await startWorld({ cpu: '80m' })
   await createWorkload(world.server, 'other')
   const status = await statusWith(world, 'FailedGetScale')

@@ -85,7 +85,7 @@ test('resource figures are summed over containers; a pod that lacks one has none
   )
 })
 
-test('custom figures come in the newest version there is, external ones from their group', async () => {
+test('custom figures come in the newest available version, external ones from their group', async () => {
   const item = (name: string, value: string) => ({
     describedObject: { name },
     timestamp: at,
@@ -127,7 +127,7 @@ test('custom figures come in the newest version there is, external ones from the
   assert.deepEqual(await client.external(queue, signal), [2000, 1500])
 })
 
-test('an API that is not there is named', async () => {
+test('a missing API is named', async () => {
   const client = clientOf({})
   const place = { namespace: 'n', selector: 'a=b' }
   await assert.rejects(client.resource(resourceRequest, signal), {

@@ -76,7 +76,7 @@ const conditions = ({ status }: JobPlan): string[] =>
   (status.conditions ?? []).map(({ type, reason }) => `${type} ${reason}`)
 const names = (pods: readonly Pod[]): string[] => pods.map(({ metadata }) => metadata.uid ?? '')
 
-test('as many pods run as parallelism and what is left to do allow', () => {
+test('parallelism and the remaining work decide how many pods run', () => {
   const wide = { parallelism: 3, completions: 5 }
   assert.equal(planJob({ job: job(wide), pods: [], nowMs }).create.length, 3)
   const late = job(wide, { succeeded: 4 })
@@ -86,7 +86,7 @@ test('as many pods run as parallelism and what is left to do allow', () => {
   assert.equal(narrow.remove.length, 2)
 })
 
-test('an ended pod is written down first, released then, and counted when it is free', () => {
+test('an ended pod is recorded first, then released, and counted when it is free', () => {
   const ended = pod('a', { phase: 'Succeeded', exitCode: 0 })
   const first = planJob({ job: job({ completions: 2 }), pods: [ended], nowMs })
   assert.deepEqual(first.status.uncountedTerminatedPods, { succeeded: ['a'] })
@@ -140,7 +140,7 @@ test('past its backoff limit a job ends its pods and counts them as failed', () 
   assert.deepEqual(plan.status.uncountedTerminatedPods?.failed, ['a', 'b'])
 })
 
-test('past its deadline a job fails, and before it looks again in time', () => {
+test('a job past its deadline fails, and one before it is looked at again in time', () => {
   const early = planJob({ job: job({ activeDeadlineSeconds: 90 }), pods: [pod('a', {})], nowMs })
   assert.equal(early.requeueAfterMs, 30_000)
   const late = planJob({ job: job({ activeDeadlineSeconds: 60 }), pods: [pod('a', {})], nowMs })
@@ -216,7 +216,7 @@ test('a success policy ends a job early', () => {
   assert.deepEqual(names(plan.end), ['c'])
 })
 
-test('a suspended job removes its pods without counting them, and starts anew when resumed', () => {
+test('a suspended job removes its pods without counting them, and starts again when resumed', () => {
   const suspended = planJob({ job: job({ suspend: true }), pods: [pod('a', {})], nowMs })
   assert.deepEqual(names(suspended.remove), ['a'])
   assert.deepEqual(suspended.status.uncountedTerminatedPods, {})

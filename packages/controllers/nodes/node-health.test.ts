@@ -27,7 +27,7 @@ const own: Taint = { key: 'dedicated', value: 'x', effect: 'NoSchedule' }
 
 const taints: { name: string; node: Node; expected: string[] | undefined }[] = [
   {
-    name: 'a ready node keeps what a person set',
+    name: 'a ready node keeps the taints that a person set',
     node: node('True', { spec: { taints: [own] } }),
     expected: undefined,
   },

@@ -27,13 +27,13 @@ const rows: { name: string; nodes: Node[]; rate: number | 'stopped' }[] = [
 ]
 
 for (const row of rows) {
-  test(`how fast pods are driven away when ${row.name} fell silent`, () => {
+  test(`the rate of evictions depends on the zone when ${row.name} fell silent`, () => {
     const plan = planEvictions(row.nodes)
     assert.equal(plan.areStopped ? 'stopped' : plan.rates.get('/a'), row.rate)
   })
 }
 
-test('one node after the other is emptied', () => {
+test('nodes are emptied one after the other', () => {
   const pace = new EvictionPace()
   const take = (nowMs: number): boolean => pace.take('a', { rate: 0.1, nowMs })
   assert.deepEqual([take(0), take(5_000), take(10_000), take(10_001)], [true, false, true, false])

@@ -158,7 +158,7 @@ test('a shared claim is reserved for bound pods, and released when the last is g
   assert.equal(free.status?.allocation, undefined)
 })
 
-test('of long names both parts are in the name of the claim', () => {
+test('both parts of a long name are in the name of the claim', () => {
   const long = pod('p'.repeat(60), {})
   const made = claimFromTemplate(long, 'c'.repeat(40), template)
   assert.equal(made.metadata.generateName, `${'p'.repeat(33)}-${'c'.repeat(22)}`)

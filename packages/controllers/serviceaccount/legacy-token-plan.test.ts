@@ -60,7 +60,7 @@ const cases: {
   { name: 'never used', secret: token({}), becomes: 'marked' },
   { name: 'last used over a year ago', secret: labelled('2025-06-14'), becomes: 'marked' },
   { name: 'last used a year ago', secret: labelled('2025-06-15'), becomes: 'kept' },
-  { name: 'a last use that is no day', secret: labelled('soon'), becomes: 'kept' },
+  { name: 'a last use that is not a date', secret: labelled('soon'), becomes: 'kept' },
   { name: 'young', secret: token({ creationTimestamp: '2026-01-01T00:00:00Z' }), becomes: 'kept' },
   { name: 'of another type', secret: token({}, 'Opaque'), becomes: 'kept' },
   { name: 'being deleted', secret: token({ deletionTimestamp: '2026-06-01' }), becomes: 'kept' },
@@ -79,7 +79,7 @@ const cases: {
   },
 ]
 
-test('a token that an account was given by itself goes when it is unused for long', async (t) => {
+test("an account's automatic token is deleted when it is unused for long", async (t) => {
   for (const { name, secret, becomes, pods = [], trackedSince = '2024-01-01' } of cases) {
     await t.test(name, () => {
       const plan = planLegacyTokens({

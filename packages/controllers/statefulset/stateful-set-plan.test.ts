@@ -119,7 +119,7 @@ const cases: [string, StatefulSet, Pod[], string[]][] = [
     [],
   ],
   [
-    'makes those below the partition anew as they were',
+    'makes those below the partition again as they were',
     partitioned,
     pods(partitioned, [0, 'old'], [2, 'new']),
     ['create 1 old'],

@@ -64,7 +64,7 @@ for (const row of refusals) {
   test(row.name, () => assert.equal(refusalOf(row.volume, row.claim), row.expected))
 }
 
-test('the smallest that fits, never one that is taken', () => {
+test('the smallest free volume that fits is chosen', () => {
   const volumes = [
     volume('big', { capacity: { storage: '10Gi' } }),
     volume('fitting', { capacity: { storage: '2Gi' } }),

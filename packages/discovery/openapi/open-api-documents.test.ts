@@ -73,7 +73,7 @@ test('every reference in a document leads to a definition in it', async () => {
   }
 })
 
-test('a write operation tells kubectl that it can be tried and checked', async () => {
+test('a write operation shows kubectl that it can be tried and checked', async () => {
   const document = openApiV3Document(await inputWithWidget(), 'apis/apps/v1')
   const path = '/apis/apps/v1/namespaces/{namespace}/deployments/{name}'
   const patch = at(document, 'paths', path, 'patch')
@@ -126,7 +126,7 @@ test('a custom resource is described as its author wrote it, in the words of eac
   assert.equal(at(old, 'part', 'type'), undefined)
 })
 
-test('operations of custom groups take and give what theirs do, and not what built-in ones do', async () => {
+test('operations of custom groups have their own media types and parameters, not those of built-in ones', async () => {
   const input = await inputWithWidget()
   const item = '/apis/example.com/v1/namespaces/{namespace}/widgets/{name}'
   const [v2, v3] = [openApiV2Document(input), openApiV3Document(input, 'apis/example.com/v1')]
@@ -164,7 +164,7 @@ test('the sentences of declaration files become descriptions', async () => {
   const text = `
 /** A pod. */
 export interface Pod {
-    /** What it is. */
+    /** Its form. */
     spec?: PodSpec;
     bare: string;
     /**
@@ -178,7 +178,7 @@ export interface Pod {
 `
   assert.deepEqual(parseDeclarations(text).get('Pod'), {
     description: 'A pod.',
-    fields: { spec: 'What it is.', 'x-long': 'Two\nlines.', made: 'When.' },
+    fields: { spec: 'Its form.', 'x-long': 'Two\nlines.', made: 'When.' },
   })
   const name = 'io.k8s.api.core.v1.Pod'
   const read: string[] = []
@@ -190,7 +190,7 @@ export interface Pod {
   const input = { ...(await inputWithWidget()), descriptions }
   const pod = at(openApiV3Document(input, 'api/v1'), 'components', 'schemas', name)
   assert.equal(at(pod, 'description'), 'A pod.')
-  assert.equal(at(pod, 'properties', 'spec', 'description'), 'What it is.')
+  assert.equal(at(pod, 'properties', 'spec', 'description'), 'Its form.')
   const none = await loadDescriptions([name], async () => undefined)
   assert.equal(none(name), undefined)
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { placeArguments, placeCauses, type AgentPlace } from './agent-place.ts'
 
-test('what is said of a place becomes options of the agent, each once', () => {
+test('facts about a place become options of the agent, each once', () => {
   const labels = { link: 'lte', 'example.com/tier': '' }
   const place = { provider: 'acme', region: 'north', zones: ['a', 'b'], labels }
   assert.deepEqual(placeArguments(place), [

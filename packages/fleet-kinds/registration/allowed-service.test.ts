@@ -46,7 +46,7 @@ test('an allowance names a namespace, and a service and port of it or all', () =
   for (const text of wrong) assert.equal(parseAllowedService(text), undefined, text)
 })
 
-test('what is allowed covers its own namespace, service and port, and nothing else', () => {
+test('an allowance covers its own namespace, service and port, and nothing else', () => {
   const allowed = ['shop/web:80', 'shop/db:*', 'mail/*:smtp'].flatMap(
     (text) => parseAllowedService(text) ?? [],
   )

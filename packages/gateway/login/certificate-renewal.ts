@@ -34,10 +34,7 @@ export function certificateRenewalRoute(deps: CertificateRenewalDeps): Route {
     matches: ({ path }) => path === certificateRenewalPath,
     async serve(admitted) {
       if (admitted.info.method !== 'POST') {
-        throw new StatusError(
-          'MethodNotAllowed',
-          'Cannot renew certificate: it is asked for by POST',
-        )
+        throw new StatusError('MethodNotAllowed', 'Cannot renew certificate: use POST')
       }
       const answer: RenewedCertificate = { certificate: await renewed(admitted, deps) }
       return {
@@ -63,12 +60,12 @@ async function renewed(
   { authority, backdateMs, clock }: CertificateRenewalDeps,
 ): Promise<string> {
   const [der] = request.peer.type === 'socket' ? request.peer.certificates : []
-  if (!der) throw refused('you have come without one')
+  if (!der) throw refused('you presented none')
   const presented = new X509Certificate(der)
   const certificate = readCertificate(der)
   if (!isIssuedBy(presented.toString(), authority.certificatePem))
-    throw refused('it is not of this hub')
-  if (!isUserOf(certificate, user)) throw refused('you are not who it names')
+    throw refused('this hub did not issue it')
+  if (!isUserOf(certificate, user)) throw refused('it names another user')
   const { commonName, organizations, notBeforeMs, notAfterMs } = certificate
   for (const name of [commonName, ...organizations]) {
     const problem = userNameProblem(name)

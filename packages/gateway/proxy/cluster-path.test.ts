@@ -4,7 +4,7 @@ import { clusterProxyAttributes, onlyReads, parseClusterTarget } from './cluster
 
 const proxied = '/apis/cluster.karmada.io/v1alpha1/clusters'
 
-test('a target names a cluster and what its API is asked, byte for byte', () => {
+test('a target names a cluster and the path for its API, byte for byte', () => {
   const table: [target: string, cluster: string, rest: string][] = [
     ['/clusters/a', 'a', '/'],
     ['/clusters/a/', 'a', '/'],
@@ -30,7 +30,7 @@ test('a target names a cluster and what its API is asked, byte for byte', () => 
   }
 })
 
-test('a target that two servers could read in two ways is refused', () => {
+test('a target that two servers could read differently is refused', () => {
   const targets = [
     '/clusters/',
     '/clusters//api',
@@ -118,7 +118,7 @@ test('an upgrade that can do more than read needs the right to create', () => {
   }
 })
 
-test('whoever may read may ask the edge who they are and what they may do, and nothing else by POST', () => {
+test('a user who may read may ask the edge for their identity and rights, and nothing else with POST', () => {
   const authentication = '/apis/authentication.k8s.io/v1'
   const authorization = '/apis/authorization.k8s.io/v1'
   const table: [method: string, target: string, verb: string][] = [

@@ -38,7 +38,7 @@ test('headers that could speak for the client, or belong to one hop, stay on the
   }
 })
 
-test('what Connection names is for the hub alone', () => {
+test('headers that Connection names are for the hub alone', () => {
   const fields = [
     ['Connection', 'close, X-Secret'],
     ['x-secret', '1'],
@@ -48,7 +48,7 @@ test('what Connection names is for the hub alone', () => {
   assert.deepEqual(forwardedHeaders({ ...request, fields }), { accept: ['a', 'b'], ...ours })
 })
 
-test('a header may be called as a part of every object is', () => {
+test('a header may have the name of a member that every object has', () => {
   const fields = [
     ['constructor', 'a'],
     ['__proto__', 'b'],

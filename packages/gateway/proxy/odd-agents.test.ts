@@ -241,7 +241,7 @@ test(`odd frames of an edge's service end their request only (seed ${seed})`, as
   }
 })
 
-test('a page of an edge has an origin of its own, and no say about the hub', async () => {
+test('a page of an edge has an origin of its own, and no influence on the hub', async () => {
   const page = [
     ['content-type', 'text/html'],
     ['content-security-policy', "default-src 'self'"],

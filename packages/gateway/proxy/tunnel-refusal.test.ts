@@ -65,7 +65,7 @@ const table: readonly Case[] = [
     retryAfter: 1,
   },
   {
-    what: 'it ended under the request: what may have been done is not to be repeated',
+    what: 'it ended under the request: a write that may have happened must not be repeated',
     error: new TunnelClosedError('connection was cut', { isSent: true }),
     status: 503,
     message: 'Cannot reach cluster "edge": connection was cut (request r-1)',
@@ -84,7 +84,7 @@ const table: readonly Case[] = [
     retryAfter: 1,
   },
   {
-    what: 'what the tunnel cannot carry',
+    what: 'a request that the tunnel cannot carry',
     error: new BadMessageError('Cannot pass headers: too many', 431),
     status: 431,
     message: 'Cannot pass headers: too many',

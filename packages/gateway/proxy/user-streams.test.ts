@@ -17,7 +17,7 @@ function isRefused(words: RegExp): (error: unknown) => boolean {
   }
 }
 
-test('one user holds so many requests to a cluster and to all, and others are not concerned', () => {
+test('one user holds a limited number of requests to a cluster and to all, and others are unaffected', () => {
   const streams = new UserStreams({ perCluster: 2, inAll: 3 })
   const first = streams.take('mallory', 'oslo')
   streams.take('mallory', 'oslo')
@@ -51,7 +51,7 @@ test('a hundred thousand requests of one user leave nothing behind when they are
   for (let number = 0; number < 500; number += 1) streams.take('mallory', 'edge-1')
 })
 
-test('a request whose client has left before it was let in holds no place', async () => {
+test('a request whose client left before it was admitted holds no place', async () => {
   const route: Route = {
     prefix: '/',
     serve: async () => ({ status: 200, headers: {}, body: new Uint8Array(0) }),

@@ -54,7 +54,7 @@ const faults: readonly Error[] = [
 ]
 
 for (const fault of faults) {
-  test(`what one replica runs into, the other says too: ${fault.message}`, async () => {
+  test(`one replica reports the error that another one met: ${fault.message}`, async () => {
     const answers = ask(async () => Promise.reject(fault))
     for (const kind of ['plain', 'upgrade'] as const) {
       await assert.rejects(answers[kind](), (error: Error) => {
@@ -76,7 +76,7 @@ test('a path that names no cluster is refused', async () => {
   }
 })
 
-test('a session that was taken passes as it is', async () => {
+test('an accepted session passes unchanged', async () => {
   const { Duplex } = await import('node:stream')
   const stream = new Duplex({ read: () => undefined })
   const upgrade = async () => ({ status: 101, headers: {}, stream }) as const

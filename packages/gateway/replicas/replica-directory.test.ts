@@ -10,7 +10,7 @@ import { ReplicaDirectory } from './replica-directory.ts'
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
 const listener = { onCluster: () => undefined, onReplicas: () => undefined }
 
-test('a replica that says it is told of can be found by the others', async () => {
+test('a replica that announces itself can be found by the others', async () => {
   await using stack = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'skerry-replicas-'))
   stack.defer(() => rm(directory, { recursive: true }))

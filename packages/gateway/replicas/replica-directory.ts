@@ -45,7 +45,7 @@ const noBytes = new Uint8Array(0)
 const watching = { subject: 'Watch of replicas', message: 'Other replicas not seen, trying again' }
 const publishing = {
   subject: 'Lease of a replica',
-  message: 'Other replicas not told, trying again',
+  message: 'Other replicas not notified, trying again',
 }
 
 /**

@@ -106,7 +106,7 @@ export function createReplicaTeller(parts: ReplicaTellerParts): ReplicaTeller {
       // The tunnel ended, or the next change notifies it.
       told.delete(session)
       const cause = asError(error)
-      parts.log.debug('Agent not told of replicas', { error: cause })
+      parts.log.debug('Agent not notified of replicas', { error: cause })
     })
   }
   return {

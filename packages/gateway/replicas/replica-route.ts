@@ -49,7 +49,7 @@ export function replicaRoute(deps: ReplicaRouteDeps): Route {
         throw new StatusError('Forbidden', text)
       }
       const { message } = request
-      if (!message) throw new TypeError('Cannot upgrade: it did not come by HTTP/1.1')
+      if (!message) throw new TypeError('Cannot upgrade: the request did not arrive over HTTP/1.1')
       admitted.set(message, replica.id)
       const refused = await server.onUpgrade(message, socket, Buffer.from(head))
       if (refused !== undefined) onRefused?.(refused)

@@ -11,7 +11,7 @@ async function textOf(stream: Duplex): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-test('each end may end its half first', async () => {
+test('either end may close its half first', async () => {
   const [near, far] = duplexPair()
   const [one, other] = [framedStream(near), framedStream(far)]
   one.write('mind')
@@ -23,7 +23,7 @@ test('each end may end its half first', async () => {
   assert.equal(await textOf(one), 'mind yourself')
 })
 
-test('what breaks off does not look whole', async () => {
+test('a stream that breaks off does not look whole', async () => {
   const [near, far] = duplexPair()
   const [one, other] = [framedStream(near), framedStream(far)]
   one.on('error', () => undefined)

@@ -23,7 +23,7 @@ async function breakOff(stream: Duplex, service: Duplex): Promise<void> {
   await nextTurn()
 }
 
-test('a request that HTTP/2 cannot say fails alone, whatever the service does', async () => {
+test('a request that HTTP/2 cannot express fails alone, whatever the service does', async () => {
   using uncaught = collectUncaught()
   const odd: readonly ServiceRequest[] = [
     { ...request, headers: { 'content-type': ['application/grpc', 'application/grpc'] } },
@@ -41,7 +41,7 @@ test('a request that HTTP/2 cannot say fails alone, whatever the service does', 
   }
 })
 
-test('a request that HTTP/1.1 cannot say fails alone, whatever the service does', async () => {
+test('a request that HTTP/1.1 cannot express fails alone, whatever the service does', async () => {
   using uncaught = collectUncaught()
   const odd = { ...request, target: '/a b' }
   const ways = [

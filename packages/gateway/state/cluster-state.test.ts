@@ -46,7 +46,7 @@ const lease = {
   spec: { renewTime: '2026-01-01T11:29:00.000000Z' },
 }
 
-test('two agents are one connection: sums, the round trip of the one that answers, the longest', () => {
+test('two agents count as one connection: sums, the round trip of the answering one, the longest time', () => {
   const report = {
     ...away,
     isConnected: true,

@@ -64,7 +64,7 @@ export function createHubMetrics(metrics: Metrics, deps: HubMetricsDeps): HubMet
   const ends = metrics.counter(names.ends, 'Tunnels that have ended.')
   const refused = metrics.counter(
     names.refused,
-    'Requests to clusters that did not come through, by why.',
+    'Requests that did not reach their cluster, by reason.',
     ['reason'],
   )
   const seconds = metrics.histogram(

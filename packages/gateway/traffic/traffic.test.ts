@@ -29,7 +29,7 @@ const requests: readonly [path: string, is: TrafficClass, isUpgrade?: boolean, l
     ['/services/shop/web:80/', 'bulk'],
     ['/apiary', 'bulk'],
   ]
-test('requests are of the class that they are used as', () => {
+test('a request has the class of its use', () => {
   for (const [path, is, isUpgrade = false, length = ''] of requests) {
     const headers: TunnelHeaders = length === '' ? {} : { 'content-length': length }
     assert.equal(classifyRequest({ method: 'GET', path, headers }, isUpgrade), is, path)
@@ -58,7 +58,7 @@ const choices: readonly [contracts: readonly TrafficContract[], is: string | und
   [[lte, all, named, urgent], 'named'],
   [[unreadable, lte], 'lte'],
 ]
-test('of several contracts the highest holds, then the first by name', () => {
+test('the highest of several contracts holds, then the first by name', () => {
   const cluster = { metadata: { name: 'oslo', labels: { link: 'lte' } } }
   for (const [contracts, is] of choices) {
     const names = contracts.map(({ metadata }) => metadata.name).join(', ')
@@ -66,7 +66,7 @@ test('of several contracts the highest holds, then the first by name', () => {
   }
 })
 
-test('what a contract does not say is as without one, and a burst is what goes in a second', () => {
+test('a value that a contract omits is as without a contract, and a burst is one second of its rate', () => {
   const cluster = { metadata: { name: 'oslo' } }
   const plan = planTraffic(cluster, [
     contract('thin', {

@@ -102,7 +102,7 @@ export function tunnelRoute(deps: TunnelRouteDeps): Route {
         )
       }
       const { message } = request
-      if (!message) throw new TypeError('Cannot upgrade: it did not come by HTTP/1.1')
+      if (!message) throw new TypeError('Cannot upgrade: the request did not arrive over HTTP/1.1')
       const agent = agentFactsOf(request)
       const { target: uri, headers } = request
       const userAgent = (headers['user-agent'] ?? '').slice(0, userAgentCharsMax)

@@ -103,7 +103,7 @@ test('wherever its tunnel breaks, a watch brings each event once and whole', asy
   }
 })
 
-test('Tables go on, too, and the one object that a name selects', async () => {
+test('watches of Tables, and of one object by its name, go on, too', async () => {
   await using server = await startTestApiServer()
   const version = await makeEvents(server)
   const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'
@@ -222,7 +222,7 @@ const stories: readonly Story[] = [
     asked: [],
   },
   {
-    name: 'initial events whose end nothing tells break off',
+    name: 'initial events without a marked end break off',
     query: 'watch=1',
     replies: [{ pieces: [added, event('ADDED', '9')], breaks: true }],
     seen: added + event('ADDED', '9'),
@@ -249,7 +249,7 @@ const stories: readonly Story[] = [
     asked: [],
   },
   {
-    name: 'a version that is too old by now is told as an ERROR event',
+    name: 'a version that is too old by now gets an ERROR event',
     query: 'watch=1&resourceVersion=10',
     replies: [
       { pieces: [added], breaks: true },
@@ -293,7 +293,7 @@ const stories: readonly Story[] = [
     asked: [],
   },
   {
-    name: 'what is no watch passes as it is',
+    name: 'a request that is not a watch passes as it is',
     query: 'watch=1&resourceVersion=10',
     replies: [{ pieces: ['{"kind":"PodMetricsList",\n', '"items":[]}'] }],
     seen: '{"kind":"PodMetricsList",\n"items":[]}',
@@ -348,7 +348,7 @@ test('a cluster that stays away ends the watch, so that the client hears of it',
   assert.ok(way.asked.length > 20 && way.asked.length < 100, String(way.asked.length))
 })
 
-test('the time that the client gave a watch is not made longer', async () => {
+test("the client's time limit for a watch is not extended", async () => {
   const query = 'watch=1&resourceVersion=10&timeoutSeconds=20'
   const { clock, way, reading } = await readBroken(query)
   await clock.advance(20_000)
@@ -364,7 +364,7 @@ test('the time that the client gave a watch is not made longer', async () => {
   assert.ok(seconds.every((each) => each >= 1 && each <= 20))
 })
 
-test('whoever may no longer watch is not asked for again', async () => {
+test('a watch is not resumed for a user who may no longer watch', async () => {
   const { clock, way, reading } = await readBroken('watch=1&resourceVersion=10', async () => {
     throw new StatusError('Forbidden', 'Forbidden')
   })
@@ -373,7 +373,7 @@ test('whoever may no longer watch is not asked for again', async () => {
   assert.equal(way.asked.length, 1)
 })
 
-test('whoever loses the right to a watch while it is away sees it end', async () => {
+test('a user who loses the right to a watch while the cluster is away sees it end', async () => {
   const stop = new AbortController()
   const { clock, reading } = await readBroken('watch=1&resourceVersion=10', allowed, stop.signal)
   await clock.advance(3_000)
@@ -381,7 +381,7 @@ test('whoever loses the right to a watch while it is away sees it end', async ()
   await reading
 })
 
-test('of a reader that takes its time nothing is read ahead, and it misses nothing', async () => {
+test('nothing is read ahead for a slow reader, and it misses nothing', async () => {
   let pulled = 0
   const send: Send = async (_cluster, { path }) => ({
     status: 200,

@@ -153,7 +153,7 @@ const bad: readonly (readonly [CustomizationRule, script: string, why: RegExp])[
   ['retention', 'function Retain(d) return "d" end', /not an object$/],
 ]
 
-test('a script that fails, never ends or answers nonsense says which one it is', async () => {
+test('a script that fails, never ends or answers nonsense is named in the error', async () => {
   for (const [rule, script, why] of bad) {
     const interpreter = taught(customization('broken', { [rule]: script }))
     const asked =
@@ -168,7 +168,7 @@ test('a script that fails, never ends or answers nonsense says which one it is',
   }
 })
 
-test('a script that is no Lua is read once, until many others have been', async () => {
+test('a script that is not Lua is read once, until many others have been', async () => {
   const kinds = Array.from({ length: 202 }, (_, at) => `Valve${at}`)
   const broken = taught(
     ...kinds.map((kind, at) =>
@@ -188,10 +188,10 @@ test('a script that is no Lua is read once, until many others have been', async 
   const found = await fault(first)
   assert.equal(await fault(first), found)
   for (const kind of others) await fault(kind)
-  assert.notEqual(await fault(first), found, 'no more than so many are kept')
+  assert.notEqual(await fault(first), found, 'only a limited number is kept')
 })
 
-test('numbers of replicas and requirements that cannot be are refused', async () => {
+test('impossible numbers of replicas and requirements are refused', async () => {
   const scripts = [
     'function GetReplicas() return -1 end',
     'function GetReplicas() return 0 / 0 end',
@@ -258,7 +258,7 @@ test('a customization that keeps overrunning rests twice as long each time, unti
   assert.equal(await interpreter.health(valve), 'Healthy')
 })
 
-test('calls that stay below the limit of one may not take everything together', async () => {
+test('calls that each stay below the limit are bounded together', async () => {
   const told: Suspension[] = []
   const healthInterpretation =
     'function InterpretHealth(o) for i = 1, o.spec.count do end return true end'
@@ -282,7 +282,7 @@ test('calls that stay below the limit of one may not take everything together', 
   assert.equal(await interpreter.health(heavy), 'Healthy')
 })
 
-test('a script that took too much is not run again at once, for whichever object', async () => {
+test('a script that took too much is not run again at once, for any object', async () => {
   const healthInterpretation =
     'function InterpretHealth(o) while o.spec.count > 5 do end return true end'
   const interpreter = taught(customization('loop', { healthInterpretation }))

@@ -53,7 +53,7 @@ const ofPod = [
   'v1 PersistentVolumeClaim shop/data',
 ].toSorted()
 
-test('whatever a pod names goes where the pod goes, each once', () => {
+test('every object that a pod names goes where the pod goes, each once', () => {
   const template = { spec: pod }
   for (const kind of ['Deployment', 'ReplicaSet', 'DaemonSet', 'StatefulSet']) {
     assert.deepEqual(namesOf(`apps/v1 ${kind}`, { template }).toSorted(), ofPod, kind)
@@ -78,7 +78,7 @@ test('a set makes its own claims, a namespace its own account', () => {
   )
 })
 
-test('an ingress needs its certificates, an import what it imports; others nothing', () => {
+test('an ingress needs its certificates, an import its service and slices; others need nothing', () => {
   assert.deepEqual(
     namesOf('networking.k8s.io/v1 Ingress', { tls: [{ secretName: 'tls' }, { hosts: ['a'] }] }),
     ['v1 Secret shop/tls'],

@@ -57,7 +57,7 @@ const cases: readonly Case[] = [
   ['example.com/v1 Valve', {}, { state: 'broken' }, 'Healthy'],
 ]
 
-test('an object is as healthy as its status says; of an unknown kind it is', () => {
+test('an object is as healthy as its status says; one of an unknown kind is healthy', () => {
   const found = cases.map(([key, spec, status]) => {
     const [apiVersion = '', kind = ''] = key.split(' ')
     return healthOf({ apiVersion, kind, metadata: { name: 'a', generation: 2 }, spec, status })

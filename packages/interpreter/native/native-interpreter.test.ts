@@ -41,7 +41,7 @@ test('a pod asks for the sum of its containers, or for its greatest first step',
   })
 })
 
-test('what no scheduler counts is not asked for, and nothing is no requirement', async () => {
+test('resources that no scheduler counts are not requested, and an empty request is not a requirement', async () => {
   assert.equal(
     await requestOf({ containers: [container({ 'requests.x/y': '1', odd: '1' })] }),
     undefined,
@@ -51,7 +51,7 @@ test('what no scheduler counts is not asked for, and nothing is no requirement',
   })
 })
 
-test('where a pod may run goes with what it asks for', async () => {
+test('constraints on where a pod may run are part of its requirements', async () => {
   const terms = { nodeSelectorTerms: [{ matchFields: [] }] }
   const tolerations = [{ key: 'edge', operator: 'Exists' }]
   const found = await nativeInterpreter.replicas(
@@ -72,7 +72,7 @@ test('where a pod may run goes with what it asks for', async () => {
   })
 })
 
-test('an interpreter says which questions about a kind it has an answer to', () => {
+test('an interpreter lists the questions about a kind that it can answer', () => {
   const valve: AnyObject = { apiVersion: 'example.com/v1', kind: 'Valve', metadata: { name: 'a' } }
   const known = (object: AnyObject) =>
     (['InterpretReplica', 'ReviseReplica', 'Retain', 'InterpretStatus'] as const).filter((each) =>

@@ -12,7 +12,7 @@ function object(key: string, parts: object, annotations: Record<string, string> 
 const conditions = [{ type: 'Available', status: 'True' }]
 const loadBalancer = { ingress: [{ ip: '203.0.113.7' }] }
 
-test('what is told of a status is what Karmada reads of it, and the generation as a number', () => {
+test('the reported status has the fields that Karmada reads of it, and the generation as a number', () => {
   const workload = { status: { replicas: 2, readyReplicas: 1, observedGeneration: 4, conditions } }
   const told = [
     reflectedStatus(object('apps/v1 Deployment', workload)),
@@ -44,7 +44,7 @@ test('what is told of a status is what Karmada reads of it, and the generation a
   ])
 })
 
-test("a template's generation that is no number is an error, not a zero", () => {
+test("a template's generation that is not a number is an error, not a zero", () => {
   const odd = object(
     'apps/v1 Deployment',
     { status: {} },

@@ -95,7 +95,7 @@ const cases: readonly Case[] = [
   ['v1 ConfigMap', { data: { a: '1' } }, { data: { a: '2' } }, { data: { a: '1' } }],
 ]
 
-test('an update leaves what the cluster has given to an object', () => {
+test('an update leaves the fields that the cluster has set', () => {
   for (const [key, desired, observed, sent] of cases) {
     const [apiVersion = '', kind = ''] = key.split(' ')
     const named = (parts: object) => ({ apiVersion, kind, metadata: {}, ...parts })
@@ -103,7 +103,7 @@ test('an update leaves what the cluster has given to an object', () => {
   }
 })
 
-test('replicas that are to be kept and are not there are told', () => {
+test('replicas that are to be kept and are missing are reported', () => {
   const named = { apiVersion: 'apps/v1', kind: 'Deployment' }
   assert.throws(
     () =>

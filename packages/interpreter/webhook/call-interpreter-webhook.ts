@@ -63,7 +63,7 @@ async function callWebhook(
   } catch (error) {
     signal.throwIfAborted()
     scope.signal.throwIfAborted()
-    if (error instanceof SyntaxError) throw new Error('its answer is no JSON', { cause: error })
+    if (error instanceof SyntaxError) throw new Error('its answer is not JSON', { cause: error })
     throw error
   }
 }
@@ -75,7 +75,7 @@ function addressOf({ clientConfig: { url: text, service } }: WebhookFields): URL
     )
   }
   const url = URL.parse(text)
-  if (url?.protocol !== 'https:') throw new Error('its URL is not one of https')
+  if (url?.protocol !== 'https:') throw new Error('its URL is not an https:// URL')
   if (url.username !== '' || url.password !== '') throw new Error('its URL has a user in it')
   return url
 }

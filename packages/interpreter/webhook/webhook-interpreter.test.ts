@@ -122,7 +122,7 @@ test('a webhook answers every question about its kinds', async () => {
   assert.deepEqual(others[4]?.['aggregatedStatus'], items)
 })
 
-test('the first webhook by name that is meant is asked', () => {
+test('the first matching webhook by name is asked', () => {
   const rule = { operations: ['Retain'], apiGroups: [''], apiVersions: ['*'], kinds: ['Pod'] }
   const webhooks = new InterpreterWebhooks([
     configuration({}, 'z'),
@@ -154,7 +154,7 @@ async function refusal(
   }
 }
 
-test('a webhook that stalls is waited for as long as it may take, and no longer', async () => {
+test('a webhook that stalls is waited for until its limit, and no longer', async () => {
   const never = Promise.withResolvers<undefined>()
   await using hook = await startTestWebhook(() => never.promise)
   const interpreter = taughtBy(hook, { timeoutSeconds: 1 })
@@ -162,7 +162,7 @@ test('a webhook that stalls is waited for as long as it may take, and no longer'
   never.resolve(undefined)
 })
 
-test('a webhook that lies, refuses or redirects is no answer', async () => {
+test('a webhook that lies, refuses or redirects gives no answer', async () => {
   const replies: readonly (readonly [
     reply: (body: unknown) => WebhookReply | undefined,
     why: RegExp,
@@ -173,7 +173,7 @@ test('a webhook that lies, refuses or redirects is no answer', async () => {
       () => ({ status: 307, text: '', headers: { location: 'https://169.254.169.254/' } }),
       /^it answered 307$/,
     ],
-    [() => 'no json', /^its answer is no JSON$/],
+    [() => 'no json', /^its answer is not JSON$/],
     [() => ({}), /^its answer has no response$/],
     [() => ({ response: { uid: 'mine', successful: true, healthy: true } }), /to another request$/],
     [(body) => successful(body, {}), /^its health is not true or false$/],
@@ -190,14 +190,14 @@ test('a webhook that lies, refuses or redirects is no answer', async () => {
   }
 })
 
-test('a patch changes what an object has, never which object it is', async () => {
+test("a patch changes an object's contents, never its identity", async () => {
   const patches: readonly (readonly [response: object, why: RegExp])[] = [
     [jsonPatch({ op: 'replace', path: '/metadata/name', value: 'south' }), /of the same .* name$/],
     [jsonPatch({ op: 'replace', path: '/kind', value: 'Secret' }), /of the same/],
     [jsonPatch({ op: 'remove', path: '/spec/nothing' }), /^its patch cannot be applied: /],
     [{ patch: 'bm8=', patchType: 'JSONPatch' }, /JSON/],
     [{ patch: 'e30=', patchType: 'MergePatch' }, /^its patchType is not JSONPatch$/],
-    [{ patchType: 'JSONPatch' }, /^its patch is no text/],
+    [{ patchType: 'JSONPatch' }, /^its patch is not a text/],
   ]
   for (const [response, why] of patches) {
     await using hook = await startTestWebhook(({ body }) => successful(body, response))
@@ -206,7 +206,7 @@ test('a patch changes what an object has, never which object it is', async () =>
   }
 })
 
-test('only a webhook by HTTPS whose authority is the configured one is asked', async () => {
+test('only a webhook over HTTPS whose authority is the configured one is asked', async () => {
   await using hook = await startTestWebhook(({ body }) => successful(body, { healthy: true }))
   await using other = await startTestWebhook(() => ({}))
   const { url, caBundle } = hook
@@ -217,9 +217,9 @@ test('only a webhook by HTTPS whose authority is the configured one is asked', a
   assert.notEqual(await asked({ clientConfig: { url } }), 'answered')
   assert.equal(
     await asked({ clientConfig: { url: url.replace('https', 'http'), caBundle } }),
-    'its URL is not one of https',
+    'its URL is not an https:// URL',
   )
-  assert.equal(await asked({ clientConfig: { url, caBundle: 'eA==' } }), 'its caBundle is no PEM')
+  assert.equal(await asked({ clientConfig: { url, caBundle: 'eA==' } }), 'its caBundle is not PEM')
   assert.equal(
     await asked({ clientConfig: { service: { namespace: 'a', name: 'b' }, caBundle } }),
     'it names service a/b, and only a URL can be reached from here',
@@ -231,7 +231,7 @@ test('only a webhook by HTTPS whose authority is the configured one is asked', a
   assert.equal(hook.requests.length, 1)
 })
 
-test('who stops waiting is told that, not what the webhook did', async () => {
+test("a caller that stops waiting gets its own reason, not the webhook's", async () => {
   const stop = new AbortController()
   const reason = new Error('stopped')
   await using hook = await startTestWebhook(async () => {

@@ -111,7 +111,7 @@ export class WebhookInterpreter implements ResourceInterpreter {
     const { object, operation } = asked
     const webhook = this.#webhooks().of(object, operation)
     try {
-      if (webhook === undefined) throw new Error('there is none any more')
+      if (webhook === undefined) throw new Error('it no longer exists')
       const uid = randomUUID()
       const answer = await this.#call(webhook, requestOf(asked, webhook, uid), signal)
       return read(responseOf(answer, uid))
@@ -176,7 +176,8 @@ function responseOf(answer: unknown, uid: string): JsonObject {
 function patched(object: AnyObject, { patch, patchType }: JsonObject): AnyObject {
   if (isNothing(patch) && isNothing(patchType)) return object
   if (patchType !== 'JSONPatch') throw new Error('its patchType is not JSONPatch')
-  if (typeof patch !== 'string' || patch === '') throw new Error('its patch is no text in base64')
+  if (typeof patch !== 'string' || patch === '')
+    throw new Error('its patch is not a text in base64')
   const operations: unknown = JSON.parse(Buffer.from(patch, 'base64').toString())
   return readObject(applied(object, operations), object)
 }

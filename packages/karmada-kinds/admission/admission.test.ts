@@ -26,7 +26,7 @@ const explained: Readonly<Record<string, string>> = {
   'Work without a spec': 'as before',
   'overrides of every sort': 'nothing empty is added',
   'overrides at what is no path': 'the message is one line',
-  'interpreter that is no Lua': 'where the script is wrong is told, in our words',
+  'interpreter that is no Lua': 'the place of the mistake is in our words',
   'Work in a namespace of a cluster': 'Karmada’s controllers add whose it is, ours the server',
   'Work with a manifest without a name': 'nobody could apply it',
   'Work with a manifest without a kind': 'invalid, not an error of the server',

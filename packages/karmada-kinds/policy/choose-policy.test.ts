@@ -26,7 +26,7 @@ function policy(
   }
 }
 
-test('a selector with a name looks at nothing else; one without looks at labels, if it has some', () => {
+test('a selector with a name ignores everything else; one without looks at labels, if it has some', () => {
   const ranks = [
     deployments,
     front,

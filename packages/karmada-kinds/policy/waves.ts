@@ -80,7 +80,7 @@ function parseWave(name: string): Wave {
 function readPercent(text: string, key: string): number {
   const percent = /^[0-9]{1,3}$/.test(text.trim()) ? Number(text) : Number.NaN
   if (percent >= 1 && percent <= 100) return percent
-  throw new RangeError(`Cannot read annotation ${key}: "${text}" is no number from 1 to 100`)
+  throw new RangeError(`Cannot read annotation ${key}: "${text}" is not a number from 1 to 100`)
 }
 
 function unreadable(why: string, cause?: Error): RangeError {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pruned } from './prune.ts'
 
-test('what an API server has put into an object does not go to another cluster', () => {
+test('fields that an API server has set do not go to another cluster', () => {
   const object = {
     apiVersion: 'v1',
     kind: 'ConfigMap',
@@ -98,7 +98,7 @@ const cases: readonly (readonly [string, object, object])[] = [
   ['serving.knative.dev/v1 Service', { spec: { clusterIP: 'x' } }, { spec: { clusterIP: 'x' } }],
 ]
 
-test('of each kind what belongs to one cluster stays there', () => {
+test('fields that belong to one cluster stay there, for each kind', () => {
   for (const [key, given, left] of cases) {
     const [apiVersion = '', kind = ''] = key.split(' ')
     const named = (parts: object) => {

@@ -38,7 +38,7 @@ const configMap = {
   data: { colour: 'green' },
 }
 
-test('a Work carries manifests that say whose they are, and is kept until they are gone', async () => {
+test('a Work carries manifests marked as its own, and is kept until they are gone', async () => {
   await using hub = await startHub()
   const made = await hub.works.create(work([configMap]), signal)
   const id = made.metadata.labels?.['work.karmada.io/permanent-id'] ?? ''
@@ -60,10 +60,10 @@ test('a Work carries manifests that say whose they are, and is kept until they a
   })
   assert.deepEqual(manifest?.['data'], { colour: 'green' })
   const again = await hub.works.update(made, signal)
-  assert.equal(again.metadata.generation, 1, 'what was carried once is carried the same')
+  assert.equal(again.metadata.generation, 1, 'the same manifest stays the same')
 })
 
-test('status and spec are written apart, and a status says what a status may', async () => {
+test('status and spec are written apart, and a status is validated', async () => {
   await using hub = await startHub()
   const made = await hub.works.create(work([configMap]), signal)
   const condition = {
@@ -96,7 +96,7 @@ test('status and spec are written apart, and a status says what a status may', a
   })
 })
 
-test('a manifest that does not say what it is is refused', async () => {
+test('a manifest that does not identify its object is refused', async () => {
   await using hub = await startHub()
   await assert.rejects(hub.works.create(work([{ kind: 'ConfigMap', metadata: {} }]), signal), {
     message:

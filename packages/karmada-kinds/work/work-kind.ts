@@ -59,7 +59,7 @@ function validateManifests(object: AnyObject): StatusCause[] {
       .map((path) =>
         fieldRequired(
           `spec.workload.manifests[${ordinal}].${path.join('.')}`,
-          'a manifest says what it is and what it is called',
+          'a manifest has an apiVersion, a kind and a name',
         ),
       ),
   )

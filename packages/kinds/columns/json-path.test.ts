@@ -15,7 +15,7 @@ const object = {
   },
 }
 
-test('a path leads to what kubectl finds with it', () => {
+test('a path leads to the values that kubectl finds with it', () => {
   const table: [path: string, values: unknown[]][] = [
     ['.spec.sizes.small', [1]],
     ['$.spec.sizes.small', [1]],

@@ -77,7 +77,7 @@ function selfAndDescendants(value: unknown): unknown[] {
 }
 
 function arrayOf(value: unknown): readonly unknown[] {
-  if (!Array.isArray(value)) throw new RangeError('Cannot read JSON path: value is no array')
+  if (!Array.isArray(value)) throw new RangeError('Cannot read JSON path: value is not an array')
   return value
 }
 

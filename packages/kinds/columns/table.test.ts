@@ -60,7 +60,7 @@ test('the cells of a row read as upstream prints the same object', async () => {
   }
 })
 
-test('a table carries as much of each object as was asked for, and headers only once', async () => {
+test('a table carries as much of each object as requested, and headers only once', async () => {
   const [row] = recorded
   assert.ok(row)
   const input = {

@@ -51,7 +51,7 @@ function checkMetadata(resource: JsonObject, { path, root }: Walk): readonly str
   }
   const where = child(path, 'metadata')
   if (!isJsonObject(metadata)) {
-    throw undecodedObject({ object: root }, `${where}: metadata is no object`)
+    throw undecodedObject({ object: root }, `${where}: metadata is not an object`)
   }
   const before = path === '' ? '' : JSON.stringify(metadata)
   try {

@@ -163,7 +163,7 @@ for (const [container, message] of refusals) {
   })
 }
 
-test('services of the namespace and the API itself, not headless ones', () => {
+test('variables name the services of the namespace and the API itself, not headless ones', () => {
   const services = [
     service('shop', 'my-db'),
     service('shop', 'headless', { clusterIP: 'None' }),
@@ -202,7 +202,7 @@ test('a pod that wants no service links still finds the API', () => {
   assert.ok(!('DB_SERVICE_HOST' in env))
 })
 
-test('expansion leaves what it does not know', () => {
+test('expansion leaves unknown references unchanged', () => {
   const value = (name: string): string | undefined => (name === 'A' ? 'x' : undefined)
   const texts = ['$(A)', '$$(A)', '$$$(A)', '$A', '$(', '$(B)'].map((text) => expand(text, value))
   assert.deepEqual(texts, ['x', '$(A)', '$x', '$A', '$(', '$(B)'])

@@ -20,7 +20,7 @@ const use = (id: string, lastUsedMs: number, firstSeenMs = 0) => ({
 })
 const nowMs = 1_000_000
 
-test('unused images go, oldest use first, until enough is free', () => {
+test('unused images are removed, the longest unused first, until enough space is free', () => {
   const plan = (usedBytes: number): string[] =>
     planImageGarbage({
       images: [use('new', 900, nowMs - 1), use('b', 500), use('a', 100), use('used', 0)],
@@ -58,7 +58,7 @@ function usage(
 
 const victims: [string, PodUsage[], string | undefined][] = [
   [
-    'who uses more than asked for goes before who does not',
+    'a pod that exceeds its requests goes before one that does not',
     [usage('modest', 500, { request: '1k' }), usage('greedy', 10)],
     'greedy',
   ],
@@ -77,7 +77,7 @@ for (const [name, pods, expected] of victims) {
   })
 }
 
-test('pressure begins at its mark', () => {
+test('pressure begins at its threshold', () => {
   const fine = {
     memoryAvailableBytes: 1e9,
     diskAvailableShare: 0.5,

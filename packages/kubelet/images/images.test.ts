@@ -94,7 +94,7 @@ test('the same image twice is the same bytes', async () => {
   assert.deepEqual(await archive(), first)
 })
 
-test('slots: so many at a time, the others in turn; one that gives up leaves the queue', async () => {
+test('slots: a limited number at a time, the others in turn; one that gives up leaves the queue', async () => {
   const slots = new Slots(1)
   const signal = new AbortController().signal
   const first = await slots.take(signal)

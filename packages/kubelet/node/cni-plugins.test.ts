@@ -51,7 +51,7 @@ test('a pod that comes back gets the address it had', async (context) => {
   assert.match(await call('ADD'), /"address": "10\.42\.0\.7\/24"/)
 })
 
-test('one whose address another has taken gets a new one, and keeps that', async (context) => {
+test('a pod whose address another has taken gets a new one, and keeps that', async (context) => {
   const { podsDirectory, call } = await bench(context)
   await call('ADD')
   const kept = join(podsDirectory, 'one', 'address')
@@ -60,7 +60,7 @@ test('one whose address another has taken gets a new one, and keeps that', async
   assert.equal(await readFile(kept, 'utf8'), '10.42.0.2\n')
 })
 
-test('what is no pod, or no ADD, is left to host-local', async (context) => {
+test('a call that is not for a pod, or is not an ADD, is left to host-local', async (context) => {
   const { podsDirectory, call } = await bench(context)
   assert.match(await call('ADD', 'IgnoreUnknown=1'), /10\.42\.0\.2/)
   await call('DEL')

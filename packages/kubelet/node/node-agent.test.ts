@@ -35,7 +35,7 @@ test('a node object that somebody deleted is registered again', async () => {
   await node.until('it is Ready again', async () => (await readyStatus(node)) === 'True', 20)
 })
 
-test('a node goes by its own name, also where the machine has another', async () => {
+test('a node uses its own name, even where the machine has another', async () => {
   await using node = await SimulatedNode.start()
   await node.until('it is Ready', async () => (await readyStatus(node)) === 'True')
   const { metadata, status } = await node.api.resource(resources.nodes).get({ name: 'sim' }, never)
@@ -44,7 +44,7 @@ test('a node goes by its own name, also where the machine has another', async ()
   assert.equal(named?.address, 'sim')
 })
 
-test('a node that starts again is never called not ready while it looks at its network', async () => {
+test('a node that starts again is never reported not ready while it checks its network', async () => {
   const problems: string[] = []
   await using node = await SimulatedNode.start({ podNetwork: networkWith(problems) })
   await node.until('it is Ready', async () => (await readyStatus(node)) === 'True')

@@ -104,14 +104,14 @@ const nothing: PodBridgePlan = {
   problems: [],
 }
 
-test('a pod network as it should be needs nothing', () => {
+test('an intact pod network needs nothing', () => {
   const plan = planPodBridge(well)
   assert.deepEqual(plan, nothing)
   assert.ok(isNothing(plan))
 })
 
 for (const [name, facts, plan] of cases) {
-  test(`${name}: the plan is what is missing, and no more`, () => {
+  test(`${name}: the plan has the missing parts, and no more`, () => {
     assert.deepEqual(planPodBridge({ ...well, ...facts }), { ...nothing, ...plan })
   })
 }

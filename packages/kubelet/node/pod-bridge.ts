@@ -47,7 +47,7 @@ export class PodBridge implements PodNetwork {
     this.#config = config
     this.#deps = deps
     this.#podCidrs = config.network.podCidr === '' ? [] : [config.network.podCidr]
-    this.#problems = ['the pod network was not looked at yet']
+    this.#problems = ['the pod network has not been checked yet']
   }
 
   problems(): readonly string[] {

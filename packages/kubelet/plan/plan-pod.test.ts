@@ -352,7 +352,7 @@ const cases: Case[] = [
     expected: 'kill main (pod-ends, 30s), kill other (pod-ends, 30s)',
   },
   {
-    name: 'the end: then sidecars, the last one first, in what is left of the grace',
+    name: 'the end: then sidecars, the last one first, in the rest of the grace period',
     spec: { initContainers: [side, { ...side, name: 'side2' }] },
     observed: {
       sandboxes: ready,

@@ -7,7 +7,7 @@ import {
   type RestartBackoff,
 } from './restart-backoff.ts'
 
-test('the wait doubles from 10 s to 5 min and starts anew after a quiet time', () => {
+test('the wait doubles from 10 s to 5 min and starts over after a quiet time', () => {
   let backoff: RestartBackoff | undefined
   const delays: number[] = []
   let nowMs = 0

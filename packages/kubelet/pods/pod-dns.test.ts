@@ -72,7 +72,7 @@ test('the hosts file names the pod, with its domain, and its aliases', () => {
   assert.match(text, /^1\.2\.3\.4\ta\tb$/m)
 })
 
-test("on the host network it is the host's own", () => {
+test('a pod on the host network has the hosts file of the host', () => {
   const options = { podIps: ['10.1.1.1'], clusterDomain: 'c', hostFile: '127.0.0.1 localhost\n' }
   assert.equal(hostsFile(podOf({ hostNetwork: true }), options), '127.0.0.1 localhost\n')
 })

@@ -93,11 +93,11 @@ for (const [input, message] of refusals) {
   })
 }
 
-test('runAsNonRoot is content with a user that is not root', () => {
+test('runAsNonRoot accepts a user that is not root', () => {
   contextOf({ securityContext: { runAsNonRoot: true } }, {}, { uid: 1000, username: '' })
 })
 
-test('namespaces', () => {
+test('a container joins the namespaces that its pod asks for', () => {
   const words = (spec: Partial<PodSpec>, target?: string): string => {
     const { network, pid, ipc } = namespaceOptions(podOf(spec), target)
     return `${network} ${pid} ${ipc}`

@@ -60,7 +60,7 @@ test('a running container gets other resources in place, or by a restart where i
   assert.equal(resizeOf(container('200m'), observed(has), applied), 'none', 'already given')
 })
 
-test('a resize that the node has no room for waits, and the pod goes on with what it has', () => {
+test('a resize that the node has no room for waits, and the pod goes on with its former resources', () => {
   const pod = (cpu: string): Pod => ({
     apiVersion: 'v1',
     kind: 'Pod',

@@ -37,7 +37,7 @@ for (const [name, resources, expected] of classes) {
   })
 }
 
-test('who is killed first when memory runs out', () => {
+test('the OOM score decides which container is killed first', () => {
   const score = (resources: Resources, spec: Partial<PodSpec> = {}): number =>
     oomScore(podOf([container(resources)], spec), container(resources), gib)
   assert.equal(score({}), 1000)
@@ -47,7 +47,7 @@ test('who is killed first when memory runs out', () => {
   assert.equal(score({}, { priority: 2_000_000_000 }), -997)
 })
 
-test('shares, quota and limit', () => {
+test('requests and limits become shares, quota and limit', () => {
   const node = { cgroupMode: 'v1', memoryCapacityBytes: gib } as const
   const of = (resources: Resources) => {
     const one = container(resources)
@@ -64,13 +64,13 @@ test('shares, quota and limit', () => {
   assert.deepEqual(of({ limits: { cpu: '1m' } }), [2, 1000, 0])
 })
 
-test('without cgroups no limit is asked of the runtime', () => {
+test('without cgroups the runtime is asked for no limit', () => {
   const one = container(full)
   const node = { cgroupMode: 'none', memoryCapacityBytes: gib } as const
   assert.deepEqual(linuxContainerResources(podOf([one]), one, node), { oomScoreAdj: -997 })
 })
 
-test('a pod gets what its containers get together, or an init container alone', () => {
+test('a pod gets the sum of its containers, or an init container alone', () => {
   assert.deepEqual(podResources(podOf([container(full), container(full)])), {
     cpuShares: 1024,
     cpuQuota: 100_000,
@@ -81,7 +81,7 @@ test('a pod gets what its containers get together, or an init container alone', 
   assert.equal(podResources(podOf([container(full)], { initContainers: [big] })).memory, gib)
 })
 
-test('a pod that does not fit is refused, saying what is short', () => {
+test('a pod that does not fit is refused, with the resource that is short', () => {
   const allocatable = { cpuMilli: 1000, memoryBytes: gib, ephemeralStorageBytes: gib }
   const reject = (pod: Pod, others: Pod[], podsMax = 10) =>
     rejectPod({ pod, others, allocatable, podsMax })

@@ -92,7 +92,7 @@ test('a pod that was deleted while the node was cut off ends when it is back', a
   await node.until('nothing is left', () => node.runtime.size === 0)
 })
 
-test('a missing image is reported, and pulled again later and later', async () => {
+test('a missing image is reported, and pulled again at growing intervals', async () => {
   await using node = await SimulatedNode.start()
   await node.createPod('web', { containers: [{ name: 'main', image: 'nowhere:1' }] })
   await node.until('web waits', () => has(node, 'web Pending unready 0'))
@@ -123,7 +123,7 @@ test('more pods than the node has room for are refused', async () => {
 })
 
 for (const seed of [11, 12, 146]) {
-  test(`whatever happens in what order, all pods run in the end (seed ${seed})`, async () => {
+  test(`whatever happens, in any order, all pods run in the end (seed ${seed})`, async () => {
     await using node = await SimulatedNode.start({ seed })
     const random = seededRandom(seed)
     const names = ['a', 'b', 'c']
@@ -180,7 +180,7 @@ test('no container starts before the pod is isolated as policies say', async () 
   await node.createPod('web', { initContainers: [{ name: 'first', image: 'app:1' }] })
   await node.createPod('agent', { hostNetwork: true })
   await node.createPod('unwanted')
-  await node.until('the node tells where both are', () => gate.places.size === 2)
+  await node.until('the node reports the place of both', () => gate.places.size === 2)
   await node.until('a pod in its own network runs', () => has(node, 'agent Running ready 0'))
   await node.deletePod('unwanted')
   await node.until('a pod may be deleted meanwhile', () => !gate.places.has('unwanted'))
@@ -192,7 +192,7 @@ test('no container starts before the pod is isolated as policies say', async () 
   await node.until('it has given its address back', () => gate.places.size === 0)
 })
 
-test('an agent that starts again says where the pods are that run', async () => {
+test('an agent that starts again reports where the running pods are', async () => {
   const gate = createGate()
   gate.open()
   await using node = await SimulatedNode.start({ isolation: gate.isolation })

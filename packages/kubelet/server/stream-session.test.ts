@@ -81,7 +81,7 @@ function accept(socket: Socket): void {
 
 const protocols = ['v5.channel.k8s.io', 'SPDY/3.1+portforward.k8s.io']
 
-test('a handshake that is none ends its session with the runtime, and is answered', async () => {
+test('an invalid handshake ends its session with the runtime, and is answered', async () => {
   for (const protocol of protocols) {
     await using scene = await open({ key: 'short', protocol }, accept)
     const backend = await scene.backend

@@ -20,7 +20,7 @@ test('a manifest becomes a pod of this node, completed as the API would', () => 
   assert.ok(isStatic(pod) && !isMirror(pod))
 })
 
-test('another text is another pod', () => {
+test('a changed manifest is another pod', () => {
   const one = parseManifest(text, options)
   const same = parseManifest(text, { ...options, nowMs: 5 })
   const other = parseManifest(text.replace('image: app', 'image: app:2'), options)
@@ -35,11 +35,11 @@ test('its mirror belongs to the node and is never run', () => {
   assert.equal(mirror.metadata.ownerReferences?.[0]?.uid, 'node-uid')
 })
 
-test('a file that is no pod is refused by name', () => {
+test('a file that is not a pod is refused by name', () => {
   assert.throws(() => parseManifest('kind: Service', options), /Cannot read proxy\.yaml/)
 })
 
-test('a static pod that refers to an object of the API is refused, and which is said', () => {
+test('a static pod that refers to an object of the API is refused with that reference', () => {
   const withMap = text.replace('image: app', 'image: app, envFrom: [{configMapRef: {name: a}}]')
   assert.throws(() => parseManifest(withMap, options), {
     message: 'Cannot read proxy.yaml: static pods may not reference configmaps',

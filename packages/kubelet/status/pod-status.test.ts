@@ -218,7 +218,7 @@ test('an evicted pod fails with the reason of the eviction', () => {
   assert.deepEqual({ phase, reason, message }, { phase: 'Failed', ...failure })
 })
 
-test('the state before shows as last state', () => {
+test('the previous state is shown as last state', () => {
   const earlier = ended('main', 7, { id: 'old', createdAtMs: 0 })
   const status = statusOf({ containers: [container('main', { restartCount: 1 }), earlier] })
   const [main] = status.containerStatuses ?? []
@@ -246,12 +246,12 @@ test('conditions of others stay, and only own ones are sent', () => {
   assert.ok(!patch.includes('"lb"'))
 })
 
-test('nothing changed, nothing to send', () => {
+test('nothing is sent if nothing changed', () => {
   const status = statusOf({ containers: [container('main')] })
   assert.equal(statusPatch('u1', status, status), undefined)
 })
 
-test('a new address replaces the old one, and a reason that lapsed goes', () => {
+test('a new address replaces the old one, and an outdated reason is removed', () => {
   const known: PodStatus = { phase: 'Running', reason: 'x', podIPs: [{ ip: '10.0.0.1' }] }
   const next: PodStatus = { phase: 'Running', podIPs: [{ ip: '10.0.0.2' }] }
   assert.deepEqual(statusPatch('u1', known, next), {

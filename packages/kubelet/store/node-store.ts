@@ -208,7 +208,7 @@ export class NodeStore implements NodeObjects, AsyncDisposable {
   async whenKnown(pod: Pod, signal: AbortSignal): Promise<void> {
     const references = this.#hold(pod)
     const ms = nodeStoreDefaults.lookupTimeoutMs
-    const message = 'objects that the pod names were not found out in time'
+    const message = 'objects that the pod names were not found in time'
     try {
       await withTimeout({ ms, message, clock: this.#deps.clock }, signal, async (scope) => {
         await this.#references.whenKnown(references, scope)

@@ -16,7 +16,7 @@ async function directoryFor(context: TestContext): Promise<string> {
 
 const secret = (name: string) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name } })
 
-test('what was written is there after a restart, readable by nobody else', async (context) => {
+test('a written object is there after a restart, readable by nobody else', async (context) => {
   const directory = await directoryFor(context)
   const disk = new ObjectDisk(directory, silentLogger)
   disk.put({ resource: 'secrets', key: 'shop/keys' }, secret('keys'))
@@ -43,7 +43,7 @@ test('a damaged or half-written file is left out, the others are read', async (c
   assert.deepEqual([...(await disk.load('pods')).keys()], ['c'])
 })
 
-test('a pod names what its node has to know, each once', () => {
+test('a pod names the objects that its node has to know, each once', () => {
   const pod: Pod = {
     apiVersion: 'v1',
     kind: 'Pod',

@@ -89,7 +89,7 @@ function lifeTests(open: () => RuntimeSubject): void {
     assert.deepEqual([ended.exitCode, ended.reason], [0, 'Completed'])
   })
 
-  test('what runs is listed with its sandbox and its labels', async () => {
+  test('running containers are listed with their sandbox and labels', async () => {
     const { runtime } = open()
     await using pod = await startPod(open())
     const container = await pod.start('sleep 1000')
@@ -123,7 +123,7 @@ function endTests(open: () => RuntimeSubject): void {
     assert.equal((await runtime.containerStatus(id, signal)).finishedAt, ended.finishedAt)
   })
 
-  test('whoever watches exits hears of one, and the watch rejects with the reason of its signal', async () => {
+  test('each watcher of exits hears of one, and the watch rejects with the reason of its signal', async () => {
     const { runtime } = open()
     await using pod = await startPod(open())
     const scope = new AbortController()
@@ -156,7 +156,7 @@ function goneTests(open: () => RuntimeSubject): void {
     await isNotFound(runtime.podSandboxStatus('never-was', signal))
   })
 
-  test('removing what is gone succeeds, and a sandbox that is gone cannot be stopped', async () => {
+  test('removing a missing object succeeds, and a sandbox that is gone cannot be stopped', async () => {
     const { runtime } = open()
     await runtime.removeContainer('never-was', signal)
     await runtime.removePodSandbox('never-was', signal)
@@ -190,7 +190,7 @@ function imageTests(open: () => RuntimeSubject): void {
     )
   })
 
-  test('the runtime says what it is, and that it is ready', async () => {
+  test('the runtime names itself, and says that it is ready', async () => {
     const { runtime } = open()
     assert.notEqual((await runtime.version(signal)).runtimeName, '')
     const conditions = await runtime.conditions(signal)

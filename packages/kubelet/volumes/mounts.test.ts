@@ -30,7 +30,7 @@ for (const subPath of ['../etc', '/etc', 'a/../../b', 'link/x']) {
   })
 }
 
-test('hostPath types', async (context) => {
+test('a hostPath is checked by its type', async (context) => {
   const root = await mkdtemp(join(tmpdir(), 'skerry-hostpath-'))
   context.after(() => rm(root, { recursive: true, force: true }))
   await checkHostPath(join(root, 'new/dir'), 'DirectoryOrCreate')

@@ -50,7 +50,7 @@ test('equal content leaves everything as it is', async (context) => {
   assert.equal(await writeAtomically(directory, [file('a', '1', 0o600)], { nowMs: 3 }), true)
 })
 
-test('a write that was cut short is made good by the next', async (context) => {
+test('a write that was cut short is completed by the next', async (context) => {
   const directory = await directoryFor(context)
   await writeAtomically(directory, [file('a', '1')], { nowMs: 1 })
   await rm(join(directory, '..data'))

@@ -162,7 +162,7 @@ test('a silent agent makes Ready unknown, a closed tunnel shows why and since wh
   }
 })
 
-test('what was said of a silent cluster stays as it is', () => {
+test('the reported state of a silent cluster stays as it is', () => {
   const silence = { ms: 100_000, hasLease: true }
   const settings = clusterMonitorDefaults
   const tunnel = { isConnected: true }
@@ -182,7 +182,7 @@ test('agents are waited for as long as some of them come, and for five minutes a
   assert.deepEqual([at(306), at(307)], [true, false])
 })
 
-test('a cluster is looked at again when time alone may change what is said of it', () => {
+test('a cluster is looked at again when time alone may change its conditions', () => {
   const settings = clusterMonitorDefaults
   const away = { isConnected: false }
   const look = (changes: Partial<ConditionsInput>, leftMs = 0): number =>
@@ -208,7 +208,7 @@ test('a cluster is looked at again when time alone may change what is said of it
   assert.equal(look({ isPushed: true }), 40_000)
 })
 
-test('what a look finds later is said at the time that was told for it, and not before', () => {
+test('a condition that changes with time is reported at its announced time, and not before', () => {
   const settings = clusterMonitorDefaults
   const times: ReturnTimes = { startedMs: 0, openedMs: 40_000 }
   const conditions = [ready, connected]

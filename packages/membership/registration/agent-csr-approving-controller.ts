@@ -151,7 +151,7 @@ async function reasonToWait(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (!isTokens(csr)) return undefined
-  if (requiresAcceptance) return 'this hub registers no agent that nobody has accepted'
+  if (requiresAcceptance) return 'this hub registers only accepted agents'
   if (csr.spec?.groups?.includes(needsAcceptanceGroup)) return 'its token asks for acceptance'
   if (isOpenToken(askerOf(csr)) && !(await isFree(request, context, signal))) {
     return 'its token names no cluster, and this one is registered'

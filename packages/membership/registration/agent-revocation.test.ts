@@ -101,7 +101,7 @@ async function issue(
   return readCertificate(pem)
 }
 
-test('what was issued before a revocation is void and what was issued after it is good, whatever the clocks said', async () => {
+test('a certificate issued before a revocation is void and one issued after it is good, whatever the clocks said', async () => {
   await using server = await startTestApiServer()
   const { objects } = server.server
   const clock = simulatedClock(nowMs)
@@ -128,7 +128,7 @@ test('what was issued before a revocation is void and what was issued after it i
   assert.equal(isVoid('bank', random), true)
 })
 
-test('a revocation by a version that did not count goes by the clock', async () => {
+test('a revocation by a version that did not count uses the clock', async () => {
   await using server = await startTestApiServer()
   const { objects } = server.server
   const clock = simulatedClock(nowMs)

@@ -60,7 +60,7 @@ export const reEnrolmentAuthorizer: Authorizer = {
 async function serve({ request }: AuthorizedRequest, deps: ReEnrolmentDeps): Promise<ApiAnswer> {
   const { objects, authority, clock, log, graceMs, lifetimeMs, backdateMs } = deps
   if (request.method !== 'POST') {
-    throw new StatusError('MethodNotAllowed', 'Cannot re-enrol: it is asked for by POST')
+    throw new StatusError('MethodNotAllowed', 'Cannot re-enrol: use POST')
   }
   const cluster = clusterNameOf(request.target)
   if (!objects.get(clusterResource, '', cluster)) {

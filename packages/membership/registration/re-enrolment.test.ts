@@ -66,7 +66,7 @@ test('a certificate that was issued while the hub was ahead, and has not begun, 
   assert.equal(readCertificate(pem).notBeforeMs, nowMs - 300_000)
 })
 
-test('whoever lacks the old key, the name or the time is refused', async () => {
+test('a request without the old key, with another name, or too late is refused', async () => {
   const authority = await newAuthority()
   const identity = await identityOf(authority)
   const request = await requestFor()
@@ -80,7 +80,12 @@ test('whoever lacks the old key, the name or the time is refused', async () => {
   const future = await identityOf(authority, own, -800 * dayMs)
   const rules = rulesOf(authority)
   const table: [what: string, asked: object, rules: ReEnrolmentRules, why: RegExp][] = [
-    ['a foreign authority', createReEnrolment('shop', foreign, request), rules, /not of this hub/],
+    [
+      'a foreign authority',
+      createReEnrolment('shop', foreign, request),
+      rules,
+      /this hub did not issue the certificate/,
+    ],
     [
       'no old key',
       createReEnrolment('shop', thief, request),
@@ -103,13 +108,13 @@ test('whoever lacks the old key, the name or the time is refused', async () => {
       "another agent's certificate",
       createReEnrolment('shop', await identityOf(authority, bank), request),
       rules,
-      /not of its agent/,
+      /does not belong to its agent/,
     ],
     [
       "a user's certificate",
       createReEnrolment('shop', await identityOf(authority, masters), request),
       rules,
-      /not of its agent/,
+      /does not belong to its agent/,
     ],
     [
       'a request for more rights',

@@ -64,14 +64,14 @@ function checkIdentity(
   nowMs: number,
 ): void {
   const isOwn = orRefused(cluster, () => isIssuedBy(pem, authority.certificatePem))
-  if (!isOwn) throw refused(cluster, 'the certificate is not of this hub')
+  if (!isOwn) throw refused(cluster, 'this hub did not issue the certificate')
   const certificate = readCertificate(pem)
   const { commonName, organizations, extendedUsages, notBeforeMs, notAfterMs } = certificate
   const isAgents =
     commonName === agentUserName(cluster) &&
     organizations.join() === agentsGroup &&
     extendedUsages.includes('clientAuth')
-  if (!isAgents) throw refused(cluster, 'the certificate is not of its agent')
+  if (!isAgents) throw refused(cluster, 'the certificate does not belong to its agent')
   const isProven = orRefused(cluster, () =>
     isSignedBy(reEnrolmentText(cluster, request), signature, pem),
   )

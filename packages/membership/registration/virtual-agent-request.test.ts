@@ -19,7 +19,7 @@ const asked = {
   uris: [],
 }
 
-test('a certificate of a virtual cluster is for its parent or itself to ask for, and for nobody else', () => {
+test("a virtual cluster's certificate may be requested by its parent or itself, and by nobody else", () => {
   const table: [what: string, spec: object, changes: object, want: boolean][] = [
     ['its parent', bank, {}, true],
     ['itself', east, {}, true],

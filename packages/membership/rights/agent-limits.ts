@@ -121,7 +121,8 @@ function statusProblem({ status }: Cluster, old: Cluster | undefined): string | 
     return `may name ${agentLimits.resourceNamesMax} resources at most`
   }
   const { totalNum = 0, readyNum = 0 } = nodeSummary ?? {}
-  if (totalNum < 0 || readyNum < 0 || readyNum > totalNum) return 'may not count nodes so'
+  if (totalNum < 0 || readyNum < 0 || readyNum > totalNum)
+    return 'may not report such counts of nodes'
   if (bytesOf(status) > agentLimits.statusBytesMax) {
     return `may write ${agentLimits.statusBytesMax} bytes of status at most`
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { impersonationRefusal, impersonationRules } from './impersonation-policy.ts'
 
-test('an agent acts for those whom its policy names, and for nobody in a denied group', () => {
+test('an agent acts for the users that its policy names, and for nobody in a denied group', () => {
   const table: [
     what: string,
     policy: object,

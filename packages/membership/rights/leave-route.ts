@@ -38,7 +38,7 @@ async function serve(
 ): Promise<ApiAnswer> {
   const cluster = clusterOfAgent(user)
   if (request.method !== 'POST' || cluster === undefined) {
-    throw new StatusError('MethodNotAllowed', 'Cannot leave: agents ask for it, by POST')
+    throw new StatusError('MethodNotAllowed', 'Cannot leave: only agents may ask for it, with POST')
   }
   await deps.strikeOff(cluster)
   deps.log.info('Cluster has left', { cluster })

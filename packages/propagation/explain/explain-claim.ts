@@ -55,10 +55,11 @@ function whyNobody(
   if (claimOf(template)) return 'the policy that has claimed it is gone'
   if (rivals.length > 0) return 'no policy has claimed it yet'
   const { requiredBy = [], clusters = [] } = binding?.spec ?? {}
-  if (requiredBy.length > 0) return 'no policy selects it: it goes along with what needs it'
-  if (clusters.length > 0) return 'no policy selects it any more: what was placed stays'
+  if (requiredBy.length > 0)
+    return 'no policy selects it: it goes along with the objects that need it'
+  if (clusters.length > 0) return 'no policy selects it any more: its copies stay'
   return isSentAlong(template)
-    ? 'no policy selects it: it is made wherever something of it goes'
+    ? 'no policy selects it: it is made wherever its contents go'
     : 'no policy selects it: it stays on the hub'
 }
 
@@ -80,11 +81,11 @@ function missingOverrides(policy: PropagationPolicy, { overridePolicies }: Claim
 
 function whyClaimed(claimant: PropagationPolicy, matching: readonly PropagationPolicy[]): string {
   if (!matching.includes(claimant)) {
-    return 'it has claimed the object and no longer selects it: what it placed stays'
+    return 'it has claimed the object and no longer selects it: the copies that it placed stay'
   }
   if (matching.length === 1) return 'it alone selects the object'
   return matching[0] === claimant
-    ? 'of those that select the object it comes first'
+    ? 'it comes first among those that select the object'
     : 'it claimed the object before the others, and keeps it until one preempts it'
 }
 

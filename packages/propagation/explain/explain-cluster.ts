@@ -82,8 +82,8 @@ function isCurrent(site: PlannedSite, waves: readonly WavePlan[], name: string):
 function held(wave: WavePlan, waves: readonly WavePlan[], known: Work | undefined): Standing {
   const before = waves.find(({ isOpen, well, needed }) => isOpen && well < needed)
   const until = before
-    ? `until ${before.needed} of wave "${before.name}" are well (${before.well} are)`
-    : 'until the waves before it are well'
+    ? `until ${before.needed} of wave "${before.name}" are healthy (${before.well} are)`
+    : 'until the waves before it are healthy'
   const keeps = known ? 'it keeps the object that it has' : 'it has none'
   return told('Held', `Wave "${wave.name}" has not opened: ${keeps} ${until}.`)
 }
@@ -100,7 +100,7 @@ function appliedOf({ metadata, status }: Work): Standing {
   const applied = conditionOf(status?.conditions, workConditions.applied)
   const isOld =
     applied?.observedGeneration !== undefined && applied.observedGeneration !== metadata.generation
-  if (applied === undefined || isOld) return told('Waiting', 'Its agent has not told of it yet.')
+  if (applied === undefined || isOld) return told('Waiting', 'Its agent has not reported it yet.')
   if (applied.status !== 'True') return told('Failed', applied.message)
   const statuses = status?.manifestStatuses ?? []
   if (statuses.length === 0)
@@ -108,7 +108,7 @@ function appliedOf({ metadata, status }: Work): Standing {
   const isHealthy = statuses.every(({ health }) => health === 'Healthy')
   return isHealthy
     ? { standing: 'Healthy', why: [] }
-    : told('Unhealthy', 'It is applied, not well.')
+    : told('Unhealthy', 'It is applied, and not healthy.')
 }
 
 function told(standing: ClusterStanding, sentence: string): Standing {

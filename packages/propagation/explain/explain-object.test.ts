@@ -33,7 +33,7 @@ function settings(claimant?: PropagationPolicy): AnyObject {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...metadata, ...claim } }
 }
 
-test('of each policy that selects an object it is said why it has it not', () => {
+test('an explanation says why each policy that selects an object does not have it', () => {
   const claimant = policy('m', { priority: 1 }, 'shop')
   const byName = { resourceSelectors: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'settings' }] }
   const others = [
@@ -66,7 +66,7 @@ test('of each policy that selects an object it is said why it has it not', () =>
   })
 })
 
-test('an object that no policy selects may go somewhere all the same, and that is said', () => {
+test('an object that no policy selects may still go somewhere, and the explanation says so', () => {
   const resource = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'shop', name: 'settings' }
   const bound = (spec: Partial<ResourceBinding['spec']>): ResourceBinding => ({
     apiVersion: 'work.karmada.io/v1alpha2',
@@ -85,10 +85,13 @@ test('an object that no policy selects may go somewhere all the same, and that i
     })
   const parent = { namespace: 'shop', name: 'web-deployment', clusters: [{ name: 'pilot' }] }
   const needed = told(settings(), bound({ requiredBy: [parent] }))
-  assert.equal(needed.claim.why, 'no policy selects it: it goes along with what needs it')
+  assert.equal(
+    needed.claim.why,
+    'no policy selects it: it goes along with the objects that need it',
+  )
   assert.deepEqual(needed.clusters[0]?.why, ['nothing that needs it goes there'])
   const left = told(settings(), bound({ placement: {}, clusters: [{ name: 'pilot' }] }))
-  assert.equal(left.claim.why, 'no policy selects it any more: what was placed stays')
+  assert.equal(left.claim.why, 'no policy selects it any more: its copies stay')
   const namespace = (name: string): AnyObject => ({
     apiVersion: 'v1',
     kind: 'Namespace',
@@ -96,14 +99,14 @@ test('an object that no policy selects may go somewhere all the same, and that i
   })
   assert.equal(
     told(namespace('shop')).claim.why,
-    'no policy selects it: it is made wherever something of it goes',
+    'no policy selects it: it is made wherever its contents go',
   )
   for (const template of [settings(), namespace('default'), namespace('kube-system')]) {
     assert.equal(told(template).claim.why, 'no policy selects it: it stays on the hub')
   }
 })
 
-test('a policy that waits for an override says for which', () => {
+test('a policy that waits for an override names it', () => {
   const waiting = policy('web', { dependentOverrides: ['registry', 'labels'] }, 'shop')
   const labels = {
     apiVersion: 'policy.karmada.io/v1alpha1',
@@ -173,7 +176,7 @@ function work(applied?: { status: 'True' | 'False'; generation: number }, health
   }
 }
 
-test('a cluster that the object leaves says so, before why it is not placed there', () => {
+test('a cluster that the object leaves says so, before the reason why it is not placed there', () => {
   const claimant = policy('web', {}, 'shop')
   const task = { fromCluster: 'old', reason: 'TaintUntolerated', producer: 'failover' }
   const resource = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'shop', name: 'settings' }
@@ -203,7 +206,7 @@ test('a cluster that the object leaves says so, before why it is not placed ther
   assert.match(old.why[1] ?? '', /affinity/)
 })
 
-test('an object that is to be apart from another one is not said to fit where that one is', () => {
+test('an object that must be apart from another one is not reported to fit where that one is', () => {
   const claimant = policy('web', {}, 'shop')
   const resource = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'shop', name: 'settings' }
   const served = [{ groupVersion: 'v1', resources: [{ name: 'configmaps', kind: 'ConfigMap' }] }]
@@ -233,7 +236,7 @@ test('an object that is to be apart from another one is not said to fit where th
   assert.deepEqual(told?.why, ['cluster already has workload with the same anti-affinity group'])
 })
 
-test('of each cluster it is said what holds the object up, the first thing first', () => {
+test('an explanation says for each cluster why the object waits, the first reason first', () => {
   const claimant = policy('web', {}, 'shop')
   const current = { status: 'True', generation: 2 } as const
   const known: Record<string, Work | undefined> = {
@@ -278,9 +281,9 @@ test('of each cluster it is said what holds the object up, the first thing first
     Object.fromEntries(told.map(({ name, standing, why }) => [name, [standing, ...why]])),
     {
       healthy: ['Healthy'],
-      unhealthy: ['Unhealthy', 'It is applied, not well.'],
-      untold: ['Waiting', 'Its agent has not told of it yet.'],
-      silent: ['Waiting', 'Its agent has not told of it yet.'],
+      unhealthy: ['Unhealthy', 'It is applied, and not healthy.'],
+      untold: ['Waiting', 'Its agent has not reported it yet.'],
+      silent: ['Waiting', 'Its agent has not reported it yet.'],
       refused: ['Failed', 'quota exceeded'],
       unwritten: ['Waiting', 'Its Work is not written yet.'],
       suspended: ['Suspended', 'The policy has suspended dispatching to it.'],

@@ -50,7 +50,7 @@ function untilApplied(scene: FleetScene, cluster: string): Promise<void> {
   )
 }
 
-test('an object that nobody has claimed stays on the hub, and that is said', async () => {
+test('an unclaimed object stays on the hub, and the explanation says so', async () => {
   await using scene = await startFleetScene(['pilot'], signal)
   await scene.hub.resource(anyDeployments).create(deployment(), signal)
   const told = await explain({ hub: scene.hub, clock: systemClock }, ref, signal)
@@ -66,7 +66,7 @@ test('an object that nobody has claimed stays on the hub, and that is said', asy
   )
 })
 
-test('it is told whose an object is, where it goes and why not elsewhere, and what holds it up', async () => {
+test("an explanation names an object's policy and its clusters, and says why it is not elsewhere and why it waits", async () => {
   await using scene = await startFleetScene(['other', 'pilot', 'reef'], signal)
   const { hub } = scene
   const metadata = { name: 'all' }
@@ -109,7 +109,7 @@ test('it is told whose an object is, where it goes and why not elsewhere, and wh
   const told = await explain({ hub, clock: systemClock }, ref, signal)
   assert.deepEqual(told.claim, {
     policy: { kind: 'PropagationPolicy', ...web },
-    why: 'of those that select the object it comes first',
+    why: 'it comes first among those that select the object',
     others: [
       {
         policy: { kind: 'ClusterPropagationPolicy', name: 'all' },
@@ -129,16 +129,16 @@ test('it is told whose an object is, where it goes and why not elsewhere, and wh
     name: 'pilot',
     standing: 'Unhealthy',
     replicas: 2,
-    why: ['It is applied, not well.'],
+    why: ['It is applied, and not healthy.'],
     overrides: [{ policy: 'tills', namespace: 'shop', rule: 0 }],
   })
   assert.deepEqual(reef?.standing, 'Held')
   assert.deepEqual(reef.why, [
-    'Wave "rest" has not opened: it has none until 1 of wave "site=pilot" are well (0 are).',
+    'Wave "rest" has not opened: it has none until 1 of wave "site=pilot" are healthy (0 are).',
   ])
 })
 
-test('what a customization makes of a kind counts as the newest', async () => {
+test('an object as a customization revises it counts as the newest', async () => {
   await using scene = await startFleetScene(['pilot'], signal)
   const { hub } = scene
   const luaScript = 'function ReviseReplica(object) object.spec.replicas = 7 return object end'

@@ -83,7 +83,7 @@ async function placeUntilRefused(scene: Scene): Promise<ResourceBinding> {
   }
 }
 
-test('a cluster that is not heard of takes nothing new, until it is', async () => {
+test('a cluster that is not heard from takes nothing new, until it is', async () => {
   await using scene = await startScene(createFleetFailover())
   await addCluster(scene, 'shore')
   await setReady(scene, 'shore', 'Unknown')
@@ -120,7 +120,7 @@ test('a policy taints a cluster by its conditions', async () => {
   await untilObject(scene.hub, place, isTainted, signal)
 })
 
-test('what does not tolerate a storm moves on, and its copy goes once the new one is healthy', async () => {
+test('an object that does not tolerate a storm moves on, and its copy goes once the new one is healthy', async () => {
   await using scene = await startScene(createFleetFailover(quick))
   for (const name of ['reef', 'shore']) await addCluster(scene, name)
   const bindings = scene.hub.resource(resourceBindingResource)
@@ -159,7 +159,7 @@ test('where failover is off, nothing moves', async () => {
   assert.equal(tasksOf(grown), '')
 })
 
-test('an application that is ill in one cluster leaves it, with the state that it is to keep', async () => {
+test('an application that is ill in one cluster leaves it, with the state that it must keep', async () => {
   await using scene = await startScene(createFleetFailover(quick))
   for (const name of ['reef', 'shore']) await addCluster(scene, name)
   const bindings = scene.hub.resource(resourceBindingResource)

@@ -132,7 +132,7 @@ for (const [name, wanted, status, isOver] of byHealth) {
   })
 }
 
-test('the time of an eviction begins when it is first seen, and ends it', () => {
+test('the time of an eviction begins when it is first seen, and its end ends the eviction', () => {
   const { creationTimestamp: _, ...made } = task
   const binding = bindingWith([], { gracefulEvictionTasks: [made] })
   const plan = planGracefulEviction(binding, { nowMs, timeoutMs: 600_000 })
@@ -149,7 +149,7 @@ test('an eviction takes the cluster off, keeps its replicas in mind, and is not 
   assert.deepEqual(evictCluster(back, wanted).gracefulEvictionTasks, once.gracefulEvictionTasks)
 })
 
-test('what is to be kept of a status is read there, and waited for', () => {
+test('preserved fields are read from the status, and waited for', () => {
   const rules = [{ aliasLabelName: 'example.com/job', jsonPath: '{.jobStatus.jobID}' }]
   const status = {
     aggregatedStatus: [{ clusterName: 'shore', status: { jobStatus: { jobID: 7 } } }],

@@ -88,13 +88,13 @@ for (const [name, status, policies, wanted] of byPolicies) {
   })
 }
 
-test('a taint that is there keeps its time and its value', () => {
+test('an existing taint keeps its time and its value', () => {
   const old = { ...storm, timeAdded: '2026-01-01T00:00:00Z' }
   const planned = taintsByPolicies(clusterWith('False', [old]), [policy(on(isIll))], nowMs)
   assert.deepEqual(planned, [old])
 })
 
-test('taints are told as Karmada tells them', () => {
+test('taints are reported as Karmada reports them', () => {
   const told = 'cluster now has taints([{Key:storm,Value:big,Effect:NoExecute}])'
   assert.equal(taintsText([storm]), told)
   assert.equal(taintsText([]), 'cluster now does not have taints')

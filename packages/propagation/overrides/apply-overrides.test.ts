@@ -43,17 +43,17 @@ function withField(text: string, language: 'json' | 'yaml'): unknown {
   return (object['data'] as Record<string, unknown> | undefined)?.['x']
 }
 
-test('numbers of a document that nobody has named are written as they were, or not at all', () => {
+test('numbers that no override names are written as they were, or not at all', () => {
   const json = '{"id":12345678901234567890,"f":1.0,"e":1e3,"z":-0}'
   assert.equal(withField(json, 'json'), '{"id":12345678901234567890,"f":1.0,"e":1e3,"z":-0,"a":1}')
   assert.equal(withField('yes: 1.50\nb: "yes"\n', 'yaml'), 'a: 1\nb: "yes"\n"true": 1.5\n')
   assert.throws(() => withField('id: 12345678901234567890\n', 'yaml'), {
     name: 'OverrideError',
-    message: 'cannot write the document anew: 12345678901234567000 has more than 53 bits',
+    message: 'cannot write the document again: 12345678901234567000 has more than 53 bits',
   })
 })
 
-test('an override that takes away what makes an object one is refused', () => {
+test("an override that removes an object's kind, apiVersion or metadata is refused", () => {
   for (const path of ['/kind', '/apiVersion', '/metadata']) {
     const overriders: Overriders = { plaintext: [{ path, operator: 'remove' }] }
     assert.throws(
@@ -142,7 +142,7 @@ test('any policy changes a copy of any object, or is refused with words', () => 
   )
 })
 
-test('whatever a policy of a namespace does, what an object is stays as it was', () => {
+test('whatever a policy of a namespace does, the identity of an object stays as it was', () => {
   const pointer = fc.constantFrom(
     '',
     '/',

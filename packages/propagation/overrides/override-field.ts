@@ -60,7 +60,7 @@ function requireQuick(text: string): void {
 /** Refuses a document with integers that a rewrite would change, although no rule names them. */
 function requireExact(value: unknown): void {
   if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
-    throw new Error(`cannot write the document anew: ${value} has more than 53 bits`)
+    throw new Error(`cannot write the document again: ${value} has more than 53 bits`)
   }
   if (typeof value === 'object' && value !== null) Object.values(value).forEach(requireExact)
 }

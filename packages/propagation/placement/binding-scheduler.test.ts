@@ -32,7 +32,7 @@ const divided = {
   },
 } as const
 
-test('a binding goes where its placement says, and the binding and its object say so', async () => {
+test('a binding goes where its placement says, and the binding and its object report it', async () => {
   await using scene = await startScene()
   for (const name of ['reef', 'shore']) await addCluster(scene, name)
   const bindings = scene.hub.resource(resourceBindingResource)
@@ -70,7 +70,7 @@ function sum({ spec }: ResourceBinding): number {
   return (spec.clusters ?? []).reduce((all, { replicas = 0 }) => all + replicas, 0)
 }
 
-test('what fits nowhere says why, and goes out as soon as a cluster fits', async () => {
+test('a binding that fits nowhere says why, and goes out as soon as a cluster fits', async () => {
   await using scene = await startScene()
   await addCluster(scene, 'shore', { taints: [{ key: 'storm', effect: 'NoSchedule' }] })
   const bindings = scene.hub.resource(resourceBindingResource)
@@ -96,7 +96,7 @@ test('a cluster that leaves the fleet gives its replicas to the others', async (
   assert.equal(targetsOf(moved), 'shore:4')
 })
 
-test('another scheduler’s bindings, and those that are held back, are left alone', async () => {
+test('bindings of another scheduler, and those that are held back, are left alone', async () => {
   await using scene = await startScene()
   await addCluster(scene, 'shore')
   const bindings = scene.hub.resource(resourceBindingResource)
@@ -116,7 +116,7 @@ test('another scheduler’s bindings, and those that are held back, are left alo
   assert.equal(targetsOf(await untilBinding(scene, isPlaced)), 'shore:4')
 })
 
-test('what waits is placed by its priority', async () => {
+test('waiting bindings are placed by priority', async () => {
   const alone = { placement: everywhere, workloadAffinityGroups: { antiAffinityGroup: 'watch' } }
   // Its name would put it last.
   const urgent = { namespace, name: 'zeal-deployment' }
@@ -133,7 +133,7 @@ test('what waits is placed by its priority', async () => {
   assert.equal(refused.status?.conditions?.[0]?.reason, 'NoClusterFit')
 })
 
-test('what others say of a binding while it is placed is not lost', async () => {
+test('changes that others make to a binding while it is placed are not lost', async () => {
   const path = `/namespaces/${namespace}/resourcebindings/${web.name}/status`
   const other = {
     type: 'FullyApplied',
@@ -163,7 +163,7 @@ test('what others say of a binding while it is placed is not lost', async () => 
   assert.deepEqual(types?.toSorted(), ['FullyApplied True', 'Scheduled True'])
 })
 
-test('a binding that was placed, and does not say so, says it in the end', async () => {
+test('a binding that was placed, and does not report it, reports it in the end', async () => {
   const clusters = [{ name: 'shore', replicas: 4 }]
   await using scene = await startScene([], async (before) => {
     await makeCluster(before, 'shore')

@@ -51,7 +51,7 @@ async function untilFinished({ hub }: Scene): Promise<WorkloadRebalancer> {
   }, signal)
 }
 
-test('replicas are divided anew when that is asked for, and what is not there is told', async () => {
+test('replicas are divided again on request, and missing objects are reported', async () => {
   await using scene = await startScene()
   await addCluster(scene, 'reef')
   const bindings = scene.hub.resource(resourceBindingResource)
@@ -74,7 +74,7 @@ test('replicas are divided anew when that is asked for, and what is not there is
   ])
 })
 
-test('a wish that is met goes after its time', async () => {
+test('a rebalancing that is done is deleted after its time', async () => {
   await using scene = await startScene()
   await rebalance(scene, [{ ...kind, namespace, name: 'web' }], 0)
   const resource = workloadRebalancerResource

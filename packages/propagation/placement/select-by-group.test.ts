@@ -44,7 +44,7 @@ const groupings: [what: string, by: SpreadConstraint, missing: string][] = [
 ]
 
 for (const [what, by, missing] of groupings) {
-  test(`clusters are taken from so many groups by ${what}`, () => {
+  test(`clusters are taken from the required number of groups by ${what}`, () => {
     const byCluster = { spreadByField: 'cluster', minGroups: 2, maxGroups: 3 } as const
     const two = placed({ ...by, minGroups: 2, maxGroups: 2 }, byCluster)
     assert.deepEqual(two.names, ['a1', 'b1', 'a2'], 'one of each group, then the best of the rest')
@@ -55,7 +55,7 @@ for (const [what, by, missing] of groupings) {
     assert.deepEqual(many.names.toSorted(), ['a1', 'a2', 'b1', 'b2'])
   })
 
-  test(`too few groups by ${what} are told`, () => {
+  test(`too few groups by ${what} are reported`, () => {
     const { names, message } = placed(
       { ...by, minGroups: 4, maxGroups: 4 },
       { spreadByField: 'cluster', minGroups: 1, maxGroups: 9 },
@@ -68,7 +68,7 @@ for (const [what, by, missing] of groupings) {
   })
 }
 
-test('without a word on clusters there is one of each group', () => {
+test('without a number of clusters, there is one of each group', () => {
   const { names } = placed({ spreadByLabel: 'tier', minGroups: 2, maxGroups: 2 })
   assert.deepEqual(names.toSorted(), ['a1', 'b1'])
 })

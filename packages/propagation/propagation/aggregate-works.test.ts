@@ -43,7 +43,7 @@ function told(status: Record<string, unknown>): WorkStatus {
   return { ...applied('True'), manifestStatuses: [{ identifier, status, health: 'Healthy' }] }
 }
 
-test('a binding lists its clusters by name, each with what its agent has told', () => {
+test('a binding lists its clusters by name, each with the report of its agent', () => {
   const works = [
     work('shore', { ...told({ replicas: 2 }), ...applied('False', 'no room') }),
     work('reef', told({ replicas: 1 })),
@@ -54,7 +54,7 @@ test('a binding lists its clusters by name, each with what its agent has told', 
   ])
 })
 
-test('what an agent tells of another object is not taken for this one', () => {
+test("an agent's report about another object is not taken for this one", () => {
   const other = { ...identifier, namespace: 'shop-reef' }
   const status = { ...applied('True'), manifestStatuses: [{ identifier: other, status: { a: 1 } }] }
   assert.deepEqual(aggregatedItems([work('reef', status)], resource), [
@@ -62,7 +62,7 @@ test('what an agent tells of another object is not taken for this one', () => {
   ])
 })
 
-test('an object is fully applied when each of its clusters has it, and no other', () => {
+test('an object is fully applied when it is in each of its clusters, and in no other', () => {
   const item = (clusterName: string) => ({ clusterName, applied: true })
   const table = [
     [['reef', 'shore'], 'True'],

@@ -24,7 +24,7 @@ function parent(name: string, spec: Partial<BindingSpec> = {}): ResourceBinding 
   }
 }
 
-test('the binding of a dependent names its parent, and has the clusters of it', () => {
+test("the binding of a dependent names its parent, and has the parent's clusters", () => {
   const made = attachedBinding(parent('web'), object)
   assert.equal(made.metadata.name, 'settings-configmap')
   assert.deepEqual(made.spec.requiredBy, [
@@ -35,7 +35,7 @@ test('the binding of a dependent names its parent, and has the clusters of it', 
   assert.equal(labels[0]?.[1], 'id-of-web')
 })
 
-test('a dependent of two is where either is, and in the end where none is', () => {
+test('a dependent of two parents is where either is, and nowhere when both are gone', () => {
   const [web, till] = [parent('web'), parent('till', { clusters: [{ name: 'shore' }] })]
   const one = attachedBinding(web, object)
   const both = withParent(one, till, { object, parents: [web, till] })
@@ -58,7 +58,7 @@ test('a dependent of two is where either is, and in the end where none is', () =
   assert.deepEqual([none.spec.requiredBy, none.metadata.labels], [[], {}])
 })
 
-test('what one parent asks for a dependent is done, but where it has a policy of its own', () => {
+test("a parent's settings for a dependent apply, unless the dependent has a policy of its own", () => {
   const careful = parent('web', { preserveResourcesOnDeletion: true })
   const bold = parent('till', { conflictResolution: 'Overwrite' })
   const both = withParent(attachedBinding(careful, object), bold, {

@@ -43,7 +43,7 @@ function planned(spec: Partial<PropagationSpec>): ResourceBinding {
   return plannedBinding({ template, policy: policy(spec) })
 }
 
-test('what a policy says of how an object goes is on its binding', () => {
+test("a policy's settings for an object are on the object's binding", () => {
   const failover = { cluster: { purgeMode: 'Gracefully' } } as const
   const placement = { clusterAffinity: { clusterNames: ['reef'] } }
   const table: [Partial<PropagationSpec>, Partial<BindingSpec>][] = [
@@ -65,7 +65,7 @@ test('what a policy says of how an object goes is on its binding', () => {
   }
 })
 
-test('objects that say the same of a label are in one group, near or apart', () => {
+test('objects with the same value of a label are in one group, near or apart', () => {
   const affinity = { groupByLabelKey: 'team' }
   const antiAffinity = { groupByLabelKey: 'site' }
   const table = [
@@ -82,7 +82,7 @@ test('objects that say the same of a label are in one group, near or apart', () 
   }
 })
 
-test('what the scheduler, evictions and other objects have decided stays on a binding', () => {
+test('decisions of the scheduler, evictions and other objects stay on a binding', () => {
   const decided: Partial<BindingSpec> = {
     clusters: [{ name: 'reef', replicas: 2 }],
     gracefulEvictionTasks: [{ fromCluster: 'shore', reason: 'Test', producer: 'test' }],
@@ -102,7 +102,7 @@ test('what the scheduler, evictions and other objects have decided stays on a bi
   })
 })
 
-test('of two claims that of the policy of the namespace stays', () => {
+test("the claim of the namespace's policy wins over another one", () => {
   const known = planned({})
   const metadata = {
     ...known.metadata,

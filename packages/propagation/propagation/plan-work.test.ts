@@ -57,7 +57,7 @@ test('a Work is called, labelled and annotated as Karmada does it', () => {
   })
 })
 
-test('what an object says of a conflict comes before what its policy says', () => {
+test("an object's own conflict resolution comes before that of its policy", () => {
   const key = 'work.karmada.io/conflict-resolution'
   const table: [BindingSpec['conflictResolution'], string | undefined, string][] = [
     [undefined, undefined, 'abort'],
@@ -73,7 +73,7 @@ test('what an object says of a conflict comes before what its policy says', () =
   }
 })
 
-test('an override may say of one cluster what to do with what is there already', () => {
+test('an override may set the conflict resolution for one cluster', () => {
   const key = 'work.karmada.io/conflict-resolution'
   const object = template()
   const annotations = { [key]: 'overwrite' }
@@ -105,7 +105,7 @@ test('a Work that is as planned is not written again', () => {
   assert.notEqual(workPatch(known, work({ suspension: { dispatching: true } })), undefined)
 })
 
-test('an object is where its scheduler, its parents and evictions have it', () => {
+test('an object is where its scheduler, its parents and evictions put it', () => {
   const spec: BindingSpec = {
     resource,
     clusters: [{ name: 'reef', replicas: 2 }],

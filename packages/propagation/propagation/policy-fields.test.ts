@@ -46,7 +46,7 @@ function untilSettings(scene: FleetScene, cluster: string, colour: string | unde
   return scene.until(where, (object) => object?.data?.['colour'] === colour)
 }
 
-test('a lazy policy that changes counts for an object when somebody changes that next', async () => {
+test('a changed lazy policy applies to an object when somebody next changes the object', async () => {
   await using scene = await startFleetScene(['reef', 'shore'], signal)
   const { hub } = scene
   const lazy = { resourceSelectors: ofSettings, activationPreference: 'Lazy' } as const
@@ -124,7 +124,7 @@ test('copies that are to be preserved stay when their object is deleted', async 
   assert.equal(freed?.data?.['colour'], 'green')
 })
 
-test('what a cluster had before is taken over where the policy says so', async () => {
+test('existing objects of a cluster are taken over where the policy says so', async () => {
   await using scene = await startFleetScene(['reef', 'shore'], signal)
   for (const name of ['reef', 'shore']) {
     await scene.edge(name).resource(resources.configMaps).create(configMap('own'), signal)
@@ -140,7 +140,7 @@ test('what a cluster had before is taken over where the policy says so', async (
   assert.equal(own.data?.['colour'], 'own')
 })
 
-test('a policy of taints counts also where nothing is propagated yet', async () => {
+test('a policy of taints applies even where nothing is propagated yet', async () => {
   await using scene = await startFleetScene(['reef'], signal)
   const match = { conditionType: 'Ready', operator: 'In', statusValues: ['True'] } as const
   await scene.hub.resource(clusterTaintPolicyResource).create(
@@ -159,7 +159,7 @@ test('a policy of taints counts also where nothing is propagated yet', async () 
   await scene.until(where, (cluster) => cluster?.spec.taints?.[0]?.key === 'open')
 })
 
-test('an override that goes by a label of another override counts as soon as it is there', async () => {
+test('an override that selects a label of another override applies as soon as that is there', async () => {
   await using scene = await startFleetScene(['reef'], signal)
   const { hub } = scene
   const apiVersion = 'policy.karmada.io/v1alpha1'

@@ -65,7 +65,7 @@ async function reportReady(scene: FleetScene, cluster: string, replicas: number)
   await deployments.patchStatus({ ...web, type: 'merge', patch: { status } }, signal)
 }
 
-test('what a policy selects is made in its clusters, differs by override, and follows the hub', async () => {
+test('the objects that a policy selects are made in its clusters, differ by override, and follow the hub', async () => {
   await using scene = await startFleetScene(['reef', 'shore'], signal)
   const rule: OverrideRule = {
     targetCluster: { clusterNames: ['shore'] },
@@ -106,7 +106,7 @@ test('what a policy selects is made in its clusters, differs by override, and fo
   }
 })
 
-test('how the copies are is told on the binding and on the object itself', async () => {
+test('the state of the copies is reported on the binding and on the object itself', async () => {
   await using scene = await startFleetScene(['reef', 'shore'], signal)
   await propagate(scene, deployment())
   for (const name of ['reef', 'shore']) {
@@ -134,7 +134,7 @@ test('how the copies are is told on the binding and on the object itself', async
   )
 })
 
-test('what a cluster changes comes back, and nothing goes to one that is suspended', async () => {
+test('changes made at a cluster are reverted, and nothing goes to a suspended cluster', async () => {
   await using scene = await startFleetScene(['reef', 'shore'], signal)
   const suspension = { dispatchingOnClusters: { clusterNames: ['shore'] } }
   await propagate(scene, deployment(), policy({ suspension }))
@@ -151,7 +151,7 @@ test('what a cluster changes comes back, and nothing goes to one that is suspend
   assert.deepEqual(items, [])
 })
 
-test('what an object needs goes with it, and leaves when it is needed no more', async () => {
+test("an object's dependencies go with it, and leave when they are no longer needed", async () => {
   await using scene = await startFleetScene(['reef'], signal)
   const volumes = [{ name: 'settings', configMap: { name: 'settings' } }]
   const template = deployment()
@@ -177,7 +177,7 @@ test('what an object needs goes with it, and leaves when it is needed no more', 
   await scene.until(where, (object) => object === undefined)
 })
 
-test('with its policy an object loses the claim, stays where it is, and may have another policy', async () => {
+test('an object that loses its policy loses the claim, stays where it is, and may have another policy', async () => {
   await using scene = await startFleetScene(['reef', 'shore'], signal)
   const onReef = { clusterAffinity: { clusterNames: ['reef'] } }
   const onShore = { clusterAffinity: { clusterNames: ['shore'] } }
@@ -210,7 +210,7 @@ test('a policy of higher priority that asks for it takes an object from another 
   await untilWeb(scene, 'reef', (object) => object === undefined)
 })
 
-test('objects without a namespace go by a policy of the fleet, and no others do', async () => {
+test('objects without a namespace follow a policy of the fleet, and those that it does not select do not', async () => {
   await using scene = await startFleetScene(['reef'], signal)
   const role = (name: string, labels: Record<string, string>): ClusterRole => ({
     apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -240,7 +240,7 @@ test('objects without a namespace go by a policy of the fleet, and no others do'
   await scene.until({ ...where, key: { name: 'till:reader' } }, (object) => object === undefined)
 })
 
-test('what is as it is to be is not written again', async () => {
+test('an object that is already as wanted is not written again', async () => {
   await using scene = await startFleetScene(['reef'], signal)
   const every = { resourceSelectors: [{ apiVersion: 'apps/v1', kind: 'Deployment' }] }
   await propagate(scene, deployment(), policy({ ...every, placement: {} }))
@@ -265,7 +265,7 @@ test('what is as it is to be is not written again', async () => {
   assert.equal(binding.metadata.generation, settled?.metadata.generation)
 })
 
-test('what a policy selects no more is let go, and stays where it is', async () => {
+test('an object that a policy no longer selects is released, and stays where it is', async () => {
   await using scene = await startFleetScene(['reef'], signal)
   await propagate(scene, deployment(), policy({ placement: {} }))
   await untilWeb(scene, 'reef', (object) => object !== undefined)
@@ -290,7 +290,7 @@ test('what a policy selects no more is let go, and stays where it is', async () 
   await untilWeb(scene, 'reef', (object) => object !== undefined)
 })
 
-test('a cluster that is struck off keeps what it has, and the others what they have', async () => {
+test('a cluster that is removed keeps its objects, and so do the others', async () => {
   await using scene = await startFleetScene(['reef', 'shore'], signal)
   await propagate(scene, deployment(), policy({ placement: {} }))
   for (const name of ['reef', 'shore']) {
@@ -310,7 +310,7 @@ test('a cluster that is struck off keeps what it has, and the others what they h
   assert.deepEqual([kept.spec?.replicas, kept.metadata.deletionTimestamp], [2, undefined])
 })
 
-test('a namespace goes with what is in it, unless it is not to be made by itself', async () => {
+test('a namespace goes with its contents, unless it must not be made automatically', async () => {
   await using scene = await startFleetScene(['reef'], signal)
   const { hub } = scene
   const labels = { 'namespace.karmada.io/skip-auto-propagation': 'true' }
@@ -329,7 +329,7 @@ test('a namespace goes with what is in it, unless it is not to be made by itself
   assert.ok(!items.some((each) => each.metadata.name === 'shop'))
 })
 
-test('where a namespace cannot be made as it is to be, the other clusters have it', async () => {
+test('if a namespace cannot be made as wanted in one cluster, the other clusters still have it', async () => {
   await using scene = await startFleetScene(['reef', 'shore'], signal)
   const { hub } = scene
   const overriders = { plaintext: [{ path: '/data/x', operator: 'remove' as const }] }
@@ -352,7 +352,7 @@ test('where a namespace cannot be made as it is to be, the other clusters have i
   assert.ok(!items.some(({ metadata }) => metadata.name === 'shop'))
 })
 
-test('a binding or a Work that somebody deletes on the hub is made anew', async () => {
+test('a binding or a Work that somebody deletes on the hub is made again', async () => {
   await using scene = await startFleetScene(['reef'], signal)
   await propagate(scene, deployment(), policy({ placement: {} }))
   await untilWeb(scene, 'reef', (object) => object !== undefined)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isOwnNamespace, isPropagatable } from './reserved-objects.ts'
 
-test('what a cluster has of itself is never sent there, whatever a policy selects', () => {
+test('objects that every cluster has of its own are never sent there, whatever a policy selects', () => {
   const table: readonly [string, string, string, string, boolean][] = [
     ['v1', 'ConfigMap', 'shop', 'settings', true],
     ['v1', 'ConfigMap', 'shop', 'kube-root-ca.crt', false],

@@ -92,7 +92,7 @@ test('a hub that starts again makes nothing twice, and changes and takes away no
   assert.deepEqual(await written(scene), before)
 })
 
-test('what changed while the hub’s controllers were away is caught up with', async () => {
+test('changes that were made while the hub’s controllers were away are caught up with', async () => {
   await using scene = await startFleetScene(['reef', 'shore'], signal)
   await propagate(scene, ['web'])
   await untilBinding(scene, isTold)
@@ -148,7 +148,7 @@ test('an eviction goes on after a start: the copy stays until its successor is w
   assert.deepEqual(done?.spec.clusters, clusters)
 })
 
-test('what an object needs by label stays where it is while a hub starts again', async () => {
+test("an object's dependencies by label stay where they are while a hub starts again", async () => {
   await using scene = await startFleetScene(['reef'], signal)
   const { hub } = scene
   const luaScript = `

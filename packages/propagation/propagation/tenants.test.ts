@@ -243,7 +243,7 @@ const overrides: readonly OverrideRow[] = [
 
 const settings = { apiVersion: 'v1', kind: 'ConfigMap' }
 
-test('an override that changes what an object is, is refused where it is written', async () => {
+test('an override that changes the identity of an object is refused where it is written', async () => {
   await using scene = await startFleetScene(['reef'], signal)
   const policies = scene.hub.resource(overridePolicyResource)
   for (const { name, seen, overriders } of overrides) {
@@ -266,7 +266,7 @@ function isForbidden(path: string): (error: unknown) => boolean {
     error.message.includes('--allow-any-override')
 }
 
-test('an override that changes what an object is, is refused where it is applied, in an event', async () => {
+test('an override that changes the identity of an object is refused where it is applied, in an event', async () => {
   const admits = { anyOverride: true }
   await using scene = await startFleetScene(['reef'], signal, { rules: {}, admits })
   const { hub } = scene
@@ -291,7 +291,7 @@ test('an override that changes what an object is, is refused where it is applied
   assert.deepEqual(await outside(edge), before)
 })
 
-test('a hub that is told so lets overrides do what Karmada lets them do', async () => {
+test('a hub that is configured to lets overrides do everything that Karmada lets them do', async () => {
   await using scene = await startFleetScene(['reef'], signal, { rules: { anyOverride: true } })
   const { hub } = scene
   const edge = scene.edge('reef')
@@ -306,7 +306,7 @@ test('a hub that is told so lets overrides do what Karmada lets them do', async 
   await scene.until(where, (object) => object !== undefined)
 })
 
-test('an override changes neither what is granted nor what is limited', async () => {
+test('an override changes neither grants nor limits', async () => {
   await using scene = await startFleetScene(['reef'], signal)
   const { hub } = scene
   const group = 'rbac.authorization.k8s.io'
@@ -432,7 +432,7 @@ test('a binding takes nothing to an edge but objects of its own namespace', asyn
   )
 })
 
-test('a binding that was there before the rule is refused as well', () => {
+test('a binding older than the rule is refused as well', () => {
   assert.match(bindingRefusal(binding('vault', vault)) ?? '', /objects of its own namespace only/)
   const own = { ...vault, namespace }
   assert.equal(bindingRefusal(binding('vault', own)), undefined)
@@ -458,7 +458,7 @@ const takesFromBank: Customization = {
   },
 }
 
-test('dependencies of other namespaces stay where they are, unless the hub is told otherwise', async () => {
+test('dependencies of other namespaces stay where they are, unless the hub is configured otherwise', async () => {
   for (const foreignDependencies of [false, true]) {
     await using scene = await startFleetScene(['reef'], signal, { rules: { foreignDependencies } })
     const { hub } = scene
@@ -531,7 +531,7 @@ test('a policy of a namespace selects nothing of others, and nothing of the whol
   )
 })
 
-test('what a template says of its owners, its Work and its policy, is not believed', async () => {
+test("a template's claims about its owners, its Work and its policy are not believed", async () => {
   await using scene = await startFleetScene(['reef'], signal)
   const { hub } = scene
   const edge = scene.edge('reef')
@@ -597,14 +597,11 @@ test('what a template says of its owners, its Work and its policy, is not believ
     return object !== undefined
   })
   const [manifest] = sent ? manifestsOf(sent) : []
-  assert.ok(
-    manifest && !('status' in manifest),
-    'what a template says of its state goes to no edge',
-  )
+  assert.ok(manifest && !('status' in manifest), 'the state in a template goes to no edge')
   assert.deepEqual(await outside(edge), before)
 })
 
-test('to overwrite what an edge has, is to overwrite it in the own namespace', async () => {
+test('a policy may overwrite objects of an edge only in its own namespace', async () => {
   await using scene = await startFleetScene(['reef'], signal)
   const { hub } = scene
   const edge = scene.edge('reef')

@@ -77,7 +77,7 @@ function imageOf(object: Deployment | undefined): string | undefined {
   return object?.spec?.template.spec?.containers[0]?.image
 }
 
-test('the next wave opens when those who are present are well; one who is away holds up nobody', async () => {
+test('the next wave opens when all present clusters are well; an absent one holds up nobody', async () => {
   await using scene = await startFleetScene(['pilot', 'reef'], signal)
   await scene.hub.resource(propagationPolicyResource).create(policy('site=pilot'), signal)
   await scene.hub.resource(anyDeployments).create(deployment(), signal)
@@ -107,7 +107,7 @@ test('the next wave opens when those who are present are well; one who is away h
   await untilWeb(scene, 'reef', (object) => imageOf(object) === 'registry.example.com/web:2')
 })
 
-test('what an object needs no more stays until its last wave has the object as it is now', async () => {
+test('a dependency that an object no longer needs stays until its last wave has the current object', async () => {
   await using scene = await startFleetScene(['pilot', 'reef'], signal)
   const { hub } = scene
   const { spec, ...given } = policy('site=pilot')
@@ -151,12 +151,12 @@ test('what an object needs no more stays until its last wave has the object as i
   await scene.until({ ...atReef, key: old }, (object) => object === undefined)
 })
 
-test('waves that nobody can read are refused, with what is wrong', async () => {
+test('unreadable waves are refused, with the mistake', async () => {
   await using scene = await startFleetScene([], signal)
   const policies = scene.hub.resource(propagationPolicyResource)
   await assert.rejects(policies.create(policy('site=pilot; 0%'), signal), {
     reason: 'Invalid',
-    message: /Cannot read annotation hub\.skerry\.io\/waves: "0" is no number from 1 to 100/,
+    message: /Cannot read annotation hub\.skerry\.io\/waves: "0" is not a number from 1 to 100/,
   })
   await policies.create(policy('site=pilot; 10%'), signal)
   const patch = { metadata: { annotations: { [waveKeys.healthyPercent]: 'most' } } }
@@ -165,7 +165,7 @@ test('waves that nobody can read are refused, with what is wrong', async () => {
   })
 })
 
-test('without its annotation a policy sends to all that are left at once', async () => {
+test('without its annotation a policy sends to all remaining clusters at once', async () => {
   await using scene = await startFleetScene(['pilot', 'reef'], signal)
   const policies = scene.hub.resource(propagationPolicyResource)
   await policies.create(policy('site=pilot'), signal)

@@ -32,7 +32,7 @@ function plan(text: string, sites: string, percent?: string) {
   return planWaves(waves, sites.split(' ').map(site))
 }
 
-test('each cluster is in the first wave that means it; shares count what came before', () => {
+test('each cluster is in the first wave that selects it; shares count the earlier ones', () => {
   const names = (text: string, sites: string) =>
     plan(text, sites).map(({ name, sites: found }) => [name, found.map((each) => each.name).join()])
   assert.deepEqual(names('stage=pilot; 40%; 80%', 'd c p1 b a p2 e f g h'), [
@@ -48,7 +48,7 @@ test('each cluster is in the first wave that means it; shares count what came be
   ])
 })
 
-test('the next wave opens when enough of those who are present are well', () => {
+test('the next wave opens when enough of the present clusters are well', () => {
   const held = (sites: string, percent?: string) =>
     [...heldSites(plan('stage=pilot; 60%', sites, percent)).keys()].join()
   assert.equal(held('p1- p2- a- b- c-'), 'a,b,c')
@@ -59,14 +59,14 @@ test('the next wave opens when enough of those who are present are well', () => 
   assert.equal(held('p1 p2! a- b- c-', '50'), 'b,c')
 })
 
-test('who is away holds up nobody, and comes back to the newest of a wave that is open', () => {
+test('an absent cluster holds up nobody, and comes back to the newest version of an open wave', () => {
   const held = (sites: string) => [...heldSites(plan('stage=pilot', sites)).keys()].join()
   assert.equal(held('p1 p2? a-'), '')
   assert.equal(held('p1? p2? a-'), '')
   assert.equal(held('p1- p2? a?'), 'a')
 })
 
-test('waves that cannot be read are told, with what is wrong', () => {
+test('unreadable waves are reported, with the mistake', () => {
   const problem = (text: string, percent?: string) => {
     try {
       wavesOf(policy(text, percent))
@@ -76,8 +76,8 @@ test('waves that cannot be read are told, with what is wrong', () => {
     }
   }
   assert.match(problem('stage=pilot;;10%'), /a wave is empty/)
-  assert.match(problem('0%'), /"0" is no number from 1 to 100/)
-  assert.match(problem('10%', '101'), /wave-healthy-percent: "101" is no number/)
+  assert.match(problem('0%'), /"0" is not a number from 1 to 100/)
+  assert.match(problem('10%', '101'), /wave-healthy-percent: "101" is not a number/)
   assert.match(problem('a in b'), /Cannot read annotation hub\.skerry\.io\/waves/)
   assert.match(problem(Array.from({ length: 40 }, () => '1%').join(';')), /more than 32 waves/)
   assert.equal(wavesOf(policy(' ')), undefined)

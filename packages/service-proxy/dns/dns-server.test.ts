@@ -111,14 +111,14 @@ test('a query that is still open when the server closes ends nothing', async () 
   socket.close()
 })
 
-test('a name that is not there is NXDOMAIN with the SOA that bounds how long it is remembered', async () => {
+test('a missing name is NXDOMAIN with the SOA that bounds how long it is remembered', async () => {
   await using server = await start(deaf)
   const answer = await askUdp(server.port, query('nobody.x.svc.cluster.local'))
   assert.equal((answer.flags ?? 0) & 15, 3)
   assert.equal(answer.authorities?.[0]?.type, 'SOA')
 })
 
-test('names outside go to the resolver; when none answers the client hears SERVFAIL', async () => {
+test('outside names go to the resolver; when none answers the client gets SERVFAIL', async () => {
   const given = encode({
     type: 'response',
     id: 7,
@@ -164,7 +164,7 @@ test('noise gets no answer and harms nothing', async () => {
   socket.close()
 })
 
-test('a port that another program has is refused in one line, and nothing stays open', async () => {
+test('a port that another program uses is refused in one line, and nothing stays open', async () => {
   const taken = createServer()
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
   const address = taken.address()

@@ -27,7 +27,7 @@ test('the answer comes back as the resolver gave it', async () => {
   assert.equal(answer.subarray(2).toString(), 'answer')
 })
 
-test('an answer too short to have an id is no answer, and harms nobody', async () => {
+test('an answer too short to have an id is not an answer, and harms nobody', async () => {
   using server = await resolver(
     () => Buffer.alloc(0),
     () => Buffer.from([0x12]),

@@ -12,7 +12,7 @@ const from = (address: string, port: number): RemoteInfo => ({
   size: 5,
 })
 
-test('sources that nothing can be sent to end neither the server nor the answers of others', async () => {
+test('unreachable sources end neither the server nor the answers of others', async () => {
   const server = await openDatagrams(
     { address: '127.0.0.1', port: 0 },
     async (bytes) => bytes,

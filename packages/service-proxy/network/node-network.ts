@@ -56,7 +56,7 @@ export async function keepNodeNetwork(
     await clock.sleep(checkMs, signal)
     try {
       for (const name of await setSwitches())
-        log.info('A kernel switch was turned by another program, turning it back', { name })
+        log.info('Another program changed a kernel switch, changing it back', { name })
       await setAddresses(config)
       health.set(healthPart, undefined)
     } catch (error) {

@@ -34,7 +34,7 @@ test('a neighbour is routed directly, a node behind a router through the overlay
   })
 })
 
-test('a node draws no traffic to itself by a range that it says it has', () => {
+test('a node draws no traffic to itself by claiming a range', () => {
   const old = '2026-01-01T00:00:00Z'
   const young = '2026-02-01T00:00:00Z'
   const at = '10.0.0.66'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { stateFile } from './state-file.ts'
 
-test('a damaged state file is as if there were none', async () => {
+test('a damaged state file is treated as missing', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'skerry-state-file-'))
   const path = join(directory, 'state.json')
   try {

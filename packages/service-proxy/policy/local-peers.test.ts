@@ -45,7 +45,7 @@ const cases: readonly [name: string, act: (local: LocalPeers) => void, seen: str
     ['far 10.42.1.2', 'front 10.42.0.3', 'new 10.42.0.9', 'web 10.42.0.2'],
   ],
   [
-    'a pod that is gone is what the API says',
+    'a pod that is gone is as the API says',
     (local) => {
       local.place(web, '10.42.0.8')
       local.remove(web)
@@ -62,7 +62,7 @@ for (const [name, act, seen] of cases) {
   })
 }
 
-test('the same word twice is no news', () => {
+test('the same message twice is not a change', () => {
   const local = new LocalPeers('a')
   assert.deepEqual(
     [local.place(web, '10.42.0.2'), local.place(web, '10.42.0.2'), local.place(web, '10.42.0.4')],

@@ -111,7 +111,7 @@ function hears(scene: PolicyScene, from: string, isExpected: boolean, to = 'shop
   return scene.hears({ from, to, port: 80, isExpected })
 }
 
-test('rules hold before a pod is started, and where it comes up next', { skip }, async (t) => {
+test('rules hold before a pod starts, and where it comes up next', { skip }, async (t) => {
   await using scene = await createPolicyScene(names)
   await using bench = await createBench()
   const { api } = bench
@@ -136,7 +136,7 @@ test('rules hold before a pod is started, and where it comes up next', { skip },
   )
 
   await t.test(
-    'after a reboot without the API they are there again, at its new address',
+    "after a reboot without the API the rules are there again, at the pod's new address",
     async () => {
       await bench.until(bench.clock.sleep(10_000, never))
       await bench.stop()
@@ -153,7 +153,7 @@ test('rules hold before a pod is started, and where it comes up next', { skip },
     },
   )
 
-  await t.test('what the process is told before it ends is not forgotten', async () => {
+  await t.test('a change that reaches the process before it ends is not forgotten', async () => {
     await bench.until(bench.clock.sleep(10_000, never))
     await bench.stop()
     bench.start(nft, { isCut: true })

@@ -62,7 +62,7 @@ async function expectAll(scene: PolicyScene, calls: readonly Call[]): Promise<vo
   )
 }
 
-test('the kernel keeps policies', { skip }, async (t) => {
+test('the kernel enforces policies', { skip }, async (t) => {
   await using scene = await createPolicyScene(names)
   const { addressOf } = scene
   const load = (...policies: NetworkPolicy[]) =>
@@ -79,7 +79,7 @@ test('the kernel keeps policies', { skip }, async (t) => {
     await expectAll(scene, [direct('node', true), direct('shop/front', false)])
   })
 
-  await t.test('who may open a connection is answered', async () => {
+  await t.test('a client that may open a connection gets its answers', async () => {
     await load(
       closed,
       policy('shop/out', { podSelector: front, policyTypes: ['Egress'], egress: [{}] }),
@@ -103,7 +103,7 @@ test('the kernel keeps policies', { skip }, async (t) => {
     assert.equal(await kept(false), false)
   })
 
-  await t.test('by a service it is the pod that is reached, and its port that counts', async () => {
+  await t.test("rules apply to the pod behind a service, and to the pod's port", async () => {
     await scene.load(renderTable(serviceTable(addressOf('shop/web'))))
     const ways = [
       { to: '10.43.0.20', port: 8000 },
@@ -154,7 +154,7 @@ test('the kernel keeps policies', { skip }, async (t) => {
     await expectAll(scene, [direct('shop/front', true), direct('shop/other', false)])
   })
 
-  await t.test('the last policy takes the whole table along', async () => {
+  await t.test('the last policy takes the whole table with it', async () => {
     await scene.load(renderNoPolicies())
     await scene.load(renderNoPolicies())
     await expectAll(scene, [direct('shop/front', true), direct('shop/other', true)])

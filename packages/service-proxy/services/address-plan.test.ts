@@ -136,7 +136,7 @@ for (const [way, draft] of Object.entries(ways)) {
   }
 }
 
-test('whatever a service names, nobody else loses an address of theirs', () => {
+test('whatever address a service names, nobody else loses theirs', () => {
   const { nodeAddresses, reservedAddresses, ownAddresses } = owners
   const ofMachines = new Set([...nodeAddresses, ...reservedAddresses, ...ownAddresses, '10.42.0.9'])
   for (const [way, draft] of Object.entries(ways)) {
@@ -162,7 +162,7 @@ test('whatever a service names, nobody else loses an address of theirs', () => {
   }
 })
 
-test('of two services that want an external address and port the older one gets it, each time', () => {
+test('of two services that want one external address and port, the older one always gets it', () => {
   const wanting = (name: string, createdAt: string, uid?: string) =>
     aged(
       service(name, {
@@ -223,7 +223,7 @@ function sharing(
   return { ...made, metadata: { ...made.metadata, namespace }, status }
 }
 
-test('services may share an external address by different ports', () => {
+test('services may share an external address with different ports', () => {
   const services = [sharing('shop/a', { port: 80 }), sharing('shop/b', { port: 81 })]
   const plan = planAddresses(planServicePorts(services, [], 'a'), owners)
   assert.deepEqual(plan.refused, [])

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { withLocalAddresses } from './local-endpoints.ts'
 import { slice } from '../testing/service-objects.ts'
 
-test('a pod that has another address since the reboot is found there, every other stays', () => {
+test('a pod with another address since the reboot is found there, and every other stays', () => {
   const before = slice('web', [
     { address: '10.42.0.2' },
     { address: '10.42.0.3' },

@@ -223,7 +223,7 @@ function sorted(text: string): string {
     .join('\n')
 }
 
-test('nothing to change is no script at all', () => {
+test('without a change there is no script at all', () => {
   const table = tableOf([web], [slice('web', [{ address: '10.42.0.2' }])])
   assert.equal(renderDelta(table, tableOf([web], [slice('web', [{ address: '10.42.0.2' }])])), '')
 })

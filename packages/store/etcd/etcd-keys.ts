@@ -14,7 +14,7 @@ export class EtcdKeys {
   constructor(root: string) {
     const trimmed = root.replace(/\/+$/, '')
     if (!/^\/[\w./-]+$/.test(trimmed)) {
-      throw new RangeError(`Cannot use etcd prefix "${root}": it is no path like /skerry/hub`)
+      throw new RangeError(`Cannot use etcd prefix "${root}": it is not a path like /skerry/hub`)
     }
     this.#root = trimmed
     this.#rootBytes = Buffer.byteLength(trimmed)

@@ -66,7 +66,7 @@ test('a watch goes on where it was when etcd dies and returns', { skip }, async 
   assert.deepEqual(seen, ['/a=x', '/b=x', '/c=x'])
 })
 
-test('of several endpoints one that answers is enough', { skip }, async () => {
+test('one answering endpoint of several is enough', { skip }, async () => {
   await using gone = await startTestEtcd()
   await gone.kill()
   await using etcd = await startTestEtcd()
@@ -84,7 +84,7 @@ test('without etcd the error says where it was looked for', { skip }, async () =
   })
 })
 
-test('etcd is reached by TLS, with a client certificate', { skip }, async () => {
+test('etcd is reached over TLS, with a client certificate', { skip }, async () => {
   await using scratch = await temporaryDirectory()
   const authority = await createAuthority({ subject: { commonName: 'etcd-ca' }, ...lifetime })
   const issued = await issueBoth(authority)
@@ -126,7 +126,7 @@ for (const [version, tells] of versions) {
   })
 }
 
-test('of an answer in parts, the newest revision waits until it is whole', () => {
+test('the newest revision of an answer in parts waits until the answer is whole', () => {
   const at = (modRevision: number): WireEvent => {
     const none = new Uint8Array(0)
     return { type: 0, kv: { key: none, value: none, createRevision: 1, modRevision } }

@@ -190,7 +190,7 @@ export class EtcdStore implements Store {
   async grantLease(ttlSeconds: number): Promise<{ leaseId: number }> {
     if (!Number.isSafeInteger(ttlSeconds) || ttlSeconds < 1) {
       throw new RangeError(
-        `Cannot grant lease: ${ttlSeconds} is no whole number of seconds above 0`,
+        `Cannot grant lease: ${ttlSeconds} is not a whole number of seconds above 0`,
       )
     }
     const leaseId = randomInt(1, leaseIdMax)

@@ -83,7 +83,7 @@ test(
 )
 
 test(
-  'a machine that gets another address on the same cable ends what came by the old one',
+  'a machine that gets another address on the same cable ends connections from the old one',
   { skip, timeout: 60_000 },
   async () => {
     await using scene = await startScene()

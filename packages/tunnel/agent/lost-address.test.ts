@@ -49,7 +49,7 @@ test('a cable that is pulled for a while ends nothing where there is no other wa
   }
 })
 
-test('an address that is set anew, or never was the machine’s own, ends nothing', async () => {
+test('an address that is set again, or never was the machine’s own, ends nothing', async () => {
   const { world, after } = scene(own)
   await after(2_500)
   Object.assign(world, { addresses: ['fd00::5'], towards: 'fd00::5' })
@@ -61,7 +61,7 @@ test('an address that is set anew, or never was the machine’s own, ends nothin
   assert.deepEqual(await other.after(60_000), [])
 })
 
-test('another address beside one that is of use ends nothing, however the routes are', async () => {
+test('another address next to one that is of use ends nothing, whatever the routes', async () => {
   const { world, after } = scene(own)
   Object.assign(world, { addresses: [own, '10.2.0.9'], towards: '10.2.0.9' })
   assert.deepEqual(await after(60_000), [])

@@ -68,7 +68,7 @@ const strangers: readonly { what: string; listener: RequestListener; words: RegE
   },
 ]
 for (const { what, listener, words } of strangers) {
-  test(`${what} in the place of a handshake is told for what it is`, async () => {
+  test(`${what} in place of a handshake is reported as such`, async () => {
     await using server = await serve(listener)
     const dialing = dialTunnel({ url: server.url }, unused, { clock: systemClock, log }, never)
     await assert.rejects(dialing, (error) => {

@@ -36,7 +36,7 @@ function untilAborted(signal: AbortSignal): Promise<never> {
   })
 }
 
-test('a cut link ends both ends and what waits on them, with a reason', async () => {
+test('a cut link ends both ends and everything that waits on them, with a reason', async () => {
   await using scene = await createTunnelScene({ viaRelay: true })
   const { hub, agent } = await scene.connect(silent)
   const waiting = hub.send(get, never)
@@ -57,7 +57,7 @@ test('a link that went silent is found within 30 s by both ends, without traffic
   await hub.ping(never)
   scene.relay.blackHole()
   await scene.clock.advance(20_000)
-  assert.ok(hub.isOpen, 'two lost pings are no reason yet')
+  assert.ok(hub.isOpen, 'two lost pings are not a reason yet')
   await scene.clock.advance(9_900)
   assert.match(await hub.closed, /nothing heard for 2\d s/)
   assert.match(await agent.closed, /nothing heard for 2\d s/)
@@ -96,7 +96,7 @@ test('a hub with another CA is not trusted', async () => {
   await assert.rejects(dialing, /Cannot trust localhost.*(self-signed|unable to verify|signature)/)
 })
 
-test('above its rate the hub tells agents when to come back', async () => {
+test('above its rate the hub says when agents may come back', async () => {
   await using scene = await createTunnelScene({ server: { acceptsPerSecond: 1 } })
   await scene.connect(silent)
   await assert.rejects(scene.connect(silent), (error) => {
@@ -127,7 +127,7 @@ test('requests go to the newest agent and to the next one when it ends', async (
   })
 })
 
-test('a read that was under way when its agent died is asked of the next one', async () => {
+test('a read that was under way when its agent died goes to the next one', async () => {
   await using scene = await createTunnelScene()
   await scene.connect(answering('rescued'))
   const { hub } = await scene.connect(silent)
@@ -140,7 +140,7 @@ test('a read that was under way when its agent died is asked of the next one', a
   await writingEnds
 })
 
-test('an identity that never came is told apart from one that left', async () => {
+test('an identity that never came is distinguished from one that left', async () => {
   await using scene = await createTunnelScene()
   await assert.rejects(scene.registry.send('site-9', get, never), /has not connected yet/)
 })
@@ -217,7 +217,7 @@ test('a broken link is dialled every second for a minute, then every few', async
   assert.ok(longest(brokeMs, Infinity) <= 4_500)
 })
 
-test('a refused agent asks again rarely, and when the hub says', async () => {
+test('a refused agent asks again rarely, and at the time that the hub names', async () => {
   const clock = simulatedClock()
   const dials: number[] = []
   const dial = async () => {

@@ -33,7 +33,7 @@ function followers(table: Readonly<Record<string, object>>): Record<string, stri
   )
 }
 
-test('the page of the protocol names the states of a stream and what follows on each', () => {
+test('the page of the protocol names the states of a stream and the steps between them', () => {
   assert.deepEqual(documented('Receiving'), followers(receivingTable))
   assert.deepEqual(documented('Sending'), followers(sendingTable))
 })

@@ -125,7 +125,7 @@ const bad: readonly { what: string; message: Buffer; words: RegExp }[] = [
     words: /for stream 4294967295/,
   },
   {
-    what: 'an end where there is none',
+    what: 'an end in a frame that has none',
     message: encode([{ type: frameTypes.credit, isEnd: true, stream: 1, payload: four }]),
     words: /an end in/,
   },

@@ -8,12 +8,12 @@ const cases: readonly { what: string; headers: TunnelHeaders; wire: string[] }[]
   { what: 'names become lower case', headers: { Accept: 'a/b' }, wire: ['accept', 'a/b'] },
   { what: 'each value has its own line', headers: { a: ['1', '2'] }, wire: ['a', '1', 'a', '2'] },
   {
-    what: 'what concerns one connection stays there',
+    what: 'headers for one connection stay there',
     headers: { connection: 'close', 'keep-alive': '5', 'transfer-encoding': 'chunked', host: 'x' },
     wire: [],
   },
   {
-    what: 'what Connection names stays there, too',
+    what: 'headers that Connection names stay there, too',
     headers: { Connection: 'X-One, x-two', 'x-one': '1', 'X-Two': '2', 'x-three': '3' },
     wire: ['x-three', '3'],
   },

@@ -5,7 +5,7 @@ import { AcceptRate } from './accept-rate.ts'
 import { refusalPauseMs } from '../agent/tunnel-agent.ts'
 
 const seed = 77
-test(`ten thousand agents that come at once are spread over what the hub takes (seed ${seed})`, async () => {
+test(`ten thousand agents that come at once are spread over the hub's rate (seed ${seed})`, async () => {
   const clock = simulatedClock()
   const random = seededRandom(seed)
   const perSecond = 500
@@ -31,7 +31,7 @@ test(`ten thousand agents that come at once are spread over what the hub takes (
   assert.ok(worst <= 2 * perSecond, `${worst} dials in one second`)
 })
 
-test('a place of its own is told to each, and none is longer away than five minutes', () => {
+test('each agent gets a time of its own, and none stays away longer than five minutes', () => {
   const rate = new AcceptRate(1, simulatedClock())
   assert.ok(rate.take() && !rate.take())
   assert.deepEqual(

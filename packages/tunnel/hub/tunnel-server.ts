@@ -159,7 +159,7 @@ const answerHeaders = Object.freeze({
 })
 
 const noWebSocket = 'this is for WebSockets of version 13'
-const tooMany = 'too many agents come at once'
+const tooMany = 'too many agents connect at once'
 const allTaken = 'all its tunnels are taken'
 /** A hub that is full stays so for long. */
 const fullRefusal = Object.freeze({ status: 503, reason: allTaken, retryAfterS: 60 } as const)

@@ -143,7 +143,7 @@ function serveStream(stream: TunnelStream, head: readonly string[], context: Ser
   stream.whenOver(() => {
     // An abort creates errors with stacks, so it happens only if something must stop.
     const isOver = isAnswered || !stream.isCut
-    if (!isOver) abort.abort(new TunnelStreamError('Cannot go on: the asker is gone'))
+    if (!isOver) abort.abort(new TunnelStreamError('Cannot go on: the caller is gone'))
   })
   answerStream(stream, head, context, abort.signal).then(
     () => (isAnswered = true),

@@ -46,7 +46,7 @@ test('a request whose agent vanished fails within 5 s, and the next one at once'
   assert.match(await hub.closed, /nothing heard for 2\d s/)
 })
 
-test('a link that was silent for a while goes on, with all that had begun to be answered', async () => {
+test('a link that was silent for a while goes on, with all answers that had begun', async () => {
   await using scene = await createTunnelScene({ viaRelay: true })
   const body = new PassThrough()
   const onRequest: TunnelHandler['onRequest'] = async ({ path }, signal) =>
@@ -67,7 +67,7 @@ test('a link that was silent for a while goes on, with all that had begun to be 
   assert.equal(again.status, 200)
 })
 
-test('an answer that takes long over a link that lives is waited for', async () => {
+test('a slow answer over a live link is waited for', async () => {
   const clock = simulatedClock()
   const { near, far } = memoryLinks()
   const deps = { clock, log: silentLogger }
@@ -86,7 +86,7 @@ test('an answer that takes long over a link that lives is waited for', async () 
 const patience: readonly [what: string, unprovenBytes: number, seconds: number][] = [
   ['nothing before it', 0, 5],
   ['a small body before it', 8_000, 6],
-  ['what fills the queues before it', 128_000, 21],
+  ['full queues before it', 128_000, 21],
 ]
 for (const [what, unprovenBytes, seconds] of patience) {
   test(`a request with ${what} is given up after ${seconds} s of silence`, async () => {

@@ -170,7 +170,7 @@ test('rules that cannot be obeyed change nothing at an agent', async () => {
   agent.end()
 })
 
-test('what comes for a stream that is over harms nobody', async () => {
+test('data for a stream that is over harms nobody', async () => {
   const { near, far } = memoryLinks()
   const faults: Error[] = []
   const gone = Promise.withResolvers<string>()
@@ -196,7 +196,7 @@ test('what comes for a stream that is over harms nobody', async () => {
   assert.deepEqual([hub.count, hub.bufferedBytes], [0, 0])
 })
 
-test('a request that nobody reads on ends with its answer, and holds no memory', async () => {
+test('a request that is no longer read ends with its answer, and holds no memory', async () => {
   const { near, far } = memoryLinks()
   const gone = Promise.withResolvers<string>()
   const agent = new Multiplexer(

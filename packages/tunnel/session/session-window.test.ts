@@ -24,7 +24,7 @@ for (const { what, buffered, streams, expected } of cases) {
   })
 }
 
-test('however readers come, read and stall, no more is promised than the bound', () => {
+test('however readers come, read and stall, the bound on promised bytes holds', () => {
   const budget = new ReceiveBudget(limits)
   const windows = Array.from({ length: 1_000 }, () => new ReceiveWindow(budget))
   const promised = windows.map(({ firstBytes }) => firstBytes)

@@ -38,7 +38,7 @@ function messageTests(open: OpenLink): void {
     assert.deepEqual([near.bytesIn, far.bytesOut], [0, 0])
   })
 
-  test('nothing is lost that arrives before there is a receiver', async () => {
+  test('nothing that arrives before there is a receiver is lost', async () => {
     await using subject = await open()
     const { near, far } = subject
     await sent(near, Buffer.from('early'))
@@ -47,7 +47,7 @@ function messageTests(open: OpenLink): void {
     assert.deepEqual([String(await inbox.next()), String(await inbox.next())], ['early', 'late'])
   })
 
-  test('the memory of a message is the sender’s again when it was sent', async () => {
+  test('the memory of a message is the sender’s again once it is sent', async () => {
     await using subject = await open()
     const { near, far } = subject
     const inbox = receive(far)
@@ -81,7 +81,7 @@ function messageTests(open: OpenLink): void {
 }
 
 function endTests(open: OpenLink): void {
-  test('a close comes behind what was sent, and tells the other end why', async () => {
+  test('a close comes after the messages before it, and gives the other end the reason', async () => {
     await using subject = await open()
     const { near, far } = subject
     const inbox = receive(far)
@@ -107,7 +107,7 @@ function endTests(open: OpenLink): void {
     assert.equal(far.brokenRule, undefined)
   })
 
-  test('whoever sends after the end still gets its memory back', async () => {
+  test('a sender after the end still gets its memory back', async () => {
     await using subject = await open()
     const { near, far } = subject
     receive(near)

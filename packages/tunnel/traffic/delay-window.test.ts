@@ -93,7 +93,7 @@ test('on 64 kbit/s and 600 ms a small answer passes bulk within 3 s, and bulk ha
   assert.ok(alone >= 0.85 * 480_000, `${alone} bytes in a minute`)
 })
 
-test('what both ends send without end leaves a small request its way', async () => {
+test('endless traffic from both ends leaves a small request its way', async () => {
   const scene = await startBulk({ bytesPerSecond: 8_000, oneWayMs: 300 })
   scene.hub.send({ ...get('/put'), method: 'PUT', body: endless() }, never).catch(() => undefined)
   await pass(scene, 20_000)
@@ -105,7 +105,7 @@ test('what both ends send without end leaves a small request its way', async () 
   assert.ok(bytes >= 0.7 * 480_000, `${bytes} bytes in a minute`)
 })
 
-test('what fills a thin way up does not stop what comes by a fast way down', async () => {
+test('traffic that fills a thin way up does not stop traffic on a fast way down', async () => {
   const link = { bytesPerSecond: 1_000_000, nearBytesPerSecond: 8_000, oneWayMs: 50 }
   const scene = await startBulk(link)
   scene.hub.send({ ...get('/put'), method: 'PUT', body: endless() }, never).catch(() => undefined)
@@ -169,7 +169,7 @@ test('a way that becomes longer, as from cable to satellite, keeps its rate', as
   assert.ok(bytes >= 0.8 * 30_000_000, `${bytes} bytes in 30 s`)
 })
 
-test('what stands on the way and is not ours does not slow bulk down for long', async () => {
+test('foreign traffic on the way does not slow bulk down for long', async () => {
   const scene = await startBulk({ bytesPerSecond: 1_000_000, oneWayMs: 10 })
   await pass(scene, 5_000)
   // Another upload fills the router: a second and a half.
@@ -199,7 +199,7 @@ test('a peer that answers the newest ping alone still gets everything', async ()
   }
 })
 
-test('the round trip that is shown is not that of the marks', async () => {
+test('the reported round trip is not that of the marks', async () => {
   const scene = await startBulk({ bytesPerSecond: 8_000, oneWayMs: 300 })
   await pass(scene, 60_000)
   const { rttMs = 0 } = scene.hub

@@ -93,7 +93,7 @@ function cut(wire: Buffer, random: Random): Buffer[] {
 const seed = 61_455
 for (const isMasked of [true, false]) {
   const title = isMasked ? 'a client' : 'a server'
-  test(`what ${title} sends is read the same however it is cut (seed ${seed})`, () => {
+  test(`the bytes that ${title} sends are read the same however they are cut (seed ${seed})`, () => {
     const random = seededRandom(seed)
     for (let round = 0; round < 200; round += 1) {
       const { wire, said } = conversation(random, isMasked)

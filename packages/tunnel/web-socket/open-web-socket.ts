@@ -74,8 +74,7 @@ function requestOf({ url, protocol, headers }: OpenWebSocketOptions, socket: Dup
 /** Returns why the response does not answer this request, or undefined if it does. */
 function faultOf({ headers }: IncomingMessage, protocol: string, key: string): string | undefined {
   if (headers.upgrade?.toLowerCase() !== 'websocket') return 'the answer is of no WebSocket'
-  if (headers['sec-websocket-accept'] !== acceptKey(key))
-    return 'the answer is not to what was asked'
+  if (headers['sec-websocket-accept'] !== acceptKey(key)) return 'the answer is not to this request'
   if (headers['sec-websocket-protocol'] !== protocol)
     return `the other end does not speak ${protocol}`
   if (headers['sec-websocket-extensions'] !== undefined)

@@ -152,7 +152,7 @@ async function openRaw(port: number): Promise<Socket> {
   return raw
 }
 
-test('who breaks the protocol reads why, and is cut off', async () => {
+test('a peer that breaks the protocol reads why, and is cut off', async () => {
   await using server = await startEcho()
   const raw = await openRaw(server.port)
   const heard: Buffer[] = []
@@ -166,7 +166,7 @@ test('who breaks the protocol reads why, and is cut off', async () => {
   assert.match(String((await server.ends[0]?.ended)?.fault), /has no mask/)
 })
 
-test('who ends without a close is gone', async () => {
+test('a peer that ends without a close is gone', async () => {
   await using server = await startEcho()
   const raw = await openRaw(server.port)
   raw.end()
@@ -174,7 +174,7 @@ test('who ends without a close is gone', async () => {
   raw.destroy()
 })
 
-test('a close that nobody answers ends the connection all the same', async () => {
+test('an unanswered close ends the connection all the same', async () => {
   const clock = simulatedClock()
   const [near, far] = duplexPair()
   const { endpoint, ended } = echo(near, 'none', clock)

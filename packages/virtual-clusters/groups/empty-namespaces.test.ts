@@ -126,7 +126,7 @@ async function send({ hub, local }: Scene, name: string): Promise<void> {
 
 type Scene = Awaited<ReturnType<typeof startScene>>
 
-test('a namespace that was made for what was sent goes when nothing is in it any more', async () => {
+test('a namespace that was made for sent objects goes when nothing is in it any more', async () => {
   await using scene = await startScene()
   const { hub, local } = scene
   const labels = {
@@ -144,10 +144,10 @@ test('a namespace that was made for what was sent goes when nothing is in it any
   await hub.resource(workResource).delete({ namespace: works, name: 'second' }, signal)
   await untilNamespace(local, 'shop-east', isGoing)
   const made = await local.resource(resources.namespaces).get({ name: 'home-east' }, signal)
-  assert.ok(!isGoing(made) && !isClosed(made), 'what a person has made is theirs to delete')
+  assert.ok(!isGoing(made) && !isClosed(made), 'objects that a person made are theirs to delete')
 })
 
-test('a namespace in which somebody keeps something stays, and says for what', async () => {
+test('a namespace in which somebody keeps something stays, and names the reason', async () => {
   await using scene = await startScene()
   const { hub, local } = scene
   await send(scene, 'first')
@@ -181,7 +181,7 @@ test('nothing is made in a namespace that is about to go, until something is sen
   await configMaps.create(configMap('mine', 'shop-east'), signal)
 })
 
-test('what a Work has elsewhere by now does not stay where it was', async () => {
+test('an object that a Work now has elsewhere does not stay where it was', async () => {
   await using scene = await startScene()
   const { local } = scene
   await send(scene, 'first')

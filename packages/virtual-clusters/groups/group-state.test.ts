@@ -4,7 +4,7 @@ import type { AnyObject } from '@skerry/api'
 import type { VirtualIsolation } from '@skerry/fleet-kinds'
 import { viewOf } from './group-state.ts'
 
-test('a VirtualCluster says what volumes that are sent to it may consist of', () => {
+test('a VirtualCluster lists the sources that volumes sent to it may have', () => {
   const claimRef = { namespace: 'shop', name: 'data' }
   const sent = (source: object): AnyObject => ({
     apiVersion: 'v1',

@@ -54,7 +54,7 @@ test('nodes get the label of the group that selects them, by label or by name, a
   })
 })
 
-test('a node that two groups select stays where it was, and both are told', () => {
+test('a node that two groups select stays where it was, and both report it', () => {
   const [older, younger] = [group('a', branch('x')), group('b', { nodeNames: ['n1'] }, 1)]
   const fresh = planGroups('bank', [younger, older], [node('n1', { branch: 'x' })])
   assert.deepEqual([...fresh.labels], [['n1', 'bank-a']])
@@ -69,7 +69,7 @@ test('a node that two groups select stays where it was, and both are told', () =
   ])
 })
 
-test('a name is free only when the one that had it has left', () => {
+test('a name is free only after its holder has left', () => {
   const leaving = group('east', {})
   leaving.metadata.deletionTimestamp = '2026-02-01T00:00:00Z'
   leaving.status = { clusterName: 'bank-east' }
@@ -78,7 +78,7 @@ test('a name is free only when the one that had it has left', () => {
   assert.equal(planGroups('bank', [next], []).groups.get('ost')?.isRefused, false)
 })
 
-test('one that is there and asks for what cannot be keeps its name and its nodes, and is told', () => {
+test('an existing virtual cluster that asks for something impossible keeps its name and its nodes, and reports it', () => {
   const wrong: VirtualCluster['spec'][] = [
     { ...branch('east'), namespaces: { pattern: 'everything' } },
     { ...branch('east'), clusterName: 'East!' },
@@ -97,7 +97,7 @@ test('one that is there and asks for what cannot be keeps its name and its nodes
   }
 })
 
-test('one that is being deleted selects nothing any more', () => {
+test('a virtual cluster that is being deleted no longer selects anything', () => {
   const leaving = group('east', branch('east'))
   leaving.metadata.deletionTimestamp = '2026-02-01T00:00:00Z'
   const there = node('n1', { branch: 'east', ...labelled('bank-east') })
@@ -123,7 +123,7 @@ const refused: [string, VirtualCluster['spec'], RegExp][] = [
   ],
 ]
 
-test('refused: external addresses that are none', () => {
+test('refused: invalid external addresses', () => {
   for (const text of ['192.0.2.0/33', 'example.com', '192.0.2.0/', '']) {
     const asked = group('east', { isolation: { externalAddresses: ['192.0.2.1', text] } })
     const planned = planGroups('bank', [asked], []).groups.get('east')
@@ -131,7 +131,7 @@ test('refused: external addresses that are none', () => {
   }
 })
 
-test('refused: a pattern that means no namespaces', () => {
+test('refused: a pattern that names no namespaces', () => {
   const asked = group('east', { namespaces: { pattern: 'everything' } })
   const planned = planGroups('bank', [asked], []).groups.get('east')
   assert.equal(planned?.isRefused, true)

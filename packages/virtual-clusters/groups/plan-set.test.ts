@@ -25,7 +25,7 @@ const nothing = { create: [], update: [], remove: [], waiting: [] }
 
 const groupOf = (name: string): SourceGroup => ({ name, nodes: { nodeNames: [`${name}-1`] } })
 
-test('a set has a VirtualCluster for each group, and none for one that is gone', () => {
+test('a set has a VirtualCluster for each group, and none for a group that is gone', () => {
   const first = planSet(set, [groupOf('east'), groupOf('west')], [], nowMs)
   assert.deepEqual(
     first.create.map(({ metadata, spec }) => [metadata.name, spec]),
@@ -74,7 +74,7 @@ test('a virtual cluster whose group is gone stays for the grace period', () => {
   })
 })
 
-test('a time that cannot be read, or is yet to come, counts from now', () => {
+test('an unreadable or future time counts from now', () => {
   const [east] = planSet(set, [groupOf('east')], [], nowMs).create
   assert.ok(east)
   for (const since of ['', 'yesterday', '2026-03-01T12:00:01Z']) {
@@ -90,7 +90,7 @@ test('a time that cannot be read, or is yet to come, counts from now', () => {
   }
 })
 
-test('what the template says reaches those that are there; a name that somebody gave one stays', () => {
+test('changes to the template reach existing virtual clusters; a name that somebody gave one stays', () => {
   const [east] = planSet(set, [groupOf('east')], [], nowMs).create
   assert.ok(east)
   const named = { ...east, spec: { ...east.spec, clusterName: 'bank-e' } }
@@ -101,7 +101,7 @@ test('what the template says reaches those that are there; a name that somebody 
   )
 })
 
-test('groups that cannot be names, or that would have one name, are told', () => {
+test('groups that cannot be names, or that would share one name, are reported', () => {
   const groups = [...labelGroups('branch', [node('Ost'), node('ost'), node('__')])]
   const plan = planSet(set, groups, [], nowMs)
   assert.deepEqual(
@@ -111,7 +111,7 @@ test('groups that cannot be names, or that would have one name, are told', () =>
   assert.equal(plan.problems.length, 2)
 })
 
-test('a group that is there keeps its nodes when another one would have its name', () => {
+test('an existing group keeps its nodes when another one would have its name', () => {
   const made = planSet(set, labelGroups('branch', [node('ost')]), [], nowMs).create
   const plan = planSet(set, labelGroups('branch', [node('ost'), node('Ost')]), made, nowMs)
   assert.deepEqual(plan, {

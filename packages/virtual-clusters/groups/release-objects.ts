@@ -25,9 +25,7 @@ export async function releaseObjects(
   const [unread] = stale
   if (unread) {
     const group = `${unread.group}/${unread.version}`
-    throw new Error(
-      `Cannot take away objects of "${clusterName}": server of ${group} does not answer`,
-    )
+    throw new Error(`Cannot remove objects of "${clusterName}": server of ${group} does not answer`)
   }
   let isGone = true
   for (const resource of inOneVersion(resources).filter(hasOwn)) {

@@ -8,7 +8,7 @@ const registered: readonly ClusterCondition[] = [
   { type: 'Registered', status: 'True', reason: 'Registered', message: '', lastTransitionTime: '' },
 ]
 
-test('a VirtualCluster says that the hub refuses it, and nothing new while the hub is away', () => {
+test('a VirtualCluster reports that the hub refuses it, and nothing new while the hub is away', () => {
   const table: [what: string, known: readonly ClusterCondition[], error: Error, want: string[]][] =
     [
       ['revoked', registered, new StatusError('Forbidden', 'waits'), ['Ready Unknown NotTaken']],

@@ -32,7 +32,7 @@ export function virtualConditionTexts(
   }
   if (conditionOf(known, type)?.status === 'True') return refusedTexts(round?.error)
   if (isStatusError(round?.error, 'Forbidden')) {
-    const message = `The hub does not take it: ${round.error.message}. Its administrator ${howToAllow}`
+    const message = `The hub does not accept it: ${round.error.message}. Its administrator ${howToAllow}`
     return [{ type, status: 'False', reason: 'NotAllowed', message }]
   }
   const message = round?.error?.message ?? 'The hub has not answered yet.'
@@ -45,6 +45,6 @@ export function virtualConditionTexts(
  */
 function refusedTexts(error: Error | undefined): ConditionText[] {
   if (!isStatusError(error, 'Forbidden') && !isStatusError(error, 'Unauthorized')) return []
-  const message = `The hub does not take what is reported of it: ${error.message}`
+  const message = `The hub does not accept its report: ${error.message}`
   return [{ type: virtualConditions.ready, status: 'Unknown', reason: 'NotTaken', message }]
 }

@@ -134,7 +134,7 @@ const addresses: readonly (readonly [path: string, subresource: string, added: o
 
 const plain = { spec: { type: 'LoadBalancer', ports: [{ port: 443 }] } }
 
-test('with rights in a namespace of a virtual cluster alone nobody has traffic for an address taken', async () => {
+test('rights in a namespace of a virtual cluster alone do not let anybody divert traffic for an address', async () => {
   for (const [path, subresource, added] of addresses) {
     const what = `${path}${subresource} ${JSON.stringify(added)}`
     const name = fresh()
@@ -162,7 +162,7 @@ test('with rights in a namespace of a virtual cluster alone nobody has traffic f
   }
 })
 
-test('a claim in a namespace of a virtual cluster names its own volumes alone, whoever makes it', async () => {
+test('a claim in a namespace of a virtual cluster names its own volumes alone, no matter who makes it', async () => {
   const claim = (volumeName: string | undefined, annotations = {}) => ({
     metadata: { name: fresh(), annotations },
     spec: {
@@ -204,7 +204,7 @@ test('a claim in a namespace of a virtual cluster names its own volumes alone, w
   }
 })
 
-test('what isolates a namespace is not opened by its status', async () => {
+test('the isolation of a namespace is not opened by its status', async () => {
   const hard = { 'count/configmaps': '0' }
   const quotas = `${core}/resourcequotas`
   await made(quotas, { metadata: { name: 'virtual-cluster' }, spec: { hard } })

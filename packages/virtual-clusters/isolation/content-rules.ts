@@ -69,7 +69,7 @@ function addressRulesOf(group: string, resource: string, addressesOf: AddressesO
       {
         expression: `variables.after.all(each, each in variables.before) && !variables.asks || ${isTrusted}`,
         message:
-          'it takes traffic for an address: whoever has rights in a namespace of a virtual cluster alone sends it by a Work, as far as the edge lists the address in spec.isolation.externalAddresses',
+          'it takes traffic for an address: a user with rights in a namespace of a virtual cluster alone must send it in a Work, as far as the edge lists the address in spec.isolation.externalAddresses',
         reason: 'Forbidden',
       },
     ],

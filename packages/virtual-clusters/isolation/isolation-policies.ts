@@ -133,12 +133,12 @@ const namespaceRules: JsonObject = {
   validations: [
     {
       expression: `variables.clusterAfter == '' || variables.levelAfter == variables.levelBefore || variables.levelAfter in ['${podSecurityLevel}', 'restricted'] || ${mayUpdate('variables.clusterAfter')}`,
-      message: `label ${podSecurityLabel} keeps pods from their nodes: only who may update the VirtualCluster may change it to another than ${podSecurityLevel} or restricted`,
+      message: `label ${podSecurityLabel} keeps pods from their nodes: only a user who may update the VirtualCluster may change it to a level other than ${podSecurityLevel} or restricted`,
       reason: 'Forbidden',
     },
     {
       expression: `variables.clusterBefore == variables.clusterAfter && variables.nameBefore == variables.nameAfter || [variables.clusterBefore, variables.clusterAfter].all(each, each == '' || ${mayUpdate('each')})`,
-      message: `labels ${clusterLabel} and ${namespaceLabel} say whose a namespace is: only who may update that VirtualCluster may change them`,
+      message: `labels ${clusterLabel} and ${namespaceLabel} say whose a namespace is: only a user who may update that VirtualCluster may change them`,
       reason: 'Forbidden',
     },
   ],
@@ -153,7 +153,7 @@ const closingRules: JsonObject = {
   validations: [
     {
       expression: `namespaceObject == null || !('${closingLabel}' in namespaceObject.metadata.labels)`,
-      message: `the namespace is empty, and its virtual cluster's agent takes it away: try again in a moment, or take its label ${closingLabel} away`,
+      message: `the namespace is empty, and its virtual cluster's agent removes it: try again in a moment, or remove its label ${closingLabel}`,
       reason: 'Forbidden',
     },
   ],
@@ -183,7 +183,7 @@ const isolationRules: JsonObject = {
     {
       expression: `has(namespaceObject.metadata.deletionTimestamp) || ${mayUpdateOwner} || request.subResource == 'status' && ${mayUpdateEverywhere('', 'resourcequotas', 'status')}`,
       message:
-        'it isolates a virtual cluster: only who may update that VirtualCluster may change it',
+        'it isolates a virtual cluster: only a user who may update that VirtualCluster may change it',
       reason: 'Forbidden',
     },
   ],

@@ -67,7 +67,7 @@ function sentTemplate(apiVersion: string, kind: string): unknown {
   return fieldAt(sent, 'spec', 'template', 'spec')
 }
 
-test('in a namespace of a virtual cluster pods are made for its nodes, whoever makes them', async () => {
+test('pods in a namespace of a virtual cluster are made for its nodes, no matter who makes them', async () => {
   const dryRun = (namespace: string, spec: unknown) =>
     callApi(api.transport, {
       method: 'POST',
@@ -92,7 +92,7 @@ test('in a namespace of a virtual cluster pods are made for its nodes, whoever m
   }
 })
 
-test('in a confined namespace no pod reaches its node, whoever makes it', async () => {
+test('in a confined namespace no pod reaches its node, no matter who makes it', async () => {
   const level = (namespace: string, value: string) =>
     callApi(api.transport, {
       method: 'PATCH',
@@ -159,7 +159,7 @@ async function giveRights(user: string, virtualClusters: readonly string[]): Pro
   })
 }
 
-test('whose a namespace is, is for those to say who may update that virtual cluster', async () => {
+test('only users who may update a virtual cluster may change whose a namespace is', async () => {
   await giveRights('olga', [])
   await giveRights('rita', ['east'])
   const relabel = async (user: string, name: string, labels: object) => {
@@ -196,7 +196,7 @@ test('whose a namespace is, is for those to say who may update that virtual clus
   assert.equal((await callApi(as('rita'), { ...create, body: fresh })).status, 201)
 })
 
-test('what isolates a namespace stays as its agent has made it', async () => {
+test('the isolation of a namespace stays as its agent made it', async () => {
   const options = { clusterName: 'east', namespace: 'shop-east', closedNetwork: true }
   const objects = namespaceIsolation({ ...options, quota: { pods: '100' } })
   assert.deepEqual(

@@ -161,7 +161,7 @@ test(`no manifest leaves its virtual cluster (seed ${seed})`, () => {
     const before = JSON.stringify(sent)
     for (const group of groups) {
       const there = tryToMember(group, sent)
-      assert.equal(JSON.stringify(sent), before, 'what was sent is not touched')
+      assert.equal(JSON.stringify(sent), before, 'the sent object is not touched')
       if (there === undefined) continue
       mapped += 1
       assert.deepEqual(tryToMember(group, sent), there, before)

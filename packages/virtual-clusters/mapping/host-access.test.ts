@@ -41,7 +41,7 @@ const pods: readonly (readonly [spec: JsonObject, field: RegExp])[] = [
   [{ containers, ephemeralContainers: privileged }, /by privileged: /],
 ]
 
-test('a pod that reaches its node is refused, whatever makes it', () => {
+test('a pod that reaches its node is refused, whichever kind makes it', () => {
   for (const [spec, field] of pods) {
     refusedUnlessAllowed({ apiVersion: 'v1', kind: 'Pod', spec }, field)
     const template = { spec }
@@ -99,7 +99,7 @@ test('a volume without a namespace consists of nothing that its edge does not li
   assert.doesNotThrow(() => mapped(volume(nfs), { volumeSources: ['nfs'] }))
 })
 
-test('a driver is told of no namespace of the edge by attributes of a volume or a class', () => {
+test('attributes of a volume or a class name no namespace of the edge to a driver', () => {
   for (const key of ['secretNamespace', 'secretnamespace', 'namespaceID', 'x/key-namespace']) {
     const attributes = { [key]: 'kube-system' }
     const csi = { driver: 'x', volumeHandle: 'x', volumeAttributes: attributes }
@@ -115,7 +115,7 @@ test('a driver is told of no namespace of the edge by attributes of a volume or 
   }
 })
 
-test('a volume that is sent is no order to a node or a driver of the edge', () => {
+test('a volume that is sent gives no order to a node or a driver of the edge', () => {
   const labels = {
     [localPath.nodeLabel]: 'node-west',
     'topology.kubernetes.io/zone': 'west',

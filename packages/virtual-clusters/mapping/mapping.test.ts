@@ -63,7 +63,7 @@ test('each kind of workload lands in its mapped namespace, on nodes of its group
   }
 })
 
-test('a selector, affinity and tolerations that a pod has stay beside that of its group', () => {
+test("a pod's selector, affinity and tolerations stay in addition to those of its group", () => {
   const affinity = {
     nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [] } },
   }
@@ -165,7 +165,7 @@ test('a binding for the accounts of all virtual clusters is refused', () => {
 
 const named = { metadata: { name: 'web' } }
 
-test('what has no namespace is shared, of its own name, or refused', () => {
+test('an object without a namespace is shared, gets a name of its own, or is refused', () => {
   const namespace = mapped({
     apiVersion: 'v1',
     kind: 'Namespace',
@@ -220,7 +220,7 @@ test('what has no namespace is shared, of its own name, or refused', () => {
   )
 })
 
-test('what would reach other virtual clusters is refused', () => {
+test('an object that would reach other virtual clusters is refused', () => {
   const table: [kind: string, content: object, why: RegExp][] = [
     ['v1 Node', {}, /no namespace/],
     ['admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration', {}, /no namespace/],
@@ -268,7 +268,7 @@ const clusterRole = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Cluster
 const { toMember, placeOf } = createMapping(east)
 const ways = [toMember, placeOf]
 
-test('whatever a manifest says of itself, it is mapped or refused', () => {
+test('whatever a manifest claims, it is mapped or refused', () => {
   const junk: unknown[] = [null, 5, '', 'x', [], [null], {}, { a: null }, [{ a: 1 }], true]
   const metadata = { namespace: 'shop', name: 'web' }
   const fields = ['namespace', 'labels', 'annotations', 'name']
@@ -312,11 +312,11 @@ test('whatever a manifest says of itself, it is mapped or refused', () => {
   refused({ ...clusterRole, metadata }, /objects of its kind have no namespace/)
   refused(
     { apiVersion: 'v1', kind: 'Pod', metadata, spec: { nodeSelector: ['x'] } },
-    /no map of labels/,
+    /not a map of labels/,
   )
 })
 
-test('what virtual clusters share is the same object, whoever sends it', () => {
+test('a shared object is the same, whichever virtual cluster sends it', () => {
   const west = {
     clusterName: 'west',
     namespaces: createNamespaceRule({ clusterName: 'west' }),

@@ -24,7 +24,7 @@ test('a namespace is called after its virtual cluster', () => {
   }
 })
 
-test('names that cannot be are refused', () => {
+test('impossible names are refused', () => {
   const rule = createNamespaceRule({ clusterName: 'east' })
   for (const name of ['kube-system', 'kube-public', 'Shop', '', 'a_b', 'n'.repeat(64)]) {
     assert.throws(() => rule.toMember(name), { name: 'MappingRefusal' }, name)
@@ -46,7 +46,7 @@ test('names that cannot be are refused', () => {
 
 const seed = 20_261_122
 
-test(`virtual clusters never mean one name (seed ${seed})`, () => {
+test(`two virtual clusters never mean the same name (seed ${seed})`, () => {
   const random = seededRandom(seed)
   const below = (bound: number) => Math.floor(random.next() * bound)
   // Uses few letters and many dashes, so that names nearly collide.

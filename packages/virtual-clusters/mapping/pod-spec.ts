@@ -43,7 +43,7 @@ function placed(
     )
   }
   const selector = spec['nodeSelector'] ?? {}
-  if (!isJsonObject(selector)) throw new MappingRefusal('its node selector is no map of labels')
+  if (!isJsonObject(selector)) throw new MappingRefusal('its node selector is not a map of labels')
   const wanted = selector[groupLabel] ?? clusterName
   if (wanted !== clusterName) {
     throw new MappingRefusal(

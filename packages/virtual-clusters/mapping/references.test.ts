@@ -177,7 +177,7 @@ test('peers that an API server refuses are left for it to refuse, and do not bec
   }
 })
 
-test('a status tells of namespaces as the manifest names them', () => {
+test('a status names namespaces as the manifest does', () => {
   const route: AnyObject = {
     apiVersion: 'gateway.networking.k8s.io/v1',
     kind: 'HTTPRoute',

@@ -160,7 +160,11 @@ test('one manifest for two virtual clusters becomes two objects, each on nodes o
       signal,
     )
     const [status] = work?.status?.manifestStatuses ?? []
-    assert.equal(status?.identifier.namespace, 'shop', 'the hub is told of what it has sent')
+    assert.equal(
+      status?.identifier.namespace,
+      'shop',
+      'the hub gets reports on the objects that it sent',
+    )
   }
   const own = scene.edge.resource(resources.deployments)
   assert.deepEqual((await own.list({ namespace: 'shop' }, signal)).items, [])
@@ -176,7 +180,7 @@ test('one manifest for two virtual clusters becomes two objects, each on nodes o
   await own.get({ namespace: 'shop-west', name: 'web' }, signal)
 })
 
-test('what cannot be in a virtual cluster is told, and its Work can be deleted', async () => {
+test('an object that cannot be in a virtual cluster is reported, and its Work can be deleted', async () => {
   await using scene = await startScene()
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-7' } }
   await send(scene, 'east', node)
@@ -193,7 +197,7 @@ test('what cannot be in a virtual cluster is told, and its Work can be deleted',
   )
 })
 
-test('what would reach the machine of a node is told at the hub, and is not there', async () => {
+test('an object that would reach the machine of a node is reported at the hub, and is not made', async () => {
   await using scene = await startScene()
   const claimRef = { namespace: 'shop', name: 'data' }
   const spec = { claimRef, hostPath: { path: '/' }, accessModes: ['ReadWriteOnce'] }
@@ -207,7 +211,7 @@ test('what would reach the machine of a node is told at the hub, and is not ther
   assert.deepEqual(volumes.items, [])
 })
 
-test("what is refused its namespace is not made, and the edge cluster's own is not deleted", async () => {
+test("an object that is refused its namespace is not made, and the edge cluster's own is not deleted", async () => {
   await using scene = await startScene({
     prepare: () => Promise.reject(new MappingRefusal('the namespace is not of this one')),
   })
@@ -242,7 +246,7 @@ test("what is refused its namespace is not made, and the edge cluster's own is n
   assert.deepEqual(data, { colour: 'own' })
 })
 
-test('what two virtual clusters share changes with both, and goes with the last', async () => {
+test('an object that two virtual clusters share changes with both, and goes with the last', async () => {
   await using scene = await startScene()
   for (const cluster of clusters) {
     await send(scene, cluster, priorityClass('first'))

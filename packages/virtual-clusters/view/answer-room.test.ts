@@ -12,7 +12,7 @@ function answer(...parts: string[]) {
   return { body: body() }
 }
 
-test('of long answers a few are there at a time; small ones do not wait for them', async () => {
+test('a few long answers are held at a time; small ones do not wait for them', async () => {
   const room = new AnswerRoom({ smallAnswerBytes: 4, longAnswersMax: 1, answerBytesMax: 100 })
   const first = Promise.withResolvers<void>()
   const done: string[] = []
@@ -49,7 +49,7 @@ test('an answer that is too long is refused, and leaves its place', async () => 
   }
 })
 
-test('what is no JSON is told as nothing', async () => {
+test('an answer that is not JSON counts as nothing', async () => {
   const room = new AnswerRoom()
   const content = await room.read(answer('<html>'), async (told) => told, never)
   assert.equal(content, undefined)

@@ -24,7 +24,7 @@ async function makeService(scene: ViewScene): Promise<object> {
   return bare
 }
 
-test('a status is judged as its path says, whatever kind the body names', async () => {
+test('a status is judged by its path, whatever kind the body names', async () => {
   await using scene = await startViewScene()
   const member = await addNamespace(scene, 'east', 'shop')
   const bare = await makeService(scene)
@@ -39,7 +39,7 @@ test('a status is judged as its path says, whatever kind the body names', async 
   assert.doesNotMatch(JSON.stringify(found), /192\.0\.2\.66/)
 })
 
-test('whose a namespace is stays as it is, whatever kind the body of a subresource names', async () => {
+test('the owner of a namespace stays, whatever kind the body of a subresource names', async () => {
   await using scene = await startViewScene()
   const member = await addNamespace(scene, 'east', 'shop')
   const labels = { 'edge.skerry.io/virtual-cluster': 'west', 'edge.skerry.io/namespace': 'shop' }

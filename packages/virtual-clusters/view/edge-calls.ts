@@ -19,7 +19,7 @@ export function ownAsk(local: ClusterClient): Ask {
       },
     )
     if (method !== 'GET' && method !== 'POST') {
-      throw new TypeError(`Cannot ask with the agent's own rights: ${method} changes what is there`)
+      throw new TypeError(`Cannot ask with the agent's own rights: ${method} changes objects`)
     }
     const sent = body instanceof Uint8Array ? { body } : {}
     return local.raw({ method, path, headers: Object.fromEntries(kept), ...sent }, signal)

@@ -74,7 +74,7 @@ test('whichever way a service is written, it gets no address that the edge does 
   }
 })
 
-test('a service that the edge has given an address to is written as before', async () => {
+test('a service that has an address from the edge is written as before', async () => {
   await using scene = await startViewScene()
   const namespace = await addNamespace(scene, 'east', 'shop')
   await scene.ask('east', services, { method: 'POST', body: service() })

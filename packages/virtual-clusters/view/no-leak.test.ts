@@ -78,7 +78,7 @@ async function initialEvents(scene: ViewScene, path: string, accept: string): Pr
   return lines.join('\n')
 }
 
-test('of no kind a virtual cluster sees an object of another one, whichever way it asks', async () => {
+test('a virtual cluster sees no object of another one, of any kind and by any way of asking', async () => {
   await using scene = await startViewScene()
   await addNamespace(scene, 'east', 'shop')
   const foreign = await addNamespace(scene, 'west', 'shop')
@@ -200,7 +200,7 @@ test('a path that could be read in two ways, or leads out of the virtual cluster
   }
 })
 
-test('an agent answers for its own virtual clusters, and one that knows of none for nobody', async () => {
+test('an agent answers for its own virtual clusters, and for nobody if it knows of none', async () => {
   await using scene = await startViewScene()
   const other = await scene.ask('north', '/api/v1/namespaces')
   assert.equal(other.status, 503)

@@ -68,7 +68,7 @@ test('a virtual cluster has its own namespaces, objects and nodes, by its own na
   assert.deepEqual(namesIn(await scene.ask('east', '/api/v1/namespaces')), ['shop'])
   const one = await scene.ask('east', '/api/v1/namespaces/shop/configmaps/till-east')
   assert.equal(one.body['metadata']?.['namespace'], 'shop')
-  assert.equal(one.body['data']?.['namespace'], 'shop-east', 'what users keep is theirs')
+  assert.equal(one.body['data']?.['namespace'], 'shop-east', 'objects that users keep are theirs')
   assert.deepEqual(namesIn(await scene.ask('east', '/api/v1/configmaps')), ['till-east'])
   assert.deepEqual(namesIn(await scene.ask('east', '/api/v1/nodes')), ['node-east'])
   const itself = await scene.ask('east', '/api/v1/namespaces/shop')
@@ -126,7 +126,7 @@ test('Tables, metadata alone and pages show nothing else', async () => {
   assert.deepEqual(seen, ['till-east'])
 })
 
-test('where a page ends tells nothing of others, and a token of others is none', async () => {
+test('the end of a page reveals nothing of others, and a token of others is invalid', async () => {
   await using scene = await startPeopled()
   const path = '/api/v1/configmaps?limit=1'
   const page = await scene.ask('west', path)
@@ -141,7 +141,7 @@ test('where a page ends tells nothing of others, and a token of others is none',
   }
 })
 
-test('selectors mean namespaces as the virtual cluster calls them', async () => {
+test("selectors use the virtual cluster's own names of namespaces", async () => {
   await using scene = await startPeopled()
   await addNamespace(scene, 'east', 'office')
   for (const [path, names] of [
@@ -156,7 +156,7 @@ test('selectors mean namespaces as the virtual cluster calls them', async () => 
   }
 })
 
-test('events of its nodes are shown beside those of its namespaces', async () => {
+test('events of its nodes are shown in addition to those of its namespaces', async () => {
   await using scene = await startPeopled()
   const event = (namespace: string, name: string, kind: string, about: string) => ({
     apiVersion: 'v1',
@@ -213,7 +213,7 @@ test('a virtual cluster reads the leases of its own nodes, and of no others', as
   assert.doesNotMatch(JSON.stringify(body), /kube-node-lease/)
 })
 
-test('a watch of all namespaces brings what happens in those of the virtual cluster', async () => {
+test('a watch of all namespaces brings the events in those of the virtual cluster', async () => {
   await using scene = await startPeopled()
   const list = await scene.ask('east', '/api/v1/configmaps')
   const stop = new AbortController()
@@ -240,7 +240,7 @@ test('a watch of all namespaces brings what happens in those of the virtual clus
   ])
 })
 
-test('who has rights in each namespace of a virtual cluster sees all of it, and no more', async () => {
+test('a user with rights in each namespace of a virtual cluster sees all of it, and no more', async () => {
   await using scene = await startPeopled()
   await bind(scene, 'eve', 'view', scene.member('east', 'shop'))
   const eve: Asker = { user: 'eve' }
@@ -270,7 +270,7 @@ test('who has rights in each namespace of a virtual cluster sees all of it, and 
   )
 })
 
-test('what a virtual cluster answers to can-i, it then does', async () => {
+test('a virtual cluster keeps to its answers to can-i', async () => {
   await using scene = await startPeopled()
   await bind(scene, 'eve', 'view', scene.member('east', 'shop'))
   const mayI = async (user: string, resourceAttributes: object): Promise<unknown> => {
@@ -333,7 +333,7 @@ test('a watch does not show a namespace that appears and in which its reader has
   assert.deepEqual(seen, ['till-east', 'hers'])
 })
 
-test('what the operator keeps the agent from, its own rights do not answer', async () => {
+test("the agent's own rights do not answer for a user whom the operator keeps it from acting for", async () => {
   await using scene = await startViewScene({ users: ['olga'] })
   await addNamespace(scene, 'east', 'shop')
   await bind(scene, 'eve', 'view', scene.member('east', 'shop'))
@@ -357,7 +357,7 @@ function withServerAway(transport: Transport): Transport {
   }
 }
 
-test('kinds whose own server is away are not told to be absent', async () => {
+test('kinds whose own server is away are not reported as missing', async () => {
   await using scene = await startViewScene(undefined, withServerAway)
   const things = 'namespaces/default/things'
   const { status, body } = await scene.ask('east', `/apis/away.example.com/v1/${things}`)
@@ -369,7 +369,7 @@ test('kinds whose own server is away are not told to be absent', async () => {
   }
 })
 
-test('a long answer is compressed for who takes that', async () => {
+test('a long answer is compressed for clients that accept it', async () => {
   await using scene = await startPeopled()
   const data = { text: 'ab'.repeat(100_000) }
   await scene.edge.objects.create(

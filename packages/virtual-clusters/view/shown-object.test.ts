@@ -97,7 +97,7 @@ const manifests: readonly AnyObject[] = [
   withoutNamespace(rbac, 'ClusterRoleBinding', { subjects }),
 ]
 
-test('what was sent reads as it was written', () => {
+test('a sent object reads as it was written', () => {
   for (const sent of manifests) {
     const { apiVersion, kind } = sent
     const slash = apiVersion.indexOf('/')
@@ -108,7 +108,7 @@ test('what was sent reads as it was written', () => {
   }
 })
 
-test('in sentences namespaces have their own names, and what only looks like one stays', () => {
+test('namespaces in sentences have their own names, and text that only looks like one stays', () => {
   for (const [text, shown] of [
     ['pods "till" not found in shop-east', 'pods "till" not found in shop'],
     ['quota of my--app-east: used', 'quota of my-app: used'],

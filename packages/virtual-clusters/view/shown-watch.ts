@@ -63,7 +63,6 @@ class TableHeaders {
 }
 
 function unknownEvent(): StatusError {
-  const text =
-    'Cannot show event in a virtual cluster: the edge cluster sent something that is none'
+  const text = 'Cannot show event in a virtual cluster: the edge cluster sent something else'
   return new StatusError('InternalError', text)
 }

@@ -62,7 +62,7 @@ const writes: Readonly<Record<string, Write>> = {
     const changed = { ...body, ...sent.hostile, metadata }
     return scene.ask('east', pathOf(sent, name), { method: 'PUT', body: changed })
   },
-  'put of what is not there': async (scene, sent, name) =>
+  'put of a missing object': async (scene, sent, name) =>
     scene.ask('east', pathOf(sent, name), { method: 'PUT', body: whole(sent, name) }),
   apply: async (scene, sent, name) =>
     scene.ask('east', `${pathOf(sent, name)}?fieldManager=a&force=true`, {
@@ -70,7 +70,7 @@ const writes: Readonly<Record<string, Write>> = {
       body: whole(sent, name),
       headers: { 'content-type': 'application/apply-patch+yaml' },
     }),
-  'apply to what is there': patched('apply-patch+yaml', whole),
+  'apply to an existing object': patched('apply-patch+yaml', whole),
   merge: patched('merge-patch+json', ({ hostile }) => hostile),
   strategic: patched('strategic-merge-patch+json', ({ hostile }) => hostile),
   json: patched('json-patch+json', ({ hostile }) =>

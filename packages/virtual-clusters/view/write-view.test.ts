@@ -48,7 +48,7 @@ function selectorOf(object: unknown): unknown {
   )
 }
 
-test('what is made in a virtual cluster runs on its nodes, and reads as it was written', async () => {
+test('objects made in a virtual cluster run on its nodes, and read as they were written', async () => {
   await using scene = await startShop()
   const made = await scene.ask('east', deployments, { method: 'POST', body: deployment() })
   assert.equal(made.status, 201, made.text)
@@ -68,7 +68,7 @@ test('what is made in a virtual cluster runs on its nodes, and reads as it was w
   assert.equal((await scene.ask('east', `${deployments}/till`)).status, 404)
 })
 
-test('every kind of patch changes what its writer sees, and never where pods may run', async () => {
+test('every kind of patch changes the objects as its writer sees them, and never where pods may run', async () => {
   await using scene = await startShop()
   await scene.ask('east', deployments, { method: 'POST', body: deployment() })
   const patch = async (type: string, body: unknown, query = '') =>
@@ -206,7 +206,7 @@ test('namespaces written in objects are those of the virtual cluster', async () 
   assert.equal(elsewhere.status, 400)
 })
 
-test('namespaces are made and deleted by their own names, whoever asks first', async () => {
+test('namespaces are made and deleted by their own names, no matter who asks first', async () => {
   await using scene = await startViewScene()
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'office' } }
   const made = await scene.ask('east', '/api/v1/namespaces', { method: 'POST', body: namespace })

@@ -31,7 +31,7 @@ function carrierRoute({ server, context: { clock, log } }: OpenHub): Route {
     },
     async upgrade({ request }, { socket, head }) {
       const { message, peer } = request
-      if (!message) throw new TypeError('Cannot upgrade: it did not come by HTTP/1.1')
+      if (!message) throw new TypeError('Cannot upgrade: the request did not arrive over HTTP/1.1')
       const address = peer.type === 'socket' ? peer.address : ''
       sources.set(socket, address)
       try {

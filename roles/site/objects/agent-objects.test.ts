@@ -31,7 +31,7 @@ async function actAs({ api }: Edge, user: string, group: string): Promise<string
   return status === 201 ? answer.status.userInfo.username : `${status} ${answer.details?.kind}`
 }
 
-test("the credentials of a site's agent act for those alone whom its options name", async () => {
+test("the credentials of a site's agent act only for the users that its options name", async () => {
   await using edge = await startTestEdge({ policy: { users: ['rita'], groups: ['shop-staff'] } })
   assert.equal(await actAs(edge, 'rita', 'shop-staff'), 'rita')
   assert.equal(await actAs(edge, 'rita', 'system:masters'), '403 groups')
@@ -39,7 +39,7 @@ test("the credentials of a site's agent act for those alone whom its options nam
   assert.equal(await actAs(edge, 'system:serviceaccount:a:b', 'shop-staff'), '403 serviceaccounts')
 })
 
-test("the right of a site's agent follows its options, at a site that is there already, too", async () => {
+test("the right of a site's agent follows its options, even at an existing site", async () => {
   await using edge = await startTestEdge()
   assert.equal(await actAs(edge, 'olga', 'system:masters'), 'olga')
   await ensureAgentObjects(edge.objects, { policy: { groups: ['shop-staff'] } })
@@ -51,7 +51,7 @@ test("the right of a site's agent follows its options, at a site that is there a
   assert.equal(await actAs(edge, 'olga', 'system:masters'), 'olga')
 })
 
-test('what an operator has made of the role stays', async () => {
+test("an operator's changes to the role stay", async () => {
   await using edge = await startTestEdge({ policy: { groups: ['shop-staff'] } })
   const key = { namespace: '', name: 'skerry:agent' }
   await edge.objects.update(role, key, (object) => void Object.assign(object, { rules: [] }))

@@ -57,7 +57,7 @@ async function startSite(fleet: TestHub, name: string, agentPolicy: Impersonatio
   }
 }
 
-test("a site's own agent acts for those whom the site's operator named, and for nobody else", async () => {
+test("a site's own agent acts for the users that the site's operator named, and for nobody else", async () => {
   await using fleet = await startTestHub()
   const policy = { groups: ['system:masters', 'system:authenticated'], deniedGroups: ['guests'] }
   await using _site = await startSite(fleet, 'shop', policy)
@@ -75,7 +75,7 @@ test("a site's own agent acts for those whom the site's operator named, and for 
   }
 })
 
-test('a site says by its options where it is, and its labels', async () => {
+test("a site's options say where it is, and set its labels", async () => {
   await using fleet = await startTestHub()
   await using _site = await startSite(fleet, 'shop', {})
   const { spec, metadata } = await fleet.admin

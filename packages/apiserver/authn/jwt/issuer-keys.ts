@@ -106,5 +106,5 @@ function jsonRecord(text: string): Record<string, unknown> {
   const value: unknown = JSON.parse(text)
   // Any object is a record of unknown values.
   if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
-  throw new TokenError('oidc: the answer is no object')
+  throw new TokenError('oidc: the answer is not an object')
 }

@@ -101,7 +101,7 @@ const configOf = (
 
 const never = new AbortController().signal
 
-test('a token of a configured issuer is the user that its claims name; others are refused or not known', async () => {
+test('a token of a configured issuer is the user that its claims name; other tokens are refused or unknown', async () => {
   await using issuer = await startIssuer()
   const jwt = { claimValidationRules: [{ claim: 'tenant', requiredValue: 'a' }] }
   const users = createConfiguredUsers(

@@ -62,7 +62,7 @@ function usernameOf(mapping: Mappings['username'] = {}): (claims: Claims) => str
 function requireVerified({ email_verified: isVerified }: Claims): void {
   if (isVerified === undefined || isVerified === true) return
   if (isVerified === false) throw new TokenError('oidc: email not verified')
-  throw new TokenError("oidc: parse 'email_verified' claim: it is no boolean")
+  throw new TokenError("oidc: parse 'email_verified' claim: it is not a boolean")
 }
 
 function textClaim(claims: Claims, claim: string, action: string): string {

@@ -132,7 +132,7 @@ test('secrets are encrypted with seeds that only the plugin opens; a new key id 
   assert.deepEqual(plugin.state.calls, ['Decrypt'])
 })
 
-test('while the plugin is away what is known is read; writes go on for three minutes; it says so', async () => {
+test('while the plugin is away, known seeds still read; writes go on for three minutes; a problem is reported', async () => {
   await using plugin = await startPlugin()
   const clock = simulatedClock()
   const text = configOf({ apiVersion: 'v2', name: 'vault', endpoint: plugin.endpoint })

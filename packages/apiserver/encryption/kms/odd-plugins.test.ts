@@ -140,7 +140,7 @@ test(`odd keys open nothing, and end nothing (seed ${seed})`, async () => {
   }
 })
 
-test(`frames that are none of gRPC are a plugin that does not answer (seed ${seed})`, async () => {
+test(`frames that are not gRPC count as a plugin that does not answer (seed ${seed})`, async () => {
   const random = seededRandom(seed)
   const path = join(directory, 'frames.sock')
   let parts: readonly Buffer[] = []

@@ -32,7 +32,7 @@ async function askBroken(request: Partial<BackendRequest>): Promise<Duplex> {
   return own
 }
 
-test('a request that HTTP cannot say fails alone, whatever its connection does', async () => {
+test('a request that HTTP cannot express fails alone, whatever its connection does', async () => {
   using uncaught = collectUncaught()
   const odd: Record<string, Partial<BackendRequest>> = {
     'a path with a space': { path: '/a b' },

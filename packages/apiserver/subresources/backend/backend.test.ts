@@ -139,7 +139,7 @@ async function readStream(handler: SubresourceHandler, parts: SubresourceParts):
   return answer.type === 'stream' ? text(answer.body) : ''
 }
 
-test('logs come from the node with the options that were asked', async () => {
+test('logs come from the node with the requested options', async () => {
   using kubelet = await newKubelet()
   const query = 'follow=true&tailLines=5&timestamps=false&pretty=true'
   const log = await readStream(createLogHandler({ dial: kubelet.dial, clock: systemClock }), {
@@ -185,7 +185,7 @@ const logRefusals: [name: string, query: string, error: object][] = [
     },
   ],
 ]
-test('logs that there are not are refused in the words of upstream or of the kubelet', async () => {
+test('missing logs are refused in the words of upstream or of the kubelet', async () => {
   using kubelet = await newKubelet()
   const objects = site(kubelet.port)
   for (const [name, query, error] of logRefusals) {
@@ -399,7 +399,7 @@ test('proxies pass method, path, query and body on, and credentials never', asyn
   server.closeAllConnections()
 })
 
-test('proxies refuse what is not theirs to reach', async () => {
+test('proxies refuse targets that they may not reach', async () => {
   using kubelet = await newKubelet()
   const objects = site(kubelet.port)
     .put(wellKnown.pods, {

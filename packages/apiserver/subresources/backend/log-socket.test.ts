@@ -35,7 +35,7 @@ async function* streamOf(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Arr
 
 const closed = Buffer.from([0x88, 2, 0x03, 0xe8])
 
-test('a stream comes in messages of the protocol that was chosen, and then the socket closes', async () => {
+test('a stream comes in messages of the chosen protocol, and then the socket closes', async () => {
   const line = Buffer.from('hello\n')
   const [head, bytes] = await receive('other, binary.k8s.io', [line])
   // The expected answer to the key is that of RFC 6455, section 1.3.
@@ -56,7 +56,7 @@ test('long messages have their length in front', async () => {
   assert.deepEqual([...long.subarray(0, 10)], [0x82, 127, 0, 0, 0, 0, 0, 1, 0x11, 0x70])
 })
 
-test('a protocol that is not known is refused in HTTP', async () => {
+test('an unknown protocol is refused with an HTTP answer', async () => {
   for (const protocol of ['nonsense', 'constructor', '__proto__']) {
     const [head, body] = await receive(protocol, [])
     assert.match(head, /^HTTP\/1\.1 400 /)

@@ -30,7 +30,8 @@ export async function sendOverSocket(
   try {
     const { protocol, reply } = acceptSocket(headers)
     const answer = await open()
-    if (answer.type !== 'stream') throw new StatusError('InternalError', 'the answer is no stream')
+    if (answer.type !== 'stream')
+      throw new StatusError('InternalError', 'the answer is not a stream')
     socket.write(reply)
     // The socket is read so that the client's leaving is noticed.
     socket.resume()
@@ -53,7 +54,7 @@ function acceptSocket(headers: Readonly<Record<string, string>>): {
 } {
   const key = headers['sec-websocket-key']
   if (headers['upgrade']?.toLowerCase() !== 'websocket' || key === undefined) {
-    throw new StatusError('BadRequest', 'the request is no WebSocket handshake')
+    throw new StatusError('BadRequest', 'the request is not a WebSocket handshake')
   }
   const offered = (headers['sec-websocket-protocol'] ?? '')
     .split(',')

@@ -41,7 +41,7 @@ test('the links of a page lead through the proxy, however its bytes come', async
   assert.equal(gunzipSync(Buffer.concat(await Array.fromAsync(body))).toString(), wanted)
 })
 
-test('what is no page passes as it is, and a redirect stays below the proxy', async () => {
+test('content that is not a page passes unchanged, and a redirect stays below the proxy', async () => {
   const headers = { 'content-type': 'text/plain', location: '/next' }
   const answer = rewriteLinks(Readable.from([Buffer.from(page)]), headers, place)
   assert.equal(Buffer.concat(await Array.fromAsync(answer.body)).toString(), page)

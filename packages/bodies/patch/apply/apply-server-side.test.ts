@@ -95,7 +95,7 @@ test('an atomic list is owned as a whole', () => {
   })
 })
 
-test('what is no configuration of this kind is refused', () => {
+test('an object that is not a configuration of this kind is refused', () => {
   const cases: [AnyObject, string][] = [
     [{ ...box({}), kind: 'Bag' }, 'invalid object type: x/v1, Kind=Bag'],
     [{ ...box({}), metadata: { managedFields: [] } }, 'metadata.managedFields must be nil'],
@@ -115,7 +115,7 @@ test('what is no configuration of this kind is refused', () => {
   )
 })
 
-test('of the fields that a map does not know an apply tells the first, and one of each map', () => {
+test('an apply reports the first of the fields that a map does not know, and one of each map', () => {
   assert.throws(
     () => apply({ items: [{ name: 'p', x: 1, y: 2 }], map: { a: 'b' }, x: 1, y: 2 }),
     (error) =>

@@ -52,7 +52,7 @@ test('the operations are those of sets', () => {
   )
 })
 
-test('a recursive difference takes away what is below', () => {
+test('a recursive difference removes everything below', () => {
   const set = decodeFieldSet({ 'f:a': { '.': {}, 'f:b': { 'f:c': {} } }, 'f:d': {} })
   const rest = recursiveDifferenceOf(set, decodeFieldSet({ 'f:a': {} }))
   assert.deepEqual(encodeFieldSet(rest), { 'f:d': {} })

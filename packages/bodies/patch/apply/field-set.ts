@@ -109,7 +109,7 @@ export function decodeFieldSet(fields: unknown): FieldSet {
 
 function decodeNode(fields: unknown, depthLeft: number): FieldSet {
   if (depthLeft === 0) throw new RangeError('Cannot decode fieldsV1: it is nested too deeply')
-  if (!isJsonObject(fields)) throw new RangeError('Cannot decode fieldsV1: a node is no object')
+  if (!isJsonObject(fields)) throw new RangeError('Cannot decode fieldsV1: a node is not an object')
   const children = new Map<string, FieldSet>()
   let isMember = false
   for (const key of Object.keys(fields)) {

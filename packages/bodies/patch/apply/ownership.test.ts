@@ -119,7 +119,7 @@ test('an entry keeps its time until its set changes', () => {
   }
 })
 
-test('a write that only moved times is no write', () => {
+test('a write that only moves times is not a write', () => {
   const live = steps.find((step) => step.want?.metadata.managedFields)?.want
   assert.ok(live)
   const next = cloneJson(live)
