@@ -539,6 +539,7 @@ const realClockReaders: Readonly<Record<string, readonly string[]>> = {
     'cmd/commands/certificates-commands.ts',
     'cmd/commands/encryption-commands.ts',
     'cmd/commands/login-commands.ts',
+    'cmd/commands/machine-commands.ts',
     'cmd/commands/token-commands.ts',
     'cmd/commands/up-commands.ts',
   ],

@@ -153,11 +153,10 @@ async function hubOptionsOf(flags: HubFlags): Promise<HubOptions> {
   }
   return {
     dataDir,
-    listening: { bindAddress, port, extraSans, proxies: await proxiesOf(flags) },
+    listening: { bindAddress, port, extraSans, clusterDomain, proxies: await proxiesOf(flags) },
     store: { etcd: flags, newStore },
     access: accessOptionsOf(flags),
     served: flags,
-    clusterDomain,
     registration: registrationRulesOf(flags),
     carrier: { allowInspectedTls: flags.allowInspectedTls },
     login: flags,

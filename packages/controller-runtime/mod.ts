@@ -15,7 +15,7 @@ export {
   type WatchOptions,
 } from './controller.ts'
 export { TerminalError } from './terminal-error.ts'
-export { createControllerMetrics, type ControllerMetrics } from './controller-metrics.ts'
+export { createControllerMetrics } from './controller-metrics.ts'
 export { createInformerSet, type InformerSet } from './informer-set.ts'
 export { selected } from './selected-resource.ts'
 export { WorkQueue } from './work-queue.ts'

@@ -43,16 +43,19 @@ import type { ProvisioningOptions } from './provisioning/program-for-machines.ts
 import { wayToCluster } from './way-to-cluster.ts'
 import { hubBounds } from './limits-table.ts'
 
+interface HubListening extends ListeningOptions {
+  /** The domain under which each cluster has its own host name. If omitted, clusters have paths only. */
+  clusterDomain?: string | undefined
+}
+
 export interface HubOptions {
   dataDir: string
-  listening: ListeningOptions
+  listening: HubListening
   /** If it has etcd servers, the state is there, and several hubs on it form one. */
   store?: StoreOptions
   /** Rights of open watches and sessions are checked every 10 s unless `checkMs` is set. */
   access?: AccessOptions
   served?: KindFlags
-  /** The domain under which each cluster has its own host name. If omitted, clusters have paths only. */
-  clusterDomain?: string | undefined
   registration?: RegistrationRules
   carrier?: CarrierOptions
   login?: LoginFlags
@@ -67,7 +70,7 @@ function hubParts(options: HubOptions): readonly HubPart[] {
   const { carrier: carried = {}, listening, store = {} } = options
   const hasReplicas = isInEtcd(store)
   const parts = [
-    hostNames(options),
+    hostNames(listening),
     virtualParents(),
     karmadaAgents(),
     pushMode(options.push ?? {}),
@@ -77,8 +80,8 @@ function hubParts(options: HubOptions): readonly HubPart[] {
       takesInspectedTls: carried.allowInspectedTls === true,
     }),
     agentTunnels(),
-    users(options),
-    clusterProxy(options),
+    users(listening),
+    clusterProxy(listening),
     login(options.login ?? {}),
     certificateRenewal(options.login ?? {}),
     carrier(carried),

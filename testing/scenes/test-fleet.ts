@@ -104,6 +104,7 @@ export async function startTestHub({
   failover,
   access,
   accessCheckMs: checkMs,
+  clusterDomain,
   ...given
 }: TestHubOptions = {}): Promise<TestHub> {
   await using stack = new AsyncDisposableStack()
@@ -115,7 +116,7 @@ export async function startTestHub({
   const options: HubOptions = {
     ...given,
     dataDir: directory,
-    listening: { bindAddress, port: 0, proxies },
+    listening: { bindAddress, port: 0, proxies, clusterDomain },
     store: { etcd },
     replicas: { replicaKeyFile },
     carrier: { allowInspectedTls },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { acceptsOpenApiV2Protobuf, encodeOpenApiV2Document } from './open-api-v2-protobuf.ts'
 
-test('the protobuf form is what gnostic reads', () => {
+test('the protobuf form is the one that gnostic reads', () => {
   const document = {
     swagger: '2.0',
     paths: { '/a': { get: { tags: ['t'], 'x-kubernetes-action': 'get' } } },

@@ -19,7 +19,7 @@ export type CallWebhook = (
  */
 export function createWebhookCaller({ clock }: WebhookCallerDeps): CallWebhook {
   const { agentsMax } = interpreterWebhookLimits
-  const agents = new AuthorityAgents({ agentsMax, notPem: 'its caBundle is no PEM' })
+  const agents = new AuthorityAgents({ agentsMax, notPem: 'its caBundle is not PEM' })
   return async (webhook, body, signal) => callWebhook(webhook, { body, agents, clock }, signal)
 }
 
