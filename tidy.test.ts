@@ -305,6 +305,10 @@ const boundForms = [
 ]
 const unitOrRange = /^(?:(?:second|minute|hour|day|year)(?:Ms|Seconds)|int32Max)$/
 
+/** Matches waits and retries whose numbers stand where they are used. */
+const inlineWait =
+  /\bcreateBackoff\(\s*\{\s*initialMs: [\d_]|\bAbortSignal\.timeout\([\d_]|\.sleep\([\d_]+,/
+
 /** Tables are plain data: they import nothing, so that whatever loads one loads nothing else. */
 const limitsTable = /^(?:packages\/[^/]+|roles\/[^/]+|cmd)\/limits-table\.ts$/
 
@@ -325,6 +329,10 @@ test('bounds stand in the table of their package', () => {
       return left.length === 0 ? [] : [`${file}: ${left.join(', ')}`]
     })
   assert.deepEqual(found.toSorted(), Object.values(fixedElsewhere).flat().toSorted())
+  const waiting = code
+    .filter((file) => /^(?:packages|roles|cmd)\//.test(file) && !isTestCode(file))
+    .filter((file) => file !== 'cmd/commands/machine-commands.ts' && inlineWait.test(read(file)))
+  assert.deepEqual(waiting, [])
 })
 
 const optionsMax = 12

@@ -56,6 +56,8 @@ export const controllerBounds = Object.freeze({
     discoverEveryMs: 30_000,
     syncPollMs: 200,
     workers: 4,
+    /** The pause that collects several new kinds into one discovery, in milliseconds. */
+    discoveryPauseMs: 1_000,
   }),
   resourceMonitors: Object.freeze({
     /**

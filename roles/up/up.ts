@@ -368,7 +368,7 @@ async function poll(
         exitCodes.failure,
       )
     }
-    await systemClock.sleep(200, signal)
+    await systemClock.sleep(upBounds.up.readyLookMs, signal)
   }
 }
 

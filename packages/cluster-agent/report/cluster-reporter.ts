@@ -93,7 +93,7 @@ export async function runClusterReporter(
   const reporter = new ClusterReporter(options, deps)
   const isDue = createWakeFlag()
   using _nodes = onRegrouping(options.group, deps, () => isDue.raise())
-  const backoff = createBackoff({ initialMs: 250, maxMs: 10_000, jitter: 0.5 }, random)
+  const backoff = createBackoff(clusterAgentBounds.clusterReporter.retry, random)
   for (;;) {
     try {
       const round = () => reporter.report(signal)

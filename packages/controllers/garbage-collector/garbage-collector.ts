@@ -107,7 +107,7 @@ class GarbageCollector {
       signal.removeEventListener('abort', onAbort)
       this.#discoverSoon = undefined
     }
-    await this.#deps.clock.sleep(1_000, signal)
+    await this.#deps.clock.sleep(controllerBounds.garbageCollector.discoveryPauseMs, signal)
   }
 
   async #work(monitors: ResourceMonitors, signal: AbortSignal): Promise<never> {
