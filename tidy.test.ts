@@ -54,9 +54,9 @@ function importsOf(file: string): string[] {
   return importsIn(read(file)).map(({ target }) => target)
 }
 
-/** Tests, the contract suites, and what a package keeps for its tests in a folder testing/. */
+/** Tests, and what a package keeps for its tests in a folder testing/, such as contract suites. */
 function isTestCode(file: string): boolean {
-  return /\.test\.ts$|-contract\.ts$|(^|\/)testing\//.test(file)
+  return /\.test\.ts$|(^|\/)testing\//.test(file)
 }
 
 function packageOf(file: string): string | undefined {
