@@ -29,7 +29,7 @@ const byAttacher = 'attacher'
 interface VolumeMemory {
   readonly unwantedSinceMs: Map<string, number>
   readonly waitingSinceMs: Map<string, number>
-  /** Nodes whose pods were told that they cannot have the volume. */
+  /** Nodes whose pods have an event that they cannot have the volume. */
   readonly refused: Set<string>
 }
 
