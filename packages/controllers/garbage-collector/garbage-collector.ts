@@ -1,4 +1,4 @@
-import { abortReason, asError, logFailure, runAll, type Logger } from '@skerry/base'
+import { abortReason, logFailure, runAll, type Logger } from '@skerry/base'
 import { isStatusError, type OwnerReference } from '@skerry/api'
 import { type ObjectKey, type PartialObject, type ResourceRef } from '@skerry/client'
 import {
@@ -88,7 +88,12 @@ class GarbageCollector {
         monitors.update(await this.#deps.cluster.discover(signal))
       } catch (error) {
         if (signal.aborted) throw abortReason(signal)
-        this.#log.debug('Discovery failed', { error: asError(error) })
+        logFailure(this.#log, {
+          subject: 'Discovery',
+          message: 'Discovery failed',
+          level: 'debug',
+          error,
+        })
       }
       await this.#untilNextDiscovery(signal)
     }
