@@ -27,5 +27,7 @@ export const upBounds = Object.freeze({
     readyMsMax: 60_000,
     nodeReadyMsMax: 120_000,
     readyLookMs: 200,
+    /** The lifetime of the tokens by which its own site and node register, in seconds. */
+    tokenSeconds: 3_600,
   }),
 })
