@@ -54,9 +54,9 @@ function importsOf(file: string): string[] {
   return importsIn(read(file)).map(({ target }) => target)
 }
 
-/** Tests, the contract suites, and what a package keeps for its tests in a folder testing/. */
+/** Tests, and what a package keeps for its tests in a folder testing/, such as contract suites. */
 function isTestCode(file: string): boolean {
-  return /\.test\.ts$|-contract\.ts$|(^|\/)testing\//.test(file)
+  return /\.test\.ts$|(^|\/)testing\//.test(file)
 }
 
 function packageOf(file: string): string | undefined {
@@ -305,6 +305,10 @@ const boundForms = [
 ]
 const unitOrRange = /^(?:(?:second|minute|hour|day|year)(?:Ms|Seconds)|int32Max)$/
 
+/** Matches waits and retries whose numbers stand where they are used. */
+const inlineWait =
+  /\bcreateBackoff\(\s*\{\s*initialMs: [\d_]|\bAbortSignal\.timeout\([\d_]|\.sleep\([\d_]+,/
+
 /** Tables are plain data: they import nothing, so that whatever loads one loads nothing else. */
 const limitsTable = /^(?:packages\/[^/]+|roles\/[^/]+|cmd)\/limits-table\.ts$/
 
@@ -325,6 +329,10 @@ test('bounds stand in the table of their package', () => {
       return left.length === 0 ? [] : [`${file}: ${left.join(', ')}`]
     })
   assert.deepEqual(found.toSorted(), Object.values(fixedElsewhere).flat().toSorted())
+  const waiting = code
+    .filter((file) => /^(?:packages|roles|cmd)\//.test(file) && !isTestCode(file))
+    .filter((file) => file !== 'cmd/commands/machine-commands.ts' && inlineWait.test(read(file)))
+  assert.deepEqual(waiting, [])
 })
 
 const optionsMax = 12

@@ -34,4 +34,16 @@ export const commandBounds = Object.freeze({
     /** A token that an API server grants lasts ten minutes at least. */
     ttlMsMin: 10 * 60_000,
   }),
+  encryptionCommands: Object.freeze({
+    /** Every Secret of a large cluster is written again. */
+    rotateMsMax: 600_000,
+  }),
+  loginCommands: Object.freeze({
+    /** Several minutes for a person, after another login that may be in progress. */
+    personMsMax: 600_000,
+  }),
+  upCommands: Object.freeze({
+    /** Long enough for slow disks, and short enough to notice. */
+    answerMsMax: 300_000,
+  }),
 })

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { join } from 'node:path'
 import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
 import { example } from '../flags/option-values.ts'
+import { commandBounds } from '../limits-table.ts'
 
 /** Adds the commands for the keys with which a site or hub encrypts Secrets at rest. */
 export function addEncryptionCommands(program: Command): void {
@@ -23,7 +24,7 @@ export function addEncryptionCommands(program: Command): void {
       const { keyName } = await rotateEncryption(
         options.dataDir,
         (text) => console.log(text),
-        AbortSignal.timeout(600_000),
+        AbortSignal.timeout(commandBounds.encryptionCommands.rotateMsMax),
       )
       console.log(`${keyName} is the only key; back up pki/encryption.yaml`)
     })

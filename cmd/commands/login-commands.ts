@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { collect, example, toJson, toPort } from '../flags/option-values.ts'
+import { commandBounds } from '../limits-table.ts'
 
 /** Adds the commands to log in at the issuer of a hub's users, and the one that gives clients its tokens. */
 export function addLoginCommands(program: Command): void {
@@ -161,7 +162,6 @@ export async function loginDeps() {
   }
 }
 
-/** Allows several minutes for a person, after another login that may be in progress. */
 function timeLimit(): AbortSignal {
-  return AbortSignal.timeout(600_000)
+  return AbortSignal.timeout(commandBounds.loginCommands.personMsMax)
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { systemClock } from '@skerry/base'
 import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
 import { example, toJson, toLife } from '../flags/option-values.ts'
+import { askMs } from '../limits-table.ts'
 
 interface TokenFlags {
   dataDir: string
@@ -35,7 +36,7 @@ export function addTokenCommands(program: Command): void {
       const { openAdminCluster } = await import('../../roles/admin/admin-cluster.ts')
       const { advertisedServer } = await import('../../roles/site/objects/site-objects.ts')
       const admin = await openAdminCluster(join(options.dataDir, 'admin.kubeconfig'))
-      const signal = AbortSignal.timeout(30_000)
+      const signal = AbortSignal.timeout(askMs)
       const created = await createJoinToken(
         admin.cluster,
         {

@@ -4,6 +4,7 @@ import type { LogLevel } from '@skerry/base'
 import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
 import { defaultNodeName } from '../../roles/runtime/host-addresses.ts'
 import { example, toJson, toLogLevel, toPort } from '../flags/option-values.ts'
+import { commandBounds } from '../limits-table.ts'
 
 const runDirectoryDefault = '/run/skerry'
 
@@ -262,7 +263,6 @@ function withDataDir(command: Command): Command {
   return command.option('--data-dir <path>', 'directory for all state', dataDirectoryDefault)
 }
 
-/** Limits commands that ask and answer: long enough for slow disks, short enough to notice. */
 function timeLimit(): AbortSignal {
-  return AbortSignal.timeout(300_000)
+  return AbortSignal.timeout(commandBounds.upCommands.answerMsMax)
 }

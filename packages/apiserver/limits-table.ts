@@ -383,6 +383,8 @@ export const apiServerBounds = Object.freeze({
      * Upstream's value.
      */
     leewaySeconds: 60,
+    /** The cache of tokens whose signatures were verified. */
+    verifiedTokens: Object.freeze({ entriesMax: 4_096, ttlMs: 600_000 }),
   }),
   protoWriter: Object.freeze({
     startBytes: 4096,

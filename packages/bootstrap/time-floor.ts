@@ -7,7 +7,7 @@ const timeFloorDefaults = bootstrapBounds.timeFloor
 
 /**
  * Tracks the latest time that this machine knew, stored next to the store. It advances with elapsed
- * time, not with the clock, so that after a jump it tells what the clock should show. It decides
+ * time, not with the clock, so that after a jump it has the time that the clock should show. It decides
  * nothing by itself, because a clock may be right after a year in a depot. Certificates are made
  * valid by both, and a person is warned.
  */

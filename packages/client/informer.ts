@@ -103,7 +103,7 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
     this.#options = options
     this.#deps = deps
     this.#cache = new ObjectCache(options.indexes ?? {})
-    this.#backoff = createBackoff({ initialMs: 800, jitter: 1 }, deps.random)
+    this.#backoff = createBackoff(clientBounds.informer.retry, deps.random)
   }
 
   get(key: ObjectKey): T | undefined {

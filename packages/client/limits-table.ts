@@ -77,6 +77,7 @@ export const clientBounds = Object.freeze({
   informer: Object.freeze({
     /** A shorter watch counts as failed, and the next one waits. */
     watchMsMin: 1_000,
+    retry: Object.freeze({ initialMs: 800, jitter: 1 }),
   }),
   issuerFetch: Object.freeze({
     /** Documents and answers of an issuer are small. */

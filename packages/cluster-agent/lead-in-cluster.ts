@@ -2,6 +2,7 @@ import { isStatusError } from '@skerry/api'
 import type { Clock, Logger, Random } from '@skerry/base'
 import { resources, type ClusterClient } from '@skerry/client'
 import { runAsLeader } from '@skerry/controller-runtime'
+import { clusterAgentBounds } from './limits-table.ts'
 
 export interface LeadInClusterOptions {
   /** The name under which the agent is registered. */
@@ -18,12 +19,7 @@ export interface LeadInClusterDeps {
 }
 
 const leaseNamespace = 'kube-system'
-/** The timing is slower than client-go's: at the edge each renewal is a write to a small disk. */
-const timing = Object.freeze({
-  leaseDurationMs: 45_000,
-  renewDeadlineMs: 30_000,
-  retryPeriodMs: 10_000,
-})
+const { timing } = clusterAgentBounds.leadInCluster
 
 /**
  * Runs a task in only one agent of a cluster: the holder of the cluster's Lease `karmada-agent-<name>`. An

@@ -7,6 +7,7 @@ import { sayNotReady } from './report/say-not-ready.ts'
 import { asTheyAre } from './work/manifest-mapping.ts'
 import { MemberCluster } from './work/member-cluster.ts'
 import { takeWork } from './work/take-work.ts'
+import { clusterAgentBounds } from './limits-table.ts'
 
 export interface LeavingOptions {
   readonly clusterName: string
@@ -99,7 +100,7 @@ async function until(
   signal: AbortSignal,
   onWaiting: () => void,
 ): Promise<void> {
-  const backoff = createBackoff({ initialMs: 200, maxMs: 5_000, jitter: 0.3 }, random)
+  const backoff = createBackoff(clusterAgentBounds.leaveFleet.look, random)
   for (let isFirst = true; !(await isDone()); isFirst = false) {
     if (isFirst) onWaiting()
     await clock.sleep(backoff.nextMs(), signal)

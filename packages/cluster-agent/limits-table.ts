@@ -13,6 +13,7 @@ export const clusterAgentBounds = Object.freeze({
   pushCluster: Object.freeze({
     /** The time for the last request to a cluster that may be gone, in milliseconds. */
     partingMs: 10_000,
+    retry: Object.freeze({ initialMs: 1_000, maxMs: 60_000, jitter: 0.5 }),
   }),
   pushController: Object.freeze({
     /** The interval at which Secrets are read again, for new tokens, in milliseconds. */
@@ -23,6 +24,7 @@ export const clusterAgentBounds = Object.freeze({
   clusterReporter: Object.freeze({
     /** The delay that reports several nodes changing groups together, in milliseconds. */
     settleMs: 500,
+    retry: Object.freeze({ initialMs: 250, maxMs: 10_000, jitter: 0.5 }),
   }),
   observedTimes: Object.freeze({
     /** A fact that does not change is confirmed this often: a write for each cluster. */
@@ -52,6 +54,17 @@ export const clusterAgentBounds = Object.freeze({
   }),
   planShared: Object.freeze({
     namesMax: 5,
+  }),
+  leaveFleet: Object.freeze({
+    look: Object.freeze({ initialMs: 200, maxMs: 5_000, jitter: 0.3 }),
+  }),
+  leadInCluster: Object.freeze({
+    /** The timing is slower than client-go's: at the edge each renewal is a write to a small disk. */
+    timing: Object.freeze({
+      leaseDurationMs: 45_000,
+      renewDeadlineMs: 30_000,
+      retryPeriodMs: 10_000,
+    }),
   }),
 })
 

@@ -81,7 +81,7 @@ test('queues of one name are added up, and one that closed leaves its counts', a
   assert.equal(now['workqueue_adds_total{name="jobs"}'], 2)
 })
 
-test('reconciliations are counted by result, and errors that no retry helps once more', async () => {
+test('reconciliations are counted by result, and terminal errors in a count of their own, too', async () => {
   const { deps, values } = start()
   for (const outcome of ['success', 'requeue_after', 'error', 'terminal_error'] as const) {
     deps.metrics.onReconciled('jobs', outcome)

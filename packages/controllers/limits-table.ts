@@ -43,6 +43,19 @@ export const controllerBounds = Object.freeze({
   endpointsliceController: Object.freeze({
     /** A burst of pod changes (a rollout) triggers one look at the service. */
     settleMs: 50,
+    retryMsMin: 1_000,
+  }),
+  clusterRoleAggregationController: Object.freeze({
+    /** Several roles that change together trigger one look at the roles that aggregate them. */
+    settleMs: 20,
+  }),
+  attachDetachController: Object.freeze({
+    retryMsMin: 500,
+    retryMsMax: 122_000,
+  }),
+  namespaceController: Object.freeze({
+    /** Several pods that end together trigger one look at their namespace. */
+    settleMs: 100,
   }),
   mirrorPlan: Object.freeze({
     /** The number of addresses of one subset that are mirrored; further ones are left out. Upstream's default. */
@@ -56,6 +69,8 @@ export const controllerBounds = Object.freeze({
     discoverEveryMs: 30_000,
     syncPollMs: 200,
     workers: 4,
+    /** The pause that collects several new kinds into one discovery, in milliseconds. */
+    discoveryPauseMs: 1_000,
   }),
   resourceMonitors: Object.freeze({
     /**

@@ -88,6 +88,9 @@ export const gatewayBounds = Object.freeze({
     /** The share of its lifetime before which a certificate is not renewed. */
     usedMin: 0.5,
   }),
+  replicaDirectory: Object.freeze({
+    retry: Object.freeze({ initialMs: 200, maxMs: 5_000 }),
+  }),
 })
 
 /** An agent that reconnects and breaks rules again and again must not push other lines out of the log. */

@@ -18,6 +18,7 @@ import {
   type WebhookConfiguration,
 } from './webhook/webhook-configuration.ts'
 import { WebhookInterpreter } from './webhook/webhook-interpreter.ts'
+import { interpreterBounds } from './limits-table.ts'
 
 export type InterpreterClock = LuaClock & Pick<Clock, 'setTimer'>
 
@@ -144,7 +145,7 @@ async function sourceOf<T extends KubeObject>(
   { hub, informers, clock, random, log }: HubInterpreterDeps,
   signal: AbortSignal,
 ): Promise<Source<T>> {
-  const backoff = createBackoff({ initialMs: 500, maxMs: 30_000, jitter: 0.5 }, random)
+  const backoff = createBackoff(interpreterBounds.createInterpreter.retry, random)
   for (;;) {
     try {
       const { items } = await hub.resource(resource).list({}, signal)

@@ -39,4 +39,7 @@ export const interpreterBounds = Object.freeze({
     /** The reported failures; beyond this number, each is reported again. */
     toldMax: 100,
   }),
+  createInterpreter: Object.freeze({
+    retry: Object.freeze({ initialMs: 500, maxMs: 30_000, jitter: 0.5 }),
+  }),
 })

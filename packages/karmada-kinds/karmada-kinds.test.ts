@@ -157,7 +157,7 @@ test('a script that is not Lua is refused, with the place of its mistake', async
   assert.match(body.message, /InterpreterOperation\(Retain\) Lua script error: .*2/)
 })
 
-test('Karmada’s own definitions change nothing, neither when they come nor when they go', async () => {
+test('applying and deleting Karmada’s own definitions changes nothing', async () => {
   const { transport } = server
   const policies = '/apis/policy.karmada.io/v1alpha1/namespaces/default/propagationpolicies'
   const resourceSelectors = [{ apiVersion: 'v1', kind: 'Secret' }]

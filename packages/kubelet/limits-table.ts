@@ -5,6 +5,9 @@ export const kubeletBounds = Object.freeze({
   superviseContainerd: Object.freeze({
     /** The limit of a socket path: sun_path holds 108 bytes with its final zero. */
     socketPathBytesMax: 107,
+    endedLookMs: 50,
+    startedLookMs: 20,
+    answerMs: 2_000,
   }),
   pauseProgram: Object.freeze({
     elfHeaderBytes: 64,
@@ -93,6 +96,19 @@ export const kubeletBounds = Object.freeze({
   killContainer: Object.freeze({
     /** The least time for a process to receive its signal, however short the grace period, in seconds. */
     stopSecondsMin: 2,
+  }),
+  nodeAgent: Object.freeze({
+    retry: Object.freeze({ initialMs: 200, maxMs: 7_000 }),
+  }),
+  statusReporter: Object.freeze({
+    retry: Object.freeze({ initialMs: 200, maxMs: 10_000 }),
+  }),
+  podWorker: Object.freeze({
+    retry: Object.freeze({ initialMs: 500, maxMs: 60_000 }),
+  }),
+  localPathVolumes: Object.freeze({
+    /** The node is registered within moments of the first try; a control plane may be away for days. */
+    announceRetry: Object.freeze({ initialMs: 200, maxMs: 30_000 }),
   }),
 })
 

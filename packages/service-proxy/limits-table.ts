@@ -64,5 +64,9 @@ export const serviceProxyBounds = Object.freeze({
     betweenMs: 100,
     /** How often the kernel is asked whether the rules still exist, because other programs flush them. */
     checkMs: 10_000,
+    retry: Object.freeze({ initialMs: 200, maxMs: 30_000 }),
+  }),
+  kernelTable: Object.freeze({
+    retry: Object.freeze({ initialMs: 200, maxMs: 30_000 }),
   }),
 })

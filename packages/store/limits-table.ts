@@ -81,6 +81,8 @@ export const storeBounds = Object.freeze({
   etcdFeed: Object.freeze({
     /** How long a known change may take to arrive before etcd is asked for its progress. */
     lateMs: 50,
+    /** The pause before a watch that cannot be restarted is tried again, in milliseconds. */
+    restartMs: 1_000,
   }),
   etcdStore: Object.freeze({
     /** etcd's own limit, 1.5 MiB, applies to a whole request; the rest is for the key and its frame. */
@@ -99,6 +101,9 @@ export const storeBounds = Object.freeze({
   }),
   storeFile: Object.freeze({
     cacheKibibytes: 8_192,
+  }),
+  etcdWatch: Object.freeze({
+    retry: Object.freeze({ initialMs: 50, maxMs: 2_000 }),
   }),
 })
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { silentLogger, simulatedClock } from '@skerry/base'
 import { openSqliteStore } from './sqlite-store.ts'
-import { storeContract } from './store-contract.ts'
+import { storeContract } from './testing/store-contract.ts'
 
 storeContract('SQLite', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'store-'))

@@ -80,6 +80,10 @@ export const tunnelBounds = Object.freeze({
     /** The pause after the hub refused, in milliseconds: asking every few seconds does not help. */
     refusedMs: 15_000,
     retryAfterMsMax: 300_000,
+    /** A dial costs a few packets, and an operator waits: so the pause stays short. */
+    networkBackoff: Object.freeze({ initialMs: 250, maxMs: 3_000, factor: 1.7, jitter: 0.5 }),
+    /** A replica answered that has a tunnel already: a balancer may lead to the others at the next dial, or never. */
+    repeatBackoff: Object.freeze({ initialMs: 500, maxMs: 120_000, factor: 1.7, jitter: 0.5 }),
   }),
   tunnelMessage: Object.freeze({
     /** Bodies up to this length are passed on whole, if their length is known. */
@@ -161,6 +165,7 @@ export const tunnelBounds = Object.freeze({
   trafficRules: Object.freeze({
     /** The window after which a stream's past traffic is forgotten. */
     bulkWindowMs: 10_000,
+    bulkAfterBytes: 262_144,
   }),
   webSocketEndpoint: Object.freeze({
     /** The time that a close waits for the other end's, in milliseconds. */

@@ -34,6 +34,7 @@ export const virtualClusterBounds = Object.freeze({
   virtualClusterTasks: Object.freeze({
     /** Each round takes a connection to the hub, and the agent's other requests need some, too. */
     roundsAtOnceMax: 8,
+    retry: Object.freeze({ initialMs: 500, maxMs: 30_000, jitter: 0.5 }),
   }),
   edgeKinds: Object.freeze({
     /** The lifetime of a known kind, in milliseconds: a kind may be deleted and recreated with another scope. */
@@ -51,6 +52,11 @@ export const virtualClusterBounds = Object.freeze({
   }),
   namespaceRule: Object.freeze({
     namespaceCharsMax: 63,
+  }),
+  emptyNamespaceController: Object.freeze({
+    graceMs: 300_000,
+    closedMs: 5_000,
+    keptMs: 600_000,
   }),
 })
 

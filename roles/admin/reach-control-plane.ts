@@ -1,9 +1,9 @@
 import { ExpectedError, createBackoff, exitCodes, systemRandom, type Clock } from '@skerry/base'
 import { NotConnectedError, type Transport, type TransportRequest } from '@skerry/client'
 import { codeOf } from '../runtime/data-directory.ts'
+import { adminBounds } from './limits-table.ts'
 
-/** The delay after a connection that was closed before it opened. */
-const retry = { initialMs: 250, maxMs: 2_000, jitter: 0.5 }
+const { retry } = adminBounds.reachControlPlane
 
 /**
  * Wraps a transport for a person's commands. A request that was not sent, because the server closed the

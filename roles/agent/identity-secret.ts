@@ -20,6 +20,7 @@ import { resources, type ClusterClient } from '@skerry/client'
 import { validityOf } from '@skerry/pki'
 import type { RoleContext } from '../runtime/role-context.ts'
 import type { AgentIdentity } from './agent-identity.ts'
+import { agentBounds } from './limits-table.ts'
 
 export interface IdentitySecretOptions {
   readonly local: ClusterClient
@@ -154,7 +155,7 @@ async function patiently<T>(
   signal: AbortSignal,
   attempt: () => Promise<T>,
 ): Promise<T> {
-  const backoff = createBackoff({ initialMs: 500, maxMs: 30_000, jitter: 0.5 }, random)
+  const backoff = createBackoff(agentBounds.identitySecret.retry, random)
   for (;;) {
     try {
       return await attempt()

@@ -19,6 +19,7 @@ import { version } from '../runtime/version.ts'
 import { openAgentIdentity } from './agent-identity.ts'
 import { createIdentitySecret, type IdentitySecret } from './identity-secret.ts'
 import { openKarmadaIdentity, type KarmadaIdentityOptions } from './karmada-identity.ts'
+import { agentBounds } from './limits-table.ts'
 
 export interface LeaveOptions extends Pick<KarmadaIdentityOptions, 'connect'> {
   /** The control plane that it leaves, as https://host:port. */
@@ -128,7 +129,7 @@ async function untilAway(
   local: ClusterClient,
   { clock, random, signal }: RoleContext,
 ): Promise<void> {
-  const backoff = createBackoff({ initialMs: 500, maxMs: 5_000, jitter: 0.3 }, random)
+  const backoff = createBackoff(agentBounds.leave.look, random)
   for (let told = ''; ;) {
     const leader = await leadingAgent(clusterName, { local, clock }, signal)
     if (leader === undefined) return

@@ -39,4 +39,13 @@ export const agentBounds = Object.freeze({
     /** A hub that is away, or does not take one, is not asked again with each request. */
     retryMs: 5_000,
   }),
+  leave: Object.freeze({
+    look: Object.freeze({ initialMs: 500, maxMs: 5_000, jitter: 0.3 }),
+  }),
+  identitySecret: Object.freeze({
+    retry: Object.freeze({ initialMs: 500, maxMs: 30_000, jitter: 0.5 }),
+  }),
+  untilRegistered: Object.freeze({
+    retry: Object.freeze({ initialMs: 500, maxMs: 30_000, jitter: 0.5 }),
+  }),
 })

@@ -7,6 +7,7 @@ import {
 } from '@skerry/base'
 import type { RoleContext } from '../runtime/role-context.ts'
 import { createClockCheck } from './clock-check.ts'
+import { agentBounds } from './limits-table.ts'
 
 /** The hub may not be there yet: that is normal. A wrong token or hash is not, and ends the agent. */
 export async function untilRegistered<T>(
@@ -14,7 +15,7 @@ export async function untilRegistered<T>(
   open: () => Promise<T>,
   context: RoleContext,
 ): Promise<T> {
-  const backoff = createBackoff({ initialMs: 500, maxMs: 30_000, jitter: 0.5 }, context.random)
+  const backoff = createBackoff(agentBounds.untilRegistered.retry, context.random)
   const clockCheck = createClockCheck(hub, context)
   for (;;) {
     try {

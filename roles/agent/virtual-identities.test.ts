@@ -183,7 +183,7 @@ test('one virtual cluster is revoked and let in again, and all go with their par
   for (const name of names) await apply(bank, name)
   const get = (name: string) => reasonOf(clustersOf(name).get({ name }, signal))
   const seen = () => Promise.all(names.map(get))
-  /** Lets time pass until it is so, because a refused request is not repeated at once. */
+  /** Lets time pass until the condition holds, because a refused request is not repeated at once. */
   const untilSeen = (wanted: readonly string[]) =>
     until(async () => {
       ahead.ms += 10_000

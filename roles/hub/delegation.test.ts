@@ -110,7 +110,7 @@ function auditedOf(path: string, asked: string): Promise<{ impersonator?: string
   }, soon())
 }
 
-test('a delegate is nobody anywhere else', async () => {
+test('a delegate has no rights anywhere else', async () => {
   await using all = await startFleet()
   const token = tokenIn(all.objects, 'edge-impersonator')
   const asMaster = [

@@ -206,7 +206,7 @@ test("a user's own rights include the clusters that a ClusterAccess leads to", a
   assert.deepEqual(await ask(rita), [])
 })
 
-test('nobody gives away a way to clusters that they lack', async () => {
+test('no user can grant access to clusters without having it', async () => {
   await using fleet = await startTestHub()
   await addCluster(fleet, 'oslo', { region: 'north' })
   await addCluster(fleet, 'rome', { region: 'south' })

@@ -51,4 +51,7 @@ export const runtimeBounds = Object.freeze({
      */
     bytesBetween: 8 * 1024 * 1024,
   }),
+  nodeIdentity: Object.freeze({
+    retry: Object.freeze({ initialMs: 1_000, maxMs: 60_000 }),
+  }),
 })

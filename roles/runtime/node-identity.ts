@@ -12,6 +12,7 @@ import {
   type NodeIdentity,
 } from '@skerry/bootstrap'
 import type { RoleContext } from './role-context.ts'
+import { runtimeBounds } from './limits-table.ts'
 
 export interface NodeIdentityOptions {
   dataDir: string
@@ -93,7 +94,7 @@ export async function obtainServingCertificate(
   context: RoleContext,
 ): Promise<CertificateHolder> {
   const { nodeName, nodeIp, directory } = options
-  const backoff = createBackoff({ initialMs: 1_000, maxMs: 60_000 }, context.random)
+  const backoff = createBackoff(runtimeBounds.nodeIdentity.retry, context.random)
   const serving = { nodeName, directory, dnsNames: [nodeName], ipAddresses: [nodeIp] }
   for (;;) {
     try {

@@ -84,7 +84,7 @@ async function statesAt(directory: string, nowMs: number): Promise<Record<string
   return Object.fromEntries(listed.map(({ file, state }) => [relative(directory, file), state]))
 }
 
-test('each certificate of a machine is listed with how it is by the clock now', async () => {
+test('each certificate of a machine is listed with its validity by the present clock', async () => {
   await inDirectory(async (directory) => {
     await makeMachine(directory)
     const authorities = ['site/pki/ca.crt', 'site/pki/front-proxy-ca.crt', 'node/pki/ca.crt']
@@ -181,7 +181,7 @@ test('the kubeconfig of skerry up gets the new administrator of the hub', async 
   })
 })
 
-test('certificates that others issue are named with a remedy once they are off', async () => {
+test('a renewal leaves expired certificates of other issuers alone, and gives a remedy for each', async () => {
   await inDirectory(async (directory) => {
     await makeMachine(directory)
     const clock = simulatedClock(rightMs + 400 * dayMs)

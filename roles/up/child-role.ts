@@ -45,7 +45,7 @@ export function superviseRole(
   let child: ChildProcess | undefined
   const ready = Promise.withResolvers<void>()
   const run = async (): Promise<void> => {
-    const backoff = createBackoff({ initialMs: 200, maxMs: 15_000 }, deps.random)
+    const backoff = createBackoff(upBounds.childRole.restart, deps.random)
     while (!signal.aborted) {
       const startMs = deps.clock.monotonicMs()
       await using file = await open(options.logFile, 'a', 0o600)

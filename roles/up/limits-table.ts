@@ -6,6 +6,7 @@ export const upBounds = Object.freeze({
     /** A child that ran this long was healthy: its next death restarts the backoff. */
     healthyMs: 60_000,
     logTailChars: 16_384,
+    restart: Object.freeze({ initialMs: 200, maxMs: 15_000 }),
   }),
   down: Object.freeze({
     stopMsMax: 60_000,
@@ -25,5 +26,8 @@ export const upBounds = Object.freeze({
     /** The time until a role's first `ready`, in milliseconds; more is an error. */
     readyMsMax: 60_000,
     nodeReadyMsMax: 120_000,
+    readyLookMs: 200,
+    /** The lifetime of the tokens by which its own site and node register, in seconds. */
+    tokenSeconds: 3_600,
   }),
 })

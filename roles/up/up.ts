@@ -228,7 +228,12 @@ async function agentArguments(
     return common
   const created = await createClusterToken(
     hub.cluster,
-    { clusterName: options.clusterName, server: hubUrl, caPem: hub.caPem, ttlSeconds: 3_600 },
+    {
+      clusterName: options.clusterName,
+      server: hubUrl,
+      caPem: hub.caPem,
+      ttlSeconds: upBounds.up.tokenSeconds,
+    },
     { clock: systemClock },
     signal,
   )
@@ -262,7 +267,7 @@ async function nodeArguments(
     {
       server,
       caPem: site.caPem,
-      ttlSeconds: 3_600,
+      ttlSeconds: upBounds.up.tokenSeconds,
       description: 'made by skerry up for its own node',
     },
     { clock: systemClock },
@@ -368,7 +373,7 @@ async function poll(
         exitCodes.failure,
       )
     }
-    await systemClock.sleep(200, signal)
+    await systemClock.sleep(upBounds.up.readyLookMs, signal)
   }
 }
 

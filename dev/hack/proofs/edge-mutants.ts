@@ -76,7 +76,7 @@ export const mutants: readonly Mutant[] = [
     replace: "field === 'hostPath'",
   },
   {
-    proof: 'a volume without a namespace consists of nothing that its edge does not list',
+    proof: 'a PersistentVolume has only the volume sources that its edge lists',
     test: 'packages/virtual-clusters/mapping/host-access.test.ts',
     file: 'packages/virtual-clusters/mapping/host-access.ts',
     find: 'const known = [...persistentFields, ...sources]',

@@ -46,7 +46,7 @@ export const mutants: readonly Mutant[] = [
     replace: '',
   },
   {
-    proof: 'a delegate is nobody anywhere else',
+    proof: 'a delegate has no rights anywhere else',
     test: 'roles/hub/delegation.test.ts',
     file: 'packages/gateway/proxy/delegation.ts',
     find: 'await authorizer.authorize(question(asker, cluster))',
@@ -81,7 +81,7 @@ export const mutants: readonly Mutant[] = [
     replace: `return isJsonObject(spec) && spec['syncMode'] === 'Never'`,
   },
   {
-    proof: 'nobody gives away a way to clusters that they lack',
+    proof: 'no user can grant access to clusters without having it',
     test: 'roles/hub/hub-access.test.ts',
     file: 'packages/gateway/access/cluster-access-admission.ts',
     find: 'if (!(await isAllowed(question))) missing.push(each)',
@@ -147,7 +147,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof:
-      'a request for a certificate is void when its asker, or the parent of it, is revoked after it',
+      'a revocation voids earlier certificate requests of the cluster and of its virtual clusters',
     test: 'packages/membership/registration/agent-revocation.test.ts',
     file: 'packages/membership/registration/agent-revocation.ts',
     find: `    { cluster: virtual.parent, part: 'parent' },

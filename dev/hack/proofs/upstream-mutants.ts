@@ -7,7 +7,7 @@ import type { Mutant } from './mutant.ts'
 export const mutants: readonly Mutant[] = [
   {
     proof: 'writers that race for one key: exactly one wins',
-    test: 'packages/store/store-contract.ts',
+    test: 'packages/store/testing/store-contract.ts',
     runBy: 'packages/store/sqlite-store.test.ts',
     file: 'packages/store/write-plan.ts',
     find: 'expectRevision !== (previous?.modRevision ?? 0)',
@@ -15,7 +15,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof: 'history and live events follow each other without gap or duplicate',
-    test: 'packages/store/store-contract.ts',
+    test: 'packages/store/testing/store-contract.ts',
     runBy: 'packages/store/sqlite-store.test.ts',
     file: 'packages/store/sqlite-store.ts',
     find: 'using live = this.#hub.subscribe({ ...options, afterRevision, signal })',

@@ -27,7 +27,7 @@ export interface ServiceAccountAuthenticatorOptions {
   readonly log: Logger
 }
 
-const { leewaySeconds } = apiServerBounds.serviceAccountAuthenticator
+const { leewaySeconds, verifiedTokens } = apiServerBounds.serviceAccountAuthenticator
 
 /**
  * Authenticates service account tokens (JWT). The signature is verified once per token. Dates and
@@ -38,10 +38,7 @@ export function createServiceAccountAuthenticator(
   options: ServiceAccountAuthenticatorOptions,
 ): TokenAuthenticator {
   const keys = options.keyPems.map(readVerificationKey)
-  const verified = new BoundedCache<ServiceAccountClaims>(
-    { entriesMax: 4096, ttlMs: 600_000 },
-    options.clock,
-  )
+  const verified = new BoundedCache<ServiceAccountClaims>(verifiedTokens, options.clock)
   const verify = async (token: string): Promise<ServiceAccountClaims> => {
     const cacheKey = createHash('sha256').update(token).digest('base64')
     const known = verified.get(cacheKey)

@@ -427,7 +427,7 @@ test('a patch that cannot be applied refuses the request', async () => {
   }
 })
 
-test('a webhook that asks for it is asked again when another changed the object after it', async () => {
+test('a webhook with reinvocationPolicy IfNeeded is called again after another one has changed the object', async () => {
   await using api = await startTestApiServer({ withAccess: true })
   await using hook = await startTestWebhook(({ body, path }) => {
     const has = (body as JsonReply).request.object.data?.late !== undefined

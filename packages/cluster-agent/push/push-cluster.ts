@@ -103,7 +103,7 @@ async function untilDone(
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
-  const backoff: Backoff = createBackoff({ initialMs: 1_000, maxMs: 60_000, jitter: 0.5 }, random)
+  const backoff: Backoff = createBackoff(clusterAgentBounds.pushCluster.retry, random)
   for (;;) {
     try {
       return await work(signal)

@@ -93,7 +93,7 @@ export async function runClusterReporter(
   const reporter = new ClusterReporter(options, deps)
   const isDue = createWakeFlag()
   using _nodes = onRegrouping(options.group, deps, () => isDue.raise())
-  const backoff = createBackoff({ initialMs: 250, maxMs: 10_000, jitter: 0.5 }, random)
+  const backoff = createBackoff(clusterAgentBounds.clusterReporter.retry, random)
   for (;;) {
     try {
       const round = () => reporter.report(signal)
@@ -145,9 +145,9 @@ class ClusterReporter {
   readonly #timing: ClusterReporterTiming
   #id: string | undefined
   #hasBeenReady = false
-  #hasTold = false
+  #hasReported = false
   /** The agent's configured labels or place changed; no status has the time of it yet. */
-  #isSaidAnew = false
+  #hasNewDescription = false
   #counted:
     | { readonly changes: number; readonly grades: string; readonly summaries: Summaries }
     | undefined
@@ -192,10 +192,10 @@ class ClusterReporter {
       )
     }
     const wanted = this.#wanted(this.#id)
-    if (found !== undefined && this.#hasTold && says(found, wanted)) return found
+    if (found !== undefined && this.#hasReported && says(found, wanted)) return found
     const told = await this.#tell(wanted, found === undefined, signal)
-    this.#hasTold = true
-    this.#isSaidAnew ||= found === undefined || saidOf(found) !== saidOf(told)
+    this.#hasReported = true
+    this.#hasNewDescription ||= found === undefined || saidOf(found) !== saidOf(told)
     if (found === undefined) this.#deps.log.info('Cluster registered', { cluster: name })
     return told
   }
@@ -282,7 +282,7 @@ class ClusterReporter {
     const told = {
       status: known,
       annotations: cluster.metadata.annotations ?? {},
-      isSaidAnew: this.#isSaidAnew,
+      hasNewDescription: this.#hasNewDescription,
     }
     const annotations = observedAnnotations(told, status, seen.times)
     const wasReady = conditionOf(known.conditions, conditionTypes.ready)?.status
@@ -296,7 +296,7 @@ class ClusterReporter {
     await this.#inTime(signal, (scope) =>
       this.#clusters().updateStatus({ ...cluster, metadata, status }, scope),
     )
-    if (isHealthy) this.#isSaidAnew = false
+    if (isHealthy) this.#hasNewDescription = false
   }
 
   /** Counts again only when a node or pod has changed: five thousand pods take a tenth of a second. */

@@ -12,7 +12,7 @@ function seenAt(ms: number): SeenTimes {
 
 test('a fact that an agent reports about itself has its time, renewed when it changes and every five minutes', () => {
   const first = observedAnnotations(
-    { status: {}, annotations: { kept: 'so' }, isSaidAnew: true },
+    { status: {}, annotations: { kept: 'so' }, hasNewDescription: true },
     status,
     seenAt(startMs),
   )
@@ -20,8 +20,12 @@ test('a fact that an agent reports about itself has its time, renewed when it ch
   const start = '2026-03-01T10:00:00Z'
   assert.deepEqual(first, { kept: 'so', [version]: start, [labels]: start, [place]: start })
   const known = { status, annotations: first }
-  const next = (isSaidAnew: boolean, minutes: number): Record<string, string> =>
-    observedAnnotations({ ...known, isSaidAnew }, status, seenAt(startMs + minutes * minuteMs))
+  const next = (hasNewDescription: boolean, minutes: number): Record<string, string> =>
+    observedAnnotations(
+      { ...known, hasNewDescription },
+      status,
+      seenAt(startMs + minutes * minuteMs),
+    )
   assert.deepEqual(next(false, 1), first)
   const later = '2026-03-01T10:01:00Z'
   assert.deepEqual(next(true, 1), { ...first, [labels]: later, [place]: later })

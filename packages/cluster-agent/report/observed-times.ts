@@ -25,7 +25,7 @@ interface Observed {
   readonly status: ClusterStatus
   readonly annotations: Readonly<Record<string, string>>
   /** True if labels or place changed and no status has reported the time of it yet. */
-  readonly isSaidAnew: boolean
+  readonly hasNewDescription: boolean
 }
 
 /** Returns the annotations for the next status; the same ones if there is nothing new. */
@@ -39,8 +39,8 @@ export function observedAnnotations(
     nodes: [known.status.nodeSummary, next.nodeSummary],
     resources: [known.status.resourceSummary, next.resourceSummary],
     apis: [known.status.apiEnablements, next.apiEnablements],
-    labels: [known.isSaidAnew, false],
-    place: [known.isSaidAnew, false],
+    labels: [known.hasNewDescription, false],
+    place: [known.hasNewDescription, false],
   }
   const annotations = { ...known.annotations }
   for (const fact of ['version', 'nodes', 'resources', 'apis', 'labels', 'place'] as const) {

@@ -19,6 +19,7 @@ import {
 } from './csi-volume.ts'
 import { multiAttachMessage } from './multi-attach.ts'
 import { boundVolumes, claimKeysOf, holdsVolumes } from './pod-volumes.ts'
+import { controllerBounds } from '../limits-table.ts'
 
 const byClaim = 'mountedClaim'
 const byNode = 'nodeName'
@@ -29,9 +30,11 @@ const byAttacher = 'attacher'
 interface VolumeMemory {
   readonly unwantedSinceMs: Map<string, number>
   readonly waitingSinceMs: Map<string, number>
-  /** Nodes whose pods were told that they cannot have the volume. */
+  /** Nodes whose pods have an event that they cannot have the volume. */
   readonly refused: Set<string>
 }
+
+const { retryMsMin, retryMsMax } = controllerBounds.attachDetachController
 
 const allMemories = new WeakMap<ControllerContext, Map<string, VolumeMemory>>()
 
@@ -45,7 +48,7 @@ export const attachDetachController: ControllerDefinition = {
   eventComponent: 'attachdetach-controller',
   // Each write of a node's status lists all of its volumes, so two at a time would undo each other.
   workers: 1,
-  queue: { baseDelayMs: 500, maxDelayMs: 122_000 },
+  queue: { baseDelayMs: retryMsMin, maxDelayMs: retryMsMax },
   watches: [
     watch(resources.pods, {
       indexes: {

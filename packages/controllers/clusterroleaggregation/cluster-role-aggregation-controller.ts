@@ -1,6 +1,7 @@
 import { aggregatedRules, equalJson, type ClusterRole } from '@skerry/api'
 import { keyOfObject, parseKey, resources } from '@skerry/client'
 import { watch, type ControllerDefinition } from '@skerry/controller-runtime'
+import { controllerBounds } from '../limits-table.ts'
 
 /** Gives a role with an aggregation rule the rules of all the roles that the rule selects. */
 export const clusterRoleAggregationController: ControllerDefinition = {
@@ -10,7 +11,7 @@ export const clusterRoleAggregationController: ControllerDefinition = {
       // Adding or removing a label changes the rules of every aggregated role.
       keysOf: (_, context) =>
         context.informer(resources.clusterRoles).list().filter(isAggregated).map(keyOfObject),
-      delayMs: 20,
+      delayMs: controllerBounds.clusterRoleAggregationController.settleMs,
     }),
   ],
   async reconcile(key, context, signal) {

@@ -22,7 +22,7 @@ const allTriggerTimes = new WeakMap<ControllerContext, TriggerTimes>()
 export const endpointSliceController: ControllerDefinition = {
   name: 'endpointslice-controller',
   eventComponent: 'endpoint-slice-controller',
-  queue: { baseDelayMs: 1_000 },
+  queue: { baseDelayMs: controllerBounds.endpointsliceController.retryMsMin },
   watches: [
     watch(resources.services, { keysOf: ({ object }) => [keyOfObject(object)] }),
     watch(resources.pods, { keysOf: servicesOfPod, delayMs: settleMs }),

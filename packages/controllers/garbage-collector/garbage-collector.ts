@@ -1,4 +1,4 @@
-import { abortReason, asError, logFailure, runAll, type Logger } from '@skerry/base'
+import { abortReason, logFailure, runAll, type Logger } from '@skerry/base'
 import { isStatusError, type OwnerReference } from '@skerry/api'
 import { type ObjectKey, type PartialObject, type ResourceRef } from '@skerry/client'
 import {
@@ -88,7 +88,12 @@ class GarbageCollector {
         monitors.update(await this.#deps.cluster.discover(signal))
       } catch (error) {
         if (signal.aborted) throw abortReason(signal)
-        this.#log.debug('Discovery failed', { error: asError(error) })
+        logFailure(this.#log, {
+          subject: 'Discovery',
+          message: 'Discovery failed',
+          level: 'debug',
+          error,
+        })
       }
       await this.#untilNextDiscovery(signal)
     }
@@ -107,7 +112,7 @@ class GarbageCollector {
       signal.removeEventListener('abort', onAbort)
       this.#discoverSoon = undefined
     }
-    await this.#deps.clock.sleep(1_000, signal)
+    await this.#deps.clock.sleep(controllerBounds.garbageCollector.discoveryPauseMs, signal)
   }
 
   async #work(monitors: ResourceMonitors, signal: AbortSignal): Promise<never> {

@@ -9,6 +9,7 @@ import {
 import { sameStatus } from '../status/same-status.ts'
 import { namespaceConditions, type DeletionReport } from './namespace-conditions.ts'
 import { deleteContent } from './namespace-content.ts'
+import { controllerBounds } from '../limits-table.ts'
 
 const finalizer = 'kubernetes'
 
@@ -27,7 +28,7 @@ export const namespaceController: ControllerDefinition = {
         type === 'deleted' && isGoing(object.metadata.namespace ?? '', context)
           ? [object.metadata.namespace ?? '']
           : [],
-      delayMs: 100,
+      delayMs: controllerBounds.namespaceController.settleMs,
     }),
   ],
   reconcile,

@@ -11,7 +11,7 @@ import {
 import type { Store, StoreEvent } from '@skerry/store'
 import type { TunnelEnd } from '@skerry/tunnel'
 import { replicaIdShape } from './replica-identity.ts'
-import { directoryDefaults } from '../limits-table.ts'
+import { gatewayBounds, directoryDefaults } from '../limits-table.ts'
 
 /** One of a hub's several processes. */
 export interface Replica {
@@ -155,7 +155,7 @@ export class ReplicaDirectory {
     work: () => Promise<void>,
   ): Promise<void> {
     const { clock, random, log } = this.#deps
-    const backoff = createBackoff({ initialMs: 200, maxMs: 5_000 }, random)
+    const backoff = createBackoff(gatewayBounds.replicaDirectory.retry, random)
     for (;;) {
       const startMs = clock.monotonicMs()
       try {

@@ -31,7 +31,7 @@ export function selectorCauses(
 
 const fieldKeys = ['provider', 'region', 'zone']
 
-/** Only the first thing that is wrong is told. */
+/** Returns only the first mistake. */
 export function affinityCauses(
   affinity: ClusterAffinity | undefined,
   field: string,

@@ -243,7 +243,7 @@ class ContainerdProcess {
     process.kill(current.pid, 'SIGTERM')
     while (await isRunning(current)) {
       if (this.#deps.clock.monotonicMs() > deadlineMs) process.kill(current.pid, 'SIGKILL')
-      await this.#deps.clock.sleep(50, never)
+      await this.#deps.clock.sleep(kubeletBounds.superviseContainerd.endedLookMs, never)
     }
     await rm(this.#paths.pidFile, { force: true })
     this.#current = undefined
@@ -268,7 +268,7 @@ class ContainerdProcess {
     while (this.#deps.clock.monotonicMs() < deadlineMs) {
       if (await answers(this.#paths.socket, signal)) return true
       if (!this.#current || !(await isRunning(this.#current))) return false
-      await this.#deps.clock.sleep(20, signal)
+      await this.#deps.clock.sleep(kubeletBounds.superviseContainerd.startedLookMs, signal)
     }
     return false
   }
@@ -310,7 +310,9 @@ async function fileNumber(path: string): Promise<number> {
 
 async function answers(socket: string, signal: AbortSignal): Promise<boolean> {
   if (!(await exists(socket))) return false
-  await using runtime = dialContainerd(socket, { requestTimeoutMs: 2000 })
+  await using runtime = dialContainerd(socket, {
+    requestTimeoutMs: kubeletBounds.superviseContainerd.answerMs,
+  })
   try {
     await runtime.conditions(signal)
     return true

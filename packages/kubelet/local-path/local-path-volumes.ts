@@ -3,6 +3,7 @@ import { isAbsolute, join, normalize, sep } from 'node:path'
 import { isStatusError, localPath, type PersistentVolume } from '@skerry/api'
 import { asError, createBackoff, runAll, type Clock, type Logger, type Random } from '@skerry/base'
 import { createInformer, resources, type Change, type ClusterClient } from '@skerry/client'
+import { kubeletBounds } from '../limits-table.ts'
 
 export interface LocalPathConfig {
   nodeName: string
@@ -19,8 +20,7 @@ interface LocalPathDeps {
 
 const provisionedBy = 'pv.kubernetes.io/provisioned-by'
 
-/** The node is registered within moments of the first try; a control plane may be away for days. */
-const announceRetry = Object.freeze({ initialMs: 200, maxMs: 30_000 })
+const { announceRetry } = kubeletBounds.localPathVolumes
 
 /**
  * Runs this node's part of the `local-path` storage class: reports where its volumes are, creates their

@@ -15,7 +15,7 @@ import type { ContainerRuntime, RuntimeCondition } from '../cri/container-runtim
 import type { ResolvedConfig } from '../kubelet-config.ts'
 import { nodeResources, systemInfo, type Machine } from './node-facts.ts'
 import { missingLabels, nodeLabels, nodeStatus, type NodePressure } from './node-status.ts'
-import { nodeAgentDefaults } from '../limits-table.ts'
+import { kubeletBounds, nodeAgentDefaults } from '../limits-table.ts'
 
 export interface NodeAgentDeps {
   cluster: ClusterClient
@@ -80,7 +80,7 @@ export class NodeAgent {
     signal: AbortSignal,
     work: (scope: AbortSignal) => Promise<void>,
   ): Promise<void> {
-    const backoff = createBackoff({ initialMs: 200, maxMs: 7_000 }, this.#deps.random)
+    const backoff = createBackoff(kubeletBounds.nodeAgent.retry, this.#deps.random)
     const { requestTimeoutMs: ms } = nodeAgentDefaults
     const message = `Cannot ${what}: no answer`
     const { clock } = this.#deps

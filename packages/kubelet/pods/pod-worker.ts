@@ -33,7 +33,7 @@ import { PodResources } from './pod-resources.ts'
 import { describePod, gracePeriodSeconds, isHostNetwork } from '../pod/pod-spec.ts'
 import { nextBackoff, type RestartBackoff } from '../pod/restart-backoff.ts'
 import { StartError } from '../pod/start-error.ts'
-import { workerDefaults } from '../limits-table.ts'
+import { kubeletBounds, workerDefaults } from '../limits-table.ts'
 
 const isResized = ({ reason }: KillAction): boolean => reason === 'resized'
 
@@ -78,7 +78,7 @@ export class PodWorker {
     this.#resize = { pod }
     this.#refuseResize = refuseResize
     this.#resources = new PodResources(context)
-    this.#retries = createBackoff({ initialMs: 500, maxMs: 60_000 }, context.random)
+    this.#retries = createBackoff(kubeletBounds.podWorker.retry, context.random)
   }
 
   get pod(): Pod {

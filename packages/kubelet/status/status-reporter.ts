@@ -10,6 +10,7 @@ import { StatusError, isStatusError, type Pod, type PodStatus } from '@skerry/ap
 import { compareResourceVersions, resources, type ClusterClient } from '@skerry/client'
 import { isSameStatus } from './pod-status.ts'
 import { statusPatch } from './status-patch.ts'
+import { kubeletBounds } from '../limits-table.ts'
 
 export interface StatusReporterDeps {
   cluster: ClusterClient
@@ -90,7 +91,7 @@ export class StatusReporter {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const backoff = createBackoff({ initialMs: 200, maxMs: 10_000 }, this.#deps.random)
+    const backoff = createBackoff(kubeletBounds.statusReporter.retry, this.#deps.random)
     while (!signal.aborted) {
       const isAllSent = await this.#sendAll(signal)
       if (isAllSent) {

@@ -153,7 +153,7 @@ export class SimulatedNode implements AsyncDisposable {
     this.#isCut = isCut
   }
 
-  /** Lets time pass until it is so; fails after `seconds` of simulated time. */
+  /** Lets time pass until the condition holds; fails after `seconds` of simulated time. */
   async until(what: string, isSo: () => boolean | Promise<boolean>, seconds = 900): Promise<void> {
     const endMs = this.clock.monotonicMs() + seconds * 1000
     while (!(await isSo())) {

@@ -32,7 +32,7 @@ const token = {
 }
 const asked = '2026-03-01T12:00:05Z'
 
-test('a request for a certificate is void when its asker, or the parent of it, is revoked after it', () => {
+test('a revocation voids earlier certificate requests of the cluster and of its virtual clusters', () => {
   const table: [what: string, asker: object, revoked: object, want: string | undefined][] = [
     ['nobody was revoked', bank, {}, undefined],
     ['an hour later', bank, { bank: '2026-03-01T13:00:05.000Z' }, 'bank'],

@@ -9,6 +9,7 @@ import {
 import type { Nft } from '../nftables/nft.ts'
 import { renderDelta, renderTable, type NftTable } from '../nftables/nft-table.ts'
 import { renderNoPolicies } from './policy-table.ts'
+import { serviceProxyBounds } from '../limits-table.ts'
 
 export interface KernelTableDeps {
   nft: Nft
@@ -40,7 +41,7 @@ export function createKernelTable({ nft, clock, log, random }: KernelTableDeps) 
   return {
     /** Tries until it succeeds, with the table that is wanted by then. */
     async replace(wanted: () => NftTable | undefined, signal: AbortSignal): Promise<void> {
-      const backoff = createBackoff({ initialMs: 200, maxMs: 30_000 }, random)
+      const backoff = createBackoff(serviceProxyBounds.kernelTable.retry, random)
       for (;;) {
         try {
           await forgetIfChanged(signal)

@@ -88,7 +88,7 @@ export function createServiceProxy(
       dirty.raise()
     },
     async run(signal) {
-      const backoff = createBackoff({ initialMs: 200, maxMs: 30_000 }, deps.random)
+      const backoff = createBackoff(serviceProxyBounds.serviceProxy.retry, deps.random)
       let freeAtMs = -Infinity
       for (;;) {
         using _timer = deps.clock.setTimer(checkMs, dirty.raise)

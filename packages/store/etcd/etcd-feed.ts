@@ -129,7 +129,7 @@ export class EtcdFeed implements AsyncDisposable {
       } catch (error) {
         const cause = asError(error)
         this.#deps.log.info('Watch on etcd cannot be restarted, trying again', { error: cause })
-        await this.#deps.clock.sleep(1_000, signal).catch(() => undefined)
+        await this.#deps.clock.sleep(storeBounds.etcdFeed.restartMs, signal).catch(() => undefined)
       }
     }
   }

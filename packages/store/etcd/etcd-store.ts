@@ -116,7 +116,7 @@ export class EtcdStore implements Store {
       if (!isOutOfRange(error)) throw error
     }
     try {
-      // Only a watch is told which history is gone.
+      // etcd reports the compacted revision to watches only.
       for await (const _batch of watchEtcd({ afterRevision: 0 }, this.#parts, this.#scope.signal)) {
         return 0
       }

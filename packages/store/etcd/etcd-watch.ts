@@ -12,6 +12,7 @@ import { StoreClosedError } from '../store-errors.ts'
 import type { EtcdChannel } from './etcd-channel.ts'
 import type { EtcdKeys } from './etcd-keys.ts'
 import type { WireEvent, WireWatch } from './etcd-schema-table.ts'
+import { storeBounds } from '../limits-table.ts'
 
 export interface EtcdWatchDeps {
   readonly channel: EtcdChannel
@@ -39,7 +40,7 @@ export async function* watchEtcd(
   signal: AbortSignal,
 ): AsyncGenerator<WatchBatch, never> {
   const { channel, clock, log, random = systemRandom } = deps
-  const backoff = createBackoff({ initialMs: 50, maxMs: 2_000 }, random)
+  const backoff = createBackoff(storeBounds.etcdWatch.retry, random)
   let { afterRevision } = options
   for (;;) {
     try {

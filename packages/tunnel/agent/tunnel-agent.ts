@@ -68,22 +68,15 @@ export interface TunnelAgentOptions {
 /** Creates the handler of one tunnel; the far end reports its replica through `onReplica`. */
 export type HandlerOfTunnel = (onReplica: (replica: HubReplica) => void) => TunnelHandler
 
-/** A dial costs a few packets, and an operator waits: so the pause stays short. */
-const networkBackoff: Readonly<BackoffOptions> = Object.freeze({
-  initialMs: 250,
-  maxMs: 3_000,
-  factor: 1.7,
-  jitter: 0.5,
-})
-const { eagerMs, eagerRetryMsMax, pauseMsMin, refusedMs, retryAfterMsMax } =
-  tunnelBounds.tunnelAgent
-/** A replica answered that has a tunnel already: a balancer may lead to the others at the next dial, or never. */
-const repeatBackoff: Readonly<BackoffOptions> = Object.freeze({
-  initialMs: 500,
-  maxMs: 120_000,
-  factor: 1.7,
-  jitter: 0.5,
-})
+const {
+  eagerMs,
+  eagerRetryMsMax,
+  networkBackoff,
+  pauseMsMin,
+  refusedMs,
+  repeatBackoff,
+  retryAfterMsMax,
+} = tunnelBounds.tunnelAgent
 
 /**
  * Keeps a tunnel open until the signal aborts; then rejects with its reason. Never gives up. If the hub

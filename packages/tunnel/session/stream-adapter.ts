@@ -125,7 +125,7 @@ function sendReadable(body: Readable, stream: TunnelStream): Promise<void> {
 
 async function sendPieces(body: TunnelBody, stream: TunnelStream): Promise<void> {
   const pieces = body[Symbol.asyncIterator]()
-  // A piece may never come, so its producer is told when nobody needs it any more.
+  // A piece may never come, so the producer is ended when nobody needs it any more.
   stream.whenOver(() => void pieces.return?.().catch(ignore))
   for (;;) {
     const { done, value } = await pieces.next()

@@ -54,7 +54,7 @@ export class TunnelStream implements Sender {
   #whenOver: (() => void)[] = []
   #state: StreamState = open
   #receiving: ReceivingState = 'head'
-  /** The writer was told to wait for onDrain. */
+  /** write() has returned false: the writer waits for onDrain. */
   #isFull = false
 
   constructor(id: number, credit: number, context: StreamContext) {

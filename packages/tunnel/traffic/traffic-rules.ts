@@ -25,7 +25,7 @@ export const bulkWindowMs = tunnelBounds.trafficRules.bulkWindowMs
 
 export const defaultTrafficRules: TrafficRules = Object.freeze({
   floors: Object.freeze({ control: 0.1, interactive: 0.1, logs: 0.05, bulk: 0.05 }),
-  bulkAfterBytes: 262_144,
+  bulkAfterBytes: tunnelBounds.trafficRules.bulkAfterBytes,
 })
 
 /** Returns undefined if the text is not valid rules; the other end may be of another version. */

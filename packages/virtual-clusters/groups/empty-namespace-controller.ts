@@ -16,6 +16,7 @@ import {
 import { karmadaKeys, type Work } from '@skerry/karmada-kinds'
 import type { EdgeNames } from '../view/edge-names.ts'
 import { findContent, type NamespaceContent } from './namespace-content.ts'
+import { virtualClusterBounds } from '../limits-table.ts'
 
 export interface EmptyNamespaceTiming {
   /** The time that a namespace must hold nothing of the control plane before its content is checked. */
@@ -26,11 +27,7 @@ export interface EmptyNamespaceTiming {
   readonly keptMs: number
 }
 
-const emptyNamespaceTiming: EmptyNamespaceTiming = Object.freeze({
-  graceMs: 300_000,
-  closedMs: 5_000,
-  keptMs: 600_000,
-})
+const emptyNamespaceTiming: EmptyNamespaceTiming = virtualClusterBounds.emptyNamespaceController
 
 export interface EmptyNamespaceDeps {
   readonly local: ClusterClient

@@ -207,7 +207,7 @@ export async function untilDone(
   { clock, random, log }: Pick<VirtualClusterTasksDeps, 'clock' | 'random' | 'log'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const backoff = createBackoff({ initialMs: 500, maxMs: 30_000, jitter: 0.5 }, random)
+  const backoff = createBackoff(virtualClusterBounds.virtualClusterTasks.retry, random)
   for (;;) {
     try {
       return await work()

@@ -62,7 +62,7 @@ test('a pod that reaches its node is refused, whichever kind makes it', () => {
   }
 })
 
-test('a pod may have every other volume, and fields that say no', () => {
+test('a pod may have every other volume, and fields that are false or null', () => {
   for (const field of confinedVolumes) {
     const volumes = [{ name: 'a', [field]: {}, hostPath: null }]
     const spec = { containers, volumes, hostNetwork: false, hostPID: null }
@@ -81,7 +81,7 @@ function volume(source: JsonObject, metadata: object = {}) {
   }
 }
 
-test('a volume without a namespace consists of nothing that its edge does not list', () => {
+test('a PersistentVolume has only the volume sources that its edge lists', () => {
   const sources = ['nfs', 'hostPath', 'local', 'csi', 'iscsi', 'rbd', 'azureDisk', 'comesLater']
   for (const source of sources) {
     const sent = volume({ [source]: { path: '/' } })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { CompactedError, FutureRevisionError } from './store.ts'
-import type { Store, StoreEvent, WatchBatch, Write } from './store.ts'
-import { LeaseNotFoundError } from './store-errors.ts'
+import { CompactedError, FutureRevisionError } from '../store.ts'
+import type { Store, StoreEvent, WatchBatch, Write } from '../store.ts'
+import { LeaseNotFoundError } from '../store-errors.ts'
 
 export interface ContractSubject extends AsyncDisposable {
   /** An empty store, with no other user while the test runs. */
