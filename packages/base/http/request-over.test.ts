@@ -50,6 +50,33 @@ test('a peer that closes before its answer is reported as one that was reset', a
   await assert.rejects(asked, { code: 'ECONNRESET' })
 })
 
+test('a connection that breaks together with its switch of protocols ends the request, not the process', async () => {
+  const [stream, peer] = duplexPair()
+  const headers = { host: 'web', connection: 'Upgrade', upgrade: 'x' }
+  const asked = requestOver(stream, { ...request, headers }, never)
+  stream.once('data', () => stream.destroy(new Error('cut')))
+  peer.write('HTTP/1.1 101 Switching\r\nconnection: Upgrade\r\nupgrade: x\r\n\r\n')
+  await assert.rejects(asked, { message: 'cut' })
+})
+
+test('an error of a switched connection for which nobody listens does not end the process', async () => {
+  const [stream, peer] = duplexPair()
+  const headers = { host: 'web', connection: 'Upgrade', upgrade: 'x' }
+  const asked = requestOver(stream, { ...request, headers }, never)
+  peer.write('HTTP/1.1 101 Switching\r\nconnection: Upgrade\r\nupgrade: x\r\n\r\n')
+  await asked
+  stream.destroy(new Error('cut'))
+  await nextTurn()
+  assert.equal(stream.destroyed, true)
+})
+
+test('a connection that had closed before is reported, and not waited for', async () => {
+  const [stream] = duplexPair()
+  stream.destroy()
+  await nextTurn()
+  await assert.rejects(requestOver(stream, request, never), { code: 'ECONNRESET' })
+})
+
 test('the signal ends the connection until the answer, and endWith() also later', async () => {
   for (const isLater of [false, true]) {
     const [stream, peer] = duplexPair()

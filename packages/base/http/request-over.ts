@@ -38,7 +38,11 @@ export async function requestOver(
 ): Promise<FirstAnswer> {
   try {
     if (signal.aborted) throw abortReason(signal)
-    return await firstAnswer(stream, request, signal)
+    if (stream.destroyed) throw endOf(stream)
+    const answer = await firstAnswer(stream, request, signal)
+    // The caller would wait for events that are already over.
+    if (answer.type === 'upgrade' && stream.destroyed) throw endOf(stream)
+    return answer
   } catch (error) {
     // Nothing else may listen to it: its next error would end the process.
     stream.on('error', () => undefined).destroy()
@@ -59,8 +63,7 @@ function firstAnswer(
     }
     const onAbort = (): void => fail(abortReason(signal))
     // A request that is destroyed before it has its connection emits nothing.
-    const onClose = (): void =>
-      fail(Object.assign(new Error('its connection closed'), { code: 'ECONNRESET' }))
+    const onClose = (): void => fail(endOf(stream))
     const settle = (answer: FirstAnswer): void => {
       signal.removeEventListener('abort', onAbort)
       stream.off('close', onClose)
@@ -72,6 +75,9 @@ function firstAnswer(
       settle({ type: 'response', response })
     })
     const onSwitch = (response: IncomingMessage, _stream: Duplex, head: Buffer): void => {
+      // Node has removed its listener, and the caller has none before its next turn: an error in between would end
+      // the process.
+      stream.on('error', () => undefined)
       if (head.length > 0) stream.unshift(head)
       settle({ type: 'upgrade', response })
     }
@@ -85,6 +91,10 @@ function firstAnswer(
     if (body) pipeline(body, outgoing).catch(fail)
     else outgoing.end()
   })
+}
+
+function endOf(stream: Duplex): Error {
+  return stream.errored ?? Object.assign(new Error('its connection closed'), { code: 'ECONNRESET' })
 }
 
 /** Ends the stream with the signal, for as long as it is open. */

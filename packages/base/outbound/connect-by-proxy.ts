@@ -49,11 +49,12 @@ export function connectByProxy(
   return async (to, signal) => {
     using scope = linkedSignal(signal)
     const late = new ConnectError(`${failure(own)}: it did not answer in ${answerMs} ms`)
+    // Asked first: nobody listens to a connection that waits for a file, and its error would end the process.
+    const login = await proxy.login?.(scope.signal)
     const raw = await toProxy(own, scope.signal)
     using _timer = clock.setTimer(answerMs, () => scope.abort(late))
     const way = url.protocol === 'https:' ? await securedTo(own, raw, proxy, scope.signal) : raw
     try {
-      const login = await proxy.login?.(scope.signal)
       return await askToConnect({ way, own, to, login, headers: proxy.headers }, scope.signal)
     } catch (error) {
       way.destroy()

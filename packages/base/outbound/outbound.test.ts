@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer, Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
+import { duplexPair, type Duplex } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { test } from 'node:test'
 import { issueServingCertificate } from '@skerry/bootstrap'
 import { createAuthority, type Authority } from '@skerry/pki'
@@ -180,6 +181,24 @@ test('a proxy that accepts connections and stays silent is given up', async () =
   await until(() => proxy.asked.length > 0)
   await clock.advance(15_000)
   await ends
+})
+
+test('a proxy that resets its connection while the login is read is an error, and ends no process', async () => {
+  const opened: Duplex[] = []
+  const toProxy = async (): Promise<Duplex> => {
+    const [way] = duplexPair()
+    opened.push(way)
+    return way
+  }
+  const login = async (): Promise<ProxyLogin> => {
+    for (const way of opened) way.destroy(new Error('reset'))
+    await nextTurn()
+    return clerk
+  }
+  const options = { answerMs: 100, clock: systemClock }
+  const connect = connectByProxy({ url: 'http://proxy.test:3128', login }, toProxy, options)
+  const asking = connect({ host: 'hub.test', port: 443 }, never)
+  await assert.rejects(asking, ConnectError)
 })
 
 test('a caller that gives up waits for no proxy', async () => {

@@ -48,6 +48,28 @@ test('a request that HTTP cannot express fails alone, whatever its connection do
   }
 })
 
+test('the signal ends the connection after the answer, and after a switch of protocols', async () => {
+  using uncaught = collectUncaught()
+  const heads = [
+    'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n',
+    'HTTP/1.1 101 Switching\r\nconnection: Upgrade\r\nupgrade: x\r\n\r\n',
+  ]
+  for (const head of heads) {
+    const [own, backend] = duplexPair()
+    const stop = new AbortController()
+    const headers = { connection: 'Upgrade', upgrade: 'x' }
+    const dial = async (): Promise<Duplex> => own
+    const request = { method: 'GET', path: '/', host: 'web', headers, dial, clock: systemClock }
+    const asked = sendToBackend(request, stop.signal)
+    backend.write(head)
+    await asked
+    stop.abort(new Error('enough'))
+    await turns(3)
+    assert.equal(own.destroyed, true, head)
+  }
+  assert.deepEqual(uncaught.errors, [])
+})
+
 type Body = AsyncIterable<Uint8Array>
 
 /** Counts the timers of this process, which would keep it alive. */

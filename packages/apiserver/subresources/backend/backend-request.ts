@@ -42,9 +42,8 @@ export async function sendToBackend(
       requestOver(socket, asked, scope),
     )
     const { type, response } = answer
-    if (type === 'upgrade') return { type, response, socket }
     endWith(socket, signal)
-    return { type, response }
+    return type === 'upgrade' ? { type, response, socket } : { type, response }
   } catch (error) {
     throw signal.aborted ? abortReason(signal) : backendError(error)
   }
