@@ -60,10 +60,10 @@ export interface HubSide {
   readonly server: (edge: EdgeCluster) => string
   /** Lets the cluster have its name on the hub. Rejects with a StepError if another cluster has it. */
   claim(clusterName: string, edge: EdgeCluster, signal: AbortSignal): Promise<void>
-  /** Creates a token with which the cluster's agent may register. */
-  createToken(clusterName: string, server: string, signal: AbortSignal): Promise<HubToken>
-  /** Whether the cluster's agent is connected and its API answers. */
-  isReady(clusterName: string, signal: AbortSignal): Promise<boolean>
+  /** Creates a token with which the cluster's agent may register. Rejects if the name is not this object's. */
+  createToken(clusterName: string, edge: EdgeCluster, signal: AbortSignal): Promise<HubToken>
+  /** Whether the cluster's agent is connected and its API answers. Rejects if the name is not this object's. */
+  isReady(clusterName: string, edge: EdgeCluster, signal: AbortSignal): Promise<boolean>
   /** Removes the cluster that this object has claimed, its agent's rights and the claim; another's stays. */
   forget(clusterName: string, edge: EdgeCluster, signal: AbortSignal): Promise<void>
   /** Reads a key of a ConfigMap or Secret in a namespace. Rejects with a StepError if there is none. */

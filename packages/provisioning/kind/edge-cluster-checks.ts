@@ -13,6 +13,7 @@ import {
 } from '@skerry/api'
 import {
   edgeNetworkDefaults,
+  hostKeyPattern,
   type CopiedFile,
   type EdgeCluster,
   type EdgeClusterSpec,
@@ -203,7 +204,7 @@ function blockCauses(field: string, block: Partial<MachineBlock>): StatusCause[]
   if (secret === '') causes.push(fieldRequired(`${field}.credentials.name`))
   else causes.push(...objectName(`${field}.credentials.name`, secret))
   for (const [at, key] of hostKeys.entries()) {
-    if (/^SHA256:[A-Za-z0-9+/]{43}$/.test(key)) continue
+    if (hostKeyPattern.test(key)) continue
     const why = 'must be a fingerprint such as ssh-keygen -lf prints: SHA256:<43 characters>'
     causes.push(fieldInvalid(`${field}.hostKeys[${at}]`, key, why))
   }

@@ -30,7 +30,7 @@ export interface EdgeClusterSpec {
   store?: { type?: 'SQLite' | 'Etcd' }
   files?: CopiedFile[]
   hooks?: Hook[]
-  /** The names of steps that are not done. */
+  /** The names of steps that are not done, as `Preflight` or `Preflight@10.0.0.11`. Steps of the hub are always done. */
   skipSteps?: string[]
   retry?: RetryLimits
   /** While true, no step begins. The step that runs is finished. */
@@ -160,7 +160,7 @@ export const edgeClusterResource: TypedResource<EdgeCluster> = Object.freeze({
 export const edgeClusterFinalizer = 'hub.skerry.io/edge-cluster'
 
 /**
- * What a person asks for by annotation; the hub removes each when it has acted. Retry and skip name steps, as
+ * The annotations by which a person asks for something; the hub removes each when it has acted. Retry and skip name steps, as
  * `Preflight` or `Preflight@10.0.0.11`, separated by commas; retry also takes `*` for every failed step.
  */
 export const edgeClusterAsks = Object.freeze({
@@ -170,6 +170,9 @@ export const edgeClusterAsks = Object.freeze({
   /** `10.0.0.11=SHA256:…`: this machine's host key is accepted and kept; several are separated by commas. */
   acceptHostKeys: 'hub.skerry.io/accept-host-keys',
 })
+
+/** A fingerprint of a host key, as ssh-keygen -lf prints it. */
+export const hostKeyPattern = /^SHA256:[A-Za-z0-9+/]{43}$/
 
 export const edgeNetworkDefaults = Object.freeze({
   podCIDR: '10.42.0.0/16',

@@ -17,7 +17,7 @@ import { advertised } from '../../runtime/host-addresses.ts'
 import type { HubPart, OpenHub } from '../contract/hub-part.ts'
 import { programForMachines, type ProgramOptions } from '../provisioning/program-for-machines.ts'
 
-/** Who a machine's cluster belongs to is decided here, where nobody but the hub writes. */
+/** The namespace of the claims that say to which EdgeCluster a name belongs; nobody but the hub writes there. */
 const claimNamespace = 'kube-system'
 const tokenTtlSeconds = 3_600
 
@@ -38,15 +38,17 @@ export function provisioning(options: ProgramOptions): HubPart {
 
 function hubSide(hub: OpenHub, options: ProgramOptions): HubSide {
   const { cluster, server, pki, context } = hub
+  const serverFor = ({ spec }: EdgeCluster): string => spec.hubServer ?? advertised(server.address)
   return {
-    server: ({ spec }) => spec.hubServer ?? advertised(server.address),
+    server: serverFor,
     claim: (name, edge, signal) => claim(name, edge, hub, signal),
-    createToken: (clusterName, at, signal) =>
-      createClusterToken(
+    async createToken(clusterName, edge, signal) {
+      await mustOwn(clusterName, edge, hub, signal)
+      return createClusterToken(
         cluster,
         {
           clusterName,
-          server: at,
+          server: serverFor(edge),
           caPem: pki.authority.certificatePem,
           ttlSeconds: tokenTtlSeconds,
           // The hub itself has logged in to the machine that gets this token.
@@ -54,8 +56,10 @@ function hubSide(hub: OpenHub, options: ProgramOptions): HubSide {
         },
         context,
         signal,
-      ),
-    async isReady(name, signal) {
+      )
+    },
+    async isReady(name, edge, signal) {
+      await mustOwn(name, edge, hub, signal)
       const found = await ifThere(cluster.resource(clusterResource).get({ name }, signal))
       return conditionOf(found?.status?.conditions, conditionTypes.ready)?.status === 'True'
     },
@@ -97,6 +101,18 @@ async function claim(
     if (!isStatusError(error, 'AlreadyExists')) throw error
     throw taken(clusterName, undefined)
   }
+}
+
+/** Rejects unless the name is this EdgeCluster's. Rights are never given because an earlier step was done. */
+async function mustOwn(
+  clusterName: string,
+  edge: EdgeCluster,
+  { cluster }: OpenHub,
+  signal: AbortSignal,
+): Promise<void> {
+  const configMaps = cluster.resource(resources.configMaps)
+  const known = await ifThere(configMaps.get(claimKey(clusterName), signal))
+  if (known?.data?.['owner'] !== ownerOf(edge)) throw taken(clusterName, known)
 }
 
 function taken(clusterName: string, known: ConfigMap | undefined): StepError {
