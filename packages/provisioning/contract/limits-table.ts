@@ -1,5 +1,13 @@
 /** The bounds of provisioning: times in milliseconds, sizes in bytes. */
 export const provisioningBounds = Object.freeze({
+  kind: Object.freeze({
+    /** The machines of one cluster, and those that one text may stand for. */
+    machinesMax: 1_000,
+    /** All addresses of a cluster together: each stands in the status once for each step. */
+    addressCharsMax: 32_000,
+    /** The spec as JSON. With the status it must stay below etcd's limit of 1.5 MB for an object. */
+    specBytesMax: 128 * 1024,
+  }),
   shell: Object.freeze({
     /** From the first packet to a login. */
     connectMsMax: 20_000,
@@ -8,7 +16,7 @@ export const provisioningBounds = Object.freeze({
     keepAlivesMax: 3,
     /** A command that names no time of its own. */
     commandMsMax: 60_000,
-    /** What a command may print; one that prints more is ended. */
+    /** A command that prints more is ended. */
     outputBytesMax: 4 * 1024 * 1024,
     /** The arguments of one command together. */
     argumentBytesMax: 64 * 1024,
@@ -23,11 +31,11 @@ export const provisioningBounds = Object.freeze({
     machinesAtOnce: 10,
     /** The clusters that are worked on at the same time. */
     clustersAtOnce: 5,
-    /** What the status shows of a step's output. */
+    /** The status shows this much of a step's output. */
     outputLines: 10,
     outputCharsMax: 2_000,
     messageCharsMax: 1_000,
-    /** What the log of a step keeps of its output: the end. */
+    /** The log of a step keeps the end of its output, up to this. */
     logBytesMax: 256 * 1024,
   }),
   steps: Object.freeze({

@@ -123,7 +123,9 @@ async function onMachine(
 /** Logins that are wrong and findings that only a person can mend are not tried again. */
 function isFinal(error: unknown): boolean {
   if (error instanceof StepError) return error.isFinal
-  return error instanceof ShellError && ['host-key', 'login', 'root'].includes(error.fault)
+  return (
+    error instanceof ShellError && ['refused', 'host-key', 'login', 'root'].includes(error.fault)
+  )
 }
 
 function afterFailure(

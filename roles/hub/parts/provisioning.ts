@@ -1,9 +1,11 @@
+import { networkInterfaces } from 'node:os'
 import { isStatusError, type ConfigMap } from '@skerry/api'
 import { ifThere, resources } from '@skerry/client'
 import { clusterResource, conditionOf, conditionTypes } from '@skerry/fleet-kinds'
 import {
   edgeClusterController,
   edgeClusterKind,
+  machinesOnly,
   removal,
   sshShells,
   StepError,
@@ -30,10 +32,17 @@ export function provisioning(options: ProgramOptions): HubPart {
         steps,
         removal,
         hub: hubSide(hub, options),
-        openShell: sshShells({ clock: hub.context.clock }),
+        openShell: machinesOnly(sshShells({ clock: hub.context.clock }), { ownAddresses }),
       }),
     ],
   }
+}
+
+/** Returns the addresses of this machine at the moment. */
+function ownAddresses(): string[] {
+  return Object.values(networkInterfaces()).flatMap((links) =>
+    (links ?? []).map(({ address }) => address),
+  )
 }
 
 function hubSide(hub: OpenHub, options: ProgramOptions): HubSide {
