@@ -1,6 +1,9 @@
 /** The bounds of provisioning: times in milliseconds, sizes in bytes. */
 export const provisioningBounds = Object.freeze({
   kind: Object.freeze({
+    /** Names become parts of others, as those of Clusters do. */
+    nameCharsMax: 48,
+    attemptsMax: 1_000,
     /** The machines of one cluster, and those that one text may stand for. */
     machinesMax: 1_000,
     /** All addresses of a cluster together: each stands in the status once for each step. */
@@ -20,8 +23,8 @@ export const provisioningBounds = Object.freeze({
     outputBytesMax: 4 * 1024 * 1024,
     /** The arguments of one command together. */
     argumentBytesMax: 64 * 1024,
-    /** A file that is read from a machine. */
-    readBytesMax: 1024 * 1024,
+    /** The digest of a large file on a slow disk. */
+    digestMsMax: 300_000,
   }),
   engine: Object.freeze({
     attemptsDefault: 10,
@@ -29,14 +32,25 @@ export const provisioningBounds = Object.freeze({
     retryMsMax: 300_000,
     /** The machines of one cluster on which steps run at the same time. */
     machinesAtOnce: 10,
-    /** The clusters that are worked on at the same time. */
-    clustersAtOnce: 5,
+    /** The clusters that are worked on at the same time, and those in one namespace: no tenant holds up the others. */
+    clustersAtOnce: 20,
+    clustersOfNamespaceAtOnce: 5,
+    /** When a cluster is looked at again whose namespace has enough of them. */
+    turnMs: 5_000,
     /** The status shows this much of a step's output. */
     outputLines: 10,
     outputCharsMax: 2_000,
     messageCharsMax: 1_000,
     /** The log of a step keeps the end of its output, up to this. */
     logBytesMax: 256 * 1024,
+    /** Secrets that are searched for, in this much of a text; with more of them, nothing of the text is shown. */
+    secretsMax: 500,
+    /** Shorter texts are not taken for secrets: they would blacken half of every log. */
+    secretCharsMin: 4,
+    redactedCharsMax: 512 * 1024,
+    /** The status as JSON. Outputs, messages and times of steps are left out as far as is needed for it. */
+    statusBytesMax: 1_000_000,
+    shortMessageCharsMax: 100,
   }),
   steps: Object.freeze({
     prepareMsMax: 15 * 60_000,
@@ -50,6 +64,9 @@ export const provisioningBounds = Object.freeze({
   }),
   preflight: Object.freeze({
     memoryMegabytesMin: { Master: 700, Node: 400 },
+    /** The facts of a machine, and those that are listed of one name. */
+    factsBytesMax: 256 * 1024,
+    listedMax: 10,
     diskMegabytesMin: 2_000,
     processorsMin: 1,
     clockSkewMsMax: 60_000,

@@ -68,7 +68,7 @@ export function envText(words: readonly string[]): string {
   return `SKERRY_ARGS=${words.join(' ')}\n`
 }
 
-/** Starts a unit now and at each boot. One that runs already is started anew, with its present options. */
+/** Starts a unit now and at each boot. One that runs already is started again, with its present options. */
 export async function startUnit(unit: string, context: Parameters<typeof must>[0]): Promise<void> {
   await must(context, ['systemctl', 'enable', '--quiet', unit])
   const { exitCode } = await context.shell.run(['systemctl', 'restart', unit], {

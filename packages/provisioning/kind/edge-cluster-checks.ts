@@ -25,13 +25,10 @@ import { clusterNameOfEdge } from './edge-cluster.ts'
 import { provisioningBounds } from '../contract/limits-table.ts'
 import { whyNoMachine } from './unfit-addresses.ts'
 
-const { specBytesMax, addressCharsMax } = provisioningBounds.kind
+const { addressCharsMax, attemptsMax, nameCharsMax, specBytesMax } = provisioningBounds.kind
 
-/** Names become parts of others, as those of Clusters do. */
-const nameCharsMax = 48
 /** The bits of each node's share of the pod range. */
 const nodeBits = 24
-const attemptsMax = 1_000
 
 /** Returns everything that is wrong with an EdgeCluster, each with its field. */
 export function edgeClusterCauses(object: EdgeCluster): StatusCause[] {

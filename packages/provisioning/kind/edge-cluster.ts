@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { KubeObject } from '@skerry/api'
 import type { TypedResource } from '@skerry/client'
 import { hubGroup, type ClusterCondition } from '@skerry/fleet-kinds'
@@ -189,8 +190,14 @@ export function clusterNameOfEdge({ metadata, spec }: EdgeCluster): string {
   return spec.clusterName ?? metadata.name ?? ''
 }
 
+/** The most characters in the name of a ConfigMap. */
+const nameLength = 253
+
 /** Returns the name of the ConfigMap with the log of a step. */
 export function stepLogName(edgeName: string, { name, machine }: StepStatus): string {
   const parts = [edgeName, name.toLowerCase(), ...(machine === undefined ? [] : [machine])]
-  return parts.join('.')
+  const full = parts.join('.')
+  if (full.length <= nameLength) return full
+  const digest = createHash('sha256').update(full).digest('hex').slice(0, 16)
+  return `${full.slice(0, nameLength - digest.length - 1).replace(/[^a-z0-9]+$/, '')}.${digest}`
 }

@@ -427,7 +427,7 @@ class SshShell implements Shell {
 
   async #remoteDigest(path: string): Promise<string> {
     const { exitCode, stdout } = await this.run(['sha256sum', '--', path], {
-      timeoutMs: digestMsMax,
+      timeoutMs: bounds.digestMsMax,
     })
     return exitCode === 0 ? (/^\\?([0-9a-f]{64}) /.exec(stdout)?.[1] ?? '') : ''
   }
@@ -443,8 +443,6 @@ class SshShell implements Shell {
     return Promise.resolve(this.#owned[Symbol.asyncDispose]())
   }
 }
-
-const digestMsMax = 300_000
 
 function octal(mode: number): string {
   return mode.toString(8).padStart(4, '0')
