@@ -22,10 +22,10 @@ import {
 } from './edge-cluster.ts'
 import { expandAddresses, machinesMax, machinesOf } from './machine-addresses.ts'
 import { clusterNameOfEdge } from './edge-cluster.ts'
-import { provisioningBounds } from '../contract/limits-table.ts'
+import { edgeClusterBounds } from './limits-table.ts'
 import { whyNoMachine } from './unfit-addresses.ts'
 
-const { addressCharsMax, attemptsMax, nameCharsMax, specBytesMax } = provisioningBounds.kind
+const { addressCharsMax, attemptsMax, nameCharsMax, specBytesMax } = edgeClusterBounds
 
 /** The bits of each node's share of the pod range. */
 const nodeBits = 24

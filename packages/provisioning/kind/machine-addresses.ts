@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net'
-import { provisioningBounds } from '../contract/limits-table.ts'
+import { edgeClusterBounds } from './limits-table.ts'
 import type { EdgeClusterSpec, MachineBlock, MachineRole } from './edge-cluster.ts'
 
 /** A machine of an EdgeCluster with everything that its block says. */
@@ -11,7 +11,7 @@ export interface PlannedMachine {
   readonly block: MachineBlock
 }
 
-export const { machinesMax } = provisioningBounds.kind
+export const { machinesMax } = edgeClusterBounds
 
 const rangePattern = /^(?<head>[^[\]]*)\[(?<first>\d{1,5})-(?<last>\d{1,5})\](?<tail>[^[\]]*)$/
 const hostPattern = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
