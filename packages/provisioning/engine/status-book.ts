@@ -126,8 +126,9 @@ function fitted(status: EdgeClusterStatus): EdgeClusterStatus {
   return next
 }
 
-function withoutOutput({ output: _, ...step }: StepStatus): StepStatus {
-  return step
+function withoutOutput(step: StepStatus): StepStatus {
+  const { output: _, ...rest } = step
+  return rest
 }
 
 function nameAndState({ name, machine, state }: StepStatus): StepStatus {

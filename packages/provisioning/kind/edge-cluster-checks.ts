@@ -67,7 +67,9 @@ function sizeCauses(spec: Partial<EdgeClusterSpec>): StatusCause[] {
   if (bytes > specBytesMax) {
     return [fieldInvalid('spec', `${bytes} bytes`, `must be no more than ${specBytesMax} bytes`)]
   }
-  const texts = (spec.machines ?? []).flatMap(({ addresses = [] }) => addresses).length
+  const texts = (spec.machines ?? []).flatMap(
+    (block: Partial<MachineBlock>) => block.addresses ?? [],
+  ).length
   if (texts <= machinesMax) return []
   return [fieldInvalid('spec.machines', texts, `must be at most ${machinesMax} machines`)]
 }
