@@ -8,12 +8,12 @@ export const provisioningBounds = Object.freeze({
     keepAlivesMax: 3,
     /** A command that names no time of its own. */
     commandMsMax: 60_000,
-    /** What a command may print; one that prints more is ended. */
+    /** A command that prints more is ended. */
     outputBytesMax: 4 * 1024 * 1024,
     /** The arguments of one command together. */
     argumentBytesMax: 64 * 1024,
-    /** A file that is read from a machine. */
-    readBytesMax: 1024 * 1024,
+    /** The digest of a large file on a slow disk. */
+    digestMsMax: 300_000,
   }),
   engine: Object.freeze({
     attemptsDefault: 10,
@@ -21,14 +21,25 @@ export const provisioningBounds = Object.freeze({
     retryMsMax: 300_000,
     /** The machines of one cluster on which steps run at the same time. */
     machinesAtOnce: 10,
-    /** The clusters that are worked on at the same time. */
-    clustersAtOnce: 5,
-    /** What the status shows of a step's output. */
+    /** The clusters that are worked on at the same time, and those in one namespace: no tenant holds up the others. */
+    clustersAtOnce: 20,
+    clustersOfNamespaceAtOnce: 5,
+    /** When a cluster is looked at again whose namespace has enough of them. */
+    turnMs: 5_000,
+    /** The status shows this much of a step's output. */
     outputLines: 10,
     outputCharsMax: 2_000,
     messageCharsMax: 1_000,
-    /** What the log of a step keeps of its output: the end. */
+    /** The log of a step keeps the end of its output, up to this. */
     logBytesMax: 256 * 1024,
+    /** Secrets that are searched for, in this much of a text; with more of them, nothing of the text is shown. */
+    secretsMax: 500,
+    /** Shorter texts are not taken for secrets: they would blacken half of every log. */
+    secretCharsMin: 4,
+    redactedCharsMax: 512 * 1024,
+    /** The status as JSON. Outputs, messages and times of steps are left out as far as is needed for it. */
+    statusBytesMax: 1_000_000,
+    shortMessageCharsMax: 100,
   }),
   steps: Object.freeze({
     prepareMsMax: 15 * 60_000,
@@ -42,8 +53,24 @@ export const provisioningBounds = Object.freeze({
   }),
   preflight: Object.freeze({
     memoryMegabytesMin: { Master: 700, Node: 400 },
+    /** The facts of a machine, and those that are listed of one name. */
+    factsBytesMax: 256 * 1024,
+    listedMax: 10,
     diskMegabytesMin: 2_000,
     processorsMin: 1,
     clockSkewMsMax: 60_000,
   }),
+})
+
+/** The bounds of an EdgeCluster. */
+export const edgeClusterBounds = Object.freeze({
+  /** Names become parts of others, as those of Clusters do. */
+  nameCharsMax: 48,
+  attemptsMax: 1_000,
+  /** The machines of one cluster, and those that one text may stand for. */
+  machinesMax: 1_000,
+  /** All addresses of a cluster together: each stands in the status once for each step. */
+  addressCharsMax: 32_000,
+  /** The spec as JSON. With the status it must stay below etcd's limit of 1.5 MB for an object. */
+  specBytesMax: 128 * 1024,
 })

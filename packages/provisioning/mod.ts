@@ -5,6 +5,7 @@
  */
 export { edgeClusterController } from './engine/edge-cluster-controller.ts'
 export { StepError, type HubSide, type ProgramFiles } from './contract/step.ts'
+export { machinesOnly } from './shell/machines-only.ts'
 export { sshShells } from './shell/ssh-shell.ts'
 export { removal, steps } from './steps/steps-table.ts'
 export {

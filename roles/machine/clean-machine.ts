@@ -15,7 +15,7 @@ const roles = ['node', 'site', 'agent', 'hub']
 
 /**
  * Removes everything of Skerry from this machine: units, pods, network, state, settings, and last the program that
- * does it. System packages stay. What was removed before is passed over, so it can be run again.
+ * does it. System packages stay. Things that were removed before are passed over, so it can be run again.
  */
 export async function cleanMachine(
   { isConfirmed }: { readonly isConfirmed: boolean },

@@ -10,7 +10,7 @@ const planSchema = z.object({
   serviceCIDR: z.string().default('10.43.0.0/16'),
 })
 
-/** What a hub, or a person, wants a machine to become. */
+/** A hub's or a person's plan for a machine. */
 export type MachinePlan = z.infer<typeof planSchema>
 
 /** Reads a plan. Rejects with an ExpectedError that names the file and the field. */

@@ -15,8 +15,8 @@ export const machineDataDirectory = '/var/lib/skerry'
 const runDirectory = '/run/skerry'
 
 /**
- * Makes this machine ready for its roles: system packages, kernel modules and switches for every boot, units. What
- * is there already is left as it is; nothing is started. `print` gets a line for each thing that is done.
+ * Makes this machine ready for its roles: system packages, kernel modules and switches for every boot, units. Things
+ * that are there already are left as they are; nothing is started. `print` gets a line for each thing that is done.
  */
 export async function prepareMachine(
   plan: MachinePlan,

@@ -1,5 +1,5 @@
 /**
- * The units of packaging/systemd, for a program that has no files beside it. A test compares them.
+ * The units of packaging/systemd, for a program that is a single file. A test compares them.
  */
 export const unitTexts = Object.freeze({
   site: `[Unit]

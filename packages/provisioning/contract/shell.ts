@@ -1,4 +1,4 @@
-/** The way to one machine: commands and files. What it cannot do it rejects with a ShellError. */
+/** The way to one machine: commands and files. A call that cannot be done rejects with a ShellError. */
 export interface Shell extends AsyncDisposable {
   /** The fingerprint of the machine's key, SHA256:…. */
   readonly hostKey: string
@@ -30,6 +30,8 @@ export interface RunResult {
 export type ShellFault =
   /** Nothing answers, or the connection broke. */
   | 'unreachable'
+  /** No machine may be at its address. */
+  | 'refused'
   /** It showed a key that is not accepted. */
   | 'host-key'
   /** It does not accept the user's password or key. */
@@ -51,7 +53,7 @@ export class ShellError extends Error {
   }
 }
 
-/** What a login needs. No field but user and port may ever be printed. */
+/** The parts of a login. No field but user and port may ever be printed. */
 export interface Login {
   readonly user: string
   readonly port: number
@@ -65,6 +67,8 @@ export interface Login {
 
 export interface ShellRequest {
   readonly address: string
+  /** The IP address to dial. If omitted, the address is resolved. */
+  readonly ip?: string
   readonly login: Login
   /** Decides whether a machine with this fingerprint is the one that is meant. */
   readonly isHostKeyAccepted: (fingerprint: string) => boolean

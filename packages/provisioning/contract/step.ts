@@ -6,7 +6,7 @@ import type { Shell } from './shell.ts'
 /** Where a step is done: once for the cluster, on its hub or its master, or once on each machine. */
 export type StepPlace = 'hub' | 'master' | 'machines'
 
-/** What every step gets. */
+/** The context of every step. */
 export interface StepContext {
   readonly edge: EdgeCluster
   readonly machines: readonly PlannedMachine[]
@@ -31,7 +31,7 @@ export interface MachineContext extends StepContext {
 interface StepText {
   /** The name in the status, in UpperCamelCase. */
   readonly name: string
-  /** What it does, as a clause for people that begins with a verb. */
+  /** Its work, as a clause for people that begins with a verb. */
   readonly does: string
   /** The names of the steps without whose result it cannot be done. */
   readonly needs: readonly string[]
@@ -54,16 +54,16 @@ export type Step = StepText &
       }
   )
 
-/** What the hub does for provisioning; the hub's part implements it. */
+/** The hub's side of provisioning; the hub's part implements it. */
 export interface HubSide {
   /** The URL at which machines reach the hub. */
   readonly server: (edge: EdgeCluster) => string
   /** Lets the cluster have its name on the hub. Rejects with a StepError if another cluster has it. */
   claim(clusterName: string, edge: EdgeCluster, signal: AbortSignal): Promise<void>
-  /** Creates a token with which the cluster's agent may register. */
-  createToken(clusterName: string, server: string, signal: AbortSignal): Promise<HubToken>
-  /** Whether the cluster's agent is connected and its API answers. */
-  isReady(clusterName: string, signal: AbortSignal): Promise<boolean>
+  /** Creates a token with which the cluster's agent may register. Rejects if the name is not this object's. */
+  createToken(clusterName: string, edge: EdgeCluster, signal: AbortSignal): Promise<HubToken>
+  /** Whether the cluster's agent is connected and its API answers. Rejects if the name is not this object's. */
+  isReady(clusterName: string, edge: EdgeCluster, signal: AbortSignal): Promise<boolean>
   /** Removes the cluster that this object has claimed, its agent's rights and the claim; another's stays. */
   forget(clusterName: string, edge: EdgeCluster, signal: AbortSignal): Promise<void>
   /** Reads a key of a ConfigMap or Secret in a namespace. Rejects with a StepError if there is none. */

@@ -3,10 +3,12 @@ import {
   type MachineStatus,
   type StepStatus,
   edgeClusterAsks,
+  hostKeyPattern,
   stepText,
 } from '../kind/edge-cluster.ts'
+import { isSkippable } from './plan-steps.ts'
 
-/** What people have asked for by annotations, carried out on a status; a pure function. */
+/** The result of the wishes that people have written as annotations. */
 export interface Answered {
   readonly steps: StepStatus[]
   readonly machines: MachineStatus[]
@@ -24,10 +26,12 @@ export function answerAsks(
   const asked = (key: string): readonly string[] => listOf(annotations[key])
   const retried = asked(edgeClusterAsks.retry)
   const skipped = asked(edgeClusterAsks.skip)
-  const accepted = new Map(
-    asked(edgeClusterAsks.acceptHostKeys).map((pair) => {
+  const accepted = new Map<string, string>(
+    asked(edgeClusterAsks.acceptHostKeys).flatMap((pair) => {
       const [address = '', fingerprint = ''] = pair.split('=')
-      return [address, fingerprint]
+      return address !== '' && hostKeyPattern.test(fingerprint)
+        ? [[address, fingerprint] as const]
+        : []
     }),
   )
   const isCancelled = annotations[edgeClusterAsks.cancel] !== undefined
@@ -74,7 +78,7 @@ function retriedStep(status: StepStatus): StepStatus {
 }
 
 function skippedStep(status: StepStatus): StepStatus {
-  if (status.state === 'Done') return status
+  if (status.state === 'Done' || !isSkippable(status)) return status
   const { nextTime: _, ...rest } = status
   return { ...rest, state: 'Skipped', message: 'a person has skipped it' }
 }

@@ -42,13 +42,28 @@ export interface EdgeClusterDeps {
  * status, so a hub that was killed continues with the first step that is not done.
  */
 export function edgeClusterController(deps: EdgeClusterDeps): ControllerDefinition {
+  const busyIn = new Map<string, number>()
   return {
     name: 'edge-cluster-controller',
     workers: provisioningBounds.engine.clustersAtOnce,
     watches: [watch(edgeClusterResource, { keysOf: ({ object }) => [keyOfObject(object)] })],
-    reconcile: (key, context, signal) => reconcile(key, { ...deps, context }, signal),
+    async reconcile(key, context, signal) {
+      const { namespace = '' } = parseKey(key)
+      const busy = busyIn.get(namespace) ?? 0
+      if (busy >= clustersOfNamespaceAtOnce) return { requeueAfterMs: turnMs }
+      busyIn.set(namespace, busy + 1)
+      try {
+        return await reconcile(key, { ...deps, context }, signal)
+      } finally {
+        const left = (busyIn.get(namespace) ?? 1) - 1
+        if (left > 0) busyIn.set(namespace, left)
+        else busyIn.delete(namespace)
+      }
+    },
   }
 }
+
+const { clustersOfNamespaceAtOnce, turnMs } = provisioningBounds.engine
 
 interface Scope extends EdgeClusterDeps {
   readonly context: ControllerContext

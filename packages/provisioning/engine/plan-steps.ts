@@ -13,7 +13,7 @@ export interface StepInstance {
   readonly step: Step
   /** Undefined for a step of the hub. */
   readonly machine: PlannedMachine | undefined
-  /** As people write it: `Preflight@10.0.0.11`. */
+  /** The name as people write it: `Preflight@10.0.0.11`. */
   readonly text: string
 }
 
@@ -46,7 +46,7 @@ export function instancesOf(
   })
 }
 
-/** Returns the status of each instance: what is known of it, or that it waits. What is not planned any more is left out. */
+/** Returns the known status of each instance, or that it waits. Steps that are not planned any more are left out. */
 export function statusesOf(
   instances: readonly StepInstance[],
   known: readonly StepStatus[],
@@ -60,9 +60,14 @@ export function statusesOf(
       state: 'Waiting',
     }
     const isSkipped = skipSteps.includes(step.name) || skipSteps.includes(text)
-    if (!isSkipped || status.state === 'Done') return status
+    if (!isSkipped || !isSkippable(status) || status.state === 'Done') return status
     return { ...status, state: 'Skipped', message: 'spec.skipSteps names it' }
   })
+}
+
+/** A step of the hub itself gives and takes names and rights, so nobody who writes an EdgeCluster may skip it. */
+export function isSkippable({ machine }: Pick<StepStatus, 'machine'>): boolean {
+  return machine !== undefined
 }
 
 /**

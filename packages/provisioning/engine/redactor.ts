@@ -1,21 +1,38 @@
+import { provisioningBounds } from '../limits-table.ts'
+
+const { redactedCharsMax, secretCharsMin, secretsMax } = provisioningBounds.engine
 /** The marker that stands where a secret was. */
 const redacted = '[redacted]'
-/** Shorter texts are not taken for secrets: they would blacken half of every log. */
-const secretCharsMin = 4
 
 /** Removes secrets from everything that machines print, before it is stored or shown. */
 export class Redactor {
   readonly #secrets = new Set<string>()
 
-  /** Remembers secrets. The longest are replaced first, so that none is left of which another is a part. */
+  /** Remembers secrets, each with and without the spaces around it. */
   add(secrets: readonly string[]): void {
-    for (const secret of secrets) {
+    for (const secret of secrets.flatMap((each) => [each, each.trim()])) {
+      // One more than the bound tells that there are too many.
+      if (this.#secrets.size > secretsMax) return
       if (secret.trim().length >= secretCharsMin) this.#secrets.add(secret)
     }
   }
 
+  /**
+   * Returns the end of a text without secrets, and without control characters, which could change a terminal. A text
+   * is withheld if there are too many secrets to search for. The longest are replaced first, so that none is left that
+   * contains another.
+   */
   redact(text: string): string {
+    if (this.#secrets.size > secretsMax) return redacted
     const secrets = [...this.#secrets].toSorted((a, b) => b.length - a.length)
-    return secrets.reduce((left, secret) => left.replaceAll(secret, redacted), text)
+    const bare = secrets.reduce((left, secret) => left.replaceAll(secret, redacted), endOf(text))
+    return bare.replaceAll(/[^\P{Cc}\n\t]/gu, '?').toWellFormed()
   }
+}
+
+/** Cuts at the end of a line, so that no part of a secret is left that would not be found. */
+function endOf(text: string): string {
+  if (text.length <= redactedCharsMax) return text
+  const start = text.indexOf('\n', text.length - redactedCharsMax)
+  return start === -1 ? '[a line that is too long]' : text.slice(start + 1)
 }

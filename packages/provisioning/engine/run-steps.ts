@@ -1,4 +1,11 @@
-import { messageOf, type Clock, type Logger, type Random } from '@skerry/base'
+import {
+  asError,
+  linkedSignal,
+  messageOf,
+  type Clock,
+  type Logger,
+  type Random,
+} from '@skerry/base'
 import { apiTime } from '@skerry/fleet-kinds'
 import type { EdgeCluster, StepStatus } from '../kind/edge-cluster.ts'
 import type { PlannedMachine } from '../kind/machine-addresses.ts'
@@ -36,18 +43,28 @@ export async function runSteps(
   signal: AbortSignal,
 ): Promise<void> {
   const running = new Map<string, Promise<void>>()
-  for (;;) {
-    signal.throwIfAborted()
-    const ready = deps.isHeld() ? [] : readySteps(instances, deps.book.steps, deps.clock.now())
-    for (const instance of ready) {
-      if (running.has(instance.text) || running.size >= bounds.machinesAtOnce) continue
-      const run = runStep(instance, deps, signal).finally(() => running.delete(instance.text))
-      // Every error is waited for below; this keeps one from ending the process meanwhile.
-      run.catch(() => undefined)
-      running.set(instance.text, run)
+  using scope = linkedSignal(signal)
+  try {
+    for (;;) {
+      scope.signal.throwIfAborted()
+      const ready = deps.isHeld() ? [] : readySteps(instances, deps.book.steps, deps.clock.now())
+      for (const instance of ready) {
+        if (running.has(instance.text) || running.size >= bounds.machinesAtOnce) continue
+        const run = runStep(instance, deps, scope.signal).finally(() =>
+          running.delete(instance.text),
+        )
+        // Every error is waited for below; this keeps one from ending the process meanwhile.
+        run.catch(() => undefined)
+        running.set(instance.text, run)
+      }
+      if (running.size === 0) return
+      await Promise.race(running.values())
     }
-    if (running.size === 0) return
-    await Promise.race(running.values())
+  } catch (error) {
+    // No step may go on, or write the status, when the caller believes that all have ended.
+    scope.abort(asError(error))
+    await Promise.allSettled(running.values())
+    throw error
   }
 }
 
@@ -92,6 +109,7 @@ async function runStep(
       step.place === 'machines'
         ? await step.act({ ...context, ...(await onMachine(machine, context)) })
         : await step.act(context)
+    signal.throwIfAborted()
     ended = { ...started, state: 'Done', ...shown(redactor.redact(result), printed) }
   } catch (error) {
     signal.throwIfAborted()
@@ -101,10 +119,15 @@ async function runStep(
     const message = redactor.redact(messageOf(error))
     printed.add(message)
     ended = { ...afterFailure(started, error, deps), ...shown(message, printed) }
-    log.info('Step failed', { step: text, attempt: started.attempt, problem: message })
+    log.info('Step failed', { step: text, attempt: started.attempt, problem: ended.message ?? '' })
   }
   book.setStep({ ...ended, finishTime: apiTime(clock.now()) })
-  await deps.keepLog(book.steps.find((each) => textOf(each) === text) ?? ended, printed.text())
+  const kept = book.steps.find((each) => textOf(each) === text) ?? ended
+  await deps.keepLog(kept, printed.text()).catch((error: unknown) => {
+    signal.throwIfAborted()
+    // A quota may refuse the log. The status has its last lines, so the work goes on.
+    log.info('Cannot keep log of step', { step: text, problem: messageOf(error) })
+  })
   await book.save('Running')
 }
 
@@ -123,7 +146,9 @@ async function onMachine(
 /** Logins that are wrong and findings that only a person can mend are not tried again. */
 function isFinal(error: unknown): boolean {
   if (error instanceof StepError) return error.isFinal
-  return error instanceof ShellError && ['host-key', 'login', 'root'].includes(error.fault)
+  return (
+    error instanceof ShellError && ['refused', 'host-key', 'login', 'root'].includes(error.fault)
+  )
 }
 
 function afterFailure(
@@ -152,15 +177,17 @@ class PrintedLines {
   #text = ''
 
   add(text: string): void {
-    this.#text = `${this.#text}${text.trimEnd()}\n`.slice(-bounds.logBytesMax)
+    this.#text += `${text.trimEnd()}\n`
+    // Cutting copies, so it waits until there is something to gain.
+    if (this.#text.length > 2 * bounds.logBytesMax) this.#text = this.text()
   }
 
   text(): string {
-    return this.#text
+    return this.#text.slice(-bounds.logBytesMax)
   }
 
   last(): string {
-    const lines = this.#text.trimEnd().split('\n').slice(-bounds.outputLines)
+    const lines = this.text().trimEnd().split('\n').slice(-bounds.outputLines)
     return lines.join('\n').slice(-bounds.outputCharsMax)
   }
 }
@@ -187,11 +214,11 @@ export class Shells implements AsyncDisposable {
     }
   }
 
-  /** Closes a machine whose connection broke, so that the next step opens it anew. */
+  /** Closes a machine whose connection broke, so that the next step opens it again. */
   async forget({ address }: PlannedMachine): Promise<void> {
     const opening = this.#opened.get(address)
     this.#opened.delete(address)
-    // One that never opened has been reported to whoever opened it.
+    // The step that opened it has reported an error of that.
     const shell = await opening?.catch(() => undefined)
     await shell?.[Symbol.asyncDispose]()
   }

@@ -7,6 +7,9 @@ import {
   type StepStatus,
   stepText,
 } from '../kind/edge-cluster.ts'
+import { provisioningBounds } from '../limits-table.ts'
+
+const bounds = provisioningBounds.engine
 
 /** The status of an EdgeCluster while steps run, each of which changes its own part; written one at a time. */
 export class StatusBook {
@@ -17,6 +20,7 @@ export class StatusBook {
   readonly #conditions: readonly ClusterCondition[]
   readonly #now: () => number
   #written: Promise<void> = Promise.resolve()
+  #next: { phase: EdgeClusterPhase; readonly written: Promise<void> } | undefined
 
   constructor(
     edge: EdgeCluster,
@@ -56,9 +60,21 @@ export class StatusBook {
     this.#machines = this.#machines.map((each) => (each.address === next.address ? next : each))
   }
 
-  /** Writes the present status. Writes take turns, so that an older one never comes last. */
+  /**
+   * Writes the present status. Writes take turns, so that an older one never comes last; callers that wait for a turn
+   * share it, because it writes what all of them have set.
+   */
   async save(phase: EdgeClusterPhase): Promise<void> {
-    const write = this.#written.then(() => this.#write(this.#status(phase)))
+    if (this.#next !== undefined) {
+      this.#next.phase = phase
+      return this.#next.written
+    }
+    const write = this.#written.then(() => {
+      const last = this.#next?.phase ?? phase
+      this.#next = undefined
+      return this.#write(this.#status(last))
+    })
+    this.#next = { phase, written: write }
     // The next one does not depend on the success of this one, whose error its own caller gets.
     this.#written = write.catch(() => undefined)
     await write
@@ -69,14 +85,54 @@ export class StatusBook {
       (list, next) => withCondition(list, next, this.#now()),
       this.#conditions,
     )
-    return {
+    return fitted({
       ...this.#base,
       phase,
       steps: [...this.#steps],
       machines: [...this.#machines],
       conditions: [...conditions],
-    }
+    })
   }
+}
+
+const isFinished = ({ state }: StepStatus): boolean => state === 'Done' || state === 'Skipped'
+
+/** These leave out parts of steps, one after another, until a status has room: first the least useful ones. */
+const reductions: readonly ((step: StepStatus) => StepStatus)[] = [
+  (step) => (isFinished(step) ? withoutOutput(step) : step),
+  withoutOutput,
+  ({ message, ...step }) =>
+    message === undefined
+      ? step
+      : { ...step, message: message.slice(0, bounds.shortMessageCharsMax) },
+  (step) => (isFinished(step) ? nameAndState(step) : step),
+  (step) => {
+    const { attempt, nextTime } = step
+    return {
+      ...nameAndState(step),
+      ...(attempt === undefined ? {} : { attempt }),
+      ...(nextTime === undefined ? {} : { nextTime }),
+    }
+  },
+]
+
+/** Returns the status with as much of its steps as etcd's limit for an object permits. */
+function fitted(status: EdgeClusterStatus): EdgeClusterStatus {
+  let next = status
+  for (const reduce of reductions) {
+    if (Buffer.byteLength(JSON.stringify(next)) <= bounds.statusBytesMax) return next
+    next = { ...next, steps: (next.steps ?? []).map(reduce) }
+  }
+  return next
+}
+
+function withoutOutput(step: StepStatus): StepStatus {
+  const { output: _, ...rest } = step
+  return rest
+}
+
+function nameAndState({ name, machine, state }: StepStatus): StepStatus {
+  return { name, ...(machine === undefined ? {} : { machine }), state }
 }
 
 /** Returns the phase of a cluster at rest: none of its steps runs. */

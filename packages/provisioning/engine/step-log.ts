@@ -14,6 +14,9 @@ export function keepStepLog(
   return async (step, text) => {
     const name = stepLogName(edgeName, step)
     const known = await ifThere(configMaps.get({ namespace, name }, signal))
+    const isOurs = known?.metadata.ownerReferences?.some((owner) => owner.uid === uid) === true
+    // A person who may write EdgeClusters may not change every ConfigMap of the namespace.
+    if (known !== undefined && !isOurs) throw new Error(`ConfigMap ${name} is not of this cluster`)
     const head = `--- attempt ${step.attempt ?? 1}, ${step.startTime ?? ''} to ${step.finishTime ?? ''}: ${step.state}\n`
     const log = `${known?.data?.['log'] ?? ''}${head}${text}`
     const data = { log: log.slice(-provisioningBounds.engine.logBytesMax) }

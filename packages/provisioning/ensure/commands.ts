@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net'
 import { provisioningBounds } from '../limits-table.ts'
 import { StepError, type MachineContext, type StepContext } from '../contract/step.ts'
 import type { RunOptions, Shell } from '../contract/shell.ts'
@@ -29,7 +30,7 @@ export async function must(
   throw new StepError(`${command.slice(0, 3).join(' ')} exited with ${exitCode}: ${why}`)
 }
 
-export function lastLine(text: string): string {
+function lastLine(text: string): string {
   return text.trimEnd().split('\n').at(-1)?.trim() ?? ''
 }
 
@@ -89,7 +90,7 @@ function parseLinks(text: string): Link[] {
     const list: unknown = 'addr_info' in link ? link.addr_info : []
     const addresses = (Array.isArray(list) ? list : []).flatMap((each: unknown) => {
       const isNamed = typeof each === 'object' && each !== null && 'local' in each
-      return isNamed && typeof each.local === 'string' ? [each.local] : []
+      return isNamed && typeof each.local === 'string' && isIPv4(each.local) ? [each.local] : []
     })
     return [{ name: String(link.ifname), addresses }]
   })

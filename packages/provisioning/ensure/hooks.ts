@@ -36,6 +36,10 @@ export function runHooks(when: Hook['when']): (context: MachineContext) => Promi
     const { edge, hub, shell, signal, print } = context
     const hooks = (edge.spec.hooks ?? []).filter((hook) => hook.when === when)
     const namespace = edge.metadata.namespace ?? ''
+    // The scripts may print what was copied, perhaps before the hub was started.
+    for (const file of edge.spec.files ?? []) {
+      if (file.from.secret !== undefined) await readFrom(file, context)
+    }
     for (const [at, { configMap: name, key }] of hooks.entries()) {
       const script = await hub.read({ namespace, kind: 'ConfigMap', name, key }, signal)
       const path = `/etc/skerry/hook-${when.toLowerCase()}-${at}`

@@ -1,141 +1,15 @@
-import type { MachineRole } from '../kind/edge-cluster.ts'
 import { provisioningBounds } from '../limits-table.ts'
 import { StepError, type MachineContext } from '../contract/step.ts'
 import { must } from './commands.ts'
-
-const bounds = provisioningBounds.preflight
-
-/** Prints what the preflight judges, a fact a line. It is constant, needs a POSIX shell, and changes nothing. */
-export const factsScript = `
-. /etc/os-release 2>/dev/null
-echo "os $ID $VERSION_ID"
-echo "architecture $(uname -m)"
-echo "kernel $(uname -r)"
-echo "host $(uname -n)"
-echo "time $(date +%s)"
-echo "machine-id $(cat /etc/machine-id 2>/dev/null)"
-echo "cgroup $(stat -fc %T /sys/fs/cgroup 2>/dev/null)"
-echo "processors $(nproc 2>/dev/null || grep -c ^processor /proc/cpuinfo)"
-echo "memory $(sed -n 's/^MemTotal: *\\([0-9]*\\) kB/\\1/p' /proc/meminfo)"
-echo "disk $(df -Pk /var/lib | sed -n '2s/  */ /gp' | cut -d' ' -f4)"
-[ -d /run/systemd/system ] && echo "init systemd"
-sed 1d /proc/swaps | while read -r name _; do echo "swap $name"; done
-for path in /etc/kubernetes/kubelet.conf /etc/kubernetes/admin.conf /var/lib/rancher/k3s /var/lib/k0s /etc/kubeedge; do
-  [ -e "$path" ] && echo "leftover $path"
-done
-[ -e /var/lib/skerry/settings.json ] && echo "ours $(cat /var/lib/skerry/settings.json)"
-cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | while read -r _ local _ state _; do
-  [ "$state" = 0A ] && echo "port \${local##*:}"
-done
-if grep -qw overlay /proc/filesystems || modprobe -n overlay 2>/dev/null; then echo "module overlay"; fi
-if [ -d /proc/sys/net/bridge ] || modprobe -n br_netfilter 2>/dev/null; then echo "module br_netfilter"; fi
-command -v apt-get >/dev/null && echo "packages apt"
-exit 0
-`
-
-/** A fact of a machine: its name and the rest of its line; a name may come several times. */
-export type Facts = ReadonlyMap<string, readonly string[]>
-
-export function parseFacts(text: string): Facts {
-  const facts = new Map<string, string[]>()
-  for (const line of text.split('\n')) {
-    const at = line.indexOf(' ')
-    if (at <= 0) continue
-    const name = line.slice(0, at)
-    const known = facts.get(name) ?? []
-    facts.set(name, [...known, line.slice(at + 1).trim()])
-  }
-  return facts
-}
-
-export interface Judged {
-  readonly role: MachineRole
-  readonly clusterName: string
-  /** The hub's time, in milliseconds since the Unix epoch. */
-  readonly nowMs: number
-}
-
-/** Finding nothing wrong returns an empty list; otherwise each text says what is wrong and what to do. */
-export function findingsOf(facts: Facts, { role, clusterName, nowMs }: Judged): string[] {
-  const first = (name: string): string => facts.get(name)?.[0] ?? ''
-  const findings: string[] = []
-  const architecture = first('architecture')
-  if (!['x86_64', 'aarch64'].includes(architecture)) {
-    findings.push(`its architecture is ${architecture || 'unknown'}: use x86_64 or aarch64`)
-  }
-  if (first('init') !== 'systemd')
-    findings.push('systemd does not run: use a system that it starts')
-  if (first('packages') !== 'apt') {
-    findings.push(`its system (${first('os') || 'unknown'}) has no apt: use Debian or Ubuntu`)
-  }
-  // The second is the tmpfs in which version 1 has its hierarchies; nodes run on both.
-  if (!['cgroup2fs', 'tmpfs'].includes(first('cgroup'))) {
-    findings.push('/sys/fs/cgroup has no control groups: boot a kernel that has them')
-  }
-  const [major = 0, minor = 0] = first('kernel').split(/[.-]/).map(Number)
-  if (major < 5 || (major === 5 && minor < 8)) {
-    findings.push(`its kernel is ${first('kernel') || 'unknown'}: 5.8 or newer is needed`)
-  }
-  findings.push(...sizeFindings(first, role))
-  const skewMs = Number(first('time')) * 1_000 - nowMs
-  if (!(Math.abs(skewMs) <= bounds.clockSkewMsMax)) {
-    const seconds = Math.round(Math.abs(skewMs) / 1_000)
-    const side = skewMs > 0 ? 'ahead of' : 'behind'
-    findings.push(`its clock is ${seconds} s ${side} the hub's: set it, e.g. with timedatectl`)
-  }
-  const swaps = facts.get('swap') ?? []
-  if (swaps.length > 0)
-    findings.push(`it swaps to ${swaps.join(', ')}: run swapoff -a and edit /etc/fstab`)
-  for (const module of ['overlay', 'br_netfilter']) {
-    if (facts.get('module')?.includes(module) !== true) {
-      findings.push(`its kernel has no module ${module}: install the kernel's modules`)
-    }
-  }
-  for (const path of facts.get('leftover') ?? []) {
-    findings.push(`${path} is of another Kubernetes: remove that first`)
-  }
-  return [...findings, ...placeFindings(facts, { role, clusterName })]
-}
-
-function sizeFindings(first: (name: string) => string, role: MachineRole): string[] {
-  const findings: string[] = []
-  const memory = Math.round(Number(first('memory')) / 1_024)
-  const memoryMin = bounds.memoryMegabytesMin[role]
-  if (!(memory >= memoryMin)) {
-    findings.push(`it has ${memory} MB of memory: a ${role} needs ${memoryMin} MB`)
-  }
-  const disk = Math.round(Number(first('disk')) / 1_024)
-  if (!(disk >= bounds.diskMegabytesMin)) {
-    findings.push(`/var/lib has ${disk} MB free: ${bounds.diskMegabytesMin} MB are needed`)
-  }
-  if (!(Number(first('processors')) >= bounds.processorsMin)) {
-    findings.push('its number of processors is unknown')
-  }
-  return findings
-}
-
-/** Returns what stands in the way on a machine: another cluster of ours, or a port that is taken. */
-function placeFindings(facts: Facts, { role, clusterName }: Omit<Judged, 'nowMs'>): string[] {
-  const ours = facts.get('ours')?.[0]
-  if (ours !== undefined) {
-    const other = /"clusterName":"([^"]*)"/.exec(ours)?.[1]
-    // Its own ports are in use: this is a repetition.
-    if (other === clusterName) return []
-    return [
-      `it belongs to cluster ${other ?? 'of an unknown name'}: run "skerry machine clean --yes" there`,
-    ]
-  }
-  const taken = new Set((facts.get('port') ?? []).map((hex) => Number.parseInt(hex, 16)))
-  const needed = role === 'Master' ? [6_443, 10_250] : [10_250]
-  return needed
-    .filter((port) => taken.has(port))
-    .map((port) => `another program listens on port ${port}: stop it`)
-}
+import { factsScript, findingsOf, parseFacts } from './preflight-facts.ts'
 
 /** Checks a machine before anything is changed on it. */
 export async function preflight(context: MachineContext): Promise<string> {
   const { machine, machines, edge, clock, print } = context
   const text = await must(context, ['sh', '-c', factsScript], { isQuiet: true })
+  if (text.length > provisioningBounds.preflight.factsBytesMax) {
+    throw new StepError(`${machine.address} prints more than facts about itself`, { isFinal: true })
+  }
   const facts = parseFacts(text)
   for (const name of ['os', 'architecture', 'kernel', 'host', 'processors', 'memory', 'disk']) {
     print(`${name}: ${facts.get(name)?.[0] ?? ''}`)

@@ -11,7 +11,7 @@ export async function startSite(context: StepContext): Promise<string> {
   const shell = await context.shellOf(master)
   const name = clusterNameOfEdge(edge)
   const server = hub.server(edge)
-  const { token, caHash } = await hub.createToken(name, server, signal)
+  const { token, caHash } = await hub.createToken(name, edge, signal)
   conceal([token])
   const address = await addressOf(
     shell,
@@ -40,7 +40,7 @@ export async function awaitSite(context: StepContext): Promise<string> {
   const { edge, hub, master, signal } = context
   const name = clusterNameOfEdge(edge)
   const otherwise = `cluster ${name} is not Ready on the hub; read "journalctl -u skerry-site" on ${master.address}`
-  await untilTrue(() => hub.isReady(name, signal), { msMax: readyMsMax, otherwise }, context)
+  await untilTrue(() => hub.isReady(name, edge, signal), { msMax: readyMsMax, otherwise }, context)
   const shell = await context.shellOf(master)
   await must({ ...context, shell }, ['rm', '-f', '--', places.hubToken])
   return `cluster ${name} is Ready on the hub`
@@ -68,7 +68,7 @@ export function envText(words: readonly string[]): string {
   return `SKERRY_ARGS=${words.join(' ')}\n`
 }
 
-/** Starts a unit now and at each boot. One that runs already is started anew, with its present options. */
+/** Starts a unit now and at each boot. One that runs already is started again, with its present options. */
 export async function startUnit(unit: string, context: Parameters<typeof must>[0]): Promise<void> {
   await must(context, ['systemctl', 'enable', '--quiet', unit])
   const { exitCode } = await context.shell.run(['systemctl', 'restart', unit], {

@@ -13,6 +13,7 @@ import {
 } from '@skerry/api'
 import {
   edgeNetworkDefaults,
+  hostKeyPattern,
   type CopiedFile,
   type EdgeCluster,
   type EdgeClusterSpec,
@@ -21,16 +22,20 @@ import {
 } from './edge-cluster.ts'
 import { expandAddresses, machinesMax, machinesOf } from './machine-addresses.ts'
 import { clusterNameOfEdge } from './edge-cluster.ts'
+import { edgeClusterBounds } from '../limits-table.ts'
+import { whyNoMachine } from './unfit-addresses.ts'
 
-/** Names become parts of others, as those of Clusters do. */
-const nameCharsMax = 48
+const { addressCharsMax, attemptsMax, nameCharsMax, specBytesMax } = edgeClusterBounds
+
 /** The bits of each node's share of the pod range. */
 const nodeBits = 24
-const attemptsMax = 1_000
 
 /** Returns everything that is wrong with an EdgeCluster, each with its field. */
 export function edgeClusterCauses(object: EdgeCluster): StatusCause[] {
   const { spec } = object
+  // Nothing else looks at a spec that is too large.
+  const size = sizeCauses(spec)
+  if (size.length > 0) return size
   const name = clusterNameOfEdge(object)
   const nameField = spec.clusterName === undefined ? 'metadata.name' : 'spec.clusterName'
   const causes = checkDnsLabel(name).map((why) => fieldInvalid(nameField, name, why))
@@ -55,6 +60,18 @@ export function edgeClusterCauses(object: EdgeCluster): StatusCause[] {
     causes.push(fieldNotSupported('spec.deletion.machines', kept, ['Clean', 'Keep']))
   }
   return causes
+}
+
+function sizeCauses(spec: Partial<EdgeClusterSpec>): StatusCause[] {
+  const bytes = Buffer.byteLength(JSON.stringify(spec))
+  if (bytes > specBytesMax) {
+    return [fieldInvalid('spec', `${bytes} bytes`, `must be no more than ${specBytesMax} bytes`)]
+  }
+  const texts = (spec.machines ?? []).flatMap(
+    (block: Partial<MachineBlock>) => block.addresses ?? [],
+  ).length
+  if (texts <= machinesMax) return []
+  return [fieldInvalid('spec.machines', texts, `must be at most ${machinesMax} machines`)]
 }
 
 /** Returns the number of nodes for which the pod range has addresses. */
@@ -162,7 +179,12 @@ function machinesCauses(spec: Partial<EdgeClusterSpec>): StatusCause[] {
   }
   if (planned.length > machinesMax) {
     const why = `must be at most ${machinesMax} machines`
-    causes.push(fieldInvalid('spec.machines', planned.length, why))
+    return [...causes, fieldInvalid('spec.machines', `more than ${machinesMax}`, why)]
+  }
+  const chars = planned.reduce((sum, { address }) => sum + address.length, 0)
+  if (chars > addressCharsMax) {
+    const why = `all addresses together must be no more than ${addressCharsMax} characters`
+    causes.push(fieldInvalid('spec.machines', `${chars} characters`, why))
   }
   const masters = planned.filter(({ role }) => role === 'Master')
   if (masters.length === 0) {
@@ -187,8 +209,8 @@ function blockCauses(field: string, block: Partial<MachineBlock>): StatusCause[]
   if (addresses.length === 0) causes.push(fieldRequired(`${field}.addresses`))
   for (const [at, text] of addresses.entries()) {
     const answer = expandAddresses(text)
-    if (typeof answer !== 'string') continue
-    causes.push(fieldInvalid(`${field}.addresses[${at}]`, text, answer))
+    const odd = typeof answer === 'string' ? answer : unfitText(answer)
+    if (odd !== undefined) causes.push(fieldInvalid(`${field}.addresses[${at}]`, text, odd))
   }
   if (port !== undefined && !(port >= 1 && port <= 65_535)) {
     causes.push(fieldInvalid(`${field}.port`, port, 'must be from 1 to 65535'))
@@ -203,7 +225,7 @@ function blockCauses(field: string, block: Partial<MachineBlock>): StatusCause[]
   if (secret === '') causes.push(fieldRequired(`${field}.credentials.name`))
   else causes.push(...objectName(`${field}.credentials.name`, secret))
   for (const [at, key] of hostKeys.entries()) {
-    if (/^SHA256:[A-Za-z0-9+/]{43}$/.test(key)) continue
+    if (hostKeyPattern.test(key)) continue
     const why = 'must be a fingerprint such as ssh-keygen -lf prints: SHA256:<43 characters>'
     causes.push(fieldInvalid(`${field}.hostKeys[${at}]`, key, why))
   }
@@ -212,6 +234,14 @@ function blockCauses(field: string, block: Partial<MachineBlock>): StatusCause[]
     causes.push(...why.map((each) => fieldInvalid(`${field}.labels`, `${key}=${value}`, each)))
   }
   return causes
+}
+
+function unfitText(addresses: readonly string[]): string | undefined {
+  for (const address of addresses) {
+    const why = whyNoMachine(address)
+    if (why !== undefined) return `stands for ${address}, which ${why}`
+  }
+  return undefined
 }
 
 function fileCauses(field: string, { from, path, mode }: CopiedFile): StatusCause[] {

@@ -10,7 +10,7 @@ import {
 } from '@skerry/api'
 import { hubKind, textColumn } from '@skerry/fleet-kinds'
 import { edgeClusterCauses } from './edge-cluster-checks.ts'
-import { edgeClusterResource, type EdgeCluster } from './edge-cluster.ts'
+import { edgeClusterResource, edgeNetworkDefaults, type EdgeCluster } from './edge-cluster.ts'
 import { machinesOf } from './machine-addresses.ts'
 
 const schemaName = 'io.skerry.hub.v1alpha1.EdgeCluster'
@@ -186,7 +186,12 @@ function fixedCauses({ spec: next }: EdgeCluster, { spec: old }: EdgeCluster): S
   if (next.clusterName !== old.clusterName) {
     causes.push(fieldForbidden('spec.clusterName', 'may not be changed'))
   }
-  if (JSON.stringify(next.network) !== JSON.stringify(old.network)) {
+  const before = { ...edgeNetworkDefaults, ...old.network }
+  const after = { ...edgeNetworkDefaults, ...next.network }
+  const isSame = (['podCIDR', 'serviceCIDR', 'dnsDomain'] as const).every(
+    (field) => before[field] === after[field],
+  )
+  if (!isSame) {
     causes.push(fieldForbidden('spec.network', 'may not be changed'))
   }
   return causes

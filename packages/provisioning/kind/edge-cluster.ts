@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { KubeObject } from '@skerry/api'
 import type { TypedResource } from '@skerry/client'
 import { hubGroup, type ClusterCondition } from '@skerry/fleet-kinds'
@@ -30,7 +31,7 @@ export interface EdgeClusterSpec {
   store?: { type?: 'SQLite' | 'Etcd' }
   files?: CopiedFile[]
   hooks?: Hook[]
-  /** The names of steps that are not done. */
+  /** The names of steps that are not done, as `Preflight` or `Preflight@10.0.0.11`. Steps of the hub are always done. */
   skipSteps?: string[]
   retry?: RetryLimits
   /** While true, no step begins. The step that runs is finished. */
@@ -160,7 +161,7 @@ export const edgeClusterResource: TypedResource<EdgeCluster> = Object.freeze({
 export const edgeClusterFinalizer = 'hub.skerry.io/edge-cluster'
 
 /**
- * What a person asks for by annotation; the hub removes each when it has acted. Retry and skip name steps, as
+ * The annotations by which a person asks for something; the hub removes each when it has acted. Retry and skip name steps, as
  * `Preflight` or `Preflight@10.0.0.11`, separated by commas; retry also takes `*` for every failed step.
  */
 export const edgeClusterAsks = Object.freeze({
@@ -170,6 +171,9 @@ export const edgeClusterAsks = Object.freeze({
   /** `10.0.0.11=SHA256:…`: this machine's host key is accepted and kept; several are separated by commas. */
   acceptHostKeys: 'hub.skerry.io/accept-host-keys',
 })
+
+/** A fingerprint of a host key, as ssh-keygen -lf prints it. */
+export const hostKeyPattern = /^SHA256:[A-Za-z0-9+/]{43}$/
 
 export const edgeNetworkDefaults = Object.freeze({
   podCIDR: '10.42.0.0/16',
@@ -186,8 +190,14 @@ export function clusterNameOfEdge({ metadata, spec }: EdgeCluster): string {
   return spec.clusterName ?? metadata.name ?? ''
 }
 
+/** The most characters in the name of a ConfigMap. */
+const nameLength = 253
+
 /** Returns the name of the ConfigMap with the log of a step. */
 export function stepLogName(edgeName: string, { name, machine }: StepStatus): string {
   const parts = [edgeName, name.toLowerCase(), ...(machine === undefined ? [] : [machine])]
-  return parts.join('.')
+  const full = parts.join('.')
+  if (full.length <= nameLength) return full
+  const digest = createHash('sha256').update(full).digest('hex').slice(0, 16)
+  return `${full.slice(0, nameLength - digest.length - 1).replace(/[^a-z0-9]+$/, '')}.${digest}`
 }

@@ -1,3 +1,5 @@
+import { isIPv4 } from 'node:net'
+import { edgeClusterBounds } from '../limits-table.ts'
 import type { EdgeClusterSpec, MachineBlock, MachineRole } from './edge-cluster.ts'
 
 /** A machine of an EdgeCluster with everything that its block says. */
@@ -9,8 +11,7 @@ export interface PlannedMachine {
   readonly block: MachineBlock
 }
 
-/** The most machines that one text may stand for. */
-export const machinesMax = 1_000
+export const { machinesMax } = edgeClusterBounds
 
 const rangePattern = /^(?<head>[^[\]]*)\[(?<first>\d{1,5})-(?<last>\d{1,5})\](?<tail>[^[\]]*)$/
 const hostPattern = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
@@ -39,26 +40,33 @@ export function expandAddresses(text: string): readonly string[] | string {
   return odd === undefined ? addresses : `stands for ${odd}, which is not an address`
 }
 
-/** Whether it looks like an IPv4 address and is none: 10.0.0.300. */
+/** Returns true for 10.0.0.300, and for numbers that only old resolvers read as addresses: 0x7f.1, 0177.0.0.1. */
 function isOddIp(address: string): boolean {
-  const octets = address.split('.')
-  if (!octets.every((octet) => /^\d+$/.test(octet))) return false
-  return octets.length !== 4 || octets.some((octet) => Number(octet) > 255)
+  const last = address.split('.').at(-1) ?? ''
+  return /^(\d+|0x[0-9a-f]*)$/.test(last) && !isIPv4(address)
 }
 
-/** Returns the machines in their order; texts that stand for none are left out. */
+/**
+ * Returns the machines in their order; texts that stand for none are left out. At most one more than `machinesMax`
+ * is returned, whatever the texts stand for.
+ */
 export function machinesOf({ machines = [] }: Partial<EdgeClusterSpec>): PlannedMachine[] {
-  return machines.flatMap((block) =>
-    (block.addresses ?? []).flatMap((text) => {
+  const planned: PlannedMachine[] = []
+  for (const block of machines) {
+    for (const text of block.addresses ?? []) {
       const addresses = expandAddresses(text)
-      if (typeof addresses === 'string') return []
-      return addresses.map((address) => ({
-        address,
-        port: block.port ?? 22,
-        user: block.user ?? 'root',
-        role: block.role ?? 'Node',
-        block,
-      }))
-    }),
-  )
+      if (typeof addresses === 'string') continue
+      for (const address of addresses) {
+        planned.push({
+          address,
+          port: block.port ?? 22,
+          user: block.user ?? 'root',
+          role: block.role ?? 'Node',
+          block,
+        })
+        if (planned.length > machinesMax) return planned
+      }
+    }
+  }
+  return planned
 }

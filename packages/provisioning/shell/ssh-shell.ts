@@ -52,7 +52,7 @@ export function sshShells({ clock }: { readonly clock: Clock }): OpenShell {
   }
 }
 
-/** What the parts of one opened machine share. */
+/** The parts of one opened machine share these. */
 interface Opened {
   readonly client: SshClient
   readonly clock: Clock
@@ -66,7 +66,7 @@ interface Connected {
 }
 
 async function connect(
-  { address, login, isHostKeyAccepted }: ShellRequest,
+  { address, ip = address, login, isHostKeyAccepted }: ShellRequest,
   signal: AbortSignal,
 ): Promise<Connected> {
   signal.throwIfAborted()
@@ -76,7 +76,7 @@ async function connect(
   let hostKey = ''
   let isRefused = false
   const config: ConnectConfig = {
-    host: address,
+    host: ip,
     port: login.port,
     username: login.user,
     readyTimeout: bounds.connectMsMax,
@@ -107,7 +107,7 @@ async function connect(
         'close',
         settle(() => reject(new Error('the machine closed the connection'))),
       )
-      // Later errors end the connection; whoever uses it learns that from its channels.
+      // Later errors end the connection; its channels tell their users.
       client.on('error', (error: Error) => settle(() => reject(error))())
       try {
         client.connect(config)
@@ -427,7 +427,7 @@ class SshShell implements Shell {
 
   async #remoteDigest(path: string): Promise<string> {
     const { exitCode, stdout } = await this.run(['sha256sum', '--', path], {
-      timeoutMs: digestMsMax,
+      timeoutMs: bounds.digestMsMax,
     })
     return exitCode === 0 ? (/^\\?([0-9a-f]{64}) /.exec(stdout)?.[1] ?? '') : ''
   }
@@ -443,8 +443,6 @@ class SshShell implements Shell {
     return Promise.resolve(this.#owned[Symbol.asyncDispose]())
   }
 }
-
-const digestMsMax = 300_000
 
 function octal(mode: number): string {
   return mode.toString(8).padStart(4, '0')

@@ -78,6 +78,7 @@ export const steps: readonly Step[] = [
     does: 'start the control plane with a token for the hub',
     needs: ['PrepareMachine'],
     place: 'master',
+    changesMachine: true,
     act: startSite,
   },
   {

@@ -1,25 +1,15 @@
-import { isStatusError, type ConfigMap } from '@skerry/api'
-import { ifThere, resources } from '@skerry/client'
-import { clusterResource, conditionOf, conditionTypes } from '@skerry/fleet-kinds'
+import { networkInterfaces } from 'node:os'
 import {
   edgeClusterController,
   edgeClusterKind,
+  machinesOnly,
   removal,
   sshShells,
-  StepError,
   steps,
-  type EdgeCluster,
-  type HubSide,
 } from '@skerry/provisioning'
-import { createClusterToken } from '../../admin/hub-join-token.ts'
-import { deleteFromHub, shutOut } from '../../admin/strike-off.ts'
-import { advertised } from '../../runtime/host-addresses.ts'
-import type { HubPart, OpenHub } from '../contract/hub-part.ts'
-import { programForMachines, type ProgramOptions } from '../provisioning/program-for-machines.ts'
-
-/** Who a machine's cluster belongs to is decided here, where nobody but the hub writes. */
-const claimNamespace = 'kube-system'
-const tokenTtlSeconds = 3_600
+import type { HubPart } from '../contract/hub-part.ts'
+import { hubSide } from '../provisioning/hub-side.ts'
+import type { ProgramOptions } from '../provisioning/program-for-machines.ts'
 
 /** Makes edge clusters of machines with SSH, and takes them away. */
 export function provisioning(options: ProgramOptions): HubPart {
@@ -30,118 +20,15 @@ export function provisioning(options: ProgramOptions): HubPart {
         steps,
         removal,
         hub: hubSide(hub, options),
-        openShell: sshShells({ clock: hub.context.clock }),
+        openShell: machinesOnly(sshShells({ clock: hub.context.clock }), { ownAddresses }),
       }),
     ],
   }
 }
 
-function hubSide(hub: OpenHub, options: ProgramOptions): HubSide {
-  const { cluster, server, pki, context } = hub
-  return {
-    server: ({ spec }) => spec.hubServer ?? advertised(server.address),
-    claim: (name, edge, signal) => claim(name, edge, hub, signal),
-    createToken: (clusterName, at, signal) =>
-      createClusterToken(
-        cluster,
-        {
-          clusterName,
-          server: at,
-          caPem: pki.authority.certificatePem,
-          ttlSeconds: tokenTtlSeconds,
-          // The hub itself has logged in to the machine that gets this token.
-          needsAcceptance: false,
-        },
-        context,
-        signal,
-      ),
-    async isReady(name, signal) {
-      const found = await ifThere(cluster.resource(clusterResource).get({ name }, signal))
-      return conditionOf(found?.status?.conditions, conditionTypes.ready)?.status === 'True'
-    },
-    forget: (name, edge, signal) => forget(name, edge, hub, signal),
-    read: ({ namespace, kind, name, key }, signal) =>
-      read({ namespace, kind, name, key }, hub, signal),
-    program: (architecture, signal) => programForMachines(architecture, options, signal),
-  }
-}
-
-function claimKey(clusterName: string): { namespace: string; name: string } {
-  return { namespace: claimNamespace, name: `edge-cluster-${clusterName}` }
-}
-
-function ownerOf({ metadata }: EdgeCluster): string {
-  return `${metadata.namespace}/${metadata.name}/${metadata.uid}`
-}
-
-/** Lets an EdgeCluster have a name on the hub that no other cluster has; it keeps the name until it is forgotten. */
-async function claim(
-  clusterName: string,
-  edge: EdgeCluster,
-  { cluster }: OpenHub,
-  signal: AbortSignal,
-): Promise<void> {
-  const configMaps = cluster.resource(resources.configMaps)
-  const key = claimKey(clusterName)
-  const owner = ownerOf(edge)
-  const known = await ifThere(configMaps.get(key, signal))
-  if (known?.data?.['owner'] === owner) return
-  const isThere = await ifThere(
-    cluster.resource(clusterResource).get({ name: clusterName }, signal),
+/** Returns the addresses of this machine at the moment. */
+function ownAddresses(): string[] {
+  return Object.values(networkInterfaces()).flatMap((links) =>
+    (links ?? []).map(({ address }) => address),
   )
-  if (known !== undefined || isThere !== undefined) throw taken(clusterName, known)
-  try {
-    const made = { apiVersion: 'v1', kind: 'ConfigMap', metadata: key, data: { owner } }
-    await configMaps.create(made, signal)
-  } catch (error) {
-    if (!isStatusError(error, 'AlreadyExists')) throw error
-    throw taken(clusterName, undefined)
-  }
-}
-
-function taken(clusterName: string, known: ConfigMap | undefined): StepError {
-  const [namespace, name] = known?.data?.['owner']?.split('/') ?? []
-  const who = name === undefined ? 'a cluster' : `EdgeCluster ${name} in namespace ${namespace}`
-  const text = `the hub has ${who} with the name ${clusterName}: choose another spec.clusterName`
-  return new StepError(text, { isFinal: true })
-}
-
-/** Removes the cluster if the name is this EdgeCluster's; another's stays as it is. */
-async function forget(
-  clusterName: string,
-  edge: EdgeCluster,
-  { cluster, context }: OpenHub,
-  signal: AbortSignal,
-): Promise<void> {
-  const configMaps = cluster.resource(resources.configMaps)
-  const key = claimKey(clusterName)
-  const known = await ifThere(configMaps.get(key, signal))
-  if (known?.data?.['owner'] !== ownerOf(edge)) return
-  await deleteFromHub(cluster, clusterName, signal)
-  await shutOut(cluster, { name: clusterName, nowMs: context.clock.now() }, signal)
-  await ifThere(configMaps.delete(key, signal))
-}
-
-async function read(
-  { namespace, kind, name, key }: Parameters<HubSide['read']>[0],
-  { cluster }: OpenHub,
-  signal: AbortSignal,
-): Promise<Buffer> {
-  if (kind === 'Secret') {
-    const secret = await ifThere(
-      cluster.resource(resources.secrets).get({ namespace, name }, signal),
-    )
-    const value = secret?.data?.[key]
-    if (value !== undefined) return Buffer.from(value, 'base64')
-  } else {
-    const configMap = await ifThere(
-      cluster.resource(resources.configMaps).get({ namespace, name }, signal),
-    )
-    const text = configMap?.data?.[key]
-    if (text !== undefined) return Buffer.from(text)
-    const binary = configMap?.binaryData?.[key]
-    if (binary !== undefined) return Buffer.from(binary, 'base64')
-  }
-  const text = `${kind} ${name} in namespace ${namespace} has no key ${key}, or does not exist`
-  throw new StepError(text, { isFinal: true })
 }

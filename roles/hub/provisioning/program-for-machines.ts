@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdir, readdir, readFile, rename, stat } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, posix } from 'node:path'
 import { isSea } from 'node:sea'
 import { pipeline } from 'node:stream/promises'
@@ -30,7 +30,8 @@ export async function programForMachines(
   { programs = {}, bundleDirectory, archiveDirectory }: ProgramOptions,
   signal: AbortSignal,
 ): Promise<ProgramFiles> {
-  const given = programs[architecture]
+  // The machine says which it is: anything, if it is hostile.
+  const given = Object.hasOwn(programs, architecture) ? programs[architecture] : undefined
   if (given !== undefined) return executable(given, signal)
   if (architecture !== ownArchitecture) {
     const text = `the hub has no program for ${architecture}: start it with --machine-program ${architecture}=<path>, which ./skerry build makes on such a machine`
@@ -116,9 +117,15 @@ async function packOnce(
     pack.entry({ name, mode: 0o644, mtime: new Date(0) }, content)
   }
   pack.finalize()
-  const part = `${archive}.${process.pid}`
-  await pipeline(pack, createWriteStream(part))
-  await rename(part, archive)
+  // Several machines may ask for it at the same time.
+  const part = `${archive}.${randomBytes(6).toString('hex')}`
+  try {
+    await pipeline(pack, createWriteStream(part))
+    await rename(part, archive)
+  } catch (error) {
+    await rm(part, { force: true })
+    throw error
+  }
 }
 
 const launcherHead = `#!/bin/sh

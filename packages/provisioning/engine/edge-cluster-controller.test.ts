@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isStatusError } from '@skerry/api'
+import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
+import { createCluster, createEventSink, resources, type Cluster as Api } from '@skerry/client'
+import { createInformerSet, runController } from '@skerry/controller-runtime'
+import { builtinKinds } from '@skerry/kinds'
+import { startTestApiServer, untilObject } from '@skerry/testing'
+import { edgeClusterKind } from '../kind/edge-cluster-kind.ts'
+import {
+  edgeClusterFinalizer,
+  edgeClusterResource,
+  type EdgeCluster,
+  type EdgeClusterSpec,
+} from '../kind/edge-cluster.ts'
+import { ShellError, type Shell } from '../contract/shell.ts'
+import type { HubSide, Step } from '../contract/step.ts'
+import { edgeClusterController } from './edge-cluster-controller.ts'
+
+const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }
+const signal = AbortSignal.timeout(120_000)
+const hostKey = `SHA256:${'a'.repeat(43)}`
+const password = 'correct-horse-battery'
+const key = { namespace: 'default', name: 'branch-7' }
+
+interface World {
+  /** The names of steps with their machines, as they were done. */
+  readonly done: string[]
+  readonly unreachable: Set<string>
+}
+
+function shellOf(): Shell {
+  return {
+    hostKey,
+    run: async () => ({ exitCode: 0, stdout: '', stderr: '' }),
+    write: async () => undefined,
+    upload: async () => undefined,
+    [Symbol.asyncDispose]: async () => undefined,
+  }
+}
+
+function tables(world: World): { readonly steps: Step[]; readonly removal: Step[] } {
+  const text = { does: 'work', needs: [] }
+  const onMachine = (name: string, more: Partial<Step> = {}): Step => ({
+    ...text,
+    ...more,
+    name,
+    place: 'machines',
+    async act({ machine, print }) {
+      print(`the password is ${password}`)
+      world.done.push(`${name}@${machine.address}`)
+      return 'done'
+    },
+  })
+  const onHub = (name: string): Step => ({
+    ...text,
+    name,
+    place: 'hub',
+    async act() {
+      world.done.push(name)
+      return 'done'
+    },
+  })
+  return {
+    steps: [onHub('Claim'), onMachine('Connect'), onMachine('Install', { changesMachine: true })],
+    removal: [
+      onMachine('Clean', { appliesTo: ({ isChanged }) => isChanged === true }),
+      onHub('Forget'),
+    ],
+  }
+}
+
+/** An API server with the kind, a Secret, and the controller on it until it is disposed of. */
+async function start(world: World): Promise<{ readonly api: Api } & AsyncDisposable> {
+  const kinds = await builtinKinds()
+  await using stack = new AsyncDisposableStack()
+  const server = stack.use(await startTestApiServer({ kinds: [...kinds, edgeClusterKind(kinds)] }))
+  const api = createCluster(server.transport, deps)
+  const secret = { metadata: { ...key, name: 'ssh' }, data: { password: btoa(password) } }
+  await api
+    .resource(resources.secrets)
+    .create({ apiVersion: 'v1', kind: 'Secret', ...secret }, signal)
+  const informers = createInformerSet(api, deps)
+  const events = createEventSink(api, deps)
+  const stop = linkedSignal(signal)
+  const definition = edgeClusterController({
+    ...tables(world),
+    // The steps of this test do not ask the hub.
+    hub: {} as HubSide,
+    async openShell({ address, isHostKeyAccepted }) {
+      if (world.unreachable.has(address)) throw new ShellError('unreachable', 'nobody is there')
+      if (!isHostKeyAccepted(hostKey)) throw new ShellError('host-key', 'no', { cause: hostKey })
+      return shellOf()
+    },
+  })
+  const running = runAll(stop.signal, [
+    (scope) => informers.run(scope),
+    (scope) => events.run(scope),
+    (scope) => runController(definition, { ...deps, cluster: api, informers, events }, scope),
+  ])
+  stack.defer(async () => {
+    stop.abort(new Error('the test is over'))
+    await running
+  })
+  const owned = stack.move()
+  return { api, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+const machines = [
+  {
+    addresses: ['10.0.0.1'],
+    credentials: { name: 'ssh' },
+    role: 'Master' as const,
+    hostKeys: [hostKey],
+  },
+  { addresses: ['10.0.0.2'], credentials: { name: 'ssh' }, hostKeys: [hostKey] },
+]
+
+function edgeOf(spec: Partial<EdgeClusterSpec> = {}): EdgeCluster {
+  const whole = { machines, retry: { attempts: 1 }, ...spec }
+  return { apiVersion: 'hub.skerry.io/v1alpha1', kind: 'EdgeCluster', metadata: key, spec: whole }
+}
+
+function untilPhase(api: Api, phase: string): Promise<EdgeCluster | undefined> {
+  const isThere = (found: EdgeCluster | undefined): boolean => found?.status?.phase === phase
+  return untilObject(api, { resource: edgeClusterResource, key }, isThere, signal)
+}
+
+const annotate = (
+  api: Api,
+  annotations: Readonly<Record<string, string>>,
+): Promise<EdgeCluster> => {
+  const patch = { metadata: { annotations } }
+  return api.resource(edgeClusterResource).patch({ ...key, type: 'merge', patch }, signal)
+}
+
+const untilGone = (api: Api): Promise<EdgeCluster | undefined> =>
+  untilObject(api, { resource: edgeClusterResource, key }, (found) => found === undefined, signal)
+
+const worldOf = (): World => ({ done: [], unreachable: new Set() })
+
+test('a cluster is made, holds its finalizer, tells no password, and is taken away', async () => {
+  const world = worldOf()
+  await using scene = await start(world)
+  const { api } = scene
+  const edges = api.resource(edgeClusterResource)
+  await edges.create({ ...edgeOf(), status: { phase: 'Ready' } }, signal)
+  const made = await untilPhase(api, 'Ready')
+  assert.deepEqual(made?.metadata.finalizers, [edgeClusterFinalizer])
+  assert.equal(made?.status?.nodesMax, 256)
+  assert.deepEqual(
+    made?.status?.machines?.map(({ isChanged }) => isChanged),
+    [true, true],
+  )
+  assert.equal(world.done[0], 'Claim')
+  assert.equal(world.done.length, 5)
+  const { items } = await api.resource(resources.configMaps).list({ namespace: 'default' }, signal)
+  const logs = items.filter(({ metadata }) => metadata.name?.startsWith('branch-7.'))
+  assert.equal(logs.length, 5)
+  assert.doesNotMatch(JSON.stringify([made, logs]), new RegExp(password))
+  assert.match(JSON.stringify(logs), /the password is \[redacted\]/)
+  await edges.delete(key, signal)
+  await untilGone(api)
+  assert.deepEqual(world.done.slice(5).toSorted(), ['Clean@10.0.0.1', 'Clean@10.0.0.2', 'Forget'])
+})
+
+test('machines that were never changed are not asked for when a cluster goes', async () => {
+  const world = worldOf()
+  world.unreachable.add('10.0.0.1').add('10.0.0.2')
+  await using scene = await start(world)
+  const { api } = scene
+  await api.resource(edgeClusterResource).create(edgeOf(), signal)
+  await untilPhase(api, 'Failed')
+  await api.resource(edgeClusterResource).delete(key, signal)
+  await untilGone(api)
+  assert.deepEqual(world.done, ['Claim', 'Forget'])
+})
+
+test('a machine that cannot be cleaned holds its cluster until a person skips it, but no step of the hub is skipped', async () => {
+  const world = worldOf()
+  await using scene = await start(world)
+  const { api } = scene
+  await api.resource(edgeClusterResource).create(edgeOf(), signal)
+  await untilPhase(api, 'Ready')
+  world.unreachable.add('10.0.0.2')
+  await api.resource(edgeClusterResource).delete(key, signal)
+  const failed = await untilPhase(api, 'Failed')
+  assert.equal(failed?.status?.steps?.find(({ state }) => state === 'Failed')?.machine, '10.0.0.2')
+  await annotate(api, { 'hub.skerry.io/skip': 'Clean@10.0.0.2,Forget' })
+  await untilGone(api)
+  assert.equal(world.done.at(-1), 'Forget')
+})
+
+test('an unknown host key waits for a person, whose acceptance is kept and whose annotation goes', async () => {
+  const world = worldOf()
+  await using scene = await start(world)
+  const { api } = scene
+  const strange = machines.map(({ hostKeys: _, ...rest }) => rest)
+  await api.resource(edgeClusterResource).create(edgeOf({ machines: strange }), signal)
+  const waiting = await untilPhase(api, 'Waiting')
+  assert.equal(waiting?.status?.machines?.[0]?.unknownHostKey, hostKey)
+  const both = `10.0.0.1=${hostKey},10.0.0.2=${hostKey}`
+  await annotate(api, { 'hub.skerry.io/accept-host-keys': both })
+  const made = await untilPhase(api, 'Ready')
+  assert.deepEqual(
+    made?.status?.machines?.map((each) => each.hostKey),
+    [hostKey, hostKey],
+  )
+  assert.equal(made?.metadata.annotations?.['hub.skerry.io/accept-host-keys'], undefined)
+})
+
+test('a paused cluster does nothing until it goes on', async () => {
+  const world = worldOf()
+  await using scene = await start(world)
+  const { api } = scene
+  await api.resource(edgeClusterResource).create(edgeOf({ paused: true }), signal)
+  await untilPhase(api, 'Paused')
+  assert.deepEqual(world.done, [])
+  const patch = { spec: { paused: false } }
+  await api.resource(edgeClusterResource).patch({ ...key, type: 'merge', patch }, signal)
+  await untilPhase(api, 'Ready')
+})
+
+test('a log never replaces a ConfigMap that somebody else has made', async () => {
+  const world = worldOf()
+  await using scene = await start(world)
+  const { api } = scene
+  const configMaps = api.resource(resources.configMaps)
+  const name = { ...key, name: 'branch-7.claim' }
+  const data = { log: 'mine' }
+  await configMaps.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: name, data }, signal)
+  await api.resource(edgeClusterResource).create(edgeOf(), signal)
+  await untilPhase(api, 'Ready')
+  assert.deepEqual((await configMaps.get(name, signal)).data, data)
+})
+
+test('the server fixes the network and the name, counts generations, and keeps status apart', async () => {
+  const kinds = await builtinKinds()
+  await using server = await startTestApiServer({ kinds: [...kinds, edgeClusterKind(kinds)] })
+  const edges = createCluster(server.transport, deps).resource(edgeClusterResource)
+  const first = await edges.create({ ...edgeOf(), status: { phase: 'Ready' } }, signal)
+  assert.deepEqual([first.status, first.metadata.generation], [{}, 1])
+  const fixed = [{ network: { podCIDR: '10.50.0.0/16' } }, { clusterName: 'other' }]
+  for (const spec of fixed) {
+    const change = edges.patch({ ...key, type: 'merge', patch: { spec } }, signal)
+    await assert.rejects(change, (error) => isStatusError(error, 'Invalid'))
+  }
+  const same = { spec: { network: { dnsDomain: 'cluster.local' } } }
+  await edges.patch({ ...key, type: 'merge', patch: same }, signal)
+  const patch = { spec: { paused: true }, status: { phase: 'Failed' as const } }
+  const written = await edges.patchStatus({ ...key, type: 'merge', patch }, signal)
+  assert.deepEqual([written.spec.paused, written.status?.phase], [undefined, 'Failed'])
+  assert.equal(written.metadata.generation, 2)
+  const bad = { ...edgeOf({ machines: [] }), metadata: { ...key, name: 'bad' } }
+  await assert.rejects(edges.create(bad, signal), (error) => isStatusError(error, 'Invalid'))
+})
