@@ -533,6 +533,7 @@ const realClockReaders: Readonly<Record<string, readonly string[]>> = {
     'cmd/client/cluster-commands.ts',
     'cmd/client/cluster-describe.ts',
     'cmd/client/cluster-list.ts',
+    'cmd/client/edge-cluster-access.ts',
     'cmd/client/explain.ts',
     'cmd/client/follow-states.ts',
     'cmd/client/forward.ts',

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { addCertificatesCommands } from './commands/certificates-commands.ts'
 import { addDeveloperCommands, type Developer } from './commands/developer-commands.ts'
+import { addEdgeClusterCommands } from './commands/edge-cluster-commands.ts'
 import { addEncryptionCommands } from './commands/encryption-commands.ts'
 import { addExplainCommand } from './commands/explain-commands.ts'
 import { addForwardCommand } from './commands/forward-commands.ts'
@@ -17,6 +18,7 @@ export function addCommands(program: Command, developer?: Developer): void {
   addUpCommands(program)
   addRoleCommands(program)
   addHubCommands(program)
+  addEdgeClusterCommands(program)
   addTokenCommands(program)
   addMachineCommands(program)
   addUserCommands(program)

@@ -7,6 +7,12 @@ export const commandBounds = Object.freeze({
     /** A token that expires sooner is not used any more: it must live as long as a request. */
     leftMsMin: 60_000,
   }),
+  followEdgeCluster: Object.freeze({
+    /** The interval at which durations are drawn again, in milliseconds. */
+    drawMs: 1_000,
+    /** A failure that lasts this long is the end: other machines may begin their next step, in milliseconds. */
+    settleMs: 1_500,
+  }),
   followStates: Object.freeze({
     /** The delay that collects simultaneous changes into one request, as at a restart of the hub, in milliseconds. */
     gatherMs: 250,

@@ -17,6 +17,11 @@ import { withAllowedServices, type AllowedServicesFlags } from '../flags/allowed
 import { withEtcdOptions } from '../flags/etcd-flags.ts'
 import { withKindOptions } from '../flags/kind-flags.ts'
 import { withLoginOptions } from '../flags/login-flags.ts'
+import {
+  machineProgramsOf,
+  withMachinePrograms,
+  type MachineProgramFlags,
+} from '../flags/machine-program-flags.ts'
 import { placeOf, withPlaceOptions, type PlaceFlags } from '../flags/place-flags.ts'
 import { policyOf, withPolicyOptions, type PolicyFlags } from '../flags/policy-flags.ts'
 import {
@@ -71,6 +76,7 @@ interface HubFlags
     EtcdFlags,
     RegistrationFlags,
     LoginFlags,
+    MachineProgramFlags,
     TracingFlags,
     ProxyProtocolFlags {
   dataDir: string
@@ -88,7 +94,7 @@ function addHub(program: Command): void {
   const hub = withRegistrationOptions(
     withAccessOptions(withTracingOptions(withProxyProtocol(role(program.command('hub'))))),
   )
-  withLoginOptions(withKindOptions(withEtcdOptions(hub, '/skerry/hub')))
+  withMachinePrograms(withLoginOptions(withKindOptions(withEtcdOptions(hub, '/skerry/hub'))))
     .description('Run the hub: the API of the fleet, and access to every cluster in it')
     .option('--data-dir <path>', 'directory for its state', hubDirectory)
     .option(
@@ -163,6 +169,7 @@ async function hubOptionsOf(flags: HubFlags): Promise<HubOptions> {
     push: { isOn: flags.push },
     fleet: { failover, rules },
     replicas: flags,
+    provisioning: { programs: await machineProgramsOf(flags) },
   }
 }
 

@@ -30,7 +30,11 @@ function collect(value: string, previous: string[]): string[] {
   return [...previous, value]
 }
 
-function collectLabel(text: string, previous: Record<string, string>): Record<string, string> {
+/** Adds a label to those before. */
+export function collectLabel(
+  text: string,
+  previous: Record<string, string>,
+): Record<string, string> {
   const [, key, value] = /^([^=]+)=([^=]*)$/.exec(text) ?? []
   if (key === undefined || value === undefined) {
     throw new InvalidArgumentError('a label is <key>=<value>, e.g. link=lte')

@@ -8,11 +8,17 @@ export { StepError, type HubSide, type ProgramFiles } from './contract/step.ts'
 export { machinesOnly } from './shell/machines-only.ts'
 export { sshShells } from './shell/ssh-shell.ts'
 export { removal, steps } from './steps/steps-table.ts'
+export { loginKeys } from './shell/login-of-secret.ts'
 export {
   type EdgeCluster,
+  type MachineBlock,
+  type StepStatus,
   edgeClusterAsks,
   edgeClusterResource,
+  edgeNetworkDefaults,
   stepLogName,
   stepText,
 } from './kind/edge-cluster.ts'
 export { edgeClusterKind } from './kind/edge-cluster-kind.ts'
+export { machineBlockCauses, nodesMaxOf } from './kind/edge-cluster-checks.ts'
+export { expandAddresses, machinesOf } from './kind/machine-addresses.ts'

@@ -312,4 +312,11 @@ export const mutants: readonly Mutant[] = [
 `,
     replace: '',
   },
+  {
+    proof: 'the output of a machine does not steer the terminal of its reader',
+    test: 'cmd/client/edge-cluster-watch.test.ts',
+    file: 'cmd/client/edge-cluster-text.ts',
+    find: `  return text.replaceAll(/\\p{Cc}+/gu, ' ')`,
+    replace: '  return text',
+  },
 ]

@@ -170,7 +170,7 @@ function unsupportedCauses({ highAvailability, store }: EdgeClusterSpec): Status
 
 function machinesCauses(spec: Partial<EdgeClusterSpec>): StatusCause[] {
   const { machines = [] } = spec
-  const causes = machines.flatMap((block, at) => blockCauses(`spec.machines[${at}]`, block))
+  const causes = machines.flatMap((block, at) => machineBlockCauses(`spec.machines[${at}]`, block))
   const planned = machinesOf(spec)
   const seen = new Set<string>()
   for (const { address } of planned) {
@@ -202,8 +202,8 @@ function machinesCauses(spec: Partial<EdgeClusterSpec>): StatusCause[] {
   return causes
 }
 
-/** Any field may lack: the schema has checked types only. */
-function blockCauses(field: string, block: Partial<MachineBlock>): StatusCause[] {
+/** Returns everything that is wrong with a block. Any field may lack: the schema has checked types only. */
+export function machineBlockCauses(field: string, block: Partial<MachineBlock>): StatusCause[] {
   const { addresses = [], port, user, role, credentials, labels = {}, hostKeys = [] } = block
   const causes: StatusCause[] = []
   if (addresses.length === 0) causes.push(fieldRequired(`${field}.addresses`))

@@ -2,7 +2,8 @@ import type { Secret } from '@skerry/api'
 import type { PlannedMachine } from '../kind/machine-addresses.ts'
 import { ShellError, type Login } from '../contract/shell.ts'
 
-const keys = Object.freeze({
+/** The keys of a Secret with a login. */
+export const loginKeys = Object.freeze({
   password: 'password',
   privateKey: 'ssh-privatekey',
   passphrase: 'passphrase',
@@ -11,7 +12,7 @@ const keys = Object.freeze({
 
 /**
  * Returns the login that a Secret holds for a machine. The type of the Secret does not matter:
- * kubernetes.io/basic-auth and kubernetes.io/ssh-auth have these keys. Throws a ShellError if it holds none.
+ * kubernetes.io/basic-auth and kubernetes.io/ssh-auth have these loginKeys. Throws a ShellError if it holds none.
  */
 export function loginOf(machine: PlannedMachine, secret: Secret | undefined): Login {
   const { name } = machine.block.credentials
@@ -23,12 +24,12 @@ export function loginOf(machine: PlannedMachine, secret: Secret | undefined): Lo
     const value = secret.data?.[key]
     return value === undefined ? undefined : Buffer.from(value, 'base64').toString('utf8')
   }
-  const password = withoutLineEnd(read(keys.password))
-  const privateKey = read(keys.privateKey)
-  const passphrase = withoutLineEnd(read(keys.passphrase))
-  const sudoPassword = withoutLineEnd(read(keys.sudoPassword))
+  const password = withoutLineEnd(read(loginKeys.password))
+  const privateKey = read(loginKeys.privateKey)
+  const passphrase = withoutLineEnd(read(loginKeys.passphrase))
+  const sudoPassword = withoutLineEnd(read(loginKeys.sudoPassword))
   if (password === undefined && privateKey === undefined) {
-    const text = `Cannot log in to ${machine.address}: Secret ${name} has neither ${keys.password} nor ${keys.privateKey}`
+    const text = `Cannot log in to ${machine.address}: Secret ${name} has neither ${loginKeys.password} nor ${loginKeys.privateKey}`
     throw new ShellError('login', text)
   }
   return {

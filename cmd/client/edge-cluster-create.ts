@@ -1,0 +1,244 @@
+import { readFile } from 'node:fs/promises'
+import { ExpectedError, exitCodes, messageOf } from '@skerry/base'
+import { ifThere, resources } from '@skerry/client'
+import {
+  edgeNetworkDefaults,
+  machinesOf,
+  nodesMaxOf,
+  type EdgeCluster,
+  type MachineBlock,
+} from '@skerry/provisioning'
+import { stopSignal } from '../../roles/runtime/role-context.ts'
+import {
+  namespaceWords,
+  openEdge,
+  readEdge,
+  soon,
+  toldPlainly,
+  type EdgeAccess,
+  type EdgeOptions,
+} from './edge-cluster-access.ts'
+import { followEdge, printerOf, processOutput } from './edge-cluster-watch.ts'
+import {
+  firstAddress,
+  machineBlocks,
+  parseHostKeys,
+  parseMachine,
+  parseMachinesFile,
+} from './machine-blocks.ts'
+import {
+  checkSecret,
+  createLoginSecret,
+  readLogin,
+  type LoginData,
+  type LoginFlags,
+} from './machine-login.ts'
+
+/** The options by which machines are named, for a new cluster and for more nodes of one. */
+export interface MachineFlags extends LoginFlags {
+  machine: string[]
+  hostKey: string[]
+  acceptNewHostKeys: boolean | undefined
+  label: Record<string, string>
+  wait: boolean | undefined
+  dryRun: boolean | undefined
+}
+
+export interface CreateOptions extends EdgeOptions, MachineFlags {
+  master: string | undefined
+  displayName: string | undefined
+  hubServer: string | undefined
+  networkInterface: string | undefined
+  podCidr: string | undefined
+  serviceCidr: string | undefined
+  apiName: string[]
+}
+
+/** Makes an EdgeCluster, and the Secret of its login if files are given. Throws an ExpectedError. */
+export async function createEdgeCluster(options: CreateOptions): Promise<void> {
+  const { name, namespace, output } = options
+  await toldPlainly(`create edge cluster ${name}`, async () => {
+    const login = await readLogin(options)
+    const secret = options.credentials ?? `${name}-ssh`
+    if (options.credentials === undefined && login === undefined) throw noLogin()
+    const edge = edgeClusterOf(options, secret)
+    const access = await openEdge(options)
+    // Everything that is wrong is found before a Secret is made.
+    const checked = await access.client.create(edge, soon(), { isDryRun: true })
+    if (login === undefined) await checkSecret(access.hub, { namespace, name: secret }, soon())
+    if (options.dryRun) return printPlan(checked, output)
+    const request = { namespace, name: secret, edgeName: name }
+    const made = await withLogin(access, { login, request }, () =>
+      access.client.create(edge, soon()),
+    )
+    await reportOn(access, options, made)
+  })
+}
+
+function edgeClusterOf(options: CreateOptions, secret: string): EdgeCluster {
+  const { name, namespace, displayName, hubServer, networkInterface, apiName } = options
+  const { podCidr: podCIDR, serviceCidr: serviceCIDR } = options
+  const machines = options.machine.map(parseMachine)
+  const [first] = machines
+  if (first === undefined) throw noMachines('--machine')
+  const master = options.master ?? firstAddress(first)
+  const network = {
+    ...(podCIDR === undefined ? {} : { podCIDR }),
+    ...(serviceCIDR === undefined ? {} : { serviceCIDR }),
+  }
+  return {
+    apiVersion: 'hub.skerry.io/v1alpha1',
+    kind: 'EdgeCluster',
+    metadata: { name, namespace },
+    spec: {
+      ...(displayName === undefined ? {} : { displayName }),
+      ...(hubServer === undefined ? {} : { hubServer }),
+      ...(networkInterface === undefined ? {} : { networkInterface }),
+      ...(Object.keys(network).length === 0 ? {} : { network }),
+      ...(apiName.length === 0 ? {} : { apiNames: apiName }),
+      machines: machineBlocks(machines, { ...rulesOf(options, secret), master }),
+    },
+  }
+}
+
+function rulesOf({ hostKey, acceptNewHostKeys, label }: MachineFlags, credentials: string) {
+  return {
+    credentials,
+    hostKeys: parseHostKeys(hostKey),
+    acceptNewHostKeys: acceptNewHostKeys === true,
+    labels: label,
+  }
+}
+
+/** Makes the Secret of a login before the object that names it, and removes it again if that one cannot be written. */
+async function withLogin<T>(
+  { hub }: EdgeAccess,
+  parts: {
+    readonly login: LoginData | undefined
+    readonly request: Omit<Parameters<typeof createLoginSecret>[1], 'data'>
+  },
+  write: (secret: string) => Promise<T>,
+): Promise<T> {
+  const { login, request } = parts
+  if (login === undefined) return write('')
+  const name = await createLoginSecret(hub, { ...request, data: login }, soon())
+  try {
+    return await write(name)
+  } catch (error) {
+    const key = { namespace: request.namespace, name }
+    await ifThere(hub.resource(resources.secrets).delete(key, soon()))
+    throw error
+  }
+}
+
+/** Prints the object as the hub would keep it, and the limits that follow from it. */
+async function printPlan(edge: EdgeCluster, output: string | undefined): Promise<void> {
+  const limits = limitsOf(edge)
+  if (output === 'json') return console.log(JSON.stringify({ object: edge, limits }))
+  // YAML is a CommonJS package: the program's bundle has only its default export.
+  const { default: yaml } = await import('yaml')
+  const { machines, nodesMax, podCIDR, servicesMax, serviceCIDR } = limits
+  console.log('# Nothing was made: this is a dry run, and no machine was asked.')
+  console.log(
+    `# Machines: ${machines}, at most ${nodesMax} nodes (${podCIDR}, a /24 for each node)`,
+  )
+  console.log(`# Services: at most ${servicesMax} (${serviceCIDR})`)
+  console.log(yaml.stringify(edge).trimEnd())
+}
+
+function limitsOf({ spec }: EdgeCluster) {
+  const { podCIDR, serviceCIDR } = { ...edgeNetworkDefaults, ...spec.network }
+  const bits = Number(serviceCIDR.split('/')[1])
+  return {
+    machines: machinesOf(spec).length,
+    nodesMax: nodesMaxOf(spec),
+    podCIDR,
+    // The first and the last address are not a service's.
+    servicesMax: 2 ** (32 - bits) - 2,
+    serviceCIDR,
+  }
+}
+
+async function reportOn(
+  access: EdgeAccess,
+  options: EdgeOptions & { wait: boolean | undefined },
+  made: EdgeCluster,
+): Promise<void> {
+  const { name, namespace, output, wait } = options
+  if (wait) return followEdge(access, printerOf(output, processOutput()), stopSignal())
+  if (output === 'json') return console.log(JSON.stringify(made))
+  const watch = `skerry edge-cluster watch ${name}${namespaceWords(namespace)}`
+  console.log(`The hub makes edge cluster ${name}; see "${watch}"`)
+}
+
+export interface AddNodesOptions extends EdgeOptions, MachineFlags {
+  /** A file of machines. */
+  from: string | undefined
+}
+
+/** Appends machines to an EdgeCluster. Throws an ExpectedError before anything is sent if one of them is wrong. */
+export async function addNodes(options: AddNodesOptions): Promise<void> {
+  const { name, namespace, output } = options
+  await toldPlainly(`add nodes to edge cluster ${name}`, async () => {
+    const login = await readLogin(options)
+    const blocksFor = await nodeBlocks(options, login !== undefined)
+    const access = await openEdge(options)
+    await readEdge(access, soon())
+    const append = (secret: string, isDryRun: boolean): Promise<EdgeCluster> =>
+      access.client.patch(
+        {
+          ...access.key,
+          type: 'json',
+          patch: blocksFor(secret).map((value) => ({ op: 'add', path: '/spec/machines/-', value })),
+          isDryRun,
+        },
+        soon(),
+      )
+    const own = options.credentials ?? `${name}-ssh`
+    const checked = await append(own, true)
+    const named = new Set(blocksFor(own).map(({ credentials }) => credentials.name))
+    if (login !== undefined) named.delete(own)
+    for (const secret of named) await checkSecret(access.hub, { namespace, name: secret }, soon())
+    if (options.dryRun) return printPlan(checked, output)
+    const request = { namespace, generateName: `${name}-ssh-`, edgeName: name }
+    const made = await withLogin(access, { login, request }, (secret) =>
+      append(login === undefined ? own : secret, false),
+    )
+    await reportOn(access, options, made)
+  })
+}
+
+/** Resolves with a function that returns the blocks for machines that name no Secret of their own. */
+async function nodeBlocks(
+  options: AddNodesOptions,
+  hasLogin: boolean,
+): Promise<(secret: string) => MachineBlock[]> {
+  const { from, credentials } = options
+  const fallback = credentials ?? (hasLogin ? 'made-from-files' : undefined)
+  const named = options.machine.map(parseMachine)
+  if (named.length > 0 && fallback === undefined) throw noLogin()
+  const filed =
+    from === undefined
+      ? []
+      : parseMachinesFile(await readText(from), { path: from, credentials: fallback })
+  const machines = [...named, ...filed]
+  if (machines.length === 0) throw noMachines('--machine or --from')
+  return (secret) => machineBlocks(machines, rulesOf(options, secret))
+}
+
+async function readText(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch((cause: unknown) => {
+    const text = `Cannot use machines: ${path} cannot be read: ${messageOf(cause)}`
+    throw new ExpectedError(text, exitCodes.usage, { cause })
+  })
+}
+
+function noMachines(options: string): ExpectedError {
+  return new ExpectedError(`Cannot use machines: there is none; give ${options}`, exitCodes.usage)
+}
+
+function noLogin(): ExpectedError {
+  const text =
+    'Cannot log in to machines: give --credentials <secret>, --password-file or --private-key-file'
+  return new ExpectedError(text, exitCodes.usage)
+}

@@ -1,0 +1,208 @@
+import {
+  ExpectedError,
+  createWakeFlag,
+  exitCodes,
+  linkedSignal,
+  runAll,
+  silentLogger,
+  systemRandom,
+} from '@skerry/base'
+import { createInformer } from '@skerry/client'
+import { edgeClusterAsks, stepText, type EdgeCluster, type StepStatus } from '@skerry/provisioning'
+import { stopSignal } from '../../roles/runtime/role-context.ts'
+import { commandBounds } from '../limits-table.ts'
+import {
+  commandClock,
+  namespaceWords,
+  noEdge,
+  openEdge,
+  toldPlainly,
+  type EdgeAccess,
+  type EdgeOptions,
+} from './edge-cluster-access.ts'
+import { phaseOf, plainText, screenLines, stepLine, type ScreenSize } from './edge-cluster-text.ts'
+
+const { drawMs, settleMs } = commandBounds.followEdgeCluster
+
+/** The place of a watch's output. */
+export interface WatchOutput {
+  readonly write: (text: string) => void
+  /** The size of a terminal, which is drawn again; undefined for anything else, which gets lines. */
+  readonly size: () => ScreenSize | undefined
+}
+
+/** Follows an edge cluster until it is Ready or gone. Throws an ExpectedError once it has failed or is cancelled. */
+export async function watchEdgeCluster(options: EdgeOptions): Promise<void> {
+  await toldPlainly(`watch edge cluster ${options.name}`, async () => {
+    const access = await openEdge(options)
+    await followEdge(access, printerOf(options.output, processOutput()), stopSignal())
+  })
+}
+
+/** Returns the output of this process. */
+export function processOutput(): WatchOutput {
+  const { stdout } = process
+  return {
+    write: (text) => stdout.write(text),
+    size: () => (stdout.isTTY ? { columns: stdout.columns, rows: stdout.rows } : undefined),
+  }
+}
+
+/** Shows the present state of an edge cluster. */
+export type ShowEdge = (edge: EdgeCluster, nowMs: number) => void
+
+export function printerOf(output: string | undefined, to: WatchOutput): ShowEdge {
+  if (output === 'json') return jsonPrinter(to)
+  return to.size() === undefined ? linePrinter(to) : screenPrinter(to)
+}
+
+/** Prints each new state as a line of JSON. */
+function jsonPrinter({ write }: WatchOutput): ShowEdge {
+  let last = ''
+  return (edge) => {
+    const text = JSON.stringify({ name: edge.metadata.name, ...edge.status, phase: phaseOf(edge) })
+    if (text !== last) write(`${text}\n`)
+    last = text
+  }
+}
+
+/** Prints a line for each step that has changed, and for each new phase with the advice for it. */
+function linePrinter({ write }: WatchOutput): ShowEdge {
+  const shown = new Map<string, string>()
+  let advised = ''
+  return (edge, nowMs) => {
+    for (const step of edge.status?.steps ?? []) {
+      const text = stepText(step)
+      const key = keyOf(step)
+      const isFresh = step.state === 'Waiting' && (step.attempt ?? 0) === 0
+      if (shown.get(text) === key || (isFresh && !shown.has(text))) continue
+      shown.set(text, key)
+      write(`${stepLine(step, nowMs)}\n`)
+    }
+    const lines = [`${edge.metadata.name ?? ''}: ${phaseOf(edge)}`, ...adviceFor(edge)].join('\n')
+    if (lines !== advised) write(`${lines}\n`)
+    advised = lines
+  }
+}
+
+function keyOf({ state, attempt, message, nextTime }: StepStatus): string {
+  return JSON.stringify([state, attempt, message, nextTime])
+}
+
+/** Draws the list in the place where it was drawn before. */
+function screenPrinter({ write, size }: WatchOutput): ShowEdge {
+  let drawn = 0
+  return (edge, nowMs) => {
+    const { columns, rows } = size() ?? { columns: 80, rows: 24 }
+    const advice = adviceFor(edge)
+    // Advice may be wider than the screen: it is there to be copied.
+    const adviceRows = advice.reduce((sum, line) => sum + Math.ceil(line.length / columns), 0)
+    const lines = screenLines(edge, nowMs, { columns, rows: rows - adviceRows })
+    const up = drawn === 0 ? '' : `\u001B[${drawn}F\u001B[J`
+    write(`${up}${[...lines, ...advice].join('\n')}\n`)
+    drawn = lines.length + adviceRows
+  }
+}
+
+/** Returns what a person can do about a cluster that waits for one. */
+function adviceFor(edge: EdgeCluster): string[] {
+  const { name = '', namespace = 'default' } = edge.metadata
+  const place = namespaceWords(namespace)
+  if (phaseOf(edge) === 'Paused')
+    return [`Continue with "skerry edge-cluster resume ${name}${place}"`]
+  if (phaseOf(edge) !== 'Waiting') return []
+  return (edge.status?.machines ?? []).flatMap(({ address, unknownHostKey }) => {
+    if (unknownHostKey === undefined) return []
+    const shown = `${address}=${plainText(unknownHostKey)}`
+    return [
+      `Compare the host key of ${address} with the machine's own (ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub), then run`,
+      `  skerry edge-cluster accept-host-key ${name} ${shown}${place}`,
+    ]
+  })
+}
+
+/**
+ * Shows an edge cluster whenever it changes. Resolves at Ready, or when one that was deleted is gone; throws an
+ * ExpectedError otherwise. One that is leaving may be gone from the beginning.
+ */
+export async function followEdge(
+  access: EdgeAccess,
+  show: ShowEdge,
+  signal: AbortSignal,
+  { isLeaving = false }: { readonly isLeaving?: boolean } = {},
+): Promise<void> {
+  const { client, key } = access
+  const clock = commandClock
+  const changed = createWakeFlag()
+  const selected = { namespace: key.namespace, fieldSelector: `metadata.name=${key.name}` }
+  const deps = { clock, random: systemRandom, log: silentLogger }
+  const informer = createInformer(client, selected, deps)
+  using _listening = informer.onChange(() => changed.raise())
+  using scope = linkedSignal(signal)
+  const wait = async (ms: number): Promise<void> => {
+    using _timer = clock.setTimer(ms, () => changed.raise())
+    await changed.wait(scope.signal)
+  }
+  // An informer would try for ever what this refuses at once, such as a user without the right.
+  await client.list(selected, signal)
+  const follow = async (): Promise<void> => {
+    await informer.whenSynced(scope.signal)
+    let seen: EdgeCluster | undefined
+    for (;;) {
+      const edge = informer.get(key)
+      if (edge === undefined) return isLeaving ? undefined : checkGone(seen, key)
+      const isSame = edge === seen
+      seen = edge
+      show(edge, clock.now())
+      const end = endOf(edge)
+      if (end === 'Ready') return
+      if (end !== undefined && isSame) throw failureOf(edge, end)
+      await wait(end === undefined ? drawMs : settleMs)
+    }
+  }
+  await runAll(scope.signal, [
+    (inner) => informer.run(inner),
+    async () => {
+      await follow()
+      scope.abort(new Error('the watch is over'))
+    },
+  ])
+  if (!signal.aborted) return
+  const text = `Stopped watching edge cluster ${key.name}: the hub continues with it`
+  throw new ExpectedError(text, exitCodes.failure)
+}
+
+function checkGone(seen: EdgeCluster | undefined, key: EdgeAccess['key']): void {
+  if (seen === undefined) throw noEdge(key)
+  if (seen.metadata.deletionTimestamp !== undefined) return
+  const text = `Cannot watch edge cluster ${key.name}: somebody has removed it`
+  throw new ExpectedError(text, exitCodes.failure)
+}
+
+/** Returns how it ended; undefined while something may still happen by itself, or waits for a person. */
+export function endOf(edge: EdgeCluster): 'Ready' | 'Failed' | 'Cancelled' | undefined {
+  const { metadata, status } = edge
+  const { generation = 0, annotations = {} } = metadata
+  const isAsked = Object.values(edgeClusterAsks).some((ask) => annotations[ask] !== undefined)
+  if (isAsked || (status?.observedGeneration ?? 0) < generation) return undefined
+  const phase = phaseOf(edge)
+  if (phase === 'Ready') return 'Ready'
+  if (phase !== 'Failed' && phase !== 'Cancelled') return undefined
+  const steps = status?.steps ?? []
+  const goesOn = steps.some(({ state, nextTime }) => state === 'Running' || nextTime !== undefined)
+  return goesOn ? undefined : phase
+}
+
+function failureOf(edge: EdgeCluster, end: 'Failed' | 'Cancelled'): ExpectedError {
+  const { name = '', namespace = 'default' } = edge.metadata
+  const place = namespaceWords(namespace)
+  const doing = edge.metadata.deletionTimestamp === undefined ? 'make' : 'remove'
+  const step = edge.status?.steps?.find(({ state }) => state === end)
+  const retry = `"skerry edge-cluster retry ${name}${place}"`
+  const text = step === undefined ? '' : stepText(step)
+  const why =
+    end === 'Cancelled'
+      ? `it was cancelled; continue with ${retry}`
+      : `${text} failed: ${plainText(step?.message ?? '')}; read "skerry edge-cluster logs ${name} ${text}${place}", put it right, then run ${retry}`
+  return new ExpectedError(`Cannot ${doing} edge cluster ${name}: ${why}`, exitCodes.failure)
+}

@@ -1,0 +1,61 @@
+import type { Command } from 'commander'
+import type { AddNodesOptions, CreateOptions } from '../client/edge-cluster-create.ts'
+import { onEdge } from '../flags/edge-cluster-flags.ts'
+import { withMachineOptions } from '../flags/machine-flags.ts'
+import { collect, example } from '../flags/option-values.ts'
+
+/** Adds the commands that make an edge cluster of machines and add nodes to it. */
+export function addEdgeClusterCreation(program: Command): void {
+  addCreate(program.command('create').description('Make something on the hub'))
+  addNodes(program.command('add').description('Add something to an object of the hub'))
+}
+
+function addCreate(create: Command): void {
+  onEdge(withMachineOptions(create.command('edge-cluster')))
+    .description('Let the hub make a cluster of machines that have an operating system and SSH')
+    .argument('<name>', 'name of the EdgeCluster, and of the Cluster on the hub')
+    .option('--master <address>', 'the machine of the control plane (default: the first one)')
+    .option('--display-name <text>', 'name for people')
+    .option('--hub-server <url>', 'address at which the machines reach the hub (default: its own)')
+    .option('--network-interface <name>', "has the machines' addresses in the cluster, e.g. eth0")
+    .option('--pod-cidr <range>', 'addresses of pods (default: 10.42.0.0/16)')
+    .option('--service-cidr <range>', 'addresses of services (default: 10.43.0.0/16)')
+    .option('--api-name <name>', "further name of the cluster's API (repeatable)", collect, [])
+    .addHelpText(
+      'after',
+      `
+The hub logs in to each machine, checks it, copies the program, installs system packages, and starts a control
+plane on the master and a node on every machine. Each machine must show a host key that you have given or accept.
+${example(
+  'skerry create edge-cluster branch-7 --machine root@10.0.0.11 --password-file password --wait',
+  'skerry create edge-cluster branch-7 --machine admin@10.0.0.[11-14]:2222 --private-key-file id_ed25519 --sudo-password-file sudo --label tier=front',
+  'skerry create edge-cluster branch-7 --machine 10.0.0.11 --credentials branch-7-ssh --host-key 10.0.0.11=SHA256:n0rZaeKnzPc4Ap4PYkvIaBnsgM0mwyVnKSpNDrUAAbY',
+  'skerry create edge-cluster branch-7 --machine 10.0.0.11 --credentials branch-7-ssh --pod-cidr 10.8.0.0/20 --dry-run',
+)}`,
+    )
+    .action(async (name: string, options: Omit<CreateOptions, 'name'>) => {
+      const { createEdgeCluster } = await import('../client/edge-cluster-create.ts')
+      await createEdgeCluster({ ...options, name })
+    })
+}
+
+function addNodes(add: Command): void {
+  onEdge(withMachineOptions(add.command('nodes')))
+    .description('Let the hub make nodes of further machines, some at the same time')
+    .argument('<name>', 'name of the EdgeCluster')
+    .option('--from <file>', 'lines of address,user,port,credentials,labels')
+    .addHelpText(
+      'after',
+      `
+In the file everything but the address may be empty; labels are key=value, separated by semicolons. If a line is
+wrong, nothing is sent. A machine that fails does not stop the others.
+${example(
+  'skerry add nodes branch-7 --machine 10.0.0.[12-14] --credentials branch-7-ssh',
+  'skerry add nodes branch-7 --from machines.csv --credentials branch-7-ssh --wait',
+)}`,
+    )
+    .action(async (name: string, options: Omit<AddNodesOptions, 'name'>) => {
+      const { addNodes: send } = await import('../client/edge-cluster-create.ts')
+      await send({ ...options, name })
+    })
+}

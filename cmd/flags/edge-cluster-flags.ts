@@ -1,0 +1,10 @@
+import type { Command } from 'commander'
+import { withHubFlags } from '../../roles/admin/chosen-hub.ts'
+import { toJson } from './option-values.ts'
+
+/** Adds the options of every command on an edge cluster. */
+export function onEdge(command: Command): Command {
+  return withHubFlags(command)
+    .option('-n, --namespace <name>', 'of the EdgeCluster', 'default')
+    .option('-o, --output <format>', 'json', toJson)
+}

@@ -1,0 +1,32 @@
+import type { Command } from 'commander'
+import { collect } from './option-values.ts'
+import { collectLabel } from './place-flags.ts'
+
+/** Adds the options that name machines, how to log in to them, and by which keys they are known. */
+export function withMachineOptions(command: Command): Command {
+  return command
+    .option(
+      '--machine <[user@]address[:port]>',
+      'a machine, or several as 10.0.0.[11-14]; root and 22 if omitted (repeatable)',
+      collect,
+      [],
+    )
+    .option('--credentials <secret>', 'Secret of the namespace with the login of the machines')
+    .option('--password-file <path>', 'make that Secret: file with the password')
+    .option('--private-key-file <path>', 'make that Secret: file with a private key')
+    .option('--passphrase-file <path>', 'file with the passphrase of the private key')
+    .option(
+      '--sudo-password-file <path>',
+      'file with the password for sudo (default: that of the user)',
+    )
+    .option(
+      '--host-key <address=fingerprint>',
+      'SHA256:… that the machine must show (repeatable)',
+      collect,
+      [],
+    )
+    .option('--accept-new-host-keys', 'accept and keep the first key that each machine shows')
+    .option('--label <key=value>', 'label of the nodes (repeatable)', collectLabel, {})
+    .option('--wait', 'follow the steps until the cluster is Ready, as "edge-cluster watch" does')
+    .option('--dry-run', 'let the hub check everything and print the result; make nothing')
+}
