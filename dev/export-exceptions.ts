@@ -45,10 +45,8 @@ const tables = [
   'packages/cluster-agent/report/observed-times.ts observedKeys',
   'packages/gateway/state/agent-metrics.ts agentMetricNames',
   'packages/gateway/state/hub-metrics.ts hubMetricNames',
-  'packages/interpreter/custom/customization-budget.ts customizationLimits',
   'packages/kubelet/images/pause-image.ts pauseArchitectures',
   'packages/kubelet/server/caller-check.ts nodeQuestions',
-  'packages/membership/cluster/cluster-monitor.ts clusterMonitorDefaults',
   'roles/admin/karmada-access.ts karmadaAccounts',
 ]
 

@@ -74,3 +74,10 @@ export const edgeClusterBounds = Object.freeze({
   /** The spec as JSON. With the status it must stay below etcd's limit of 1.5 MB for an object. */
   specBytesMax: 128 * 1024,
 })
+
+/** The network of a cluster that names none, as of the roles. */
+export const edgeNetworkDefaults = Object.freeze({
+  podCIDR: '10.42.0.0/16',
+  serviceCIDR: '10.43.0.0/16',
+  dnsDomain: 'cluster.local',
+})

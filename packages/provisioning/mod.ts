@@ -15,10 +15,10 @@ export {
   type StepStatus,
   edgeClusterAsks,
   edgeClusterResource,
-  edgeNetworkDefaults,
   stepLogName,
   stepText,
 } from './kind/edge-cluster.ts'
 export { edgeClusterKind } from './kind/edge-cluster-kind.ts'
 export { machineBlockCauses, nodesMaxOf } from './kind/edge-cluster-checks.ts'
 export { expandAddresses, machinesOf } from './kind/machine-addresses.ts'
+export { edgeNetworkDefaults } from './limits-table.ts'

@@ -9,4 +9,8 @@ export const hubBounds = Object.freeze({
     /** A user who loses a right is out within this time. A look at 10,000 watches takes about a second. */
     accessCheckMs: 10_000,
   }),
+  hubSide: Object.freeze({
+    /** The hub hands the token to the machine itself, which uses it at once. */
+    tokenTtlSeconds: 3_600,
+  }),
 })

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isStatusError } from '@skerry/api'
 import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
-import { createCluster, createEventSink, resources, type Cluster as Api } from '@skerry/client'
+import {
+  createCluster,
+  createEventSink,
+  resources,
+  type ClusterClient as Api,
+} from '@skerry/client'
 import { createInformerSet, runController } from '@skerry/controller-runtime'
 import { builtinKinds } from '@skerry/kinds'
 import { startTestApiServer, untilObject } from '@skerry/testing'
@@ -139,7 +144,7 @@ const untilGone = (api: Api): Promise<EdgeCluster | undefined> =>
 
 const worldOf = (): World => ({ done: [], unreachable: new Set() })
 
-test('a cluster is made, holds its finalizer, tells no password, and is taken away', async () => {
+test('a cluster is made, holds its finalizer, shows no password, and is taken away', async () => {
   const world = worldOf()
   await using scene = await start(world)
   const { api } = scene

@@ -14,7 +14,7 @@ const cases: readonly [what: string, secrets: string[], text: string, shown: str
   ['no tab or line end', [], 'a\tb\nc', 'a\tb\nc'],
 ]
 for (const [what, secrets, text, shown] of cases) {
-  test(`what is printed loses ${what}`, () => {
+  test(`printed text: ${what}`, () => {
     const redactor = new Redactor()
     redactor.add(secrets)
     assert.equal(redactor.redact(text), shown)

@@ -35,7 +35,7 @@ const shell: Shell = {
 }
 
 interface World {
-  /** What the machines hold: every step adds its name, and finds it if it is run again. */
+  /** Every step adds its name, and finds it if it is run again. */
   readonly done: Set<string>
   status: EdgeClusterStatus
   readonly logs: string[]

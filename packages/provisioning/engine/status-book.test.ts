@@ -90,7 +90,7 @@ test('a write that fails does not keep the next one from being done', async () =
   assert.equal(count, 2)
 })
 
-test('the status of a thousand machines fits into an object, and names what failed', async () => {
+test('the status of a thousand machines fits into an object, and names the failed step', async () => {
   const names = [
     'Connect',
     'Preflight',

@@ -1,5 +1,5 @@
-import { type EdgeCluster, clusterNameOfEdge, edgeNetworkDefaults } from '../kind/edge-cluster.ts'
-import { provisioningBounds } from '../limits-table.ts'
+import { type EdgeCluster, clusterNameOfEdge } from '../kind/edge-cluster.ts'
+import { provisioningBounds, edgeNetworkDefaults } from '../limits-table.ts'
 import type { StepContext } from '../contract/step.ts'
 import { addressOf, must, places, untilTrue } from './commands.ts'
 

@@ -12,7 +12,6 @@ import {
   type StatusCause,
 } from '@skerry/api'
 import {
-  edgeNetworkDefaults,
   hostKeyPattern,
   type CopiedFile,
   type EdgeCluster,
@@ -22,7 +21,7 @@ import {
 } from './edge-cluster.ts'
 import { expandAddresses, machinesMax, machinesOf } from './machine-addresses.ts'
 import { clusterNameOfEdge } from './edge-cluster.ts'
-import { edgeClusterBounds } from '../limits-table.ts'
+import { edgeClusterBounds, edgeNetworkDefaults } from '../limits-table.ts'
 import { whyNoMachine } from './unfit-addresses.ts'
 
 const { addressCharsMax, attemptsMax, nameCharsMax, specBytesMax } = edgeClusterBounds

@@ -1,3 +1,4 @@
+import { edgeNetworkDefaults } from '../limits-table.ts'
 import {
   ageOf,
   fieldForbidden,
@@ -10,7 +11,7 @@ import {
 } from '@skerry/api'
 import { hubKind, textColumn } from '@skerry/fleet-kinds'
 import { edgeClusterCauses } from './edge-cluster-checks.ts'
-import { edgeClusterResource, edgeNetworkDefaults, type EdgeCluster } from './edge-cluster.ts'
+import { edgeClusterResource, type EdgeCluster } from './edge-cluster.ts'
 import { machinesOf } from './machine-addresses.ts'
 
 const schemaName = 'io.skerry.hub.v1alpha1.EdgeCluster'

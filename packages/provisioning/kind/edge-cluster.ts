@@ -175,12 +175,6 @@ export const edgeClusterAsks = Object.freeze({
 /** A fingerprint of a host key, as ssh-keygen -lf prints it. */
 export const hostKeyPattern = /^SHA256:[A-Za-z0-9+/]{43}$/
 
-export const edgeNetworkDefaults = Object.freeze({
-  podCIDR: '10.42.0.0/16',
-  serviceCIDR: '10.43.0.0/16',
-  dnsDomain: 'cluster.local',
-})
-
 /** Returns a step's name as people write it. */
 export function stepText({ name, machine }: Pick<StepStatus, 'name' | 'machine'>): string {
   return machine === undefined ? name : `${name}@${machine}`

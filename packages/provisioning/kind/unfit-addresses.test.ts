@@ -21,7 +21,7 @@ const unfit = [
   'a.localhost',
 ]
 for (const address of unfit) {
-  test(`${address} is no machine's address`, () => assert.ok(whyNoMachine(address)))
+  test(`${address} is refused as the address of a machine`, () => assert.ok(whyNoMachine(address)))
 }
 
 const fit = [

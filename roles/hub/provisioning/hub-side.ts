@@ -7,10 +7,11 @@ import { deleteFromHub, shutOut } from '../../admin/strike-off.ts'
 import { advertised } from '../../runtime/host-addresses.ts'
 import type { OpenHub } from '../contract/hub-part.ts'
 import { programForMachines, type ProgramOptions } from './program-for-machines.ts'
+import { hubBounds } from '../limits-table.ts'
 
 /** The namespace of the claims that say to which EdgeCluster a name belongs; nobody but the hub writes there. */
 const claimNamespace = 'kube-system'
-const tokenTtlSeconds = 3_600
+const { tokenTtlSeconds } = hubBounds.hubSide
 
 /** The parts of a hub that provisioning needs. */
 type HubParts = Pick<OpenHub, 'cluster' | 'server' | 'pki' | 'context'>
