@@ -13,8 +13,8 @@ import { until } from '../../testing/until.ts'
 const program = join(import.meta.dirname, '../skerry.ts')
 const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 const namespace = 'default'
-/** Nothing listens there: a hub that logs in is refused at once. */
-const machine = '127.0.0.1:1'
+/** An address of documents (RFC 5737): no machine has it. */
+const machine = '192.0.2.11:1'
 const password = 'pass-of-the-machine'
 
 interface Ended {
@@ -55,7 +55,7 @@ const secretNames = async ({ admin }: TestHub): Promise<(string | undefined)[]> 
   return items.map(({ metadata }) => metadata.name).filter((name) => name?.includes('ssh'))
 }
 
-/** Makes an EdgeCluster past the command, with a limit of one attempt. */
+/** Makes an EdgeCluster past the command. It has no Secret, so its first login fails for good. */
 async function makeFailing(fleet: TestHub, name: string): Promise<EdgeCluster> {
   return makeUntil(fleet, name, { phase: 'Failed', skipSteps: [] })
 }
@@ -65,11 +65,6 @@ async function makeUntil(
   name: string,
   { phase, skipSteps }: { phase: string; skipSteps: string[] },
 ): Promise<EdgeCluster> {
-  const secret = { name: `${name}-ssh`, namespace }
-  const data = { password: Buffer.from(password).toString('base64') }
-  await fleet.admin
-    .resource(resources.secrets)
-    .create({ apiVersion: 'v1', kind: 'Secret', metadata: secret, data }, soon())
   const edge = {
     apiVersion: 'hub.skerry.io/v1alpha1',
     kind: 'EdgeCluster',
@@ -77,10 +72,10 @@ async function makeUntil(
     spec: {
       machines: [
         {
-          addresses: ['127.0.0.1'],
+          addresses: ['192.0.2.11'],
           port: 1,
           role: 'Master' as const,
-          credentials: { name: secret.name },
+          credentials: { name: `${name}-ssh` },
         },
       ],
       retry: { attempts: 1 },
@@ -126,7 +121,7 @@ test('an edge cluster is checked by a dry run, made with its Secret, and gets no
   const { spec } = await edges(fleet).get(key, soon())
   assert.deepEqual(spec.machines, [
     {
-      addresses: ['127.0.0.1'],
+      addresses: ['192.0.2.11'],
       port: 1,
       credentials: { name: 'branch-7-ssh' },
       role: 'Master',
@@ -152,7 +147,7 @@ test('an edge cluster is checked by a dry run, made with its Secret, and gets no
   assert.deepEqual(
     machines.map(({ addresses, role, labels }) => [addresses, role, labels]),
     [
-      [['127.0.0.1'], 'Master', { tier: 'front' }],
+      [['192.0.2.11'], 'Master', { tier: 'front' }],
       [['192.0.2.12'], 'Node', undefined],
       [['192.0.2.13'], 'Node', { shop: '7' }],
     ],
@@ -192,10 +187,10 @@ test('people see a failed cluster, read its log, retry, skip and pause by names 
     list.out,
     /^NAME +PHASE +STEPS +MACHINES +AGE +MESSAGE\nbranch-7 +Failed +1\/\d+ +1 /,
   )
-  assert.match(get.out, /^Connect +127\.0\.0\.1 +Failed +1 /m)
+  assert.match(get.out, /^Connect +192\.0\.2\.11 +Failed +1 /m)
   assert.equal(watch.code, 1)
-  assert.match(watch.out, /^Connect@127\.0\.0\.1: Failed/m)
-  assert.match(watch.err, /Connect@127\.0\.0\.1 failed: .*skerry edge-cluster retry branch-7/)
+  assert.match(watch.out, /^Connect@192\.0\.2\.11: Failed/m)
+  assert.match(watch.err, /Connect@192\.0\.2\.11 failed: .*skerry edge-cluster retry branch-7/)
   assert.match(logs.out, /^--- attempt 1, .*: Failed\n/)
   assert.deepEqual([wrong.code, wrong.out], [2, ''])
   assert.match(wrong.err, /has no such step; it has ClaimName, Connect, Preflight/)
@@ -204,7 +199,7 @@ test('people see a failed cluster, read its log, retry, skip and pause by names 
   assert.equal(paused.code, 0, paused.err)
   const key = { namespace, name: 'branch-7' }
   await until(async () => (await edges(fleet).get(key, soon())).status?.phase === 'Paused')
-  assert.equal((await edge('skip', 'branch-7', 'Connect@127.0.0.1')).code, 0)
+  assert.equal((await edge('skip', 'branch-7', 'Connect@192.0.2.11')).code, 0)
   const state = async (): Promise<string | undefined> =>
     (await edges(fleet).get(key, soon())).status?.steps?.find(({ name }) => name === 'Connect')
       ?.state
@@ -238,9 +233,9 @@ test('a host key is accepted for a machine of the cluster only', async () => {
     skerry(fleet, 'edge-cluster', 'accept-host-key', 'branch-7', key)
   const other = await accept(`192.0.2.1=${fingerprint}`)
   assert.deepEqual([other.code, other.out], [2, ''])
-  assert.match(other.err, /the machines are 127\.0\.0\.1/)
-  assert.match((await accept('127.0.0.1')).err, /SHA256:<43 characters>/)
-  const right = await accept(`127.0.0.1=${fingerprint}`)
+  assert.match(other.err, /the machines are 192\.0\.2\.11/)
+  assert.match((await accept('192.0.2.11')).err, /SHA256:<43 characters>/)
+  const right = await accept(`192.0.2.11=${fingerprint}`)
   assert.deepEqual([right.code, right.err], [0, ''])
   const kept = async (): Promise<string | undefined> => {
     const { status } = await edges(fleet).get({ namespace, name: 'branch-7' }, soon())
