@@ -26,7 +26,7 @@ const root = import.meta.dirname
 
 /** Packages that Debian 12 and 13 call essential, and apt itself, each with the programs of it that we execute. */
 const basePrograms: Readonly<Record<string, readonly string[]>> = {
-  apt: ['apt-get'],
+  apt: ['apt-config', 'apt-get'],
   bash: ['bash'],
   bsdutils: ['script'],
   coreutils:
