@@ -51,7 +51,7 @@ export interface TestHost {
 
 export interface RunOptions {
   env?: Record<string, string>
-  input?: string
+  input?: string | Uint8Array
   timeoutMs?: number
 }
 

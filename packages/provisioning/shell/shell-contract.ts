@@ -153,7 +153,7 @@ function uploadTests(open: OpenSubject): void {
       [Symbol.asyncDispose]: () => rm(scratch, { recursive: true, force: true }),
     }
     await using subject = await open()
-    const { shell, plant } = subject
+    const { shell } = subject
     const { signal } = new AbortController()
     const to = '/var/lib/contract/copied'
     for (const damage of ['none', 'half', 'wrong', 'longer', 'empty'] as const) {
@@ -162,10 +162,10 @@ function uploadTests(open: OpenSubject): void {
       await writeFile(from, content)
       const digest = await digestIn(shell, content)
       const part = `/var/lib/skerry/incoming/${digest}`
-      if (damage === 'half') await plant(part, content.subarray(0, 100_000))
-      if (damage === 'longer') await plant(part, Buffer.concat([content, content]))
+      if (damage === 'half') await subject.plant(part, content.subarray(0, 100_000))
+      if (damage === 'longer') await subject.plant(part, Buffer.concat([content, content]))
       if (damage === 'wrong') {
-        await plant(part, Buffer.alloc(100_000))
+        await subject.plant(part, Buffer.alloc(100_000))
         await assert.rejects(shell.upload(from, to, 0o755, signal), isFault('file'))
       }
       await shell.upload(from, to, 0o755, signal)
