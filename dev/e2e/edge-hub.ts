@@ -33,7 +33,7 @@ export interface SeenStep {
   readonly message: string
 }
 
-/** A hub on its own host, started from a bundle as machines need it, and kubectl beside it; it makes one cluster. */
+/** A hub on its own host, started from a bundle as machines need it, and kubectl on the same host; it makes one cluster. */
 export class EdgeHub implements AsyncDisposable {
   readonly network: TestNetwork
   readonly server: string

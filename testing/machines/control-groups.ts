@@ -1,6 +1,6 @@
 import { mkdir, readFile, readdir, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
+import { until } from '../until.ts'
 
 /** A hierarchy of control groups, as the host has mounted it. */
 export interface Hierarchy {
@@ -91,13 +91,13 @@ async function removeGroup(group: string): Promise<void> {
   for (const entry of await readdir(group, { withFileTypes: true })) {
     if (entry.isDirectory()) await removeGroup(join(group, entry.name))
   }
-  for (let tries = 0; ; tries++) {
+  await until(async () => {
     try {
       await rmdir(group)
-      return
+      return true
     } catch (error) {
-      if (tries === 50) throw error
-      await pause(100)
+      if (error instanceof Error && 'code' in error && error.code === 'EBUSY') return false
+      throw error
     }
-  }
+  })
 }

@@ -25,7 +25,7 @@ export interface TestMachine extends AsyncDisposable {
   readonly passwords: { readonly root: string; readonly [operatorName]: string }
   /** The fingerprint of its host key, as `ssh-keygen -l` prints it on the machine. */
   hostKey(): Promise<string>
-  /** Gives it another host key, as a machine that is installed anew has. */
+  /** Gives it another host key, as a machine that is installed again has. */
   renewHostKey(): Promise<void>
   /** Runs a command as root, past sshd; never throws for an exit code. */
   run(command: readonly string[], options?: RunOptions): Promise<CommandResult>

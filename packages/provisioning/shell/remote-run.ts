@@ -3,7 +3,7 @@
  * starts it: what a command consists of travels in a file, each word ended by a NUL, and no shell reads it. Files
  * are named by number and lie in a directory that only root and its maker can read.
  *
- * SSH tells a command nothing when its channel or connection ends, so the machine itself bounds its time, and a second
+ * A command does not learn over SSH that its channel or connection has ended, so the machine itself bounds its time, and a second
  * call ends it at once. Whichever comes second, the note or the start, sees the other. A third call stays for as long
  * as the login, and cleans up even if the hub was killed: a step that is repeated never meets its former attempt.
  */

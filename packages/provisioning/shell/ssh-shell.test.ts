@@ -96,7 +96,7 @@ describe('over a real sshd', { skip, timeout: 200_000 }, () => {
     await subject[Symbol.asyncDispose]()
   })
 
-  test('a wrong password and a user without sudo are told apart', async () => {
+  test('a wrong password and a user without sudo have faults of their own', async () => {
     const faults: unknown[] = []
     for (const [user, password, sudoPassword] of [
       ['root', 'wrong', undefined],
