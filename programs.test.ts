@@ -26,13 +26,12 @@ const root = import.meta.dirname
 
 /** Packages that Debian 12 and 13 call essential, and apt itself, each with the programs of it that we execute. */
 const basePrograms: Readonly<Record<string, readonly string[]>> = {
-  apt: ['apt-get'],
+  apt: ['apt-config', 'apt-get'],
   bash: ['bash'],
   bsdutils: ['script'],
   coreutils:
-    `cat cp dirname head ln ls mkdir readlink rm rmdir sleep sort stty sync timeout touch uname`.split(
-      ' ',
-    ),
+    `cat cp dirname false head ln ls mkdir printf readlink rm rmdir sha256sum sleep sort stat stty sync test timeout
+    touch true uname yes`.split(/\s+/),
   dash: ['sh'],
   diffutils: ['cmp'],
   dpkg: ['dpkg-deb'],
@@ -58,6 +57,7 @@ const optional: Readonly<Record<string, string>> = {
   'xdg-open': 'desktops have it; the address is printed, too',
   systemctl: 'asked only where systemd runs',
   openssl: 'skerry bench only',
+  pgrep: 'runs on machines that tests make of Debian packages',
   'no-such-program': 'a test of what is answered then',
 }
 

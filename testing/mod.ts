@@ -38,6 +38,10 @@ export {
   type WebhookReply,
 } from './test-webhook.ts'
 export { startTestIssuer, type TestIssuer, type TestIssuerOptions } from './test-issuer.ts'
+export { bootScript } from './machines/boot-script.ts'
+export { aptSettings, aptTargets, hostSuite } from './machines/apt-sources.ts'
+export { makeControlGroups, type ControlGroups } from './machines/control-groups.ts'
+export { startTestMachine, whyNoMachine, type TestMachine } from './machines/test-machine.ts'
 export { mountSmallDisk } from './hosts/small-disk.ts'
 export { unpackClients } from './kubectl/kubectl.ts'
 export { plainDefinition } from './plain-definition.ts'

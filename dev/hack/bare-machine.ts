@@ -8,9 +8,9 @@
  * of its own; the only way out of its network leads to the package registries that the host uses.
  * Needs root, and the packages mmdebstrap, iproute2 and git. Nothing stays on the host.
  */
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { hostSuite } from '@skerry/testing'
 import { clonePath, makeBareRoot } from './bare-machine/bare-root.ts'
 import { readHostRegistries } from './bare-machine/host-registries.ts'
 import { type Machine, startMachine } from './bare-machine/machine.ts'
@@ -114,13 +114,6 @@ async function checkLeftOver(machine: Machine, before: string, kept = /^$/): Pro
     .filter((line) => !known.has(line) && !kept.test(line))
   for (const line of added) console.log(`left behind: ${line}`)
   return { name: 'nothing is left behind', isGood: added.length === 0 }
-}
-
-async function hostSuite(): Promise<string> {
-  const release = await readFile('/etc/os-release', 'utf8')
-  const suite = /^VERSION_CODENAME=(\w+)$/m.exec(release)?.[1]
-  if (suite === undefined) throw new Error('Cannot choose a release: pass --suite')
-  return suite
 }
 
 await main()

@@ -8,6 +8,8 @@ export const provisioningBounds = Object.freeze({
     keepAlivesMax: 3,
     /** A command that names no time of its own. */
     commandMsMax: 60_000,
+    /** How much later a machine itself ends a command of which nothing is heard any more. */
+    endSeconds: 5,
     /** A command that prints more is ended. */
     outputBytesMax: 4 * 1024 * 1024,
     /** The arguments of one command together. */

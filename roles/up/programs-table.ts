@@ -61,4 +61,5 @@ export const systemPrograms: readonly SystemProgram[] = Object.freeze([
   { program: 'conntrack', debianPackage: 'conntrack', neededBy: 'end-to-end tests' },
   { program: 'curl', debianPackage: 'curl', neededBy: 'end-to-end tests' },
   { program: 'faketime', debianPackage: 'faketime', neededBy: 'end-to-end tests' },
+  { program: 'mmdebstrap', debianPackage: 'mmdebstrap', neededBy: 'end-to-end tests' },
 ])

@@ -33,6 +33,8 @@ export interface TestNetwork extends AsyncDisposable {
 export interface TestHost {
   readonly name: string
   readonly address: string
+  /** The name of its network namespace, as `ip netns` has it. */
+  readonly netns: string
   /** Runs to the end; never throws for an exit code. */
   run(command: readonly string[], options?: RunOptions): Promise<CommandResult>
   /** Starts a process in the host; it is killed when the network is disposed. */
@@ -49,7 +51,7 @@ export interface TestHost {
 
 export interface RunOptions {
   env?: Record<string, string>
-  input?: string
+  input?: string | Uint8Array
   timeoutMs?: number
 }
 
@@ -198,6 +200,7 @@ function facade(host: HostState): TestHost {
   return {
     name: host.name,
     address: host.address,
+    netns: host.netns,
     run: (command, options = {}) => runToEnd(['nsenter', ...inHost(command)], options),
     start: (command, options = {}) => spawn('nsenter', inHost(command), options),
     cut: () => ip('-n', host.wan, 'link', 'set', host.port, 'down'),

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { aptSettings, aptTargets } from '@skerry/testing'
 
 const execute = promisify(execFile)
 
@@ -27,9 +28,6 @@ export interface RegistryWay {
 /** Reads apt's configuration. Throws if apt names no mirror of the distribution with this code name. */
 export async function readHostRegistries(suite: string): Promise<HostRegistries> {
   const targets = await aptTargets(suite)
-  if (targets.length === 0) {
-    throw new Error(`Cannot find a mirror: apt is configured with none for ${suite}; pass --suite`)
-  }
   const settings = await aptSettings()
   const aptProxy = proxyOf(settings.get('Acquire::http::Proxy'))
   const npmRegistry = await npmSetting('registry')
@@ -47,42 +45,6 @@ export async function readHostRegistries(suite: string): Promise<HostRegistries>
       wayTo(new URL(npmRegistry), npmProxy),
     ],
   }
-}
-
-interface AptTarget {
-  url: string
-  release: string
-  component: string
-}
-
-/** The distribution's own: its components are main and universe, its suites begin with the code name. */
-async function aptTargets(suite: string): Promise<AptTarget[]> {
-  const format = '$(REPO_URI) $(RELEASE) $(COMPONENT)'
-  const { stdout } = await execute('apt-get', [
-    'indextargets',
-    '--format',
-    format,
-    'Created-By: Packages',
-  ])
-  return stdout
-    .split('\n')
-    .map((line) => line.split(' '))
-    .flatMap(([url = '', release = '', component = '']) =>
-      new RegExp(`^${suite}(-updates|-security|/updates)?$`).test(release) &&
-      ['main', 'universe'].includes(component)
-        ? [{ url, release, component }]
-        : [],
-    )
-}
-
-/** Returns the settings for downloads, without those about the local storage and use of indexes. */
-async function aptSettings(): Promise<Map<string, string>> {
-  const { stdout } = await execute('apt-config', ['dump'])
-  const lines = stdout.matchAll(/^(Acquire::[A-Za-z0-9:-]+) "(.*)";$/gm)
-  const settings = [...lines].map(([, name = '', value = '']) => [name, value] as const)
-  return new Map(
-    settings.filter(([name, value]) => value !== '' && !/::(IndexTargets|cdrom)::/i.test(name)),
-  )
 }
 
 async function npmSetting(name: string): Promise<string> {

@@ -1,9 +1,9 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readFile, readdir, rmdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
+import { bootScript, makeControlGroups, type ControlGroups } from '@skerry/testing'
 
 const execute = promisify(execFile)
 
@@ -22,40 +22,28 @@ export interface MachineRunOptions {
   readonly terminal?: boolean
 }
 
-/** A hierarchy of control groups, as the host has mounted it. */
-interface Hierarchy {
-  mountPoint: string
-  type: string
-  options: string
-}
-
 const path = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 /** The signal ends the machine with all that runs on it. */
 export async function startMachine(root: string, signal: AbortSignal): Promise<Machine> {
-  const hierarchies = await readHierarchies()
-  const groups = hierarchies.map(({ mountPoint }) => join(mountPoint, `skerry-bare-${process.pid}`))
-  const removeGroups = async (): Promise<void> => {
-    for (const group of groups) await removeGroup(group)
-  }
-  for (const group of groups) await makeGroup(group)
+  const groups = await makeControlGroups(`skerry-bare-${process.pid}`)
   const namespaces = ['--mount', '--uts', '--ipc', '--net', '--pid', '--cgroup']
   const flags = [...namespaces, '--fork', '--kill-child', '--propagation', 'private']
-  const boot = ['sh', '-c', bootScript(root, hierarchies)]
-  const holder = spawn(
-    'sh',
-    ['-c', `${joinGroups(groups)}; exec unshare "$@"`, 'sh', ...flags, ...boot],
-    { stdio: ['ignore', 'pipe', 'inherit'], signal, killSignal: 'SIGKILL' },
-  )
+  const boot = ['sh', '-c', machineScript(root, groups)]
+  const holder = spawn('sh', ['-c', `${groups.join}; exec unshare "$@"`, 'sh', ...flags, ...boot], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    signal,
+    killSignal: 'SIGKILL',
+  })
   holder.on('error', () => undefined) // The signal; whoever runs a command is told.
   const pid = await firstProcess(holder).catch(async (error: unknown) => {
     holder.kill('SIGKILL')
-    await removeGroups()
+    await groups[Symbol.asyncDispose]()
     throw error
   })
   const into = ['-t', `${pid}`, '-m', '-u', '-i', '-n', '-p', '-C', `--root=/proc/${pid}/root`]
   const clean = ['env', '-i', `PATH=${path}`, 'HOME=/root', 'LANG=C.UTF-8', 'TERM=dumb']
-  const script = `${joinGroups(entryGroups(groups, hierarchies))}; exec nsenter "$@"`
+  const script = `${groups.enter}; exec nsenter "$@"`
   const enter = (command: readonly string[], { cwd = '/' }: MachineRunOptions): string[] => {
     const there = ['sh', '-c', 'cd "$0" && exec "$@"', cwd, ...command]
     return ['-c', script, 'sh', ...into, ...clean, ...there]
@@ -77,112 +65,35 @@ export async function startMachine(root: string, signal: AbortSignal): Promise<M
       // The first process ends with it, and with the first process all others and all mounts.
       holder.kill('SIGKILL')
       if (holder.exitCode === null && holder.signalCode === null) await once(holder, 'exit')
-      await removeGroups()
+      await groups[Symbol.asyncDispose]()
     },
   }
 }
 
-/** Returns the host's hierarchies: of version 1, of version 2, or of both. */
-async function readHierarchies(): Promise<Hierarchy[]> {
-  const text = await readFile('/proc/self/mountinfo', 'utf8')
-  return text.split('\n').flatMap((line) => {
-    const [before = '', after = ''] = line.split(' - ')
-    const mountPoint = before.split(' ')[4]
-    const [type = '', , superOptions = ''] = after.split(' ')
-    if (mountPoint === undefined || !/^cgroup2?$/.test(type)) return []
-    const kept = superOptions
-      .split(',')
-      .filter(
-        (option) => /^(name=|[a-z_]+$)/.test(option) && !/^(rw|ro|xattr|nsdelegate)$/.test(option),
-      )
-    const named = kept.some((option) => option.startsWith('name=')) ? ['none', ...kept] : kept
-    return [{ mountPoint, type, options: type === 'cgroup2' ? 'rw' : named.join(',') }]
-  })
-}
-
-async function makeGroup(group: string): Promise<void> {
-  await mkdir(group)
-  // A new cpuset of version 1 allows nothing, so it copies its parent's values.
-  for (const name of ['cpuset.cpus', 'cpuset.mems']) {
-    // Hierarchies of other controllers have no such file.
-    const own = await readFile(join(group, name), 'utf8').catch(() => undefined)
-    if (own?.trim() !== '') continue
-    await writeFile(join(group, name), await readFile(join(group, '..', name), 'utf8')).catch(
-      // Version 2 inherits the values of its parent.
-      () => undefined,
-    )
-  }
-}
-
-function joinGroups(groups: readonly string[]): string {
-  return groups.map((group) => `echo $$ > ${group}/cgroup.procs`).join('; ')
-}
-
-/** Returns the groups to enter. In version 2 the first process has moved down, as systemd does. */
-function entryGroups(groups: readonly string[], hierarchies: readonly Hierarchy[]): string[] {
-  return groups.map((group, at) =>
-    hierarchies[at]?.type === 'cgroup2' ? join(group, 'init.scope') : group,
-  )
-}
-
-/** Removes groups, deepest first. A group is empty a moment after its last process has ended. */
-async function removeGroup(group: string): Promise<void> {
-  for (const entry of await readdir(group, { withFileTypes: true })) {
-    if (entry.isDirectory()) await removeGroup(join(group, entry.name))
-  }
-  for (let tries = 0; ; tries++) {
-    try {
-      await rmdir(group)
-      return
-    } catch (error) {
-      if (tries === 50) throw error
-      await new Promise((resolve) => setTimeout(resolve, 100))
-    }
-  }
-}
-
 /**
- * Creates what a machine has after its kernel has started: /proc, /sys, /dev, /run, a name, and one network
- * card whose cable ends at a router without routes. Runs with the host's programs until the root is changed.
+ * Creates what a machine has after its kernel has started, a name, and one network card whose cable ends at a router
+ * without routes. Runs with the host's programs until the root is changed.
  */
-function bootScript(root: string, hierarchies: readonly Hierarchy[]): string {
-  const devices = ['null', 'zero', 'full', 'random', 'urandom', 'tty', 'net/tun', 'kmsg']
-  const groups = hierarchies.flatMap(({ mountPoint, type, options }) => {
-    const target = mountPoint.replace(/^\//, '')
-    const prepare = [`mkdir -p ${target}`, `mount -t ${type} -o ${options} ${type} ${target}`]
-    const move = [`mkdir ${target}/init.scope`, `echo 1 > ${target}/init.scope/cgroup.procs`]
-    return type === 'cgroup2' ? [...prepare, ...move] : prepare
-  })
+function machineScript(root: string, { hierarchies, mount }: ControlGroups): string {
+  const { mounts, changeRoot } = bootScript(mount)
   return [
     'set -e',
     `mount --bind ${root} ${root}`,
     `cd ${root}`,
-    'mount -t proc proc proc',
-    'mount -t sysfs sysfs sys',
-    ...(hierarchies.length > 1 ? ['mount -t tmpfs -o mode=755 tmpfs sys/fs/cgroup'] : []),
-    ...groups,
-    'mount -t tmpfs -o mode=755 tmpfs dev',
-    'mkdir dev/net dev/pts dev/shm',
-    `for each in ${devices.join(' ')}; do [ ! -e /dev/$each ] || { : > dev/$each; mount --bind /dev/$each dev/$each; }; done`,
-    'mount -t devpts -o newinstance,ptmxmode=0666,mode=620,gid=5 devpts dev/pts',
-    'ln -s pts/ptmx dev/ptmx; ln -s /proc/self/fd dev/fd',
-    'ln -s fd/0 dev/stdin; ln -s fd/1 dev/stdout; ln -s fd/2 dev/stderr',
-    'mount -t tmpfs tmpfs dev/shm',
-    'mount -t tmpfs -o mode=755 tmpfs run; mkdir run/lock',
+    ...mounts,
+    // In version 2 a group with groups below has no processes, so this one moves down, as systemd does.
+    ...(hierarchies.length === 1 && hierarchies[0]?.type === 'cgroup2'
+      ? ['mkdir sys/fs/cgroup/init.scope', 'echo 1 > sys/fs/cgroup/init.scope/cgroup.procs']
+      : []),
     'hostname bare',
     ...networkScript,
-    'pivot_root . mnt; cd /',
-    // Only the host has umount; Perl is essential in Debian. 2 is MNT_DETACH.
-    `perl -e 'syscall(${umount2Numbers[process.arch]}, my $path = "/mnt", 2) == 0 or die "Cannot detach the host: $!\\n"'`,
+    ...changeRoot,
     'echo ready',
     'exec 1> /dev/null',
     // The first process reaps what others leave.
     'while :; do sleep 86400 & wait $!; done',
   ].join('\n')
 }
-
-/** The system call's number, by Node's name of the architecture. */
-const umount2Numbers: Readonly<Record<string, number>> = { x64: 166, arm64: 39 }
 
 /** The router is a network namespace that a process keeps; its file is outside the root. */
 const networkScript = [

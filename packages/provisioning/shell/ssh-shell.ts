@@ -37,7 +37,7 @@ const incoming = '/var/lib/skerry/incoming'
  */
 export function sshShells({ clock }: { readonly clock: Clock }): OpenShell {
   return async (request, signal) => {
-    const { client, hostKey } = await connect(request, signal)
+    const { client, hostKey } = await connect(request, clock, signal)
     await using stack = new AsyncDisposableStack()
     stack.defer(() => {
       client.end()
@@ -67,6 +67,7 @@ interface Connected {
 
 async function connect(
   { address, ip = address, login, isHostKeyAccepted }: ShellRequest,
+  clock: Clock,
   signal: AbortSignal,
 ): Promise<Connected> {
   signal.throwIfAborted()
@@ -79,7 +80,8 @@ async function connect(
     host: ip,
     port: login.port,
     username: login.user,
-    readyTimeout: bounds.connectMsMax,
+    // The time is bounded below, by our clock.
+    readyTimeout: 0,
     keepaliveInterval: bounds.keepAliveMs,
     keepaliveCountMax: bounds.keepAlivesMax,
     ...(login.password === undefined ? {} : { password: login.password }),
@@ -91,15 +93,18 @@ async function connect(
       return !isRefused
     },
   }
+  const late = `no login in ${bounds.connectMsMax / 1_000} s`
+  using scope = linkedSignal(signal)
+  using _timer = clock.setTimer(bounds.connectMsMax, () => scope.abort(new Error(late)))
   try {
     await new Promise<void>((resolve, reject) => {
       const onAbort = (): void => {
         client.destroy()
-        reject(abortReason(signal))
+        reject(abortReason(scope.signal))
       }
-      signal.addEventListener('abort', onAbort, { once: true })
+      scope.signal.addEventListener('abort', onAbort, { once: true })
       const settle = (act: () => void) => () => {
-        signal.removeEventListener('abort', onAbort)
+        scope.signal.removeEventListener('abort', onAbort)
         act()
       }
       client.once('ready', settle(resolve))
@@ -179,15 +184,15 @@ async function answered<Value>(
   signal: AbortSignal,
 ): Promise<Value> {
   const ms = bounds.commandMsMax
-  const message = `${request.address} did not answer in ${ms / 1_000} s`
-  return withTimeout({ clock, ms, message }, signal, (scope) => {
-    const answer = Promise.withResolvers<Value>()
-    call((error, value) => {
-      if (error) answer.reject(error)
-      else answer.resolve(value)
-    })
-    return unlessAborted(answer.promise, scope)
+  const late = `${request.address} did not answer in ${ms / 1_000} s`
+  using scope = linkedSignal(signal)
+  using _timer = clock.setTimer(ms, () => scope.abort(new ShellError('misbehaves', late)))
+  const answer = Promise.withResolvers<Value>()
+  call((error, value) => {
+    if (error) answer.reject(error)
+    else answer.resolve(value)
   })
+  return await unlessAborted(answer.promise, scope.signal)
 }
 
 /** The files of a machine, as the user of SSH. */
@@ -216,6 +221,23 @@ class RemoteFiles {
       (done) => this.#sftp.writeFile(path, content, options, done),
       signal,
     )
+  }
+
+  /** Removes a directory with its files, as well as it can. */
+  async empty(path: string, signal: AbortSignal): Promise<void> {
+    const names = await answered<readonly { filename: string }[]>(
+      (done) => this.#sftp.readdir(path, done),
+      this.#opened,
+      signal,
+    ).catch(() => [])
+    for (const { filename } of names) {
+      if (filename.includes('/') || /^\.+$/.test(filename)) continue
+      const file = posix.join(path, filename)
+      const removed = this.#do(`remove ${file}`, (done) => this.#sftp.unlink(file, done), signal)
+      await removed.catch(() => undefined)
+    }
+    const gone = this.#do(`remove ${path}`, (done) => this.#sftp.rmdir(path, done), signal)
+    await gone.catch(() => undefined)
   }
 
   /** Resolves with the file's length; 0 if it does not exist. */
@@ -266,6 +288,7 @@ class RemoteFiles {
   }
 
   #fileError(what: string, error: unknown): ShellError {
+    if (error instanceof ShellError) return error
     const { address } = this.#opened.request
     const { message } = asError(error)
     const text = `Cannot ${what} on ${address}: ${message}; check its free space and permissions`
@@ -282,6 +305,8 @@ class RemoteRunner {
   readonly #opened: Opened
   /** A directory that no other user can read; its name is random, and nobody else has a part in it. */
   readonly #directory = posix.join(scratchParent, `.skerry-${randomBytes(12).toString('hex')}`)
+  readonly #left = Promise.withResolvers<void>()
+  #staying: ClientChannel | undefined
   #count = 0
   #becomesRoot: 'is-root' | 'sudo' | 'sudo-with-password' = 'is-root'
 
@@ -298,8 +323,9 @@ class RemoteRunner {
       this.#becomesRoot = way
       if (way === 'sudo-with-password' && this.#sudoPassword === undefined) continue
       const { exitCode, stdout } = await this.run(['id', '-u'], { signal })
-      if (exitCode === 0 && stdout.trim() === '0') return
+      if (exitCode === 0 && stdout.trim() === '0') return this.#stay(signal)
     }
+    await this.#files.empty(this.#directory, signal)
     const { address, login } = this.#opened.request
     throw new ShellError(
       'root',
@@ -322,25 +348,39 @@ class RemoteRunner {
     const late = `${command[0]} on ${request.address} did not end in ${ms / 1_000} s`
     using scope = linkedSignal(signal)
     using _timer = clock.setTimer(ms, () => scope.abort(new ShellError('misbehaves', late)))
-    return await this.#start(number, input, scope.signal)
+    const seconds = Math.ceil(ms / 1_000) + bounds.endSeconds
+    try {
+      return await this.#start({ number, input, last: `${seconds}` }, scope.signal)
+    } catch (error) {
+      await this.#end(number)
+      throw error
+    }
+  }
+
+  /** Ends a command that may still run, as well as it can: the connection may be gone. */
+  async #end(number: number): Promise<void> {
+    const call = { number, input: '', last: 'end' }
+    const { clock, request } = this.#opened
+    const message = `${request.address} did not end a command`
+    const options = { clock, ms: bounds.endSeconds * 1_000, message }
+    const ending = withTimeout(options, new AbortController().signal, (scope) =>
+      this.#start(call, scope),
+    )
+    await ending.catch(() => undefined)
   }
 
   /** The line that SSH's shell reads: constant but for numbers and the random name of the directory. */
-  #line(number: number): string {
-    const script = `sh ${this.#directory}/run ${number} ${this.#directory}`
+  #line({ number, last }: Pick<RemoteCall, 'number' | 'last'>): string {
+    const script = `sh ${this.#directory}/run ${number} ${this.#directory} ${last}`
     if (this.#becomesRoot === 'is-root') return `exec ${script}`
     const flags = this.#becomesRoot === 'sudo' ? '-n' : "-k -S -p ''"
     return `exec sudo ${flags} -- ${script}`
   }
 
-  async #start(
-    number: number,
-    input: Uint8Array | string,
-    signal: AbortSignal,
-  ): Promise<RunResult> {
+  async #start(call: RemoteCall, signal: AbortSignal): Promise<RunResult> {
     const { client, request } = this.#opened
     const channel = await answered<ClientChannel>(
-      (done) => client.exec(this.#line(number), done),
+      (done) => client.exec(this.#line(call), done),
       this.#opened,
       signal,
     )
@@ -360,7 +400,7 @@ class RemoteRunner {
       else ended.reject(new ShellError('unreachable', `${request.address} ended a command early`))
     })
     if (this.#becomesRoot === 'sudo-with-password') channel.write(`${this.#sudoPassword}\n`)
-    channel.end(input)
+    channel.end(call.input)
     try {
       const exitCode = await unlessAborted(ended.promise, signal)
       return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
@@ -369,11 +409,41 @@ class RemoteRunner {
     }
   }
 
-  /** Removes what the login has left, as well as it can: the connection may be gone. */
-  async leave(): Promise<void> {
-    const removal = ['rm', '-rf', '--', this.#directory]
-    await this.run(removal, { timeoutMs: 5_000 }).catch(() => undefined)
+  /** Lets the machine clean up when this login ends. */
+  async #stay(signal: AbortSignal): Promise<void> {
+    const call = { number: 0, last: 'stay' }
+    const channel = await answered<ClientChannel>(
+      (done) => this.#opened.client.exec(this.#line(call), done),
+      this.#opened,
+      signal,
+    )
+    channel.on('error', () => undefined)
+    channel.resume().stderr.resume()
+    channel.once('close', () => this.#left.resolve())
+    if (this.#becomesRoot === 'sudo-with-password') channel.write(`${this.#sudoPassword}\n`)
+    this.#staying = channel
   }
+
+  /** Ends the login, and waits until the machine has removed what it left there; the connection may be gone. */
+  async leave(): Promise<void> {
+    if (this.#staying === undefined) return
+    this.#staying.end()
+    const { clock, request } = this.#opened
+    const message = `${request.address} did not clean up`
+    const options = { clock, ms: bounds.endSeconds * 1_000, message }
+    const leaving = withTimeout(options, new AbortController().signal, (scope) =>
+      unlessAborted(this.#left.promise, scope),
+    )
+    await leaving.catch(() => undefined)
+  }
+}
+
+/** One call of the script on the machine. */
+interface RemoteCall {
+  readonly number: number
+  readonly input: Uint8Array | string
+  /** The seconds after which the machine itself ends the command; or that it ends it now. */
+  readonly last: string
 }
 
 interface ShellParts {

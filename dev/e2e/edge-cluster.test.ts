@@ -1,0 +1,189 @@
+/** Makes a cluster of two bare machines over SSH from an object on the hub, breaks into it, and takes it away again. */
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { EdgeHub } from './edge-hub.ts'
+import { startTestMachine, whyNoMachine, type TestMachine } from '@skerry/testing'
+import { exampleArchives } from './example-archives.ts'
+import { leftOvers } from './left-overs.ts'
+import { whyNot } from './prerequisites.ts'
+
+const skip = (await whyNot()) || (await whyNoMachine())
+
+test('an edge cluster of machines', { skip, timeout: 400_000 }, async (t) => {
+  await using hub = await EdgeHub.start()
+  const id = process.pid.toString(36)
+  const [firstHost, secondHost] = [await hub.network.addHost(11), await hub.network.addHost(12)]
+  await using first = await startTestMachine(firstHost, `master-${id}`)
+  await using second = await startTestMachine(secondHost, `node-${id}`)
+  const before = [await leftOvers(first), await leftOvers(second)]
+  const all: Story = { hub, first, second, nodeName: `node-${id}` }
+  await tell(t, all)
+  await t.test('a deletion leaves nothing on the machines', async () => {
+    await hub.kubectl('delete', 'edgecluster', name, '-n', namespace, '--timeout=120s')
+    const after = [await leftOvers(first), await leftOvers(second)]
+    for (const [at, list] of after.entries()) assert.deepEqual(changes(before[at] ?? [], list), [])
+    assert.equal((await hub.tryKubectl(['get', 'cluster', name])).exitCode, 1)
+  })
+  await t.test('no password or token is written anywhere', () => keepsSecrets(all))
+})
+
+function changes(before: readonly string[], after: readonly string[]): string[] {
+  const [known, found] = [new Set(before), new Set(after)]
+  const gone = before.filter((line) => !found.has(line)).map((line) => `gone: ${line}`)
+  return [...gone, ...after.filter((line) => !known.has(line)).map((line) => `new: ${line}`)]
+}
+
+async function tell(t: TestContext, all: Story): Promise<void> {
+  const steps: [string, (all: Story) => Promise<void>][] = [
+    ['a machine with an unknown host key waits until a person accepts it', waitsForKey],
+    ['a wrong password ends the step with a clear message', failsLogin],
+    [
+      'with the right password and a retry the cluster becomes Ready, though the hub is killed',
+      becomesReady,
+    ],
+    ['a machine that shows another host key is refused', refusesKey],
+    ['a machine that is added becomes a node', addsNode],
+    ['a pod runs on it, asked for through the hub', runsPod],
+  ]
+  for (const [title, act] of steps) await t.test(title, () => act(all))
+}
+
+const namespace = 'edges'
+const name = 'branch-7'
+const wrongPassword = 'wrong-password-5a1f'
+
+interface Story {
+  readonly hub: EdgeHub
+  readonly first: TestMachine
+  readonly second: TestMachine
+  readonly nodeName: string
+}
+
+function manifest({ hub, first }: Story): string {
+  return `
+apiVersion: v1
+kind: Namespace
+metadata: { name: ${namespace} }
+---
+apiVersion: v1
+kind: Secret
+metadata: { name: root-login, namespace: ${namespace} }
+stringData: { password: ${wrongPassword} }
+---
+apiVersion: hub.skerry.io/v1alpha1
+kind: EdgeCluster
+metadata: { name: ${name}, namespace: ${namespace} }
+spec:
+  hubServer: ${hub.server}
+  machines:
+    - addresses: ['${first.address}']
+      role: Master
+      credentials: { name: root-login }
+`
+}
+
+async function waitsForKey(all: Story): Promise<void> {
+  const { hub, first } = all
+  await hub.apply(manifest(all))
+  const edge = await hub.untilPhase('Waiting')
+  const shown = await first.hostKey()
+  assert.equal(edge.status.machines[0]?.unknownHostKey, shown)
+  const { message } = hub.step(edge, 'Connect', first)
+  assert.match(message, /is not known; compare it with the machine's own/)
+  await hub.annotate('accept-host-keys', `${first.address}=${shown}`)
+}
+
+async function failsLogin({ hub, first }: Story): Promise<void> {
+  const edge = await hub.untilPhase('Failed')
+  const { state, message } = hub.step(edge, 'Connect', first)
+  assert.equal(state, 'Failed')
+  assert.match(message, /Cannot log in to \S+ as root: .* correct the Secret/)
+}
+
+async function becomesReady({ hub, first }: Story): Promise<void> {
+  await hub.setSecret('root-login', { password: first.passwords.root })
+  await hub.annotate('retry', '*')
+  await hub.until('the program to be copied', async () => {
+    const edge = await hub.edge()
+    return hub.step(edge, 'InstallProgram', first).state === 'Running'
+  })
+  await hub.kill()
+  await hub.restart()
+  const edge = await hub.untilPhase('Ready')
+  assert.equal(hub.step(edge, 'InstallProgram', first).attempt, 2, 'the killed attempt counts')
+  assert.equal(hub.step(edge, 'Connect', first).attempt, 1)
+}
+
+async function refusesKey({ hub, first, second }: Story): Promise<void> {
+  await hub.setSecret('keeper-login', { password: second.passwords.keeper })
+  const pinned = await second.hostKey()
+  await second.renewHostKey()
+  const machines = [
+    { addresses: [first.address], role: 'Master', credentials: { name: 'root-login' } },
+    {
+      addresses: [second.address],
+      user: 'keeper',
+      hostKeys: [pinned],
+      credentials: { name: 'keeper-login' },
+    },
+  ]
+  await hub.patchSpec({ machines })
+  const edge = await hub.until('the key to be refused', async () => {
+    const found = await hub.edge()
+    return hub.step(found, 'Connect', second).state === 'Failed' && found
+  })
+  assert.match(hub.step(edge, 'Connect', second).message, /instead of SHA256:\S+: it is another/)
+  const shown = await second.hostKey()
+  await hub.patchSpec({ machines: [machines[0], { ...machines[1], hostKeys: [shown] }] })
+  await hub.annotate('retry', '*')
+}
+
+async function addsNode({ hub, first, second, nodeName }: Story): Promise<void> {
+  const edge = await hub.untilPhase('Ready')
+  assert.equal(hub.step(edge, 'StartSite', first).attempt, 1, 'the site is not started again')
+  assert.equal(hub.step(edge, 'NodeReady', second).state, 'Done')
+  const names = await hub.siteKubectl('get', 'nodes', '-o', 'name')
+  assert.ok(names.split('\n').includes(`node/${nodeName}`), names)
+}
+
+async function runsPod({ hub, second, nodeName }: Story): Promise<void> {
+  const image = join(await exampleArchives(), 'guestbook-v1.tar')
+  await second.ask(['sh', '-c', 'cat > /root/guestbook.tar'], { input: await readFile(image) })
+  await second.ask([
+    'skerry',
+    'image',
+    'import',
+    '/root/guestbook.tar',
+    '--node-dir',
+    '/var/lib/skerry/node',
+  ])
+  await second.ask(['rm', '/root/guestbook.tar'])
+  await hub.applyToSite(`
+apiVersion: v1
+kind: Pod
+metadata: { name: hello, namespace: default }
+spec:
+  nodeName: ${nodeName}
+  containers:
+    - { name: hello, image: 'skerry-examples/guestbook:v1', command: [sh, -c, 'echo hello from $HOSTNAME; exec sleep 1000'] }
+`)
+  await hub.siteKubectl('wait', '--for=condition=Ready', 'pod/hello', '--timeout=60s')
+  assert.equal(await hub.siteKubectl('logs', 'hello'), 'hello from hello\n')
+}
+
+/** Looks wherever the hub and the machines write, and at every process that ran meanwhile. */
+async function keepsSecrets({ hub, first, second }: Story): Promise<void> {
+  const passwords = [first.passwords.root, second.passwords.keeper, wrongPassword]
+  const texts: Record<string, string> = { ...(await hub.everythingWritten()) }
+  for (const machine of [first, second]) {
+    texts[`the journal of ${machine.address}`] = await machine.ask(['journalctl', '--no-pager'])
+  }
+  for (const [place, text] of Object.entries(texts)) {
+    for (const secret of passwords) assert.ok(!text.includes(secret), `${place} has a password`)
+    // The token of a site or a hub: its public half may be named, the other half may not.
+    const [token] = /\b[a-z0-9]{6}\.[a-z0-9]{16}\b/.exec(text) ?? []
+    assert.equal(token, undefined, `${place} has a token`)
+  }
+}

@@ -1,0 +1,20 @@
+import type { TestMachine } from '@skerry/testing'
+
+/** Lists files, units, mounts, links, routes, tables of rules and running programs; logs and the login's own are left out. */
+const script = `
+find / /var/lib -xdev \\( -path '/var/log/*' -o -path '/var/tmp/systemd-*' -o -path '/var/lib/systemd/*' \\
+  -o -path '/root/.*' -o -path '/home/*/.*' -o -path '/var/cache/ldconfig/*' \\) -prune -o -printf 'file %p\\n'
+systemctl list-units --all --plain --no-legend 'skerry*' 'containerd*' | while read -r unit _; do echo "unit $unit"; done
+while read -r _ point _; do echo "mount $point"; done < /proc/mounts
+ip -o link | while read -r _ name _; do echo "link \${name%%[@:]*}"; done
+ip route | while read -r route; do echo "route $route"; done
+nft list tables
+for each in /proc/[0-9]*; do [ ! -e "$each/exe" ] || echo "program $(readlink "$each/exe")"; done
+`
+
+/** Returns what a machine has, sorted: two lists are equal if nothing was left behind. */
+export async function leftOvers(machine: TestMachine): Promise<string[]> {
+  const text = await machine.ask(['sh', '-c', script])
+  const lines = new Set(text.split('\n').filter((line) => !line.includes('/run/user/')))
+  return [...lines].toSorted()
+}

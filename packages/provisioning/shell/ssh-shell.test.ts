@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { systemClock } from '@skerry/base'
+import {
+  createTestNetwork,
+  startTestMachine,
+  until,
+  whyNoMachine,
+  type TestHost,
+  type TestMachine,
+} from '@skerry/testing'
+import { ShellError, type Login } from '../contract/shell.ts'
+import { shellContract, type ShellSubject } from './shell-contract.ts'
+import { sshShells } from './ssh-shell.ts'
+
+const skip = await whyNoMachine()
+const openShell = sshShells({ clock: systemClock })
+const { signal } = new AbortController()
+
+let machine: TestMachine
+let port: number
+const stack = new AsyncDisposableStack()
+
+/** A port of this process's own network that leads to the machine's sshd. */
+async function startWay(host: TestHost): Promise<number> {
+  const server = createServer((socket) => {
+    const way = host.start(['busybox', 'nc', host.address, '22'], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+    })
+    // Either side may go at any time.
+    for (const each of [socket, way.stdin, way.stdout]) each?.on('error', () => undefined)
+    if (way.stdin !== null) socket.pipe(way.stdin)
+    way.stdout?.pipe(socket)
+    socket.on('close', () => way.kill('SIGKILL'))
+  })
+  stack.defer(async () => {
+    server.close()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+async function openAs(login: Omit<Login, 'port'>): Promise<ShellSubject> {
+  const request = { address: '127.0.0.1', login: { ...login, port }, isHostKeyAccepted: () => true }
+  const shell = await openShell(request, signal)
+  return {
+    shell,
+    async plant(path, content) {
+      await machine.ask(['sh', '-c', 'cat >"$1"; chown "$2" "$1"', 'sh', path, login.user], {
+        input: content,
+      })
+    },
+    [Symbol.asyncDispose]: () => shell[Symbol.asyncDispose](),
+  }
+}
+
+/** Lists what logins keep on the machine. */
+const scratch = ['sh', '-c', 'ls -A /var/tmp | grep skerry; exit 0']
+
+describe('over a real sshd', { skip, timeout: 200_000 }, () => {
+  before(async () => {
+    const network = stack.use(await createTestNetwork())
+    const host = await network.addHost(1)
+    machine = stack.use(await startTestMachine(host, 'contract'))
+    port = await startWay(host)
+  })
+  after(() => stack.disposeAsync())
+
+  shellContract('OpenSSH as root', () => openAs({ user: 'root', password: machine.passwords.root }))
+  shellContract('OpenSSH as a user with sudo and a password', () =>
+    openAs({ user: 'keeper', password: machine.passwords.keeper }),
+  )
+
+  test('a login leaves nothing on the machine', async () => {
+    {
+      await using subject = await openAs({ user: 'root', password: machine.passwords.root })
+      await subject.shell.run(['true'])
+      assert.notEqual(await machine.ask(scratch), '')
+    }
+    assert.equal(await machine.ask(scratch), '')
+  })
+
+  test('a connection that breaks ends its commands and leaves nothing on the machine', async () => {
+    const subject = await openAs({ user: 'keeper', password: machine.passwords.keeper })
+    const refused = assert.rejects(subject.shell.run(['sleep', '987652']), ShellError)
+    const sleeps = async (): Promise<boolean> =>
+      (await machine.run(['pgrep', '-f', 'sleep 98765[2]'])).exitCode === 0
+    await until(sleeps)
+    await machine.ask(['pkill', '-KILL', '-f', 'sshd: keeper'])
+    await refused
+    await until(async () => !(await sleeps()))
+    await until(async () => (await machine.ask(scratch)) === '')
+    await subject[Symbol.asyncDispose]()
+  })
+
+  test('a wrong password and a user without sudo have faults of their own', async () => {
+    const faults: unknown[] = []
+    for (const [user, password, sudoPassword] of [
+      ['root', 'wrong', undefined],
+      ['keeper', machine.passwords.keeper, 'wrong'],
+    ] as const) {
+      const sudo = sudoPassword === undefined ? {} : { sudoPassword }
+      await openAs({ user, password, ...sudo }).catch((error: unknown) => faults.push(error))
+    }
+    assert.ok(faults.every((error) => error instanceof ShellError))
+    assert.deepEqual(
+      faults.map(({ fault }) => fault),
+      ['login', 'root'],
+    )
+    assert.equal(await machine.ask(scratch), '')
+  })
+
+  test('a key that is not accepted is refused before the password is sent', async () => {
+    const login = { user: 'root', password: machine.passwords.root, port }
+    const request = { address: '127.0.0.1', login, isHostKeyAccepted: () => false }
+    const shown = await machine.hostKey()
+    await assert.rejects(openShell(request, signal), (error) => {
+      assert.ok(error instanceof ShellError)
+      assert.deepEqual([error.fault, error.cause], ['host-key', shown])
+      return true
+    })
+  })
+})

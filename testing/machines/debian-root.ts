@@ -1,0 +1,76 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdtemp, rename, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { aptSettings, aptTargets, hostSuite } from './apt-sources.ts'
+
+const execute = promisify(execFile)
+
+/** A small server of Debian with everything that a node needs, so that no test has to reach a mirror. */
+const packages =
+  `systemd-sysv dbus openssh-server sudo iproute2 containerd runc containernetworking-plugins nftables
+  iptables mount kmod procps libatomic1 libstdc++6 udev`.split(/\s+/)
+
+/** The name of the user who may become root with sudo. */
+export const operatorName = 'keeper'
+
+/** Runs in the new root. Each machine makes its own host keys; its nodes start their own containerd. */
+const customize = `set -e
+rm -f "$1"/etc/ssh/ssh_host_* "$1"/etc/apt/apt.conf.d/99mmdebstrap
+chroot "$1" useradd --create-home --shell /bin/bash --groups sudo ${operatorName}
+chroot "$1" systemctl disable containerd.service apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer
+echo PermitRootLogin yes > "$1"/etc/ssh/sshd_config.d/machine.conf
+`
+
+/**
+ * Returns a root directory of the host's own release, which machines share and nobody may change. It is made once, in
+ * a minute, and kept below the system's temporary directory by the hash of what it is made of.
+ */
+export async function debianRoot(): Promise<string> {
+  const suite = await hostSuite()
+  const hash = createHash('sha256').update(JSON.stringify([suite, packages, customize]))
+  const directory = join(tmpdir(), `skerry-machine-root-${hash.digest('hex').slice(0, 12)}`)
+  const root = join(directory, 'root')
+  if (await isPresent(root)) return root
+  const part = await mkdtemp(join(tmpdir(), 'skerry-machine-part-'))
+  try {
+    await installDebian(join(part, 'root'), suite)
+    await rename(part, directory)
+  } catch (error) {
+    await rm(part, { recursive: true, force: true })
+    // Another run may have finished first: its root is as good.
+    if (!(await isPresent(root))) throw error
+  }
+  return root
+}
+
+async function installDebian(root: string, suite: string): Promise<void> {
+  const settings = [...(await aptSettings())].map(([name, value]) => `--aptopt=${name} "${value}";`)
+  const sources = (await aptTargets(suite)).map(
+    ({ url, release, component }) => `deb ${url} ${release} ${component}`,
+  )
+  await execute(
+    'mmdebstrap',
+    [
+      '--quiet',
+      '--mode=root',
+      '--variant=apt',
+      `--include=${packages.join(',')}`,
+      `--customize-hook=${customize}`,
+      ...settings,
+      suite,
+      root,
+      ...sources,
+    ],
+    { maxBuffer: 64 * 1024 * 1024 },
+  )
+}
+
+async function isPresent(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  )
+}
