@@ -10,6 +10,8 @@ export const provisioningBounds = Object.freeze({
     commandMsMax: 60_000,
     /** How much later a machine itself ends a command of which nothing is heard any more. */
     endSeconds: 5,
+    /** The commands of one login that run at the same time; others wait. */
+    commandsAtOnce: 4,
     /** A command that prints more is ended. */
     outputBytesMax: 4 * 1024 * 1024,
     /** The arguments of one command together. */

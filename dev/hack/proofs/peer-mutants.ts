@@ -3,6 +3,35 @@ import type { Mutant } from './mutant.ts'
 /** Promises about peers that answer oddly, and heads and certificates that no server may take as they are. */
 export const mutants: readonly Mutant[] = [
   {
+    proof:
+      'a connection that breaks together with its switch of protocols ends the request, not the process',
+    test: 'packages/base/http/request-over.test.ts',
+    file: 'packages/base/http/request-over.ts',
+    find: `    if (answer.type === 'upgrade' && stream.destroyed) throw endOf(stream)
+`,
+    replace: '',
+  },
+  {
+    proof: 'an error of a switched connection for which nobody listens does not end the process',
+    test: 'packages/base/http/request-over.test.ts',
+    file: 'packages/base/http/request-over.ts',
+    find: `      stream.on('error', () => undefined)
+      if (head.length > 0)`,
+    replace: '      if (head.length > 0)',
+  },
+  {
+    proof:
+      'a proxy that resets its connection while the login is read is an error, and ends no process',
+    test: 'packages/base/outbound/outbound.test.ts',
+    file: 'packages/base/outbound/connect-by-proxy.ts',
+    find: `    const login = await proxy.login?.(scope.signal)
+    const raw = await toProxy(own, scope.signal)
+`,
+    replace: `    const raw = await toProxy(own, scope.signal)
+    const login = await proxy.login?.(scope.signal)
+`,
+  },
+  {
     proof: 'a session needs the right to create it, even as a GET',
     test: 'packages/apiserver/request/request-rights.test.ts',
     file: 'packages/apiserver/subresources/backend/pod-stream.ts',

@@ -133,7 +133,7 @@ export const mutants: readonly Mutant[] = [
       'away from the server an informer keeps its objects, retries ever less often, and says how old they are',
     test: 'packages/client/informer.test.ts',
     file: 'packages/client/informer.ts',
-    find: 'createBackoff({ initialMs: 800, jitter: 1 }',
-    replace: 'createBackoff({ initialMs: 800, maxMs: 800, jitter: 1 }',
+    find: 'createBackoff(clientBounds.informer.retry, deps.random)',
+    replace: 'createBackoff({ ...clientBounds.informer.retry, maxMs: 800 }, deps.random)',
   },
 ]

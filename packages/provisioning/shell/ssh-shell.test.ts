@@ -12,7 +12,7 @@ import {
   type TestMachine,
 } from '@skerry/testing'
 import { ShellError, type Login } from '../contract/shell.ts'
-import { shellContract, type ShellSubject } from './shell-contract.ts'
+import { shellContract, type ShellSubject } from '../testing/shell-contract.ts'
 import { sshShells } from './ssh-shell.ts'
 
 const skip = await whyNoMachine()

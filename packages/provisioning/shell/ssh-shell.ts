@@ -306,7 +306,9 @@ class RemoteRunner {
   /** A directory that no other user can read; its name is random, and nobody else has a part in it. */
   readonly #directory = posix.join(scratchParent, `.skerry-${randomBytes(12).toString('hex')}`)
   readonly #left = Promise.withResolvers<void>()
+  readonly #waiting: (() => void)[] = []
   #staying: ClientChannel | undefined
+  #running = 0
   #count = 0
   #becomesRoot: 'is-root' | 'sudo' | 'sudo-with-password' = 'is-root'
 
@@ -344,6 +346,7 @@ class RemoteRunner {
     const { clock, request } = this.#opened
     const number = (this.#count += 1)
     const words = wordsOf(command, bounds.argumentBytesMax)
+    using _place = await this.#place(signal)
     await this.#files.write(posix.join(this.#directory, `args-${number}`), words, signal)
     const late = `${command[0]} on ${request.address} did not end in ${ms / 1_000} s`
     using scope = linkedSignal(signal)
@@ -354,6 +357,23 @@ class RemoteRunner {
     } catch (error) {
       await this.#end(number)
       throw error
+    }
+  }
+
+  /** Resolves when one of the places for commands is free: sshd opens ten sessions for a connection, and no more. */
+  async #place(signal: AbortSignal): Promise<Disposable> {
+    while (this.#running >= bounds.commandsAtOnce) {
+      const freed = Promise.withResolvers<void>()
+      this.#waiting.push(freed.resolve)
+      await unlessAborted(freed.promise, signal)
+    }
+    this.#running += 1
+    return {
+      [Symbol.dispose]: () => {
+        this.#running -= 1
+        // All look again: the first of them may have given up.
+        for (const look of this.#waiting.splice(0)) look()
+      },
     }
   }
 
