@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { silentLogger, systemClock, systemRandom } from '@skerry/base'
-import { createCluster, ifThere, resources, type Cluster as Api } from '@skerry/client'
+import { createCluster, ifThere, resources, type ClusterClient as Api } from '@skerry/client'
 import { clusterKind, clusterResource } from '@skerry/fleet-kinds'
 import { builtinKinds } from '@skerry/kinds'
 import { StepError, type EdgeCluster, type HubSide } from '@skerry/provisioning'
@@ -84,7 +84,7 @@ test('an EdgeCluster that was made again under its name does not have the claim 
   await assert.rejects(scene.side.claim('shop', again, signal), isFinal)
 })
 
-test('files come from the namespace that is asked for, and what lacks is named', async () => {
+test('files come from the namespace that is asked for, and a file that lacks is named', async () => {
   await using scene = await start()
   const { api, side } = scene
   const metadata = { namespace: 'kube-system', name: 'x' }
