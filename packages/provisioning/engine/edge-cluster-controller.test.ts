@@ -200,7 +200,7 @@ test('an unknown host key waits for a person, whose acceptance is kept and whose
   const world = worldOf()
   await using scene = await start(world)
   const { api } = scene
-  const strange = machines.map((block) => ({ ...block, hostKeys: [] }))
+  const strange = machines.map((each) => ({ ...each, hostKeys: [] }))
   await api.resource(edgeClusterResource).create(edgeOf({ machines: strange }), signal)
   const waiting = await untilPhase(api, 'Waiting')
   assert.equal(waiting?.status?.machines?.[0]?.unknownHostKey, hostKey)

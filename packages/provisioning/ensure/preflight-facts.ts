@@ -74,7 +74,8 @@ export function findingsOf(facts: Facts, { role, clusterName, nowMs }: Judged): 
     findings.push('/sys/fs/cgroup has no control groups: boot a kernel that has them')
   }
   const [major = 0, minor = 0] = first('kernel').split(/[.-]/).map(Number)
-  if (major < 5 || (major === 5 && minor < 8)) {
+  // A comparison with a text that is not a number is false.
+  if (!(major > 5 || (major === 5 && minor >= 8))) {
     findings.push(`its kernel is ${first('kernel') || 'unknown'}: 5.8 or newer is needed`)
   }
   findings.push(...sizeFindings(first, role))

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { silentLogger, systemClock, systemRandom } from '@skerry/base'
+import { createCluster, ifThere, resources, type ClusterClient as Api } from '@skerry/client'
+import { clusterKind, clusterResource } from '@skerry/fleet-kinds'
+import { builtinKinds } from '@skerry/kinds'
+import { StepError, type EdgeCluster, type HubSide } from '@skerry/provisioning'
+import { startTestApiServer } from '@skerry/testing'
+import { hubSide } from './hub-side.ts'
+
+const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }
+const signal = AbortSignal.timeout(120_000)
+
+async function start(): Promise<{ readonly api: Api; readonly side: HubSide } & AsyncDisposable> {
+  const kinds = await builtinKinds()
+  const server = await startTestApiServer({ kinds: [...kinds, clusterKind(kinds)] })
+  const api = createCluster(server.transport, deps)
+  // These are all that the hub's side uses of a hub.
+  const hub = {
+    cluster: api,
+    server: { address: { host: '192.0.2.1', port: 6443 } },
+    pki: { authority: { certificatePem: server.credentials.ca } },
+    context: deps,
+  } as unknown as Parameters<typeof hubSide>[0]
+  const side = hubSide(hub, { archiveDirectory: '/nowhere' })
+  return { api, side, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
+}
+
+function edgeOf(namespace: string, name: string, clusterName: string): EdgeCluster {
+  return {
+    apiVersion: 'hub.skerry.io/v1alpha1',
+    kind: 'EdgeCluster',
+    metadata: { namespace, name, uid: `uid-of-${namespace}-${name}` },
+    spec: { clusterName, hubServer: 'https://hub.example.com:6443', machines: [] },
+  }
+}
+
+const isFinal = (error: unknown): boolean => error instanceof StepError && error.isFinal
+
+async function makeCluster(api: Api, name: string): Promise<void> {
+  const { group, version } = clusterResource
+  const cluster = { apiVersion: `${group}/${version}`, kind: 'Cluster', metadata: { name } }
+  await api.resource(clusterResource).create({ ...cluster, spec: { syncMode: 'Pull' } }, signal)
+}
+
+const isThere = async (api: Api, name: string): Promise<boolean> =>
+  (await ifThere(api.resource(clusterResource).get({ name }, signal))) !== undefined
+
+test('the first of two EdgeClusters has a name; the other gets no token and takes nothing away', async () => {
+  await using scene = await start()
+  const { api, side } = scene
+  const [mine, other] = [edgeOf('a', 'one', 'shop'), edgeOf('b', 'two', 'shop')]
+  await side.claim('shop', mine, signal)
+  await side.claim('shop', mine, signal)
+  assert.match((await side.createToken('shop', mine, signal)).caHash, /^sha256:/)
+  await makeCluster(api, 'shop')
+  await assert.rejects(side.claim('shop', other, signal), isFinal)
+  await assert.rejects(side.createToken('shop', other, signal), isFinal)
+  await assert.rejects(side.isReady('shop', other, signal), isFinal)
+  await side.forget('shop', other, signal)
+  assert.equal(await isThere(api, 'shop'), true)
+  await side.forget('shop', mine, signal)
+  await side.forget('shop', mine, signal)
+  assert.equal(await isThere(api, 'shop'), false)
+  await side.claim('shop', other, signal)
+})
+
+test('the name of a cluster that is on the hub is refused, gives no token, and the cluster stays', async () => {
+  await using scene = await start()
+  const { api, side } = scene
+  const thief = edgeOf('a', 'thief', 'bank')
+  await makeCluster(api, 'bank')
+  await assert.rejects(side.claim('bank', thief, signal), isFinal)
+  await assert.rejects(side.createToken('bank', thief, signal), isFinal)
+  await side.forget('bank', thief, signal)
+  assert.equal(await isThere(api, 'bank'), true)
+})
+
+test('an EdgeCluster that was made again under its name does not have the claim of the old one', async () => {
+  await using scene = await start()
+  const old = edgeOf('a', 'one', 'shop')
+  await scene.side.claim('shop', old, signal)
+  const again = { ...old, metadata: { ...old.metadata, uid: 'another' } }
+  await assert.rejects(scene.side.claim('shop', again, signal), isFinal)
+})
+
+test('files come from the namespace that is asked for, and a file that lacks is named', async () => {
+  await using scene = await start()
+  const { api, side } = scene
+  const metadata = { namespace: 'kube-system', name: 'x' }
+  const data = { key: btoa('secret') }
+  await api
+    .resource(resources.secrets)
+    .create({ apiVersion: 'v1', kind: 'Secret', metadata, data }, signal)
+  const source = { namespace: 'default', kind: 'Secret' as const, name: 'x', key: 'key' }
+  await assert.rejects(side.read(source, signal), isFinal)
+  const found = await side.read({ ...source, namespace: 'kube-system' }, signal)
+  assert.equal(found.toString(), 'secret')
+})
