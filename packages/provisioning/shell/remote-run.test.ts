@@ -21,7 +21,7 @@ for (const list of words) {
     try {
       await writeFile(join(directory, 'run'), runScript)
       await writeFile(join(directory, 'args-1'), wordsOf(['printf', '[%s]', ...list], 65_536))
-      const { stdout } = await execute('sh', [join(directory, 'run'), '1', directory])
+      const { stdout } = await execute('sh', [join(directory, 'run'), '1', directory, '30'])
       assert.equal(stdout, list.map((word) => `[${word}]`).join(''))
       assert.deepEqual(await readdir(directory), ['run'])
     } finally {
@@ -35,7 +35,7 @@ test('the exit code of a command is kept', async () => {
   try {
     await writeFile(join(directory, 'run'), runScript)
     await writeFile(join(directory, 'args-1'), wordsOf(['sh', '-c', 'exit 7'], 65_536))
-    const run = execute('sh', [join(directory, 'run'), '1', directory])
+    const run = execute('sh', [join(directory, 'run'), '1', directory, '30'])
     await assert.rejects(run, (error: Error) => 'code' in error && error.code === 7)
   } finally {
     await rm(directory, { recursive: true })
