@@ -13,7 +13,7 @@ export const provisioningBounds = Object.freeze({
     /** The commands of one login that run at the same time; others wait. */
     commandsAtOnce: 4,
     /** A command that prints more is ended. */
-    outputBytesMax: 4 * 1024 * 1024,
+    outputBytesMax: 1024 * 1024,
     /** The arguments of one command together. */
     argumentBytesMax: 64 * 1024,
     /** The digest of a large file on a slow disk. */

@@ -239,13 +239,18 @@ test('a log never replaces a ConfigMap that somebody else has made', async () =>
   assert.deepEqual((await configMaps.get(name, signal)).data, data)
 })
 
-test('the server fixes the network and the name, counts generations, and keeps status apart', async () => {
+test('the server fixes the network, the name and the master, counts generations, and keeps status apart', async () => {
   const kinds = await builtinKinds()
   await using server = await startTestApiServer({ kinds: [...kinds, edgeClusterKind(kinds)] })
   const edges = createCluster(server.transport, deps).resource(edgeClusterResource)
   const first = await edges.create({ ...edgeOf(), status: { phase: 'Ready' } }, signal)
   assert.deepEqual([first.status, first.metadata.generation], [{}, 1])
-  const fixed = [{ network: { podCIDR: '10.50.0.0/16' } }, { clusterName: 'other' }]
+  const otherMaster = machines.map((block) => ({ ...block, addresses: ['10.0.0.3'] })).slice(0, 1)
+  const fixed = [
+    { network: { podCIDR: '10.50.0.0/16' } },
+    { clusterName: 'other' },
+    { machines: otherMaster },
+  ]
   for (const spec of fixed) {
     const change = edges.patch({ ...key, type: 'merge', patch: { spec } }, signal)
     await assert.rejects(change, (error) => isStatusError(error, 'Invalid'))

@@ -195,5 +195,12 @@ function fixedCauses({ spec: next }: EdgeCluster, { spec: old }: EdgeCluster): S
   if (!isSame) {
     causes.push(fieldForbidden('spec.network', 'may not be changed'))
   }
+  if (masterOf(next) !== masterOf(old)) {
+    causes.push(fieldForbidden('spec.machines', 'the master may not be changed'))
+  }
   return causes
+}
+
+function masterOf(spec: EdgeCluster['spec']): string | undefined {
+  return machinesOf(spec).find(({ role }) => role === 'Master')?.address
 }
