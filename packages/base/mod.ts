@@ -51,7 +51,12 @@ export { ConnectError, destinationOf, hostAndPort, type Connect } from './outbou
 export { connectByProxy, type HttpProxy, type ProxyLogin } from './outbound/connect-by-proxy.ts'
 export { connectByTcp } from './outbound/connect-by-tcp.ts'
 export { addressBytes } from './outbound/address-bytes.ts'
-export { addressKind, sameAddress, sameAddressAs } from './outbound/special-address.ts'
+export {
+  addressKind,
+  sameAddress,
+  sameAddressAs,
+  type AddressKind,
+} from './outbound/special-address.ts'
 export { isProxyBypassed } from './outbound/proxy-bypass.ts'
 export {
   patientProtocol,

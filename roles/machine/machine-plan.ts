@@ -1,13 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { ExpectedError, exitCodes, messageOf } from '@skerry/base'
+import { edgeNetworkDefaults } from '@skerry/provisioning'
 
 const planSchema = z.object({
   clusterName: z.string().min(1),
   nodeName: z.string().min(1),
   role: z.enum(['Master', 'Node']),
-  podCIDR: z.string().default('10.42.0.0/16'),
-  serviceCIDR: z.string().default('10.43.0.0/16'),
+  podCIDR: z.string().default(edgeNetworkDefaults.podCIDR),
+  serviceCIDR: z.string().default(edgeNetworkDefaults.serviceCIDR),
 })
 
 /** A hub's or a person's plan for a machine. */

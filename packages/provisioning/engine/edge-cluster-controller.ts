@@ -258,7 +258,7 @@ function hostKeyText(
   const accept = `skerry edge-cluster accept-host-key ${name} ${address}=${shown} --namespace ${namespace}`
   return expected === undefined
     ? `${address} shows host key ${shown}, which is not known; compare it with the machine's own (ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub), then run "${accept}"`
-    : `${address} shows host key ${shown} instead of ${expected}: it is another machine, or was installed anew, or somebody is between it and the hub; correct spec.machines[].hostKeys, or run "${accept}"`
+    : `${address} shows host key ${shown} instead of ${expected}: it is another machine, or was installed again, or somebody is between it and the hub; correct spec.machines[].hostKeys, or run "${accept}"`
 }
 
 async function writeStatus(

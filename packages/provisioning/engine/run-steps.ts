@@ -7,7 +7,7 @@ import {
   type Random,
 } from '@skerry/base'
 import { apiTime } from '@skerry/fleet-kinds'
-import type { EdgeCluster, StepStatus } from '../kind/edge-cluster.ts'
+import { stepText, type EdgeCluster, type StepStatus } from '../kind/edge-cluster.ts'
 import type { PlannedMachine } from '../kind/machine-addresses.ts'
 import { provisioningBounds } from '../limits-table.ts'
 import { ShellError, type Shell } from '../contract/shell.ts'
@@ -74,7 +74,7 @@ async function runStep(
   signal: AbortSignal,
 ): Promise<void> {
   const { book, clock, redactor, log } = deps
-  const before = book.steps.find((each) => textOf(each) === text)
+  const before = book.steps.find((each) => stepText(each) === text)
   if (before === undefined) return
   const { nextTime: _, finishTime: __, message: ___, output: ____, ...rest } = before
   const started: StepStatus = {
@@ -121,18 +121,14 @@ async function runStep(
     ended = { ...afterFailure(started, error, deps), ...shown(message, printed) }
     log.info('Step failed', { step: text, attempt: started.attempt, problem: ended.message ?? '' })
   }
-  book.setStep({ ...ended, finishTime: apiTime(clock.now()) })
-  const kept = book.steps.find((each) => textOf(each) === text) ?? ended
+  const kept = { ...ended, finishTime: apiTime(clock.now()) }
+  book.setStep(kept)
   await deps.keepLog(kept, printed.text()).catch((error: unknown) => {
     signal.throwIfAborted()
     // A quota may refuse the log. The status has its last lines, so the work goes on.
     log.info('Cannot keep log of step', { step: text, problem: messageOf(error) })
   })
   await book.save('Running')
-}
-
-function textOf({ name, machine }: StepStatus): string {
-  return machine === undefined ? name : `${name}@${machine}`
 }
 
 async function onMachine(

@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns/promises'
-import { messageOf, unlessAborted } from '@skerry/base'
+import { messageOf, sameAddressAs, unlessAborted } from '@skerry/base'
 import { ShellError, type OpenShell } from '../contract/shell.ts'
 import { whyNoMachine } from '../kind/unfit-addresses.ts'
 
@@ -32,7 +32,8 @@ export function machinesOnly(
     if (ip === undefined)
       throw new ShellError('unreachable', `Cannot resolve ${address}: no address`)
     for (const each of resolved) {
-      const why = ownAddresses().includes(each) ? 'is on the hub itself' : whyNoMachine(each)
+      const isOwn = ownAddresses().some(sameAddressAs(each))
+      const why = isOwn ? 'is on the hub itself' : whyNoMachine(each)
       if (why === undefined) continue
       throw new ShellError('refused', `Cannot open ${address}: ${each} ${why}; name a machine`)
     }

@@ -49,7 +49,7 @@ export async function programForMachines(
 }
 
 async function executable(from: string, signal: AbortSignal): Promise<ProgramFiles> {
-  const digest = await digestOf([from], signal)
+  const digest = await digestOf(from, signal)
   return {
     version: `${version}-${digest}`,
     files: [{ from, to: 'skerry', mode: 0o755 }],
@@ -69,11 +69,11 @@ async function bundle(
     ...flags.filter((name) => !name.startsWith('.')).map((name) => join('engine-flags', name)),
   ]
   // The entry names the chunks that it needs, by their content.
-  const digest = await digestOf([join(directory, 'skerry.mjs')], signal)
+  const digest = await digestOf(join(directory, 'skerry.mjs'), signal)
   const archive = join(archiveDirectory, `bundle-${digest}.tar`)
   await packOnce(archive, { directory, names: scripts.toSorted() })
   // It has a name of its own, so that an upgrade with the same engine copies only the rest.
-  const engine = `node-${process.versions.node}-${await digestOf([process.execPath], signal)}`
+  const engine = `node-${process.versions.node}-${await engineDigest()}`
   return {
     version: `${version}-${digest}`,
     files: [{ from: process.execPath, to: `../${engine}`, mode: 0o755 }],
@@ -133,9 +133,22 @@ const launcherHead = `#!/bin/sh
 export MALLOC_ARENA_MAX="\${MALLOC_ARENA_MAX:-2}" MALLOC_MMAP_THRESHOLD_="\${MALLOC_MMAP_THRESHOLD_:-65536}"
 `
 
-/** Returns the first twelve hexadecimal digits of the files' digest. */
-async function digestOf(paths: readonly string[], signal: AbortSignal): Promise<string> {
+let knownEngine: Promise<string> | undefined
+
+/** The engine has 150 MB and does not change while it runs, so all machines share one digest of it. */
+function engineDigest(): Promise<string> {
+  knownEngine ??= digestOf(process.execPath, new AbortController().signal).catch(
+    (error: unknown) => {
+      knownEngine = undefined
+      throw error
+    },
+  )
+  return knownEngine
+}
+
+/** Returns the first twelve hexadecimal digits of the file's digest. */
+async function digestOf(path: string, signal: AbortSignal): Promise<string> {
   const hash = createHash('sha256')
-  for (const path of paths) await pipeline(createReadStream(path), hash, { signal, end: false })
+  await pipeline(createReadStream(path), hash, { signal })
   return hash.digest('hex').slice(0, 12)
 }
