@@ -1,0 +1,151 @@
+import { createReadStream } from 'node:fs'
+import { posix } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import type { SFTPWrapper, Client as SshClient } from 'ssh2'
+import { asError, linkedSignal, unlessAborted, type Clock } from '@skerry/base'
+import { ShellError, type ShellRequest } from '../contract/shell.ts'
+import { provisioningBounds } from '../limits-table.ts'
+
+const bounds = provisioningBounds.shell
+
+/** The parts of one opened machine share these. */
+export interface Opened {
+  readonly client: SshClient
+  readonly clock: Clock
+  readonly hostKey: string
+  readonly request: ShellRequest
+}
+
+export async function openSftp(opened: Opened, signal: AbortSignal): Promise<SFTPWrapper> {
+  const { address } = opened.request
+  try {
+    return await answered<SFTPWrapper>((done) => opened.client.sftp(done), opened, signal)
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof ShellError) throw error
+    const text = `Cannot copy files to ${address}: its SSH server has no SFTP (${asError(error).message}); enable "Subsystem sftp"`
+    throw new ShellError('file', text, { cause: error })
+  }
+}
+
+/** Resolves with what the call gives its callback, or rejects if that takes longer than a command may. */
+export async function answered<Value>(
+  call: (done: (error: Error | null | undefined, value: Value) => void) => void,
+  { clock, request }: Opened,
+  signal: AbortSignal,
+): Promise<Value> {
+  const ms = bounds.commandMsMax
+  const late = `${request.address} did not answer in ${ms / 1_000} s`
+  using scope = linkedSignal(signal)
+  using _timer = clock.setTimer(ms, () => scope.abort(new ShellError('misbehaves', late)))
+  const answer = Promise.withResolvers<Value>()
+  call((error, value) => {
+    if (error) answer.reject(error)
+    else answer.resolve(value)
+  })
+  return await unlessAborted(answer.promise, scope.signal)
+}
+
+/** The files of a machine, as the user of SSH. */
+export class RemoteFiles {
+  readonly #sftp: SFTPWrapper
+  readonly #opened: Opened
+
+  constructor(sftp: SFTPWrapper, opened: Opened) {
+    this.#sftp = sftp
+    this.#opened = opened
+  }
+
+  async makeDirectory(path: string, signal: AbortSignal): Promise<void> {
+    await this.#do(
+      `make directory ${path}`,
+      (done) => this.#sftp.mkdir(path, { mode: 0o700 }, done),
+      signal,
+    )
+  }
+
+  /** Writes a new file that only this user can read. */
+  async write(path: string, content: Buffer, signal: AbortSignal): Promise<void> {
+    const options = { mode: 0o600, flag: 'wx' as const }
+    await this.#do(
+      `write ${path}`,
+      (done) => this.#sftp.writeFile(path, content, options, done),
+      signal,
+    )
+  }
+
+  /** Removes a directory with its files, as well as it can. */
+  async empty(path: string, signal: AbortSignal): Promise<void> {
+    const names = await answered<readonly { filename: string }[]>(
+      (done) => this.#sftp.readdir(path, done),
+      this.#opened,
+      signal,
+    ).catch(() => [])
+    for (const { filename } of names) {
+      if (filename.includes('/') || /^\.+$/.test(filename)) continue
+      const file = posix.join(path, filename)
+      const removed = this.#do(`remove ${file}`, (done) => this.#sftp.unlink(file, done), signal)
+      await removed.catch(() => undefined)
+    }
+    const gone = this.#do(`remove ${path}`, (done) => this.#sftp.rmdir(path, done), signal)
+    await gone.catch(() => undefined)
+  }
+
+  /** Resolves with the file's length; 0 if it does not exist. */
+  async length(path: string, signal: AbortSignal): Promise<number> {
+    try {
+      const stats = await answered<{ size: number }>(
+        (done) => this.#sftp.stat(path, done),
+        this.#opened,
+        signal,
+      )
+      return stats.size
+    } catch (error) {
+      signal.throwIfAborted()
+      if (error instanceof Error && 'code' in error && error.code === noSuchFile) return 0
+      throw this.#fileError(`look at ${path}`, error)
+    }
+  }
+
+  /** Appends the rest of a file of this machine. */
+  async append(
+    from: string,
+    { path, start }: { readonly path: string; readonly start: number },
+    signal: AbortSignal,
+  ): Promise<void> {
+    try {
+      await pipeline(
+        createReadStream(from, { start }),
+        this.#sftp.createWriteStream(path, { flags: start === 0 ? 'w' : 'r+', start, mode: 0o600 }),
+        { signal },
+      )
+    } catch (error) {
+      signal.throwIfAborted()
+      throw this.#fileError(`write ${path}`, error)
+    }
+  }
+
+  async #do(
+    what: string,
+    call: (done: (error: Error | null | undefined) => void) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    try {
+      await answered<void>((done) => call((error) => done(error, undefined)), this.#opened, signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      throw this.#fileError(what, error)
+    }
+  }
+
+  #fileError(what: string, error: unknown): ShellError {
+    if (error instanceof ShellError) return error
+    const { address } = this.#opened.request
+    const { message } = asError(error)
+    const text = `Cannot ${what} on ${address}: ${message}; check its free space and permissions`
+    return new ShellError('file', text, { cause: error })
+  }
+}
+
+/** SSH_FX_NO_SUCH_FILE of the SFTP protocol. */
+const noSuchFile = 2
