@@ -2,7 +2,6 @@
 
 /** Pure functions that their file also calls: tables test them alone, and they are too small for a file of their own. */
 const decisions = [
-  'cmd/client/edge-cluster-watch.ts endOf',
   'cmd/client/explain.ts explanationLines',
   'cmd/client/rotate-encryption.ts nextName',
   'packages/apiserver/http/negotiate.ts parseAccept',

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EdgeCluster, StepStatus } from '@skerry/provisioning'
 import { describeLines, edgeClusterLines, plainLines, screenLines } from './edge-cluster-text.ts'
-import { endOf, printerOf, type WatchOutput } from './edge-cluster-watch.ts'
+import { endOf } from './edge-cluster-end.ts'
+import { printerOf, type WatchOutput } from './edge-cluster-watch.ts'
 
 const startTime = '2026-11-23T10:00:00Z'
 const nowMs = Date.parse('2026-11-23T10:00:12Z')

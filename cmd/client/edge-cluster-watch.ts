@@ -8,7 +8,7 @@ import {
   systemRandom,
 } from '@skerry/base'
 import { createInformer } from '@skerry/client'
-import { edgeClusterAsks, stepText, type EdgeCluster, type StepStatus } from '@skerry/provisioning'
+import { stepText, type EdgeCluster, type StepStatus } from '@skerry/provisioning'
 import { stopSignal } from '../../roles/runtime/role-context.ts'
 import { commandBounds } from '../limits-table.ts'
 import {
@@ -21,6 +21,7 @@ import {
   type EdgeOptions,
 } from './edge-cluster-access.ts'
 import { phaseOf, plainText, screenLines, stepLine, type ScreenSize } from './edge-cluster-text.ts'
+import { endOf } from './edge-cluster-end.ts'
 
 const { drawMs, settleMs } = commandBounds.followEdgeCluster
 
@@ -177,20 +178,6 @@ function checkGone(seen: EdgeCluster | undefined, key: EdgeAccess['key']): void 
   if (seen.metadata.deletionTimestamp !== undefined) return
   const text = `Cannot watch edge cluster ${key.name}: somebody has removed it`
   throw new ExpectedError(text, exitCodes.failure)
-}
-
-/** Returns how it ended; undefined while something may still happen by itself, or waits for a person. */
-export function endOf(edge: EdgeCluster): 'Ready' | 'Failed' | 'Cancelled' | undefined {
-  const { metadata, status } = edge
-  const { generation = 0, annotations = {} } = metadata
-  const isAsked = Object.values(edgeClusterAsks).some((ask) => annotations[ask] !== undefined)
-  if (isAsked || (status?.observedGeneration ?? 0) < generation) return undefined
-  const phase = phaseOf(edge)
-  if (phase === 'Ready') return 'Ready'
-  if (phase !== 'Failed' && phase !== 'Cancelled') return undefined
-  const steps = status?.steps ?? []
-  const goesOn = steps.some(({ state, nextTime }) => state === 'Running' || nextTime !== undefined)
-  return goesOn ? undefined : phase
 }
 
 function failureOf(edge: EdgeCluster, end: 'Failed' | 'Cancelled'): ExpectedError {

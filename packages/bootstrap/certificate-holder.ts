@@ -1,6 +1,6 @@
 import type { ClientCredentials } from '@skerry/client'
 import { validityOf } from '@skerry/pki'
-import { asError, createBackoff, sleepUnlessClockIsSet } from '@skerry/base'
+import { createBackoff, logFailure, sleepUnlessClockIsSet } from '@skerry/base'
 import { isFresh, isWithin } from './certificate-lifetimes.ts'
 import type { CertificateAndKey } from './issue-certificate.ts'
 import {
@@ -209,8 +209,13 @@ async function renewUntilFresh(
     } catch (error) {
       if (signal.aborted) throw error
       const waitMs = backoff.nextMs()
-      const why = asError(error)
-      log.info('Certificate not renewed yet', { path, waitMs: Math.round(waitMs), error: why })
+      const fields = { path, waitMs: Math.round(waitMs) }
+      logFailure(log, {
+        subject: 'Renew certificate',
+        message: 'Certificate not renewed yet',
+        error,
+        fields,
+      })
       await sleepUnlessClockIsSet(clock, waitMs, signal)
       tell()
       if (isFresh(validityOf(held.newest.certificatePem), clock.now())) return

@@ -12,12 +12,8 @@ import {
   type Certificate,
   type Subject,
 } from '@skerry/pki'
-import {
-  certificateLifetimes,
-  isFresh,
-  isWithin,
-  type IssuerTime,
-} from './certificate-lifetimes.ts'
+import { isFresh, isWithin, type IssuerTime } from './certificate-lifetimes.ts'
+import { certificateLifetimes } from './limits-table.ts'
 import {
   issueClientCertificate,
   issueServingCertificate,

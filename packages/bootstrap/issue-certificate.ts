@@ -1,5 +1,6 @@
 import { generateKeyPair, signCertificate, type Authority, type Subject } from '@skerry/pki'
-import { certificateLifetimes, periodFrom, type IssuerTime } from './certificate-lifetimes.ts'
+import { periodFrom, type IssuerTime } from './certificate-lifetimes.ts'
+import { certificateLifetimes } from './limits-table.ts'
 
 /** A certificate and its key, both PEM. */
 export interface CertificateAndKey {

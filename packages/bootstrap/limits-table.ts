@@ -1,3 +1,23 @@
+const dayMs = 86_400_000
+
+/** The lifetimes of certificates we issue, and the tolerated difference between clocks. */
+export const certificateLifetimes = Object.freeze({
+  authorityMs: 3650 * dayMs,
+  leafMs: 365 * dayMs,
+  /** Certificates are backdated by this much, for machines whose clocks are behind. */
+  skewMs: 5 * 60_000,
+  /**
+   * The beginning of all authorities, whenever they are created, so that no clock is too early for
+   * them. The beginning of a root protects nobody, and a machine without a battery starts at
+   * exactly this second.
+   */
+  authorityNotBeforeMs: 0,
+  /** An authority with less than this left is logged, with what to do. */
+  authorityLeftMs: 365 * dayMs,
+  /** No machine runs this version before this time, so an authority lasts its full lifetime from here on. */
+  versionMs: Date.UTC(2026, 10, 1),
+})
+
 /** Bounds of certificates and tokens at the start that no caller sets, by the file that keeps them. */
 export const bootstrapBounds = Object.freeze({
   certificateHolder: Object.freeze({

@@ -30,8 +30,8 @@ export {
   publicMode,
   writeFileDurably,
 } from './secure-file.ts'
+export { certificateLifetimes } from './limits-table.ts'
 export {
-  certificateLifetimes,
   isFresh,
   isWithin,
   renewAtMs,

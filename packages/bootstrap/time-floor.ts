@@ -1,5 +1,6 @@
 import { messageOf, sleepUnlessClockIsSet, type Clock, type Logger } from '@skerry/base'
-import { certificateLifetimes, type IssuerTime } from './certificate-lifetimes.ts'
+import { type IssuerTime } from './certificate-lifetimes.ts'
+import { certificateLifetimes } from './limits-table.ts'
 import { readFileIfPresent, secretMode, writeFileDurably } from './secure-file.ts'
 import { bootstrapBounds } from './limits-table.ts'
 

@@ -3,6 +3,14 @@
  * `podCertificateRequestCleanerController` is for pod-certificate-request-cleaner-controller.ts.
  */
 export const controllerBounds = Object.freeze({
+  signingRules: Object.freeze({
+    /** Certificates are backdated a little, because a client's clock may be behind ours. */
+    backdateMs: 5 * 60_000,
+    /** The shortest lifetime, even if less is requested. */
+    durationSecondsMin: 600,
+    /** Certificates of this lifetime or more end earlier by the time they are backdated. */
+    shortMs: 8 * 3_600_000,
+  }),
   podCertificateRequestCleanerController: Object.freeze({
     /** Upstream's times. A request is answered long before it is this old. */
     keptMs: 15 * 60_000,

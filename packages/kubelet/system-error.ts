@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises'
+import { access, readdir } from 'node:fs/promises'
 
 /** True for a Node system error of that code, e.g. ENOENT. */
 export function hasCode(error: unknown, code: string): boolean {
@@ -10,4 +10,14 @@ export function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   )
+}
+
+/** Returns the names in a directory, and none if it does not exist. */
+export async function namesIn(directory: string): Promise<string[]> {
+  try {
+    return await readdir(directory)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return []
+    throw error
+  }
 }

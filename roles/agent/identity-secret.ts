@@ -5,7 +5,7 @@ import {
   ExpectedError,
   exitCodes,
   unlessAborted,
-  asError,
+  logFailure,
   type Task,
 } from '@skerry/base'
 import {
@@ -168,8 +168,11 @@ async function patiently<T>(
           { cause: error },
         )
       }
-      const cause = asError(error)
-      log.info('Identity Secret not reached yet', { error: cause })
+      logFailure(log, {
+        subject: 'Keep identity',
+        message: 'Identity Secret not reached yet',
+        error,
+      })
       await clock.sleep(backoff.nextMs(), signal)
     }
   }

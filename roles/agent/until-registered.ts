@@ -1,6 +1,6 @@
 import {
   ExpectedError,
-  asError,
+  logFailure,
   createBackoff,
   exitCodes,
   sleepUnlessClockIsSet,
@@ -23,8 +23,13 @@ export async function untilRegistered<T>(
     } catch (error) {
       if (context.signal.aborted || isFinal(error)) throw error
       const waitMs = backoff.nextMs()
-      const cause = asError(error)
-      context.log.info('Not registered yet', { error: cause, waitMs: Math.round(waitMs) })
+      const fields = { waitMs: Math.round(waitMs) }
+      logFailure(context.log, {
+        subject: 'Register',
+        message: 'Not registered yet',
+        error,
+        fields,
+      })
       await clockCheck.look(context.signal)
       await sleepUnlessClockIsSet(context.clock, waitMs, context.signal)
     }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { access, readdir, rm, unlink } from 'node:fs/promises'
+import { rm, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { ExpectedError, exitCodes } from '@skerry/base'
@@ -8,6 +8,7 @@ import { readSettings } from '../up/find-installation.ts'
 import { runReset } from '../up/reset.ts'
 import { machineFiles, unitPath } from './machine-files.ts'
 import { machineDataDirectory } from './prepare-machine.ts'
+import { exists, namesIn } from '../runtime/files.ts'
 
 const execute = promisify(execFile)
 
@@ -53,18 +54,4 @@ async function stopUnit(unit: string, path: string, print: (line: string) => voi
 
 async function removeAll(paths: readonly string[]): Promise<void> {
   for (const path of paths) await rm(path, { recursive: true, force: true })
-}
-
-async function namesIn(directory: string): Promise<string[]> {
-  return readdir(directory).catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return []
-    throw error
-  })
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  )
 }

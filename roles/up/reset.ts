@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { access, readFile, readdir, rm, rmdir } from 'node:fs/promises'
+import { readFile, readdir, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { ExpectedError, exitCodes, systemClock } from '@skerry/base'
@@ -13,6 +13,7 @@ import { readSettings } from './find-installation.ts'
 import { installationAt, type Installation, type UpSettings } from './installation.ts'
 import { stopContainers } from './stop-containers.ts'
 import { upBounds } from './limits-table.ts'
+import { exists } from '../runtime/files.ts'
 
 const execute = promisify(execFile)
 
@@ -217,11 +218,4 @@ async function removeEmpty(path: string): Promise<void> {
     // ENOTEMPTY and EBUSY mean that another node of this machine still uses it.
     if (!['ENOENT', 'ENOTEMPTY', 'EBUSY'].includes(codeOf(error) ?? '')) throw error
   }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  )
 }

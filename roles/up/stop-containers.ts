@@ -1,10 +1,9 @@
 import { ExpectedError, createLogger, exitCodes, systemClock } from '@skerry/base'
 import { dialContainerd, stopSandbox, superviseContainerd } from '@skerry/kubelet'
-import { stat } from 'node:fs/promises'
 import { containerdOptions } from '../node/node-containerd.ts'
-import { codeOf } from '../runtime/data-directory.ts'
 import type { Installation } from './installation.ts'
 import { join } from 'node:path'
+import { exists } from '../runtime/files.ts'
 
 /**
  * Ends every pod of the node, then its containerd. Starts containerd first if only pods are left. A pod that
@@ -39,14 +38,4 @@ export async function stopContainers(
     exitCodes.failure,
     { cause: first },
   )
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await stat(path)
-    return true
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return false
-    throw error
-  }
 }

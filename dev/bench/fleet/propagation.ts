@@ -8,6 +8,8 @@ import { expectSent, watchObjects } from './watched-objects.ts'
 
 const deployments = 5
 const msMax = 300_000
+/** The interval of looks, in milliseconds: the figures are times of seconds. */
+const lookMs = 10
 const namespace = '/namespaces/default'
 
 /**
@@ -93,7 +95,7 @@ async function until(isDone: () => boolean, what: string): Promise<void> {
   const endMs = performance.now() + msMax
   while (!isDone()) {
     if (performance.now() > endMs) throw new Error(`Cannot measure: timed out waiting for ${what}`)
-    await sleep(10)
+    await sleep(lookMs)
   }
 }
 

@@ -1,6 +1,7 @@
 import type { CertificateSigningRequest } from '@skerry/api'
 import { type Authority, type KeyUsage, type SigningRequest, type Subject } from '@skerry/pki'
 import { clientSigner, nodeClientSigner, nodeServingSigner } from './approval-plan.ts'
+import { controllerBounds } from '../limits-table.ts'
 
 export interface CsrSigningOptions {
   /** Signs client certificates. The API server trusts it for clients. */
@@ -22,14 +23,7 @@ export interface CsrSigningOptions {
   readonly serialPrefixOf?: (subject: Subject) => string | undefined
 }
 
-const times = Object.freeze({
-  /** Certificates are backdated a little, because a client's clock may be behind ours. */
-  backdateMs: 5 * 60_000,
-  /** The shortest lifetime, even if less is requested. */
-  durationSecondsMin: 600,
-  /** Certificates of this lifetime or more end earlier by the time they are backdated. */
-  shortMs: 8 * 3_600_000,
-})
+const { backdateMs, durationSecondsMin, shortMs } = controllerBounds.signingRules
 
 /** Maps API usages to key usages of certificates (RFC 5280 4.2.1.3). */
 export const keyUsageOf: Readonly<Record<string, KeyUsage>> = Object.freeze({
@@ -120,11 +114,11 @@ export function lifetimeOf(
     reckonedMs = nowMs,
   }: { durationSecondsMax: number; nowMs: number; reckonedMs?: number | undefined },
 ): { notBeforeMs: number; notAfterMs: number } {
-  const asked = Math.max(spec?.expirationSeconds ?? durationSecondsMax, times.durationSecondsMin)
+  const asked = Math.max(spec?.expirationSeconds ?? durationSecondsMax, durationSecondsMin)
   const ms = Math.min(asked, durationSecondsMax) * 1_000
-  const isShort = ms < times.shortMs
+  const isShort = ms < shortMs
   return {
-    notBeforeMs: Math.min(nowMs, reckonedMs) - times.backdateMs,
-    notAfterMs: Math.max(nowMs, reckonedMs) + ms - (isShort ? 0 : times.backdateMs),
+    notBeforeMs: Math.min(nowMs, reckonedMs) - backdateMs,
+    notAfterMs: Math.max(nowMs, reckonedMs) + ms - (isShort ? 0 : backdateMs),
   }
 }

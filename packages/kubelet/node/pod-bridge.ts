@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual, promisify } from 'node:util'
 import { asError, createWakeFlag, type Clock, type Logger } from '@skerry/base'
@@ -7,7 +7,7 @@ import type { Node } from '@skerry/api'
 import type { ResolvedConfig } from '../kubelet-config.ts'
 import type { PodNetwork } from '../pods/pod-network.ts'
 import type { NetworkedSandbox } from '../pods/pod-observer.ts'
-import { hasCode } from '../system-error.ts'
+import { hasCode, namesIn } from '../system-error.ts'
 import { podNetworkName } from './cni-config.ts'
 import {
   isNothing,
@@ -213,13 +213,4 @@ async function readLinks(): Promise<HostLink[]> {
           },
         ],
   )
-}
-
-async function namesIn(directory: string): Promise<string[]> {
-  try {
-    return await readdir(directory)
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return []
-    throw error
-  }
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises'
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { asError, createWakeFlag, type Logger } from '@skerry/base'
 import type { KubeObject } from '@skerry/api'
-import { hasCode } from '../system-error.ts'
+import { hasCode, namesIn } from '../system-error.ts'
 
 export interface DiskEntry {
   /** The plural resource, e.g. pods; a separate folder. */
@@ -128,13 +128,4 @@ function parse(text: string): KubeObject | undefined {
 
 function checksum(json: string): string {
   return createHash('sha256').update(json).digest('hex')
-}
-
-async function namesIn(directory: string): Promise<string[]> {
-  try {
-    return await readdir(directory)
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return []
-    throw error
-  }
 }

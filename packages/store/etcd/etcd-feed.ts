@@ -1,4 +1,4 @@
-import { asError, linkedSignal, type LinkedSignal, type Timer } from '@skerry/base'
+import { linkedSignal, logFailure, type LinkedSignal, type Timer } from '@skerry/base'
 import { CompactedError, type WatchBatch, type WatchOptions } from '../store.ts'
 import { WatchHub } from '../watch-hub.ts'
 import { watchEtcd, type EtcdWatchDeps } from './etcd-watch.ts'
@@ -127,8 +127,11 @@ export class EtcdFeed implements AsyncDisposable {
         this.#revision = await this.#options.newest()
         return this.#hub.close(gap)
       } catch (error) {
-        const cause = asError(error)
-        this.#deps.log.info('Watch on etcd cannot be restarted, trying again', { error: cause })
+        logFailure(this.#deps.log, {
+          subject: 'Restart watch on etcd',
+          message: 'Watch on etcd cannot be restarted, trying again',
+          error,
+        })
         await this.#deps.clock.sleep(storeBounds.etcdFeed.restartMs, signal).catch(() => undefined)
       }
     }
