@@ -356,6 +356,12 @@ test('options are grouped by subject: no interface of them has more than 12 memb
   assert.deepEqual(found.toSorted(), longOptions)
 })
 
+/** With `{ z }` the bundler keeps all of zod, and each role loads 400 KB more. */
+test('zod is imported as a namespace, so that roles load only its used parts', () => {
+  const slips = code.filter((file) => /import \{ z\b[^}]*\} from 'zod/.test(read(file)))
+  assert.deepEqual(slips, [])
+})
+
 test('packages that describe kinds are pure: no node: imports', () => {
   const wrong = code.filter(
     (file) =>
