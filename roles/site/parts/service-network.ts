@@ -1,3 +1,4 @@
+import { ExpectedError, exitCodes } from '@skerry/base'
 import { nodeIpamController } from '@skerry/controllers'
 import { servedPodPeers } from '@skerry/service-proxy'
 import { addressOf, hostAddresses } from '../../runtime/host-addresses.ts'
@@ -8,6 +9,8 @@ export interface NetworkOptions {
   clusterCidr: string
   serviceCidr: string
   clusterDomain: string
+  /** The bits of each node's share of the addresses of pods. Default: 24. */
+  nodeCidrMaskSize?: number
 }
 
 /** Gives pods and services their ranges, and makes the site's own services and rights. */
@@ -15,13 +18,15 @@ export function serviceNetwork({
   clusterCidr,
   serviceCidr,
   clusterDomain,
+  nodeCidrMaskSize = 24,
 }: NetworkOptions): SitePart {
   const apiServiceIp = addressOf(serviceCidr, 1)
+  requireRoom(clusterCidr, nodeCidrMaskSize)
   return {
     sans: [...serviceNames(clusterDomain), apiServiceIp],
     // Nodes read pods of other nodes in this form alone.
     kinds: (builtin) => [servedPodPeers(builtin)],
-    controllers: () => [nodeIpamController({ clusterCidr, nodeMaskSize: 24 })],
+    controllers: () => [nodeIpamController({ clusterCidr, nodeMaskSize: nodeCidrMaskSize })],
     async tasks({ server, objects, context: { log } }) {
       const [advertiseAddress] = hostAddresses()
       const port = Number(new URL(server.address).port || 443)
@@ -35,6 +40,14 @@ export function serviceNetwork({
       return []
     },
   }
+}
+
+function requireRoom(clusterCidr: string, nodeCidrMaskSize: number): void {
+  if (Number(clusterCidr.split('/')[1]) <= nodeCidrMaskSize) return
+  throw new ExpectedError(
+    `Cannot divide --cluster-cidr ${clusterCidr} among nodes: --node-cidr-mask-size ${nodeCidrMaskSize} gives each more than all of it`,
+    exitCodes.usage,
+  )
 }
 
 function serviceNames(clusterDomain: string): string[] {
