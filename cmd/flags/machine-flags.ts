@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { collect } from './option-values.ts'
+import { collect, toCount } from './option-values.ts'
 import { collectLabel } from './place-flags.ts'
 
 /** Adds the options that name machines, how to log in to them, and by which keys they are known. */
@@ -27,6 +27,7 @@ export function withMachineOptions(command: Command): Command {
     )
     .option('--accept-new-host-keys', 'accept and keep the first key that each machine shows')
     .option('--label <key=value>', 'label of the nodes (repeatable)', collectLabel, {})
+    .option('--at-once <number>', 'machines that are worked on at a time (default: 10)', toCount)
     .option('--wait', 'follow the steps until the cluster is Ready, as "edge-cluster watch" does')
     .option('--dry-run', 'let the hub check everything and print the result; make nothing')
 }

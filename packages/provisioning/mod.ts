@@ -19,6 +19,7 @@ export {
   stepText,
 } from './kind/edge-cluster.ts'
 export { edgeClusterKind } from './kind/edge-cluster-kind.ts'
-export { machineBlockCauses, nodesMaxOf } from './kind/edge-cluster-checks.ts'
+export { machineBlockCauses } from './kind/edge-cluster-checks.ts'
+export { networkSizeOf } from './kind/network-size.ts'
 export { expandAddresses, machinesOf } from './kind/machine-addresses.ts'
 export { edgeNetworkDefaults } from './limits-table.ts'

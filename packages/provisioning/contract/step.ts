@@ -26,7 +26,13 @@ export interface StepContext {
 export interface MachineContext extends StepContext {
   readonly machine: PlannedMachine
   readonly shell: Shell
+  /** Returns what is known about every machine of the cluster at the moment. */
+  readonly known: () => readonly MachineStatus[]
+  /** Keeps facts about this machine in the status. */
+  readonly record: (facts: MachineFacts) => void
 }
+
+export type MachineFacts = Pick<MachineStatus, 'node' | 'machineIdDigest'>
 
 interface StepText {
   /** The name in the status, in UpperCamelCase. */
@@ -41,6 +47,10 @@ interface StepText {
   readonly appliesTo?: (machine: MachineStatus) => boolean
   /** True: from here on the machine holds something that a removal must clean. */
   readonly changesMachine?: boolean
+  /** True: it changes nothing anywhere, so a mere check does it, and no machine waits for another one's. */
+  readonly onlyReads?: boolean
+  /** The fields that the step carries out. If their JSON changes, a finished step is done again. */
+  readonly input?: (edge: EdgeCluster) => unknown
 }
 
 /** A step is idempotent: done twice, or once after it was broken off anywhere, it has the same effect. */
@@ -100,10 +110,19 @@ export interface ProgramFiles {
 export class StepError extends Error {
   /** True: another attempt would fail as well, so only a person can help. */
   readonly isFinal: boolean
+  /** Everything that is wrong, if it is several things, each with its remedy. */
+  readonly findings: readonly string[]
 
-  constructor(message: string, { isFinal = false }: { readonly isFinal?: boolean } = {}) {
+  constructor(
+    message: string,
+    {
+      isFinal = false,
+      findings = [],
+    }: { readonly isFinal?: boolean; readonly findings?: readonly string[] } = {},
+  ) {
     super(message)
     this.name = 'StepError'
     this.isFinal = isFinal
+    this.findings = findings
   }
 }

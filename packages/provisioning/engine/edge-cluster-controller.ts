@@ -11,18 +11,17 @@ import {
   type EdgeClusterPhase,
   type EdgeClusterStatus,
   type MachineStatus,
-  clusterNameOfEdge,
   edgeClusterAsks,
   edgeClusterFinalizer,
   edgeClusterResource,
 } from '../kind/edge-cluster.ts'
-import { nodesMaxOf } from '../kind/edge-cluster-checks.ts'
 import { type PlannedMachine, machinesOf } from '../kind/machine-addresses.ts'
 import { provisioningBounds } from '../limits-table.ts'
 import { loginOf, secretsOf } from '../shell/login-of-secret.ts'
 import { ShellError, type OpenShell, type Shell } from '../contract/shell.ts'
 import { answerAsks } from './asks.ts'
-import { instancesOf, nextAttemptMs, statusesOf } from './plan-steps.ts'
+import { inputsOf, instancesOf, nextAttemptMs, statusesOf } from './plan-steps.ts'
+import { isMereCheck, knownSteps, statusBaseOf, stepsOfMode } from './steps-of-mode.ts'
 import { Redactor } from './redactor.ts'
 import { Shells, runSteps } from './run-steps.ts'
 import { StatusBook, phaseAtRest } from './status-book.ts'
@@ -82,7 +81,7 @@ async function reconcile(
     const finalizers = [...(edge.metadata.finalizers ?? []), edgeClusterFinalizer]
     return writeFinalizers(edge, finalizers, scope, signal)
   }
-  return carryOut(edge, scope.steps, scope, signal)
+  return carryOut(edge, stepsOfMode(scope.steps, edge), scope, signal)
 }
 
 /** Takes a cluster away; when nothing of it is left, the object goes. */
@@ -125,23 +124,21 @@ async function carryOut(
   const known = machineStatuses(machines, edge.status?.machines ?? [])
   const applying = steps.filter(({ applies }) => applies?.(edge) !== false)
   const instances = instancesOf(applying, machines, known)
+  const inputs = inputsOf(applying, edge)
   const answered = answerAsks(edge, {
-    steps: statusesOf(instances, edge.status?.steps ?? [], edge.spec),
+    steps: statusesOf(instances, knownSteps(edge), edge.spec, inputs),
     machines: known,
   })
   const book = new StatusBook(edge, {
-    base: {
-      observedGeneration: edge.metadata.generation ?? 0,
-      clusterName: clusterNameOfEdge(edge),
-      nodesMax: nodesMaxOf(edge.spec),
-    },
+    base: statusBaseOf(edge, scope.steps),
     steps: answered.steps,
     machines: answered.machines,
     now: () => clock.now(),
     write: (status) => writeStatus(edge, status, scope, signal),
   })
   const isPaused = edge.spec.paused === true
-  await book.save(phaseAtRest(book, { isPaused }))
+  const isCheck = isMereCheck(edge)
+  await book.save(phaseAtRest(book, { isPaused, isCheck }))
   await removeAsks(edge, answered.done, scope, signal)
   if (isPaused) return
   const redactor = new Redactor()
@@ -158,7 +155,7 @@ async function carryOut(
     signal.throwIfAborted()
     if (!held.broken.aborted) throw error
   }
-  await book.save(phaseAtRest(book, { isPaused: false }))
+  await book.save(phaseAtRest(book, { isPaused: false, isCheck }))
   const nextMs = nextAttemptMs(book.steps)
   return nextMs === undefined ? undefined : { requeueAfterMs: Math.max(0, nextMs - clock.now()) }
 }
@@ -271,7 +268,9 @@ async function writeStatus(
   const phase: EdgeClusterPhase | undefined =
     isRemoval && status.phase === 'Running' ? 'Deleting' : status.phase
   const { namespace = '', name = '' } = edge.metadata
-  const patch = { status: { ...status, ...(phase === undefined ? {} : { phase }) } }
+  // A merge removes what is null: the plan of a check that has become a cluster.
+  const { plan = null } = status
+  const patch = { status: { ...status, plan, ...(phase === undefined ? {} : { phase }) } }
   const client = context.client(edgeClusterResource)
   await ifThere(client.patchStatus({ namespace, name, type: 'merge', patch }, signal))
 }

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto'
 import {
+  type EdgeCluster,
   type EdgeClusterSpec,
   type MachineStatus,
   type StepState,
@@ -46,19 +48,27 @@ export function instancesOf(
   })
 }
 
-/** Returns the known status of each instance, or that it waits. Steps that are not planned any more are left out. */
+/**
+ * Returns the known status of each instance, or that it waits. Steps that are not planned any more are left out.
+ * `inputs` has the present digest of the fields that a step carries out, by its name.
+ */
 export function statusesOf(
   instances: readonly StepInstance[],
   known: readonly StepStatus[],
   { skipSteps = [] }: Pick<EdgeClusterSpec, 'skipSteps'>,
+  inputs: ReadonlyMap<string, string> = new Map(),
 ): StepStatus[] {
   const byText = new Map(known.map((status) => [stepText(status), status]))
   return instances.map(({ step, machine, text }) => {
-    const status: StepStatus = byText.get(text) ?? {
+    const input = inputs.get(step.name)
+    const fresh: StepStatus = {
       name: step.name,
       ...(machine === undefined ? {} : { machine: machine.address }),
       state: 'Waiting',
+      ...(input === undefined ? {} : { input }),
     }
+    const before = byText.get(text)
+    const status = before === undefined || before.input !== input ? fresh : before
     const isSkipped = skipSteps.includes(step.name) || skipSteps.includes(text)
     if (!isSkipped || !isSkippable(status) || status.state === 'Done') return status
     return { ...status, state: 'Skipped', message: 'spec.skipSteps names it' }
@@ -70,10 +80,22 @@ export function isSkippable({ machine }: Pick<StepStatus, 'machine'>): boolean {
   return machine !== undefined
 }
 
+/** Returns the digests of the fields that steps carry out, by the names of the steps. */
+export function inputsOf(steps: readonly Step[], edge: EdgeCluster): Map<string, string> {
+  return new Map(
+    steps.flatMap(({ name, input }) => {
+      if (input === undefined) return []
+      const text = JSON.stringify(input(edge) ?? null)
+      return [[name, createHash('sha256').update(text).digest('hex').slice(0, 12)] as const]
+    }),
+  )
+}
+
 /**
  * Returns the instances that may begin now. An instance may begin when everything before it on its machine is
  * finished, and everything before it on the master and the hub: nodes need a master, and do not wait for each other.
- * The steps of the hub at the end wait for nothing but the master.
+ * The steps of the hub at the end wait for nothing but the master. A step that only reads waits for nothing on
+ * another machine.
  */
 export function readySteps(
   instances: readonly StepInstance[],
@@ -81,19 +103,21 @@ export function readySteps(
   nowMs: number,
 ): StepInstance[] {
   const stateOf = new Map(statuses.map((status) => [stepText(status), status]))
-  const blocked = { all: false, machines: new Set<string>() }
+  const blocked = { all: false, reading: false, machines: new Set<string>() }
   const ready: StepInstance[] = []
   for (const instance of instances) {
-    const { machine, text } = instance
+    const { step, machine, text } = instance
     const status = stateOf.get(text)
     if (status === undefined || finished.has(status.state)) continue
-    const isBlocked =
-      blocked.all || (machine !== undefined && blocked.machines.has(machine.address))
+    const isHeld = step.onlyReads === true ? blocked.reading : blocked.all
+    const isBlocked = isHeld || (machine !== undefined && blocked.machines.has(machine.address))
     const isDue = status.nextTime === undefined || Date.parse(status.nextTime) <= nowMs
     const canRun = status.state === 'Waiting' || status.state === 'Running'
     if (!isBlocked && canRun && isDue) ready.push(instance)
     if (machine === undefined || machine.role === 'Master') blocked.all = true
-    else blocked.machines.add(machine.address)
+    // A step on the master that is not for each machine holds up readers, too: it comes between them.
+    if (machine === undefined || step.place === 'master') blocked.reading = true
+    if (machine !== undefined) blocked.machines.add(machine.address)
   }
   return ready
 }

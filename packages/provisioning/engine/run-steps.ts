@@ -14,7 +14,7 @@ import { ShellError, type Shell } from '../contract/shell.ts'
 import { readySteps, type StepInstance } from './plan-steps.ts'
 import type { Redactor } from './redactor.ts'
 import type { StatusBook } from './status-book.ts'
-import { StepError, type HubSide, type StepContext } from '../contract/step.ts'
+import { StepError, type HubSide, type MachineContext, type StepContext } from '../contract/step.ts'
 
 const bounds = provisioningBounds.engine
 
@@ -44,12 +44,17 @@ export async function runSteps(
 ): Promise<void> {
   const running = new Map<string, Promise<void>>()
   using scope = linkedSignal(signal)
+  const atOnce = deps.edge.spec.machinesAtOnce ?? bounds.machinesAtOnce
   try {
     for (;;) {
       scope.signal.throwIfAborted()
       const ready = deps.isHeld() ? [] : readySteps(instances, deps.book.steps, deps.clock.now())
       for (const instance of ready) {
-        if (running.has(instance.text) || running.size >= bounds.machinesAtOnce) continue
+        if (
+          running.has(instance.text) ||
+          running.size >= Math.min(atOnce, bounds.machinesAtOnceMax)
+        )
+          continue
         const run = runStep(instance, deps, scope.signal).finally(() =>
           running.delete(instance.text),
         )
@@ -76,9 +81,8 @@ async function runStep(
   const { book, clock, redactor, log } = deps
   const before = book.steps.find((each) => stepText(each) === text)
   if (before === undefined) return
-  const { nextTime: _, finishTime: __, message: ___, output: ____, ...rest } = before
   const started: StepStatus = {
-    ...rest,
+    ...withoutResult(before),
     state: 'Running',
     attempt: (before.attempt ?? 0) + 1,
     startTime: apiTime(clock.now()),
@@ -107,7 +111,7 @@ async function runStep(
   try {
     const result =
       step.place === 'machines'
-        ? await step.act({ ...context, ...(await onMachine(machine, context)) })
+        ? await step.act({ ...context, ...(await onMachine(machine, context, book)) })
         : await step.act(context)
     signal.throwIfAborted()
     ended = { ...started, state: 'Done', ...shown(redactor.redact(result), printed) }
@@ -118,7 +122,8 @@ async function runStep(
     }
     const message = redactor.redact(messageOf(error))
     printed.add(message)
-    ended = { ...afterFailure(started, error, deps), ...shown(message, printed) }
+    const found = findingsOf(error, redactor)
+    ended = { ...afterFailure(started, error, deps), ...shown(message, printed), ...found }
     log.info('Step failed', { step: text, attempt: started.attempt, problem: ended.message ?? '' })
   }
   const kept = { ...ended, finishTime: apiTime(clock.now()) }
@@ -131,12 +136,41 @@ async function runStep(
   await book.save('Running')
 }
 
+function withoutResult(status: StepStatus): StepStatus {
+  const {
+    nextTime: _,
+    finishTime: __,
+    message: ___,
+    output: ____,
+    findings: _____,
+    ...rest
+  } = status
+  return rest
+}
+
 async function onMachine(
   machine: PlannedMachine | undefined,
   context: StepContext,
-): Promise<{ machine: PlannedMachine; shell: Shell }> {
+  book: StatusBook,
+): Promise<Omit<MachineContext, keyof StepContext>> {
   if (machine === undefined) throw new Error('Cannot run step: it has no machine')
-  return { machine, shell: await context.shellOf(machine) }
+  const { address, role } = machine
+  return {
+    machine,
+    shell: await context.shellOf(machine),
+    known: () => book.machines,
+    record: (facts) =>
+      book.setMachine({ ...(book.machine(address) ?? { address, role }), ...facts }),
+  }
+}
+
+/** Machines word most of a finding, so each is cut and bare of secrets, as messages are. */
+function findingsOf(error: unknown, redactor: Redactor): Pick<StepStatus, 'findings'> {
+  if (!(error instanceof StepError) || error.findings.length === 0) return {}
+  const findings = error.findings
+    .slice(0, bounds.findingsMax)
+    .map((each) => redactor.redact(each).slice(0, bounds.findingCharsMax))
+  return { findings }
 }
 
 /** Logins that are wrong and findings that only a person can mend are not tried again. */
@@ -153,7 +187,9 @@ function afterFailure(
   { edge, clock, random }: RunDeps,
 ): StepStatus {
   const attempt = started.attempt ?? 1
-  const attemptsMax = edge.spec.retry?.attempts ?? bounds.attemptsDefault
+  const { mode, retry } = edge.spec
+  const byDefault = mode === 'Check' ? bounds.checkAttempts : bounds.attemptsDefault
+  const attemptsMax = retry?.attempts ?? byDefault
   if (isFinal(error) || attempt >= attemptsMax) return { ...started, state: 'Failed' }
   const delayMs = Math.min(bounds.retryMsMax, bounds.retryMsMin * 2 ** (attempt - 1))
   const nextMs = clock.now() + delayMs * (1 + random.next() / 2)

@@ -2,6 +2,8 @@ import { StepError, type MachineContext } from '../contract/step.ts'
 import { provisioningBounds } from '../limits-table.ts'
 import type { Shell } from '../contract/shell.ts'
 import { addressOf, must, places, untilTrue } from './commands.ts'
+import { networkSizeOf } from '../kind/network-size.ts'
+import { registryDirectory } from './registries.ts'
 import { nodeNameOf } from './install-program.ts'
 import { envText, networkWords, optionWords, startUnit } from './site.ts'
 
@@ -28,6 +30,10 @@ export async function joinNode(context: MachineContext): Promise<string> {
       '--node-ip': address,
     }),
     ...networkWords(edge),
+    ...optionWords({
+      '--max-pods': String(networkSizeOf(edge.spec).podsPerNode),
+      '--registry-dir': registryDirectory,
+    }),
     ...labels.flatMap(([key, value]) => ['--label', `${key}=${value}`]),
   ]
   await shell.write(`${places.settings}/node.env`, envText(words), 0o600)

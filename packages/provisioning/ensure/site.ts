@@ -1,4 +1,5 @@
 import { type EdgeCluster, clusterNameOfEdge } from '../kind/edge-cluster.ts'
+import { nodeBitsOf } from '../kind/network-size.ts'
 import { provisioningBounds, edgeNetworkDefaults } from '../limits-table.ts'
 import type { StepContext } from '../contract/step.ts'
 import { addressOf, must, places, untilTrue } from './commands.ts'
@@ -27,6 +28,7 @@ export async function startSite(context: StepContext): Promise<string> {
       '--hub-ca-hash': caHash,
     }),
     ...networkWords(edge),
+    ...optionWords({ '--node-cidr-mask-size': String(nodeBitsOf(edge.spec.network)) }),
     '--apply-works',
     ...[address, master.address, ...(edge.spec.apiNames ?? [])].flatMap((each) => ['--san', each]),
   ]
