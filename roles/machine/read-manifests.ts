@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { z } from 'zod'
+import * as z from 'zod'
 import { isJsonObject, type AnyObject } from '@skerry/api'
 import { ExpectedError, exitCodes, messageOf } from '@skerry/base'
 import { decodeBody } from '@skerry/bodies'
