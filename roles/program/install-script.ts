@@ -112,7 +112,7 @@ fetch() (
     exec curl -fsSk -C - --connect-timeout 20 --speed-limit 20 --speed-time 60 -o "$2" "$1"
   fi
   exec /usr/lib/apt/apt-helper -qq -o APT::Sandbox::User=root -o Acquire::Retries=0 -o Acquire::https::Timeout=60 \\
-    -o Acquire::https::Verify-Peer=false -o Acquire::https::Verify-Host=false download-file "$1" "$2"
+    -o Acquire::http::SendAccept=false -o Acquire::https::Verify-Peer=false -o Acquire::https::Verify-Host=false download-file "$1" "$2"
 )
 
 size_of() {
@@ -122,8 +122,8 @@ size_of() {
 # Asks for what every new machine may read, before anything large is fetched: a signature for each valid token.
 check_token() {
   rm -f "$work/cluster-info"
-  fetch "$server/api/v1/namespaces/kube-public/configmaps/cluster-info" "$work/cluster-info" ${infoBytesMax} >/dev/null ||
-    fail "$server does not answer"
+  fetch "$server/api/v1/namespaces/kube-public/configmaps/cluster-info" "$work/cluster-info" ${infoBytesMax} >"$work/output" 2>&1 ||
+    fail "$server does not answer: $(tail -n 1 "$work/output")"
   grep -q "\\"jws-kubeconfig-\${token%%.*}\\"" "$work/cluster-info" ||
     fail "token \${token%%.*} is unknown at $server or expired: make a new line there"
   rm -f "$work/cluster-info"
@@ -136,12 +136,12 @@ download() {
   tries=0
   [ "$had" -eq "$2" ] || say "fetching $((($2 - had) / 1048576 + 1)) MB from $server"
   until [ "$had" -ge "$2" ]; do
-    fetch "$server/skerry/program/sha256-$1" "$file" "$2" >/dev/null || :
+    fetch "$server/skerry/program/sha256-$1" "$file" "$2" >"$work/output" 2>&1 || :
     have=$(size_of "$file")
     if [ "$have" -gt "$had" ]; then tries=0; else tries=$((tries + 1)); fi
     had=$have
     [ "$had" -lt "$2" ] || break
-    [ "$tries" -lt ${triesMax} ] || fail "$server gave $had of $2 bytes, and no more: try again, or make a new line there"
+    [ "$tries" -lt ${triesMax} ] || fail "$server gave $had of $2 bytes, and no more: $(tail -n 1 "$work/output"); try again, or make a new line there"
     say "the download ended after $had of $2 bytes; it continues"
     if [ "$tries" -lt ${pauseSecondsMax} ]; then sleep "$tries"; else sleep ${pauseSecondsMax}; fi
   done

@@ -1,10 +1,10 @@
 import { provisioningBounds } from '../limits-table.ts'
-import { StepError, type MachineContext } from '../contract/step.ts'
+import { StepError, type OwnMachineContext } from '../contract/step.ts'
 import { must } from './commands.ts'
 import { factsScript, findingsOf, parseFacts } from './preflight-facts.ts'
 
 /** Checks a machine before anything is changed on it. */
-export async function preflight(context: MachineContext): Promise<string> {
+export async function preflight(context: OwnMachineContext): Promise<string> {
   const { machine, machines, edge, clock, print } = context
   const text = await must(context, ['sh', '-c', factsScript], { isQuiet: true })
   if (text.length > provisioningBounds.preflight.factsBytesMax) {
