@@ -3,17 +3,19 @@ import type { Command } from 'commander'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
 import { example } from '../flags/option-values.ts'
+import { addMachineJoinCommands } from './machine-join-commands.ts'
 
 /** Adds the commands that a hub runs on the machines of an edge cluster, and that a person may run there, too. */
 export function addMachineCommands(program: Command): void {
   const machine = program
     .command('machine')
-    .description('Prepare this machine for an edge cluster, or clean it')
+    .description('Make this machine part of a cluster, or clean it')
   addPrepare(machine)
   addClean(machine)
   addNodeReady(machine)
   addNodes(machine)
   addApply(machine)
+  addMachineJoinCommands(machine)
 }
 
 function addPrepare(machine: Command): void {

@@ -16,6 +16,11 @@ import { accessOptionsOf, withAccessOptions, type AccessFlags } from '../flags/a
 import { withAllowedServices, type AllowedServicesFlags } from '../flags/allowed-services.ts'
 import { withEtcdOptions } from '../flags/etcd-flags.ts'
 import { withKindOptions } from '../flags/kind-flags.ts'
+import {
+  machineProgramsOf,
+  withMachinePrograms,
+  type MachineProgramFlags,
+} from '../flags/machine-program-flags.ts'
 import { placeOf, withPlaceOptions, type PlaceFlags } from '../flags/place-flags.ts'
 import { policyOf, withPolicyOptions, type PolicyFlags } from '../flags/policy-flags.ts'
 import { withTracingOptions } from '../flags/tracing-flags.ts'
@@ -38,7 +43,7 @@ function addSite(program: Command): void {
       ),
     ),
   )
-  withKindOptions(withEtcdOptions(site, '/skerry/site'))
+  withMachinePrograms(withKindOptions(withEtcdOptions(site, '/skerry/site')))
     .description('Run a whole Kubernetes control plane: API server, store, scheduler, controllers')
     .option('--data-dir <path>', 'directory for its state', siteDataDirectory)
     .option(
@@ -81,7 +86,8 @@ function addSite(program: Command): void {
     .addHelpText('after', example('skerry site --name branch-7 --data-dir /var/lib/skerry/site'))
     .action(async (options: SiteFlags) => {
       const { runSite } = await import('../../roles/site/site.ts')
-      const siteOptions = siteOptionsOf(options)
+      const machines = { programs: await machineProgramsOf(options) }
+      const siteOptions = { ...siteOptionsOf(options), machines }
       await runRole('site', options.logLevel, (context) => runSite(siteOptions, context), options)
     })
 }
@@ -303,6 +309,7 @@ interface SiteFlags
     PlaceFlags,
     AllowedServicesFlags,
     PolicyFlags,
+    MachineProgramFlags,
     TracingFlags {
   dataDir: string
   name: string

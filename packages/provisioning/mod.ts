@@ -4,7 +4,20 @@
  * Start reading at steps-table.ts, then engine/run-steps.ts.
  */
 export { edgeClusterController } from './engine/edge-cluster-controller.ts'
-export { StepError, type HubSide, type ProgramFiles } from './contract/step.ts'
+export {
+  StepError,
+  type HubSide,
+  type JoinToken,
+  type OwnMachineContext,
+  type ProgramFiles,
+} from './contract/step.ts'
+export { type RunOptions, type RunResult, type Shell, ShellError } from './contract/shell.ts'
+export { addressOf, places } from './ensure/commands.ts'
+export { nodeNameOf } from './ensure/install-program.ts'
+export { startNode } from './ensure/node.ts'
+export { preflightOfOwn } from './ensure/preflight.ts'
+export { startSiteOf } from './ensure/site.ts'
+export { Redactor } from './engine/redactor.ts'
 export { machinesOnly } from './shell/machines-only.ts'
 export { sshShells } from './shell/ssh-shell.ts'
 export { removal, steps } from './steps/steps-table.ts'

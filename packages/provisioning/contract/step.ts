@@ -34,6 +34,12 @@ export interface MachineContext extends StepContext {
 
 export type MachineFacts = Pick<MachineStatus, 'node' | 'machineIdDigest'>
 
+/** The part of the context that a machine needs which is not reached over SSH: one that joins by itself. */
+export type OwnMachineContext = Pick<
+  MachineContext,
+  'edge' | 'machine' | 'machines' | 'shell' | 'print' | 'conceal' | 'clock' | 'signal'
+>
+
 interface StepText {
   /** The name in the status, in UpperCamelCase. */
   readonly name: string
@@ -85,6 +91,12 @@ export interface HubSide {
 export interface HubToken {
   readonly token: string
   readonly caHash: string
+}
+
+/** The three things by which a machine trusts a site or a hub, and is trusted by it. */
+export interface JoinToken extends HubToken {
+  /** Its URL, https://host:port. */
+  readonly server: string
 }
 
 export interface ReadSource {

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import { provisioningBounds } from '../limits-table.ts'
-import { StepError, type MachineContext } from '../contract/step.ts'
+import { StepError, type MachineContext, type OwnMachineContext } from '../contract/step.ts'
 import { must, places } from './commands.ts'
 import { isConfigured } from './configure-machine.ts'
 import { proxyFiles } from './proxy.ts'
@@ -80,7 +80,7 @@ export async function prepareMachine(context: MachineContext): Promise<string> {
 }
 
 /** Returns the name of the machine's node: its host name, as kubelets do. */
-export async function nodeNameOf(context: MachineContext): Promise<string> {
+export async function nodeNameOf(context: OwnMachineContext): Promise<string> {
   const name = (await must(context, ['uname', '-n'], { isQuiet: true })).trim().toLowerCase()
   if (/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name) && name.length <= 63) return name
   const text = `its host name "${name}" cannot be the name of a node: use lower-case letters, digits and dashes`

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { provisioningBounds } from '../limits-table.ts'
-import { StepError, type MachineContext } from '../contract/step.ts'
+import { StepError, type MachineContext, type OwnMachineContext } from '../contract/step.ts'
 import { must, ownAddresses } from './commands.ts'
 import { machineClashes, machineIdDigest, nodeClashes, nodesOfSite } from './preflight-clashes.ts'
 import { clusterOf, findingsOf, isNodeName, parseFacts, type Facts } from './preflight-facts.ts'
@@ -12,8 +12,18 @@ const { factsBytesMax, factsMsMax } = provisioningBounds.preflight
 
 /** Checks a machine before anything is changed on it. */
 export async function preflight(context: MachineContext): Promise<string> {
-  const { machine, machines, edge, clock, print } = context
-  const command = ['sh', '-c', factsScript, 'sh', ...askedNames(context)] as const
+  const facts = await readFacts(context, askedNames(context))
+  return judge(facts, await clashesOf(facts, context), context)
+}
+
+/** The same for a machine that joins by itself: its server has answered it, and judges its name. */
+export async function preflightOfOwn(context: OwnMachineContext): Promise<string> {
+  return judge(await readFacts(context, ['', 'mirrors']), [], context)
+}
+
+async function readFacts(context: OwnMachineContext, names: [string, string]): Promise<Facts> {
+  const { machine, print } = context
+  const command = ['sh', '-c', factsScript, 'sh', ...names] as const
   const text = await must(context, command, { isQuiet: true, timeoutMs: factsMsMax })
   if (text.length > factsBytesMax) {
     throw new StepError(`${machine.address} prints more than facts about itself`, { isFinal: true })
@@ -22,6 +32,11 @@ export async function preflight(context: MachineContext): Promise<string> {
   for (const name of ['os', 'architecture', 'kernel', 'host', 'processors', 'memory', 'disk']) {
     print(`${name}: ${facts.get(name)?.[0] ?? ''}`)
   }
+  return facts
+}
+
+function judge(facts: Facts, clashes: readonly string[], context: OwnMachineContext): string {
+  const { machine, machines, edge, clock, print } = context
   const clusterName = edge.spec.clusterName ?? edge.metadata.name ?? ''
   const { role } = machine
   const findings = [
@@ -32,15 +47,15 @@ export async function preflight(context: MachineContext): Promise<string> {
       hasOthers: machines.length > 1,
       isMember: clusterOf(facts) === clusterName,
     }),
-    ...(await clashesOf(facts, context)),
+    ...clashes,
   ]
   if (findings.length > 0) {
     for (const finding of findings) print(finding)
     const isFinal = true
     throw new StepError(`${machine.address}: ${findings.join('; ')}`, { isFinal, findings })
   }
-  const count = machines.length
-  return `${facts.get('os')?.[0] ?? ''}, ${facts.get('architecture')?.[0] ?? ''}${count > 1 ? `, host ${facts.get('host')?.[0] ?? ''}` : ''}`
+  const host = machines.length > 1 ? `, host ${facts.get('host')?.[0] ?? ''}` : ''
+  return `${facts.get('os')?.[0] ?? ''}, ${facts.get('architecture')?.[0] ?? ''}${host}`
 }
 
 /** Returns the words for the script: the name of the hub, and whether mirrors must be known. A proxy knows both. */

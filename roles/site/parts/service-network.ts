@@ -3,6 +3,7 @@ import { nodeIpamController } from '@skerry/controllers'
 import { servedPodPeers } from '@skerry/service-proxy'
 import { addressOf, hostAddresses } from '../../runtime/host-addresses.ts'
 import { ensureSiteObjects } from '../objects/site-objects.ts'
+import { publishSiteInfo } from '../objects/site-info.ts'
 import type { SitePart } from '../contract/site-part.ts'
 
 export interface NetworkOptions {
@@ -18,8 +19,9 @@ export function serviceNetwork({
   clusterCidr,
   serviceCidr,
   clusterDomain,
+  name,
   nodeCidrMaskSize = 24,
-}: NetworkOptions): SitePart {
+}: NetworkOptions & { readonly name: string }): SitePart {
   const apiServiceIp = addressOf(serviceCidr, 1)
   requireRoom(clusterCidr, nodeCidrMaskSize)
   return {
@@ -32,6 +34,13 @@ export function serviceNetwork({
       const port = Number(new URL(server.address).port || 443)
       const addresses = { serviceCidr, apiServiceIp, dnsServiceIp: addressOf(serviceCidr, 10) }
       await ensureSiteObjects(objects, { ...addresses, advertiseAddress, port }, log)
+      const info = {
+        name,
+        podCIDR: clusterCidr,
+        serviceCIDR: serviceCidr,
+        dnsDomain: clusterDomain,
+      }
+      await publishSiteInfo(objects, info, log)
       if (advertiseAddress === undefined) {
         const reason =
           'this machine has no IPv4 address but loopback; restart the site when it has one'
