@@ -59,6 +59,14 @@ function addSite(program: Command): void {
       '--disable-metrics-api',
       'do not serve metrics.k8s.io, e.g. because a metrics-server does',
     )
+    .option(
+      '--replica-key-file <path>',
+      "copy of another master's pki/replica.key; needed only for the first start next to other masters",
+    )
+    .option(
+      '--advertise-address <ip>',
+      'IPv4 address at which nodes and pods reach this master (default: its first address)',
+    )
     .addOption(frontProxyOption('client-ca-file <path>', 'authority of front proxies, PEM'))
     .addOption(frontProxyOption('allowed-names <names>', 'their common names', toList))
     .addOption(frontProxyOption('username-headers <names>', 'headers that name the user', toList))
@@ -72,7 +80,13 @@ function addSite(program: Command): void {
     .option('--hub-ca-hash <hash>', 'sha256:<hex> of the hub; only to register')
     .option('--apply-works', 'apply the Works that the hub has for this cluster')
     .option('--virtual-clusters', 'present groups of its nodes as clusters of their own on the hub')
-    .addHelpText('after', example('skerry site --name branch-7 --data-dir /var/lib/skerry/site'))
+    .addHelpText(
+      'after',
+      example(
+        'skerry site --name branch-7 --data-dir /var/lib/skerry/site',
+        'skerry site --etcd-servers https://10.0.0.5:2379,https://10.0.0.6:2379',
+      ),
+    )
     .action(async (options: SiteFlags) => {
       const { runSite } = await import('../../roles/site/site.ts')
       const siteOptions = siteOptionsOf(options)
@@ -94,6 +108,7 @@ function siteOptionsOf(flags: SiteFlags): SiteOptions {
     controllers: { isDisabled: flags.disableControllerManager },
     scheduler: { isDisabled: flags.disableScheduler, configFile: flags.schedulerConfig },
     metricsApi: { isDisabled: flags.disableMetricsApi },
+    masters: flags,
     ...(flags.hub === undefined ? {} : { agent: agentOf(flags, flags.hub) }),
   }
 }
@@ -256,8 +271,15 @@ interface OwnAgentFlags {
   virtualClusters: boolean | undefined
 }
 
+/** The words for a site with several masters. */
+interface MasterFlags {
+  replicaKeyFile: string | undefined
+  advertiseAddress: string | undefined
+}
+
 interface SiteFlags
   extends
+    MasterFlags,
     ListeningFlags,
     NetworkFlags,
     PartFlags,
