@@ -159,7 +159,12 @@ function addNode(program: Command): void {
     )
     .option('--node-name <name>', 'its name in the cluster (default: the host name)')
     .option('--node-ip <ip>', 'its address in the cluster (default: the first interface)')
-    .option('--server <url>', 'address of the control plane; only to join')
+    .option(
+      '--server <url>',
+      'address of the control plane; only to join (repeatable: others, if one does not answer)',
+      toServers,
+      [],
+    )
     .option('--token-file <path>', 'file with the bootstrap token; only to join')
     .option('--ca-hash <hash>', 'sha256:<hex> of the control plane; only to join')
     .option('--label <key=value>', 'label of the node (repeatable)', collect, [])
@@ -186,14 +191,14 @@ function addNode(program: Command): void {
 }
 
 function nodeOptionsOf(flags: NodeFlags): NodeOptions {
-  const { dataDir, runDir, nodeIp, kubeletPort, server, tokenFile, caHash } = flags
+  const { dataDir, runDir, nodeIp, kubeletPort, server: servers, tokenFile, caHash } = flags
   const { clusterCidr, serviceCidr, clusterDomain, reservedAddress: reservedAddresses } = flags
   return {
     dataDir,
     runDir,
     nodeName: flags.nodeName ?? defaultNodeName(),
     nodeIp,
-    joining: { server, tokenFile, caHash },
+    joining: { servers, tokenFile, caHash },
     labels: Object.fromEntries(flags.label.map(toLabel)),
     network: { clusterCidr, serviceCidr, clusterDomain, reservedAddresses },
     kubeletPort,
@@ -203,7 +208,7 @@ function nodeOptionsOf(flags: NodeFlags): NodeOptions {
 }
 
 interface JoiningFlags {
-  server: string | undefined
+  server: string[]
   tokenFile: string | undefined
   caHash: string | undefined
 }
@@ -226,6 +231,11 @@ interface NodeFlags extends JoiningFlags, NetworkFlags {
   preloadDir: string | undefined
   stopPods: boolean | undefined
   logLevel: LogLevel
+}
+
+function toServers(text: string, previous: string[]): string[] {
+  if (URL.parse(text)?.protocol === 'https:') return [...previous, text]
+  throw new InvalidArgumentError('give a URL like https://10.0.0.5:6443')
 }
 
 /** Parses addresses; services are served at IPv4 addresses only. */
