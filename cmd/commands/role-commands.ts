@@ -70,6 +70,14 @@ function addSite(program: Command): void {
       '--disable-metrics-api',
       'do not serve metrics.k8s.io, e.g. because a metrics-server does',
     )
+    .option(
+      '--replica-key-file <path>',
+      "copy of another master's pki/replica.key; needed only for the first start next to other masters",
+    )
+    .option(
+      '--advertise-address <ip>',
+      'IPv4 address at which nodes and pods reach this master (default: its first address)',
+    )
     .addOption(frontProxyOption('client-ca-file <path>', 'authority of front proxies, PEM'))
     .addOption(frontProxyOption('allowed-names <names>', 'their common names', toList))
     .addOption(frontProxyOption('username-headers <names>', 'headers that name the user', toList))
@@ -83,7 +91,13 @@ function addSite(program: Command): void {
     .option('--hub-ca-hash <hash>', 'sha256:<hex> of the hub; only to register')
     .option('--apply-works', 'apply the Works that the hub has for this cluster')
     .option('--virtual-clusters', 'present groups of its nodes as clusters of their own on the hub')
-    .addHelpText('after', example('skerry site --name branch-7 --data-dir /var/lib/skerry/site'))
+    .addHelpText(
+      'after',
+      example(
+        'skerry site --name branch-7 --data-dir /var/lib/skerry/site',
+        'skerry site --etcd-servers https://10.0.0.5:2379,https://10.0.0.6:2379',
+      ),
+    )
     .action(async (options: SiteFlags) => {
       const { runSite } = await import('../../roles/site/site.ts')
       const machines = { programs: await machineProgramsOf(options) }
@@ -106,6 +120,7 @@ function siteOptionsOf(flags: SiteFlags): SiteOptions {
     controllers: { isDisabled: flags.disableControllerManager },
     scheduler: { isDisabled: flags.disableScheduler, configFile: flags.schedulerConfig },
     metricsApi: { isDisabled: flags.disableMetricsApi },
+    masters: flags,
     ...(flags.hub === undefined ? {} : { agent: agentOf(flags, flags.hub) }),
   }
 }
@@ -156,7 +171,12 @@ function addNode(program: Command): void {
     )
     .option('--node-name <name>', 'its name in the cluster (default: the host name)')
     .option('--node-ip <ip>', 'its address in the cluster (default: the first interface)')
-    .option('--server <url>', 'address of the control plane; only to join')
+    .option(
+      '--server <url>',
+      'address of the control plane; only to join (repeatable: others, if one does not answer)',
+      toServers,
+      [],
+    )
     .option('--token-file <path>', 'file with the bootstrap token; only to join')
     .option('--ca-hash <hash>', 'sha256:<hex> of the control plane; only to join')
     .option('--label <key=value>', 'label of the node (repeatable)', collect, [])
@@ -188,14 +208,14 @@ function addNode(program: Command): void {
 }
 
 function nodeOptionsOf(flags: NodeFlags): NodeOptions {
-  const { dataDir, runDir, nodeIp, kubeletPort, server, tokenFile, caHash } = flags
+  const { dataDir, runDir, nodeIp, kubeletPort, server: servers, tokenFile, caHash } = flags
   const { clusterCidr, serviceCidr, clusterDomain, reservedAddress: reservedAddresses } = flags
   return {
     dataDir,
     runDir,
     nodeName: flags.nodeName ?? defaultNodeName(),
     nodeIp,
-    joining: { server, tokenFile, caHash },
+    joining: { servers, tokenFile, caHash },
     labels: Object.fromEntries(flags.label.map(toLabel)),
     network: { clusterCidr, serviceCidr, clusterDomain, reservedAddresses },
     kubeletPort,
@@ -207,7 +227,7 @@ function nodeOptionsOf(flags: NodeFlags): NodeOptions {
 }
 
 interface JoiningFlags {
-  server: string | undefined
+  server: string[]
   tokenFile: string | undefined
   caHash: string | undefined
 }
@@ -249,6 +269,11 @@ function toPods(text: string): number {
   const pods = Number(text)
   if (/^\d{1,5}$/.test(text) && pods >= 1) return pods
   throw new InvalidArgumentError('give a number of pods, e.g. 110')
+}
+
+function toServers(text: string, previous: string[]): string[] {
+  if (URL.parse(text)?.protocol === 'https:') return [...previous, text]
+  throw new InvalidArgumentError('give a URL like https://10.0.0.5:6443')
 }
 
 /** Parses addresses; services are served at IPv4 addresses only. */
@@ -294,8 +319,15 @@ interface OwnAgentFlags {
   virtualClusters: boolean | undefined
 }
 
+/** The words for a site with several masters. */
+interface MasterFlags {
+  replicaKeyFile: string | undefined
+  advertiseAddress: string | undefined
+}
+
 interface SiteFlags
   extends
+    MasterFlags,
     ListeningFlags,
     NetworkFlags,
     NodeRangeFlags,

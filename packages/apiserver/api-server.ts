@@ -43,6 +43,7 @@ import { createRequestMetrics } from './request/request-metrics.ts'
 import type { Access } from './request/server-access.ts'
 import type { RequestTracing } from './tracing/request-trace.ts'
 import { YamlReader } from './yaml/yaml-reader.ts'
+import { repairNodePorts } from './service-addresses/node-port-repair.ts'
 import {
   createServiceAllocator,
   type ServiceAddressOptions,
@@ -120,7 +121,10 @@ export interface Serving {
 }
 
 /** A server that has loaded its objects. Its `address`, `transport` and `take` work once it serves. */
-export type LoadedServer = Pick<ApiServer, 'objects' | 'address' | 'transport' | 'take'>
+export type LoadedServer = Pick<
+  ApiServer,
+  'objects' | 'address' | 'transport' | 'take' | 'repairNodePorts'
+>
 
 export interface ApiServerDeps {
   readonly store: Store
@@ -149,6 +153,11 @@ export interface ApiServer<S extends Serving = Serving> extends AsyncDisposable 
    * same, without a socket.
    */
   transport(user: UserInfo): Transport
+  /**
+   * Makes the records of node ports say what the services say. One of several servers on a store does it from
+   * time to time.
+   */
+  repairNodePorts(signal: AbortSignal): Promise<void>
   /** The number of bytes in memory that clients have not read yet. */
   unreadBytes(): number
   /** Uses renewed certificates for new connections. */
@@ -179,7 +188,8 @@ export async function createApiServer<S extends Serving>(
   const objects = createServerObjects(registry, stop.signal)
   const state = { address: '' }
   const parts = { state, pipeline: () => pipeline, server: () => server }
-  const loaded = loadedServer(objects, parts)
+  const repair = (scope: AbortSignal): Promise<void> => repairNodePorts({ ...deps, cache }, scope)
+  const loaded = loadedServer(objects, { ...parts, repair })
   const serving = options.serving(loaded)
   const { access, localApis } = serving
   const customKinds = customKindsOf(registry, objects, access, deps)
@@ -239,10 +249,12 @@ function loadedServer(
     readonly state: { readonly address: string }
     readonly pipeline: () => Pipeline
     readonly server: () => HttpServer
+    readonly repair: (signal: AbortSignal) => Promise<void>
   },
 ): LoadedServer {
   return {
     objects,
+    repairNodePorts: parts.repair,
     get address() {
       return parts.state.address
     },
@@ -389,7 +401,7 @@ function createRegistry(
     yaml: new YamlReader({ limits, clock, log }),
     admission: [],
     interceptors: options.services
-      ? { 'core/services': createServiceAllocator(options.services, { cache, random }) }
+      ? { 'core/services': createServiceAllocator(options.services, { cache, clock, random }) }
       : {},
     leases: new LeasePool(store, clock),
     isStale: deps.isStale,

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { linkedSignal, seededRandom, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import { createDefaultAccess, ensureBootstrapObjects } from '@skerry/apiserver'
-import { createCluster, createHttpsTransport, resources, type ClusterClient } from '@skerry/client'
+import { createCluster, resources, type ClusterClient } from '@skerry/client'
 import {
   createAuthority,
   generateKeyPair,
@@ -104,7 +104,7 @@ test('a machine joins with a token and a hash, and then needs neither', async ()
   const options = {
     nodeName: 'n1',
     directory,
-    server: info.server,
+    servers: [info.server],
     token,
     authorityHashes: [spkiHash(info.authorityPem)],
   }
@@ -116,12 +116,12 @@ test('a machine joins with a token and a hash, and then needs neither', async ()
   assert.equal(signed.asked.commonName, 'system:node:n1')
   assert.deepEqual(signed.asked.organizations, ['system:nodes'])
 
-  using transport = createHttpsTransport(identity.transport, { clock: systemClock })
+  using transport = identity.open()
   const asNode = createCluster(transport, { ...deps, userAgent: 'skerry/test' })
   await assert.rejects(asNode.resource(resources.nodes).get({ name: 'n1' }, signal), { code: 404 })
   await assert.rejects(asNode.resource(resources.nodes).get({ name: 'n2' }, signal), { code: 403 })
 
-  const again = await joinNode({ nodeName: 'n1', directory, server: info.server }, deps, signal)
+  const again = await joinNode({ nodeName: 'n1', directory, servers: [info.server] }, deps, signal)
   assert.deepEqual(again.client.current, identity.client.current)
 })
 
@@ -129,7 +129,7 @@ test('a machine that gets another address gets a serving certificate for it', as
   await using site = await startSite()
   const { cluster, token, info, directory, signal, server } = site
   const authorityHashes = [spkiHash(info.authorityPem)]
-  const options = { nodeName: 'n1', directory, server: info.server, token, authorityHashes }
+  const options = { nodeName: 'n1', directory, servers: [info.server], token, authorityHashes }
   const [identity] = await Promise.all([
     joinNode(options, deps, signal),
     signPending(cluster, server.authority, signal),
@@ -154,7 +154,7 @@ test('a damaged serving certificate is requested again; a directory in its place
   const { cluster, token, info, directory, server } = site
   const over = linkedSignal(site.signal)
   const signing = signAll(cluster, server.authority, over.signal)
-  const joining = { nodeName: 'n1', server: info.server }
+  const joining = { nodeName: 'n1', servers: [info.server] }
   const whole = join(directory, 'whole')
   const asked = { token, authorityHashes: [spkiHash(info.authorityPem)] }
   const identity = await joinNode({ ...joining, directory: whole, ...asked }, deps, over.signal)
@@ -215,9 +215,12 @@ test('a server that is not the pinned one, or does not know the token, is refuse
 test('a machine that has nothing learns what it needs', async () => {
   await using site = await startSite()
   const { directory, info, signal } = site
-  await assert.rejects(joinNode({ nodeName: 'n1', directory, server: info.server }, deps, signal), {
-    message: /pass the token and the CA hash/,
-  })
+  await assert.rejects(
+    joinNode({ nodeName: 'n1', directory, servers: [info.server] }, deps, signal),
+    {
+      message: /pass the token and the CA hash/,
+    },
+  )
 })
 
 test('cluster-info is signed per token; a changed byte is detected', () => {

@@ -2,10 +2,11 @@ import { join } from 'node:path'
 import type { BootstrapToken } from '@skerry/api'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import {
+  ApiServers,
   createCluster,
-  createHttpsTransport,
   type ClientCredentials,
-  type HttpsTransportConfig,
+  type CredentialSource,
+  type HttpsTransport,
 } from '@skerry/client'
 import { carriesNames, validityOf } from '@skerry/pki'
 import { isWithin } from './certificate-lifetimes.ts'
@@ -24,7 +25,10 @@ export interface JoinNodeOptions {
   readonly nodeName: string
   /** Where the identity is stored. A node that has one joins without token or network. */
   readonly directory: string
-  readonly server: string
+  /** The URLs that the operator gave, at least one. */
+  readonly servers: readonly string[]
+  /** The URLs that the cluster named before. */
+  readonly named?: readonly string[]
   /** Needed only the first time. */
   readonly token?: BootstrapToken
   readonly authorityHashes?: readonly string[]
@@ -35,8 +39,10 @@ export interface NodeIdentity {
   readonly info: ClusterInfo
   /** The certificate of system:node:<name>, for calls to the API server. */
   readonly client: CertificateHolder
-  /** The configuration of a transport to the API server, always with the newest certificate. */
-  readonly transport: HttpsTransportConfig
+  /** The cluster's API servers, of which one is in use. */
+  readonly servers: ApiServers
+  /** Opens a transport to whichever server is in use, always with the newest certificate. */
+  open(): HttpsTransport
 }
 
 /**
@@ -54,7 +60,18 @@ export async function joinNode(
     certificatePath: join(directory, 'kubelet-client.crt'),
     keyPath: join(directory, 'kubelet-client.key'),
   }
-  const base = { server: info.server, certificateAuthority: info.authorityPem }
+  const { authorityPem: certificateAuthority } = info
+  const servers = new ApiServers(
+    {
+      client: nodeName,
+      given: [info.server, ...options.servers],
+      named: options.named ?? [],
+      certificateAuthority,
+    },
+    deps,
+  )
+  const open = (source: CredentialSource): HttpsTransport =>
+    servers.transport({ certificateAuthority, credentials: source })
   // The first certificate is requested with the token, each later one with the one before. One that
   // expired while the machine was away, or is not valid yet, is replaced with a new token.
   const held: { client?: CertificateHolder } = {}
@@ -65,12 +82,12 @@ export async function joinNode(
   const request = clientRequest(nodeName)
   const client = await holdCertificate(
     paths,
-    (scope) => requestOver({ ...base, credentials }, request, deps, scope),
+    (scope) => requestOver(open(credentials), request, deps, scope),
     deps,
     signal,
   )
   held.client = client
-  return { info, client, transport: { ...base, credentials: (scope) => client.credentials(scope) } }
+  return { info, client, servers, open: () => open((scope) => client.credentials(scope)) }
 }
 
 export interface ServingOptions {
@@ -106,7 +123,7 @@ export async function holdServingCertificate(
   }
   return holdCertificate(
     paths,
-    (scope) => requestOver(identity.transport, request, deps, scope),
+    (scope) => requestOver(identity.open(), request, deps, scope),
     deps,
     signal,
   )
@@ -118,7 +135,8 @@ async function ensureTrust(
   deps: RequestDeps,
   signal: AbortSignal,
 ): Promise<ClusterInfo> {
-  const { directory, server, token, authorityHashes = [] } = options
+  const { directory, servers, token, authorityHashes = [] } = options
+  const [server = ''] = servers
   const path = join(directory, 'ca.crt')
   const known = await readKnownAuthority(path, 'skerry token create --print-join-command')
   if (known !== undefined) return { server, authorityPem: known }
@@ -130,12 +148,32 @@ async function ensureTrust(
   }
   // Imported only when joining: the kubeconfig parser takes 4 MB that a running node saves.
   const { discoverCluster } = await import('./discover-cluster.ts')
-  const info = await discoverCluster({ server, token, authorityHashes }, deps, signal)
+  const info = await discoverAtAny(servers, (each) =>
+    discoverCluster({ server: each, token, authorityHashes }, deps, signal),
+  )
   await writeFileDurably(path, info.authorityPem, publicMode)
   return info
 }
 
-function tokenCredentials({ server, directory, token }: JoinNodeOptions): ClientCredentials {
+/** Asks the next server only if one cannot be reached: a refusal is the cluster's. */
+async function discoverAtAny(
+  servers: readonly string[],
+  discover: (server: string) => Promise<ClusterInfo>,
+): Promise<ClusterInfo> {
+  const unreachable: ExpectedError[] = []
+  for (const server of servers) {
+    try {
+      return await discover(server)
+    } catch (error) {
+      if (!(error instanceof ExpectedError) || error.exitCode !== exitCodes.unreachable) throw error
+      unreachable.push(error)
+    }
+  }
+  throw unreachable[0] ?? new RangeError('Cannot join: there is no address of a server')
+}
+
+function tokenCredentials({ servers, directory, token }: JoinNodeOptions): ClientCredentials {
+  const [server] = servers
   if (token) return { bearerToken: `${token.id}.${token.secret}` }
   throw new ExpectedError(
     `Cannot join ${server}: the certificate in ${directory} is missing or expired; pass a new token`,
@@ -148,12 +186,12 @@ function isOutOfDates({ certificatePem }: CertificateAndKey, nowMs: number): boo
 }
 
 async function requestOver(
-  config: HttpsTransportConfig,
+  opened: HttpsTransport,
   request: CertificateRequestOptions,
   deps: RequestDeps,
   signal: AbortSignal,
 ): Promise<CertificateAndKey> {
-  using transport = createHttpsTransport(config, deps)
+  using transport = opened
   const cluster = createCluster(transport, { ...deps, userAgent: 'skerry (certificates)' })
   return await requestCertificate(cluster, request, deps, signal)
 }

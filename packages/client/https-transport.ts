@@ -91,6 +91,20 @@ export class NotConnectedError extends Error {
   override name = 'NotConnectedError'
 }
 
+/** Returns true if no part of the request can have reached the server: there was no connection. */
+export function isUnsent(error: unknown): boolean {
+  if (error instanceof NotConnectedError) return true
+  return error instanceof Error && 'code' in error && unconnected.has(String(error.code))
+}
+
+const unconnected: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+])
+
 class StaleSocketError extends Error {
   override name = 'StaleSocketError'
 }

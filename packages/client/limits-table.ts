@@ -53,6 +53,24 @@ export const clientLimits = Object.freeze({
  * event-recorder.ts.
  */
 export const clientBounds = Object.freeze({
+  apiServers: Object.freeze({
+    /** The interval at which the server in use is probed. */
+    probeMs: 5_000,
+    probeTimeoutMs: 3_000,
+    /** The pause before a server that failed a probe is probed again. */
+    againMs: 500,
+    /** A server that fails so many probes in a row is left. */
+    failuresMax: 2,
+    /** A preferred server is used again when it has answered for so long, up to twice as long. */
+    steadyMs: 30_000,
+    /** The interval at which the other servers are probed, up to twice as long. */
+    othersMs: 60_000,
+    serversMax: 16,
+  }),
+  serverRank: Object.freeze({
+    /** Servers whose fastest answers came within the same of these times are as near, in milliseconds. */
+    farMs: Object.freeze([15, 60, 200]),
+  }),
   eventRecorder: Object.freeze({
     /**
      * The number of tries of one event while the server does not answer. It is then dropped, as

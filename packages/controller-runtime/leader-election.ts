@@ -21,7 +21,20 @@ export interface LeaderElectionOptions {
   /** A leader that could not renew for this long stops its work. Less than leaseDurationMs. */
   renewDeadlineMs: number
   retryPeriodMs: number
+  /** How often a candidate that does not lead looks, on top of a random part. If omitted, as a leader renews. */
+  acquirePeriodMs?: number
 }
+
+/** One term of a leader. */
+export interface Leadership {
+  /**
+   * False as soon as another process may lead, for good. A process that stood still finds out here before it acts:
+   * its timers may be late.
+   */
+  isHeld(this: void): boolean
+}
+
+type LeaderTask = (scope: AbortSignal, leadership: Leadership) => Promise<unknown>
 
 const leaderElectionDefaults = controllerRuntimeBounds.leaderElection
 
@@ -33,7 +46,7 @@ export interface LeaderElectionDeps {
 }
 
 /** Reports that the lease could not be renewed in time; another process may lead by now. */
-class LeaseLostError extends Error {
+export class LeaseLostError extends Error {
   override name = 'LeaseLostError'
 }
 
@@ -48,7 +61,7 @@ export async function runAsLeader(
     Partial<LeaderElectionOptions>,
   deps: LeaderElectionDeps,
   signal: AbortSignal,
-  task: (scope: AbortSignal) => Promise<unknown>,
+  task: LeaderTask,
 ): Promise<never> {
   const candidate = new Candidate({ ...leaderElectionDefaults, ...options }, deps)
   for (;;) {
@@ -59,20 +72,23 @@ export async function runAsLeader(
   }
 }
 
-async function lead(
-  candidate: Candidate,
-  signal: AbortSignal,
-  task: (scope: AbortSignal) => Promise<unknown>,
-): Promise<void> {
+async function lead(candidate: Candidate, signal: AbortSignal, task: LeaderTask): Promise<void> {
   using scope = linkedSignal(signal)
+  const leadership: Leadership = {
+    isHeld: () => !scope.signal.aborted && candidate.isFresh(),
+  }
   const renewing = candidate.renewUntilLost(scope.signal).catch((error: unknown) => {
     scope.abort(error)
   })
   try {
-    await task(scope.signal)
+    await task(scope.signal, leadership)
     throw new Error('Cannot lead: the task ended by itself')
   } catch (error) {
-    if (scope.signal.aborted && scope.signal.reason instanceof LeaseLostError) return
+    if (!signal.aborted && !candidate.isFresh()) {
+      // A fenced write may fail before the timer of the renewal says the same.
+      scope.abort(error)
+      return
+    }
     scope.abort(error)
     await renewing
     await candidate.release()
@@ -87,6 +103,8 @@ class Candidate {
   readonly #deps: LeaderElectionDeps
   /** The record as last read, and when this clock first saw it. */
   #observed: { lease: Lease; atMs: number } | undefined
+  /** When the last renewal that succeeded was begun. */
+  #renewedMs = -Infinity
 
   constructor(options: LeaderElectionOptions, deps: LeaderElectionDeps) {
     this.#options = options
@@ -94,23 +112,32 @@ class Candidate {
   }
 
   async acquire(signal: AbortSignal): Promise<void> {
-    while (!(await this.#tryHold(signal))) {
-      const { retryPeriodMs } = this.#options
-      await this.#deps.clock.sleep(retryPeriodMs * (1 + 1.2 * this.#deps.random.next()), signal)
+    const { retryPeriodMs, acquirePeriodMs = retryPeriodMs, renewDeadlineMs } = this.#options
+    for (;;) {
+      if (await this.#tryHold(renewDeadlineMs, signal)) return
+      await this.#deps.clock.sleep(acquirePeriodMs * (1 + 1.2 * this.#deps.random.next()), signal)
     }
   }
 
+  /** The lease is ours, and nobody else may have taken it. */
+  isFresh(): boolean {
+    return this.#leftMs() > 0
+  }
+
   async renewUntilLost(signal: AbortSignal): Promise<never> {
-    const { clock } = this.#deps
-    let renewedMs = clock.monotonicMs()
+    const { retryPeriodMs, name } = this.#options
     for (;;) {
-      await clock.sleep(this.#options.retryPeriodMs, signal)
-      const triedMs = clock.monotonicMs()
-      if (await this.#tryHold(signal)) renewedMs = triedMs
-      else if (clock.monotonicMs() - renewedMs >= this.#options.renewDeadlineMs) {
-        throw new LeaseLostError(`Cannot lead: lease ${this.#options.name} was not renewed in time`)
+      await this.#deps.clock.sleep(Math.min(retryPeriodMs, Math.max(0, this.#leftMs())), signal)
+      // An attempt ends in time for the work to stop before others may begin.
+      if (this.isFresh()) await this.#tryHold(this.#leftMs(), signal)
+      if (!this.isFresh()) {
+        throw new LeaseLostError(`Cannot lead: lease ${name} was not renewed in time`)
       }
     }
+  }
+
+  #leftMs(): number {
+    return this.#renewedMs + this.#options.renewDeadlineMs - this.#deps.clock.monotonicMs()
   }
 
   /** Lets the next candidate take over at once. A failure only makes it wait for the lease to expire. */
@@ -154,13 +181,16 @@ class Candidate {
    * Resolves to true if the lease is ours afterwards, and to false if another process holds it or
    * the server is unreachable.
    */
-  async #tryHold(signal: AbortSignal): Promise<boolean> {
+  async #tryHold(timeoutMs: number, signal: AbortSignal): Promise<boolean> {
     using scope = linkedSignal(signal)
-    using _timer = this.#deps.clock.setTimer(this.#options.renewDeadlineMs, () =>
+    using _timer = this.#deps.clock.setTimer(timeoutMs, () =>
       scope.abort(new Error('Cannot renew lease: no answer in time')),
     )
+    const triedMs = this.#deps.clock.monotonicMs()
     try {
-      return await this.#tryHoldOnce(scope.signal)
+      const isHeld = await this.#tryHoldOnce(scope.signal)
+      if (isHeld) this.#renewedMs = triedMs
+      return isHeld
     } catch (error) {
       if (signal.aborted) throw abortReason(signal)
       this.#deps.log.debug('Lease not held', { error: asError(error) })

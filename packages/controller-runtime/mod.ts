@@ -28,4 +28,5 @@ export {
   isControlledBy,
 } from './owner-references.ts'
 export { dropFinalizer } from './drop-finalizer.ts'
-export { runAsLeader } from './leader-election.ts'
+export { runAsLeader, type Leadership } from './leader-election.ts'
+export { fencedTransport } from './fenced-transport.ts'

@@ -16,6 +16,8 @@ export interface StoreLimits {
   /** The size of one value; etcd's default request limit. */
   valueBytesMax: number
   keyBytesMax: number
+  /** The number of further keys that one write may change. */
+  companionsMax: number
   /** The number of writes that wait for a commit. Further ones are refused with StoreBusyError. */
   writesWaitingMax: number
   /** The number of writes that share one transaction. */
@@ -51,6 +53,7 @@ export interface StoreLimits {
 export const storeLimitDefaults = Object.freeze({
   valueBytesMax: 1_572_864,
   keyBytesMax: 4_096,
+  companionsMax: 20_000,
   writesWaitingMax: 20_000,
   groupWritesMax: 512,
   groupBytesMax: 4_194_304,
@@ -87,6 +90,8 @@ export const storeBounds = Object.freeze({
   etcdStore: Object.freeze({
     /** etcd's own limit, 1.5 MiB, applies to a whole request; the rest is for the key and its frame. */
     valueBytesMax: 1_572_864 - 16_384,
+    /** etcd's own limit is 128 operations in a transaction, the write itself included. */
+    companionsMax: 120,
     /** Numbers are exact up to this bound; ids chosen by etcd would exceed it. */
     leaseIdMax: 2 ** 47,
   }),

@@ -8,6 +8,7 @@ export {
   CompactedError,
   FutureRevisionError,
   SlowWatcherError,
+  type CompanionWrite,
   type Entry,
   type Store,
   type StoreEvent,

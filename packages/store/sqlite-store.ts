@@ -21,6 +21,7 @@ import { openStoreFile, type CheckPolicy } from './store-file.ts'
 import { validateLimits } from './validate-limits.ts'
 import { CompactedError, FutureRevisionError } from './store.ts'
 import type {
+  CompanionWrite,
   Entry,
   ListOptions,
   ListResult,
@@ -31,7 +32,7 @@ import type {
   WriteResult,
 } from './store.ts'
 import { WatchHub } from './watch-hub.ts'
-import { checkWrite, planWrite } from './write-plan.ts'
+import { checkWrite, planWrite, refusingCompanion } from './write-plan.ts'
 import { type StoreLimits } from './limits-table.ts'
 
 export interface SqliteStoreOptions {
@@ -158,10 +159,13 @@ export class SqliteStore implements Store {
 
   async write(write: Write): Promise<WriteResult> {
     checkWrite(write, this.#limits)
-    const bytes = write.value?.length ?? 0
+    const { companions = [] } = write
+    const bytes = [write, ...companions].reduce((sum, { value }) => sum + (value?.length ?? 0), 0)
     const mayUseReserve = write.value === undefined || write.isDeleteStep === true
     return this.#commits.submit({ bytes, mayUseReserve }, (transaction) =>
-      this.#apply(write, transaction),
+      companions.length === 0
+        ? this.#apply(write, transaction)
+        : this.#applyTogether({ ...write, companions }, transaction),
     )
   }
 
@@ -258,6 +262,26 @@ export class SqliteStore implements Store {
     transaction.revision = plan.row.revision
     transaction.events.push(plan.event)
     return plan.result
+  }
+
+  /** Applies the companions first: the newest revision is that of the write itself. */
+  #applyTogether(
+    write: Write & { companions: readonly CompanionWrite[] },
+    transaction: Transaction,
+  ): WriteResult {
+    const { revision } = transaction
+    const { entry } = this.#log.head(write.key, revision) ?? {}
+    const { row, result } = planWrite(write, entry, revision)
+    if (row === undefined && !result.isApplied) return result
+    const revisionOf = (key: string): number =>
+      this.#log.head(key, revision)?.entry.modRevision ?? 0
+    const refusedBy = refusingCompanion(write.companions, revisionOf)
+    if (refusedBy !== undefined) {
+      return { isApplied: false, revision, refusedBy, ...(entry ? { current: entry } : {}) }
+    }
+    if (row !== undefined && row.leaseId !== 0) this.#leases.require(row.leaseId)
+    for (const companion of write.companions) this.#apply(companion, transaction)
+    return this.#apply(write, transaction)
   }
 
   #onCommitted(transaction: Transaction): void {

@@ -70,19 +70,38 @@ export interface Write {
   leaseId?: number
   /** True for a put that is a step of a delete. Like a delete, it may use the reserve of a full disk. */
   isDeleteStep?: boolean
+  /** Writes of other keys that apply together with this one, or not at all. */
+  companions?: readonly CompanionWrite[]
+}
+
+/** A write that another one brings along. It always has an expectation. */
+export interface CompanionWrite {
+  readonly key: string
+  /** The new value. If omitted, the key is deleted. */
+  readonly value?: Uint8Array
+  readonly expectRevision: number
 }
 
 export type WriteResult =
   | { readonly isApplied: true; readonly revision: number; readonly previous?: Entry }
   /** The expectation failed; `current` is the existing entry. */
-  | { readonly isApplied: false; readonly revision: number; readonly current?: Entry }
+  | {
+      readonly isApplied: false
+      readonly revision: number
+      readonly current?: Entry
+      /** The companion whose expectation failed, if that of the write itself holds. */
+      readonly refusedBy?: string
+    }
 
 export interface Store extends AsyncDisposable {
   /** Returns the newest durable revision; at least 1. */
   revision(): Promise<number>
   get(key: string, revision?: number): Promise<{ revision: number; entry?: Entry }>
   list(options: ListOptions): Promise<ListResult>
-  /** Resolves only when the write is durable. A delete of a missing key is applied and changes nothing. */
+  /**
+   * Resolves only when the write is durable. A delete of a missing key is applied and changes nothing. With
+   * companions, the revision in the result is that of the write itself, and no smaller than theirs.
+   */
   write(write: Write): Promise<WriteResult>
   /**
    * Yields events after `afterRevision` (0 means from now on) for keys under the prefix. Throws

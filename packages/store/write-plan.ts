@@ -1,6 +1,6 @@
 import type { LogRow } from './sqlite-log.ts'
 import { ValueTooLargeError } from './store-errors.ts'
-import type { Entry, StoreEvent, Write, WriteResult } from './store.ts'
+import type { CompanionWrite, Entry, StoreEvent, Write, WriteResult } from './store.ts'
 import { type StoreLimits } from './limits-table.ts'
 
 export type WritePlan =
@@ -37,6 +37,14 @@ export function planWrite(write: Write, previous: Entry | undefined, revision: n
   return { row: rowOf(event, previous, 0), event, result }
 }
 
+/** Returns the first companion whose key does not have the expected revision. */
+export function refusingCompanion(
+  companions: readonly CompanionWrite[],
+  revisionOf: (key: string) => number,
+): string | undefined {
+  return companions.find(({ key, expectRevision }) => revisionOf(key) !== expectRevision)?.key
+}
+
 const noBytes = new Uint8Array(0)
 
 function rowOf(event: StoreEvent, previous: Entry | undefined, leaseId: number): LogRow {
@@ -53,8 +61,20 @@ function rowOf(event: StoreEvent, previous: Entry | undefined, leaseId: number):
 }
 
 /** Throws RangeError for a write that no store would take. */
-export function checkWrite(write: Write, limits: StoreLimits): void {
-  const { key, value } = write
+export function checkWrite({ companions = [], ...write }: Write, limits: StoreLimits): void {
+  checkOne(write, limits)
+  const keys = new Set([write.key])
+  for (const companion of companions) {
+    checkOne(companion, limits)
+    if (keys.has(companion.key)) throw new RangeError(`Cannot write ${companion.key} twice at once`)
+    keys.add(companion.key)
+  }
+  if (companions.length <= limits.companionsMax) return
+  const text = `it changes ${companions.length + 1} keys at once, at most ${limits.companionsMax + 1} are allowed`
+  throw new ValueTooLargeError(`Cannot write key ${write.key}: ${text}`)
+}
+
+function checkOne({ key, value }: Write, limits: StoreLimits): void {
   if (key === '') throw new RangeError('Cannot write: the key is empty')
   // A lone surrogate has no UTF-8 form and would collide with its replacement character.
   if (!key.isWellFormed()) throw new RangeError(`Cannot write key ${key}: it is not valid Unicode`)

@@ -37,7 +37,7 @@ const roles: Readonly<
         {
           dataDir: directory,
           nodeName: 'n',
-          server: undefined,
+          servers: [],
           tokenFile: undefined,
           caHash: undefined,
         },

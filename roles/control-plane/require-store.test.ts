@@ -8,6 +8,7 @@ import { exitCodes, silentLogger, type ExpectedError, type Logger } from '@skerr
 import { administrator, callApi } from '@skerry/testing'
 import { startAndStop, startTestControlPlane } from '../../testing/scenes/test-control-plane.ts'
 import { ensureClusterInfo } from '../hub/registration/ensure-cluster-info.ts'
+import { publishApiEndpoints } from '../site/objects/api-endpoints.ts'
 import { ensureSiteObjects } from '../site/objects/site-objects.ts'
 
 test('a store whose pages are overwritten is refused in one line with the remedy', async () => {
@@ -109,7 +110,9 @@ async function startWhole(directory: string, advertiseAddress: string) {
   }
   const log = { ...silentLogger, error }
   const plane = await startTestControlPlane(directory, { log })
-  await ensureSiteObjects(plane.objects, { ...siteAddresses, advertiseAddress }, log)
+  await ensureSiteObjects(plane.objects, siteAddresses, log)
+  const master = { address: advertiseAddress, port: 6443 }
+  await goOnPastUnreadable(log, () => publishApiEndpoints(plane.objects, [master]))
   await goOnPastUnreadable(log, () => ensureClusterInfo(plane))
   return { plane, named }
 }

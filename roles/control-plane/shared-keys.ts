@@ -38,7 +38,7 @@ export function replicaKeyPath(directory: string): string {
 /**
  * Copies the keys that the first replica has shared into this one's pki/; resolves false if none has yet.
  * `keyFile` is another replica's replica.key, needed once. Throws ExpectedError if that is missing or another
- * hub's, or pki/ has other keys.
+ * cluster's, or pki/ has other keys.
  */
 export async function fetchSharedKeys(
   store: Store,
@@ -90,7 +90,7 @@ export async function shareKeys(store: Store, directory: string): Promise<void> 
 
 function missingKey(path: string): ExpectedError {
   return new ExpectedError(
-    `Cannot start: other replicas run on this etcd, and ${path} is missing; copy that file from one of them and name the copy with --replica-key-file`,
+    `Cannot start: others run on this etcd, and ${path} is missing; copy that file from one of them and name the copy with --replica-key-file`,
     exitCodes.dataDirectory,
   )
 }
@@ -99,7 +99,7 @@ function parseKey(text: string, path: string): Buffer {
   const key = Buffer.from(text.trim(), 'base64url')
   if (key.length === keyBytes) return key
   throw new ExpectedError(
-    `Cannot start: ${path} is damaged; copy it from another replica`,
+    `Cannot start: ${path} is damaged; copy it from another server of this cluster`,
     exitCodes.dataDirectory,
   )
 }
@@ -121,7 +121,7 @@ function unseal(record: Uint8Array, key: Buffer, path: string): Record<string, s
     return JSON.parse(Buffer.concat([decipher.update(sealed), decipher.final()]).toString())
   } catch (error) {
     throw new ExpectedError(
-      `Cannot start: ${path} does not open the keys in etcd; copy it from a replica of this hub, or use another --etcd-prefix`,
+      `Cannot start: ${path} does not open the keys in etcd; copy it from another server of this cluster, or use another --etcd-prefix`,
       exitCodes.dataDirectory,
       { cause: error },
     )
@@ -133,7 +133,7 @@ async function refuseOthers(files: Readonly<Record<string, string>>, directory: 
   const own = await readFileIfPresent(join(directory, 'pki', 'ca.crt'))
   if (own === undefined || isSameAuthority(own, files['ca.crt'] ?? '')) return
   throw new ExpectedError(
-    `Cannot start: ${directory} belongs to another hub than the one in etcd; use an empty --data-dir, or another --etcd-prefix`,
+    `Cannot start: ${directory} belongs to another cluster than the one in etcd; use an empty --data-dir, or another --etcd-prefix`,
     exitCodes.dataDirectory,
   )
 }

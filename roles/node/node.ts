@@ -3,7 +3,7 @@ import { uptime } from 'node:os'
 import { join } from 'node:path'
 import { runAll, type Task } from '@skerry/base'
 import type { CertificateAndKey, NodeIdentity } from '@skerry/bootstrap'
-import { createCluster, createHttpsTransport, type ClusterClient } from '@skerry/client'
+import { createCluster, type ClusterClient } from '@skerry/client'
 import {
   createCallerCheck,
   dialContainerd,
@@ -36,6 +36,7 @@ import {
   openNodeIdentity,
   pkiDirectory,
 } from '../runtime/node-identity.ts'
+import { followApiServers } from '../runtime/follow-api-servers.ts'
 import { reportReady, type RoleContext } from '../runtime/role-context.ts'
 import { version } from '../runtime/version.ts'
 import { cniPluginDirectory, containerdOptions, proxyMark } from './node-containerd.ts'
@@ -63,7 +64,7 @@ export interface NodeOptions {
 }
 
 export interface JoiningOptions {
-  server: string | undefined
+  servers: readonly string[]
   tokenFile: string | undefined
   caHash: string | undefined
 }
@@ -104,6 +105,8 @@ export async function runNode(options: NodeOptions, context: RoleContext): Promi
   await runAll(signal, [
     (scope) => containerd.keepRunning(scope, prepare),
     (scope) => identity.client.run(scope),
+    (scope) =>
+      followApiServers({ ...identity, cluster, directory: pkiDirectory(options) }, context, scope),
     (scope) =>
       runKubelet(
         kubeletConfig(parts),
@@ -171,8 +174,7 @@ async function prepareRuntime(
 }
 
 function clusterOf(identity: NodeIdentity, { clock, log }: RoleContext): ClusterClient {
-  const transport = createHttpsTransport(identity.transport, { clock })
-  return createCluster(transport, { clock, log, userAgent: `skerry-node/${version}` })
+  return createCluster(identity.open(), { clock, log, userAgent: `skerry-node/${version}` })
 }
 
 function kubeletConfig({ options, nodeIp }: NodeParts): Parameters<typeof runKubelet>[0] {

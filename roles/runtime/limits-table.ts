@@ -8,6 +8,10 @@ export const runtimeBounds = Object.freeze({
     idleShare: 0.05,
     workMsMax: 1_000,
   }),
+  followApiServers: Object.freeze({
+    /** The interval at which a node asks for the addresses of its API servers, in milliseconds. */
+    lookMs: 30_000,
+  }),
   returnMemory: Object.freeze({
     lookMs: 5_000,
     /** A busier process is left alone, because its engine collects anyway. */

@@ -11,13 +11,15 @@ import {
   type CertificateHolder,
   type NodeIdentity,
 } from '@skerry/bootstrap'
+import { namedServers } from './follow-api-servers.ts'
 import type { RoleContext } from './role-context.ts'
 import { runtimeBounds } from './limits-table.ts'
 
 export interface NodeIdentityOptions {
   dataDir: string
   nodeName: string
-  server: string | undefined
+  /** If empty, those of the first join. */
+  servers: readonly string[]
   tokenFile: string | undefined
   caHash: string | undefined
 }
@@ -29,9 +31,9 @@ export async function openNodeIdentity(
 ): Promise<NodeIdentity> {
   const directory = pkiDirectory(options)
   await ensureDirectory(directory)
-  const serverFile = join(directory, 'server')
-  const server = options.server ?? (await knownServer(serverFile))
-  if (server === undefined) {
+  const known = await knownServers(join(directory, 'server'))
+  const servers = options.servers.length > 0 ? options.servers : known
+  if (servers.length === 0) {
     throw new ExpectedError(
       'Cannot start node: it has not joined a cluster; pass --server, --token-file and --ca-hash as "skerry token create --print-join-command" prints them',
       exitCodes.usage,
@@ -42,20 +44,24 @@ export async function openNodeIdentity(
     {
       nodeName: options.nodeName,
       directory,
-      server,
+      servers,
+      named: await namedServers(directory, context.log),
       ...(token === undefined ? {} : { token }),
       ...(options.caHash === undefined ? {} : { authorityHashes: [options.caHash] }),
     },
     context,
     context.signal,
   )
-  await writeFileDurably(serverFile, server, 0o644)
+  await writeFileDurably(join(directory, 'server'), servers.join('\n'), 0o644)
   return identity
 }
 
-async function knownServer(path: string): Promise<string | undefined> {
-  const server = (await readFileIfPresent(path))?.trim()
-  if (server === undefined || URL.canParse(server)) return server
+/** The operator's addresses, one a line. */
+async function knownServers(path: string): Promise<string[]> {
+  const text = (await readFileIfPresent(path))?.trim()
+  if (text === undefined) return []
+  const servers = text.split('\n')
+  if (servers.every((server) => URL.canParse(server))) return servers
   throw new ExpectedError(
     `Cannot start node: ${path} is damaged: it holds no address; pass --server with that of the cluster`,
     exitCodes.dataDirectory,

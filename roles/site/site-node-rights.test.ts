@@ -34,7 +34,6 @@ async function startSite(): Promise<TestApiServer> {
     apiServiceIp: '10.43.0.1',
     serviceCidr: '10.43.0.0/16',
     dnsServiceIp: '10.43.0.10',
-    advertiseAddress: '192.0.2.1',
     port: 6443,
   })
   const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } }

@@ -1,8 +1,7 @@
 import { join } from 'node:path'
-import { createDirectDial, type UserInfo } from '@skerry/apiserver'
-import { runAll } from '@skerry/base'
-import { createCluster, createEventSink } from '@skerry/client'
-import { createInformerSet } from '@skerry/controller-runtime'
+import { createDirectDial } from '@skerry/apiserver'
+import { linkedSignal, runAll } from '@skerry/base'
+import { createCluster } from '@skerry/client'
 import type { AccessOptions } from '../control-plane/access-options.ts'
 import { writeAdminKubeconfig } from '../control-plane/admin-kubeconfig.ts'
 import { startControlPlane } from '../control-plane/control-plane.ts'
@@ -12,7 +11,7 @@ import type { ListeningOptions } from '../control-plane/listening-options.ts'
 import { localServer } from '../control-plane/local-server.ts'
 import { tasksOf, type OpenPlane } from '../control-plane/plane-part.ts'
 import type { KindFlags } from '../control-plane/served-kinds.ts'
-import type { StoreOptions } from '../control-plane/store-options.ts'
+import { isInEtcd, type StoreOptions } from '../control-plane/store-options.ts'
 import type { MachinePrograms } from '../program/program-for-machines.ts'
 import { openDataDirectory } from '../runtime/data-directory.ts'
 import { hostAddresses } from '../runtime/host-addresses.ts'
@@ -23,11 +22,12 @@ import { localAgentUser } from './objects/agent-objects.ts'
 import { certificates } from './parts/certificates.ts'
 import { controllers, type ControllersOptions } from './parts/controllers.ts'
 import { hubAgent } from './parts/hub-agent.ts'
+import { leadership, siteUser, userAgent } from './parts/leadership.ts'
+import { masters, type MasterOptions } from './parts/masters.ts'
 import { metricsApi, type MetricsApiOptions } from './parts/metrics-api.ts'
 import { program } from './parts/program.ts'
 import { scheduler, type SchedulerOptions } from './parts/scheduler.ts'
 import { serviceNetwork, type NetworkOptions } from './parts/service-network.ts'
-import { sharedInformers } from './parts/shared-informers.ts'
 import type { SiteAgentOptions } from './parts/site-agent.ts'
 import type { OpenSite, SitePart } from './contract/site-part.ts'
 
@@ -46,6 +46,8 @@ export interface SiteOptions {
   metricsApi?: MetricsApiOptions
   /** The program for new nodes. If omitted, what the site itself runs from. */
   machines?: MachinePrograms
+  /** Only for a site with its state in etcd, which may have several masters. */
+  masters?: MasterOptions
   /** The agent that connects the site to a hub. If omitted, the site is on its own. */
   agent?: Omit<SiteAgentOptions, 'dataDir' | 'name'>
 }
@@ -55,24 +57,35 @@ function siteParts(options: SiteOptions): readonly SitePart[] {
   const { dataDir, name, agent } = options
   const { controllers: controlling = {}, scheduler: scheduling = {} } = options
   const archiveDirectory = join(dataDir, 'programs')
+  const isShared = isInEtcd(options.store ?? {})
   const parts = [
     serviceNetwork({ ...options.network, name }),
+    masters({ ...options.masters, bindAddress: options.listening.bindAddress, isShared }),
     metricsApi(options.metricsApi ?? {}),
     certificates(),
-    sharedInformers({ areNeeded: !(controlling.isDisabled && scheduling.isDisabled) }),
     scheduler(scheduling),
     hubAgent(agent && { ...agent, dataDir, name }),
     program({ ...options.machines, archiveDirectory, role: 'site' }),
   ]
-  return [...parts, controllers(controlling, parts)]
+  const programs = {
+    hasControllers: controlling.isDisabled !== true,
+    hasScheduler: scheduling.isDisabled !== true,
+  }
+  const all = [...parts, controllers(controlling, parts)]
+  return [...all, leadership({ ...programs, isShared }, all)]
 }
 
 /** Runs a whole control plane in this process until the signal aborts. */
 export async function runSite(options: SiteOptions, context: RoleContext): Promise<void> {
   await openDataDirectory(options.dataDir)
   const parts = siteParts(options)
-  const role = { parts, open: openSite }
-  await using plane = await startControlPlane(planeOptions(options, context), role, context)
+  const role = { parts, open: (plane: OpenPlane): OpenSite => openSite({ ...plane, context }) }
+  using serving = linkedSignal(context.signal)
+  using _end = { [Symbol.dispose]: () => serving.abort(new Error('The site has stopped')) }
+  const scope = { ...context, signal: serving.signal }
+  await using plane = await startControlPlane(planeOptions(options, context), role, scope)
+  // From here on the server runs until its users have ended: a leader releases its lease.
+  serving[Symbol.dispose]()
   const tasks = await tasksOf(parts, plane.opened)
   const { address } = plane.server
   const path = join(options.dataDir, 'admin.kubeconfig')
@@ -93,6 +106,7 @@ function planeOptions(options: SiteOptions, context: RoleContext): ControlPlaneO
     listening,
     sans: ['localhost', '127.0.0.1', ...hostAddresses()],
     store,
+    replicas: isInEtcd(store ?? {}) ? { keyFile: options.masters?.replicaKeyFile } : undefined,
     access,
     served,
     frontProxy,
@@ -112,19 +126,8 @@ function planeOptions(options: SiteOptions, context: RoleContext): ControlPlaneO
   }
 }
 
-/** Makes one set of informers for all controllers and the scheduler: one copy of all objects in memory. */
 function openSite(plane: OpenPlane): OpenSite {
-  const { clock, random, log } = plane.context
-  const userAgent = `skerry-site/${version}`
+  const { clock, log } = plane.context
   const transport = plane.server.transport(siteUser)
-  const cluster = createCluster(transport, { log, clock, userAgent })
-  const informers = createInformerSet(cluster, { clock, random, log })
-  return { ...plane, cluster, informers, events: createEventSink(cluster, { clock, log }) }
+  return { ...plane, cluster: createCluster(transport, { log, clock, userAgent }) }
 }
-
-/** Controllers and scheduler act as this user, in system:masters: nothing separates them within one process. */
-const siteUser: UserInfo = Object.freeze({
-  name: 'system:skerry-site',
-  groups: Object.freeze(['system:masters', 'system:authenticated']),
-  extra: Object.freeze({}),
-})

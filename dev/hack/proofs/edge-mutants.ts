@@ -42,9 +42,9 @@ export const mutants: readonly Mutant[] = [
     proof:
       'a service that nobody has read since the start keeps its address, by the IPAddress that names it',
     test: 'packages/apiserver/service-addresses/unreadable-service.test.ts',
-    file: 'packages/apiserver/service-addresses/service-ranges.ts',
-    find: 'return cache.resource(serviceStorage).unreadable(`${namespace}/${name}`) !== undefined',
-    replace: 'return namespace === name && name === undefined',
+    file: 'packages/apiserver/service-addresses/allocation-records.ts',
+    find: 'if (services.unreadable(service) !== undefined) return true',
+    replace: '',
   },
   {
     proof: 'the addresses and ports of an unreadable service are free as soon as it is deleted',

@@ -116,8 +116,8 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'a site without a network starts, and publishes its address when it has one',
     test: 'roles/site/objects/site-objects.test.ts',
-    file: 'roles/site/objects/site-objects.ts',
-    find: 'if (advertiseAddress === undefined) return',
+    file: 'roles/site/objects/api-endpoints.ts',
+    find: 'if (masters.length === 0) return',
     replace: '',
   },
 ]

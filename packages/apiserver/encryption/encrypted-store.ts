@@ -38,6 +38,10 @@ export function createEncryptedStore(store: Store, firstPlan: EncryptionPlan): E
     )
     return waits.length === 0 ? undefined : Promise.all(waits)
   }
+  const sealed = <T extends { readonly key: string; readonly value?: Uint8Array }>(write: T): T => {
+    const chain = write.value && plan.chainFor(storageOf(write.key))
+    return chain && write.value ? { ...write, value: chain.seal(write.value, write.key) } : write
+  }
   const openEvent = (event: StoreEvent): StoreEvent =>
     event.previous ? { ...open(event), previous: open(event.previous) } : open(event)
   const openBatch = (batch: WatchBatch): WatchBatch =>
@@ -62,9 +66,9 @@ export function createEncryptedStore(store: Store, firstPlan: EncryptionPlan): E
       return { ...found, entries: found.entries.map(open) }
     },
     async write(write) {
-      const chain = write.value && plan.chainFor(storageOf(write.key))
+      const { companions } = write
       const result = await store.write(
-        chain && write.value ? { ...write, value: chain.seal(write.value, write.key) } : write,
+        sealed(companions ? { ...write, companions: companions.map(sealed) } : write),
       )
       await fetched([result.isApplied ? result.previous : result.current])
       return openResult(result, open)

@@ -6,7 +6,7 @@ import { CachedObject } from '../cache/cached-object.ts'
 import { storageKey } from '../cache/watch-cache.ts'
 import { admit, admitValid, allCauses, type AdmissionInput } from './admission-chain.ts'
 import { setDefaults, writeAsStored } from './decode.ts'
-import type { Reservation } from './interceptor.ts'
+import { companionsOf, reservationLost, tooContended, type Reservation } from './interceptor.ts'
 import { checkCreate } from './metadata-checks-table.ts'
 import { alreadyExists, generateNameConflict, requireValid } from './registry-errors.ts'
 import { versionOf } from './storage-error.ts'
@@ -59,10 +59,18 @@ export async function createAdmitted(
   if (kind.strategy.load) await kind.strategy.load()
   const isGenerated = !metadata.name && Boolean(metadata.generateName)
   const attemptsMax = isGenerated ? deps.limits.generateNameAttemptsMax : 1
-  for (let attempt = 1; ; attempt += 1) {
-    const next = isGenerated ? cloneAsSent(object) : object
+  // A reservation that another server was faster with is made again, from the object as it was.
+  const isReserved = deps.interceptors[scope.reader.storage] !== undefined
+  let lostCount = 0
+  for (let attempt = 1; ;) {
+    const next = isGenerated || isReserved ? cloneAsSent(object) : object
     if (isGenerated) next.metadata.name = generatedName(metadata.generateName ?? '', deps)
     const created = await tryCreate(next, scope, deps)
+    if (created === reservationLost) {
+      lostCount += 1
+      if (lostCount >= deps.limits.updateAttemptsMax) throw tooContended(kind)
+      continue
+    }
     if (created) return created
     const name = next.metadata.name ?? ''
     if (!isGenerated) {
@@ -72,6 +80,7 @@ export async function createAdmitted(
       throw alreadyExists(kind, name, isLeaving)
     }
     if (attempt >= attemptsMax) throw generateNameConflict(kind, name)
+    attempt += 1
   }
 }
 
@@ -79,13 +88,16 @@ async function tryCreate(
   next: AnyObject,
   scope: RequestScope,
   deps: RegistryDeps,
-): Promise<CachedObject | undefined> {
+): Promise<CachedObject | typeof reservationLost | undefined> {
   const { reader } = scope
   const { metadata } = next
   prepareForCreate(next, scope, deps)
   const name = metadata.name ?? ''
   await scope.pace?.pause()
-  const reservation = deps.interceptors[reader.storage]?.onCreate(next, scope)
+  const interceptor = deps.interceptors[reader.storage]
+  // Resources that another server gave back count as free as soon as it has said so.
+  if (interceptor) await deps.cache.fresh(scope.signal)
+  const reservation = interceptor?.onCreate(next, scope)
   try {
     const input = { operation: 'CREATE', object: next, oldObject: undefined, name } as const
     await validateCreate(next, input, scope, deps)
@@ -124,7 +136,7 @@ async function writeNew(
     deps,
     reservation,
   }: { scope: RequestScope; deps: RegistryDeps; reservation: Reservation | undefined },
-): Promise<CachedObject | undefined> {
+): Promise<CachedObject | typeof reservationLost | undefined> {
   const { storage } = scope.reader
   const value = await scope.reader.encodeStored(next, scope.signal)
   requireStored(value, deps.limits)
@@ -135,10 +147,13 @@ async function writeNew(
     value,
     expectRevision: 0,
     ...(leaseId === undefined ? {} : { leaseId }),
+    ...companionsOf(reservation),
   })
   if (!result.isApplied) {
     reservation?.rollback()
-    return undefined
+    if (result.refusedBy === undefined) return undefined
+    await deps.cache.waitFor(result.revision, scope.signal)
+    return reservationLost
   }
   await deps.cache.waitFor(result.revision, scope.signal)
   reservation?.commit()

@@ -9,12 +9,17 @@ export async function removeObject(
   deps: RegistryDeps,
 ): Promise<number | undefined> {
   const { reader } = scope
-  const result = await deps.store.write({
-    key: storageKey(reader.storage, current.key),
-    expectRevision: current.revision,
-  })
-  if (!result.isApplied) return undefined
-  await deps.cache.waitFor(result.revision, scope.signal)
-  deps.interceptors[reader.storage]?.onDeleted(reader.parse(current))
-  return result.revision
+  const interceptor = deps.interceptors[reader.storage]
+  for (let attempt = 1; attempt <= deps.limits.updateAttemptsMax; attempt += 1) {
+    const companions = interceptor?.onDelete(reader.parse(current)) ?? []
+    const result = await deps.store.write({
+      key: storageKey(reader.storage, current.key),
+      expectRevision: current.revision,
+      ...(companions.length > 0 ? { companions } : {}),
+    })
+    if (!result.isApplied && result.refusedBy === undefined) return undefined
+    await deps.cache.waitFor(result.revision, scope.signal)
+    if (result.isApplied) return result.revision
+  }
+  return undefined
 }

@@ -11,7 +11,7 @@ import { checkUpdate } from './metadata-checks-table.ts'
 import { requireStorable, requireStored } from './object-size.ts'
 import { keepAllButPart } from './part-table.ts'
 import { removeObject } from './remove.ts'
-import type { Reservation } from './interceptor.ts'
+import { companionsOf, reservationLost, tooContended, type Reservation } from './interceptor.ts'
 import { missing } from './read.ts'
 import { badRequest, invalid, modifiedConflict, requireValid, unnamed } from './registry-errors.ts'
 import {
@@ -65,6 +65,10 @@ export async function changeObject(
       return { cached: await createMissing(change, scope, deps), isCreated: true }
     }
     const result = await tryChange(change, current, scope, deps)
+    if (result === reservationLost) {
+      if (attempt >= deps.limits.updateAttemptsMax) throw tooContended(reader.kind)
+      continue
+    }
     if (result) return { cached: result, isCreated: false }
     if (attempt >= change.attemptsMax) throw modifiedConflict(reader.kind, name)
     // The faster writer may be ahead of the cache.
@@ -95,13 +99,16 @@ async function createMissing(
   return createAdmitted(object, creating, deps)
 }
 
-/** Resolves to undefined if another writer was faster and the request does not insist on a version. */
+/**
+ * Resolves to undefined if another writer was faster and the request does not insist on a version, and to
+ * reservationLost if another server has taken what the change needs.
+ */
 async function tryChange(
   change: Change,
   current: CachedObject,
   scope: RequestScope,
   deps: RegistryDeps,
-): Promise<CachedObject | undefined> {
+): Promise<CachedObject | typeof reservationLost | undefined> {
   const { reader, name } = scope
   await reader.prepare?.([current], scope.signal)
   const old = reader.parse(current)
@@ -156,7 +163,7 @@ async function writeNext(
   { old, current, reservation }: Before,
   scope: RequestScope,
   deps: RegistryDeps,
-): Promise<CachedObject | undefined> {
+): Promise<CachedObject | typeof reservationLost | undefined> {
   const { reader } = scope
   const value = await reader.encodeStored(next, scope.signal)
   requireStored(value, deps.limits)
@@ -192,10 +199,13 @@ async function writeNext(
     ...(leaseId === undefined ? {} : { leaseId }),
     // Finalizers and the node remove a deleted object in several updates.
     isDeleteStep: next.metadata.deletionTimestamp !== undefined,
+    ...companionsOf(reservation),
   })
   if (!result.isApplied) {
     reservation?.rollback()
-    return undefined
+    if (result.refusedBy === undefined) return undefined
+    await deps.cache.waitFor(result.revision, scope.signal)
+    return reservationLost
   }
   await deps.cache.waitFor(result.revision, scope.signal)
   reservation?.commit()

@@ -18,8 +18,15 @@ import type { RequestScope } from '../registry/request-scope.ts'
 import { typed } from '../contract/typed-objects.ts'
 import { parseRange, type AddressRange } from './address-range.ts'
 import { takeNodePorts, type PortRange } from './node-ports.ts'
-import { isHeldElsewhere, rangesNow, serviceStorage as storage } from './service-ranges.ts'
-import { holdingsOf, portKey, TakenAddresses, type Holdings } from './taken-addresses.ts'
+import { AllocationRecords, type RecordDeps } from './allocation-records.ts'
+import { rangesNow, serviceStorage as storage } from './service-ranges.ts'
+import {
+  holdingsOf,
+  holdingsWithout,
+  portKey,
+  TakenAddresses,
+  type Holdings,
+} from './taken-addresses.ts'
 
 export interface ServiceAddressOptions {
   /** One CIDR, or one of each family. The first is the primary family. */
@@ -37,15 +44,17 @@ type ServiceSpec = NonNullable<Service['spec']>
 const noHoldings: Holdings = Object.freeze({ addresses: [], ports: [] })
 
 /**
- * Assigns cluster IPs and node ports to services. The stored services themselves define what is
- * taken, so there is nothing to repair. A write holds its reservation until it is in the cache.
+ * Assigns cluster IPs and node ports to services. The stored services define what is taken, and each write of one
+ * brings the records of its items along, which fails if another server on the same store has taken one meanwhile.
+ * A write holds its reservation in this process until it is in the cache.
  */
 export function createServiceAllocator(
   options: ServiceAddressOptions,
-  deps: { cache: WatchCache; random: Random },
+  deps: RecordDeps,
 ): Interceptor {
   const ranges = options.clusterIpRanges.map(parseRange)
   const taken = new TakenAddresses()
+  const records = new AllocationRecords(deps)
   followServices(deps.cache, taken)
   const allocate = (
     next: AnyObject,
@@ -57,8 +66,9 @@ export function createServiceAllocator(
     const own = before ? holdingsOf(before) : noHoldings
     if (isRefusedLater(service, own)) return nothingReserved
     const reserved: string[] = []
-    const isFree = (item: string): boolean =>
-      own.addresses.includes(item) || (!taken.isTaken(item) && !isHeldElsewhere(item, deps.cache))
+    const owner = ownerOf(service)
+    const isTaken = (item: string): boolean => taken.isTaken(item) || records.isHeld(item, owner)
+    const isFree = (item: string): boolean => own.addresses.includes(item) || !isTaken(item)
     const { random } = deps
     const allocation: Allocation = { service, scope, isFree, reserved, random }
     takeFamilies(allocation, ranges)
@@ -67,7 +77,7 @@ export function createServiceAllocator(
       service,
       before,
       range: options.nodePorts,
-      isTaken: (port) => taken.isTaken(portKey(port)),
+      isTaken: (port) => isTaken(portKey(port)),
       random,
       isDryRun: scope.isDryRun,
       refused: (cause) => refused(service, scope, [cause]),
@@ -79,17 +89,27 @@ export function createServiceAllocator(
       if (isOpen) taken.release(holdings)
       isOpen = false
     }
+    const companions = [
+      ...records.taking(holdingsWithout(holdings, own), owner),
+      ...records.releasing(holdingsWithout(own, holdings), owner),
+    ]
     // Once durable, the cache's own event holds them, so the reservation can be released.
-    return { commit: settle, rollback: settle }
+    return { companions, commit: settle, rollback: settle }
   }
   return {
     onCreate: (next, scope) => allocate(next, undefined, scope),
     onUpdate: (next, old, scope) => allocate(next, old, scope),
-    onDeleted: () => undefined,
+    onDelete: (old) => records.releasing(holdingsOf(typed<Service>(old)), ownerOf(old)),
   }
 }
 
+/** Returns the service's key in its cache. */
+function ownerOf({ metadata }: Pick<AnyObject, 'metadata'>): string {
+  return `${metadata.namespace}/${metadata.name}`
+}
+
 const nothingReserved: Reservation = Object.freeze({
+  companions: [],
   commit: () => undefined,
   rollback: () => undefined,
 })

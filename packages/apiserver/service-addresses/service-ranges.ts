@@ -1,11 +1,11 @@
-import type { IPAddress, ServiceCIDR } from '@skerry/api'
+import type { ServiceCIDR } from '@skerry/api'
 import { resourceKey, type WatchCache } from '../cache/watch-cache.ts'
 import { typed } from '../contract/typed-objects.ts'
 import { parseRange, type AddressRange } from './address-range.ts'
 
 export const serviceStorage = resourceKey('', 'services')
 const cidrStorage = resourceKey('networking.k8s.io', 'servicecidrs')
-const addressStorage = resourceKey('networking.k8s.io', 'ipaddresses')
+export const addressStorage = resourceKey('networking.k8s.io', 'ipaddresses')
 
 /**
  * Returns the ranges that addresses may be taken from: the configured ones, then those of ready
@@ -23,17 +23,4 @@ export function rangesNow(configured: readonly AddressRange[], cache: WatchCache
     }
   }
   return [...ranges.values()]
-}
-
-/**
- * Returns true if an IPAddress object gives the address to something other than a service, or to an
- * unreadable service, whose addresses nothing else records.
- */
-export function isHeldElsewhere(address: string, cache: WatchCache): boolean {
-  const cached = cache.resource(addressStorage).get(address)
-  if (!cached) return false
-  const { group, resource, namespace, name } =
-    typed<IPAddress>(cached.parse()).spec?.parentRef ?? {}
-  if (group || resource !== 'services') return true
-  return cache.resource(serviceStorage).unreadable(`${namespace}/${name}`) !== undefined
 }

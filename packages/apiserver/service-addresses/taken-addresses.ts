@@ -60,5 +60,20 @@ export function holdingsOf({ spec = {} }: Service): Holdings {
 }
 
 export function portKey(port: number): string {
-  return `port ${port}`
+  return `${portPrefix}${port}`
+}
+
+/** Returns the number as a text; undefined for an address. */
+export function portOf(item: string): string | undefined {
+  return item.startsWith(portPrefix) ? item.slice(portPrefix.length) : undefined
+}
+
+const portPrefix = 'port '
+
+/** Returns those of the first that the second does not have. */
+export function holdingsWithout(holdings: Holdings, others: Holdings): Holdings {
+  return {
+    addresses: holdings.addresses.filter((address) => !others.addresses.includes(address)),
+    ports: holdings.ports.filter((port) => !others.ports.includes(port)),
+  }
 }

@@ -2,15 +2,19 @@ import { isIP } from 'node:net'
 import type { IPAddress, Service } from '@skerry/api'
 import { isStatusError } from '@skerry/api'
 import { resources } from '@skerry/client'
-import { watch, type ControllerDefinition } from '@skerry/controller-runtime'
+import {
+  watch,
+  type ControllerContext,
+  type ControllerDefinition,
+} from '@skerry/controller-runtime'
 import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 import { serviceAllocatorName, managedByLabel } from './cidr-plan.ts'
 
 const byAddress = 'service-by-address'
 
 /**
- * Keeps one IPAddress object for each address of a service, which shows the address's owner. The
- * API server allocates the addresses; these objects follow.
+ * Keeps one IPAddress object for each address of a service, which gives it to its owner. The API server writes them
+ * together with the service; this repairs what was deleted by hand, and what earlier versions left.
  */
 export const serviceIpAddressController: ControllerDefinition = {
   name: 'service-ip-address-controller',
@@ -29,7 +33,11 @@ export const serviceIpAddressController: ControllerDefinition = {
     if (existing !== undefined) {
       const isOurs = existing.metadata.labels?.[managedByLabel] === serviceAllocatorName
       if (!isOurs || (service !== undefined && isOf(existing, service))) return
-      await ignoreNotFound(client.delete({ name: address }, signal))
+      // The service may be newer than what this informer has of it.
+      if (await hasAddress(existing, context, signal)) return
+      const { uid = '', resourceVersion = '' } = existing.metadata
+      const preconditions = { uid, resourceVersion }
+      await ignoreNotFound(client.delete({ name: address, preconditions }, signal))
     }
     if (service === undefined) return
     try {
@@ -38,6 +46,23 @@ export const serviceIpAddressController: ControllerDefinition = {
       if (!isStatusError(error, 'AlreadyExists')) throw error
     }
   },
+}
+
+/** Asks the API server whether the service that the object names has its address now. */
+async function hasAddress(
+  { metadata, spec }: IPAddress,
+  context: ControllerContext,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { namespace = '', name = '' } = spec?.parentRef ?? {}
+  if (name === '') return false
+  try {
+    const service = await context.client(resources.services).get({ namespace, name }, signal)
+    return addressesOf(service).includes(metadata.name ?? '')
+  } catch (error) {
+    if (isStatusError(error, 'NotFound')) return false
+    throw error
+  }
 }
 
 function addressesOf(service: Service | undefined): string[] {

@@ -25,7 +25,7 @@ import type {
   Write,
   WriteResult,
 } from '../store.ts'
-import { checkWrite } from '../write-plan.ts'
+import { checkWrite, refusingCompanion } from '../write-plan.ts'
 import { EtcdChannel, EtcdError, etcdCodes, type EtcdEndpoints } from './etcd-channel.ts'
 import { EtcdFeed } from './etcd-feed.ts'
 import { EtcdKeys } from './etcd-keys.ts'
@@ -46,7 +46,7 @@ export interface EtcdStoreDeps {
   readonly random?: Random
 }
 
-const { valueBytesMax, leaseIdMax } = storeBounds.etcdStore
+const { valueBytesMax, companionsMax, leaseIdMax } = storeBounds.etcdStore
 
 /**
  * Opens the store of several servers: all state is in etcd (3.4 or newer), and each process has one
@@ -57,7 +57,7 @@ export async function openEtcdStore(
   deps: EtcdStoreDeps,
   signal: AbortSignal,
 ): Promise<EtcdStore> {
-  const limits = validateLimits({ valueBytesMax, ...options.limits })
+  const limits = validateLimits({ valueBytesMax, companionsMax, ...options.limits })
   const keys = new EtcdKeys(options.prefix)
   using stack = new DisposableStack()
   const channel = stack.use(new EtcdChannel(options, deps.clock))
@@ -268,29 +268,53 @@ export class EtcdStore implements Store {
 
   async #transact(write: Write): Promise<WriteResult> {
     const { keys, channel } = this.#parts
-    const { value, expectRevision, leaseId = 0 } = write
-    const key = keys.keyOf(write.key)
-    const change = value
-      ? { requestPut: { key, value, lease: leaseId, prevKv: true } }
-      : { requestDeleteRange: { key, prevKv: true } }
+    const { leaseId = 0, companions = [] } = write
+    const all: readonly Write[] = [write, ...companions]
+    const expecting = all.filter(({ expectRevision }) => expectRevision !== undefined)
     const request = {
-      compare: expectRevision === undefined ? [] : [{ ...isAt, key, modRevision: expectRevision }],
-      success: [change],
-      failure: [{ requestRange: { key } }],
+      compare: expecting.map(({ key, expectRevision: modRevision }) => ({
+        ...isAt,
+        key: keys.keyOf(key),
+        modRevision,
+      })),
+      success: all.map(({ key: name, value }, at) => {
+        const key = keys.keyOf(name)
+        return value
+          ? { requestPut: { key, value, lease: at === 0 ? leaseId : 0, prevKv: true } }
+          : { requestDeleteRange: { key, prevKv: true } }
+      }),
+      failure: all.map(({ key }) => ({ requestRange: { key: keys.keyOf(key) } })),
     }
     const answer = await channel.write<WireTxn>('Txn', request, this.#scope.signal)
-    const { header, succeeded, responses } = answer
-    const [first] = responses
-    const found = succeeded
-      ? (first?.responsePut?.prevKv ?? first?.responseDeleteRange?.prevKvs[0])
-      : first?.responseRange?.kvs[0]
+    return this.#resultOf(write, answer)
+  }
+
+  #resultOf(write: Write, { header, succeeded, responses }: WireTxn): WriteResult {
+    const { keys } = this.#parts
     const { revision } = header
+    const [first] = responses
     if (succeeded) {
+      const found = first?.responsePut?.prevKv ?? first?.responseDeleteRange?.prevKvs[0]
       const applied = { isApplied: true, revision } as const
       return found ? { ...applied, previous: keys.entryOf(found) } : applied
     }
-    const refused = { isApplied: false, revision } as const
-    return found ? { ...refused, current: keys.entryOf(found) } : refused
+    const found = first?.responseRange?.kvs[0]
+    const refused = {
+      isApplied: false,
+      revision,
+      ...(found ? { current: keys.entryOf(found) } : {}),
+    } as const
+    const { companions = [], expectRevision } = write
+    const isOwn = expectRevision !== undefined && expectRevision !== (found?.modRevision ?? 0)
+    if (isOwn) return refused
+    const revisions = new Map(
+      companions.map(({ key }, at) => [
+        key,
+        responses[at + 1]?.responseRange?.kvs[0]?.modRevision ?? 0,
+      ]),
+    )
+    const refusedBy = refusingCompanion(companions, (key) => revisions.get(key) ?? 0)
+    return refusedBy === undefined ? refused : { ...refused, refusedBy }
   }
 
   /**
@@ -300,7 +324,8 @@ export class EtcdStore implements Store {
   async #settle(write: Write, lost: StoreUnavailableError): Promise<WriteResult> {
     if (write.expectRevision === undefined || write.value === undefined) throw lost
     const result = await this.#transact(write)
-    if (result.isApplied || !result.current) return result
+    // A companion alone that refuses was not changed by the first try, so that did not apply.
+    if (result.isApplied || !result.current || result.refusedBy !== undefined) return result
     const { value, modRevision } = result.current
     if (Buffer.compare(value, write.value) !== 0) return result
     return { isApplied: true, revision: modRevision }

@@ -21,6 +21,7 @@ export type OpenSubject = () => Promise<ContractSubject>
 export function storeContract(name: string, open: OpenSubject): void {
   describe(`store contract: ${name}`, () => {
     writeTests(open)
+    companionTests(open)
     entryTests(open)
     readTests(open)
     historyTests(open)
@@ -72,6 +73,68 @@ function writeTests(open: OpenSubject): void {
     )
     const results = await Promise.all(writes)
     assert.equal(results.filter((result) => result.isApplied).length, 1)
+  })
+}
+
+function companionTests(open: OpenSubject): void {
+  test('a write and its companions apply together, and watches see all of them', async () => {
+    await using subject = await open()
+    const { store } = subject
+    const old = await put(store, '/old', 'x')
+    const events = take(store, { prefix: '/', after: old }, 3)
+    const companions = [
+      { key: '/record', value: bytes('a'), expectRevision: 0 },
+      { key: '/old', expectRevision: old },
+    ]
+    const write = { key: '/main', value: bytes('m'), expectRevision: 0, companions }
+    const result = await store.write(write)
+    assert.ok(result.isApplied)
+    assert.equal((await store.get('/main')).entry?.modRevision, result.revision)
+    assert.equal(await store.revision(), result.revision)
+    assert.equal((await store.get('/old')).entry, undefined)
+    const all = (await events).map(shown).toSorted()
+    assert.deepEqual(all, ['delete /old=x', 'put /main=m', 'put /record=a'])
+    assert.ok((await events).every(({ modRevision }) => modRevision <= result.revision))
+  })
+
+  test('a companion that is refused refuses the whole write, and is named', async () => {
+    await using subject = await open()
+    const { store } = subject
+    const taken = await put(store, '/taken', 'first')
+    const main = await put(store, '/main', 'before')
+    const revision = await store.revision()
+    const companions = [
+      { key: '/free', value: bytes('a'), expectRevision: 0 },
+      { key: '/taken', value: bytes('b'), expectRevision: 0 },
+    ]
+    const write = { key: '/main', value: bytes('after'), companions }
+    const refused = await store.write({ ...write, expectRevision: main })
+    assert.ok(!refused.isApplied)
+    assert.equal(refused.refusedBy, '/taken')
+    assert.equal(refused.revision >= taken, true)
+    const stale = await store.write({ ...write, expectRevision: 0 })
+    assert.ok(!stale.isApplied)
+    assert.equal(stale.refusedBy, undefined, "the write's own expectation comes first")
+    assert.equal(text(stale.current?.value), 'before')
+    const unconditional = await store.write(write)
+    assert.ok(!unconditional.isApplied)
+    assert.equal(unconditional.refusedBy, '/taken')
+    assert.equal(await store.revision(), revision)
+    assert.equal((await store.get('/free')).entry, undefined)
+    const twice = { key: '/main', companions: [{ key: '/main', expectRevision: 0 }] }
+    await assert.rejects(store.write(twice), RangeError)
+  })
+
+  test('writers that race for one companion: exactly one wins', async () => {
+    await using subject = await open()
+    const { store } = subject
+    const companions = [{ key: '/record', value: bytes('x'), expectRevision: 0 }]
+    const writes = Array.from({ length: 20 }, (_, index) =>
+      store.write({ key: `/main/${index}`, value: bytes('x'), expectRevision: 0, companions }),
+    )
+    const results = await Promise.all(writes)
+    assert.equal(results.filter((result) => result.isApplied).length, 1)
+    assert.equal((await store.list({ prefix: '/main/' })).entries.length, 1)
   })
 }
 

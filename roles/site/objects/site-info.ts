@@ -2,7 +2,7 @@ import { StatusError, type GroupResource } from '@skerry/api'
 import { goOnPastUnreadable, type Objects } from '@skerry/apiserver'
 import { asError, isDiskFull, type Logger } from '@skerry/base'
 import { ifThere, resources, type ClusterClient } from '@skerry/client'
-import { put } from './site-objects.ts'
+import { putObject } from './put-object.ts'
 
 /** The facts of a site that each of its nodes must be started with. */
 export interface SiteInfo {
@@ -23,7 +23,7 @@ export async function publishSiteInfo(
 ): Promise<void> {
   const wanted = { apiVersion: 'v1', kind: 'ConfigMap', metadata: key, data: { ...info } }
   try {
-    await goOnPastUnreadable(log, () => put(objects, configMaps, wanted))
+    await goOnPastUnreadable(log, () => putObject(objects, configMaps, wanted))
   } catch (error) {
     if (!(error instanceof StatusError) && !isDiskFull(error)) throw error
     log.error('Facts for new nodes were not published', { error: asError(error) })

@@ -1,7 +1,8 @@
-import { isStatusError, localPath, type AnyObject, type GroupResource } from '@skerry/api'
+import { localPath, type AnyObject, type GroupResource } from '@skerry/api'
 import { goOnPastUnreadable, type Objects } from '@skerry/apiserver'
 import { silentLogger, type Logger } from '@skerry/base'
 import { resources, type ClusterClient } from '@skerry/client'
+import { ensureObject, putObject } from './put-object.ts'
 
 export interface SiteAddresses {
   /** The first address of the service range: the API server's own service. */
@@ -9,17 +10,10 @@ export interface SiteAddresses {
   /** The range that addresses of services are given out of. */
   serviceCidr: string
   dnsServiceIp: string
-  /**
-   * The address at which clients in the cluster's network reach this API server; undefined until it starts
-   * with one.
-   */
-  advertiseAddress: string | undefined
   port: number
 }
 
 const services: GroupResource = { group: '', resource: 'services' }
-const endpoints: GroupResource = { group: '', resource: 'endpoints' }
-const slices: GroupResource = { group: 'discovery.k8s.io', resource: 'endpointslices' }
 const serviceCidrs: GroupResource = { group: 'networking.k8s.io', resource: 'servicecidrs' }
 const storageClasses: GroupResource = { group: 'storage.k8s.io', resource: 'storageclasses' }
 const clusterRoles: GroupResource = { group: 'rbac.authorization.k8s.io', resource: 'clusterroles' }
@@ -38,28 +32,17 @@ export async function ensureSiteObjects(
   log: Pick<Logger, 'error'> = silentLogger,
 ): Promise<void> {
   const steps: readonly (() => Promise<void>)[] = [
-    () => ensure(objects, serviceCidrs, defaultServiceCidr(addresses)),
-    () => ensure(objects, services, apiService(addresses)),
-    () => publishApiEndpoints(objects, addresses),
-    () => ensure(objects, services, dnsService(addresses)),
-    () => ensure(objects, storageClasses, localPathClass()),
+    () => ensureObject(objects, serviceCidrs, defaultServiceCidr(addresses)),
+    () => ensureObject(objects, services, apiService(addresses)),
+    () => ensureObject(objects, services, dnsService(addresses)),
+    () => ensureObject(objects, storageClasses, localPathClass()),
     // The role is written at each start, because a newer version may have more to read.
-    () => put(objects, clusterRoles, nodeNetworkRole()),
-    () => ensure(objects, clusterRoleBindings, nodeNetworkBinding()),
-    () => ensure(objects, clusterRoleBindings, kubeletAdminBinding()),
-    () => ensure(objects, clusterRoles, metricsReaderRole()),
+    () => putObject(objects, clusterRoles, nodeNetworkRole()),
+    () => ensureObject(objects, clusterRoleBindings, nodeNetworkBinding()),
+    () => ensureObject(objects, clusterRoleBindings, kubeletAdminBinding()),
+    () => ensureObject(objects, clusterRoles, metricsReaderRole()),
   ]
   for (const step of steps) await goOnPastUnreadable(log, step)
-}
-
-async function ensure(objects: Objects, resource: GroupResource, wanted: AnyObject): Promise<void> {
-  const { namespace = '', name = '' } = wanted.metadata
-  if (objects.get(resource, namespace, name) !== undefined) return
-  try {
-    await objects.create(resource, wanted)
-  } catch (error) {
-    if (!isStatusError(error, 'AlreadyExists')) throw error
-  }
 }
 
 function defaultServiceCidr({ serviceCidr }: SiteAddresses): AnyObject {
@@ -87,45 +70,6 @@ function apiService({ apiServiceIp, port }: SiteAddresses): AnyObject {
       ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: port }],
     },
   }
-}
-
-/** Publishes this server's own address as kube-apiserver does; writes it again when it changed. */
-async function publishApiEndpoints(objects: Objects, addresses: SiteAddresses): Promise<void> {
-  const { advertiseAddress, port } = addresses
-  // Endpoints may not have loopback addresses. The published ones stay: the address may come back.
-  if (advertiseAddress === undefined) return
-  const ports = [{ name: 'https', port, protocol: 'TCP' }]
-  const meta = { name: 'kubernetes', namespace: 'default' }
-  await put(objects, endpoints, {
-    apiVersion: 'v1',
-    kind: 'Endpoints',
-    metadata: { ...meta, labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } },
-    subsets: [{ addresses: [{ ip: advertiseAddress }], ports }],
-  })
-  await put(objects, slices, {
-    apiVersion: 'discovery.k8s.io/v1',
-    kind: 'EndpointSlice',
-    metadata: { ...meta, labels: { 'kubernetes.io/service-name': 'kubernetes' } },
-    addressType: 'IPv4',
-    endpoints: [{ addresses: [advertiseAddress], conditions: { ready: true } }],
-    ports,
-  })
-}
-
-/** Creates the object, or makes an existing one equal to it but for its metadata. */
-export async function put(
-  objects: Objects,
-  resource: GroupResource,
-  wanted: AnyObject,
-): Promise<void> {
-  const { namespace = '', name = '' } = wanted.metadata
-  if (objects.get(resource, namespace, name) === undefined) return ensure(objects, resource, wanted)
-  await objects.update(resource, { namespace, name }, (object) => {
-    const before = JSON.stringify(object)
-    const { metadata: _metadata, ...rest } = wanted
-    Object.assign(object, rest)
-    return JSON.stringify(object) !== before
-  })
 }
 
 /** Returns the DNS service, which selects no pods: every node answers this address itself (service-proxy). */

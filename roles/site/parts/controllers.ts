@@ -13,12 +13,14 @@ export function controllers(
   others: readonly SitePart[],
 ): SitePart {
   if (isDisabled) return { componentFaults: { 'controller-manager': elsewhere } }
+  // A master that leads again goes on counting.
+  let metrics: ReturnType<typeof createControllerMetrics> | undefined
   return {
-    tasks(site) {
-      const { cluster, informers, events, context } = site
+    leads(term) {
+      const { cluster, informers, events, context } = term
       const { clock, random, log } = context
-      const configured = others.flatMap((part) => part.controllers?.(site) ?? [])
-      const metrics = createControllerMetrics(context.metrics)
+      const configured = others.flatMap((part) => part.controllers?.(term) ?? [])
+      metrics ??= createControllerMetrics(context.metrics)
       const deps = { cluster, informers, events, clock, random, log, metrics, configured }
       return [(scope) => runControllers('all', deps, scope)]
     },

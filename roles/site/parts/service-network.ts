@@ -1,7 +1,7 @@
 import { ExpectedError, exitCodes } from '@skerry/base'
 import { nodeIpamController } from '@skerry/controllers'
 import { servedPodPeers } from '@skerry/service-proxy'
-import { addressOf, hostAddresses } from '../../runtime/host-addresses.ts'
+import { addressOf } from '../../runtime/host-addresses.ts'
 import { ensureSiteObjects } from '../objects/site-objects.ts'
 import { publishSiteInfo } from '../objects/site-info.ts'
 import type { SitePart } from '../contract/site-part.ts'
@@ -30,10 +30,9 @@ export function serviceNetwork({
     kinds: (builtin) => [servedPodPeers(builtin)],
     controllers: () => [nodeIpamController({ clusterCidr, nodeMaskSize: nodeCidrMaskSize })],
     async tasks({ server, objects, context: { log } }) {
-      const [advertiseAddress] = hostAddresses()
       const port = Number(new URL(server.address).port || 443)
       const addresses = { serviceCidr, apiServiceIp, dnsServiceIp: addressOf(serviceCidr, 10) }
-      await ensureSiteObjects(objects, { ...addresses, advertiseAddress, port }, log)
+      await ensureSiteObjects(objects, { ...addresses, port }, log)
       const info = {
         name,
         podCIDR: clusterCidr,
@@ -41,11 +40,6 @@ export function serviceNetwork({
         dnsDomain: clusterDomain,
       }
       await publishSiteInfo(objects, info, log)
-      if (advertiseAddress === undefined) {
-        const reason =
-          'this machine has no IPv4 address but loopback; restart the site when it has one'
-        log.info('Service kubernetes has no endpoint', { reason })
-      }
       return []
     },
   }

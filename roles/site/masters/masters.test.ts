@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isStatusError, type ConfigMap, type Service } from '@skerry/api'
+import { exitCodes, seededRandom, type ExpectedError } from '@skerry/base'
+import { resources } from '@skerry/client'
+import { startTestEtcd, until, whyNoEtcd, type TestEtcd } from '@skerry/testing'
+import { startTestMaster, type TestMaster } from '../../../testing/scenes/test-masters.ts'
+
+const skip = await whyNoEtcd()
+const soon = (): AbortSignal => AbortSignal.timeout(60_000)
+const namespace = 'default'
+
+interface Masters extends AsyncDisposable {
+  readonly etcd: TestEtcd
+  readonly first: TestMaster
+  readonly second: TestMaster
+}
+
+async function startMasters({ leads = false } = {}): Promise<Masters> {
+  await using stack = new AsyncDisposableStack()
+  const etcd = stack.use(await startTestEtcd())
+  const first = stack.use(await startTestMaster({ etcd, advertiseAddress: '192.0.2.1', leads }))
+  const second = stack.use(
+    await startTestMaster({ etcd, beside: first, advertiseAddress: '192.0.2.2', leads }),
+  )
+  const owned = stack.move()
+  return { etcd, first, second, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+function serviceNamed(name: string, wants: { address?: string; port?: number }): Service {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name, namespace },
+    spec: {
+      type: 'NodePort',
+      ports: [{ port: 80, ...(wants.port === undefined ? {} : { nodePort: wants.port }) }],
+      ...(wants.address === undefined ? {} : { clusterIP: wants.address }),
+    },
+  }
+}
+
+/** Returns the items that more than one service has. */
+function doubles(services: readonly Service[]): string[] {
+  const items = services.flatMap(({ spec }) => [
+    spec?.clusterIP ?? '',
+    ...(spec?.ports ?? []).flatMap(({ nodePort }) => (nodePort ? `port ${nodePort}` : [])),
+  ])
+  return items.filter((item, at) => items.indexOf(item) !== at)
+}
+
+test(
+  'two masters that create services at once never give an address or a node port twice',
+  { skip },
+  async () => {
+    await using masters = await startMasters()
+    const clients = [masters.first, masters.second].map(({ cluster }) =>
+      cluster.resource(resources.services),
+    )
+    const random = seededRandom(7)
+    const refusals: string[] = []
+    const create = async (at: number): Promise<void> => {
+      // Half of them ask for one of few addresses and ports, so that the masters meet.
+      const few = Math.floor(random.next() * 25)
+      const wants =
+        at % 2 === 0 ? {} : { address: `10.43.0.${100 + few}`, port: 30_100 + (few % 13) }
+      try {
+        await clients[at % 4 < 2 ? 0 : 1]?.create(serviceNamed(`s-${at}`, wants), soon())
+      } catch (error) {
+        if (!isStatusError(error, 'Invalid')) throw error
+        refusals.push(error.message)
+      }
+    }
+    await Promise.all(Array.from({ length: 200 }, (_, at) => create(at)))
+    const { items } = await masters.first.cluster.resource(resources.services).list({}, soon())
+    assert.deepEqual(doubles(items), [])
+    const made = items.filter(({ metadata }) => metadata.name?.startsWith('s-'))
+    assert.equal(made.length + refusals.length, 200)
+    // Nobody who asked for nothing in particular is refused, and each port that was asked for is given once.
+    assert.ok(made.length >= 110, `${made.length} were made`)
+    for (const text of refusals) assert.match(text, /provided (IP|port) is already allocated/)
+    const addresses = await masters.second.cluster.resource(resources.ipAddresses).list({}, soon())
+    const holders = new Map(
+      addresses.items.map(({ metadata, spec }) => [metadata.name, spec?.parentRef?.name]),
+    )
+    for (const { metadata, spec } of items) {
+      assert.equal(holders.get(spec?.clusterIP), metadata.name, `${spec?.clusterIP}`)
+    }
+    assert.equal(holders.size, items.length, 'no address of a refused service stays taken')
+  },
+)
+
+test(
+  'what a service gives back at one master, the other one gives out at once',
+  { skip },
+  async () => {
+    await using masters = await startMasters()
+    const [one, two] = [masters.first, masters.second].map(({ cluster }) =>
+      cluster.resource(resources.services),
+    )
+    assert.ok(one && two)
+    const wants = { address: '10.43.0.200', port: 30_200 }
+    for (let round = 0; round < 20; round += 1) {
+      const [here, there] = round % 2 === 0 ? [one, two] : [two, one]
+      await here.create(serviceNamed('wanderer', wants), soon())
+      await assert.rejects(there.create(serviceNamed('late', wants), soon()), /already allocated/)
+      await there.delete({ namespace, name: 'wanderer' }, soon())
+    }
+  },
+)
+
+test(
+  'what one master has acknowledged, another one shows to the next reader',
+  { skip },
+  async () => {
+    await using masters = await startMasters()
+    const mapsOf = ({ cluster }: TestMaster) => cluster.resource(resources.configMaps)
+    const [one, two] = [mapsOf(masters.first), mapsOf(masters.second)]
+    const key = { namespace, name: 'counter' }
+    let known: ConfigMap = await one.create(
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...key }, data: { n: '0' } },
+      soon(),
+    )
+    for (let n = 1; n <= 500; n += 1) {
+      const [writer, reader] = n % 2 === 0 ? ([one, two] as const) : ([two, one] as const)
+      known = await writer.update({ ...known, data: { n: String(n) } }, soon())
+      const found =
+        n % 4 < 2
+          ? await reader.get(key, soon())
+          : (await reader.list({ namespace }, soon())).items.find(
+              ({ metadata }) => metadata.name === key.name,
+            )
+      assert.equal(found?.data?.['n'], String(n))
+    }
+  },
+)
+
+test('the service kubernetes has each master that lives as an endpoint', { skip }, async () => {
+  await using masters = await startMasters()
+  const { first, second } = masters
+  const addresses = async ({ cluster }: TestMaster): Promise<string> => {
+    const { items } = await cluster.resource(resources.endpointSlices).list({ namespace }, soon())
+    const ours = items.filter(
+      ({ metadata }) => metadata.labels?.['kubernetes.io/service-name'] === 'kubernetes',
+    )
+    return ours
+      .flatMap(({ endpoints }) => (endpoints ?? []).flatMap((each) => each.addresses))
+      .toSorted()
+      .join()
+  }
+  await until(async () => (await addresses(first)) === '192.0.2.1,192.0.2.2')
+  // An endpoint that somebody removes comes back.
+  const key = { namespace, name: 'kubernetes' }
+  await first.cluster.resource(resources.endpointSlices).delete(key, soon())
+  await until(async () => (await addresses(second)) === '192.0.2.1,192.0.2.2')
+  await second[Symbol.asyncDispose]()
+  await until(async () => (await addresses(first)) === '192.0.2.1', AbortSignal.timeout(5_000))
+})
+
+test('one master leads, and another takes over within 5 s when it stops', { skip }, async () => {
+  await using masters = await startMasters({ leads: true })
+  const leaseOf = ({ cluster }: TestMaster) =>
+    cluster
+      .resource(resources.leases)
+      .get({ namespace: 'kube-system', name: 'kube-controller-manager' }, soon())
+  await until(async () => (await leaseOf(masters.second)).spec?.holderIdentity)
+  const before = (await leaseOf(masters.second)).spec?.holderIdentity
+  await masters.first[Symbol.asyncDispose]()
+  const stopped = performance.now()
+  const isDone = async (): Promise<boolean> => {
+    const accounts = masters.second.cluster.resource(resources.serviceAccounts)
+    const { items } = await accounts.list({ namespace: 'after' }, soon())
+    return items.length === 1
+  }
+  await masters.second.cluster
+    .resource(resources.namespaces)
+    .create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'after' } }, soon())
+  await until(isDone)
+  const tookMs = performance.now() - stopped
+  assert.ok(tookMs < 5_000, `${tookMs} ms`)
+  const { spec } = await leaseOf(masters.second)
+  assert.notEqual(spec?.holderIdentity, before)
+})
+
+test(
+  'a master without the key of the others is refused, and names the file',
+  { skip },
+  async () => {
+    await using etcd = await startTestEtcd()
+    await using _first = await startTestMaster({ etcd, advertiseAddress: '192.0.2.1' })
+    await assert.rejects(
+      startTestMaster({ etcd, advertiseAddress: '192.0.2.2' }),
+      (error: ExpectedError) =>
+        error.exitCode === exitCodes.dataDirectory && /--replica-key-file/.test(error.message),
+    )
+  },
+)

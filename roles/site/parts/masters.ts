@@ -1,0 +1,50 @@
+import { hostAddresses, isAddress } from '../../runtime/host-addresses.ts'
+import { wrongUse } from '../../runtime/read-config-file.ts'
+import { MasterDirectory } from '../masters/master-directory.ts'
+import type { SitePart } from '../contract/site-part.ts'
+
+export interface MasterOptions {
+  /** Another master's pki/replica.key; only for the first start next to others. */
+  replicaKeyFile?: string | undefined
+  /** The IPv4 address at which nodes and pods reach this master. If omitted, its first address. */
+  advertiseAddress?: string | undefined
+}
+
+interface MastersGiven extends MasterOptions {
+  readonly bindAddress: string
+  /** True if the state is in etcd, where other masters may be. */
+  readonly isShared: boolean
+}
+
+/** Publishes this master as an endpoint of the service `kubernetes`, with the others on the same store. */
+export function masters({ advertiseAddress, bindAddress, isShared }: MastersGiven): SitePart {
+  if (advertiseAddress !== undefined && !isEndpoint(advertiseAddress)) {
+    throw wrongUse(`--advertise-address ${advertiseAddress} is not an IPv4 address of this machine`)
+  }
+  return {
+    sans: advertiseAddress === undefined ? [] : [advertiseAddress],
+    async tasks({ server, objects, store, context }) {
+      const [found] = isEndpoint(bindAddress) ? [bindAddress] : hostAddresses()
+      const address = advertiseAddress ?? found
+      if (address === undefined) {
+        const reason =
+          'this machine has no IPv4 address but loopback; restart the site when it has one'
+        context.log.info('Service kubernetes has no endpoint', { reason })
+        return []
+      }
+      const port = Number(new URL(server.address).port || 443)
+      const directory = new MasterDirectory({ address, port }, { ...context, store, objects })
+      if (!isShared) {
+        await directory.publishAlone()
+        return []
+      }
+      await directory.join()
+      return [(scope) => directory.run(scope)]
+    },
+  }
+}
+
+/** Endpoints may not have loopback addresses. */
+function isEndpoint(address: string): boolean {
+  return isAddress(address) && !address.includes(':') && !/^(0\.0\.0\.0|127\.)/.test(address)
+}
