@@ -3,6 +3,8 @@ export const provisioningBounds = Object.freeze({
   shell: Object.freeze({
     /** From the first packet to a login. */
     connectMsMax: 20_000,
+    /** The forwarded connections of one login on a jump host; beyond them the hub logs in there once more. */
+    forwardsMax: 100,
     /** Without an answer to this many questions, one each interval, the machine counts as gone. */
     keepAliveMs: 5_000,
     keepAlivesMax: 3,
@@ -54,6 +56,10 @@ export const provisioningBounds = Object.freeze({
     lookMs: 500,
     readyMsMax: 120_000,
     cleanMsMax: 180_000,
+  }),
+  imports: Object.freeze({
+    /** How often a cluster is looked at that somebody has yet to connect. */
+    lookMs: 10_000,
   }),
   preflight: Object.freeze({
     memoryMegabytesMin: { Master: 700, Node: 400 },

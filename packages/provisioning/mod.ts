@@ -4,9 +4,14 @@
  * Start reading at steps-table.ts, then engine/run-steps.ts.
  */
 export { edgeClusterController } from './engine/edge-cluster-controller.ts'
+export type { ImportedState, ImportSide, JoinSecret } from './contract/import-side.ts'
+export { ShellError } from './contract/shell.ts'
 export { StepError, type HubSide, type ProgramFiles } from './contract/step.ts'
+export type { ClusterDial } from './contract/ways.ts'
 export { machinesOnly } from './shell/machines-only.ts'
+export { sshJumps } from './shell/ssh-jumps.ts'
 export { sshShells } from './shell/ssh-shell.ts'
+export { importRemoval, importSteps } from './steps/import-steps-table.ts'
 export { removal, steps } from './steps/steps-table.ts'
 export { loginKeys } from './shell/login-of-secret.ts'
 export {

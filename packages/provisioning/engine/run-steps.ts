@@ -11,10 +11,16 @@ import { stepText, type EdgeCluster, type StepStatus } from '../kind/edge-cluste
 import type { PlannedMachine } from '../kind/machine-addresses.ts'
 import { provisioningBounds } from '../limits-table.ts'
 import { ShellError, type Shell } from '../contract/shell.ts'
-import { readySteps, type StepInstance } from './plan-steps.ts'
+import { isLook, readySteps, type StepInstance } from './plan-steps.ts'
 import type { Redactor } from './redactor.ts'
 import type { StatusBook } from './status-book.ts'
-import { StepError, type HubSide, type StepContext } from '../contract/step.ts'
+import {
+  StepError,
+  StepWaiting,
+  type HubContext,
+  type HubSide,
+  type StepContext,
+} from '../contract/step.ts'
 
 const bounds = provisioningBounds.engine
 
@@ -22,7 +28,8 @@ const bounds = provisioningBounds.engine
 export interface RunDeps {
   readonly edge: EdgeCluster
   readonly machines: readonly PlannedMachine[]
-  readonly master: PlannedMachine
+  /** Undefined for a cluster that was imported. */
+  readonly master: PlannedMachine | undefined
   readonly hub: HubSide
   readonly book: StatusBook
   readonly shells: Shells
@@ -88,15 +95,13 @@ async function runStep(
   if (status !== undefined && step.changesMachine === true) {
     book.setMachine({ ...status, isChanged: true })
   }
-  // It is written before the step begins: after a crash the hub knows what may have been changed.
-  await book.save('Running')
+  // It is written before the step begins: after a crash the hub knows what may have been changed. Looks are many.
+  if (!isLook(before)) await book.save('Running')
   const printed = new PrintedLines()
-  const context: StepContext = {
+  const context: HubContext = {
     edge: deps.edge,
     machines: deps.machines,
-    master: deps.master,
     hub: deps.hub,
-    shellOf: (one) => deps.shells.open(one, signal),
     print: (line) => printed.add(redactor.redact(line)),
     conceal: (secrets) => redactor.add(secrets),
     clock,
@@ -105,10 +110,7 @@ async function runStep(
   }
   let ended: StepStatus
   try {
-    const result =
-      step.place === 'machines'
-        ? await step.act({ ...context, ...(await onMachine(machine, context)) })
-        : await step.act(context)
+    const result = await actOn({ step, machine, text }, context, deps)
     signal.throwIfAborted()
     ended = { ...started, state: 'Done', ...shown(redactor.redact(result), printed) }
   } catch (error) {
@@ -117,6 +119,13 @@ async function runStep(
       await deps.shells.forget(machine)
     }
     const message = redactor.redact(messageOf(error))
+    if (error instanceof StepWaiting) {
+      const since = before.startTime ?? started.startTime ?? ''
+      const nextTime = apiTime(clock.now() + error.lookMs)
+      const next = { ...rest, state: 'Waiting' as const, attempt: 0, startTime: since, nextTime }
+      book.setStep({ ...next, ...shown(message, printed) })
+      return
+    }
     printed.add(message)
     ended = { ...afterFailure(started, error, deps), ...shown(message, printed) }
     log.info('Step failed', { step: text, attempt: started.attempt, problem: ended.message ?? '' })
@@ -131,12 +140,19 @@ async function runStep(
   await book.save('Running')
 }
 
-async function onMachine(
-  machine: PlannedMachine | undefined,
-  context: StepContext,
-): Promise<{ machine: PlannedMachine; shell: Shell }> {
-  if (machine === undefined) throw new Error('Cannot run step: it has no machine')
-  return { machine, shell: await context.shellOf(machine) }
+async function actOn(
+  { step, machine, text }: StepInstance,
+  context: HubContext,
+  { master, shells }: RunDeps,
+): Promise<string> {
+  if (step.place === 'hub') return step.act(context)
+  if (master === undefined) throw new Error(`Cannot run step ${text}: it has no master`)
+  const shellOf = (one: PlannedMachine): Promise<Shell> => shells.open(one, context.signal)
+  const onMaster: StepContext = { ...context, master, shellOf }
+  if (step.place === 'master') return step.act(onMaster)
+  if (machine === undefined) throw new Error(`Cannot run step ${text}: it has no machine`)
+  if (step.place === 'master-for-each') return step.act({ ...onMaster, machine })
+  return step.act({ ...onMaster, machine, shell: await shellOf(machine) })
 }
 
 /** Logins that are wrong and findings that only a person can mend are not tried again. */

@@ -7,6 +7,9 @@ import {
   type StepStatus,
   stepText,
 } from '../kind/edge-cluster.ts'
+import type { JumpStatus } from '../kind/block-way.ts'
+import { jumpText } from '../kind/edge-cluster-ways.ts'
+import { isLook } from './plan-steps.ts'
 import { provisioningBounds } from '../limits-table.ts'
 
 const bounds = provisioningBounds.engine
@@ -15,6 +18,7 @@ const bounds = provisioningBounds.engine
 export class StatusBook {
   #steps: readonly StepStatus[]
   #machines: readonly MachineStatus[]
+  #jumps: readonly JumpStatus[]
   readonly #write: (status: EdgeClusterStatus) => Promise<void>
   readonly #base: Pick<EdgeClusterStatus, 'observedGeneration' | 'clusterName' | 'nodesMax'>
   readonly #conditions: readonly ClusterCondition[]
@@ -28,12 +32,14 @@ export class StatusBook {
       readonly base: Pick<EdgeClusterStatus, 'observedGeneration' | 'clusterName' | 'nodesMax'>
       readonly steps: readonly StepStatus[]
       readonly machines: readonly MachineStatus[]
+      readonly jumps?: readonly JumpStatus[]
       readonly now: () => number
       readonly write: (status: EdgeClusterStatus) => Promise<void>
     },
   ) {
     this.#steps = parts.steps
     this.#machines = parts.machines
+    this.#jumps = parts.jumps ?? []
     this.#base = parts.base
     this.#conditions = edge.status?.conditions ?? []
     this.#now = parts.now
@@ -48,6 +54,15 @@ export class StatusBook {
     return this.#machines
   }
 
+  get jumps(): readonly JumpStatus[] {
+    return this.#jumps
+  }
+
+  /** Returns a jump host by its name, as jumpText writes it. */
+  jump(name: string): JumpStatus | undefined {
+    return this.#jumps.find((each) => jumpText(each) === name)
+  }
+
   machine(address: string): MachineStatus | undefined {
     return this.#machines.find((each) => each.address === address)
   }
@@ -58,6 +73,10 @@ export class StatusBook {
 
   setMachine(next: MachineStatus): void {
     this.#machines = this.#machines.map((each) => (each.address === next.address ? next : each))
+  }
+
+  setJump(next: JumpStatus): void {
+    this.#jumps = this.#jumps.map((each) => (jumpText(each) === jumpText(next) ? next : each))
   }
 
   /**
@@ -90,6 +109,7 @@ export class StatusBook {
       phase,
       steps: [...this.#steps],
       machines: [...this.#machines],
+      jumps: [...this.#jumps],
       conditions: [...conditions],
     })
   }
@@ -137,13 +157,20 @@ function nameAndState({ name, machine, state }: StepStatus): StepStatus {
 
 /** Returns the phase of a cluster at rest: none of its steps runs. */
 export function phaseAtRest(
-  { steps, machines }: Pick<StatusBook, 'steps' | 'machines'>,
+  {
+    steps,
+    machines,
+    jumps = [],
+  }: Pick<StatusBook, 'steps' | 'machines'> & Partial<Pick<StatusBook, 'jumps'>>,
   { isPaused }: { readonly isPaused: boolean },
 ): EdgeClusterPhase {
   const has = (state: StepStatus['state']): boolean => steps.some((step) => step.state === state)
   if (steps.every(({ state }) => state === 'Done' || state === 'Skipped')) return 'Ready'
   if (isPaused) return 'Paused'
-  if (machines.some(({ unknownHostKey }) => unknownHostKey !== undefined)) return 'Waiting'
+  if ([...machines, ...jumps].some(({ unknownHostKey }) => unknownHostKey !== undefined)) {
+    return 'Waiting'
+  }
+  if (steps.some(isLook)) return 'Waiting'
   if (has('Failed')) return 'Failed'
   return has('Cancelled') ? 'Cancelled' : 'Running'
 }

@@ -28,6 +28,7 @@ export async function startSite(context: StepContext): Promise<string> {
     }),
     ...networkWords(edge),
     '--apply-works',
+    ...optionWords({ '--allow-dial-dir': places.allowedDials }),
     ...[address, master.address, ...(edge.spec.apiNames ?? [])].flatMap((each) => ['--san', each]),
   ]
   await shell.write(`${places.settings}/site.env`, envText(words), 0o600)
