@@ -23,6 +23,10 @@ export {
   stepLogName,
   stepText,
 } from './kind/edge-cluster.ts'
+export type { BlockWay, JumpHost } from './kind/block-way.ts'
+export { jumpsOf, jumpText } from './kind/edge-cluster-ways.ts'
+export { isLook } from './engine/plan-steps.ts'
+export { isImport } from './kind/edge-cluster-import.ts'
 export { edgeClusterKind } from './kind/edge-cluster-kind.ts'
 export { machineBlockCauses, nodesMaxOf } from './kind/edge-cluster-checks.ts'
 export { expandAddresses, machinesOf } from './kind/machine-addresses.ts'

@@ -6,6 +6,7 @@ import {
   type ControllerDefinition,
   type ReconcileResult,
 } from '@skerry/controller-runtime'
+import { clusterResource, type Cluster } from '@skerry/fleet-kinds'
 import {
   type EdgeCluster,
   type EdgeClusterPhase,
@@ -54,7 +55,14 @@ export function edgeClusterController(deps: EdgeClusterDeps): ControllerDefiniti
   return {
     name: 'edge-cluster-controller',
     workers: provisioningBounds.engine.clustersAtOnce,
-    watches: [watch(edgeClusterResource, { keysOf: ({ object }) => [keyOfObject(object)] })],
+    watches: [
+      watch(edgeClusterResource, {
+        keysOf: ({ object }) => [keyOfObject(object)],
+        indexes: { [importsByCluster]: importedNames },
+      }),
+      // An agent that connects is noticed at once.
+      ...(deps.imports === undefined ? [] : [watch(clusterResource, { keysOf: keysOfImports })]),
+    ],
     async reconcile(key, context, signal) {
       const { namespace = '' } = parseKey(key)
       const busy = busyIn.get(namespace) ?? 0
@@ -69,6 +77,17 @@ export function edgeClusterController(deps: EdgeClusterDeps): ControllerDefiniti
       }
     },
   }
+}
+
+const importsByCluster = 'imports-by-cluster'
+
+function importedNames(edge: EdgeCluster): string[] {
+  return isImport(edge) ? [clusterNameOfEdge(edge)] : []
+}
+
+function keysOfImports({ object }: Change<Cluster>, context: ControllerContext): string[] {
+  const edges = context.informer(edgeClusterResource)
+  return edges.byIndex(importsByCluster, object.metadata.name ?? '').map(keyOfObject)
 }
 
 const { clustersOfNamespaceAtOnce, turnMs } = provisioningBounds.engine

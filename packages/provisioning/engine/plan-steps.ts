@@ -98,12 +98,13 @@ export function isSkippable({ place, maySkip = false }: Pick<Step, 'place' | 'ma
 /**
  * Returns the instances that may begin now. An instance may begin when everything before it on its machine is
  * finished, and everything before it on the master and the hub: nodes need a master, and do not wait for each other.
- * The steps of the hub at the end wait for nothing but the master; what ends the site waits for the machines behind it.
+ * `isWoken` lets one begin before its time. The steps of the hub at the end wait for nothing but the master; what ends the site waits for the machines behind it.
  */
 export function readySteps(
   instances: readonly StepInstance[],
   statuses: readonly StepStatus[],
   nowMs: number,
+  isWoken: (status: StepStatus) => boolean = () => false,
 ): StepInstance[] {
   const stateOf = new Map(statuses.map((status) => [stepText(status), status]))
   const blocked = { all: false, site: false, machines: new Set<string>() }
@@ -117,7 +118,8 @@ export function readySteps(
       blocked.all ||
       (isOfAll && step.endsSite === true && blocked.site) ||
       (machine !== undefined && blocked.machines.has(machine.address))
-    const isDue = status.nextTime === undefined || Date.parse(status.nextTime) <= nowMs
+    const isDue =
+      status.nextTime === undefined || Date.parse(status.nextTime) <= nowMs || isWoken(status)
     const canRun = status.state === 'Waiting' || status.state === 'Running'
     if (!isBlocked && canRun && isDue) ready.push(instance)
     if (isOfAll) blocked.all = true

@@ -50,13 +50,19 @@ export async function runSteps(
   signal: AbortSignal,
 ): Promise<void> {
   const running = new Map<string, Promise<void>>()
+  // Something may have changed since a step looked last, so each looks once.
+  const looked = new Set<string>()
+  const isWoken = (status: StepStatus): boolean => isLook(status) && !looked.has(stepText(status))
   using scope = linkedSignal(signal)
   try {
     for (;;) {
       scope.signal.throwIfAborted()
-      const ready = deps.isHeld() ? [] : readySteps(instances, deps.book.steps, deps.clock.now())
+      const ready = deps.isHeld()
+        ? []
+        : readySteps(instances, deps.book.steps, deps.clock.now(), isWoken)
       for (const instance of ready) {
         if (running.has(instance.text) || running.size >= bounds.machinesAtOnce) continue
+        looked.add(instance.text)
         const run = runStep(instance, deps, scope.signal).finally(() =>
           running.delete(instance.text),
         )
@@ -121,7 +127,8 @@ async function runStep(
     const message = redactor.redact(messageOf(error))
     if (error instanceof StepWaiting) {
       const since = before.startTime ?? started.startTime ?? ''
-      const nextTime = apiTime(clock.now() + error.lookMs)
+      // Two looks within one period write the same time, so that a look does not cause the next one.
+      const nextTime = apiTime((Math.floor(clock.now() / error.lookMs) + 1) * error.lookMs)
       const next = { ...rest, state: 'Waiting' as const, attempt: 0, startTime: since, nextTime }
       book.setStep({ ...next, ...shown(message, printed) })
       return
