@@ -21,6 +21,7 @@ export interface SeenEdge {
   readonly status: {
     readonly phase?: string
     readonly machines: readonly { readonly unknownHostKey?: string }[]
+    readonly jumps?: readonly { readonly hostKey?: string }[]
     readonly steps: readonly SeenStep[]
   }
 }
