@@ -73,6 +73,7 @@ const roomLevels: Readonly<Record<string, number>> = {
   packages: 0,
   'roles/runtime': 1,
   'roles/admin': 2,
+  'roles/program': 2,
   'roles/control-plane': 3,
   'roles/hub': 4,
   'roles/node': 4,

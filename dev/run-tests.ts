@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { ExpectedError, exitCodes } from '@skerry/base'
@@ -95,14 +95,15 @@ function filesOf(options: TestRequest): string[] {
     .filter((file) => !options.isQuick || !isEndToEnd(file))
 }
 
-/** Runs end-to-end files one by one and last, because each one owns the machine's containers. */
+/**
+ * Runs end-to-end files last, so that a mistake that a small test finds is seen first. Each file has hosts,
+ * directories and ports of its own, and waits for others half of its time, so more run at once than there are
+ * processors.
+ */
 async function runTestFiles(files: readonly string[], totals: Totals): Promise<void> {
-  await runGroup(
-    files.filter((file) => !isEndToEnd(file)),
-    2,
-    totals,
-  )
-  await runGroup(files.filter(isEndToEnd), 1, totals)
+  const small = files.filter((file) => !isEndToEnd(file))
+  await runGroup(small, { concurrency: 3, totals })
+  await runGroup(files.filter(isEndToEnd), { concurrency: 2, totals })
 }
 
 interface Totals {
@@ -112,28 +113,40 @@ interface Totals {
 
 /** A file that takes longer hangs; the slowest end-to-end file takes a few minutes. */
 const fileMsMax = 600_000
+/** The number of files that are named as slow. */
+const slowFiles = 10
 
 async function runGroup(
   files: readonly string[],
-  concurrency: number,
-  totals: Totals,
+  { concurrency, totals }: { readonly concurrency: number; readonly totals: Totals },
 ): Promise<void> {
   if (files.length === 0) return
   const stream = run({ files: [...files], concurrency, timeout: fileMsMax })
   const skipped: string[] = []
+  const tookMs = new Map<string, number>()
   stream.on('test:pass', ({ name, skip }) => {
     if (skip !== undefined) skipped.push(`${name}: ${String(skip)}`)
   })
   stream.on('test:summary', (summary) => {
-    if (summary.file !== undefined) return
+    if (summary.file !== undefined) {
+      tookMs.set(relative(root, summary.file), summary.duration_ms)
+      return
+    }
     totals.passed += summary.counts.passed
     totals.failed +=
       summary.counts.tests - summary.counts.passed - summary.counts.skipped - summary.counts.todo
     if (!summary.success && totals.failed === 0) totals.failed += 1
   })
   for await (const chunk of stream.compose(spec)) process.stdout.write(chunk)
+  printSlowest(tookMs)
   if (!isRoot) return
   // Skips count as failures for root, which can install all that a test needs.
   for (const each of skipped) console.log(`✖ skipped: ${each}`)
   totals.failed += skipped.length
+}
+
+function printSlowest(tookMs: ReadonlyMap<string, number>): void {
+  const slowest = [...tookMs].sort(([, a], [, b]) => b - a).slice(0, slowFiles)
+  console.log('Slowest files:')
+  for (const [file, ms] of slowest) console.log(`${(ms / 1_000).toFixed(1).padStart(7)} s ${file}`)
 }

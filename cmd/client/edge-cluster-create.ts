@@ -4,7 +4,7 @@ import { ifThere, resources } from '@skerry/client'
 import {
   edgeNetworkDefaults,
   machinesOf,
-  nodesMaxOf,
+  networkSizeOf,
   type EdgeCluster,
   type MachineBlock,
 } from '@skerry/provisioning'
@@ -18,7 +18,10 @@ import {
   type EdgeAccess,
   type EdgeOptions,
 } from './edge-cluster-access.ts'
+import { removeCheck, reportCheck } from './edge-cluster-check.ts'
+import { endOf } from './edge-cluster-end.ts'
 import { followEdge, printerOf, processOutput } from './edge-cluster-watch.ts'
+import { machineResults, resultLines } from './machine-results.ts'
 import {
   firstAddress,
   machineBlocks,
@@ -43,6 +46,8 @@ export interface MachineFlags extends LoginFlags, WayFlags {
   label: Record<string, string>
   wait: boolean | undefined
   dryRun: boolean | undefined
+  /** How many machines are worked on at the same time. */
+  atOnce: number | undefined
 }
 
 export interface CreateOptions extends EdgeOptions, MachineFlags {
@@ -52,13 +57,18 @@ export interface CreateOptions extends EdgeOptions, MachineFlags {
   networkInterface: string | undefined
   podCidr: string | undefined
   serviceCidr: string | undefined
+  podsPerNode: number | undefined
   apiName: string[]
+  /** Whether machines are checked, and nothing is made. */
+  check: boolean | undefined
+  keep: boolean | undefined
 }
 
 /** Makes an EdgeCluster, and the Secret of its login if files are given. Throws an ExpectedError. */
 export async function createEdgeCluster(options: CreateOptions): Promise<void> {
   const { name, namespace, output } = options
   await toldPlainly(`create edge cluster ${name}`, async () => {
+    requireOneWay(options)
     const login = await readLogin(options)
     const secret = options.credentials ?? `${name}-ssh`
     if (options.credentials === undefined && login === undefined) throw noLogin()
@@ -72,13 +82,34 @@ export async function createEdgeCluster(options: CreateOptions): Promise<void> {
     const made = await withLogin(access, { login, request }, () =>
       access.client.create(edge, soon()),
     )
-    await reportOn(access, options, made)
+    if (!options.check) return reportOn(access, options, made)
+    try {
+      await reportCheck(access, options)
+    } finally {
+      if (!options.keep) await forgetCheck(access, login === undefined ? undefined : secret)
+    }
   })
+}
+
+/** Removes what a check has made: the object, and the Secret of a login that was given as files. */
+async function forgetCheck(access: EdgeAccess, secret: string | undefined): Promise<void> {
+  await removeCheck(access)
+  if (secret === undefined) return
+  const key = { namespace: access.key.namespace, name: secret }
+  await ifThere(access.hub.resource(resources.secrets).delete(key, soon()))
+}
+
+function requireOneWay({ check, dryRun, wait, keep }: CreateOptions): void {
+  const fail = (why: string): ExpectedError =>
+    new ExpectedError(`Cannot create edge cluster: ${why}`, exitCodes.usage)
+  if (check && dryRun) throw fail('give --dry-run, which asks no machine, or --check, which does')
+  if (check && wait) throw fail('--check makes nothing that --wait could follow')
+  if (keep && !check) throw fail('--keep needs --check')
 }
 
 function edgeClusterOf(options: CreateOptions, secret: string): EdgeCluster {
   const { name, namespace, displayName, hubServer, networkInterface, apiName } = options
-  const { podCidr: podCIDR, serviceCidr: serviceCIDR } = options
+  const { podCidr: podCIDR, serviceCidr: serviceCIDR, podsPerNode, atOnce } = options
   const machines = options.machine.map(parseMachine)
   const [first] = machines
   if (first === undefined) throw noMachines('--machine')
@@ -86,6 +117,7 @@ function edgeClusterOf(options: CreateOptions, secret: string): EdgeCluster {
   const network = {
     ...(podCIDR === undefined ? {} : { podCIDR }),
     ...(serviceCIDR === undefined ? {} : { serviceCIDR }),
+    ...(podsPerNode === undefined ? {} : { podsPerNode }),
   }
   return {
     apiVersion: 'hub.skerry.io/v1alpha1',
@@ -97,6 +129,8 @@ function edgeClusterOf(options: CreateOptions, secret: string): EdgeCluster {
       ...(networkInterface === undefined ? {} : { networkInterface }),
       ...(Object.keys(network).length === 0 ? {} : { network }),
       ...(apiName.length === 0 ? {} : { apiNames: apiName }),
+      ...(options.check ? { mode: 'Check' as const } : {}),
+      ...(atOnce === undefined ? {} : { machinesAtOnce: atOnce }),
       machines: machineBlocks(machines, { ...rulesOf(options, secret), master }),
     },
   }
@@ -135,10 +169,10 @@ async function printPlan(edge: EdgeCluster, output: string | undefined): Promise
   if (output === 'json') return console.log(JSON.stringify({ object: edge, limits }))
   // YAML is a CommonJS package: the program's bundle has only its default export.
   const { default: yaml } = await import('yaml')
-  const { machines, nodesMax, podCIDR, servicesMax, serviceCIDR } = limits
+  const { machines, nodesMax, podCIDR, nodeBits, podsPerNode, servicesMax, serviceCIDR } = limits
   console.log('# Nothing was made: this is a dry run, and no machine was asked.')
   console.log(
-    `# Machines: ${machines}, at most ${nodesMax} nodes (${podCIDR}, a /24 for each node)`,
+    `# Machines: ${machines}, at most ${nodesMax} nodes (${podCIDR}, a /${nodeBits} for each node with ${podsPerNode} pods)`,
   )
   console.log(`# Services: at most ${servicesMax} (${serviceCIDR})`)
   console.log(yaml.stringify(edge).trimEnd())
@@ -146,15 +180,7 @@ async function printPlan(edge: EdgeCluster, output: string | undefined): Promise
 
 function limitsOf({ spec }: EdgeCluster) {
   const { podCIDR, serviceCIDR } = { ...edgeNetworkDefaults, ...spec.network }
-  const bits = Number(serviceCIDR.split('/')[1])
-  return {
-    machines: machinesOf(spec).length,
-    nodesMax: nodesMaxOf(spec),
-    podCIDR,
-    // The first and the last address are not a service's.
-    servicesMax: 2 ** (32 - bits) - 2,
-    serviceCIDR,
-  }
+  return { machines: machinesOf(spec).length, podCIDR, serviceCIDR, ...networkSizeOf(spec) }
 }
 
 async function reportOn(
@@ -176,7 +202,7 @@ export interface AddNodesOptions extends EdgeOptions, MachineFlags {
 
 /** Appends machines to an EdgeCluster. Throws an ExpectedError before anything is sent if one of them is wrong. */
 export async function addNodes(options: AddNodesOptions): Promise<void> {
-  const { name, namespace, output } = options
+  const { name, namespace, output, atOnce } = options
   await toldPlainly(`add nodes to edge cluster ${name}`, async () => {
     const login = await readLogin(options)
     const blocksFor = await nodeBlocks(options, login !== undefined)
@@ -187,7 +213,12 @@ export async function addNodes(options: AddNodesOptions): Promise<void> {
         {
           ...access.key,
           type: 'json',
-          patch: blocksFor(secret).map((value) => ({ op: 'add', path: '/spec/machines/-', value })),
+          patch: [
+            ...blocksFor(secret).map((value) => ({ op: 'add', path: '/spec/machines/-', value })),
+            ...(atOnce === undefined
+              ? []
+              : [{ op: 'add', path: '/spec/machinesAtOnce', value: atOnce }]),
+          ],
           isDryRun,
         },
         soon(),
@@ -202,8 +233,31 @@ export async function addNodes(options: AddNodesOptions): Promise<void> {
     const made = await withLogin(access, { login, request }, (secret) =>
       append(login === undefined ? own : secret, false),
     )
-    await reportOn(access, options, made)
+    if (!options.wait) return reportOn(access, options, made)
+    await reportResults(access, machinesOf({ machines: blocksFor(own) }), output)
   })
+}
+
+/** Follows until each machine has a result, and prints them. Throws an ExpectedError if one is not Ready. */
+async function reportResults(
+  access: EdgeAccess,
+  added: readonly { readonly address: string }[],
+  output: string | undefined,
+): Promise<void> {
+  const show = printerOf(output, processOutput())
+  const until = (edge: EdgeCluster): boolean => endOf(edge) !== undefined
+  await followEdge(access, show, stopSignal(), { until })
+  const addresses = new Set(added.map(({ address }) => address))
+  const edge = await readEdge(access, soon())
+  const results = machineResults(edge).filter(({ address }) => addresses.has(address))
+  if (output === 'json') console.log(JSON.stringify({ results }))
+  else for (const line of ['', ...resultLines(results)]) console.log(line)
+  const failed = results.filter(({ state }) => state !== 'Ready')
+  if (failed.length === 0) return
+  const { name, namespace } = access.key
+  const retry = `skerry edge-cluster retry ${name}${namespaceWords(namespace)}`
+  const text = `Cannot add nodes to edge cluster ${name}: ${failed.length} of ${results.length} machines are not Ready; put them right, then run "${retry}"`
+  throw new ExpectedError(text, exitCodes.failure)
 }
 
 /** Resolves with a function that returns the blocks for machines that name no Secret of their own. */

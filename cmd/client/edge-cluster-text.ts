@@ -8,6 +8,8 @@ import {
   type StepStatus,
 } from '@skerry/provisioning'
 import { tableLines } from '../output/print-table.ts'
+import { machineResults, resultLines } from './machine-results.ts'
+import { plainText } from './plain-text.ts'
 
 const finished: readonly string[] = ['Done', 'Skipped']
 
@@ -16,12 +18,7 @@ export function phaseOf({ metadata, status }: EdgeCluster): string {
   return status?.phase ?? 'Pending'
 }
 
-/** Removes control characters: machines print what they like, and a terminal would obey some of it. */
-export function plainText(text: string): string {
-  return text.replaceAll(/\p{Cc}+/gu, ' ')
-}
-
-/** The same for a text of several lines. */
+/** Removes the control characters of a text of several lines. */
 export function plainLines(text: string): string {
   return text.replaceAll('\r\n', '\n').replaceAll(/[^\P{Cc}\n\t]+/gu, ' ')
 }
@@ -59,10 +56,10 @@ function readyMessage({ status }: EdgeCluster): string {
 export function describeLines(edge: EdgeCluster, nowMs: number): string[] {
   const { metadata, spec, status } = edge
   const statusOf = new Map(status?.machines?.map((machine) => [machine.address, machine]))
-  const machines = machinesOf(spec).map(({ address, role, user, port, block }) => {
+  const logins = machinesOf(spec).map(({ address, user, port, block }) => {
     const { hostKey, unknownHostKey } = statusOf.get(address) ?? {}
     const shown = unknownHostKey === undefined ? hostKey : `${unknownHostKey} (not accepted)`
-    return [address, role, user, String(port), block.credentials.name, shown ?? '-']
+    return [address, user, String(port), block.credentials.name, shown ?? '-']
   })
   const jumps = jumpsOf(spec).map((jump) => {
     const known = status?.jumps?.find((each) => jumpText(each) === jumpText(jump))
@@ -79,16 +76,18 @@ export function describeLines(edge: EdgeCluster, nowMs: number): string[] {
     ['Phase', phaseOf(edge)],
     ['Message', readyMessage(edge)],
     ['Steps', `${progressOf(edge)} finished`],
-    ['Nodes at most', status?.nodesMax === undefined ? undefined : String(status.nodesMax)],
+    ['Capacity', status?.capacity],
   ]
   const given = fields.flatMap(([label, text = '']) =>
     text === '' ? [] : [[`${label}:`, plainText(text)]],
   )
-  const head = ['ADDRESS', 'ROLE', 'USER', 'PORT', 'CREDENTIALS', 'HOST KEY']
+  const head = ['ADDRESS', 'USER', 'PORT', 'CREDENTIALS', 'HOST KEY']
   return [
     ...tableLines(given, []),
     '',
-    ...tableLines([head, ...[...machines, ...jumps].map((row) => row.map(plainText))], []),
+    ...resultLines(machineResults(edge)),
+    '',
+    ...tableLines([head, ...[...logins, ...jumps].map((row) => row.map(plainText))], []),
     '',
     ...stepLines(status?.steps ?? [], nowMs),
   ]

@@ -20,8 +20,9 @@ import {
   type EdgeAccess,
   type EdgeOptions,
 } from './edge-cluster-access.ts'
-import { phaseOf, plainText, screenLines, stepLine, type ScreenSize } from './edge-cluster-text.ts'
+import { phaseOf, screenLines, stepLine, type ScreenSize } from './edge-cluster-text.ts'
 import { endOf } from './edge-cluster-end.ts'
+import { plainText } from './plain-text.ts'
 
 const { drawMs, settleMs } = commandBounds.followEdgeCluster
 
@@ -113,6 +114,8 @@ function adviceFor(edge: EdgeCluster): string[] {
   const place = namespaceWords(namespace)
   if (phaseOf(edge) === 'Paused')
     return [`Continue with "skerry edge-cluster resume ${name}${place}"`]
+  if (phaseOf(edge) === 'Checked')
+    return [`Every machine is fit; make it with "skerry edge-cluster make ${name}${place}"`]
   if (phaseOf(edge) !== 'Waiting') return []
   const { machines = [], jumps = [], steps = [] } = edge.status ?? {}
   const shown = [
@@ -131,15 +134,21 @@ function adviceFor(edge: EdgeCluster): string[] {
   return [...keys, ...waits]
 }
 
+export interface FollowOptions {
+  readonly isLeaving?: boolean
+  readonly until?: (edge: EdgeCluster) => boolean
+}
+
 /**
  * Shows an edge cluster whenever it changes. Resolves at Ready, or when one that was deleted is gone; throws an
- * ExpectedError otherwise. One that is leaving may be gone from the beginning.
+ * ExpectedError otherwise. One that is leaving may be gone from the beginning. With `until` it resolves when that
+ * stays true, whatever the end is.
  */
 export async function followEdge(
   access: EdgeAccess,
   show: ShowEdge,
   signal: AbortSignal,
-  { isLeaving = false }: { readonly isLeaving?: boolean } = {},
+  { isLeaving = false, until }: FollowOptions = {},
 ): Promise<void> {
   const { client, key } = access
   const clock = commandClock
@@ -164,10 +173,11 @@ export async function followEdge(
       const isSame = edge === seen
       seen = edge
       show(edge, clock.now())
-      const end = endOf(edge)
-      if (end === 'Ready') return
+      const isOver = until?.(edge) ?? false
+      const end = until === undefined ? endOf(edge) : undefined
+      if (end === 'Ready' || (isOver && isSame)) return
       if (end !== undefined && isSame) throw failureOf(edge, end)
-      await wait(end === undefined ? drawMs : settleMs)
+      await wait(end === undefined && !isOver ? drawMs : settleMs)
     }
   }
   await runAll(scope.signal, [

@@ -29,6 +29,7 @@ import {
 import { describeLines, edgeClusterLines, plainLines } from './edge-cluster-text.ts'
 import { followEdge, printerOf, processOutput } from './edge-cluster-watch.ts'
 import { parseHostKeys } from './machine-blocks.ts'
+import { machineResults } from './machine-results.ts'
 
 export async function printEdgeClusters(
   options: Omit<EdgeOptions, 'name'> & { allNamespaces: boolean | undefined },
@@ -52,7 +53,8 @@ export async function printEdgeClusters(
 export async function printEdgeCluster(options: EdgeOptions): Promise<void> {
   await toldPlainly(`show edge cluster ${options.name}`, async () => {
     const edge = await readEdge(await openEdge(options), soon())
-    if (options.output === 'json') return console.log(JSON.stringify(edge))
+    const results = machineResults(edge)
+    if (options.output === 'json') return console.log(JSON.stringify({ ...edge, results }))
     for (const line of describeLines(edge, commandClock.now())) console.log(line)
   })
 }
@@ -214,6 +216,16 @@ export async function pauseEdgeCluster(options: EdgeOptions, paused: boolean): P
     await change(access, { spec: { paused: paused ? true : null } })
     const told = paused ? 'ends the steps that run and begins no other' : 'continues'
     report(options, told, { paused })
+  })
+}
+
+/** Lets the hub make a cluster that it has checked alone so far. */
+export async function makeChecked(options: EdgeOptions): Promise<void> {
+  await toldPlainly(`make edge cluster ${options.name}`, async () => {
+    const access = await openEdge(options)
+    await readEdge(access, soon())
+    await change(access, { spec: { mode: 'Make' } })
+    report(options, 'makes it', { mode: 'Make' })
   })
 }
 

@@ -11,6 +11,8 @@ import type { ChosenHub } from '../../roles/admin/chosen-hub.ts'
 import { advertised } from '../../roles/runtime/host-addresses.ts'
 import { placeOf, type PlaceFlags } from '../flags/place-flags.ts'
 import { askMs } from '../limits-table.ts'
+import { machineLine, pinScript, tellExpiry } from './machine-line.ts'
+import { siteWords } from './site-words.ts'
 
 /** The words for the way of the new agent to the hub. */
 interface AgentWayFlags {
@@ -34,6 +36,7 @@ export interface JoinCommandOptions extends AgentWayFlags, AllowedFlags, PlaceFl
   name: string
   ttl: string
   manifest: boolean | undefined
+  machine: boolean | undefined
   needsAcceptance: boolean | undefined
   image: string | undefined
   applyWorks: boolean | undefined
@@ -43,13 +46,22 @@ export interface JoinCommandOptions extends AgentWayFlags, AllowedFlags, PlaceFl
 /** Asks the hub for a registration and prints what the edge has to run. */
 export async function printJoinCommand(options: JoinCommandOptions): Promise<void> {
   const { name, output } = options
+  const further = options.machine === true ? siteWords(options) : []
   const hub = await openChosenHub(options)
   const server = options.server ?? advertised(hub.server)
+  // Nothing is made if there is no program to give.
+  const script = options.machine === true ? await pinScript(hub.cluster, server) : undefined
   const status = await register(hub.cluster, { ...options, server })
   const { token, command, manifest, caHash, expires } = status
+  const joining = ['site', '--server', server, '--ca-hash', caHash, '--name', name]
+  const words = [...joining, ...(further.length === 0 ? [] : ['--', ...further])]
+  const line = script && machineLine({ script, token, words })
   if (output === 'json') {
-    const shown = { cluster: name, server, token, caHash, expires, command, manifest }
+    const shown = { cluster: name, server, token, caHash, expires, command, manifest, line, script }
     console.log(JSON.stringify(shown))
+  } else if (line !== undefined) {
+    console.log(line)
+    tellExpiry(Date.parse(expires), options.ttl)
   } else if (options.manifest === true) console.log(manifest.trimEnd())
   else console.log(`(umask 077 && echo ${token} > token) && ${command}`)
 }

@@ -16,6 +16,7 @@ export function addEdgeClusterCommands(program: Command): void {
   addLogs(edge)
   addStepCommands(edge)
   addHolding(edge)
+  addMake(edge)
   addAcceptHostKey(edge)
   addDelete(edge)
   addJoinManifest(edge)
@@ -38,7 +39,7 @@ function addViews(edge: Command): void {
       await printEdgeClusters(flags)
     })
   onEdge(edge.command('get'))
-    .description('Show one edge cluster: its machines with their host keys, and every step')
+    .description('Show one edge cluster: a result for each machine, host keys, and every step')
     .argument('<name>')
     .addHelpText(
       'after',
@@ -133,6 +134,17 @@ function addHolding(edge: Command): void {
         await pauseEdgeCluster({ ...flags, name }, paused)
       })
   }
+}
+
+function addMake(edge: Command): void {
+  onEdge(edge.command('make'))
+    .description('Make a cluster that was checked alone, with "create edge-cluster --check --keep"')
+    .argument('<name>')
+    .addHelpText('after', example('skerry edge-cluster make branch-7'))
+    .action(async (name: string, flags: EdgeFlags) => {
+      const { makeChecked } = await import('../client/edge-clusters.ts')
+      await makeChecked({ ...flags, name })
+    })
 }
 
 function addAcceptHostKey(edge: Command): void {

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { AddNodesOptions, CreateOptions } from '../client/edge-cluster-create.ts'
 import { onEdge } from '../flags/edge-cluster-flags.ts'
 import { withMachineOptions } from '../flags/machine-flags.ts'
-import { collect, example } from '../flags/option-values.ts'
+import { collect, example, toCount } from '../flags/option-values.ts'
 
 /** Adds the commands that make an edge cluster of machines and add nodes to it. */
 export function addEdgeClusterCreation(program: Command): void {
@@ -20,6 +20,9 @@ function addCreate(create: Command): void {
     .option('--network-interface <name>', "has the machines' addresses in the cluster, e.g. eth0")
     .option('--pod-cidr <range>', 'addresses of pods (default: 10.42.0.0/16)')
     .option('--service-cidr <range>', 'addresses of services (default: 10.43.0.0/16)')
+    .option('--pods-per-node <number>', 'pods that a node runs at most (default: 110)', toCount)
+    .option('--check', 'log in to each machine, check it, and print the steps; make nothing')
+    .option('--keep', 'with --check: keep the object, for "skerry edge-cluster make"')
     .option('--api-name <name>', "further name of the cluster's API (repeatable)", collect, [])
     .addHelpText(
       'after',
@@ -31,6 +34,7 @@ ${example(
   'skerry create edge-cluster branch-7 --machine admin@10.0.0.[11-14]:2222 --private-key-file id_ed25519 --sudo-password-file sudo --label tier=front',
   'skerry create edge-cluster branch-7 --machine 10.0.0.11 --credentials branch-7-ssh --host-key 10.0.0.11=SHA256:n0rZaeKnzPc4Ap4PYkvIaBnsgM0mwyVnKSpNDrUAAbY',
   'skerry create edge-cluster branch-7 --machine 10.0.0.11 --credentials branch-7-ssh --pod-cidr 10.8.0.0/20 --dry-run',
+  'skerry create edge-cluster branch-7 --machine root@10.0.0.[11-14] --password-file password --check',
 )}`,
     )
     .action(async (name: string, options: Omit<CreateOptions, 'name'>) => {
@@ -49,7 +53,8 @@ function addNodes(add: Command): void {
       'after',
       `
 In the file everything but the address may be empty; labels are key=value, separated by semicolons. If a line is
-wrong, nothing is sent. A machine that fails does not stop the others.
+wrong, nothing is sent. A machine that fails does not stop the others. With --wait the command ends with a table of
+one result for each machine, and with 1 if one of them is not Ready.
 ${example(
   'skerry add nodes branch-7 --machine 10.0.0.[12-14] --credentials branch-7-ssh',
   'skerry add nodes branch-7 --from machines.csv --credentials branch-7-ssh --wait',

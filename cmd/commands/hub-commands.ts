@@ -170,7 +170,7 @@ async function hubOptionsOf(flags: HubFlags): Promise<HubOptions> {
     push: { isOn: flags.push },
     fleet: { failover, rules },
     replicas: flags,
-    provisioning: { programs: await machineProgramsOf(flags) },
+    machines: { programs: await machineProgramsOf(flags) },
   }
 }
 

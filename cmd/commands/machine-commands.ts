@@ -3,15 +3,19 @@ import type { Command } from 'commander'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
 import { example } from '../flags/option-values.ts'
+import { addMachineJoinCommands } from './machine-join-commands.ts'
 
 /** Adds the commands that a hub runs on the machines of an edge cluster, and that a person may run there, too. */
 export function addMachineCommands(program: Command): void {
   const machine = program
     .command('machine')
-    .description('Prepare this machine for an edge cluster, or clean it')
+    .description('Make this machine part of a cluster, or clean it')
   addPrepare(machine)
   addClean(machine)
   addNodeReady(machine)
+  addNodes(machine)
+  addApply(machine)
+  addMachineJoinCommands(machine)
 }
 
 function addPrepare(machine: Command): void {
@@ -59,5 +63,44 @@ function addNodeReady(machine: Command): void {
       const why =
         node === undefined ? 'the site has no such node' : (ready?.message ?? 'it has not reported')
       throw new ExpectedError(`Node ${name} is not Ready: ${why}`, exitCodes.failure)
+    })
+}
+
+function addNodes(machine: Command): void {
+  machine
+    .command('nodes')
+    .description(
+      'Print names, machine ids and addresses of the nodes of a site on this machine, as JSON',
+    )
+    .option('--data-dir <path>', 'data directory of the site', join(dataDirectoryDefault, 'site'))
+    .addHelpText('after', example('skerry machine nodes'))
+    .action(async ({ dataDir }: { dataDir: string }) => {
+      const { openAdminCluster } = await import('../../roles/admin/admin-cluster.ts')
+      const { listNodes } = await import('../../roles/machine/list-nodes.ts')
+      const { machineBounds } = await import('../../roles/machine/limits-table.ts')
+      const { cluster } = await openAdminCluster(join(dataDir, 'admin.kubeconfig'))
+      const signal = AbortSignal.timeout(machineBounds.listNodes.askMs)
+      console.log(JSON.stringify(await listNodes(cluster, signal)))
+    })
+}
+
+function addApply(machine: Command): void {
+  machine
+    .command('apply')
+    .description('Apply manifests to the site on this machine, and remove objects of earlier ones')
+    .requiredOption('--manifests <path>', 'JSON file: a list of texts in YAML, each with a name')
+    .option('--data-dir <path>', 'data directory of the site', join(dataDirectoryDefault, 'site'))
+    .addHelpText('after', example('skerry machine apply --manifests /etc/skerry/add-ons.json'))
+    .action(async ({ manifests, dataDir }: { manifests: string; dataDir: string }) => {
+      const { openAdminCluster } = await import('../../roles/admin/admin-cluster.ts')
+      const { systemClock } = await import('@skerry/base')
+      const { applyManifests } = await import('../../roles/machine/apply-manifests.ts')
+      const { readManifests } = await import('../../roles/machine/read-manifests.ts')
+      const { machineBounds } = await import('../../roles/machine/limits-table.ts')
+      const { stopSignal } = await import('../../roles/runtime/role-context.ts')
+      const objects = await readManifests(manifests, machineBounds.applyManifests.objectsMax)
+      const { cluster } = await openAdminCluster(join(dataDir, 'admin.kubeconfig'))
+      const deps = { cluster, clock: systemClock, print: console.log }
+      await applyManifests(objects, deps, stopSignal())
     })
 }

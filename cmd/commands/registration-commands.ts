@@ -29,6 +29,10 @@ function addJoinCommand(cluster: Command): void {
     .option('--ttl <duration>', 'validity of the token, e.g. 30m, 24h', toLife, '24h')
     .option('--manifest', 'print a manifest for "kubectl apply -f -" in the cluster')
     .option(
+      '--machine',
+      'print a line for a bare machine, which becomes a site with a node under this name',
+    )
+    .option(
       '--image <reference>',
       'image of the agent (default: the one that "skerry build --agent-image" makes)',
     )
@@ -65,6 +69,7 @@ function addJoinCommand(cluster: Command): void {
       'after',
       example(
         'skerry cluster join-command shop-7 --server https://hub:7443',
+        'skerry cluster join-command shop-7 --machine --apply-works --ttl 1h',
         'skerry cluster join-command shop-7 --manifest | kubectl --context shop-7 apply -f -',
       ),
     )

@@ -17,6 +17,11 @@ import { dialsOf, withAllowedDials, type AllowedDialsFlags } from '../flags/allo
 import { withAllowedServices, type AllowedServicesFlags } from '../flags/allowed-services.ts'
 import { withEtcdOptions } from '../flags/etcd-flags.ts'
 import { withKindOptions } from '../flags/kind-flags.ts'
+import {
+  machineProgramsOf,
+  withMachinePrograms,
+  type MachineProgramFlags,
+} from '../flags/machine-program-flags.ts'
 import { placeOf, withPlaceOptions, type PlaceFlags } from '../flags/place-flags.ts'
 import { policyOf, withPolicyOptions, type PolicyFlags } from '../flags/policy-flags.ts'
 import { withTracingOptions } from '../flags/tracing-flags.ts'
@@ -39,7 +44,7 @@ function addSite(program: Command): void {
       ),
     ),
   )
-  withKindOptions(withEtcdOptions(withAllowedDials(site), '/skerry/site'))
+  withMachinePrograms(withKindOptions(withEtcdOptions(withAllowedDials(site), '/skerry/site')))
     .description('Run a whole Kubernetes control plane: API server, store, scheduler, controllers')
     .option('--data-dir <path>', 'directory for its state', siteDataDirectory)
     .option(
@@ -53,6 +58,12 @@ function addSite(program: Command): void {
     .option('--cluster-cidr <range>', 'addresses of pods', '10.42.0.0/16')
     .option('--service-cidr <range>', 'addresses of services', '10.43.0.0/16')
     .option('--cluster-domain <name>', 'DNS domain of the cluster', 'cluster.local')
+    .option(
+      '--node-cidr-mask-size <bits>',
+      "bits of each node's part of --cluster-cidr",
+      toMask,
+      24,
+    )
     .option('--disable-controller-manager', 'run no controllers: others act on this API server')
     .option('--disable-scheduler', 'run no scheduler')
     .option('--scheduler-config <file>', 'KubeSchedulerConfiguration: profiles, plugins, backoff')
@@ -76,7 +87,8 @@ function addSite(program: Command): void {
     .addHelpText('after', example('skerry site --name branch-7 --data-dir /var/lib/skerry/site'))
     .action(async (options: SiteFlags) => {
       const { runSite } = await import('../../roles/site/site.ts')
-      const siteOptions = siteOptionsOf(options)
+      const machines = { programs: await machineProgramsOf(options) }
+      const siteOptions = { ...siteOptionsOf(options), machines }
       await runRole('site', options.logLevel, (context) => runSite(siteOptions, context), options)
     })
 }
@@ -159,6 +171,11 @@ function addNode(program: Command): void {
     .option('--service-cidr <range>', 'addresses of services', '10.43.0.0/16')
     .option('--cluster-domain <name>', 'DNS domain of the cluster', 'cluster.local')
     .option('--kubelet-port <number>', 'port for logs and exec', toPort, 10_250)
+    .option('--max-pods <number>', 'pods that it runs at most', toPods, 110)
+    .option(
+      '--registry-dir <path>',
+      "containerd's settings of registries, hosts.toml by host (default: <data-dir>/registries)",
+    )
     .option('--preload-dir <path>', 'image archives imported at start (default: <data-dir>/images)')
     .option('--stop-pods', 'end the pods when the node is stopped')
     .addHelpText(
@@ -183,7 +200,9 @@ function nodeOptionsOf(flags: NodeFlags): NodeOptions {
     labels: Object.fromEntries(flags.label.map(toLabel)),
     network: { clusterCidr, serviceCidr, clusterDomain, reservedAddresses },
     kubeletPort,
+    podsMax: flags.maxPods,
     preloadDir: flags.preloadDir ?? join(dataDir, 'images'),
+    ...(flags.registryDir === undefined ? {} : { registryDir: flags.registryDir }),
     stopsPods: flags.stopPods === true,
   }
 }
@@ -201,6 +220,10 @@ interface NetworkFlags {
   clusterDomain: string
 }
 
+interface NodeRangeFlags {
+  nodeCidrMaskSize: number
+}
+
 interface NodeFlags extends JoiningFlags, NetworkFlags {
   dataDir: string
   runDir: string
@@ -209,9 +232,24 @@ interface NodeFlags extends JoiningFlags, NetworkFlags {
   label: string[]
   reservedAddress: string[]
   kubeletPort: number
+  maxPods: number
   preloadDir: string | undefined
+  registryDir: string | undefined
   stopPods: boolean | undefined
   logLevel: LogLevel
+}
+
+/** Parses the bits of a node's part; the pods of a node need at least a few addresses. */
+function toMask(text: string): number {
+  const bits = Number(text)
+  if (Number.isInteger(bits) && bits >= 8 && bits <= 30) return bits
+  throw new InvalidArgumentError('give a number from 8 to 30, e.g. 24 for 254 addresses')
+}
+
+function toPods(text: string): number {
+  const pods = Number(text)
+  if (/^\d{1,5}$/.test(text) && pods >= 1) return pods
+  throw new InvalidArgumentError('give a number of pods, e.g. 110')
 }
 
 /** Parses addresses; services are served at IPv4 addresses only. */
@@ -261,6 +299,7 @@ interface SiteFlags
   extends
     ListeningFlags,
     NetworkFlags,
+    NodeRangeFlags,
     PartFlags,
     OwnAgentFlags,
     FrontProxyFlags,
@@ -272,6 +311,7 @@ interface SiteFlags
     AllowedServicesFlags,
     AllowedDialsFlags,
     PolicyFlags,
+    MachineProgramFlags,
     TracingFlags {
   dataDir: string
   name: string

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { collect } from './option-values.ts'
+import { collect, toCount } from './option-values.ts'
 import { collectLabel } from './place-flags.ts'
 
 /** Adds the options that name machines, how to log in to them, and by which keys they are known. */
@@ -33,6 +33,7 @@ export function withMachineOptions(command: Command): Command {
     .option('--jump-credentials <secret>', 'Secret with its login (default: that of the machines)')
     .option('--via-cluster <name>', 'let the agent of this registered cluster dial them')
     .option('--label <key=value>', 'label of the nodes (repeatable)', collectLabel, {})
+    .option('--at-once <number>', 'machines that are worked on at a time (default: 10)', toCount)
     .option('--wait', 'follow the steps until the cluster is Ready, as "edge-cluster watch" does')
     .option('--dry-run', 'let the hub check everything and print the result; make nothing')
 }

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { InvalidArgumentError, type Command } from 'commander'
 import { ExpectedError, exitCodes } from '@skerry/base'
 
-/** The programs for machines of which the hub makes clusters, by their architecture. */
+/** The programs for machines that a hub or a site gives them, by their architecture. */
 export interface MachineProgramFlags {
   machineProgram: Record<string, string>
 }
@@ -10,7 +10,7 @@ export interface MachineProgramFlags {
 export function withMachinePrograms(command: Command): Command {
   return command.option(
     '--machine-program <arch=path>',
-    "executable for machines of edge clusters; x86_64 or aarch64 (repeatable; default: the hub's own program, for its own architecture)",
+    'executable for machines that join; x86_64 or aarch64 (repeatable; default: its own program, for its own architecture)',
     collectProgram,
     {},
   )

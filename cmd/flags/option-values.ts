@@ -18,6 +18,12 @@ export function toPort(text: string): number {
   throw new InvalidArgumentError('a port is a whole number from 0 to 65535')
 }
 
+/** Parses a whole number of things, one at least. */
+export function toCount(text: string): number {
+  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('give a whole number, e.g. 10')
+}
+
 /** Parses the output option of commands that print either text or JSON. */
 export function toJson(text: string): 'json' {
   if (text === 'json') return text

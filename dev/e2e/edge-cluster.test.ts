@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test'
 import { EdgeHub } from './edge-hub.ts'
 import { startTestMachine, whyNoMachine, type TestMachine } from '@skerry/testing'
 import { exampleArchives } from './example-archives.ts'
-import { leftOvers } from './left-overs.ts'
+import { changedBetween, leftOvers } from './left-overs.ts'
 import { whyNot } from './prerequisites.ts'
 
 const skip = (await whyNot()) || (await whyNoMachine())
@@ -23,17 +23,12 @@ test('an edge cluster of machines', { skip, timeout: 400_000 }, async (t) => {
   await t.test('a deletion leaves nothing on the machines', async () => {
     await hub.kubectl('delete', 'edgecluster', name, '-n', namespace, '--timeout=120s')
     const after = [await leftOvers(first), await leftOvers(second)]
-    for (const [at, list] of after.entries()) assert.deepEqual(changes(before[at] ?? [], list), [])
+    for (const [at, list] of after.entries())
+      assert.deepEqual(changedBetween(before[at] ?? [], list), [])
     assert.equal((await hub.tryKubectl(['get', 'cluster', name])).exitCode, 1)
   })
   await t.test('no password or token is written anywhere', () => keepsSecrets(all))
 })
-
-function changes(before: readonly string[], after: readonly string[]): string[] {
-  const [known, found] = [new Set(before), new Set(after)]
-  const gone = before.filter((line) => !found.has(line)).map((line) => `gone: ${line}`)
-  return [...gone, ...after.filter((line) => !known.has(line)).map((line) => `new: ${line}`)]
-}
 
 async function tell(t: TestContext, all: Story): Promise<void> {
   const steps: [string, (all: Story) => Promise<void>][] = [

@@ -20,8 +20,9 @@ const launcher = join(import.meta.dirname, '../../skerry')
 export interface SeenEdge {
   readonly status: {
     readonly phase?: string
-    readonly machines: readonly { readonly unknownHostKey?: string }[]
+    readonly machines: readonly { readonly unknownHostKey?: string; readonly node?: string }[]
     readonly jumps?: readonly { readonly hostKey?: string }[]
+    readonly capacity?: string
     readonly steps: readonly SeenStep[]
   }
 }
@@ -97,6 +98,12 @@ export class EdgeHub implements AsyncDisposable {
 
   tryKubectl(args: readonly string[], options: RunOptions = {}): Promise<CommandResult> {
     return this.#run(join(this.#directory, 'hub', 'admin.kubeconfig'), args, options)
+  }
+
+  /** Runs skerry as the hub's administrator. */
+  skerry(...args: string[]): Promise<CommandResult> {
+    const command = [launcher, ...args, '--data-dir', join(this.#directory, 'hub')]
+    return this.#host.run(command, { timeoutMs: 130_000 })
   }
 
   async apply(manifest: string): Promise<void> {

@@ -18,3 +18,10 @@ export async function leftOvers(machine: TestMachine): Promise<string[]> {
   const lines = new Set(text.split('\n').filter((line) => !line.includes('/run/user/')))
   return [...lines].toSorted()
 }
+
+/** Returns each difference between two lists: things that are gone, and things that are new. */
+export function changedBetween(before: readonly string[], after: readonly string[]): string[] {
+  const [known, found] = [new Set(before), new Set(after)]
+  const gone = before.filter((line) => !found.has(line)).map((line) => `gone: ${line}`)
+  return [...gone, ...after.filter((line) => !known.has(line)).map((line) => `new: ${line}`)]
+}

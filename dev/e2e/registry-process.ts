@@ -1,13 +1,13 @@
 /**
  * Serves a registry in a separate process, for a host's loopback: `node dev/e2e/registry-process.ts
- * basic|bearer <username> <password>` prints its port and serves until it is killed.
+ * basic|bearer|none <username> <password> <address>` prints its port and serves until it is killed.
  */
 import { readFile } from 'node:fs/promises'
 import { layerOfFiles, startTestRegistry } from '@skerry/testing'
 
-const [challenge, username = '', password = ''] = process.argv.slice(2)
-if (challenge !== 'basic' && challenge !== 'bearer') {
-  throw new Error(`Cannot start the registry: the challenge is basic or bearer, not ${challenge}`)
+const [challenge, username = '', password = '', address = '127.0.0.1'] = process.argv.slice(2)
+if (challenge !== 'basic' && challenge !== 'bearer' && challenge !== 'none') {
+  throw new Error(`Cannot start the registry: ${challenge} is not basic, bearer or none`)
 }
 const layer = await layerOfFiles([
   { path: 'bin' },
@@ -18,6 +18,7 @@ const registry = await startTestRegistry({
   challenge,
   username,
   password,
+  address,
   image: {
     layers: [layer],
     config: { Cmd: ['/bin/sh', '-c', 'echo pulled; exec busybox sleep 1000'], Env: ['PATH=/bin'] },

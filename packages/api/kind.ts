@@ -23,6 +23,8 @@ export interface Kind extends GroupVersionKind {
   /** The name of the object's type: `schemas[schemaName]`. */
   readonly schemaName: string
   readonly schemas: SchemaSet
+  /** The texts of its own definitions, for kubectl explain. Those of upstream's kinds come from elsewhere. */
+  readonly descriptions?: KindTexts
   /** The version in which objects of this group and kind are stored; others convert from and to it. */
   readonly storageVersion: string
   /**
@@ -62,6 +64,14 @@ export interface Subresource {
     readonly labelSelectorPath?: string
   }
 }
+
+/** The descriptions of types and their fields, by the name of the definition. */
+export type KindTexts = Readonly<
+  Record<
+    string,
+    { readonly description?: string; readonly fields: Readonly<Record<string, string>> }
+  >
+>
 
 /** One column of `kubectl get` (metav1.TableColumnDefinition) and the function for its cells. */
 export interface Column {

@@ -7,7 +7,15 @@ export type * from './object.ts'
 export type * from './generated/types.ts'
 export { objectMetaLimits, recursionMax, retryAfterSecondsMax } from './limits-table.ts'
 export type { Schema, SchemaSet } from './schema.ts'
-export type { Column, Kind, NameRule, Strategy, StrategyContext, Subresource } from './kind.ts'
+export type {
+  Column,
+  Kind,
+  KindTexts,
+  NameRule,
+  Strategy,
+  StrategyContext,
+  Subresource,
+} from './kind.ts'
 export {
   StatusError,
   codeOfReason,

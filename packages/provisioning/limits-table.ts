@@ -25,8 +25,14 @@ export const provisioningBounds = Object.freeze({
     attemptsDefault: 10,
     retryMsMin: 2_000,
     retryMsMax: 300_000,
-    /** The machines of one cluster on which steps run at the same time. */
+    /** The machines of one cluster on which steps run at the same time: the default, and the most. */
     machinesAtOnce: 10,
+    machinesAtOnceMax: 50,
+    /** The attempts of a step of a mere check, unless the object names another number. */
+    checkAttempts: 2,
+    /** The findings of a step that its status lists, each at most so long. */
+    findingsMax: 20,
+    findingCharsMax: 300,
     /** The clusters that are worked on at the same time, and those in one namespace: no tenant holds up the others. */
     clustersAtOnce: 20,
     clustersOfNamespaceAtOnce: 5,
@@ -56,6 +62,10 @@ export const provisioningBounds = Object.freeze({
     lookMs: 500,
     readyMsMax: 120_000,
     cleanMsMax: 180_000,
+    /** The manifests of all add-ons together, their objects, and the time to apply them. */
+    addOnBytesMax: 4 * 1024 * 1024,
+    addOnObjectsMax: 1_000,
+    applyMsMax: 5 * 60_000,
   }),
   imports: Object.freeze({
     /** How often a cluster is looked at that somebody has yet to connect. */
@@ -64,11 +74,16 @@ export const provisioningBounds = Object.freeze({
   preflight: Object.freeze({
     memoryMegabytesMin: { Master: 700, Node: 400 },
     /** The facts of a machine, and those that are listed of one name. */
-    factsBytesMax: 256 * 1024,
+    factsBytesMax: 768 * 1024,
     listedMax: 10,
     diskMegabytesMin: 2_000,
     processorsMin: 1,
     clockSkewMsMax: 60_000,
+    /** The look-ups of names and the listing of rules on a slow machine. */
+    factsMsMax: 60_000,
+    /** The rules of one chain and the chains that one packet passes when rules are judged. */
+    rulesMax: 10_000,
+    chainDepthMax: 32,
   }),
 })
 
@@ -83,6 +98,13 @@ export const edgeClusterBounds = Object.freeze({
   addressCharsMax: 32_000,
   /** The spec as JSON. With the status it must stay below etcd's limit of 1.5 MB for an object. */
   specBytesMax: 128 * 1024,
+  /** Above, a kubelet is not tested; below, a node has no room for the system's own pods. */
+  podsPerNodeMin: 8,
+  podsPerNodeMax: 500,
+  registriesMax: 50,
+  endpointsMax: 10,
+  noProxyMax: 200,
+  addOnsMax: 20,
 })
 
 /** The network of a cluster that names none, as of the roles. */
@@ -90,4 +112,5 @@ export const edgeNetworkDefaults = Object.freeze({
   podCIDR: '10.42.0.0/16',
   serviceCIDR: '10.43.0.0/16',
   dnsDomain: 'cluster.local',
+  podsPerNode: 110,
 })

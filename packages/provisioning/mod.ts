@@ -5,9 +5,21 @@
  */
 export { edgeClusterController } from './engine/edge-cluster-controller.ts'
 export type { ImportedState, ImportSide, JoinSecret } from './contract/import-side.ts'
-export { ShellError } from './contract/shell.ts'
-export { StepError, type HubSide, type ProgramFiles } from './contract/step.ts'
+export {
+  StepError,
+  type HubSide,
+  type JoinToken,
+  type OwnMachineContext,
+  type ProgramFiles,
+} from './contract/step.ts'
+export { type RunOptions, type RunResult, type Shell, ShellError } from './contract/shell.ts'
 export type { ClusterDial } from './contract/ways.ts'
+export { addressOf, places } from './ensure/commands.ts'
+export { nodeNameOf } from './ensure/install-program.ts'
+export { startNode } from './ensure/node.ts'
+export { preflightOfOwn } from './ensure/preflight.ts'
+export { startSiteOf } from './ensure/site.ts'
+export { Redactor } from './engine/redactor.ts'
 export { machinesOnly } from './shell/machines-only.ts'
 export { sshJumps } from './shell/ssh-jumps.ts'
 export { sshShells } from './shell/ssh-shell.ts'
@@ -28,6 +40,7 @@ export { jumpsOf, jumpText } from './kind/edge-cluster-ways.ts'
 export { isLook } from './engine/plan-steps.ts'
 export { isImport } from './kind/edge-cluster-import.ts'
 export { edgeClusterKind } from './kind/edge-cluster-kind.ts'
-export { machineBlockCauses, nodesMaxOf } from './kind/edge-cluster-checks.ts'
+export { machineBlockCauses } from './kind/edge-cluster-checks.ts'
+export { networkSizeOf } from './kind/network-size.ts'
 export { expandAddresses, machinesOf } from './kind/machine-addresses.ts'
 export { edgeNetworkDefaults } from './limits-table.ts'

@@ -17,6 +17,7 @@ import { openDataDirectory } from '../runtime/data-directory.ts'
 import { allHostAddresses } from '../runtime/host-addresses.ts'
 import { reportReady, type RoleContext } from '../runtime/role-context.ts'
 import { openRoleSocket } from '../runtime/role-socket.ts'
+import type { MachinePrograms } from '../program/program-for-machines.ts'
 import { version } from '../runtime/version.ts'
 import { openHubAudit } from './contract/hub-audit.ts'
 import { createHubConnections, type HubConnections } from './contract/hub-connections.ts'
@@ -31,6 +32,7 @@ import { fleet, type FleetOptions } from './parts/fleet.ts'
 import { hostNames } from './parts/host-names.ts'
 import { karmadaAgents } from './parts/karmada-agents.ts'
 import { certificateRenewal, login, type LoginFlags } from './parts/login.ts'
+import { program } from './parts/program.ts'
 import { provisioning } from './parts/provisioning.ts'
 import { pushMode, type PushOptions } from './parts/push-mode.ts'
 import { registration } from './parts/registration.ts'
@@ -39,7 +41,6 @@ import { traffic } from './parts/traffic.ts'
 import { users } from './parts/users.ts'
 import { virtualParents } from './parts/virtual-parents.ts'
 import type { RegistrationRules } from './registration/registration-rules.ts'
-import type { ProvisioningOptions } from './provisioning/program-for-machines.ts'
 import { wayToCluster } from './way-to-cluster.ts'
 import { hubBounds } from './limits-table.ts'
 
@@ -61,7 +62,8 @@ export interface HubOptions {
   login?: LoginFlags
   push?: PushOptions
   fleet?: FleetOptions
-  provisioning?: ProvisioningOptions
+  /** The program for machines. If omitted, what the hub itself runs from. */
+  machines?: MachinePrograms
   replicas?: ReplicaOptions
 }
 
@@ -69,6 +71,11 @@ export interface HubOptions {
 function hubParts(options: HubOptions): readonly HubPart[] {
   const { carrier: carried = {}, listening, store = {} } = options
   const hasReplicas = isInEtcd(store)
+  const programOptions = {
+    ...options.machines,
+    archiveDirectory: join(options.dataDir, 'programs'),
+    role: 'hub' as const,
+  }
   const parts = [
     hostNames(listening),
     virtualParents(),
@@ -88,7 +95,8 @@ function hubParts(options: HubOptions): readonly HubPart[] {
     certificates(),
     traffic(),
     fleet(options.fleet ?? {}),
-    provisioning({ ...options.provisioning, archiveDirectory: join(options.dataDir, 'programs') }),
+    provisioning(programOptions),
+    program(programOptions),
     replicas({ ...options.replicas, bindAddress: listening.bindAddress, hasReplicas }),
   ]
   return [...parts, controllers({ hasReplicas }, parts)]

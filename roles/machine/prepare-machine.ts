@@ -23,10 +23,7 @@ export async function prepareMachine(
   print: (line: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  if (process.getuid?.() !== 0) {
-    const text = 'Cannot prepare this machine: only root may; run the command with sudo'
-    throw new ExpectedError(text, exitCodes.usage)
-  }
+  requireRoot()
   await recordSettings(plan)
   const missing = await findMissingPrograms(['node'])
   if (missing.length > 0) {
@@ -41,6 +38,12 @@ export async function prepareMachine(
   }
   await execute('systemctl', ['daemon-reload'])
   for (const name of kernelModules) await loadModule(name, print)
+}
+
+export function requireRoot(): void {
+  if (process.getuid?.() === 0) return
+  const text = 'Cannot prepare this machine: only root may; run the command with sudo'
+  throw new ExpectedError(text, exitCodes.usage)
 }
 
 /** Kept first: a machine on which this broke off can be cleaned. */

@@ -10,6 +10,7 @@ StartLimitIntervalSec=0
 
 [Service]
 Type=exec
+EnvironmentFile=-/etc/skerry/proxy.env
 EnvironmentFile=-/etc/skerry/site.env
 ExecStart=/usr/local/bin/skerry site --data-dir /var/lib/skerry/site $SKERRY_ARGS
 Restart=always
@@ -55,6 +56,7 @@ StartLimitIntervalSec=0
 
 [Service]
 Type=exec
+EnvironmentFile=-/etc/skerry/proxy.env
 EnvironmentFile=-/etc/skerry/node.env
 ExecStart=/usr/local/bin/skerry node --data-dir /var/lib/skerry/node --run-dir /run/skerry/node $SKERRY_ARGS
 Restart=always

@@ -38,7 +38,7 @@ import {
 } from '../runtime/node-identity.ts'
 import { reportReady, type RoleContext } from '../runtime/role-context.ts'
 import { version } from '../runtime/version.ts'
-import { cniPluginDirectory, containerdOptions } from './node-containerd.ts'
+import { cniPluginDirectory, containerdOptions, proxyMark } from './node-containerd.ts'
 import { importPreloaded } from './preload-images.ts'
 import { runningLogs } from './running-logs.ts'
 
@@ -52,8 +52,12 @@ export interface NodeOptions {
   labels: Readonly<Record<string, string>>
   network: NodeNetworkOptions
   kubeletPort: number
+  /** The pods that it runs at most. */
+  podsMax: number
   /** The directory of archives that are imported at the start. */
   preloadDir: string
+  /** The directory of containerd's settings of registries. If omitted, one in the data directory. */
+  registryDir?: string
   /** Whether stopping the node ends its pods, too. */
   stopsPods: boolean
 }
@@ -141,8 +145,14 @@ function startContainerd(
   options: NodeOptions,
   { clock, log, signal }: RoleContext,
 ): Promise<SupervisedContainerd> {
+  const { dataDir, runDir, registryDir } = options
+  const environment = proxyMark(process.env)
   return superviseContainerd(
-    containerdOptions(options.dataDir, options.runDir),
+    {
+      ...containerdOptions(dataDir, runDir),
+      ...(registryDir === undefined ? {} : { registryDirectory: registryDir }),
+      ...(environment === undefined ? {} : { environment }),
+    },
     { clock, log },
     signal,
   )
@@ -180,7 +190,11 @@ function kubeletConfig({ options, nodeIp }: NodeParts): Parameters<typeof runKub
     runDirectory: join(options.runDir, 'kubelet'),
     logDirectory: join(options.dataDir, 'logs'),
     staticPodDirectory: join(options.dataDir, 'manifests'),
-    registration: { port: options.kubeletPort, labels: options.labels },
+    registration: {
+      port: options.kubeletPort,
+      labels: options.labels,
+      podsMax: options.podsMax,
+    },
     stopsPodsOnExit: options.stopsPods,
     images: { directory: join(options.dataDir, 'containerd') },
   }

@@ -13,6 +13,7 @@ import { localServer } from '../control-plane/local-server.ts'
 import { tasksOf, type OpenPlane } from '../control-plane/plane-part.ts'
 import type { KindFlags } from '../control-plane/served-kinds.ts'
 import type { StoreOptions } from '../control-plane/store-options.ts'
+import type { MachinePrograms } from '../program/program-for-machines.ts'
 import { openDataDirectory } from '../runtime/data-directory.ts'
 import { hostAddresses } from '../runtime/host-addresses.ts'
 import { reportReady, type RoleContext } from '../runtime/role-context.ts'
@@ -23,6 +24,7 @@ import { certificates } from './parts/certificates.ts'
 import { controllers, type ControllersOptions } from './parts/controllers.ts'
 import { hubAgent } from './parts/hub-agent.ts'
 import { metricsApi, type MetricsApiOptions } from './parts/metrics-api.ts'
+import { program } from './parts/program.ts'
 import { scheduler, type SchedulerOptions } from './parts/scheduler.ts'
 import { serviceNetwork, type NetworkOptions } from './parts/service-network.ts'
 import { sharedInformers } from './parts/shared-informers.ts'
@@ -42,6 +44,8 @@ export interface SiteOptions {
   controllers?: ControllersOptions
   scheduler?: SchedulerOptions
   metricsApi?: MetricsApiOptions
+  /** The program for new nodes. If omitted, what the site itself runs from. */
+  machines?: MachinePrograms
   /** The agent that connects the site to a hub. If omitted, the site is on its own. */
   agent?: Omit<SiteAgentOptions, 'dataDir' | 'name'>
 }
@@ -50,13 +54,15 @@ export interface SiteOptions {
 function siteParts(options: SiteOptions): readonly SitePart[] {
   const { dataDir, name, agent } = options
   const { controllers: controlling = {}, scheduler: scheduling = {} } = options
+  const archiveDirectory = join(dataDir, 'programs')
   const parts = [
-    serviceNetwork(options.network),
+    serviceNetwork({ ...options.network, name }),
     metricsApi(options.metricsApi ?? {}),
     certificates(),
     sharedInformers({ areNeeded: !(controlling.isDisabled && scheduling.isDisabled) }),
     scheduler(scheduling),
     hubAgent(agent && { ...agent, dataDir, name }),
+    program({ ...options.machines, archiveDirectory, role: 'site' }),
   ]
   return [...parts, controllers(controlling, parts)]
 }

@@ -9,25 +9,27 @@ export interface TestRegistryOptions {
   password: string
   /**
    * How it authenticates clients: by password at once, or by a token that its own `/token` gives for the
-   * password.
+   * password. A mirror asks nobody.
    */
-  challenge: 'basic' | 'bearer'
+  challenge: 'basic' | 'bearer' | 'none'
+  /** The address to listen on. Default: 127.0.0.1. */
+  address?: string
 }
 
 export interface TestRegistry extends AsyncDisposable {
-  /** The port on 127.0.0.1. */
+  /** The port on its address. */
   port: number
 }
 
 /**
  * Serves the pull half of the OCI distribution specification 1.1, over plain HTTP. One image answers for
- * every repository and tag; anonymous clients get nothing.
+ * every repository and tag; anonymous clients get nothing, unless it is a mirror.
  */
 export async function startTestRegistry(options: TestRegistryOptions): Promise<TestRegistry> {
   const contents = await contentsOf(options.image)
   const gate = new Gate(options)
   const server = createServer((request, response) => answer({ contents, gate, request, response }))
-  server.listen(0, '127.0.0.1')
+  server.listen(0, options.address ?? '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('Cannot listen: no port')
@@ -121,6 +123,7 @@ class Gate {
   }
 
   admits({ headers }: IncomingMessage): boolean {
+    if (this.#kind === 'none') return true
     const expected = this.#kind === 'basic' ? this.#basic : `Bearer ${this.#token}`
     return headers.authorization === expected
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { silentLogger, systemClock } from '@skerry/base'
 import { machinesOf, sshShells, steps, type HubSide } from '@skerry/provisioning'
 import { createTestNetwork, startTestMachine, type TestHost } from '@skerry/testing'
-import { programForMachines } from '../../../roles/hub/provisioning/program-for-machines.ts'
+import { programForMachines } from '../../../roles/program/program-for-machines.ts'
 
 export interface CopiedBytes {
   readonly first: number
@@ -23,7 +23,11 @@ export async function measureCopiedBytes(
   await using way = await startCountedWay(host)
   const login = { user: 'root', port: way.port, password: machine.passwords.root }
   const request = { address: '127.0.0.1', login, isHostKeyAccepted: () => true }
-  const options = { bundleDirectory, archiveDirectory: join(directory, 'archives') }
+  const options = {
+    role: 'hub' as const,
+    bundleDirectory,
+    archiveDirectory: join(directory, 'archives'),
+  }
   const copy = async (): Promise<number> => {
     const before = way.bytes()
     await using shell = await sshShells({ clock: systemClock })(request, signal)
@@ -61,6 +65,8 @@ async function install(
     master: machine,
     machine,
     shell,
+    known: () => [],
+    record: () => undefined,
     shellOf: async () => shell,
     // The step asks the hub for the program, and for nothing else.
     hub: { program } as HubSide,

@@ -329,7 +329,8 @@ async function onStream(
   if (stream.destroyed || stream.headersSent) return dispose(answer)
   respond(stream, answer, options.log)
   if (isForCertificate(answer, peer)) stream.session?.close()
-  await writeAnswer(answer.body, stream, { ...options, reader: answer.reader })
+  const { signal } = controller
+  await writeAnswer(answer.body, stream, { ...options, reader: answer.reader, signal })
   if (stream.endAfterHeaders || stream.readableEnded || stream.destroyed) return
   if (isEmpty(answer)) readAway(stream)
   // The rest of a body that nobody reads would hold the stream open (RFC 9113, section 8.1).
@@ -412,6 +413,7 @@ async function onHttp1(
   await writeAnswer(answer.body, response, {
     ...options,
     reader,
+    signal: controller.signal,
     ...(beforeEnd ? { beforeEnd } : {}),
   })
   // The unread rest of the body precedes the next request.

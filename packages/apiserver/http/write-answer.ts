@@ -1,6 +1,6 @@
 import { ServerResponse } from 'node:http'
 import type { Writable } from 'node:stream'
-import { asError, type Logger } from '@skerry/base'
+import { asError, whenAborted, type Logger } from '@skerry/base'
 import { isPushed, type AnswerBody, type ReaderOf } from '../contract/exchange.ts'
 import { PacedOutput, type OutputDeps } from './paced-output.ts'
 import { pushBody } from './push-body.ts'
@@ -10,6 +10,8 @@ export interface WriteDeps extends OutputDeps {
   readonly log: Logger
   /** The reader. If omitted, the reader is not known. */
   readonly reader?: ReaderOf | undefined
+  /** If it aborts while the reader takes nothing, the answer is cut off. */
+  readonly signal?: AbortSignal
   /** Called once a body of pieces is written. */
   readonly beforeEnd?: () => void
 }
@@ -26,11 +28,11 @@ export async function writeAnswer(body: AnswerBody, out: Writable, deps: WriteDe
     if (isPushed(body)) return await pushBody(body, out, deps)
     using output = new PacedOutput(out, out, deps, deps.reader)
     if (body instanceof Uint8Array) {
-      if (!(await written(output, out, body))) return
+      if (!(await written(output, out, body, deps.signal))) return
     } else if (Symbol.asyncIterator in body) {
-      for await (const part of body) if (!(await written(output, out, part))) return
+      for await (const part of body) if (!(await written(output, out, part, deps.signal))) return
     } else {
-      for (const part of body) if (!(await written(output, out, part))) return
+      for (const part of body) if (!(await written(output, out, part, deps.signal))) return
     }
     deps.beforeEnd?.()
     out.end()
@@ -57,18 +59,26 @@ function viewOf(body: Uint8Array): Buffer {
 const { joinedBytesMax } = apiServerBounds.writeAnswer
 
 /** Resolves to false if the reader is gone. */
-async function written(output: PacedOutput, out: Writable, part: Uint8Array): Promise<boolean> {
+async function written(
+  output: PacedOutput,
+  out: Writable,
+  part: Uint8Array,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
   if (out.destroyed || out.writableEnded) return false
   if (output.write(part)) return true
   return new Promise((resolve) => {
     const onClose = (): void => settle(false)
+    const onAbort = (): void => void out.destroy()
     const settle = (isOpen: boolean): void => {
       output.onDrain = () => undefined
       out.removeListener('close', onClose)
+      signal?.removeEventListener('abort', onAbort)
       resolve(isOpen)
     }
     output.onDrain = () => settle(true)
     out.on('close', onClose)
+    if (signal) whenAborted(signal, onAbort)
     if (out.destroyed) onClose()
   })
 }

@@ -30,7 +30,7 @@ export function definitionsOf(
 ): OpenApiObject {
   const definitions = new Map<string, OpenApiObject>()
   const schemas = schemasOf(kinds)
-  const described = input.descriptions ?? noDescriptions
+  const described = withOwnTexts(input.descriptions ?? noDescriptions, kinds)
   const special = specialDefinitions(input, kinds, dialect)
   const gvks = groupVersionKinds(input.kinds)
   const pending = [...namesIn(paths)]
@@ -48,6 +48,12 @@ export function definitionsOf(
   }
   const names = [...definitions.keys()].toSorted()
   return Object.fromEntries(names.map((name) => [name, definitions.get(name)]))
+}
+
+/** Kinds that bring texts of their own come before the looked-up ones. */
+function withOwnTexts(descriptions: Descriptions, kinds: readonly Kind[]): Descriptions {
+  const own = new Map(kinds.flatMap((kind) => Object.entries(kind.descriptions ?? {})))
+  return (name) => own.get(name) ?? descriptions(name)
 }
 
 /** Returns definitions that are computed instead of looked up: lists, and custom resources from their CRD. */

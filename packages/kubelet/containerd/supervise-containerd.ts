@@ -33,6 +33,8 @@ export interface ContainerdOptions {
   /** The containerd binary: a path or a name on PATH. */
   binary?: string
   snapshotter?: string
+  /** A digest of the environment that it inherits. A running one that was started with another is started again. */
+  environment?: string
   handlers?: Readonly<Record<string, string>>
 }
 
@@ -121,7 +123,9 @@ async function writeConfig(options: ContainerdOptions, paths: Paths): Promise<bo
   await mkdir(options.runDirectory, { recursive: true, mode: 0o711 })
   await mkdir(options.dataDirectory, { recursive: true, mode: 0o711 })
   await mkdir(options.cniConfDirectory, { recursive: true, mode: 0o755 })
-  const text = containerdConfigToml({
+  const { environment } = options
+  const head = environment === undefined ? '' : `# Environment: ${environment}\n`
+  const config = containerdConfigToml({
     rootDirectory: join(options.dataDirectory, 'root'),
     stateDirectory: join(options.runDirectory, 'state'),
     socket: paths.socket,
@@ -135,6 +139,7 @@ async function writeConfig(options: ContainerdOptions, paths: Paths): Promise<bo
     restrictOomScoreAdj: !(await hasCapability(capSysResource)),
     disableCgroup: !(await areCgroupsWritable(await detectCgroups())),
   })
+  const text = `${head}${config}`
   const old = (await exists(paths.configFile)) ? await readFile(paths.configFile, 'utf8') : ''
   if (old === text) return false
   await writeFile(paths.configFile, text, { mode: 0o600 })

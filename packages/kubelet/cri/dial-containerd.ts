@@ -245,7 +245,7 @@ function containerCalls(call: Caller, requestTimeoutMs: number): ContainerCalls 
         { method: 'ContainerStatus', request: { containerId } },
         signal,
       )
-      return required(answer.status, 'ContainerStatus')
+      return inOrder(required(answer.status, 'ContainerStatus'))
     },
     async updateContainerResources(containerId, linux, signal) {
       await call({ method: 'UpdateContainerResources', request: { containerId, linux } }, signal)
@@ -412,6 +412,13 @@ interface WireImage extends Omit<Image, 'uid'> {
 function toImage(wire: WireImage): Image {
   const { id, repoTags, repoDigests, size, username } = wire
   return { id, repoTags, repoDigests, size, username, uid: wire.uid?.value }
+}
+
+/** containerd writes down a start once the process runs, so a process that ends at once may end before its start. */
+function inOrder(status: ContainerStatus): ContainerStatus {
+  const { startedAt, finishedAt } = status
+  if (finishedAt === 0 || finishedAt >= startedAt) return status
+  return { ...status, finishedAt: startedAt }
 }
 
 function required<T>(part: T | null | undefined, name: string): T {

@@ -40,7 +40,19 @@ export interface ForMachineContext extends StepContext {
 
 export interface MachineContext extends ForMachineContext {
   readonly shell: Shell
+  /** Returns what is known about every machine of the cluster at the moment. */
+  readonly known: () => readonly MachineStatus[]
+  /** Keeps facts about this machine in the status. */
+  readonly record: (facts: MachineFacts) => void
 }
+
+export type MachineFacts = Pick<MachineStatus, 'node' | 'machineIdDigest'>
+
+/** The part of the context that a machine needs which is not reached over SSH: one that joins by itself. */
+export type OwnMachineContext = Pick<
+  MachineContext,
+  'edge' | 'machine' | 'machines' | 'shell' | 'print' | 'conceal' | 'clock' | 'signal'
+>
 
 interface StepText {
   /** The name in the status, in UpperCamelCase. */
@@ -59,6 +71,10 @@ interface StepText {
   readonly endsSite?: boolean
   /** True: a person may skip it, although the hub does it. Steps on machines can always be skipped. */
   readonly maySkip?: boolean
+  /** True: it changes nothing anywhere, so a mere check does it, and no machine waits for another one's. */
+  readonly onlyReads?: boolean
+  /** The fields that the step carries out. If their JSON changes, a finished step is done again. */
+  readonly input?: (edge: EdgeCluster) => unknown
 }
 
 /** A step is idempotent: done twice, or once after it was broken off anywhere, it has the same effect. */
@@ -106,6 +122,12 @@ export interface HubToken {
   readonly caHash: string
 }
 
+/** The three things by which a machine trusts a site or a hub, and is trusted by it. */
+export interface JoinToken extends HubToken {
+  /** Its URL, https://host:port. */
+  readonly server: string
+}
+
 export interface ReadSource {
   readonly namespace: string
   readonly kind: 'ConfigMap' | 'Secret'
@@ -140,10 +162,19 @@ export class StepWaiting extends Error {
 export class StepError extends Error {
   /** True: another attempt would fail as well, so only a person can help. */
   readonly isFinal: boolean
+  /** Everything that is wrong, if it is several things, each with its remedy. */
+  readonly findings: readonly string[]
 
-  constructor(message: string, { isFinal = false }: { readonly isFinal?: boolean } = {}) {
+  constructor(
+    message: string,
+    {
+      isFinal = false,
+      findings = [],
+    }: { readonly isFinal?: boolean; readonly findings?: readonly string[] } = {},
+  ) {
     super(message)
     this.name = 'StepError'
     this.isFinal = isFinal
+    this.findings = findings
   }
 }

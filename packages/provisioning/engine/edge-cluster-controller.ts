@@ -19,7 +19,6 @@ import {
   stepText,
 } from '../kind/edge-cluster.ts'
 import { isImport } from '../kind/edge-cluster-import.ts'
-import { nodesMaxOf } from '../kind/edge-cluster-checks.ts'
 import { type PlannedMachine, machinesOf } from '../kind/machine-addresses.ts'
 import { provisioningBounds } from '../limits-table.ts'
 import type { OpenShell } from '../contract/shell.ts'
@@ -27,7 +26,8 @@ import type { OpenJump } from '../contract/ways.ts'
 import { jumpStatuses, jumpText } from '../kind/edge-cluster-ways.ts'
 import { answerAsks } from './asks.ts'
 import { MachineOpener } from './machine-opener.ts'
-import { instancesOf, isSkippable, nextAttemptMs, statusesOf } from './plan-steps.ts'
+import { inputsOf, instancesOf, isSkippable, nextAttemptMs, statusesOf } from './plan-steps.ts'
+import { isMereCheck, knownSteps, statusBaseOf, stepsOfMode } from './steps-of-mode.ts'
 import { Redactor } from './redactor.ts'
 import { Shells, runSteps } from './run-steps.ts'
 import { StatusBook, phaseAtRest } from './status-book.ts'
@@ -109,7 +109,7 @@ async function reconcile(
     const finalizers = [...(edge.metadata.finalizers ?? []), edgeClusterFinalizer]
     return writeFinalizers(edge, finalizers, scope, signal)
   }
-  return carryOut(edge, tablesOf(edge, scope).steps, scope, signal)
+  return carryOut(edge, stepsOfMode(tablesOf(edge, scope).steps, edge), scope, signal)
 }
 
 /** Takes a cluster away; when nothing of it is left, the object goes. */
@@ -156,8 +156,9 @@ async function carryOut(
   const known = machineStatuses(machines, edge.status?.machines ?? [])
   const applying = steps.filter(({ applies }) => applies?.(edge) !== false)
   const instances = instancesOf(applying, machines, known)
+  const inputs = inputsOf(applying, edge)
   const answered = answerAsks(edge, {
-    steps: statusesOf(instances, edge.status?.steps ?? [], edge.spec),
+    steps: statusesOf(instances, knownSteps(edge), edge.spec, inputs),
     machines: known,
     jumps: jumpStatuses(edge.spec, edge.status?.jumps),
     jumpOf: jumpNames(machines),
@@ -165,11 +166,7 @@ async function carryOut(
       instances.some((each) => each.text === stepText(status) && isSkippable(each.step)),
   })
   const book = new StatusBook(edge, {
-    base: {
-      observedGeneration: edge.metadata.generation ?? 0,
-      clusterName: clusterNameOfEdge(edge),
-      ...(isImport(edge) ? {} : { nodesMax: nodesMaxOf(edge.spec) }),
-    },
+    base: statusBaseOf(edge, tablesOf(edge, scope).steps),
     steps: answered.steps,
     machines: answered.machines,
     jumps: answered.jumps,
@@ -177,7 +174,8 @@ async function carryOut(
     write: (status) => writeStatus(edge, status, scope, signal),
   })
   const isPaused = edge.spec.paused === true
-  await book.save(phaseAtRest(book, { isPaused }))
+  const isCheck = isMereCheck(edge)
+  await book.save(phaseAtRest(book, { isPaused, isCheck }))
   await removeAsks(edge, answered.done, scope, signal)
   if (isPaused) return
   const redactor = new Redactor()
@@ -202,7 +200,7 @@ async function carryOut(
     signal.throwIfAborted()
     if (!held.broken.aborted) throw error
   }
-  await book.save(phaseAtRest(book, { isPaused: false }))
+  await book.save(phaseAtRest(book, { isPaused: false, isCheck }))
   const nextMs = nextAttemptMs(book.steps)
   return nextMs === undefined ? undefined : { requeueAfterMs: Math.max(0, nextMs - clock.now()) }
 }
@@ -267,7 +265,9 @@ async function writeStatus(
   const phase: EdgeClusterPhase | undefined =
     isRemoval && status.phase === 'Running' ? 'Deleting' : status.phase
   const { namespace = '', name = '' } = edge.metadata
-  const patch = { status: { ...status, ...(phase === undefined ? {} : { phase }) } }
+  // A merge removes what is null: the plan of a check that has become a cluster.
+  const { plan = null } = status
+  const patch = { status: { ...status, plan, ...(phase === undefined ? {} : { phase }) } }
   const client = context.client(edgeClusterResource)
   await ifThere(client.patchStatus({ namespace, name, type: 'merge', patch }, signal))
 }

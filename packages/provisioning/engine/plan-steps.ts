@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto'
 import {
+  type EdgeCluster,
   type EdgeClusterSpec,
   type MachineStatus,
   type StepState,
@@ -71,19 +73,27 @@ function openedLate(instances: readonly StepInstance[]): StepInstance[] {
   ]
 }
 
-/** Returns the known status of each instance, or that it waits. Steps that are not planned any more are left out. */
+/**
+ * Returns the known status of each instance, or that it waits. Steps that are not planned any more are left out.
+ * `inputs` has the present digest of the fields that a step carries out, by its name.
+ */
 export function statusesOf(
   instances: readonly StepInstance[],
   known: readonly StepStatus[],
   { skipSteps = [] }: Pick<EdgeClusterSpec, 'skipSteps'>,
+  inputs: ReadonlyMap<string, string> = new Map(),
 ): StepStatus[] {
   const byText = new Map(known.map((status) => [stepText(status), status]))
   return instances.map(({ step, machine, text }) => {
-    const status: StepStatus = byText.get(text) ?? {
+    const input = inputs.get(step.name)
+    const fresh: StepStatus = {
       name: step.name,
       ...(machine === undefined ? {} : { machine: machine.address }),
       state: 'Waiting',
+      ...(input === undefined ? {} : { input }),
     }
+    const before = byText.get(text)
+    const status = before === undefined || before.input !== input ? fresh : before
     const isSkipped = skipSteps.includes(step.name) || skipSteps.includes(text)
     if (!isSkipped || !isSkippable(step) || status.state === 'Done') return status
     return { ...status, state: 'Skipped', message: 'spec.skipSteps names it' }
@@ -95,10 +105,22 @@ export function isSkippable({ place, maySkip = false }: Pick<Step, 'place' | 'ma
   return place !== 'hub' || maySkip
 }
 
+/** Returns the digests of the fields that steps carry out, by the names of the steps. */
+export function inputsOf(steps: readonly Step[], edge: EdgeCluster): Map<string, string> {
+  return new Map(
+    steps.flatMap(({ name, input }) => {
+      if (input === undefined) return []
+      const text = JSON.stringify(input(edge) ?? null)
+      return [[name, createHash('sha256').update(text).digest('hex').slice(0, 12)] as const]
+    }),
+  )
+}
+
 /**
  * Returns the instances that may begin now. An instance may begin when everything before it on its machine is
  * finished, and everything before it on the master and the hub: nodes need a master, and do not wait for each other.
- * `isWoken` lets one begin before its time. The steps of the hub at the end wait for nothing but the master; what ends the site waits for the machines behind it.
+ * The steps of the hub at the end wait for nothing but the master; what ends the site waits for the machines behind it.
+ * A step that only reads waits for nothing on another machine. `isWoken` lets a step begin before its time.
  */
 export function readySteps(
   instances: readonly StepInstance[],
@@ -107,15 +129,16 @@ export function readySteps(
   isWoken: (status: StepStatus) => boolean = () => false,
 ): StepInstance[] {
   const stateOf = new Map(statuses.map((status) => [stepText(status), status]))
-  const blocked = { all: false, site: false, machines: new Set<string>() }
+  const blocked = { all: false, reading: false, site: false, machines: new Set<string>() }
   const ready: StepInstance[] = []
   for (const instance of instances) {
     const { step, machine, text } = instance
     const status = stateOf.get(text)
     if (status === undefined || finished.has(status.state)) continue
     const isOfAll = machine === undefined || machine.role === 'Master'
+    const isHeld = step.onlyReads === true ? blocked.reading : blocked.all
     const isBlocked =
-      blocked.all ||
+      isHeld ||
       (isOfAll && step.endsSite === true && blocked.site) ||
       (machine !== undefined && blocked.machines.has(machine.address))
     const isDue =
@@ -123,7 +146,9 @@ export function readySteps(
     const canRun = status.state === 'Waiting' || status.state === 'Running'
     if (!isBlocked && canRun && isDue) ready.push(instance)
     if (isOfAll) blocked.all = true
-    else blocked.machines.add(machine.address)
+    // A step on the master that is not for each machine holds up readers, too: it comes between them.
+    if (machine === undefined || step.place === 'master') blocked.reading = true
+    if (machine !== undefined) blocked.machines.add(machine.address)
     if (isBehindSite(machine)) blocked.site = true
   }
   return ready

@@ -11,16 +11,11 @@ import { stepText, type EdgeCluster, type StepStatus } from '../kind/edge-cluste
 import type { PlannedMachine } from '../kind/machine-addresses.ts'
 import { provisioningBounds } from '../limits-table.ts'
 import { ShellError, type Shell } from '../contract/shell.ts'
+import { actOn } from './act-on.ts'
 import { isLook, readySteps, type StepInstance } from './plan-steps.ts'
 import type { Redactor } from './redactor.ts'
 import type { StatusBook } from './status-book.ts'
-import {
-  StepError,
-  StepWaiting,
-  type HubContext,
-  type HubSide,
-  type StepContext,
-} from '../contract/step.ts'
+import { StepError, StepWaiting, type HubContext, type HubSide } from '../contract/step.ts'
 
 const bounds = provisioningBounds.engine
 
@@ -54,6 +49,7 @@ export async function runSteps(
   const looked = new Set<string>()
   const isWoken = (status: StepStatus): boolean => isLook(status) && !looked.has(stepText(status))
   using scope = linkedSignal(signal)
+  const atOnce = deps.edge.spec.machinesAtOnce ?? bounds.machinesAtOnce
   try {
     for (;;) {
       scope.signal.throwIfAborted()
@@ -61,7 +57,11 @@ export async function runSteps(
         ? []
         : readySteps(instances, deps.book.steps, deps.clock.now(), isWoken)
       for (const instance of ready) {
-        if (running.has(instance.text) || running.size >= bounds.machinesAtOnce) continue
+        if (
+          running.has(instance.text) ||
+          running.size >= Math.min(atOnce, bounds.machinesAtOnceMax)
+        )
+          continue
         looked.add(instance.text)
         const run = runStep(instance, deps, scope.signal).finally(() =>
           running.delete(instance.text),
@@ -89,9 +89,8 @@ async function runStep(
   const { book, clock, redactor, log } = deps
   const before = book.steps.find((each) => stepText(each) === text)
   if (before === undefined) return
-  const { nextTime: _, finishTime: __, message: ___, output: ____, ...rest } = before
   const started: StepStatus = {
-    ...rest,
+    ...withoutResult(before),
     state: 'Running',
     attempt: (before.attempt ?? 0) + 1,
     startTime: apiTime(clock.now()),
@@ -126,15 +125,13 @@ async function runStep(
     }
     const message = redactor.redact(messageOf(error))
     if (error instanceof StepWaiting) {
-      const since = before.startTime ?? started.startTime ?? ''
-      // Two looks within one period write the same time, so that a look does not cause the next one.
-      const nextTime = apiTime((Math.floor(clock.now() / error.lookMs) + 1) * error.lookMs)
-      const next = { ...rest, state: 'Waiting' as const, attempt: 0, startTime: since, nextTime }
-      book.setStep({ ...next, ...shown(message, printed) })
+      const looked = afterLook(before.startTime ?? started.startTime, error, deps)
+      book.setStep({ ...withoutResult(before), ...looked, ...shown(message, printed) })
       return
     }
     printed.add(message)
-    ended = { ...afterFailure(started, error, deps), ...shown(message, printed) }
+    const found = findingsOf(error, redactor)
+    ended = { ...afterFailure(started, error, deps), ...shown(message, printed), ...found }
     log.info('Step failed', { step: text, attempt: started.attempt, problem: ended.message ?? '' })
   }
   const kept = { ...ended, finishTime: apiTime(clock.now()) }
@@ -147,19 +144,35 @@ async function runStep(
   await book.save('Running')
 }
 
-async function actOn(
-  { step, machine, text }: StepInstance,
-  context: HubContext,
-  { master, shells }: RunDeps,
-): Promise<string> {
-  if (step.place === 'hub') return step.act(context)
-  if (master === undefined) throw new Error(`Cannot run step ${text}: it has no master`)
-  const shellOf = (one: PlannedMachine): Promise<Shell> => shells.open(one, context.signal)
-  const onMaster: StepContext = { ...context, master, shellOf }
-  if (step.place === 'master') return step.act(onMaster)
-  if (machine === undefined) throw new Error(`Cannot run step ${text}: it has no machine`)
-  if (step.place === 'master-for-each') return step.act({ ...onMaster, machine })
-  return step.act({ ...onMaster, machine, shell: await shellOf(machine) })
+/** Two looks within one period have the same next time, so that writing one does not cause the next one. */
+function afterLook(
+  startTime: string | undefined,
+  { lookMs }: StepWaiting,
+  { clock }: RunDeps,
+): Pick<StepStatus, 'state' | 'attempt' | 'startTime' | 'nextTime'> {
+  const nextTime = apiTime((Math.floor(clock.now() / lookMs) + 1) * lookMs)
+  return { state: 'Waiting', attempt: 0, nextTime, ...(startTime ? { startTime } : {}) }
+}
+
+function withoutResult(status: StepStatus): StepStatus {
+  const {
+    nextTime: _,
+    finishTime: __,
+    message: ___,
+    output: ____,
+    findings: _____,
+    ...rest
+  } = status
+  return rest
+}
+
+/** Machines word most of a finding, so each is cut and bare of secrets, as messages are. */
+function findingsOf(error: unknown, redactor: Redactor): Pick<StepStatus, 'findings'> {
+  if (!(error instanceof StepError) || error.findings.length === 0) return {}
+  const findings = error.findings
+    .slice(0, bounds.findingsMax)
+    .map((each) => redactor.redact(each).slice(0, bounds.findingCharsMax))
+  return { findings }
 }
 
 /** Logins that are wrong and findings that only a person can mend are not tried again. */
@@ -176,7 +189,9 @@ function afterFailure(
   { edge, clock, random }: RunDeps,
 ): StepStatus {
   const attempt = started.attempt ?? 1
-  const attemptsMax = edge.spec.retry?.attempts ?? bounds.attemptsDefault
+  const { mode, retry } = edge.spec
+  const byDefault = mode === 'Check' ? bounds.checkAttempts : bounds.attemptsDefault
+  const attemptsMax = retry?.attempts ?? byDefault
   if (isFinal(error) || attempt >= attemptsMax) return { ...started, state: 'Failed' }
   const delayMs = Math.min(bounds.retryMsMax, bounds.retryMsMin * 2 ** (attempt - 1))
   const nextMs = clock.now() + delayMs * (1 + random.next() / 2)

@@ -14,13 +14,16 @@ import { provisioningBounds } from '../limits-table.ts'
 
 const bounds = provisioningBounds.engine
 
+/** The part of a status that does not change while steps run. */
+type StatusBase = Omit<EdgeClusterStatus, 'phase' | 'steps' | 'machines' | 'conditions'>
+
 /** The status of an EdgeCluster while steps run, each of which changes its own part; written one at a time. */
 export class StatusBook {
   #steps: readonly StepStatus[]
   #machines: readonly MachineStatus[]
   #jumps: readonly JumpStatus[]
   readonly #write: (status: EdgeClusterStatus) => Promise<void>
-  readonly #base: Pick<EdgeClusterStatus, 'observedGeneration' | 'clusterName' | 'nodesMax'>
+  readonly #base: StatusBase
   readonly #conditions: readonly ClusterCondition[]
   readonly #now: () => number
   #written: Promise<void> = Promise.resolve()
@@ -29,7 +32,7 @@ export class StatusBook {
   constructor(
     edge: EdgeCluster,
     parts: {
-      readonly base: Pick<EdgeClusterStatus, 'observedGeneration' | 'clusterName' | 'nodesMax'>
+      readonly base: StatusBase
       readonly steps: readonly StepStatus[]
       readonly machines: readonly MachineStatus[]
       readonly jumps?: readonly JumpStatus[]
@@ -121,10 +124,11 @@ const isFinished = ({ state }: StepStatus): boolean => state === 'Done' || state
 const reductions: readonly ((step: StepStatus) => StepStatus)[] = [
   (step) => (isFinished(step) ? withoutOutput(step) : step),
   withoutOutput,
-  ({ message, ...step }) =>
-    message === undefined
-      ? step
-      : { ...step, message: message.slice(0, bounds.shortMessageCharsMax) },
+  (step) => {
+    const { message, findings: _, ...rest } = step
+    if (message === undefined) return rest
+    return { ...rest, message: message.slice(0, bounds.shortMessageCharsMax) }
+  },
   (step) => (isFinished(step) ? nameAndState(step) : step),
   (step) => {
     const { attempt, nextTime } = step
@@ -151,8 +155,14 @@ function withoutOutput(step: StepStatus): StepStatus {
   return rest
 }
 
-function nameAndState({ name, machine, state }: StepStatus): StepStatus {
-  return { name, ...(machine === undefined ? {} : { machine }), state }
+/** The digest stays: without it a finished step would be done again. */
+function nameAndState({ name, machine, state, input }: StepStatus): StepStatus {
+  return {
+    name,
+    ...(machine === undefined ? {} : { machine }),
+    state,
+    ...(input === undefined ? {} : { input }),
+  }
 }
 
 /** Returns the phase of a cluster at rest: none of its steps runs. */
@@ -162,10 +172,12 @@ export function phaseAtRest(
     machines,
     jumps = [],
   }: Pick<StatusBook, 'steps' | 'machines'> & Partial<Pick<StatusBook, 'jumps'>>,
-  { isPaused }: { readonly isPaused: boolean },
+  { isPaused, isCheck = false }: { readonly isPaused: boolean; readonly isCheck?: boolean },
 ): EdgeClusterPhase {
   const has = (state: StepStatus['state']): boolean => steps.some((step) => step.state === state)
-  if (steps.every(({ state }) => state === 'Done' || state === 'Skipped')) return 'Ready'
+  if (steps.every(({ state }) => state === 'Done' || state === 'Skipped')) {
+    return isCheck ? 'Checked' : 'Ready'
+  }
   if (isPaused) return 'Paused'
   if ([...machines, ...jumps].some(({ unknownHostKey }) => unknownHostKey !== undefined)) {
     return 'Waiting'
@@ -192,7 +204,9 @@ function conditionsOf(
   const message =
     worst === undefined
       ? next === undefined
-        ? ''
+        ? phase === 'Checked'
+          ? 'every machine is fit; change spec.mode to Make'
+          : ''
         : `${stepText(next)} ${next.state === 'Running' ? 'runs' : 'is next'}`
       : `${stepText(worst)}: ${worst.message ?? ''}`
   const status = phase === 'Ready' ? ('True' as const) : ('False' as const)

@@ -54,10 +54,7 @@ export async function addressOf(
   { address, networkInterface }: { address: string; networkInterface: string | undefined },
   signal: AbortSignal,
 ): Promise<string> {
-  const command = ['ip', '-json', '-4', 'address', 'show'] as const
-  const { exitCode, stdout } = await shell.run(command, { signal })
-  if (exitCode !== 0) throw new StepError('the machine does not list its addresses')
-  const links = parseLinks(stdout)
+  const links = await linksOf(shell, signal)
   if (networkInterface !== undefined) {
     const found = links.find(({ name }) => name === networkInterface)?.addresses[0]
     if (found !== undefined) return found
@@ -71,6 +68,18 @@ export async function addressOf(
   const first = links.find(({ name }) => name !== 'lo')?.addresses[0]
   if (first === undefined) throw new StepError('the machine has no IPv4 address', { isFinal: true })
   return first
+}
+
+/** Returns every IPv4 address that the machine has. */
+export async function ownAddresses(shell: Shell, signal: AbortSignal): Promise<string[]> {
+  return (await linksOf(shell, signal)).flatMap(({ addresses }) => addresses)
+}
+
+async function linksOf(shell: Shell, signal: AbortSignal): Promise<Link[]> {
+  const command = ['ip', '-json', '-4', 'address', 'show'] as const
+  const { exitCode, stdout } = await shell.run(command, { signal })
+  if (exitCode !== 0) throw new StepError('the machine does not list its addresses')
+  return parseLinks(stdout)
 }
 
 interface Link {

@@ -1,13 +1,16 @@
 import { posix } from 'node:path'
 import { provisioningBounds } from '../limits-table.ts'
-import { StepError, type MachineContext } from '../contract/step.ts'
+import { StepError, type MachineContext, type OwnMachineContext } from '../contract/step.ts'
 import { must, places } from './commands.ts'
+import { isConfigured } from './configure-machine.ts'
+import { proxyFiles } from './proxy.ts'
 
 /** Copies the program to a machine. Files that are there already are not copied again. */
 export async function installProgram(context: MachineContext): Promise<string> {
-  const { hub, shell, signal, print } = context
+  const { edge, hub, shell, signal, print } = context
   const architecture = (await must(context, ['uname', '-m'], { isQuiet: true })).trim()
   const program = await hub.program(architecture, signal)
+  checkVersion(edge, program.version)
   const directory = posix.join(places.programs, program.version)
   for (const { from, to, mode } of program.files) {
     print(`copying ${to}`)
@@ -26,6 +29,19 @@ export async function installProgram(context: MachineContext): Promise<string> {
   return `skerry ${version.trim()}`
 }
 
+/** The hub may have been upgraded since the object was accepted. */
+function checkVersion({ spec }: MachineContext['edge'], found: string): void {
+  const { version } = spec
+  if (version === undefined || found === version || found.startsWith(`${version}-`)) return
+  const text = `spec.version asks for ${version}, and the hub has ${found.replace(/-[0-9a-f]{12}$/, '')}: change spec.version, or remove it`
+  throw new StepError(text, { isFinal: true })
+}
+
+/** Returns the words that let apt use the proxy of the object. The file may hold a password, the words do not. */
+function aptWords({ edge }: MachineContext): string[] {
+  return isConfigured(edge) ? [`APT_CONFIG=${proxyFiles.apt}`] : []
+}
+
 /** A minimal Debian lacks two libraries of the engine; the program itself installs the rest. */
 async function installLibraries(context: MachineContext): Promise<void> {
   const { exitCode } = await context.shell.run([places.program, '--version'], {
@@ -33,7 +49,13 @@ async function installLibraries(context: MachineContext): Promise<void> {
   })
   if (exitCode === 0) return
   const timeoutMs = provisioningBounds.steps.prepareMsMax
-  const apt = ['env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-qq'] as const
+  const apt = [
+    'env',
+    'DEBIAN_FRONTEND=noninteractive',
+    ...aptWords(context),
+    'apt-get',
+    '-qq',
+  ] as const
   await must(context, [...apt, 'update'], { timeoutMs })
   const install = [...apt, 'install', '-y', '--no-install-recommends'] as const
   await must(context, [...install, 'libatomic1', 'libstdc++6'], { timeoutMs })
@@ -52,12 +74,13 @@ export async function prepareMachine(context: MachineContext): Promise<string> {
   const path = posix.join(places.settings, 'machine.json')
   await shell.write(path, JSON.stringify(plan), 0o600)
   const timeoutMs = provisioningBounds.steps.prepareMsMax
-  await must(context, [places.program, 'machine', 'prepare', '--plan', path], { timeoutMs })
+  const prepare = [places.program, 'machine', 'prepare', '--plan', path]
+  await must(context, ['env', ...aptWords(context), ...prepare], { timeoutMs })
   return `node ${nodeName}`
 }
 
 /** Returns the name of the machine's node: its host name, as kubelets do. */
-export async function nodeNameOf(context: MachineContext): Promise<string> {
+export async function nodeNameOf(context: OwnMachineContext): Promise<string> {
   const name = (await must(context, ['uname', '-n'], { isQuiet: true })).trim().toLowerCase()
   if (/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name) && name.length <= 63) return name
   const text = `its host name "${name}" cannot be the name of a node: use lower-case letters, digits and dashes`

@@ -1,7 +1,14 @@
-import { StepError, type MachineContext } from '../contract/step.ts'
+import {
+  StepError,
+  type JoinToken,
+  type MachineContext,
+  type OwnMachineContext,
+} from '../contract/step.ts'
 import { provisioningBounds } from '../limits-table.ts'
 import type { Shell } from '../contract/shell.ts'
 import { addressOf, must, places, untilTrue } from './commands.ts'
+import { networkSizeOf } from '../kind/network-size.ts'
+import { registryDirectory } from './registries.ts'
 import { nodeNameOf } from './install-program.ts'
 import { envText, networkWords, optionWords, startUnit } from './site.ts'
 
@@ -9,11 +16,20 @@ const { readyMsMax } = provisioningBounds.steps
 
 /** Makes the machine a node of the site: a token of the master, options, and the unit. */
 export async function joinNode(context: MachineContext): Promise<string> {
-  const { edge, machine, master, shell, conceal, signal } = context
+  const { edge, master, signal } = context
   const { networkInterface } = edge.spec
   const site = await context.shellOf(master)
   const siteAddress = await addressOf(site, { address: master.address, networkInterface }, signal)
-  const { server, token, caHash } = await createToken(site, siteAddress, context)
+  return startNode(await createToken(site, siteAddress, context), context)
+}
+
+/** Writes the options of the node with a token of its site, and starts the unit. */
+export async function startNode(
+  { server, token, caHash }: JoinToken,
+  context: OwnMachineContext,
+): Promise<string> {
+  const { edge, machine, shell, conceal, signal } = context
+  const { networkInterface } = edge.spec
   conceal([token])
   const address = await addressOf(shell, { address: machine.address, networkInterface }, signal)
   const name = await nodeNameOf(context)
@@ -28,17 +44,15 @@ export async function joinNode(context: MachineContext): Promise<string> {
       '--node-ip': address,
     }),
     ...networkWords(edge),
+    ...optionWords({
+      '--max-pods': String(networkSizeOf(edge.spec).podsPerNode),
+      '--registry-dir': registryDirectory,
+    }),
     ...labels.flatMap(([key, value]) => ['--label', `${key}=${value}`]),
   ]
   await shell.write(`${places.settings}/node.env`, envText(words), 0o600)
   await startUnit('skerry-node', context)
   return `node ${name} starts with address ${address}`
-}
-
-interface JoinToken {
-  readonly server: string
-  readonly token: string
-  readonly caHash: string
 }
 
 async function createToken(

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { factsScript, findingsOf, parseFacts } from './preflight-facts.ts'
+import { findingsOf, parseFacts } from './preflight-facts.ts'
+import { factsScript } from './preflight-script.ts'
 
 const nowMs = 1_700_000_000_000
 const good: Readonly<Record<string, string>> = {

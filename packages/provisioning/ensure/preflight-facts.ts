@@ -3,36 +3,8 @@ import { provisioningBounds } from '../limits-table.ts'
 
 const bounds = provisioningBounds.preflight
 
-/** Prints the facts that the preflight judges, each on a line. It is constant, needs a POSIX shell, and changes nothing. */
-export const factsScript = `
-. /etc/os-release 2>/dev/null
-echo "os $ID $VERSION_ID"
-echo "architecture $(uname -m)"
-echo "kernel $(uname -r)"
-echo "host $(uname -n)"
-echo "time $(date +%s)"
-echo "machine-id $(cat /etc/machine-id 2>/dev/null)"
-echo "cgroup $(stat -fc %T /sys/fs/cgroup 2>/dev/null)"
-echo "processors $(nproc 2>/dev/null || grep -c ^processor /proc/cpuinfo)"
-echo "memory $(sed -n 's/^MemTotal: *\\([0-9]*\\) kB/\\1/p' /proc/meminfo)"
-echo "disk $(df -Pk /var/lib | sed -n '2s/  */ /gp' | cut -d' ' -f4)"
-[ -d /run/systemd/system ] && echo "init systemd"
-sed 1d /proc/swaps | while read -r name _; do echo "swap $name"; done
-for path in /etc/kubernetes/kubelet.conf /etc/kubernetes/admin.conf /var/lib/rancher/k3s /var/lib/k0s /etc/kubeedge; do
-  [ -e "$path" ] && echo "leftover $path"
-done
-[ -e /var/lib/skerry/settings.json ] && echo "ours $(cat /var/lib/skerry/settings.json)"
-cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | while read -r _ local _ state _; do
-  [ "$state" = 0A ] && echo "port \${local##*:}"
-done
-if grep -qw overlay /proc/filesystems || modprobe -n overlay 2>/dev/null; then echo "module overlay"; fi
-if [ -d /proc/sys/net/bridge ] || modprobe -n br_netfilter 2>/dev/null; then echo "module br_netfilter"; fi
-command -v apt-get >/dev/null && echo "packages apt"
-exit 0
-`
-
 /** The facts of a machine by name. A name may come several times. */
-type Facts = ReadonlyMap<string, readonly string[]>
+export type Facts = ReadonlyMap<string, readonly string[]>
 
 export function parseFacts(text: string): Facts {
   const facts = new Map<string, string[]>()
@@ -96,7 +68,17 @@ export function findingsOf(facts: Facts, { role, clusterName, nowMs }: Judged): 
   for (const path of listed('leftover')) {
     findings.push(`${path} is of another Kubernetes: remove that first`)
   }
+  const host = first('host').toLowerCase()
+  if (host !== '' && !isNodeName(host)) {
+    const text = `its host name "${host.slice(0, 80)}" cannot be the name of a node`
+    findings.push(`${text}: use at most 63 lower-case letters, digits and dashes`)
+  }
   return [...findings, ...placeFindings(facts, { role, clusterName })]
+}
+
+/** Returns true for a host name that can be the name of a node. */
+export function isNodeName(name: string): boolean {
+  return /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name) && name.length <= 63
 }
 
 function sizeFindings(first: (name: string) => string, role: MachineRole): string[] {
@@ -116,16 +98,20 @@ function sizeFindings(first: (name: string) => string, role: MachineRole): strin
   return findings
 }
 
+/** Returns the name of the cluster of ours to which a machine belongs; undefined if to none. */
+export function clusterOf(facts: Facts): string | undefined {
+  const ours = facts.get('ours')?.[0]
+  return ours === undefined ? undefined : (/"clusterName":"([^"]*)"/.exec(ours)?.[1] ?? '')
+}
+
 /** Returns what stands in the way on a machine: another cluster of ours, or a port that is taken. */
 function placeFindings(facts: Facts, { role, clusterName }: Omit<Judged, 'nowMs'>): string[] {
-  const ours = facts.get('ours')?.[0]
-  if (ours !== undefined) {
-    const other = /"clusterName":"([^"]*)"/.exec(ours)?.[1]
-    // Its own ports are in use: this is a repetition.
-    if (other === clusterName) return []
-    return [
-      `it belongs to cluster ${other ?? 'of an unknown name'}: run "skerry machine clean --yes" there`,
-    ]
+  const other = clusterOf(facts)
+  // Its own ports are in use: this is a repetition.
+  if (other === clusterName) return []
+  if (other !== undefined) {
+    const name = other === '' ? 'of an unknown name' : other
+    return [`it belongs to cluster ${name}: run "skerry machine clean --yes" there`]
   }
   const taken = new Set((facts.get('port') ?? []).map((hex) => Number.parseInt(hex, 16)))
   const needed = role === 'Master' ? [6_443, 10_250] : [10_250]

@@ -1,25 +1,83 @@
+import { isIP } from 'node:net'
 import { provisioningBounds } from '../limits-table.ts'
-import { StepError, type MachineContext } from '../contract/step.ts'
-import { must } from './commands.ts'
-import { factsScript, findingsOf, parseFacts } from './preflight-facts.ts'
+import { StepError, type MachineContext, type OwnMachineContext } from '../contract/step.ts'
+import { must, ownAddresses } from './commands.ts'
+import { machineClashes, machineIdDigest, nodeClashes, nodesOfSite } from './preflight-clashes.ts'
+import { clusterOf, findingsOf, isNodeName, parseFacts, type Facts } from './preflight-facts.ts'
+import { networkFindings } from './preflight-network.ts'
+import { factsScript } from './preflight-script.ts'
+import { isProxied } from './proxy.ts'
+
+const { factsBytesMax, factsMsMax } = provisioningBounds.preflight
 
 /** Checks a machine before anything is changed on it. */
 export async function preflight(context: MachineContext): Promise<string> {
-  const { machine, machines, edge, clock, print } = context
-  const text = await must(context, ['sh', '-c', factsScript], { isQuiet: true })
-  if (text.length > provisioningBounds.preflight.factsBytesMax) {
+  const facts = await readFacts(context, askedNames(context))
+  return judge(facts, await clashesOf(facts, context), context)
+}
+
+/** The same for a machine that joins by itself: its server has answered it, and judges its name. */
+export async function preflightOfOwn(context: OwnMachineContext): Promise<string> {
+  return judge(await readFacts(context, ['', 'mirrors']), [], context)
+}
+
+async function readFacts(context: OwnMachineContext, names: [string, string]): Promise<Facts> {
+  const { machine, print } = context
+  const command = ['sh', '-c', factsScript, 'sh', ...names] as const
+  const text = await must(context, command, { isQuiet: true, timeoutMs: factsMsMax })
+  if (text.length > factsBytesMax) {
     throw new StepError(`${machine.address} prints more than facts about itself`, { isFinal: true })
   }
   const facts = parseFacts(text)
   for (const name of ['os', 'architecture', 'kernel', 'host', 'processors', 'memory', 'disk']) {
     print(`${name}: ${facts.get(name)?.[0] ?? ''}`)
   }
+  return facts
+}
+
+function judge(facts: Facts, clashes: readonly string[], context: OwnMachineContext): string {
+  const { machine, machines, edge, clock, print } = context
   const clusterName = edge.spec.clusterName ?? edge.metadata.name ?? ''
-  const findings = findingsOf(facts, { role: machine.role, clusterName, nowMs: clock.now() })
+  const { role } = machine
+  const findings = [
+    ...findingsOf(facts, { role, clusterName, nowMs: clock.now() }),
+    ...networkFindings(facts, {
+      edge,
+      role,
+      hasOthers: machines.length > 1,
+      isMember: clusterOf(facts) === clusterName,
+    }),
+    ...clashes,
+  ]
   if (findings.length > 0) {
     for (const finding of findings) print(finding)
-    throw new StepError(`${machine.address}: ${findings.join('; ')}`, { isFinal: true })
+    const isFinal = true
+    throw new StepError(`${machine.address}: ${findings.join('; ')}`, { isFinal, findings })
   }
-  const count = machines.length
-  return `${facts.get('os')?.[0] ?? ''}, ${facts.get('architecture')?.[0] ?? ''}${count > 1 ? `, host ${facts.get('host')?.[0] ?? ''}` : ''}`
+  const host = machines.length > 1 ? `, host ${facts.get('host')?.[0] ?? ''}` : ''
+  return `${facts.get('os')?.[0] ?? ''}, ${facts.get('architecture')?.[0] ?? ''}${host}`
+}
+
+/** Returns the words for the script: the name of the hub, and whether mirrors must be known. A proxy knows both. */
+function askedNames({ machine, machines, hub, edge }: MachineContext): [string, string] {
+  const url = new URL(hub.server(edge))
+  const isAsked = machine.role === 'Master' && isIP(url.hostname) === 0
+  const hubName = isAsked && !isProxied(url, edge, machines) ? url.hostname : ''
+  return [hubName, edge.spec.proxy?.httpProxy === undefined ? 'mirrors' : '']
+}
+
+/** Remembers who the machine is, and compares it with the others. */
+async function clashesOf(facts: Facts, context: MachineContext): Promise<string[]> {
+  const { machine, known, record } = context
+  const node = facts.get('host')?.[0]?.toLowerCase() ?? ''
+  // A machine says what it likes; a name that is none has a finding already.
+  if (!isNodeName(node)) return []
+  const digest = machineIdDigest(facts.get('machine-id')?.[0] ?? '')
+  const own = { address: machine.address, node, machineIdDigest: digest }
+  const found = machineClashes(own, known())
+  record({ node, ...(digest === undefined ? {} : { machineIdDigest: digest }) })
+  const nodes = await nodesOfSite(context)
+  if (nodes.length === 0) return found
+  const addresses = await ownAddresses(context.shell, context.signal)
+  return [...new Set([...found, ...nodeClashes(own, nodes, [...addresses, machine.address])])]
 }

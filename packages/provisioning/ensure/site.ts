@@ -1,38 +1,51 @@
 import { type EdgeCluster, clusterNameOfEdge } from '../kind/edge-cluster.ts'
+import { nodeBitsOf } from '../kind/network-size.ts'
 import { provisioningBounds, edgeNetworkDefaults } from '../limits-table.ts'
-import type { StepContext } from '../contract/step.ts'
+import type { JoinToken, OwnMachineContext, StepContext } from '../contract/step.ts'
 import { addressOf, must, places, untilTrue } from './commands.ts'
 
 const { startMsMax, readyMsMax } = provisioningBounds.steps
 
 /** Starts the site on the master, with a token by which its agent registers at the hub. */
 export async function startSite(context: StepContext): Promise<string> {
-  const { edge, hub, master, conceal, signal } = context
+  const { edge, hub, master, signal } = context
   const shell = await context.shellOf(master)
   const name = clusterNameOfEdge(edge)
   const server = hub.server(edge)
   const { token, caHash } = await hub.createToken(name, edge, signal)
-  conceal([token])
-  const address = await addressOf(
+  const further = ['--apply-works', ...optionWords({ '--allow-dial-dir': places.allowedDials })]
+  return startSiteOf({ server, token, caHash }, further, {
+    ...context,
+    machine: master,
     shell,
-    { address: master.address, networkInterface: edge.spec.networkInterface },
-    signal,
-  )
+  })
+}
+
+/** Writes the options of the site with a token of its hub, and further ones, and starts the unit. */
+export async function startSiteOf(
+  { server, token, caHash }: JoinToken,
+  further: readonly string[],
+  context: OwnMachineContext,
+): Promise<string> {
+  const { edge, machine, shell, conceal, signal } = context
+  const { networkInterface, apiNames = [] } = edge.spec
+  conceal([token])
+  const address = await addressOf(shell, { address: machine.address, networkInterface }, signal)
   await shell.write(places.hubToken, `${token}\n`, 0o600)
   const words = [
     ...optionWords({
-      '--name': name,
+      '--name': clusterNameOfEdge(edge),
       '--hub': server,
       '--hub-token-file': places.hubToken,
       '--hub-ca-hash': caHash,
     }),
     ...networkWords(edge),
-    '--apply-works',
-    ...optionWords({ '--allow-dial-dir': places.allowedDials }),
-    ...[address, master.address, ...(edge.spec.apiNames ?? [])].flatMap((each) => ['--san', each]),
+    ...optionWords({ '--node-cidr-mask-size': String(nodeBitsOf(edge.spec.network)) }),
+    ...further,
+    ...[address, machine.address, ...apiNames].flatMap((each) => ['--san', each]),
   ]
   await shell.write(`${places.settings}/site.env`, envText(words), 0o600)
-  await startUnit('skerry-site', { ...context, shell })
+  await startUnit('skerry-site', context)
   return `the site runs on ${address}`
 }
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EdgeCluster, EdgeClusterSpec } from './edge-cluster.ts'
-import { edgeClusterCauses, nodesMaxOf } from './edge-cluster-checks.ts'
+import { edgeClusterCauses } from './edge-cluster-checks.ts'
+import { nodesMaxOf } from './network-size.ts'
 
 const block = { addresses: ['10.0.0.11'], credentials: { name: 'ssh' }, role: 'Master' as const }
 const node = { addresses: ['10.0.0.12'], credentials: { name: 'ssh' } }

@@ -23,12 +23,12 @@ import { importCauses, isImport } from './edge-cluster-import.ts'
 import { expandAddresses, machinesMax, machinesOf } from './machine-addresses.ts'
 import { clusterNameOfEdge } from './edge-cluster.ts'
 import { edgeClusterBounds, edgeNetworkDefaults } from '../limits-table.ts'
+import { numberOf, overlap, rangeOf } from './address-range.ts'
+import { optionCauses } from './edge-option-checks.ts'
+import { networkSizeOf, nodesMaxOf, whyNotPods } from './network-size.ts'
 import { whyNoMachine } from './unfit-addresses.ts'
 
 const { addressCharsMax, attemptsMax, nameCharsMax, specBytesMax } = edgeClusterBounds
-
-/** The bits of each node's share of the pod range. */
-const nodeBits = 24
 
 /** Returns everything that is wrong with an EdgeCluster, each with its field. */
 export function edgeClusterCauses(object: EdgeCluster): StatusCause[] {
@@ -46,6 +46,7 @@ export function edgeClusterCauses(object: EdgeCluster): StatusCause[] {
     ...serverCauses(spec),
     ...networkCauses(spec),
     ...unsupportedCauses(spec),
+    ...optionCauses(spec),
     ...(isImport(object) ? importCauses(object) : machinesCauses(spec)),
     ...(spec.files ?? []).flatMap((file, at) => fileCauses(`spec.files[${at}]`, file)),
     ...(spec.hooks ?? []).flatMap((hook, at) => hookCauses(`spec.hooks[${at}]`, hook)),
@@ -74,12 +75,6 @@ function sizeCauses(spec: Partial<EdgeClusterSpec>): StatusCause[] {
   return [fieldInvalid('spec.machines', texts, `must be at most ${machinesMax} machines`)]
 }
 
-/** Returns the number of nodes for which the pod range has addresses. */
-export function nodesMaxOf({ network }: Partial<EdgeClusterSpec>): number {
-  const bits = Number((network?.podCIDR ?? edgeNetworkDefaults.podCIDR).split('/')[1])
-  return bits <= nodeBits ? 2 ** (nodeBits - bits) : 0
-}
-
 function serverCauses({ hubServer, apiNames = [], networkInterface }: EdgeClusterSpec) {
   const causes: StatusCause[] = []
   if (hubServer !== undefined && !/^https:\/\/[\w.-]+(:\d{1,5})?\/?$/.test(hubServer)) {
@@ -100,9 +95,14 @@ function networkCauses({ network = {}, machines = [] }: Partial<EdgeClusterSpec>
   const { podCIDR, serviceCIDR, dnsDomain } = { ...edgeNetworkDefaults, ...network }
   const pods = rangeOf(podCIDR)
   const services = rangeOf(serviceCIDR)
+  const oddPods = network.podsPerNode === undefined ? undefined : whyNotPods(network.podsPerNode)
+  if (oddPods !== undefined) {
+    return [fieldInvalid('spec.network.podsPerNode', network.podsPerNode, oddPods)]
+  }
+  const { nodeBits, podsPerNode } = networkSizeOf({ network })
   const causes: StatusCause[] = []
   if (pods === undefined || pods.bits > nodeBits) {
-    const why = `must be an IPv4 range such as 10.42.0.0/16, with at most ${nodeBits} bits: each node has a /${nodeBits}`
+    const why = `must be an IPv4 range such as 10.42.0.0/16, with at most ${nodeBits} bits: each node has a /${nodeBits} for ${podsPerNode} pods`
     causes.push(fieldInvalid('spec.network.podCIDR', podCIDR, why))
   }
   if (services === undefined || services.bits > 28) {
@@ -127,31 +127,6 @@ function networkCauses({ network = {}, machines = [] }: Partial<EdgeClusterSpec>
   const why = checkDnsSubdomain(dnsDomain)
   causes.push(...why.map((each) => fieldInvalid('spec.network.dnsDomain', dnsDomain, each)))
   return causes
-}
-
-interface Range {
-  readonly first: number
-  readonly bits: number
-}
-
-function rangeOf(cidr: string): Range | undefined {
-  const [address = '', bits = ''] = cidr.split('/')
-  if (!isIPv4(address) || !/^\d{1,2}$/.test(bits) || Number(bits) > 32 || Number(bits) < 8)
-    return undefined
-  const range = { first: numberOf(address), bits: Number(bits) }
-  return range.first % sizeOf(range) === 0 ? range : undefined
-}
-
-function numberOf(address: string): number {
-  return address.split('.').reduce((sum, octet) => sum * 256 + Number(octet), 0)
-}
-
-function sizeOf({ bits }: Range): number {
-  return 2 ** (32 - bits)
-}
-
-function overlap(a: Range, b: Range): boolean {
-  return a.first < b.first + sizeOf(b) && b.first < a.first + sizeOf(a)
 }
 
 /** Names what the kind has and cannot be made yet, before a machine is touched. */

@@ -28,6 +28,11 @@ const ofMachines = [
   'files',
   'hooks',
   'deletion',
+  'machinesAtOnce',
+  'version',
+  'proxy',
+  'registries',
+  'addons',
 ] as const satisfies readonly (keyof EdgeClusterSpec)[]
 
 /** Returns everything that is wrong with an import. */

@@ -14,12 +14,17 @@ import { edgeClusterCauses } from './edge-cluster-checks.ts'
 import { edgeClusterResource, type EdgeCluster } from './edge-cluster.ts'
 import { jumpHostSchema, jumpStatusSchema, waySchemas } from './edge-cluster-ways.ts'
 import { importFixedCauses, importSchema } from './edge-cluster-import.ts'
+import { edgeClusterTexts } from './edge-cluster-texts.ts'
 import { machinesOf } from './machine-addresses.ts'
+import { versionCauses } from './offered-versions.ts'
 
 const schemaName = 'io.skerry.hub.v1alpha1.EdgeCluster'
 
-/** Returns EdgeCluster as a kind for an API server. Its schemas refer to definitions of the built-in kinds. */
-export function edgeClusterKind(builtin: readonly Kind[]): Kind {
+/**
+ * Returns EdgeCluster as a kind for an API server. Its schemas refer to definitions of the built-in kinds. `versions`
+ * are those of the program that the hub has for machines; if omitted, any is accepted.
+ */
+export function edgeClusterKind(builtin: readonly Kind[], versions?: readonly string[]): Kind {
   const { group, version, resource } = edgeClusterResource
   const kind = { group, version, kind: 'EdgeCluster' }
   return {
@@ -32,11 +37,12 @@ export function edgeClusterKind(builtin: readonly Kind[]): Kind {
         schemaName,
         schemas,
         columns,
-        strategy,
+        strategy: strategyFor(versions),
       },
       builtin,
     ),
     isNamespaced: true,
+    descriptions: edgeClusterTexts,
   }
 }
 
@@ -79,9 +85,28 @@ const schemas: Readonly<Record<string, Schema>> = Object.freeze({
     retry: part('Retry'),
     paused: boolean,
     deletion: part('Deletion'),
+    mode: text,
+    machinesAtOnce: integer,
+    version: text,
+    proxy: part('Proxy'),
+    registries: listOf(part('RegistryMirror')),
+    addons: listOf(part('AddOn')),
     import: importSchema,
   }),
-  [`${schemaName}Network`]: object({ podCIDR: text, serviceCIDR: text, dnsDomain: text }),
+  [`${schemaName}Network`]: object({
+    podCIDR: text,
+    serviceCIDR: text,
+    dnsDomain: text,
+    podsPerNode: integer,
+  }),
+  [`${schemaName}Proxy`]: object({
+    httpProxy: text,
+    httpsProxy: text,
+    noProxy: texts,
+    credentials: { ref: 'io.k8s.api.core.v1.LocalObjectReference' },
+  }),
+  [`${schemaName}RegistryMirror`]: object({ host: text, endpoints: texts }, ['host', 'endpoints']),
+  [`${schemaName}AddOn`]: object({ configMap: text, key: text }, ['configMap', 'key']),
   [`${schemaName}MachineBlock`]: object(
     {
       addresses: texts,
@@ -117,13 +142,30 @@ const schemas: Readonly<Record<string, Schema>> = Object.freeze({
     observedGeneration: { type: 'integer', format: 'int64' },
     clusterName: text,
     nodesMax: integer,
+    servicesMax: integer,
+    capacity: text,
+    mode: text,
+    plan: listOf(part('StepPlan')),
     machines: listOf(part('MachineStatus')),
     jumps: listOf(part('JumpStatus')),
     steps: listOf(part('StepStatus')),
     conditions: listOf({ ref: 'io.k8s.apimachinery.pkg.apis.meta.v1.Condition' }),
   }),
+  [`${schemaName}StepPlan`]: object({ name: text, does: text, where: text }, [
+    'name',
+    'does',
+    'where',
+  ]),
   [`${schemaName}MachineStatus`]: object(
-    { address: text, role: text, hostKey: text, unknownHostKey: text, isChanged: boolean },
+    {
+      address: text,
+      role: text,
+      hostKey: text,
+      unknownHostKey: text,
+      isChanged: boolean,
+      node: text,
+      machineIdDigest: text,
+    },
     ['address', 'role'],
   ),
   [`${schemaName}StepStatus`]: object(
@@ -137,6 +179,8 @@ const schemas: Readonly<Record<string, Schema>> = Object.freeze({
       nextTime: time,
       message: text,
       output: text,
+      findings: texts,
+      input: text,
     },
     ['name', 'state'],
   ),
@@ -154,6 +198,10 @@ const columns: readonly Column[] = [
   textColumn('Machines', (object) => String(machinesOf(edgeClusterOf(object).spec).length)),
   textColumn('Message', (object) => messageOf(edgeClusterOf(object))),
   textColumn('Age', ({ metadata }, nowMs) => ageOf(metadata.creationTimestamp, nowMs)),
+  {
+    ...textColumn('Capacity', (object) => edgeClusterOf(object).status?.capacity ?? ''),
+    priority: 1,
+  },
 ]
 
 /** Returns the number of finished steps and of all: 7/12. */
@@ -167,7 +215,7 @@ function messageOf({ status }: EdgeCluster): string {
   return status?.conditions?.find(({ type }) => type === 'Ready')?.message ?? ''
 }
 
-const strategy: Strategy = {
+const strategy = {
   nameRule: 'dns-label',
   prepareForCreate(next) {
     next['status'] = {}
@@ -186,6 +234,23 @@ const strategy: Strategy = {
     const [after, before] = [edgeClusterOf(next), edgeClusterOf(old)]
     return [...causes, ...fixedCauses(after, before), ...importFixedCauses(after, before)]
   },
+} satisfies Strategy
+
+/** A hub that was upgraded must still serve objects that name its former version, so only a change is judged. */
+function strategyFor(versions: readonly string[] | undefined): Strategy {
+  if (versions === undefined) return strategy
+  return {
+    ...strategy,
+    validate: (object) => [
+      ...strategy.validate(object),
+      ...versionCauses(edgeClusterOf(object).spec, versions),
+    ],
+    validateUpdate(next, old) {
+      const isSame = edgeClusterOf(next).spec.version === edgeClusterOf(old).spec.version
+      const odd = isSame ? [] : versionCauses(edgeClusterOf(next).spec, versions)
+      return [...strategy.validateUpdate(next, old), ...odd]
+    },
+  }
 }
 
 /** An import has no machines, and may leave the field out. */
@@ -201,11 +266,14 @@ function fixedCauses({ spec: next }: EdgeCluster, { spec: old }: EdgeCluster): S
   }
   const before = { ...edgeNetworkDefaults, ...old.network }
   const after = { ...edgeNetworkDefaults, ...next.network }
-  const isSame = (['podCIDR', 'serviceCIDR', 'dnsDomain'] as const).every(
+  const isSame = (['podCIDR', 'serviceCIDR', 'dnsDomain', 'podsPerNode'] as const).every(
     (field) => before[field] === after[field],
   )
   if (!isSame) {
     causes.push(fieldForbidden('spec.network', 'may not be changed'))
+  }
+  if (next.mode === 'Check' && old.mode !== 'Check') {
+    causes.push(fieldForbidden('spec.mode', 'may be changed from Check to Make only'))
   }
   if (masterOf(next) !== masterOf(old)) {
     causes.push(fieldForbidden('spec.machines', 'the master may not be changed'))

@@ -3,6 +3,7 @@ import type { KubeObject } from '@skerry/api'
 import type { TypedResource } from '@skerry/client'
 import { hubGroup, type ClusterCondition } from '@skerry/fleet-kinds'
 import type { BlockWay, JumpStatus } from './block-way.ts'
+import type { EdgeOptions, StepPlan } from './edge-options.ts'
 
 /**
  * A hub.skerry.io/v1alpha1 EdgeCluster: machines with an operating system and SSH, of which the hub makes a site
@@ -13,7 +14,7 @@ export interface EdgeCluster extends KubeObject {
   status?: EdgeClusterStatus
 }
 
-export interface EdgeClusterSpec {
+export interface EdgeClusterSpec extends EdgeOptions {
   /** The name for people. */
   displayName?: string
   /** The name of the Cluster on the hub. If omitted, the object's own name. */
@@ -61,6 +62,8 @@ export interface EdgeNetwork {
   serviceCIDR?: string
   /** The cluster's DNS domain; default cluster.local. */
   dnsDomain?: string
+  /** How many pods a node runs at most; default 110. Each node's share of the pod range follows from it. */
+  podsPerNode?: number
 }
 
 /** Machines that have everything but their address in common. */
@@ -118,6 +121,7 @@ export type EdgeClusterPhase =
   | 'Paused'
   | 'Cancelled'
   | 'Failed'
+  | 'Checked'
   | 'Ready'
   | 'Deleting'
 
@@ -128,6 +132,14 @@ export interface EdgeClusterStatus {
   clusterName?: string
   /** The number of nodes for which the pod range has addresses. */
   nodesMax?: number
+  /** The number of services for which the service range has addresses. */
+  servicesMax?: number
+  /** Both figures in words. */
+  capacity?: string
+  /** The mode in which the steps were done last. */
+  mode?: EdgeOptions['mode']
+  /** For the mode Check: every step that Make would do. */
+  plan?: StepPlan[]
   machines?: MachineStatus[]
   jumps?: JumpStatus[]
   /** In the order in which they are done. */
@@ -144,6 +156,10 @@ export interface MachineStatus {
   unknownHostKey?: string
   /** Whether a step has changed the machine, so that it must be cleaned one day. */
   isChanged?: boolean
+  /** The name of its node: its host name. */
+  node?: string
+  /** A digest of its machine id, by which a copied disk is found. */
+  machineIdDigest?: string
 }
 
 export type StepState = 'Waiting' | 'Running' | 'Done' | 'Skipped' | 'Failed' | 'Cancelled'
@@ -164,6 +180,10 @@ export interface StepStatus {
   message?: string
   /** The last lines that the last attempt printed. */
   output?: string
+  /** Everything that the last attempt found wrong, with the remedy of each. */
+  findings?: string[]
+  /** A digest of the fields that the step carries out. If they change, it is done again. */
+  input?: string
 }
 
 export const edgeClusterResource: TypedResource<EdgeCluster> = Object.freeze({

@@ -1,4 +1,11 @@
 import type { EdgeCluster } from '../kind/edge-cluster.ts'
+import { addOnsName, addOnsOf, applyAddOns, hasAddOns } from '../ensure/add-ons.ts'
+import {
+  configurationOf,
+  configureMachine,
+  configureName,
+  isConfigured,
+} from '../ensure/configure-machine.ts'
 import { awaitNode, joinNode } from '../ensure/node.ts'
 import { awaitSite, startSite } from '../ensure/site.ts'
 import { allowDial } from '../ensure/allow-dial.ts'
@@ -30,15 +37,27 @@ export const steps: readonly Step[] = [
     does: 'log in over SSH, check the host key, become root',
     needs: [],
     place: 'machines',
+    onlyReads: true,
     act: async ({ machine, shell }) =>
       `${machine.user} on ${machine.address}, host key ${shell.hostKey}`,
   },
   {
     name: 'Preflight',
-    does: 'check system, kernel, memory, disk, clock, ports and left-overs; change nothing',
+    does: 'check system, kernel, memory, disk, clock, ports, names, routes, firewall and left-overs; change nothing',
     needs: ['Connect'],
     place: 'machines',
+    onlyReads: true,
     act: preflight,
+  },
+  {
+    name: configureName,
+    does: 'write the proxy and the mirrors of registries',
+    needs: ['Preflight'],
+    place: 'machines',
+    applies: isConfigured,
+    input: configurationOf,
+    changesMachine: true,
+    act: configureMachine,
   },
   {
     name: 'CopyFiles',
@@ -111,6 +130,15 @@ export const steps: readonly Step[] = [
     needs: ['JoinNode'],
     place: 'machines',
     act: awaitNode,
+  },
+  {
+    name: addOnsName,
+    does: 'apply the manifests of spec.addons, and remove objects that are gone from them',
+    needs: ['SiteReady'],
+    place: 'master',
+    applies: hasAddOns,
+    input: addOnsOf,
+    act: applyAddOns,
   },
   {
     name: 'AfterInstall',

@@ -10,14 +10,15 @@ import {
   sshShells,
   steps,
 } from '@skerry/provisioning'
+import { version } from '../../runtime/version.ts'
 import type { HubPart } from '../contract/hub-part.ts'
 import { hubSide } from '../provisioning/hub-side.ts'
-import type { ProgramOptions } from '../provisioning/program-for-machines.ts'
+import type { ProgramOptions } from '../../program/program-for-machines.ts'
 
 /** Makes edge clusters of machines with SSH, and takes them away. */
 export function provisioning(options: ProgramOptions): HubPart {
   return {
-    kinds: (builtin) => [edgeClusterKind(builtin)],
+    kinds: (builtin) => [edgeClusterKind(builtin, [version])],
     controllers: (hub) => [
       edgeClusterController({
         steps,

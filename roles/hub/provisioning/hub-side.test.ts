@@ -22,7 +22,7 @@ async function start(): Promise<{ readonly api: Api; readonly side: HubSide } & 
     pki: { authority: { certificatePem: server.credentials.ca } },
     context: deps,
   } as unknown as Parameters<typeof hubSide>[0]
-  const side = hubSide(hub, { archiveDirectory: '/nowhere' })
+  const side = hubSide(hub, { archiveDirectory: '/nowhere', role: 'hub' })
   return { api, side, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
 }
 

@@ -1,14 +1,18 @@
 import { ifThere, resources } from '@skerry/client'
 import { clusterResource, conditionOf, conditionTypes } from '@skerry/fleet-kinds'
-import { StepError, type EdgeCluster, type HubSide } from '@skerry/provisioning'
+import { StepError, type EdgeCluster, type HubSide, type ProgramFiles } from '@skerry/provisioning'
 import { createClusterToken } from '../../admin/hub-join-token.ts'
 import { deleteFromHub, shutOut } from '../../admin/strike-off.ts'
 import { advertised } from '../../runtime/host-addresses.ts'
 import type { OpenHub } from '../contract/hub-part.ts'
+import {
+  NoProgramError,
+  programForMachines,
+  type ProgramOptions,
+} from '../../program/program-for-machines.ts'
 import { dialCluster } from './dial-cluster.ts'
 import { importSide } from './import-side.ts'
 import { claim, claimKey, mustOwn, ownerOf } from './name-claims.ts'
-import { programForMachines, type ProgramOptions } from './program-for-machines.ts'
 import { hubBounds } from '../limits-table.ts'
 
 const { tokenTtlSeconds } = hubBounds.hubSide
@@ -49,7 +53,21 @@ export function hubSide(hub: HubParts, options: ProgramOptions): HubSide {
       read({ namespace, kind, name, key }, hub, signal),
     imports: importSide(hub, serverFor),
     dial: (to, edge, signal) => dialCluster(to, edge, hub, signal),
-    program: (architecture, signal) => programForMachines(architecture, options, signal),
+    program: (architecture, signal) => program(architecture, options, signal),
+  }
+}
+
+/** A program that is not there does not come with another attempt. */
+async function program(
+  architecture: string,
+  options: ProgramOptions,
+  signal: AbortSignal,
+): Promise<ProgramFiles> {
+  try {
+    return await programForMachines(architecture, options, signal)
+  } catch (error) {
+    if (!(error instanceof NoProgramError)) throw error
+    throw new StepError(error.message, { isFinal: true })
   }
 }
 

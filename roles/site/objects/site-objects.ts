@@ -112,7 +112,12 @@ async function publishApiEndpoints(objects: Objects, addresses: SiteAddresses): 
   })
 }
 
-async function put(objects: Objects, resource: GroupResource, wanted: AnyObject): Promise<void> {
+/** Creates the object, or makes an existing one equal to it but for its metadata. */
+export async function put(
+  objects: Objects,
+  resource: GroupResource,
+  wanted: AnyObject,
+): Promise<void> {
   const { namespace = '', name = '' } = wanted.metadata
   if (objects.get(resource, namespace, name) === undefined) return ensure(objects, resource, wanted)
   await objects.update(resource, { namespace, name }, (object) => {

@@ -1,13 +1,17 @@
+import { ExpectedError, exitCodes } from '@skerry/base'
 import { nodeIpamController } from '@skerry/controllers'
 import { servedPodPeers } from '@skerry/service-proxy'
 import { addressOf, hostAddresses } from '../../runtime/host-addresses.ts'
 import { ensureSiteObjects } from '../objects/site-objects.ts'
+import { publishSiteInfo } from '../objects/site-info.ts'
 import type { SitePart } from '../contract/site-part.ts'
 
 export interface NetworkOptions {
   clusterCidr: string
   serviceCidr: string
   clusterDomain: string
+  /** The bits of each node's share of the addresses of pods. Default: 24. */
+  nodeCidrMaskSize?: number
 }
 
 /** Gives pods and services their ranges, and makes the site's own services and rights. */
@@ -15,18 +19,28 @@ export function serviceNetwork({
   clusterCidr,
   serviceCidr,
   clusterDomain,
-}: NetworkOptions): SitePart {
+  name,
+  nodeCidrMaskSize = 24,
+}: NetworkOptions & { readonly name: string }): SitePart {
   const apiServiceIp = addressOf(serviceCidr, 1)
+  requireRoom(clusterCidr, nodeCidrMaskSize)
   return {
     sans: [...serviceNames(clusterDomain), apiServiceIp],
     // Nodes read pods of other nodes in this form alone.
     kinds: (builtin) => [servedPodPeers(builtin)],
-    controllers: () => [nodeIpamController({ clusterCidr, nodeMaskSize: 24 })],
+    controllers: () => [nodeIpamController({ clusterCidr, nodeMaskSize: nodeCidrMaskSize })],
     async tasks({ server, objects, context: { log } }) {
       const [advertiseAddress] = hostAddresses()
       const port = Number(new URL(server.address).port || 443)
       const addresses = { serviceCidr, apiServiceIp, dnsServiceIp: addressOf(serviceCidr, 10) }
       await ensureSiteObjects(objects, { ...addresses, advertiseAddress, port }, log)
+      const info = {
+        name,
+        podCIDR: clusterCidr,
+        serviceCIDR: serviceCidr,
+        dnsDomain: clusterDomain,
+      }
+      await publishSiteInfo(objects, info, log)
       if (advertiseAddress === undefined) {
         const reason =
           'this machine has no IPv4 address but loopback; restart the site when it has one'
@@ -35,6 +49,14 @@ export function serviceNetwork({
       return []
     },
   }
+}
+
+function requireRoom(clusterCidr: string, nodeCidrMaskSize: number): void {
+  if (Number(clusterCidr.split('/')[1]) <= nodeCidrMaskSize) return
+  throw new ExpectedError(
+    `Cannot divide --cluster-cidr ${clusterCidr} among nodes: --node-cidr-mask-size ${nodeCidrMaskSize} gives each more than all of it`,
+    exitCodes.usage,
+  )
 }
 
 function serviceNames(clusterDomain: string): string[] {

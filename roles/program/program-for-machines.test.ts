@@ -21,7 +21,7 @@ async function withDirectory(act: (directory: string) => Promise<void>): Promise
 
 for (const architecture of ['riscv64', '__proto__', 'constructor', '../x', '']) {
   test(`there is no program for ${JSON.stringify(architecture)}`, async () => {
-    const options = { archiveDirectory: '/nowhere', programs: {} }
+    const options = { archiveDirectory: '/nowhere', programs: {}, role: 'hub' as const }
     await assert.rejects(programForMachines(architecture, options, signal), /has no program for/)
   })
 }
@@ -29,7 +29,11 @@ for (const architecture of ['riscv64', '__proto__', 'constructor', '../x', '']) 
 test('a given executable is named after its content', async () => {
   await withDirectory(async (directory) => {
     const path = join(directory, 'skerry')
-    const options = { archiveDirectory: directory, programs: { riscv64: path } }
+    const options = {
+      archiveDirectory: directory,
+      programs: { riscv64: path },
+      role: 'hub' as const,
+    }
     await writeFile(path, 'one')
     const one = await programForMachines('riscv64', options, signal)
     await writeFile(path, 'two')
@@ -50,7 +54,7 @@ test('machines that ask at once get one whole archive with the chunks that the e
     await writeFile(join(bundle, 'skerry.mjs'), "import './chunks/used-ABCDEFGH.mjs'")
     await writeFile(join(bundle, 'chunks', 'used-ABCDEFGH.mjs'), '// x\n'.repeat(200_000))
     await writeFile(join(bundle, 'chunks', 'old-ABCDEFGH.mjs'), '')
-    const options = { archiveDirectory, bundleDirectory: bundle }
+    const options = { archiveDirectory, bundleDirectory: bundle, role: 'hub' as const }
     const programs = await Promise.all(
       Array.from({ length: 5 }, () => programForMachines(own, options, signal)),
     )

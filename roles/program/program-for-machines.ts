@@ -4,46 +4,59 @@ import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, posix } from 'node:path'
 import { isSea } from 'node:sea'
 import { pipeline } from 'node:stream/promises'
-import { StepError, type ProgramFiles } from '@skerry/provisioning'
-import { version } from '../../runtime/version.ts'
+import { ExpectedError, exitCodes } from '@skerry/base'
+import type { ProgramFiles } from '@skerry/provisioning'
+import { version } from '../runtime/version.ts'
 
-export interface ProvisioningOptions {
+export interface MachinePrograms {
   /** The program for machines: the path of an executable by architecture, x86_64 or aarch64. */
   readonly programs?: Readonly<Record<string, string>>
-  /** The directory of a bundle for machines of this hub's own architecture. If omitted, what the hub runs from. */
+  /** The directory of a bundle for machines of this one's own architecture. If omitted, what the role runs from. */
   readonly bundleDirectory?: string
 }
 
-export interface ProgramOptions extends ProvisioningOptions {
+export interface ProgramOptions extends MachinePrograms {
   /** Where archives for machines are kept. */
   readonly archiveDirectory: string
+  /** The role that gives the program away, for messages. */
+  readonly role: 'hub' | 'site'
 }
 
-const ownArchitecture = process.arch === 'arm64' ? 'aarch64' : 'x86_64'
+/** There is no program for such machines; the message says how to give one. */
+export class NoProgramError extends ExpectedError {
+  constructor(message: string) {
+    super(message, exitCodes.missingDependency)
+    this.name = 'NoProgramError'
+  }
+}
+
+export const machineArchitectures = Object.freeze(['x86_64', 'aarch64'] as const)
+
+export const ownArchitecture = process.arch === 'arm64' ? 'aarch64' : 'x86_64'
 
 /**
- * Returns the program for machines of an architecture: a given executable, or what the hub itself runs from. The
+ * Returns the program for machines of an architecture: a given executable, or what the role itself runs from. The
  * directory on the machine is named after the content, so that an old program stays until the new one is whole.
+ * Rejects with a NoProgramError if there is none.
  */
 export async function programForMachines(
   architecture: string,
-  { programs = {}, bundleDirectory, archiveDirectory }: ProgramOptions,
+  { programs = {}, bundleDirectory, archiveDirectory, role }: ProgramOptions,
   signal: AbortSignal,
 ): Promise<ProgramFiles> {
   // The machine says which it is: anything, if it is hostile.
   const given = Object.hasOwn(programs, architecture) ? programs[architecture] : undefined
   if (given !== undefined) return executable(given, signal)
   if (architecture !== ownArchitecture) {
-    const text = `the hub has no program for ${architecture}: start it with --machine-program ${architecture}=<path>, which ./skerry build makes on such a machine`
-    throw new StepError(text, { isFinal: true })
+    const text = `the ${role} has no program for ${architecture}: start it with --machine-program ${architecture}=<path>, which ./skerry build makes on such a machine`
+    throw new NoProgramError(text)
   }
   if (isSea()) return executable(process.execPath, signal)
   const script = process.argv[1] ?? ''
   const directory = bundleDirectory ?? dirname(script)
   if (bundleDirectory === undefined && basename(script) !== 'skerry.mjs') {
-    const text =
-      'the hub runs from its sources, which machines cannot: start it with ./skerry, or give --machine-program'
-    throw new StepError(text, { isFinal: true })
+    const text = `the ${role} runs from its sources, which machines cannot: start it with ./skerry, or give --machine-program`
+    throw new NoProgramError(text)
   }
   return bundle(directory, archiveDirectory, signal)
 }
@@ -129,7 +142,7 @@ async function packOnce(
 }
 
 const launcherHead = `#!/bin/sh
-# Starts skerry. The hub of this machine's cluster wrote this file.
+# Starts skerry. It was written when this machine was prepared.
 export MALLOC_ARENA_MAX="\${MALLOC_ARENA_MAX:-2}" MALLOC_MMAP_THRESHOLD_="\${MALLOC_MMAP_THRESHOLD_:-65536}"
 `
 

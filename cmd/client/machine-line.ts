@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto'
+import { ExpectedError, exitCodes } from '@skerry/base'
+import { readBody, statusErrorOf, type ClusterClient } from '@skerry/client'
+import { programBounds } from '../../roles/program/limits-table.ts'
+import { scriptPath } from '../../roles/program/program-paths.ts'
+import { askMs } from '../limits-table.ts'
+
+/** The script that a machine fetches, with the hash by which a line pins it. */
+export interface PinnedScript {
+  readonly url: string
+  readonly sha256: string
+}
+
+export interface LineParts {
+  readonly script: PinnedScript
+  readonly token: string
+  /** The role of the machine and its options; the token is none of them. */
+  readonly words: readonly string[]
+}
+
+/**
+ * Reads the script over the connection of a user, whose server is known, and pins what machines will get from
+ * `server`. Throws ExpectedError if the program cannot be had there.
+ */
+export async function pinScript(cluster: ClusterClient, server: string): Promise<PinnedScript> {
+  const signal = AbortSignal.timeout(askMs)
+  const request = { method: 'GET', path: scriptPath, headers: {} } as const
+  const response = await cluster.raw(request, signal)
+  const script = await readBody(response.body, programBounds.installScript.scriptBytesMax)
+  if (response.status === 200) {
+    const sha256 = createHash('sha256').update(script).digest('hex')
+    return { url: `${new URL(server).origin}${scriptPath}`, sha256 }
+  }
+  const why =
+    response.status === 403 || response.status === 404
+      ? 'it is of a version that does not give its program away'
+      : statusErrorOf(response, script.toString('utf8')).message
+  throw new ExpectedError(`Cannot print the line for ${server}: ${why}`, exitCodes.failure)
+}
+
+/**
+ * Returns one line for the shell of a bare machine. It fetches the script without trust, by curl or, where that is
+ * missing, by a program of apt; compares its hash; and hands it the token on standard input, since all users of a
+ * machine see the arguments of its processes. sudo is used if it is there.
+ */
+export function machineLine({ script: { url, sha256 }, token, words }: LineParts): string {
+  const apt = `/usr/lib/apt/apt-helper -qq ${aptOptions.map((option) => `-o ${option}`).join(' ')}`
+  const fetched = `curl -fsSkm 60 -o "$f" "$u" || ${apt} download-file "$u" "$f"`
+  const steps = [
+    'f=$(mktemp)',
+    `trap 'rm -f "$f"' EXIT`,
+    `u=${shellWord(url)}`,
+    `(ulimit -f 999; command -v curl >/dev/null && ${fetched})`,
+    `echo "${sha256}  $f" | sha256sum -c --quiet`,
+    `echo ${token} | $(command -v sudo) sh "$f" ${words.map(shellWord).join(' ')}`,
+  ]
+  return `(${steps.join(' && ')})`
+}
+
+/** Tells the life of a line beside it, so that the output is the line alone. */
+export function tellExpiry(expiresAtMs: number, ttl: string): void {
+  const until = new Date(expiresAtMs).toISOString()
+  console.error(
+    `Paste it on the machine, as root or a user with sudo. It works for ${ttl}, until ${until}.`,
+  )
+}
+
+const aptOptions = [
+  'APT::Sandbox::User=root',
+  'Acquire::https::Verify-Peer=false',
+  'Acquire::https::Verify-Host=false',
+]
+
+/** Quotes a word for a POSIX shell unless it is plain. */
+function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+}

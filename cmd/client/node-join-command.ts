@@ -1,0 +1,89 @@
+import { join } from 'node:path'
+import { ExpectedError, exitCodes, systemClock } from '@skerry/base'
+import { resources, type ClusterClient } from '@skerry/client'
+import { edgeNetworkDefaults } from '@skerry/provisioning'
+import { openAdminCluster } from '../../roles/admin/admin-cluster.ts'
+import { createJoinToken, parseDurationMs, type JoinToken } from '../../roles/admin/join-token.ts'
+import { readSiteInfo, type SiteInfo } from '../../roles/site/objects/site-info.ts'
+import { advertisedServer } from '../../roles/site/objects/site-objects.ts'
+import { askMs } from '../limits-table.ts'
+import { machineLine, pinScript, tellExpiry } from './machine-line.ts'
+
+export interface TokenOptions {
+  dataDir: string
+  kubeconfig: string | undefined
+  server: string | undefined
+  ttl: string
+  printJoinCommand: boolean | undefined
+  machine: boolean | undefined
+  output: string | undefined
+}
+
+/** Makes a token with which nodes join a site, and prints it, or the command or the line for a new machine. */
+export async function printJoinToken(options: TokenOptions): Promise<void> {
+  if (options.machine === true && options.printJoinCommand !== true) {
+    const text = 'Cannot print a line: --machine belongs to --print-join-command'
+    throw new ExpectedError(text, exitCodes.usage)
+  }
+  const signal = AbortSignal.timeout(askMs)
+  const { cluster, caPem } = await openSite(options, signal)
+  const server = options.server ?? (await advertisedServer(cluster, signal))
+  const info = await readSiteInfo(cluster, signal)
+  // Nothing is made if there is no program to give.
+  const script = options.machine === true ? await pinScript(cluster, server) : undefined
+  const ttlSeconds = (parseDurationMs(options.ttl) ?? 0) / 1_000
+  const description = 'made by skerry token create'
+  const made = await createJoinToken(
+    cluster,
+    { server, caPem, ttlSeconds, description },
+    { clock: systemClock },
+    signal,
+  )
+  const words = ['node', ...joiningWords(made), ...nameWords(info), ...networkWords(info)]
+  const line = script && machineLine({ script, token: made.token, words })
+  if (options.output === 'json') console.log(JSON.stringify({ ...made, line, script }))
+  else if (line !== undefined) {
+    console.log(line)
+    tellExpiry(made.expiresAtMs, options.ttl)
+  } else if (options.printJoinCommand === true) console.log(joinCommand(made, info))
+  else console.log(made.token)
+}
+
+async function openSite(
+  { dataDir, kubeconfig }: TokenOptions,
+  signal: AbortSignal,
+): Promise<{ cluster: ClusterClient; caPem: string }> {
+  if (kubeconfig === undefined) return openAdminCluster(join(dataDir, 'admin.kubeconfig'))
+  const { cluster } = await openAdminCluster(kubeconfig, { isElsewhere: true })
+  // The authority in the file may be that of a hub, through which the site is reached.
+  const key = { namespace: 'kube-system', name: 'kube-root-ca.crt' }
+  const found = await cluster.resource(resources.configMaps).get(key, signal)
+  const caPem = found.data?.['ca.crt']
+  if (caPem !== undefined) return { cluster, caPem }
+  const text = 'Cannot create token: the cluster does not publish its authority'
+  throw new ExpectedError(text, exitCodes.failure)
+}
+
+function joinCommand(made: JoinToken, info: SiteInfo | undefined): string {
+  const network = networkWords(info).map((word) => ` ${word}`)
+  return `(umask 077 && echo ${made.token} > token) && skerry node --server ${made.server} --token-file token --ca-hash ${made.caHash}${network.join('')}`
+}
+
+function joiningWords({ server, caHash }: JoinToken): string[] {
+  return ['--server', server, '--ca-hash', caHash]
+}
+
+function nameWords(info: SiteInfo | undefined): string[] {
+  return info === undefined ? [] : ['--cluster', info.name]
+}
+
+/** Returns the options of a node for ranges that are not the default ones. */
+function networkWords(info: SiteInfo | undefined): string[] {
+  if (info === undefined) return []
+  const { podCIDR, serviceCIDR, dnsDomain } = edgeNetworkDefaults
+  return [
+    ...(info.podCIDR === podCIDR ? [] : ['--cluster-cidr', info.podCIDR]),
+    ...(info.serviceCIDR === serviceCIDR ? [] : ['--service-cidr', info.serviceCIDR]),
+    ...(info.dnsDomain === dnsDomain ? [] : ['--cluster-domain', info.dnsDomain]),
+  ]
+}

@@ -1,0 +1,55 @@
+import { ExpectedError, exitCodes } from '@skerry/base'
+import { placeArguments } from '@skerry/fleet-kinds'
+import { placeOf, type PlaceFlags } from '../flags/place-flags.ts'
+
+/** The words of a join command that say what the new site's agent lets through and applies. */
+export interface SiteWordsOptions extends PlaceFlags {
+  readonly manifest: boolean | undefined
+  readonly image: string | undefined
+  readonly proxy: string | undefined
+  readonly proxyCredentials: boolean | undefined
+  readonly inspectedTls: boolean | undefined
+  readonly allowUser: readonly string[]
+  readonly allowGroup: readonly string[]
+  readonly allowMasters: boolean | undefined
+  readonly allowService: readonly string[]
+  readonly applyWorks: boolean | undefined
+  readonly virtualClusters: boolean | undefined
+}
+
+/**
+ * Returns the options of `skerry site` that a join command asks for. Throws ExpectedError for one that a line for a
+ * machine cannot have.
+ */
+export function siteWords(options: SiteWordsOptions): string[] {
+  const { allowUser, allowGroup, allowMasters, allowService } = options
+  refuseOthers(options)
+  const words = [
+    ...allowUser.flatMap((name) => ['--allow-user', name]),
+    ...allowGroup.flatMap((name) => ['--allow-group', name]),
+    ...(allowMasters === true ? [] : ['--deny-group', 'system:masters']),
+    ...allowService.flatMap((service) => ['--allow-service', service]),
+    ...placeArguments(placeOf(options)),
+    ...(options.applyWorks === true ? ['--apply-works'] : []),
+    ...(options.virtualClusters === true ? ['--virtual-clusters'] : []),
+  ]
+  // The unit of the site takes its options from a file that is split at spaces.
+  const odd = words.find((word) => !/^[\w.,:/@=+-]+$/.test(word))
+  if (odd === undefined) return words
+  const text = `Cannot print a line with "${odd}": options of a machine's site have letters, digits and .,:/@=+- only; use "skerry site" there`
+  throw new ExpectedError(text, exitCodes.usage)
+}
+
+function refuseOthers(options: SiteWordsOptions): void {
+  const others: readonly [string, boolean][] = [
+    ['--manifest', options.manifest === true],
+    ['--image', options.image !== undefined],
+    ['--proxy', options.proxy !== undefined],
+    ['--proxy-credentials', options.proxyCredentials === true],
+    ['--inspected-tls', options.inspectedTls === true],
+  ]
+  const given = others.find(([, isGiven]) => isGiven)
+  if (given === undefined) return
+  const text = `Cannot print a line: --machine does not go with ${given[0]}`
+  throw new ExpectedError(text, exitCodes.usage)
+}

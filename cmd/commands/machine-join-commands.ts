@@ -1,0 +1,107 @@
+import { InvalidArgumentError, type Command } from 'commander'
+import type { JoinDeps } from '../../roles/machine/join/own-machine.ts'
+import type { JoinOptions } from '../../roles/machine/join/join-options.ts'
+import { collect, example } from '../flags/option-values.ts'
+
+interface JoinFlags {
+  server: string
+  caHash: string
+  clusterCidr: string
+  serviceCidr: string
+  clusterDomain: string
+  networkInterface: string | undefined
+  label: string[]
+}
+
+/** Adds the commands that a copied line runs on a machine once the program is there. */
+export function addMachineJoinCommands(machine: Command): void {
+  addJoinNode(machine)
+  addJoinSite(machine)
+}
+
+function joining(command: Command): Command {
+  return command
+    .requiredOption('--ca-hash <hash>', 'sha256:<hex> of its authority', toHash)
+    .option('--cluster-cidr <range>', 'addresses of pods', '10.42.0.0/16')
+    .option('--service-cidr <range>', 'addresses of services', '10.43.0.0/16')
+    .option('--cluster-domain <name>', 'DNS domain of the cluster', 'cluster.local')
+    .option(
+      '--network-interface <name>',
+      "has the machine's address in the cluster (default: the one on the way to the server)",
+    )
+    .option('--label <key=value>', 'label of the node (repeatable)', collect, [])
+}
+
+function addJoinNode(machine: Command): void {
+  joining(machine.command('join-node'))
+    .description('Make this machine a node of a site, with a token on standard input, and wait')
+    .requiredOption('--server <url>', 'address of the site', toServer)
+    .option('--cluster <name>', 'name of the site', 'site')
+    .addHelpText(
+      'after',
+      `
+The line of "skerry token create --print-join-command --machine" runs it. Run again, it does what is missing.
+${example('skerry machine join-node --server https://10.0.0.5:6443 --ca-hash sha256:… <token')}`,
+    )
+    .action(async ({ cluster, ...flags }: JoinFlags & { cluster: string }) => {
+      const { joinThisNode } = await import('../../roles/machine/join/join-node.ts')
+      await joinThisNode(await optionsOf(cluster, flags), await depsOf())
+    })
+}
+
+function addJoinSite(machine: Command): void {
+  joining(machine.command('join-site'))
+    .description('Make this machine a site of a hub with a node, with a token on standard input')
+    .requiredOption('--server <url>', 'address of the hub', toServer)
+    .requiredOption('--name <name>', 'name of the cluster on the hub')
+    .argument('[options...]', 'further options of "skerry site", after --')
+    .addHelpText(
+      'after',
+      `
+The line of "skerry cluster join-command --machine" runs it. Run again, it does what is missing.
+${example('skerry machine join-site --server https://hub:7443 --name shop-7 --ca-hash sha256:… -- --apply-works <token')}`,
+    )
+    .action(async (siteOptions: string[], { name, ...flags }: JoinFlags & { name: string }) => {
+      const { joinThisSite } = await import('../../roles/machine/join/join-site.ts')
+      await joinThisSite({ ...(await optionsOf(name, flags)), siteOptions }, await depsOf())
+    })
+}
+
+async function optionsOf(clusterName: string, flags: JoinFlags): Promise<JoinOptions> {
+  const { requireRoot } = await import('../../roles/machine/prepare-machine.ts')
+  requireRoot()
+  const { readTokenFrom } = await import('../../roles/machine/join/read-token.ts')
+  const { server, caHash, clusterCidr, serviceCidr, clusterDomain, networkInterface } = flags
+  return {
+    server,
+    caHash,
+    token: await readTokenFrom(process.stdin),
+    clusterName,
+    network: { podCIDR: clusterCidr, serviceCIDR: serviceCidr, dnsDomain: clusterDomain },
+    networkInterface,
+    labels: Object.fromEntries(flags.label.map(toLabel)),
+  }
+}
+
+async function depsOf(): Promise<JoinDeps> {
+  const { silentLogger, systemClock } = await import('@skerry/base')
+  const { stopSignal } = await import('../../roles/runtime/role-context.ts')
+  const print = (line: string): void => console.log(line)
+  return { clock: systemClock, log: silentLogger, print, signal: stopSignal() }
+}
+
+function toHash(text: string): string {
+  if (/^sha256:[0-9a-f]{64}$/.test(text)) return text
+  throw new InvalidArgumentError('a hash is sha256: and 64 hexadecimal digits')
+}
+
+function toServer(text: string): string {
+  const isOrigin = URL.canParse(text) && new URL(text).origin === text.replace(/\/$/, '')
+  if (isOrigin && text.startsWith('https://')) return new URL(text).origin
+  throw new InvalidArgumentError('an address is https://<host>:<port>')
+}
+
+function toLabel(text: string): [string, string] {
+  const [key = '', value = ''] = text.split('=')
+  return [key, value]
+}

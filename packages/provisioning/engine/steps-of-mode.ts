@@ -1,0 +1,55 @@
+import type { Step } from '../contract/step.ts'
+import {
+  clusterNameOfEdge,
+  type EdgeCluster,
+  type EdgeClusterStatus,
+  type StepStatus,
+} from '../kind/edge-cluster.ts'
+import { isImport } from '../kind/edge-cluster-import.ts'
+import type { StepPlan } from '../kind/edge-options.ts'
+import { capacityText, networkSizeOf } from '../kind/network-size.ts'
+
+/** Returns true while the object asks for a check alone. A deletion takes away whatever there is. */
+export function isMereCheck({ metadata, spec }: EdgeCluster): boolean {
+  return spec.mode === 'Check' && metadata.deletionTimestamp === undefined
+}
+
+/** Returns the steps that the object's mode permits: a check does those that only read. */
+export function stepsOfMode(steps: readonly Step[], edge: EdgeCluster): readonly Step[] {
+  return isMereCheck(edge) ? steps.filter(({ onlyReads }) => onlyReads === true) : steps
+}
+
+/** Returns the steps that count. The results of a check may be old, so a cluster that is made does them again. */
+export function knownSteps(edge: EdgeCluster): readonly StepStatus[] {
+  const wasCheck = edge.status?.mode === 'Check'
+  return wasCheck && !isMereCheck(edge) ? [] : (edge.status?.steps ?? [])
+}
+
+/** Returns the part of the status that follows from the object alone. */
+export function statusBaseOf(
+  edge: EdgeCluster,
+  steps: readonly Step[],
+): Omit<EdgeClusterStatus, 'phase' | 'steps' | 'machines' | 'conditions'> {
+  const { nodesMax, servicesMax } = networkSizeOf(edge.spec)
+  const isCheck = isMereCheck(edge)
+  return {
+    observedGeneration: edge.metadata.generation ?? 0,
+    clusterName: clusterNameOfEdge(edge),
+    ...(isImport(edge) ? {} : { nodesMax, servicesMax, capacity: capacityText(edge.spec) }),
+    mode: isCheck ? 'Check' : 'Make',
+    ...(isCheck ? { plan: planOf(edge, steps) } : {}),
+  }
+}
+
+const places = {
+  hub: 'Hub',
+  master: 'Master',
+  'master-for-each': 'Master',
+  machines: 'Machines',
+} as const
+
+function planOf(edge: EdgeCluster, steps: readonly Step[]): StepPlan[] {
+  return steps
+    .filter(({ applies }) => applies?.(edge) !== false)
+    .map(({ name, does, place }) => ({ name, does, where: places[place] }))
+}

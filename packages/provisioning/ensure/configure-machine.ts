@@ -1,0 +1,71 @@
+import { posix } from 'node:path'
+import type { EdgeCluster } from '../kind/edge-cluster.ts'
+import { provisioningBounds } from '../limits-table.ts'
+import type { MachineContext } from '../contract/step.ts'
+import { must } from './commands.ts'
+import { proxyFiles, proxyTexts } from './proxy.ts'
+import { hostsFiles, registryDirectory } from './registries.ts'
+
+/** The name of the step, by which it knows that it has been done before. */
+export const configureName = 'ConfigureMachine'
+
+/** Returns true if the object asks for a proxy or mirrors, or has asked for them before. */
+export function isConfigured({ spec, status }: EdgeCluster): boolean {
+  if (spec.proxy !== undefined || (spec.registries ?? []).length > 0) return true
+  return (status?.steps ?? []).some(({ name }) => name === configureName)
+}
+
+export function configurationOf({ spec }: EdgeCluster): unknown {
+  return [spec.proxy, spec.registries]
+}
+
+/** Writes the proxy and the mirrors of registries. Units that run already are started again if the proxy is another. */
+export async function configureMachine(context: MachineContext): Promise<string> {
+  const { edge, shell } = context
+  const { environment, apt } = await proxyTexts(context)
+  const before = await textOf(proxyFiles.environment, context)
+  await shell.write(proxyFiles.environment, environment, 0o600)
+  await shell.write(proxyFiles.apt, apt, 0o600)
+  await writeRegistries(context)
+  if (settingsIn(before) !== settingsIn(environment)) await restartUnits(context)
+  const { proxy, registries = [] } = edge.spec
+  const { httpProxy, httpsProxy } = proxy ?? {}
+  const used = [...new Set([httpProxy, httpsProxy])].filter((url) => url !== undefined)
+  const ways = used.length === 0 ? 'no proxy' : `proxy ${used.join(' and ')}`
+  return `${ways}, mirrors of ${registries.length} registries`
+}
+
+/** Returns the content of a file, or nothing if there is none. It is not printed: it may hold a password. */
+async function textOf(path: string, { shell, signal }: MachineContext): Promise<string> {
+  const { exitCode, stdout } = await shell.run(['cat', path], { signal })
+  return exitCode === 0 ? stdout : ''
+}
+
+/** A file that is missing and one without a proxy mean the same. */
+function settingsIn(text: string): string {
+  return text.replaceAll(/^#.*\n/gm, '')
+}
+
+async function writeRegistries(context: MachineContext): Promise<void> {
+  const { edge, shell, signal } = context
+  const files = hostsFiles(edge.spec.registries ?? [])
+  for (const { path, content } of files) await shell.write(path, content, 0o644)
+  const { exitCode, stdout } = await shell.run(['ls', '-A', registryDirectory], { signal })
+  if (exitCode !== 0) return
+  const wanted = new Set(files.map(({ directory }) => directory))
+  for (const name of stdout.split('\n')) {
+    // The machine prints what it likes; a name with a slash would lead elsewhere.
+    if (name === '' || name.includes('/') || name === '..' || wanted.has(name)) continue
+    await must(context, ['rm', '-rf', '--', posix.join(registryDirectory, name)])
+  }
+}
+
+async function restartUnits(context: MachineContext): Promise<void> {
+  const timeoutMs = provisioningBounds.steps.startMsMax
+  for (const unit of ['skerry-site', 'skerry-node']) {
+    const active = await context.shell.run(['systemctl', 'is-active', '--quiet', unit], {
+      signal: context.signal,
+    })
+    if (active.exitCode === 0) await must(context, ['systemctl', 'restart', unit], { timeoutMs })
+  }
+}

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseFacts } from './preflight-facts.ts'
+import { networkFindings } from './preflight-network.ts'
+
+const judged = {
+  edge: { spec: { machines: [] } },
+  role: 'Master' as const,
+  hasOthers: true,
+  isMember: false,
+}
+const findings = (text: string, more: Partial<typeof judged> = {}): string[] =>
+  networkFindings(parseFacts(text), { ...judged, ...more })
+
+const cases: readonly [what: string, text: string, expected: readonly RegExp[]][] = [
+  ['nothing', '', []],
+  [
+    'the default route and its own network',
+    'route eth0 00000000 00000000\nroute eth0 0000000A 00FFFFFF',
+    [],
+  ],
+  [
+    'a VPN among the pods',
+    'route tun0 00802A0A 0080FFFF',
+    [/10\.42\.128\.0\/17 by tun0 overlaps with spec\.network\.podCIDR/],
+  ],
+  [
+    'a route that contains both ranges',
+    'route vpn 0000000A 000000FF',
+    [/podCIDR, 10\.42/, /serviceCIDR, 10\.43/],
+  ],
+  ['a route in odd words', 'route tun0 zz 00\nroute', []],
+  ['a link of another Kubernetes', 'leftover-link cni0', [/interface cni0 .* restart/]],
+  [
+    'a hub that has no address',
+    'name-unknown hub hub.example.com',
+    [/hub, hub\.example\.com: correct its DNS/],
+  ],
+  [
+    'a mirror that has no address',
+    'name-unknown mirror deb.example.org',
+    [/mirror, deb\.example\.org/],
+  ],
+  [
+    'a closed firewall',
+    'iptables -P INPUT DROP',
+    [/TCP port 6443: let them in/, /TCP port 10250/, /UDP port 8472/],
+  ],
+  ['a firewall with a long list of rules', `nft ${'['.repeat(1_000)}`, []],
+]
+for (const [what, text, expected] of cases) {
+  test(`${what} makes ${expected.length} findings`, () => {
+    const found = findings(text)
+    assert.equal(found.length, expected.length, found.join('\n'))
+    for (const [at, pattern] of expected.entries()) assert.match(found[at] ?? '', pattern)
+  })
+}
+
+test('a node needs no port of the API, and a machine that is alone needs none at all', () => {
+  assert.equal(findings('iptables -P INPUT DROP', { hasOthers: false }).length, 0)
+})
+
+test('a machine of the cluster has its routes and links, which are no findings', () => {
+  const text = 'route skerry0 00002A0A 00FFFFFF\nleftover-link nodelocaldns'
+  assert.equal(findings(text).length, 2)
+  assert.deepEqual(findings(text, { isMember: true }), [])
+})

@@ -1,0 +1,110 @@
+import type { EdgeCluster, MachineRole } from '../kind/edge-cluster.ts'
+import { droppedBy, type Probe } from '../firewall/packet-fate.ts'
+import { iptablesRules } from '../firewall/iptables-rules.ts'
+import { nftRules } from '../firewall/nft-rules.ts'
+import { overlap, rangeOf, type Range } from '../kind/address-range.ts'
+import { edgeNetworkDefaults, provisioningBounds } from '../limits-table.ts'
+import type { Facts } from './preflight-facts.ts'
+
+const { listedMax } = provisioningBounds.preflight
+
+interface NetworkJudged {
+  readonly edge: Pick<EdgeCluster, 'spec'>
+  readonly role: MachineRole
+  /** Whether other machines must reach this one. */
+  readonly hasOthers: boolean
+  /** Whether the machine is already one of this cluster, with the cluster's own routes. */
+  readonly isMember: boolean
+}
+
+/** Returns what is wrong with a machine's names, routes and firewall, each with its remedy. */
+export function networkFindings(
+  facts: Facts,
+  { edge, role, hasOthers, isMember }: NetworkJudged,
+): string[] {
+  return [
+    ...linkFindings(facts, isMember),
+    ...nameFindings(facts),
+    ...(isMember ? [] : routeFindings(facts, edge)),
+    ...(hasOthers ? firewallFindings(facts, role) : []),
+  ]
+}
+
+function linkFindings(facts: Facts, isMember: boolean): string[] {
+  // Pods of a member may have brought links of their own.
+  const links = isMember ? [] : (facts.get('leftover-link') ?? []).slice(0, listedMax)
+  return links.map(
+    (link) =>
+      `interface ${link} is of another Kubernetes: remove that first, then restart the machine`,
+  )
+}
+
+function nameFindings(facts: Facts): string[] {
+  const unknown = (facts.get('name-unknown') ?? []).slice(0, listedMax)
+  return unknown.map((text) => {
+    const [kind = '', name = ''] = text.split(' ')
+    return kind === 'hub'
+      ? `it does not know the address of the hub, ${name}: correct its DNS, add the name to /etc/hosts, or set spec.hubServer`
+      : `it does not know the address of its package mirror, ${name}: correct its DNS or /etc/apt/sources.list, or set spec.proxy`
+  })
+}
+
+/** Routes of a machine that lead into the ranges of the cluster would be cut off, or cut the cluster off. */
+function routeFindings(facts: Facts, { spec }: Pick<EdgeCluster, 'spec'>): string[] {
+  const { podCIDR, serviceCIDR } = { ...edgeNetworkDefaults, ...spec.network }
+  const found = (facts.get('route') ?? []).flatMap((text) => {
+    const [link = '', address = '', mask = ''] = text.split(' ')
+    const route = routeOf(address, mask)
+    if (route === undefined || route.bits === 0) return []
+    return [
+      ['podCIDR', podCIDR],
+      ['serviceCIDR', serviceCIDR],
+    ].flatMap(([field = '', cidr = '']) => {
+      const range = rangeOf(cidr)
+      if (range === undefined || !overlap(route, range)) return []
+      const shown = `its route to ${textOf(route)} by ${link}`
+      return [
+        `${shown} overlaps with spec.network.${field}, ${cidr}: choose another range, or remove the route`,
+      ]
+    })
+  })
+  return [...new Set(found)].slice(0, listedMax)
+}
+
+/** Reads two columns of /proc/net/route: hexadecimal numbers in the byte order of the processor, which is little-endian. */
+function routeOf(address: string, mask: string): Range | undefined {
+  if (!/^[0-9A-F]{8}$/i.test(address) || !/^[0-9A-F]{8}$/i.test(mask)) return undefined
+  const ones = numberOfHex(mask).toString(2).replaceAll('0', '').length
+  return { first: numberOfHex(address), bits: ones }
+}
+
+function numberOfHex(text: string): number {
+  return Buffer.from(text, 'hex').readUInt32LE()
+}
+
+function textOf({ first, bits }: Range): string {
+  const octets = [24, 16, 8, 0].map((shift) => Math.floor(first / 2 ** shift) % 256)
+  return `${octets.join('.')}/${bits}`
+}
+
+const probes: readonly (Probe & { readonly role?: MachineRole; readonly use: string })[] = [
+  { protocol: 'tcp', port: 6_443, role: 'Master', use: 'for the API' },
+  { protocol: 'tcp', port: 10_250, use: 'for logs and exec' },
+  { protocol: 'udp', port: 8_472, use: 'for pods of other networks' },
+]
+
+function firewallFindings(facts: Facts, role: MachineRole): string[] {
+  const rules = [
+    ...nftRules(facts.get('nft')?.[0] ?? ''),
+    iptablesRules(facts.get('iptables') ?? []),
+  ]
+  return probes.flatMap((probe) => {
+    if (probe.role !== undefined && probe.role !== role) return []
+    const by = droppedBy(rules, probe)
+    if (by.length === 0) return []
+    const port = `${probe.protocol.toUpperCase()} port ${probe.port}`
+    return [
+      `its firewall (${by.join(', ')}) drops packets to ${port}: let them in from the machines of the cluster, ${probe.use}`,
+    ]
+  })
+}

@@ -1,0 +1,182 @@
+import type { KindTexts } from '@skerry/api'
+
+const schemaName = 'io.skerry.hub.v1alpha1.EdgeCluster'
+
+/** The texts of an EdgeCluster's fields, for kubectl explain. */
+export const edgeClusterTexts: KindTexts = Object.freeze({
+  [schemaName]: {
+    description:
+      'Machines with an operating system and SSH, of which the hub makes a cluster that is on the hub. Its Secrets and ConfigMaps are in its own namespace.',
+    fields: {
+      spec: 'The cluster that is wanted.',
+      status: 'The work that the hub has done, and the facts that it has seen.',
+    },
+  },
+  [`${schemaName}Spec`]: {
+    description: 'The cluster that is wanted.',
+    fields: {
+      displayName: 'The name for people.',
+      clusterName:
+        "The name of the Cluster on the hub. If omitted, the object's own name. It may not be changed.",
+      hubServer:
+        "The URL https://host:port at which the machines reach the hub. If omitted, the hub's own address.",
+      networkInterface:
+        "The interface whose first IPv4 address is the machine's in the cluster, such as eth0. If omitted, the address of SSH.",
+      network: 'The ranges of addresses and the DNS domain. They may not be changed.',
+      apiNames: "Further names and addresses of the cluster's API, for its certificate.",
+      machines: 'The machines, in blocks that have everything but their address in common.',
+      highAvailability:
+        'How clients reach several masters. Only the type None, one master, can be made.',
+      store: 'Where the cluster keeps its objects. Only the type SQLite can be made.',
+      files: 'Files that are copied to each machine before anything is installed.',
+      hooks: 'Scripts that each machine runs as root before and after the installation.',
+      skipSteps:
+        'The names of steps that are not done, as Preflight or Preflight@10.0.0.11. Steps of the hub are always done.',
+      retry: 'How often a step is tried.',
+      paused: 'While true, no step begins. The steps that run are finished.',
+      deletion: 'The fate of the machines when the object is deleted.',
+      mode: 'Check logs in to the machines and checks them, and changes nothing; the phase is Checked or Failed then. Make makes the cluster, and is the default. Check may be changed to Make, but not Make to Check.',
+      machinesAtOnce:
+        'How many machines are worked on at the same time. The default is 10, the most 50.',
+      version:
+        "The version of the program that machines get when it is installed on them. If omitted, the hub's own.",
+      proxy:
+        "The HTTP proxy of the machines: for apt, for images, and for the site's way to the hub. Pods do not get it.",
+      registries: 'Mirrors of image registries.',
+      addons:
+        'Manifests that are applied to the cluster when its nodes are Ready. Objects that are in none of them any more are removed.',
+    },
+  },
+  [`${schemaName}Network`]: {
+    fields: {
+      podCIDR: 'The range of the addresses of pods. The default is 10.42.0.0/16.',
+      serviceCIDR: 'The range of the addresses of services. The default is 10.43.0.0/16.',
+      dnsDomain: "The cluster's DNS domain. The default is cluster.local.",
+      podsPerNode:
+        'How many pods a node runs at most: 8 to 500, by default 110. A node gets a share of the pod range with at least twice as many addresses, so more pods on a node mean fewer nodes. status.capacity shows the figures.',
+    },
+  },
+  [`${schemaName}Proxy`]: {
+    fields: {
+      httpProxy: 'The proxy for http:// addresses, such as http://proxy.example:3128.',
+      httpsProxy: 'The proxy for https:// addresses, such as http://proxy.example:3128.',
+      noProxy:
+        "Further addresses, ranges such as 10.0.0.0/8 and domains such as .example.com without proxy. The cluster's ranges, domain and machines are added by themselves.",
+      credentials: 'The Secret with the keys username and password for the proxy.',
+    },
+  },
+  [`${schemaName}RegistryMirror`]: {
+    fields: {
+      host: 'The registry as images name it, such as docker.io or registry.example:5000; * stands for every other one.',
+      endpoints:
+        'The URLs that are asked in this order, before the registry itself, such as https://mirror.example:5000.',
+    },
+  },
+  [`${schemaName}AddOn`]: {
+    fields: {
+      configMap: 'The name of the ConfigMap.',
+      key: 'The key whose value is a text of manifests in YAML.',
+    },
+  },
+  [`${schemaName}MachineBlock`]: {
+    fields: {
+      addresses: 'IPv4 addresses and DNS names; 10.0.0.[11-14] stands for four addresses.',
+      port: 'The port of SSH. The default is 22.',
+      user: 'The user of SSH. The default is root; others need sudo.',
+      credentials:
+        'The Secret with password, or with ssh-privatekey and, if the key has one, passphrase; and with sudo-password.',
+      hostKeys: 'The fingerprints, SHA256:…, of which the machine must show one.',
+      acceptNewHostKeys:
+        'Whether the first fingerprint that a machine shows is accepted and kept. The default is false.',
+      role: 'Master runs the control plane and a node; Node only a node, and is the default.',
+      labels: 'The labels of the nodes.',
+    },
+  },
+  [`${schemaName}HighAvailability`]: {
+    fields: {
+      type: 'None, VirtualIP or Balancer.',
+      address: 'The address of the virtual IP or of the balancer.',
+      port: 'The port of the balancer.',
+    },
+  },
+  [`${schemaName}Store`]: { fields: { type: 'SQLite or Etcd.' } },
+  [`${schemaName}File`]: {
+    fields: {
+      from: 'The key of a ConfigMap or Secret with the content.',
+      path: 'The absolute path on the machine.',
+      mode: 'The permissions in octal digits. The default is 0644, and 0600 for Secrets.',
+    },
+  },
+  [`${schemaName}FileSource`]: {
+    fields: {
+      configMap: 'The name of the ConfigMap.',
+      secret: 'The name of the Secret.',
+      key: 'The key of it.',
+    },
+  },
+  [`${schemaName}Hook`]: {
+    fields: {
+      when: 'BeforeInstall or AfterInstall.',
+      configMap: 'The name of the ConfigMap.',
+      key: 'The key whose value is the script, with a first line that names its interpreter.',
+    },
+  },
+  [`${schemaName}Retry`]: {
+    fields: { attempts: 'How often a step is tried before it has failed. The default is 10.' },
+  },
+  [`${schemaName}Deletion`]: {
+    fields: {
+      machines:
+        'Clean removes everything of Skerry from the machines, and is the default; Keep leaves them running.',
+    },
+  },
+  [`${schemaName}Status`]: {
+    fields: {
+      phase:
+        'Pending, Running, Waiting for a person, Paused, Cancelled, Failed, Checked, Ready or Deleting.',
+      observedGeneration: 'The generation of the spec that the hub has acted on.',
+      clusterName: 'The name of the Cluster on the hub.',
+      nodesMax: 'The number of nodes for which the pod range has addresses.',
+      servicesMax: 'The number of services for which the service range has addresses.',
+      capacity: 'Both figures in words.',
+      mode: 'The mode in which the steps were done last.',
+      plan: 'In the mode Check: every step that Make would do, in order.',
+      machines: 'The machines with the facts that are known about them.',
+      steps: 'Every step on every machine, in the order in which they are done.',
+      conditions: 'A condition for each step over all machines, and Ready for the whole.',
+    },
+  },
+  [`${schemaName}StepPlan`]: {
+    fields: {
+      name: 'The name of the step.',
+      does: 'Its work.',
+      where: 'Hub, Master or Machines.',
+    },
+  },
+  [`${schemaName}MachineStatus`]: {
+    fields: {
+      address: 'The address in the spec.',
+      role: 'Master or Node.',
+      hostKey: 'The fingerprint that the machine showed and that was accepted.',
+      unknownHostKey: 'The fingerprint that the machine showed and that is not accepted yet.',
+      isChanged: 'Whether a step has changed the machine, so that it must be cleaned one day.',
+      node: 'The name of its node: its host name.',
+      machineIdDigest: 'A digest of its machine id, by which a copied disk is found.',
+    },
+  },
+  [`${schemaName}StepStatus`]: {
+    fields: {
+      name: 'The name of the step.',
+      machine: 'The address of the machine; omitted for steps of the whole cluster.',
+      state: 'Waiting, Running, Done, Skipped, Failed or Cancelled.',
+      attempt: 'How often it was tried.',
+      startTime: 'When the last attempt began.',
+      finishTime: 'When the last attempt ended.',
+      nextTime: 'When it is tried again.',
+      message: 'The error of the last attempt, or the result.',
+      output: 'The last lines that the last attempt printed.',
+      findings: 'Everything that the last attempt found wrong, with the remedy of each.',
+      input: 'A digest of the fields that the step carries out. If they change, it is done again.',
+    },
+  },
+})

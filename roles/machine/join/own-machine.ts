@@ -1,0 +1,122 @@
+import { parseBootstrapToken } from '@skerry/api'
+import { ExpectedError, exitCodes, type Clock, type Logger } from '@skerry/base'
+import { discoverCluster } from '@skerry/bootstrap'
+import {
+  preflightOfOwn,
+  Redactor,
+  ShellError,
+  StepError,
+  type EdgeCluster,
+  type OwnMachineContext,
+} from '@skerry/provisioning'
+import { prepareMachine } from '../prepare-machine.ts'
+import { askServer } from './ask-server.ts'
+import type { JoinOptions } from './join-options.ts'
+import { ownShell } from './own-shell.ts'
+
+export interface JoinDeps {
+  readonly clock: Clock
+  readonly log: Logger
+  /** Gets a line for each thing that is done. */
+  readonly print: (line: string) => void
+  readonly signal: AbortSignal
+}
+
+/** One step on the way of this machine into a cluster; `act` resolves with its result in a few words. */
+export interface JoinStep {
+  readonly does: string
+  readonly act: () => Promise<string>
+}
+
+/** Does the steps in order. Rejects with an ExpectedError that names the one that failed. */
+export async function inOrder(
+  steps: readonly JoinStep[],
+  { print, signal }: Pick<JoinDeps, 'print' | 'signal'>,
+): Promise<void> {
+  for (const { does, act } of steps) {
+    signal.throwIfAborted()
+    print(does)
+    try {
+      print(`  ${await act()}`)
+    } catch (error) {
+      if (!(error instanceof StepError || error instanceof ShellError)) throw error
+      const text = `Cannot join (${does}): ${error.message}`
+      throw new ExpectedError(text, exitCodes.failure, { cause: error })
+    }
+  }
+}
+
+/** Resolves with the context in which this machine does to itself what a hub does over SSH. */
+export async function ownMachine(
+  role: 'Master' | 'Node',
+  options: JoinOptions,
+  { clock, print, signal }: JoinDeps,
+): Promise<OwnMachineContext> {
+  const { ownAddress, timeMs } = await askServer(options.server, signal)
+  const address = ownAddress.replace(/^::ffff:/, '')
+  // The preflight compares this machine's clock with the server's.
+  const skewMs = timeMs === undefined ? 0 : timeMs - clock.now()
+  const block = { addresses: [address], role, credentials: { name: '' }, labels: options.labels }
+  const machine = { address, port: 0, user: 'root', role, block }
+  const redactor = new Redactor()
+  redactor.add([options.token])
+  return {
+    edge: edgeOf(options),
+    machine,
+    machines: [machine],
+    shell: ownShell(),
+    print: (text) => print(redactor.redact(text.trimEnd()).replaceAll(/^/gm, '  ')),
+    conceal: (secrets) => redactor.add(secrets),
+    clock: { ...clock, now: () => clock.now() + skewMs },
+    signal,
+  }
+}
+
+/** The cluster as if an object on a hub described it. */
+function edgeOf({ clusterName, network, networkInterface }: JoinOptions): EdgeCluster {
+  return {
+    apiVersion: 'hub.skerry.io/v1alpha1',
+    kind: 'EdgeCluster',
+    metadata: { name: clusterName },
+    spec: {
+      network,
+      machines: [],
+      ...(networkInterface === undefined ? {} : { networkInterface }),
+    },
+  }
+}
+
+/** The steps that a node and a site begin with: nothing is changed before the server has proven who it is. */
+export function firstSteps(
+  options: JoinOptions,
+  { context, nodeName }: { readonly context: OwnMachineContext; readonly nodeName: string },
+  { tokenCommand, deps }: { readonly tokenCommand: string; readonly deps: JoinDeps },
+): JoinStep[] {
+  const { server, caHash, clusterName, network } = options
+  const { role } = context.machine
+  return [
+    {
+      does: 'check system, kernel, memory, disk, clock, ports and left-overs',
+      act: () => preflightOfOwn(context),
+    },
+    {
+      does: `check ${server} and the token`,
+      async act() {
+        const token = parseBootstrapToken(options.token)
+        if (token === undefined) throw new RangeError('Cannot join: the token cannot be read')
+        const discovery = { server, token, authorityHashes: [caHash], tokenCommand }
+        await discoverCluster(discovery, deps, deps.signal)
+        return `it has ${caHash}, and knows the token`
+      },
+    },
+    {
+      does: 'install packages and units, load kernel modules, set switches for every boot',
+      async act() {
+        const { podCIDR = '', serviceCIDR = '' } = network
+        const plan = { clusterName, nodeName, role, podCIDR, serviceCIDR }
+        await prepareMachine(plan, (line) => context.print(line), deps.signal)
+        return `this machine is prepared as ${nodeName}`
+      },
+    },
+  ]
+}

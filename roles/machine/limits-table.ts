@@ -1,0 +1,35 @@
+/** Bounds of roles/machine that no caller sets, by the file that keeps them: times in milliseconds. */
+export const machineBounds = Object.freeze({
+  applyManifests: Object.freeze({
+    objectsMax: 1_000,
+    /** How long a kind may take to be served whose definition was just made, and how often it is asked for. */
+    discoverMs: 30_000,
+    discoverLookMs: 500,
+  }),
+  listNodes: Object.freeze({
+    askMs: 10_000,
+  }),
+  ownShell: Object.freeze({
+    /** A command that names no time of its own. */
+    commandMsMax: 60_000,
+    outputBytesMax: 1024 * 1024,
+  }),
+  askServer: Object.freeze({
+    answerMs: 20_000,
+  }),
+  readToken: Object.freeze({
+    inputBytesMax: 4_096,
+  }),
+  untilReady: Object.freeze({
+    /** A node imports its images first, on a slow disk. */
+    readyMsMax: 300_000,
+    lookMs: 500,
+    askMsMax: 10_000,
+    /** systemd starts a failing unit again every two seconds; after so many it will not come. */
+    restartsMax: 5,
+    journalLines: 15,
+  }),
+  joinSite: Object.freeze({
+    tokenTtlSeconds: 600,
+  }),
+})

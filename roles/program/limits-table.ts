@@ -1,0 +1,30 @@
+/** Bounds of roles/program that no caller sets, by the file that keeps them. */
+export const programBounds = Object.freeze({
+  downloads: Object.freeze({
+    /** The downloads at the same time: a file and two pieces in memory for each. */
+    atOnceMax: 64,
+    /** Those of one address, or of one IPv6 network of 64 bits. A branch may be behind one address. */
+    ofSourceMax: 16,
+    /** A reader that has not taken a piece for this long gives way when others wait. */
+    slowMs: 10_000,
+    /** A reader that has taken nothing for this long is let go. */
+    awayMs: 60_000,
+    retryAfterSeconds: 5,
+  }),
+  programRoute: Object.freeze({
+    pieceBytes: 64 * 1024,
+    /** `bytes=<first>-<last>` with numbers as long as a file may be. */
+    rangeCharactersMax: 64,
+  }),
+  installScript: Object.freeze({
+    /** An early end of a download without any progress, before the machine gives up. */
+    triesMax: 20,
+    pauseSecondsMax: 10,
+    /** Free space in addition to the files themselves. */
+    spareMegabytes: 100,
+    /** The answer that shows whether the token is known: cluster-info with a signature for each token. */
+    infoBytesMax: 1024 * 1024,
+    /** A reader of the script itself stops here. */
+    scriptBytesMax: 64 * 1024,
+  }),
+})

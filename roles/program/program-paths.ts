@@ -1,0 +1,8 @@
+/** The paths at which a site and a hub serve their program to everybody. */
+export const programPrefix = '/skerry/program/'
+export const scriptPath = `${programPrefix}install.sh`
+
+/** Returns the SHA-256 that a path names, or undefined if it is no path of a file. */
+export function sha256OfPath(path: string): string | undefined {
+  return /^\/skerry\/program\/sha256-([0-9a-f]{64})$/.exec(path)?.[1]
+}
