@@ -36,9 +36,10 @@ import {
   type LoginData,
   type LoginFlags,
 } from './machine-login.ts'
+import { wayOf, type WayFlags } from './machine-ways.ts'
 
 /** The options by which machines are named, for a new cluster and for more nodes of one. */
-export interface MachineFlags extends LoginFlags {
+export interface MachineFlags extends LoginFlags, WayFlags {
   machine: string[]
   hostKey: string[]
   acceptNewHostKeys: boolean | undefined
@@ -135,13 +136,10 @@ function edgeClusterOf(options: CreateOptions, secret: string): EdgeCluster {
   }
 }
 
-function rulesOf({ hostKey, acceptNewHostKeys, label }: MachineFlags, credentials: string) {
-  return {
-    credentials,
-    hostKeys: parseHostKeys(hostKey),
-    acceptNewHostKeys: acceptNewHostKeys === true,
-    labels: label,
-  }
+function rulesOf(flags: MachineFlags, credentials: string) {
+  const hostKeys = parseHostKeys(flags.hostKey)
+  const rules = { credentials, hostKeys, acceptNewHostKeys: flags.acceptNewHostKeys === true }
+  return { ...rules, way: wayOf(flags, rules), labels: flags.label }
 }
 
 /** Makes the Secret of a login before the object that names it, and removes it again if that one cannot be written. */

@@ -1,5 +1,12 @@
 import { ageOf, humanDuration } from '@skerry/api'
-import { machinesOf, stepText, type EdgeCluster, type StepStatus } from '@skerry/provisioning'
+import {
+  jumpsOf,
+  jumpText,
+  machinesOf,
+  stepText,
+  type EdgeCluster,
+  type StepStatus,
+} from '@skerry/provisioning'
 import { tableLines } from '../output/print-table.ts'
 import { machineResults, resultLines } from './machine-results.ts'
 import { plainText } from './plain-text.ts'
@@ -54,6 +61,13 @@ export function describeLines(edge: EdgeCluster, nowMs: number): string[] {
     const shown = unknownHostKey === undefined ? hostKey : `${unknownHostKey} (not accepted)`
     return [address, user, String(port), block.credentials.name, shown ?? '-']
   })
+  const jumps = jumpsOf(spec).map((jump) => {
+    const known = status?.jumps?.find((each) => jumpText(each) === jumpText(jump))
+    const { hostKey, unknownHostKey } = known ?? {}
+    const shown = unknownHostKey === undefined ? hostKey : `${unknownHostKey} (not accepted)`
+    const { address, user = 'root', port = 22, credentials } = jump
+    return [address, 'jump host', user, String(port), credentials.name, shown ?? '-']
+  })
   const fields: readonly (readonly [string, string | undefined])[] = [
     ['Name', metadata.name],
     ['Namespace', metadata.namespace],
@@ -73,7 +87,7 @@ export function describeLines(edge: EdgeCluster, nowMs: number): string[] {
     '',
     ...resultLines(machineResults(edge)),
     '',
-    ...tableLines([head, ...logins.map((row) => row.map(plainText))], []),
+    ...tableLines([head, ...[...logins, ...jumps].map((row) => row.map(plainText))], []),
     '',
     ...stepLines(status?.steps ?? [], nowMs),
   ]

@@ -8,7 +8,7 @@ import {
   systemRandom,
 } from '@skerry/base'
 import { createInformer } from '@skerry/client'
-import { stepText, type EdgeCluster, type StepStatus } from '@skerry/provisioning'
+import { isLook, jumpText, stepText, type EdgeCluster, type StepStatus } from '@skerry/provisioning'
 import { stopSignal } from '../../roles/runtime/role-context.ts'
 import { commandBounds } from '../limits-table.ts'
 import {
@@ -87,8 +87,10 @@ function linePrinter({ write }: WatchOutput): ShowEdge {
   }
 }
 
-function keyOf({ state, attempt, message, nextTime }: StepStatus): string {
-  return JSON.stringify([state, attempt, message, nextTime])
+/** A step that only looks again, time after time, does not change by it. */
+function keyOf(step: StepStatus): string {
+  const { state, attempt, message, nextTime } = step
+  return JSON.stringify([state, attempt, message, isLook(step) ? '' : nextTime])
 }
 
 /** Draws the list in the place where it was drawn before. */
@@ -115,14 +117,21 @@ function adviceFor(edge: EdgeCluster): string[] {
   if (phaseOf(edge) === 'Checked')
     return [`Every machine is fit; make it with "skerry edge-cluster make ${name}${place}"`]
   if (phaseOf(edge) !== 'Waiting') return []
-  return (edge.status?.machines ?? []).flatMap(({ address, unknownHostKey }) => {
+  const { machines = [], jumps = [], steps = [] } = edge.status ?? {}
+  const shown = [
+    ...machines.map((each) => ({ ...each, address: each.address })),
+    ...jumps.map((each) => ({ ...each, address: jumpText(each) })),
+  ]
+  const keys = shown.flatMap(({ address, unknownHostKey }) => {
     if (unknownHostKey === undefined) return []
-    const shown = `${address}=${plainText(unknownHostKey)}`
+    const key = `${address}=${plainText(unknownHostKey)}`
     return [
       `Compare the host key of ${address} with the machine's own (ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub), then run`,
-      `  skerry edge-cluster accept-host-key ${name} ${shown}${place}`,
+      `  skerry edge-cluster accept-host-key ${name} ${key}${place}`,
     ]
   })
+  const waits = steps.filter(isLook).map(({ message = '' }) => plainText(message))
+  return [...keys, ...waits]
 }
 
 export interface FollowOptions {

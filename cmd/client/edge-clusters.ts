@@ -3,10 +3,15 @@ import { ifThere, resources } from '@skerry/client'
 import {
   edgeClusterAsks,
   edgeClusterResource,
+  isImport,
+  jumpsOf,
+  jumpText,
   machinesOf,
   stepLogName,
   stepText,
   type EdgeCluster,
+  type JumpHost,
+  type MachineBlock,
   type StepStatus,
 } from '@skerry/provisioning'
 import { openChosenHub } from '../../roles/admin/admin-cluster.ts'
@@ -145,7 +150,11 @@ export async function acceptHostKeys(options: EdgeOptions & { hostKeys: readonly
 }
 
 function checkHostKeys({ spec, status }: EdgeCluster, texts: readonly string[]): void {
-  const machines = new Map(machinesOf(spec).map((machine) => [machine.address, machine]))
+  const jumps = jumpsOf(spec).map((jump) => [jumpText(jump), { block: jump }] as const)
+  const machines = new Map<string, { block: MachineBlock | JumpHost }>([
+    ...jumps,
+    ...machinesOf(spec).map((machine) => [machine.address, machine] as const),
+  ])
   for (const [address, fingerprints] of parseHostKeys(texts)) {
     const fail = (why: string): ExpectedError =>
       new ExpectedError(`Cannot accept the host key of ${address}: ${why}`, exitCodes.usage)
@@ -155,7 +164,13 @@ function checkHostKeys({ spec, status }: EdgeCluster, texts: readonly string[]):
       throw fail('spec.machines[].hostKeys names the keys that count: change it there')
     }
     if (fingerprints.length > 1) throw fail('give one fingerprint')
-    const shown = status?.machines?.find((each) => each.address === address)?.unknownHostKey
+    const known = [
+      ...(status?.machines ?? []).map((each) => ({ ...each, name: each.address })),
+      ...(status?.jumps ?? []).map((each) => ({ ...each, name: jumpText(each) })),
+    ]
+    const shown = known.find(
+      ({ name, unknownHostKey }) => name === address && unknownHostKey !== undefined,
+    )?.unknownHostKey
     if (shown === undefined || fingerprints.includes(shown)) continue
     throw fail(`it shows ${shown}, not ${fingerprints.join(', ')}`)
   }
@@ -224,17 +239,25 @@ export async function deleteEdgeCluster(options: DeleteOptions): Promise<void> {
   const { name, output } = options
   await toldPlainly(`delete edge cluster ${name}`, async () => {
     const access = await openEdge(options)
-    const { spec } = await readEdge(access, soon())
+    const edge = await readEdge(access, soon())
+    const { spec } = edge
+    if (options.keepMachines && isImport(edge)) {
+      const why = '--keep-machines is for clusters made of machines; this one was imported'
+      throw new ExpectedError(`Cannot delete edge cluster ${name}: ${why}`, exitCodes.usage)
+    }
     if (options.keepMachines) await change(access, { spec: { deletion: { machines: 'Keep' } } })
     const isKept = options.keepMachines === true || spec.deletion?.machines === 'Keep'
     await access.client.delete(access.key, soon())
-    const told = isKept ? 'forgets it and leaves the machines running' : 'cleans the machines'
+    const cleans = isImport(edge) ? 'removes the agent from the cluster' : 'cleans the machines'
+    const told = isKept ? 'forgets it and leaves the machines running' : cleans
     if (options.wait) {
       const show = printerOf(output, processOutput())
       await followEdge(access, show, stopSignal(), { isLeaving: true })
     } else report(options, told, { machines: isKept ? 'Keep' : 'Clean' })
     if (output === 'json') return
-    const secrets = [...new Set(spec.machines.map(({ credentials }) => credentials.name))]
+    const logins = [...spec.machines, ...jumpsOf(spec)].map(({ credentials }) => credentials.name)
+    const secrets = [...new Set(logins)]
+    if (secrets.length === 0) return
     const when = options.wait ? '' : ' once the cluster is gone'
     const [stay, them] = secrets.length === 1 ? ['stays', 'it'] : ['stay', 'them']
     console.log(

@@ -22,12 +22,13 @@ interface AgentWayFlags {
   inspectedTls: boolean | undefined
 }
 
-/** The words for the users and services that the new agent lets through. */
+/** The words for the users, services and machines that the new agent lets through. */
 interface AllowedFlags {
   allowUser: string[]
   allowGroup: string[]
   allowMasters: boolean | undefined
   allowService: string[]
+  allowDial: string[]
 }
 
 export interface JoinCommandOptions extends AgentWayFlags, AllowedFlags, PlaceFlags, ChosenHub {
@@ -83,6 +84,7 @@ async function register(
       allowUsers: allowUser,
       allowGroups: allowGroup,
       allowServices: options.allowService,
+      allowDials: options.allowDial,
       applyWorks: options.applyWorks === true,
       virtualClusters: options.virtualClusters === true,
       ...(image === undefined ? {} : { image }),

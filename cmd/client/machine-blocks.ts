@@ -1,5 +1,10 @@
 import { ExpectedError, exitCodes } from '@skerry/base'
-import { expandAddresses, machineBlockCauses, type MachineBlock } from '@skerry/provisioning'
+import {
+  expandAddresses,
+  machineBlockCauses,
+  type BlockWay,
+  type MachineBlock,
+} from '@skerry/provisioning'
 
 /** A machine, or a range of them, as an option or a line of a file names it. */
 export interface NamedMachine {
@@ -20,6 +25,8 @@ export interface BlockRules {
   readonly hostKeys: ReadonlyMap<string, readonly string[]>
   readonly acceptNewHostKeys: boolean
   readonly labels: Readonly<Record<string, string>>
+  /** The way to all of them. If omitted, the hub dials them itself. */
+  readonly way?: BlockWay
 }
 
 /** Parses `[user@]address[:port]`. Throws an ExpectedError. */
@@ -92,6 +99,7 @@ function blockOf(
     credentials: { name: credentials ?? rules.credentials },
     ...(hostKeys === undefined ? {} : { hostKeys: [...hostKeys] }),
     ...(rules.acceptNewHostKeys ? { acceptNewHostKeys: true } : {}),
+    ...rules.way,
     role: address === rules.master ? 'Master' : 'Node',
     ...(Object.keys(allLabels).length === 0 ? {} : { labels: allLabels }),
   }

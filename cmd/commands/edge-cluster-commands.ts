@@ -3,10 +3,12 @@ import type { EdgeOptions } from '../client/edge-cluster-access.ts'
 import { onEdge } from '../flags/edge-cluster-flags.ts'
 import { example } from '../flags/option-values.ts'
 import { addEdgeClusterCreation } from './edge-cluster-creation.ts'
+import { addImport, addJoinManifest } from './edge-cluster-import.ts'
 
 /** Adds the commands for clusters that the hub makes of machines over SSH. */
 export function addEdgeClusterCommands(program: Command): void {
   addEdgeClusterCreation(program)
+  addImport(program)
   const edge = program
     .command('edge-cluster')
     .description('Follow and steer clusters that the hub makes of machines over SSH')
@@ -17,6 +19,7 @@ export function addEdgeClusterCommands(program: Command): void {
   addMake(edge)
   addAcceptHostKey(edge)
   addDelete(edge)
+  addJoinManifest(edge)
 }
 
 type EdgeFlags = Omit<EdgeOptions, 'name'>

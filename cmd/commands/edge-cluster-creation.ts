@@ -47,6 +47,7 @@ function addNodes(add: Command): void {
   onEdge(withMachineOptions(add.command('nodes')))
     .description('Let the hub make nodes of further machines, some at the same time')
     .argument('<name>', 'name of the EdgeCluster')
+    .option('--via-site', 'let the agent of the cluster itself dial them')
     .option('--from <file>', 'lines of address,user,port,credentials,labels')
     .addHelpText(
       'after',
@@ -57,6 +58,8 @@ one result for each machine, and with 1 if one of them is not Ready.
 ${example(
   'skerry add nodes branch-7 --machine 10.0.0.[12-14] --credentials branch-7-ssh',
   'skerry add nodes branch-7 --from machines.csv --credentials branch-7-ssh --wait',
+  'skerry add nodes branch-7 --machine 192.168.7.[21-24] --credentials branch-7-ssh --via-site',
+  'skerry add nodes branch-7 --machine 192.168.7.21 --credentials branch-7-ssh --jump gate@10.0.0.2 --jump-credentials gate-ssh',
 )}`,
     )
     .action(async (name: string, options: Omit<AddNodesOptions, 'name'>) => {

@@ -13,6 +13,7 @@ import { runRole } from '../../roles/runtime/role-context.ts'
 import type { TracingFlags } from '../../roles/runtime/tracing-options.ts'
 import type { WayFlags } from '../../roles/runtime/way-options.ts'
 import { accessOptionsOf, withAccessOptions, type AccessFlags } from '../flags/access-flags.ts'
+import { dialsOf, withAllowedDials, type AllowedDialsFlags } from '../flags/allowed-dials.ts'
 import { withAllowedServices, type AllowedServicesFlags } from '../flags/allowed-services.ts'
 import { withEtcdOptions } from '../flags/etcd-flags.ts'
 import { withKindOptions } from '../flags/kind-flags.ts'
@@ -196,6 +197,7 @@ interface AgentFlags
     WayFlags,
     PlaceFlags,
     AllowedServicesFlags,
+    AllowedDialsFlags,
     PolicyFlags,
     TracingFlags {
   dataDir: string
@@ -213,7 +215,7 @@ function addAgent(program: Command): void {
       withAllowedServices(withPolicyOptions(withTracingOptions(role(program.command('agent'))))),
     ),
   )
-  agent
+  withAllowedDials(agent)
     .description(
       'Connect a Kubernetes cluster to a hub: dial out, and give the hub access to the API',
     )
@@ -282,6 +284,7 @@ function agentOptions(flags: AgentFlags, hub: string) {
     enrolment: { tokenFile, tokenText: process.env['SKERRY_TOKEN'], caHash },
     place: placeOf(flags),
     services: flags.allowService,
+    dials: dialsOf(flags),
     appliesWorks: flags.applyWorks,
     hasVirtualClusters: flags.virtualClusters,
     ...confinedBy(flags),

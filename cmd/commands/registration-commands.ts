@@ -51,6 +51,12 @@ function addJoinCommand(cluster: Command): void {
       collect,
       [],
     )
+    .option(
+      '--allow-dial <address[/bits]:port>',
+      'the hub may dial this machine, or each of a network, e.g. 10.0.0.0/24:22 (repeatable)',
+      collect,
+      [],
+    )
     .option('--apply-works', 'the agent applies the Works that the hub has for the cluster')
     .option('--virtual-clusters', 'the agent may register groups of its nodes as clusters')
     .option('--proxy <url>', 'HTTP proxy that the agent uses, e.g. http://proxy.example:3128')

@@ -13,6 +13,7 @@ import type { TracingFlags } from '../../roles/runtime/tracing-options.ts'
 import type { SiteOptions } from '../../roles/site/site.ts'
 import type { WayFlags } from '../../roles/runtime/way-options.ts'
 import { accessOptionsOf, withAccessOptions, type AccessFlags } from '../flags/access-flags.ts'
+import { dialsOf, withAllowedDials, type AllowedDialsFlags } from '../flags/allowed-dials.ts'
 import { withAllowedServices, type AllowedServicesFlags } from '../flags/allowed-services.ts'
 import { withEtcdOptions } from '../flags/etcd-flags.ts'
 import { withKindOptions } from '../flags/kind-flags.ts'
@@ -43,7 +44,7 @@ function addSite(program: Command): void {
       ),
     ),
   )
-  withMachinePrograms(withKindOptions(withEtcdOptions(site, '/skerry/site')))
+  withMachinePrograms(withKindOptions(withEtcdOptions(withAllowedDials(site), '/skerry/site')))
     .description('Run a whole Kubernetes control plane: API server, store, scheduler, controllers')
     .option('--data-dir <path>', 'directory for its state', siteDataDirectory)
     .option(
@@ -139,7 +140,7 @@ function frontProxyOf(flags: FrontProxyFlags): FrontProxyOptions {
 function agentOf(flags: SiteFlags, hub: string): NonNullable<SiteOptions['agent']> {
   const { hubTokenFile, hubCaHash, allowService: services } = flags
   const { applyWorks: appliesWorks, virtualClusters: hasVirtualClusters } = flags
-  const duties = { services, appliesWorks, hasVirtualClusters }
+  const duties = { services, dials: dialsOf(flags), appliesWorks, hasVirtualClusters }
   const limits = { policy: policyOf(flags), place: placeOf(flags) }
   return { hub, way: flags, hubTokenFile, hubCaHash, ...duties, ...limits }
 }
@@ -340,6 +341,7 @@ interface SiteFlags
     WayFlags,
     PlaceFlags,
     AllowedServicesFlags,
+    AllowedDialsFlags,
     PolicyFlags,
     MachineProgramFlags,
     TracingFlags {

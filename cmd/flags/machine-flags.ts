@@ -26,6 +26,12 @@ export function withMachineOptions(command: Command): Command {
       [],
     )
     .option('--accept-new-host-keys', 'accept and keep the first key that each machine shows')
+    .option(
+      '--jump <[user@]address[:port]>',
+      'log in to this host first, and reach them from there',
+    )
+    .option('--jump-credentials <secret>', 'Secret with its login (default: that of the machines)')
+    .option('--via-cluster <name>', 'let the agent of this registered cluster dial them')
     .option('--label <key=value>', 'label of the nodes (repeatable)', collectLabel, {})
     .option('--at-once <number>', 'machines that are worked on at a time (default: 10)', toCount)
     .option('--wait', 'follow the steps until the cluster is Ready, as "edge-cluster watch" does')

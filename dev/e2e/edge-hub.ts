@@ -21,6 +21,7 @@ export interface SeenEdge {
   readonly status: {
     readonly phase?: string
     readonly machines: readonly { readonly unknownHostKey?: string; readonly node?: string }[]
+    readonly jumps?: readonly { readonly hostKey?: string }[]
     readonly capacity?: string
     readonly steps: readonly SeenStep[]
   }

@@ -68,7 +68,15 @@ export class LineHub implements AsyncDisposable {
   async makeLine(): Promise<void> {
     const dataDir = join(this.#directory, 'hub')
     const server = `https://${this.address}:7443`
-    const words = ['cluster', 'join-command', 'branch-7', '--machine', '--allow-masters', '--data-dir', dataDir]
+    const words = [
+      'cluster',
+      'join-command',
+      'branch-7',
+      '--machine',
+      '--allow-masters',
+      '--data-dir',
+      dataDir,
+    ]
     const made = await this.#host.run([launcher, ...words, '--server', server], {
       timeoutMs: 60_000,
     })

@@ -3,6 +3,7 @@
  * report/ keeps the Cluster's status fresh, work/ applies Works, and push/ does the same from the hub for
  * clusters in push mode. Start reading at forward/api-forwarder.ts, then work/execution-controller.ts.
  */
+export { allowedDials } from './forward/address-dialer.ts'
 export { allowedServices } from './forward/allowed-services.ts'
 export { createApiForwarder } from './forward/api-forwarder.ts'
 export type { MemberNamespaceOf } from './forward/service-dialer.ts'

@@ -76,6 +76,15 @@ export { agentLimits, registrationDefaultTtlSeconds } from './limits-table.ts'
 export { type AgentPlace, placeArguments } from './registration/agent-place.ts'
 export { type AgentWay, podWay, wayArguments } from './registration/agent-way.ts'
 export {
+  type AllowedDial,
+  type DialAddress,
+  allowedDialText,
+  coversDial,
+  dialAddressOf,
+  dialText,
+  parseAllowedDial,
+} from './registration/allowed-dial.ts'
+export {
   type AllowedService,
   allowancesOf,
   allowedServiceText,

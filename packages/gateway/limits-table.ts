@@ -137,6 +137,8 @@ export const servicesLimits = Object.freeze({
   nodesFreshMs: 30_000,
   /** A node that is not known is looked for again after this time. */
   unknownNodesFreshMs: 5_000,
+  /** Connections to machines that one agent has open at once for its hub. */
+  dialsMax: 100,
   /** The window of an HTTP/2 answer on its way to a slow reader. */
   windowBytes: 524_288,
 })

@@ -46,6 +46,7 @@ export {
 } from './replicas/replica-notice.ts'
 export { replicaRoute } from './replicas/replica-route.ts'
 export { runReplicaLinks } from './replicas/run-replica-links.ts'
+export { connectAddress, parseDial } from './services/dial-link.ts'
 export { framedStream } from './services/framed-stream.ts'
 export {
   type ServiceConnect,

@@ -10,6 +10,12 @@ export { writeFinalizers } from './cluster/write-finalizers.ts'
 export { agentCsrApprovingController } from './registration/agent-csr-approving-controller.ts'
 export { agentManifest } from './registration/agent-manifest.ts'
 export {
+  agentNamespace,
+  agentObjectName,
+  agentRemovalName,
+  agentRemovalUser,
+} from './registration/agent-removal.ts'
+export {
   agentSerialPrefix,
   refuseRevoked,
   revocationsKey,

@@ -3,6 +3,8 @@ export const provisioningBounds = Object.freeze({
   shell: Object.freeze({
     /** From the first packet to a login. */
     connectMsMax: 20_000,
+    /** The forwarded connections of one login on a jump host; beyond them the hub logs in there once more. */
+    forwardsMax: 100,
     /** Without an answer to this many questions, one each interval, the machine counts as gone. */
     keepAliveMs: 5_000,
     keepAlivesMax: 3,
@@ -64,6 +66,10 @@ export const provisioningBounds = Object.freeze({
     addOnBytesMax: 4 * 1024 * 1024,
     addOnObjectsMax: 1_000,
     applyMsMax: 5 * 60_000,
+  }),
+  imports: Object.freeze({
+    /** How often a cluster is looked at that somebody has yet to connect. */
+    lookMs: 10_000,
   }),
   preflight: Object.freeze({
     memoryMegabytesMin: { Master: 700, Node: 400 },

@@ -4,6 +4,7 @@
  * Start reading at steps-table.ts, then engine/run-steps.ts.
  */
 export { edgeClusterController } from './engine/edge-cluster-controller.ts'
+export type { ImportedState, ImportSide, JoinSecret } from './contract/import-side.ts'
 export {
   StepError,
   type HubSide,
@@ -12,6 +13,7 @@ export {
   type ProgramFiles,
 } from './contract/step.ts'
 export { type RunOptions, type RunResult, type Shell, ShellError } from './contract/shell.ts'
+export type { ClusterDial } from './contract/ways.ts'
 export { addressOf, places } from './ensure/commands.ts'
 export { nodeNameOf } from './ensure/install-program.ts'
 export { startNode } from './ensure/node.ts'
@@ -19,7 +21,9 @@ export { preflightOfOwn } from './ensure/preflight.ts'
 export { startSiteOf } from './ensure/site.ts'
 export { Redactor } from './engine/redactor.ts'
 export { machinesOnly } from './shell/machines-only.ts'
+export { sshJumps } from './shell/ssh-jumps.ts'
 export { sshShells } from './shell/ssh-shell.ts'
+export { importRemoval, importSteps } from './steps/import-steps-table.ts'
 export { removal, steps } from './steps/steps-table.ts'
 export { loginKeys } from './shell/login-of-secret.ts'
 export {
@@ -31,6 +35,10 @@ export {
   stepLogName,
   stepText,
 } from './kind/edge-cluster.ts'
+export type { BlockWay, JumpHost } from './kind/block-way.ts'
+export { jumpsOf, jumpText } from './kind/edge-cluster-ways.ts'
+export { isLook } from './engine/plan-steps.ts'
+export { isImport } from './kind/edge-cluster-import.ts'
 export { edgeClusterKind } from './kind/edge-cluster-kind.ts'
 export { machineBlockCauses } from './kind/edge-cluster-checks.ts'
 export { networkSizeOf } from './kind/network-size.ts'

@@ -35,7 +35,7 @@ export async function deleteFromHub(
 }
 
 /** Deletes the cluster's tokens, with which an agent could register again. */
-async function deleteTokens(
+export async function deleteTokens(
   hub: ClusterClient,
   name: string,
   signal: AbortSignal,

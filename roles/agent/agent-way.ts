@@ -14,6 +14,8 @@ export interface AgentWayFlags extends WayFlags, TracingFlags {
   kubeconfig: string | undefined
   context: string | undefined
   allowService: readonly unknown[]
+  allowDial: readonly unknown[]
+  allowDialDir: string | undefined
   logLevel: LogLevel
 }
 
@@ -30,9 +32,10 @@ export async function karmadaOf(
     throw usage('pass one of --hub, --karmada and --karmada-kubeconfig')
   }
   if (hub !== undefined) return undefined
-  if (flags.allowService.length > 0 || inspectedTls === true) {
+  const dials = flags.allowDial.length > 0 || flags.allowDialDir !== undefined
+  if (flags.allowService.length > 0 || dials || inspectedTls === true) {
     throw usage(
-      'Karmada has no tunnel, so --allow-service and --inspected-tls have no effect there',
+      'Karmada has no tunnel, so --allow-service, --allow-dial and --inspected-tls have no effect there',
     )
   }
   if (server !== undefined) {

@@ -1,5 +1,10 @@
 /** Bounds of roles/agent that no caller sets, by the file that keeps them. */
 export const agentBounds = Object.freeze({
+  allowedDials: Object.freeze({
+    /** The files of a directory, one for each machine of a cluster, and the bytes of each. */
+    filesMax: 1_000,
+    bytesMax: 4_096,
+  }),
   agentMetricsServer: Object.freeze({
     /** Clients are scrapers; excess connections are cut off. */
     connectionsMax: 32,

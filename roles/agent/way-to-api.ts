@@ -1,11 +1,12 @@
 import { wrapped } from '@skerry/base'
 import type { ClusterClient, HttpsTransportConfig } from '@skerry/client'
-import { allowedServices, tracedHandler } from '@skerry/cluster-agent'
+import { allowedDials, allowedServices, tracedHandler } from '@skerry/cluster-agent'
 import type { AllowedService } from '@skerry/fleet-kinds'
 import type { TunnelHandler } from '@skerry/tunnel'
 import type { VirtualViews } from '@skerry/virtual-clusters'
 import { interfaceAddresses } from '../runtime/host-addresses.ts'
 import type { RoleContext } from '../runtime/role-context.ts'
+import { readAllowedDials, type DialOptions } from './allowed-dials.ts'
 
 export interface WayToApiOptions {
   readonly clusterName: string
@@ -13,6 +14,8 @@ export interface WayToApiOptions {
   readonly api: Pick<HttpsTransportConfig, 'server'>
   /** Services of the cluster that the hub may reach. Default: none. */
   readonly services?: readonly AllowedService[]
+  /** Machines that the hub may dial. Default: none. */
+  readonly dials?: DialOptions
   /** Returns addresses to which no service may lead. Default: those of this machine's interfaces. */
   readonly ownAddresses?: () => readonly string[]
 }
@@ -28,7 +31,13 @@ export interface WayToApiParts {
 
 /** Answers the hub. A request passes the list from its last line to its first; each line may answer it. */
 export function wayToApi(
-  { clusterName: cluster, api, services = [], ownAddresses = interfaceAddresses }: WayToApiOptions,
+  {
+    clusterName: cluster,
+    api,
+    services = [],
+    dials = {},
+    ownAddresses = interfaceAddresses,
+  }: WayToApiOptions,
   { forwarder, local, views, metrics }: WayToApiParts,
   { clock, random, log, tracer }: RoleContext,
 ): TunnelHandler {
@@ -38,6 +47,7 @@ export function wayToApi(
     ...(tracer ? [tracedHandler(tracer, traces)] : []),
     ...(views ? [(inner: TunnelHandler) => views.handler(inner)] : []),
     allowedServices(services, { local, clock, random, log, ownAddresses, memberNamespaceOf }),
+    allowedDials({ allowed: () => readAllowedDials(dials), ownAddresses, clock, log }),
     (inner) => metrics.measured(inner),
   ])
 }

@@ -12,5 +12,9 @@ export const hubBounds = Object.freeze({
   hubSide: Object.freeze({
     /** The hub hands the token to the machine itself, which uses it at once. */
     tokenTtlSeconds: 3_600,
+    /** A person carries the token of an import to the cluster, and finds a new one there if it takes longer. */
+    importTtlSeconds: 24 * 3_600,
+    /** A token that is valid for no longer than this is replaced. */
+    renewMs: 3_600_000,
   }),
 })

@@ -206,6 +206,7 @@ export interface TestAgentOptions {
   token?: string
   policy?: ImpersonationPolicy
   services?: AgentOptions['services']
+  dials?: AgentOptions['dials']
   /** If omitted, the addresses of this machine's interfaces. */
   ownAddresses?: AgentOptions['ownAddresses']
   appliesWorks?: boolean
@@ -247,6 +248,7 @@ export async function startTestAgent(
       ...(options.connect ? { connect: options.connect } : {}),
       place: { ...options.place, ...(options.labels ? { labels: options.labels } : {}) },
       ...(options.services ? { services: options.services } : {}),
+      ...(options.dials ? { dials: options.dials } : {}),
       ...(options.ownAddresses ? { ownAddresses: options.ownAddresses } : {}),
       appliesWorks: options.appliesWorks,
       hasVirtualClusters: options.hasVirtualClusters,

@@ -1,4 +1,4 @@
-import { connect as connectTcp, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { StatusError } from '@skerry/api'
@@ -22,6 +22,7 @@ import {
   servicesLimits,
 } from '@skerry/gateway'
 import { auditIdOf } from './api-forwarder.ts'
+import { opened, openTcp } from './open-tcp.ts'
 import type { FoundService, ServiceFinder } from './service-finder.ts'
 
 /**
@@ -155,10 +156,7 @@ function dialAddress(
   const { connectMs: ms } = servicesLimits
   const message = `${address.host} port ${address.port}: no answer in ${ms} ms`
   return withTimeout({ ms, message, clock }, signal, async (scope) => {
-    const tcp = connectTcp({ ...address, allowHalfOpen: true, noDelay: true, keepAlive: true })
-    await opened(tcp, 'connect', scope)
-    // Until the stream is joined to the tunnel, nothing else listens for errors.
-    tcp.on('error', () => undefined)
+    const tcp = await openTcp(address, scope)
     if (!asked.isTls) return { stream: tcp, spoken: found.isHttp2 ? 'h2' : 'unknown' }
     const secured = secure(tcp, asked)
     await opened(secured, 'secureConnect', scope)
@@ -181,24 +179,6 @@ function secure(socket: Socket, { service, isUpgrade }: ServiceConnect): TLSSock
   // An error of the inner socket must reach the user of the outer one.
   socket.on('error', (error) => secured.destroy(error))
   return secured
-}
-
-function opened(socket: Socket, event: string, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const settle = (error?: Error): void => {
-      socket.off(event, onOpen).off('error', settle)
-      signal.removeEventListener('abort', onAbort)
-      if (error === undefined) return resolve()
-      // A late error of an abandoned socket must not end the process.
-      socket.on('error', () => undefined).destroy()
-      reject(error)
-    }
-    const onOpen = (): void => settle()
-    const onAbort = (): void => settle(abortReason(signal))
-    socket.once(event, onOpen).once('error', settle)
-    if (signal.aborted) onAbort()
-    else signal.addEventListener('abort', onAbort, { once: true })
-  })
 }
 
 function shuffled<Item>(items: readonly Item[], random: Random): Item[] {

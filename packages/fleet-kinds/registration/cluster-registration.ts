@@ -12,6 +12,7 @@ import type { TypedResource } from '@skerry/client'
 import { hubKind } from '../access/hub-kind.ts'
 import { placeCauses, type AgentPlace } from './agent-place.ts'
 import { wayCauses, type AgentWay } from './agent-way.ts'
+import { parseAllowedDial } from './allowed-dial.ts'
 import { parseAllowedService } from './allowed-service.ts'
 import { fleetKindsBounds } from '../limits-table.ts'
 
@@ -41,8 +42,12 @@ export interface ClusterRegistrationSpec extends AgentWay, AgentPlace {
   allowMasters?: boolean
   /** Services that the hub may reach, as namespace/name:port. If omitted, none. */
   allowServices?: string[]
+  /** Machines that the hub may dial, as address:port or network/bits:port. If omitted, none. */
+  allowDials?: string[]
   /** The agent applies the Works that the hub has for the cluster: it may write every object there. */
   applyWorks?: boolean
+  /** The manifest gives the hub the right to remove the agent from the cluster. */
+  hubMayRemove?: boolean
   /** Whether the agent may register groups of its nodes as virtual clusters, and apply their Works. */
   virtualClusters?: boolean
 }
@@ -87,8 +92,10 @@ const spec: Schema = {
     allowGroups: texts,
     allowMasters: { type: 'boolean' },
     allowServices: texts,
+    allowDials: texts,
     applyWorks: { type: 'boolean' },
     virtualClusters: { type: 'boolean' },
+    hubMayRemove: { type: 'boolean' },
     proxy: text,
     proxyCredentials: { type: 'boolean' },
     inspectedTls: { type: 'boolean' },
@@ -179,6 +186,11 @@ export function registrationCauses({ spec: asked }: ClusterRegistration): Status
     const why =
       'must be namespace/name:port, where * may stand for name or port, or anywhere=namespace/name:port'
     causes.push(fieldInvalid(`spec.allowServices[${at}]`, service, why))
+  }
+  for (const [at, dial] of (asked.allowDials ?? []).entries()) {
+    if (parseAllowedDial(dial)) continue
+    const why = 'must be <address>[/<bits>]:<port>, such as 10.0.0.0/24:22'
+    causes.push(fieldInvalid(`spec.allowDials[${at}]`, dial, why))
   }
   causes.push(...wayCauses(asked), ...placeCauses(asked))
   return causes

@@ -16,7 +16,7 @@ import { gatewayBounds } from '../limits-table.ts'
  * in HTTP/2 it has no path. Hub and service speak HTTP; the agent only joins two streams, so that trailers,
  * half-close and other features of the protocol pass unchanged.
  */
-const connectMethod = 'CONNECT'
+export const connectMethod = 'CONNECT'
 export const serviceProtocol = 'tcp.skerry'
 const tlsHeader = 'skerry-service-tls'
 const tlsForUpgrade = 'http/1.1'
@@ -116,7 +116,10 @@ export async function connectService(
 ): Promise<ServiceStream> {
   const request = connectRequest(asked, asked.named)
   const answer = await way.upgrade(asked.cluster, request, signal)
-  if (!isSwitched(answer)) throw await refusalOf(answer, asked)
+  if (!isSwitched(answer)) {
+    const where = `Cannot reach service ${serviceText(asked.service)} of cluster "${asked.cluster}"`
+    throw await refusalOf(answer, { where, what: 'services' })
+  }
   const spoken = answer.headers[spokenHeader]
   return {
     stream: answer.stream,
@@ -132,14 +135,14 @@ const sayable: readonly StatusReason[] = [
   'TooManyRequests',
 ]
 
-async function refusalOf(
+/** Returns an agent's refusal: `where` is the beginning of its message, `what` the feature that the agent must know. */
+export async function refusalOf(
   { headers, body }: TunnelResponse,
-  { cluster, service }: { cluster: string; service: EdgeService },
+  { where, what }: { readonly where: string; readonly what: string },
 ): Promise<StatusError> {
   const text = await readText(body)
-  const where = `Cannot reach service ${serviceText(service)} of cluster "${cluster}"`
   if (headers[refusalHeader] === undefined) {
-    const why = 'its agent is of a version that knows no services; update it'
+    const why = `its agent is of a version that knows no ${what}; update it`
     return new StatusError('ServiceUnavailable', `${where}: ${why}`)
   }
   const { reason, message } = parsed(text)

@@ -14,6 +14,7 @@ import {
   type ImpersonationPolicy,
 } from '../rights/impersonation-policy.ts'
 import { workRules } from '../rights/work-rules.ts'
+import { agentNamespace, agentObjectName, removalRights } from './agent-removal.ts'
 
 /** The configuration of one agent of one cluster. */
 export interface AgentManifestOptions {
@@ -27,21 +28,24 @@ export interface AgentManifestOptions {
   readonly policy: ImpersonationPolicy
   /** The services that the hub may reach. */
   readonly services: readonly AllowedService[]
+  /** The machines that the hub may dial, as --allow-dial takes them. Default: none. */
+  readonly dials?: readonly string[]
   /** Whether the agent applies the hub's Works. */
   readonly appliesWorks: boolean
   /** Whether groups of its nodes are virtual clusters; default: no. */
   readonly hasVirtualClusters?: boolean
+  /** Whether the hub may remove the agent; default: no. */
+  readonly isRemovable?: boolean
   /** The way to the hub. Default: direct, or as the environment sets it. */
   readonly way?: AgentWay
   /** The cluster's place. If omitted, the agent reports none. */
   readonly place?: AgentPlace
 }
 
-/** The agent's namespace, and the Secret that keeps its identity when the pod is replaced. */
-const agentNamespace = 'skerry-agent'
+/** The Secret that keeps the agent's identity when the pod is replaced. */
 const agentIdentitySecret = 'skerry-agent-identity'
 
-const name = 'skerry-agent'
+const name = agentObjectName
 const rbac = 'rbac.authorization.k8s.io'
 const labels = Object.freeze({ 'app.kubernetes.io/name': name })
 /** A user id that nobody has on the machine, and not root. */
@@ -70,6 +74,7 @@ export function agentManifest(options: AgentManifestOptions): AnyObject[] {
     // The Secret is empty here: the agent fills it, and may access no other.
     { apiVersion: 'v1', kind: 'Secret', metadata: { ...metadata, name: agentIdentitySecret } },
     ...clusterRights(options),
+    ...(options.isRemovable === true ? removalRights(labels) : []),
     ...identityRights(metadata),
     deployment(metadata, options),
   ]
@@ -198,6 +203,7 @@ function agentArguments(options: AgentManifestOptions): string[] {
     ...flags('allow-group', policy.groups),
     ...flags('deny-group', policy.deniedGroups),
     ...flags('allow-service', services.map(allowedServiceText)),
+    ...flags('allow-dial', options.dials),
     ...(options.appliesWorks ? ['--apply-works'] : []),
     ...(options.hasVirtualClusters === true ? ['--virtual-clusters'] : []),
     ...placeArguments(options.place ?? {}),

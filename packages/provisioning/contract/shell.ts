@@ -1,3 +1,5 @@
+import type { Way } from './ways.ts'
+
 /** The way to one machine: commands and files. A call that cannot be done rejects with a ShellError. */
 export interface Shell extends AsyncDisposable {
   /** The fingerprint of the machine's key, SHA256:…. */
@@ -70,6 +72,8 @@ export interface ShellRequest {
   /** The IP address to dial. If omitted, the address is resolved. */
   readonly ip?: string
   readonly login: Login
+  /** If omitted, the hub dials the address itself. */
+  readonly way?: Way
   /** Decides whether a machine with this fingerprint is the one that is meant. */
   readonly isHostKeyAccepted: (fingerprint: string) => boolean
 }

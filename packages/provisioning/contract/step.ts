@@ -1,19 +1,22 @@
 import type { Clock, Logger } from '@skerry/base'
 import type { EdgeCluster, MachineStatus } from '../kind/edge-cluster.ts'
 import type { PlannedMachine } from '../kind/machine-addresses.ts'
+import type { Duplex } from 'node:stream'
+import type { ImportSide } from './import-side.ts'
 import type { Shell } from './shell.ts'
+import type { ClusterDial } from './ways.ts'
 
-/** Where a step is done: once for the cluster, on its hub or its master, or once on each machine. */
-export type StepPlace = 'hub' | 'master' | 'machines'
+/**
+ * Where a step is done: once for the cluster, on its hub or its master; once on each machine; or once for each machine
+ * on the master.
+ */
+export type StepPlace = 'hub' | 'master' | 'machines' | 'master-for-each'
 
-/** The context of every step. */
-export interface StepContext {
+/** The context of every step. A cluster that was imported has no machines, so its steps are the hub's. */
+export interface HubContext {
   readonly edge: EdgeCluster
   readonly machines: readonly PlannedMachine[]
-  readonly master: PlannedMachine
   readonly hub: HubSide
-  /** Opens a machine, or returns it if this round has opened it already. */
-  readonly shellOf: (machine: PlannedMachine) => Promise<Shell>
   /** Adds a line to the log of the step. Secrets are removed from it. */
   readonly print: (text: string) => void
   /** Registers texts that may appear nowhere, such as a token that was made. */
@@ -23,8 +26,19 @@ export interface StepContext {
   readonly signal: AbortSignal
 }
 
-export interface MachineContext extends StepContext {
+/** The context of steps that are done on machines. */
+export interface StepContext extends HubContext {
+  readonly master: PlannedMachine
+  /** Opens a machine, or returns it if this round has opened it already. */
+  readonly shellOf: (machine: PlannedMachine) => Promise<Shell>
+}
+
+/** The context of a step that is done on the master for one machine, which may not be opened yet. */
+export interface ForMachineContext extends StepContext {
   readonly machine: PlannedMachine
+}
+
+export interface MachineContext extends ForMachineContext {
   readonly shell: Shell
   /** Returns what is known about every machine of the cluster at the moment. */
   readonly known: () => readonly MachineStatus[]
@@ -50,9 +64,13 @@ interface StepText {
   /** False: the object asks for nothing that the step does. If omitted, it always applies. */
   readonly applies?: (edge: EdgeCluster) => boolean
   /** False: this machine does not need the step. If omitted, every machine does. */
-  readonly appliesTo?: (machine: MachineStatus) => boolean
+  readonly appliesTo?: (status: MachineStatus, machine: PlannedMachine) => boolean
   /** True: from here on the machine holds something that a removal must clean. */
   readonly changesMachine?: boolean
+  /** True: on the master or the hub it ends the way to machines that only the site reaches, so it waits for those. */
+  readonly endsSite?: boolean
+  /** True: a person may skip it, although the hub does it. Steps on machines can always be skipped. */
+  readonly maySkip?: boolean
   /** True: it changes nothing anywhere, so a mere check does it, and no machine waits for another one's. */
   readonly onlyReads?: boolean
   /** The fields that the step carries out. If their JSON changes, a finished step is done again. */
@@ -62,7 +80,12 @@ interface StepText {
 /** A step is idempotent: done twice, or once after it was broken off anywhere, it has the same effect. */
 export type Step = StepText &
   (
-    | { readonly place: 'hub' | 'master'; readonly act: (context: StepContext) => Promise<string> }
+    | { readonly place: 'hub'; readonly act: (context: HubContext) => Promise<string> }
+    | { readonly place: 'master'; readonly act: (context: StepContext) => Promise<string> }
+    | {
+        readonly place: 'master-for-each'
+        readonly act: (context: ForMachineContext) => Promise<string>
+      }
     | {
         readonly place: 'machines'
         /** Resolves with the result in a few words. */
@@ -72,6 +95,7 @@ export type Step = StepText &
 
 /** The hub's side of provisioning; the hub's part implements it. */
 export interface HubSide {
+  readonly imports: ImportSide
   /** The URL at which machines reach the hub. */
   readonly server: (edge: EdgeCluster) => string
   /** Lets the cluster have its name on the hub. Rejects with a StepError if another cluster has it. */
@@ -84,6 +108,11 @@ export interface HubSide {
   forget(clusterName: string, edge: EdgeCluster, signal: AbortSignal): Promise<void>
   /** Reads a key of a ConfigMap or Secret in a namespace. Rejects with a StepError if there is none. */
   read(source: ReadSource, signal: AbortSignal): Promise<Buffer>
+  /**
+   * Lets the agent of a cluster dial an address. Rejects with a ShellError that names the cluster; refused, unless it is
+   * this object's own cluster or one that its namespace may use.
+   */
+  dial(to: ClusterDial, edge: EdgeCluster, signal: AbortSignal): Promise<Duplex>
   /** The program for machines of this architecture, as `uname -m` names it. */
   program(architecture: string, signal: AbortSignal): Promise<ProgramFiles>
 }
@@ -116,6 +145,17 @@ export interface ProgramFiles {
   readonly archive?: string
   /** The text of the launcher, /usr/local/bin/skerry, for this directory. */
   readonly launcher: (directory: string) => string
+}
+
+/** A step waits for something outside, such as a person, and looks again later. That is no attempt. */
+export class StepWaiting extends Error {
+  readonly lookMs: number
+
+  constructor(message: string, lookMs: number) {
+    super(message)
+    this.name = 'StepWaiting'
+    this.lookMs = lookMs
+  }
 }
 
 /** A step could not do its work, and says why in words for people. */

@@ -86,3 +86,18 @@ test('an accepted host key is kept for its machine only', () => {
   const found = answer({ 'accept-host-keys': `b=${hostKey}` }).machines
   assert.deepEqual(found, [machines[0], { address: 'b', role: 'Node', hostKey }])
 })
+
+test('an accepted host key of a jump host is kept for it, and opens the machines behind it', () => {
+  const annotations = { 'hub.skerry.io/accept-host-keys': `10.0.0.2:2222=${hostKey}` }
+  const edge = { apiVersion: '', kind: '', metadata: { annotations }, spec: { machines: [] } }
+  const jumps = [
+    { address: '10.0.0.2', port: 22, unknownHostKey: hostKey },
+    { address: '10.0.0.2', port: 2222, unknownHostKey: hostKey },
+  ]
+  const jumpOf = (address: string): string | undefined =>
+    address === 'b' ? '10.0.0.2:2222' : undefined
+  const found = answerAsks(edge, { steps, machines, jumps, jumpOf })
+  assert.deepEqual(found.jumps, [jumps[0], { address: '10.0.0.2', port: 2222, hostKey }])
+  const changed = found.steps.map(short).filter((text, at) => text !== before[at])
+  assert.deepEqual(changed, ['Waiting 0'])
+})

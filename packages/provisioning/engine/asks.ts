@@ -6,23 +6,33 @@ import {
   hostKeyPattern,
   stepText,
 } from '../kind/edge-cluster.ts'
-import { isSkippable } from './plan-steps.ts'
+import type { JumpStatus } from '../kind/block-way.ts'
+import { jumpText } from '../kind/edge-cluster-ways.ts'
 
 /** The result of the wishes that people have written as annotations. */
 export interface Answered {
   readonly steps: StepStatus[]
   readonly machines: MachineStatus[]
+  readonly jumps: JumpStatus[]
   readonly isCancelled: boolean
   /** The annotations to remove: what they ask for is done. */
   readonly done: readonly string[]
 }
 
+interface Before {
+  readonly steps: readonly StepStatus[]
+  readonly machines: readonly MachineStatus[]
+  readonly jumps?: readonly JumpStatus[]
+  /** Returns the name of the jump host before a machine. If omitted, none has one. */
+  readonly jumpOf?: (address: string) => string | undefined
+  /** Reports whether a person may skip a step. If omitted, those on machines. */
+  readonly maySkip?: (status: StepStatus) => boolean
+}
+
 /** Carries out retry, skip, cancel and accepted host keys. Names that fit no step change nothing. */
-export function answerAsks(
-  { metadata }: EdgeCluster,
-  before: { readonly steps: readonly StepStatus[]; readonly machines: readonly MachineStatus[] },
-): Answered {
+export function answerAsks({ metadata }: EdgeCluster, before: Before): Answered {
   const { annotations = {} } = metadata
+  const { maySkip = ({ machine }: StepStatus) => machine !== undefined } = before
   const asked = (key: string): readonly string[] => listOf(annotations[key])
   const retried = asked(edgeClusterAsks.retry)
   const skipped = asked(edgeClusterAsks.skip)
@@ -40,16 +50,31 @@ export function answerAsks(
     .map((status) =>
       retried.includes('*') || isNamed(status, retried) ? retriedStep(status) : status,
     )
-    .map((status) => (accepted.has(status.machine ?? '') ? retriedStep(status) : status))
-    .map((status) => (isNamed(status, skipped) ? skippedStep(status) : status))
-  const machines = before.machines.map((machine) => {
-    const fingerprint = accepted.get(machine.address)
-    if (fingerprint === undefined) return machine
-    const { unknownHostKey: _, ...rest } = machine
-    return { ...rest, hostKey: fingerprint }
-  })
+    .map((status) => (isUnlocked(status, before, accepted) ? retriedStep(status) : status))
+    .map((status) => (isNamed(status, skipped) && maySkip(status) ? skippedStep(status) : status))
+  const machines = before.machines.map((each) => withKey(each, accepted.get(each.address)))
+  const jumps = (before.jumps ?? []).map((each) => withKey(each, accepted.get(jumpText(each))))
   const done = Object.values(edgeClusterAsks).filter((key) => annotations[key] !== undefined)
-  return { steps, machines, isCancelled, done }
+  return { steps, machines, jumps, isCancelled, done }
+}
+
+/** Returns true if a key of the step's machine, or of the jump host before it, was accepted. */
+function isUnlocked(
+  { machine = '' }: StepStatus,
+  { jumpOf }: Before,
+  accepted: ReadonlyMap<string, string>,
+): boolean {
+  return accepted.has(machine) || accepted.has(jumpOf?.(machine) ?? '')
+}
+
+function withKey<Status extends MachineStatus | JumpStatus>(
+  status: Status,
+  fingerprint: string | undefined,
+): Status {
+  if (fingerprint === undefined) return status
+  const next: Status = { ...status, hostKey: fingerprint }
+  delete next.unknownHostKey
+  return next
 }
 
 function listOf(text: string | undefined): string[] {
@@ -78,7 +103,7 @@ function retriedStep(status: StepStatus): StepStatus {
 }
 
 function skippedStep(status: StepStatus): StepStatus {
-  if (status.state === 'Done' || !isSkippable(status)) return status
+  if (status.state === 'Done') return status
   const { nextTime: _, ...rest } = status
   return { ...rest, state: 'Skipped', message: 'a person has skipped it' }
 }

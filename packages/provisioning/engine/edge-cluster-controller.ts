@@ -1,26 +1,32 @@
-import { ifThere, keyOfObject, parseKey, resources, type Change } from '@skerry/client'
-import { isStatusError, type Secret } from '@skerry/api'
+import { ifThere, keyOfObject, parseKey, type Change } from '@skerry/client'
+import { isStatusError } from '@skerry/api'
 import {
   watch,
   type ControllerContext,
   type ControllerDefinition,
   type ReconcileResult,
 } from '@skerry/controller-runtime'
+import { clusterResource, type Cluster } from '@skerry/fleet-kinds'
 import {
   type EdgeCluster,
   type EdgeClusterPhase,
   type EdgeClusterStatus,
   type MachineStatus,
+  clusterNameOfEdge,
   edgeClusterAsks,
   edgeClusterFinalizer,
   edgeClusterResource,
+  stepText,
 } from '../kind/edge-cluster.ts'
+import { isImport } from '../kind/edge-cluster-import.ts'
 import { type PlannedMachine, machinesOf } from '../kind/machine-addresses.ts'
 import { provisioningBounds } from '../limits-table.ts'
-import { loginOf, secretsOf } from '../shell/login-of-secret.ts'
-import { ShellError, type OpenShell, type Shell } from '../contract/shell.ts'
+import type { OpenShell } from '../contract/shell.ts'
+import type { OpenJump } from '../contract/ways.ts'
+import { jumpStatuses, jumpText } from '../kind/edge-cluster-ways.ts'
 import { answerAsks } from './asks.ts'
-import { inputsOf, instancesOf, nextAttemptMs, statusesOf } from './plan-steps.ts'
+import { MachineOpener } from './machine-opener.ts'
+import { inputsOf, instancesOf, isSkippable, nextAttemptMs, statusesOf } from './plan-steps.ts'
 import { isMereCheck, knownSteps, statusBaseOf, stepsOfMode } from './steps-of-mode.ts'
 import { Redactor } from './redactor.ts'
 import { Shells, runSteps } from './run-steps.ts'
@@ -32,8 +38,12 @@ export interface EdgeClusterDeps {
   /** The steps that make a cluster, and those that take it away; the engine knows none of them. */
   readonly steps: readonly Step[]
   readonly removal: readonly Step[]
+  /** The same for clusters that are imported. If omitted, none is. */
+  readonly imports?: { readonly steps: readonly Step[]; readonly removal: readonly Step[] }
   readonly hub: HubSide
   readonly openShell: OpenShell
+  /** If omitted, machines behind a jump host are refused. */
+  readonly openJump?: OpenJump
 }
 
 /**
@@ -45,7 +55,14 @@ export function edgeClusterController(deps: EdgeClusterDeps): ControllerDefiniti
   return {
     name: 'edge-cluster-controller',
     workers: provisioningBounds.engine.clustersAtOnce,
-    watches: [watch(edgeClusterResource, { keysOf: ({ object }) => [keyOfObject(object)] })],
+    watches: [
+      watch(edgeClusterResource, {
+        keysOf: ({ object }) => [keyOfObject(object)],
+        indexes: { [importsByCluster]: importedNames },
+      }),
+      // An agent that connects is noticed at once.
+      ...(deps.imports === undefined ? [] : [watch(clusterResource, { keysOf: keysOfImports })]),
+    ],
     async reconcile(key, context, signal) {
       const { namespace = '' } = parseKey(key)
       const busy = busyIn.get(namespace) ?? 0
@@ -60,6 +77,17 @@ export function edgeClusterController(deps: EdgeClusterDeps): ControllerDefiniti
       }
     },
   }
+}
+
+const importsByCluster = 'imports-by-cluster'
+
+function importedNames(edge: EdgeCluster): string[] {
+  return isImport(edge) ? [clusterNameOfEdge(edge)] : []
+}
+
+function keysOfImports({ object }: Change<Cluster>, context: ControllerContext): string[] {
+  const edges = context.informer(edgeClusterResource)
+  return edges.byIndex(importsByCluster, object.metadata.name ?? '').map(keyOfObject)
 }
 
 const { clustersOfNamespaceAtOnce, turnMs } = provisioningBounds.engine
@@ -81,7 +109,7 @@ async function reconcile(
     const finalizers = [...(edge.metadata.finalizers ?? []), edgeClusterFinalizer]
     return writeFinalizers(edge, finalizers, scope, signal)
   }
-  return carryOut(edge, stepsOfMode(scope.steps, edge), scope, signal)
+  return carryOut(edge, stepsOfMode(tablesOf(edge, scope).steps, edge), scope, signal)
 }
 
 /** Takes a cluster away; when nothing of it is left, the object goes. */
@@ -92,11 +120,15 @@ async function remove(
 ): Promise<ReconcileResult | void> {
   const finalizers = edge.metadata.finalizers ?? []
   if (!finalizers.includes(edgeClusterFinalizer)) return
-  const result = await carryOut(edge, scope.removal, scope, signal)
+  const result = await carryOut(edge, tablesOf(edge, scope).removal, scope, signal)
   const after = scope.context.informer(edgeClusterResource).get(parseKey(keyOfObject(edge)))
   if (after?.status?.phase !== 'Ready') return result
   const left = (after.metadata.finalizers ?? []).filter((name) => name !== edgeClusterFinalizer)
   return writeFinalizers(after, left, scope, signal)
+}
+
+function tablesOf(edge: EdgeCluster, scope: Scope): Pick<EdgeClusterDeps, 'steps' | 'removal'> {
+  return isImport(edge) ? (scope.imports ?? { steps: [], removal: [] }) : scope
 }
 
 async function writeFinalizers(
@@ -120,7 +152,7 @@ async function carryOut(
   const machines = machinesOf(edge.spec)
   const master = machines.find(({ role }) => role === 'Master')
   // Validation demands a master; an object of before would wait for an update.
-  if (master === undefined) return
+  if (master === undefined && !isImport(edge)) return
   const known = machineStatuses(machines, edge.status?.machines ?? [])
   const applying = steps.filter(({ applies }) => applies?.(edge) !== false)
   const instances = instancesOf(applying, machines, known)
@@ -128,11 +160,16 @@ async function carryOut(
   const answered = answerAsks(edge, {
     steps: statusesOf(instances, knownSteps(edge), edge.spec, inputs),
     machines: known,
+    jumps: jumpStatuses(edge.spec, edge.status?.jumps),
+    jumpOf: jumpNames(machines),
+    maySkip: (status) =>
+      instances.some((each) => each.text === stepText(status) && isSkippable(each.step)),
   })
   const book = new StatusBook(edge, {
-    base: statusBaseOf(edge, scope.steps),
+    base: statusBaseOf(edge, tablesOf(edge, scope).steps),
     steps: answered.steps,
     machines: answered.machines,
+    jumps: answered.jumps,
     now: () => clock.now(),
     write: (status) => writeStatus(edge, status, scope, signal),
   })
@@ -143,9 +180,17 @@ async function carryOut(
   if (isPaused) return
   const redactor = new Redactor()
   using held = whatHolds(edge, scope)
-  await using shells = new Shells((machine, at) =>
-    open(machine, { book, edge, scope, redactor }, at),
-  )
+  const { openShell, openJump } = scope
+  await using machinesOpened = new MachineOpener({
+    book,
+    edge,
+    hub,
+    context,
+    redactor,
+    openShell,
+    openJump,
+  })
+  await using shells = new Shells((machine, at) => machinesOpened.open(machine, at))
   const running = AbortSignal.any([signal, held.broken])
   try {
     const keepLog = keepStepLog(edge, context, signal)
@@ -189,6 +234,16 @@ function whatHolds(
   }
 }
 
+/** Returns a function from the address of a machine to the name of the jump host before it. */
+function jumpNames(machines: readonly PlannedMachine[]): (address: string) => string | undefined {
+  const names = new Map(
+    machines.flatMap(({ address, block: { jump } }) =>
+      jump === undefined ? [] : [[address, jumpText(jump)] as const],
+    ),
+  )
+  return (address) => names.get(address)
+}
+
 function machineStatuses(
   machines: readonly PlannedMachine[],
   known: readonly MachineStatus[],
@@ -198,64 +253,6 @@ function machineStatuses(
     address,
     role,
   }))
-}
-
-interface Opening {
-  readonly book: StatusBook
-  readonly edge: EdgeCluster
-  readonly scope: Scope
-  readonly redactor: Redactor
-}
-
-/** Opens a machine with the login of its Secret, and keeps the host key that it showed. */
-async function open(
-  machine: PlannedMachine,
-  { book, edge, scope, redactor }: Opening,
-  signal: AbortSignal,
-): Promise<Shell> {
-  const { name } = machine.block.credentials
-  const namespace = edge.metadata.namespace ?? ''
-  const secrets = scope.context.cluster.resource(resources.secrets)
-  const secret: Secret | undefined = await ifThere(secrets.get({ namespace, name }, signal))
-  const login = loginOf(machine, secret)
-  redactor.add(secretsOf(login))
-  const known = book.machine(machine.address) ?? { address: machine.address, role: machine.role }
-  const request = {
-    address: machine.address,
-    login,
-    isHostKeyAccepted: (shown: string) => isAccepted(shown, machine, known.hostKey),
-  }
-  const { unknownHostKey: _, ...rest } = known
-  try {
-    const shell = await scope.openShell(request, signal)
-    book.setMachine({ ...rest, hostKey: shell.hostKey })
-    return shell
-  } catch (error) {
-    if (!(error instanceof ShellError) || error.fault !== 'host-key') throw error
-    const shown = String(error.cause)
-    book.setMachine({ ...known, unknownHostKey: shown })
-    throw new ShellError('host-key', hostKeyText(shown, machine, { edge, pinned: known.hostKey }))
-  }
-}
-
-/** Fingerprints in the spec are the only ones that count; otherwise the kept one, or a first one if those are taken. */
-function isAccepted(shown: string, { block }: PlannedMachine, pinned: string | undefined): boolean {
-  const { hostKeys = [], acceptNewHostKeys = false } = block
-  if (hostKeys.length > 0) return hostKeys.includes(shown)
-  return pinned === undefined ? acceptNewHostKeys : pinned === shown
-}
-
-function hostKeyText(
-  shown: string,
-  { address, block }: PlannedMachine,
-  { edge, pinned }: { readonly edge: EdgeCluster; readonly pinned: string | undefined },
-): string {
-  const expected = block.hostKeys?.length ? block.hostKeys.join(' or ') : pinned
-  const { namespace = '', name = '' } = edge.metadata
-  const accept = `skerry edge-cluster accept-host-key ${name} ${address}=${shown} --namespace ${namespace}`
-  return expected === undefined
-    ? `${address} shows host key ${shown}, which is not known; compare it with the machine's own (ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub), then run "${accept}"`
-    : `${address} shows host key ${shown} instead of ${expected}: it is another machine, or was installed again, or somebody is between it and the hub; correct spec.machines[].hostKeys, or run "${accept}"`
 }
 
 async function writeStatus(

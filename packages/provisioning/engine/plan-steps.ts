@@ -30,15 +30,20 @@ export function instancesOf(
   const statusOf = new Map(known.map((status) => [status.address, status]))
   const of = (place: StepPlace): readonly (PlannedMachine | undefined)[] => {
     if (place === 'hub') return [undefined]
-    return place === 'machines' ? machines : machines.filter(({ role }) => role === 'Master')
+    if (place === 'master') return machines.filter(({ role }) => role === 'Master')
+    return machines
   }
   const applies = (step: Step, machine: PlannedMachine | undefined): boolean => {
     const status = machine && statusOf.get(machine.address)
-    return status === undefined || step.appliesTo?.(status) !== false
+    if (machine === undefined || status === undefined) return true
+    return step.appliesTo?.(status, machine) !== false
   }
-  return steps.flatMap((step) => {
+  const all = steps.flatMap((step) => {
     const asked = of(step.place).filter((machine) => applies(step, machine))
-    return asked.map((machine) => {
+    const isLast = (machine: PlannedMachine | undefined): number =>
+      Number(step.endsSite === true && !isBehindSite(machine))
+    const ordered = asked.toSorted((one, other) => isLast(one) - isLast(other))
+    return ordered.map((machine) => {
       const text = stepText({
         name: step.name,
         ...(machine === undefined ? {} : { machine: machine.address }),
@@ -46,6 +51,26 @@ export function instancesOf(
       return { step, machine, text }
     })
   })
+  return openedLate(all)
+}
+
+/** Only the cluster's own site reaches it. */
+function isBehindSite(machine: PlannedMachine | undefined): boolean {
+  return machine?.block.via === 'Site'
+}
+
+/** Moves the steps of machines behind the site to after those that make it and let it dial them. */
+function openedLate(instances: readonly StepInstance[]): StepInstance[] {
+  const isOfMaster = ({ step }: StepInstance): boolean =>
+    step.place === 'master' || step.place === 'master-for-each'
+  const at = instances.findLastIndex(isOfMaster) + 1
+  const isLate = (each: StepInstance): boolean => isBehindSite(each.machine) && !isOfMaster(each)
+  const before = instances.slice(0, at)
+  return [
+    ...before.filter((each) => !isLate(each)),
+    ...before.filter(isLate),
+    ...instances.slice(at),
+  ]
 }
 
 /**
@@ -70,14 +95,14 @@ export function statusesOf(
     const before = byText.get(text)
     const status = before === undefined || before.input !== input ? fresh : before
     const isSkipped = skipSteps.includes(step.name) || skipSteps.includes(text)
-    if (!isSkipped || !isSkippable(status) || status.state === 'Done') return status
+    if (!isSkipped || !isSkippable(step) || status.state === 'Done') return status
     return { ...status, state: 'Skipped', message: 'spec.skipSteps names it' }
   })
 }
 
-/** A step of the hub itself gives and takes names and rights, so nobody who writes an EdgeCluster may skip it. */
-export function isSkippable({ machine }: Pick<StepStatus, 'machine'>): boolean {
-  return machine !== undefined
+/** Steps of the hub itself give and take names and rights: whoever writes an EdgeCluster may skip only a few of them. */
+export function isSkippable({ place, maySkip = false }: Pick<Step, 'place' | 'maySkip'>): boolean {
+  return place !== 'hub' || maySkip
 }
 
 /** Returns the digests of the fields that steps carry out, by the names of the steps. */
@@ -94,32 +119,44 @@ export function inputsOf(steps: readonly Step[], edge: EdgeCluster): Map<string,
 /**
  * Returns the instances that may begin now. An instance may begin when everything before it on its machine is
  * finished, and everything before it on the master and the hub: nodes need a master, and do not wait for each other.
- * The steps of the hub at the end wait for nothing but the master. A step that only reads waits for nothing on
- * another machine.
+ * The steps of the hub at the end wait for nothing but the master; what ends the site waits for the machines behind it.
+ * A step that only reads waits for nothing on another machine. `isWoken` lets a step begin before its time.
  */
 export function readySteps(
   instances: readonly StepInstance[],
   statuses: readonly StepStatus[],
   nowMs: number,
+  isWoken: (status: StepStatus) => boolean = () => false,
 ): StepInstance[] {
   const stateOf = new Map(statuses.map((status) => [stepText(status), status]))
-  const blocked = { all: false, reading: false, machines: new Set<string>() }
+  const blocked = { all: false, reading: false, site: false, machines: new Set<string>() }
   const ready: StepInstance[] = []
   for (const instance of instances) {
     const { step, machine, text } = instance
     const status = stateOf.get(text)
     if (status === undefined || finished.has(status.state)) continue
+    const isOfAll = machine === undefined || machine.role === 'Master'
     const isHeld = step.onlyReads === true ? blocked.reading : blocked.all
-    const isBlocked = isHeld || (machine !== undefined && blocked.machines.has(machine.address))
-    const isDue = status.nextTime === undefined || Date.parse(status.nextTime) <= nowMs
+    const isBlocked =
+      isHeld ||
+      (isOfAll && step.endsSite === true && blocked.site) ||
+      (machine !== undefined && blocked.machines.has(machine.address))
+    const isDue =
+      status.nextTime === undefined || Date.parse(status.nextTime) <= nowMs || isWoken(status)
     const canRun = status.state === 'Waiting' || status.state === 'Running'
     if (!isBlocked && canRun && isDue) ready.push(instance)
-    if (machine === undefined || machine.role === 'Master') blocked.all = true
+    if (isOfAll) blocked.all = true
     // A step on the master that is not for each machine holds up readers, too: it comes between them.
     if (machine === undefined || step.place === 'master') blocked.reading = true
     if (machine !== undefined) blocked.machines.add(machine.address)
+    if (isBehindSite(machine)) blocked.site = true
   }
   return ready
+}
+
+/** True: the step waits for something outside, such as a person, and only looks again. That is no attempt. */
+export function isLook({ state, attempt, nextTime }: StepStatus): boolean {
+  return state === 'Waiting' && nextTime !== undefined && attempt === 0
 }
 
 /** Returns the time of the next attempt that is planned, in milliseconds; undefined if none is. */

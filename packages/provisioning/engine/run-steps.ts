@@ -11,10 +11,11 @@ import { stepText, type EdgeCluster, type StepStatus } from '../kind/edge-cluste
 import type { PlannedMachine } from '../kind/machine-addresses.ts'
 import { provisioningBounds } from '../limits-table.ts'
 import { ShellError, type Shell } from '../contract/shell.ts'
-import { readySteps, type StepInstance } from './plan-steps.ts'
+import { actOn } from './act-on.ts'
+import { isLook, readySteps, type StepInstance } from './plan-steps.ts'
 import type { Redactor } from './redactor.ts'
 import type { StatusBook } from './status-book.ts'
-import { StepError, type HubSide, type MachineContext, type StepContext } from '../contract/step.ts'
+import { StepError, StepWaiting, type HubContext, type HubSide } from '../contract/step.ts'
 
 const bounds = provisioningBounds.engine
 
@@ -22,7 +23,8 @@ const bounds = provisioningBounds.engine
 export interface RunDeps {
   readonly edge: EdgeCluster
   readonly machines: readonly PlannedMachine[]
-  readonly master: PlannedMachine
+  /** Undefined for a cluster that was imported. */
+  readonly master: PlannedMachine | undefined
   readonly hub: HubSide
   readonly book: StatusBook
   readonly shells: Shells
@@ -43,18 +45,24 @@ export async function runSteps(
   signal: AbortSignal,
 ): Promise<void> {
   const running = new Map<string, Promise<void>>()
+  // Something may have changed since a step looked last, so each looks once.
+  const looked = new Set<string>()
+  const isWoken = (status: StepStatus): boolean => isLook(status) && !looked.has(stepText(status))
   using scope = linkedSignal(signal)
   const atOnce = deps.edge.spec.machinesAtOnce ?? bounds.machinesAtOnce
   try {
     for (;;) {
       scope.signal.throwIfAborted()
-      const ready = deps.isHeld() ? [] : readySteps(instances, deps.book.steps, deps.clock.now())
+      const ready = deps.isHeld()
+        ? []
+        : readySteps(instances, deps.book.steps, deps.clock.now(), isWoken)
       for (const instance of ready) {
         if (
           running.has(instance.text) ||
           running.size >= Math.min(atOnce, bounds.machinesAtOnceMax)
         )
           continue
+        looked.add(instance.text)
         const run = runStep(instance, deps, scope.signal).finally(() =>
           running.delete(instance.text),
         )
@@ -92,15 +100,13 @@ async function runStep(
   if (status !== undefined && step.changesMachine === true) {
     book.setMachine({ ...status, isChanged: true })
   }
-  // It is written before the step begins: after a crash the hub knows what may have been changed.
-  await book.save('Running')
+  // It is written before the step begins: after a crash the hub knows what may have been changed. Looks are many.
+  if (!isLook(before)) await book.save('Running')
   const printed = new PrintedLines()
-  const context: StepContext = {
+  const context: HubContext = {
     edge: deps.edge,
     machines: deps.machines,
-    master: deps.master,
     hub: deps.hub,
-    shellOf: (one) => deps.shells.open(one, signal),
     print: (line) => printed.add(redactor.redact(line)),
     conceal: (secrets) => redactor.add(secrets),
     clock,
@@ -109,10 +115,7 @@ async function runStep(
   }
   let ended: StepStatus
   try {
-    const result =
-      step.place === 'machines'
-        ? await step.act({ ...context, ...(await onMachine(machine, context, book)) })
-        : await step.act(context)
+    const result = await actOn({ step, machine, text }, context, deps)
     signal.throwIfAborted()
     ended = { ...started, state: 'Done', ...shown(redactor.redact(result), printed) }
   } catch (error) {
@@ -121,6 +124,11 @@ async function runStep(
       await deps.shells.forget(machine)
     }
     const message = redactor.redact(messageOf(error))
+    if (error instanceof StepWaiting) {
+      const looked = afterLook(before.startTime ?? started.startTime, error, deps)
+      book.setStep({ ...withoutResult(before), ...looked, ...shown(message, printed) })
+      return
+    }
     printed.add(message)
     const found = findingsOf(error, redactor)
     ended = { ...afterFailure(started, error, deps), ...shown(message, printed), ...found }
@@ -136,6 +144,16 @@ async function runStep(
   await book.save('Running')
 }
 
+/** Two looks within one period have the same next time, so that writing one does not cause the next one. */
+function afterLook(
+  startTime: string | undefined,
+  { lookMs }: StepWaiting,
+  { clock }: RunDeps,
+): Pick<StepStatus, 'state' | 'attempt' | 'startTime' | 'nextTime'> {
+  const nextTime = apiTime((Math.floor(clock.now() / lookMs) + 1) * lookMs)
+  return { state: 'Waiting', attempt: 0, nextTime, ...(startTime ? { startTime } : {}) }
+}
+
 function withoutResult(status: StepStatus): StepStatus {
   const {
     nextTime: _,
@@ -146,22 +164,6 @@ function withoutResult(status: StepStatus): StepStatus {
     ...rest
   } = status
   return rest
-}
-
-async function onMachine(
-  machine: PlannedMachine | undefined,
-  context: StepContext,
-  book: StatusBook,
-): Promise<Omit<MachineContext, keyof StepContext>> {
-  if (machine === undefined) throw new Error('Cannot run step: it has no machine')
-  const { address, role } = machine
-  return {
-    machine,
-    shell: await context.shellOf(machine),
-    known: () => book.machines,
-    record: (facts) =>
-      book.setMachine({ ...(book.machine(address) ?? { address, role }), ...facts }),
-  }
 }
 
 /** Machines word most of a finding, so each is cut and bare of secrets, as messages are. */

@@ -7,6 +7,9 @@ import {
   type StepStatus,
   stepText,
 } from '../kind/edge-cluster.ts'
+import type { JumpStatus } from '../kind/block-way.ts'
+import { jumpText } from '../kind/edge-cluster-ways.ts'
+import { isLook } from './plan-steps.ts'
 import { provisioningBounds } from '../limits-table.ts'
 
 const bounds = provisioningBounds.engine
@@ -18,6 +21,7 @@ type StatusBase = Omit<EdgeClusterStatus, 'phase' | 'steps' | 'machines' | 'cond
 export class StatusBook {
   #steps: readonly StepStatus[]
   #machines: readonly MachineStatus[]
+  #jumps: readonly JumpStatus[]
   readonly #write: (status: EdgeClusterStatus) => Promise<void>
   readonly #base: StatusBase
   readonly #conditions: readonly ClusterCondition[]
@@ -31,12 +35,14 @@ export class StatusBook {
       readonly base: StatusBase
       readonly steps: readonly StepStatus[]
       readonly machines: readonly MachineStatus[]
+      readonly jumps?: readonly JumpStatus[]
       readonly now: () => number
       readonly write: (status: EdgeClusterStatus) => Promise<void>
     },
   ) {
     this.#steps = parts.steps
     this.#machines = parts.machines
+    this.#jumps = parts.jumps ?? []
     this.#base = parts.base
     this.#conditions = edge.status?.conditions ?? []
     this.#now = parts.now
@@ -51,6 +57,15 @@ export class StatusBook {
     return this.#machines
   }
 
+  get jumps(): readonly JumpStatus[] {
+    return this.#jumps
+  }
+
+  /** Returns a jump host by its name, as jumpText writes it. */
+  jump(name: string): JumpStatus | undefined {
+    return this.#jumps.find((each) => jumpText(each) === name)
+  }
+
   machine(address: string): MachineStatus | undefined {
     return this.#machines.find((each) => each.address === address)
   }
@@ -61,6 +76,10 @@ export class StatusBook {
 
   setMachine(next: MachineStatus): void {
     this.#machines = this.#machines.map((each) => (each.address === next.address ? next : each))
+  }
+
+  setJump(next: JumpStatus): void {
+    this.#jumps = this.#jumps.map((each) => (jumpText(each) === jumpText(next) ? next : each))
   }
 
   /**
@@ -93,6 +112,7 @@ export class StatusBook {
       phase,
       steps: [...this.#steps],
       machines: [...this.#machines],
+      jumps: [...this.#jumps],
       conditions: [...conditions],
     })
   }
@@ -147,7 +167,11 @@ function nameAndState({ name, machine, state, input }: StepStatus): StepStatus {
 
 /** Returns the phase of a cluster at rest: none of its steps runs. */
 export function phaseAtRest(
-  { steps, machines }: Pick<StatusBook, 'steps' | 'machines'>,
+  {
+    steps,
+    machines,
+    jumps = [],
+  }: Pick<StatusBook, 'steps' | 'machines'> & Partial<Pick<StatusBook, 'jumps'>>,
   { isPaused, isCheck = false }: { readonly isPaused: boolean; readonly isCheck?: boolean },
 ): EdgeClusterPhase {
   const has = (state: StepStatus['state']): boolean => steps.some((step) => step.state === state)
@@ -155,7 +179,10 @@ export function phaseAtRest(
     return isCheck ? 'Checked' : 'Ready'
   }
   if (isPaused) return 'Paused'
-  if (machines.some(({ unknownHostKey }) => unknownHostKey !== undefined)) return 'Waiting'
+  if ([...machines, ...jumps].some(({ unknownHostKey }) => unknownHostKey !== undefined)) {
+    return 'Waiting'
+  }
+  if (steps.some(isLook)) return 'Waiting'
   if (has('Failed')) return 'Failed'
   return has('Cancelled') ? 'Cancelled' : 'Running'
 }

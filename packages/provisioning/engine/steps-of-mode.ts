@@ -5,6 +5,7 @@ import {
   type EdgeClusterStatus,
   type StepStatus,
 } from '../kind/edge-cluster.ts'
+import { isImport } from '../kind/edge-cluster-import.ts'
 import type { StepPlan } from '../kind/edge-options.ts'
 import { capacityText, networkSizeOf } from '../kind/network-size.ts'
 
@@ -34,15 +35,18 @@ export function statusBaseOf(
   return {
     observedGeneration: edge.metadata.generation ?? 0,
     clusterName: clusterNameOfEdge(edge),
-    nodesMax,
-    servicesMax,
-    capacity: capacityText(edge.spec),
+    ...(isImport(edge) ? {} : { nodesMax, servicesMax, capacity: capacityText(edge.spec) }),
     mode: isCheck ? 'Check' : 'Make',
     ...(isCheck ? { plan: planOf(edge, steps) } : {}),
   }
 }
 
-const places = { hub: 'Hub', master: 'Master', machines: 'Machines' } as const
+const places = {
+  hub: 'Hub',
+  master: 'Master',
+  'master-for-each': 'Master',
+  machines: 'Machines',
+} as const
 
 function planOf(edge: EdgeCluster, steps: readonly Step[]): StepPlan[] {
   return steps

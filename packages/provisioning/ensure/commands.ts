@@ -13,6 +13,7 @@ export const places = Object.freeze({
   data: '/var/lib/skerry',
   hubToken: '/etc/skerry/hub-token',
   joinToken: '/etc/skerry/join-token',
+  allowedDials: '/etc/skerry/allow-dial.d',
 })
 
 /** Runs a command, prints what it printed, and resolves with its output. Rejects with a StepError if it fails. */

@@ -13,7 +13,8 @@ export async function startSite(context: StepContext): Promise<string> {
   const name = clusterNameOfEdge(edge)
   const server = hub.server(edge)
   const { token, caHash } = await hub.createToken(name, edge, signal)
-  return startSiteOf({ server, token, caHash }, ['--apply-works'], {
+  const further = ['--apply-works', ...optionWords({ '--allow-dial-dir': places.allowedDials })]
+  return startSiteOf({ server, token, caHash }, further, {
     ...context,
     machine: master,
     shell,

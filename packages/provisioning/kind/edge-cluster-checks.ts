@@ -12,13 +12,14 @@ import {
   type StatusCause,
 } from '@skerry/api'
 import {
-  hostKeyPattern,
   type CopiedFile,
   type EdgeCluster,
   type EdgeClusterSpec,
   type Hook,
   type MachineBlock,
 } from './edge-cluster.ts'
+import { loginCauses, wayCauses } from './edge-cluster-ways.ts'
+import { importCauses, isImport } from './edge-cluster-import.ts'
 import { expandAddresses, machinesMax, machinesOf } from './machine-addresses.ts'
 import { clusterNameOfEdge } from './edge-cluster.ts'
 import { edgeClusterBounds, edgeNetworkDefaults } from '../limits-table.ts'
@@ -46,7 +47,7 @@ export function edgeClusterCauses(object: EdgeCluster): StatusCause[] {
     ...networkCauses(spec),
     ...unsupportedCauses(spec),
     ...optionCauses(spec),
-    ...machinesCauses(spec),
+    ...(isImport(object) ? importCauses(object) : machinesCauses(spec)),
     ...(spec.files ?? []).flatMap((file, at) => fileCauses(`spec.files[${at}]`, file)),
     ...(spec.hooks ?? []).flatMap((hook, at) => hookCauses(`spec.hooks[${at}]`, hook)),
   )
@@ -178,7 +179,7 @@ function machinesCauses(spec: Partial<EdgeClusterSpec>): StatusCause[] {
 
 /** Returns everything that is wrong with a block. Any field may lack: the schema has checked types only. */
 export function machineBlockCauses(field: string, block: Partial<MachineBlock>): StatusCause[] {
-  const { addresses = [], port, user, role, credentials, labels = {}, hostKeys = [] } = block
+  const { addresses = [], role, credentials, labels = {} } = block
   const causes: StatusCause[] = []
   if (addresses.length === 0) causes.push(fieldRequired(`${field}.addresses`))
   for (const [at, text] of addresses.entries()) {
@@ -186,23 +187,13 @@ export function machineBlockCauses(field: string, block: Partial<MachineBlock>):
     const odd = typeof answer === 'string' ? answer : unfitText(answer)
     if (odd !== undefined) causes.push(fieldInvalid(`${field}.addresses[${at}]`, text, odd))
   }
-  if (port !== undefined && !(port >= 1 && port <= 65_535)) {
-    causes.push(fieldInvalid(`${field}.port`, port, 'must be from 1 to 65535'))
-  }
-  if (user !== undefined && !/^[a-z_][a-z0-9_.-]{0,31}$/i.test(user)) {
-    causes.push(fieldInvalid(`${field}.user`, user, 'must be the name of a user on the machine'))
-  }
+  causes.push(...loginCauses(field, block), ...wayCauses(field, block))
   if (role !== undefined && !['Master', 'Node'].includes(role)) {
     causes.push(fieldNotSupported(`${field}.role`, role, ['Master', 'Node']))
   }
   const secret = credentials?.name ?? ''
   if (secret === '') causes.push(fieldRequired(`${field}.credentials.name`))
   else causes.push(...objectName(`${field}.credentials.name`, secret))
-  for (const [at, key] of hostKeys.entries()) {
-    if (hostKeyPattern.test(key)) continue
-    const why = 'must be a fingerprint such as ssh-keygen -lf prints: SHA256:<43 characters>'
-    causes.push(fieldInvalid(`${field}.hostKeys[${at}]`, key, why))
-  }
   for (const [key, value] of Object.entries(labels)) {
     const why = [...checkQualifiedName(key), ...checkLabelValue(value)]
     causes.push(...why.map((each) => fieldInvalid(`${field}.labels`, `${key}=${value}`, each)))

@@ -12,6 +12,8 @@ import {
 import { hubKind, textColumn } from '@skerry/fleet-kinds'
 import { edgeClusterCauses } from './edge-cluster-checks.ts'
 import { edgeClusterResource, type EdgeCluster } from './edge-cluster.ts'
+import { jumpHostSchema, jumpStatusSchema, waySchemas } from './edge-cluster-ways.ts'
+import { importFixedCauses, importSchema } from './edge-cluster-import.ts'
 import { edgeClusterTexts } from './edge-cluster-texts.ts'
 import { machinesOf } from './machine-addresses.ts'
 import { versionCauses } from './offered-versions.ts'
@@ -67,32 +69,30 @@ const schemas: Readonly<Record<string, Schema>> = Object.freeze({
     },
     ['spec'],
   ),
-  [`${schemaName}Spec`]: object(
-    {
-      displayName: text,
-      clusterName: text,
-      hubServer: text,
-      networkInterface: text,
-      network: part('Network'),
-      apiNames: texts,
-      machines: listOf(part('MachineBlock')),
-      highAvailability: part('HighAvailability'),
-      store: part('Store'),
-      files: listOf(part('File')),
-      hooks: listOf(part('Hook')),
-      skipSteps: texts,
-      retry: part('Retry'),
-      paused: boolean,
-      deletion: part('Deletion'),
-      mode: text,
-      machinesAtOnce: integer,
-      version: text,
-      proxy: part('Proxy'),
-      registries: listOf(part('RegistryMirror')),
-      addons: listOf(part('AddOn')),
-    },
-    ['machines'],
-  ),
+  [`${schemaName}Spec`]: object({
+    displayName: text,
+    clusterName: text,
+    hubServer: text,
+    networkInterface: text,
+    network: part('Network'),
+    apiNames: texts,
+    machines: listOf(part('MachineBlock')),
+    highAvailability: part('HighAvailability'),
+    store: part('Store'),
+    files: listOf(part('File')),
+    hooks: listOf(part('Hook')),
+    skipSteps: texts,
+    retry: part('Retry'),
+    paused: boolean,
+    deletion: part('Deletion'),
+    mode: text,
+    machinesAtOnce: integer,
+    version: text,
+    proxy: part('Proxy'),
+    registries: listOf(part('RegistryMirror')),
+    addons: listOf(part('AddOn')),
+    import: importSchema,
+  }),
   [`${schemaName}Network`]: object({
     podCIDR: text,
     serviceCIDR: text,
@@ -117,9 +117,12 @@ const schemas: Readonly<Record<string, Schema>> = Object.freeze({
       acceptNewHostKeys: boolean,
       role: text,
       labels: { type: 'object', additionalProperties: text },
+      ...waySchemas(part),
     },
     ['addresses', 'credentials'],
   ),
+  [`${schemaName}JumpHost`]: jumpHostSchema,
+  [`${schemaName}JumpStatus`]: jumpStatusSchema,
   [`${schemaName}HighAvailability`]: object({ type: text, address: text, port: integer }),
   [`${schemaName}Store`]: object({ type: text }),
   [`${schemaName}File`]: object({ from: part('FileSource'), path: text, mode: text }, [
@@ -144,6 +147,7 @@ const schemas: Readonly<Record<string, Schema>> = Object.freeze({
     mode: text,
     plan: listOf(part('StepPlan')),
     machines: listOf(part('MachineStatus')),
+    jumps: listOf(part('JumpStatus')),
     steps: listOf(part('StepStatus')),
     conditions: listOf({ ref: 'io.k8s.apimachinery.pkg.apis.meta.v1.Condition' }),
   }),
@@ -215,9 +219,11 @@ const strategy = {
   nameRule: 'dns-label',
   prepareForCreate(next) {
     next['status'] = {}
+    setMachines(edgeClusterOf(next))
   },
   prepareForUpdate(next, old) {
     next['status'] = old['status']
+    setMachines(edgeClusterOf(next))
   },
   prepareForStatusUpdate(next, old) {
     next['spec'] = old['spec']
@@ -225,7 +231,8 @@ const strategy = {
   validate: (object) => edgeClusterCauses(edgeClusterOf(object)),
   validateUpdate(next, old) {
     const causes = edgeClusterCauses(edgeClusterOf(next))
-    return [...causes, ...fixedCauses(edgeClusterOf(next), edgeClusterOf(old))]
+    const [after, before] = [edgeClusterOf(next), edgeClusterOf(old)]
+    return [...causes, ...fixedCauses(after, before), ...importFixedCauses(after, before)]
   },
 } satisfies Strategy
 
@@ -244,6 +251,11 @@ function strategyFor(versions: readonly string[] | undefined): Strategy {
       return [...strategy.validateUpdate(next, old), ...odd]
     },
   }
+}
+
+/** An import has no machines, and may leave the field out. */
+function setMachines({ spec }: { spec: Partial<EdgeCluster['spec']> }): void {
+  spec.machines ??= []
 }
 
 /** Machines have been made with these: a change would need a new cluster. */

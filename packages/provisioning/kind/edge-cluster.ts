@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { KubeObject } from '@skerry/api'
 import type { TypedResource } from '@skerry/client'
 import { hubGroup, type ClusterCondition } from '@skerry/fleet-kinds'
+import type { BlockWay, JumpStatus } from './block-way.ts'
 import type { EdgeOptions, StepPlan } from './edge-options.ts'
 
 /**
@@ -25,7 +26,10 @@ export interface EdgeClusterSpec extends EdgeOptions {
   network?: EdgeNetwork
   /** Further names and addresses of the site's API, for its certificate. */
   apiNames?: string[]
+  /** The machines of which the cluster is made; none if it is imported. */
   machines: MachineBlock[]
+  /** The cluster exists already, and an agent in it connects it to the hub. */
+  import?: ClusterImport
   /** How clients reach several masters. Only None, one master, can be made so far. */
   highAvailability?: { type?: 'None' | 'VirtualIP' | 'Balancer'; address?: string; port?: number }
   /** Where the site keeps its objects. Only SQLite can be made so far. */
@@ -40,6 +44,17 @@ export interface EdgeClusterSpec extends EdgeOptions {
   deletion?: EdgeDeletion
 }
 
+export interface ClusterImport {
+  /** The agent applies the hub's Works, for which it may write every object. Default: false. */
+  applyWorks?: boolean
+  /** Services that the hub may reach, as namespace/name:port. */
+  allowServices?: string[]
+  /** Machines that the hub may dial, as address:port or network/bits:port. */
+  allowDials?: string[]
+  /** The image of the agent's container. */
+  image?: string
+}
+
 export interface EdgeNetwork {
   /** The range of pods' addresses; default 10.42.0.0/16. */
   podCIDR?: string
@@ -52,7 +67,7 @@ export interface EdgeNetwork {
 }
 
 /** Machines that have everything but their address in common. */
-export interface MachineBlock {
+export interface MachineBlock extends BlockWay {
   /** IP addresses and DNS names; `10.0.0.[11-14]` stands for four addresses. */
   addresses: string[]
   /** The port of SSH; default 22. */
@@ -126,6 +141,7 @@ export interface EdgeClusterStatus {
   /** For the mode Check: every step that Make would do. */
   plan?: StepPlan[]
   machines?: MachineStatus[]
+  jumps?: JumpStatus[]
   /** In the order in which they are done. */
   steps?: StepStatus[]
   conditions?: ClusterCondition[]

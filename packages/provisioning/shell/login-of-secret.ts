@@ -1,5 +1,6 @@
 import type { Secret } from '@skerry/api'
 import type { PlannedMachine } from '../kind/machine-addresses.ts'
+import type { JumpHost } from '../kind/block-way.ts'
 import { ShellError, type Login } from '../contract/shell.ts'
 
 /** The keys of a Secret with a login. */
@@ -10,11 +11,16 @@ export const loginKeys = Object.freeze({
   sudoPassword: 'sudo-password',
 })
 
+/** A machine or a jump host. */
+export interface LoginPlace extends Pick<PlannedMachine, 'address' | 'port' | 'user'> {
+  readonly block: Pick<JumpHost, 'credentials'>
+}
+
 /**
  * Returns the login that a Secret holds for a machine. The type of the Secret does not matter:
  * kubernetes.io/basic-auth and kubernetes.io/ssh-auth have these loginKeys. Throws a ShellError if it holds none.
  */
-export function loginOf(machine: PlannedMachine, secret: Secret | undefined): Login {
+export function loginOf(machine: LoginPlace, secret: Secret | undefined): Login {
   const { name } = machine.block.credentials
   if (secret === undefined) {
     const text = `Cannot log in to ${machine.address}: there is no Secret ${name}; create it with password or ssh-privatekey`

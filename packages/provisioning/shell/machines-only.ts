@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { messageOf, sameAddressAs, unlessAborted } from '@skerry/base'
-import { ShellError, type OpenShell } from '../contract/shell.ts'
+import { ShellError, type ShellRequest } from '../contract/shell.ts'
 import { whyNoMachine } from '../kind/unfit-addresses.ts'
 
 export interface MachinesOnlyDeps {
@@ -12,14 +12,17 @@ export interface MachinesOnlyDeps {
 
 /**
  * Returns a way to machines that never leads to the hub itself, to link-local services such as a cloud's metadata,
- * or to many machines at once. A name is resolved once, and the address that was judged is dialled.
+ * or to many machines at once. A name is resolved once, and the address that was judged is dialled. The same holds
+ * behind a jump host: its resolver could name its own loopback. Only the hub's own addresses may be a machine's there,
+ * in a network that has the same numbers. The far end of some ways resolves and judges by itself.
  */
-export function machinesOnly(
-  open: OpenShell,
+export function machinesOnly<Opened>(
+  open: (request: ShellRequest, signal: AbortSignal) => Promise<Opened>,
   { resolve = addressesOf, ownAddresses }: MachinesOnlyDeps,
-): OpenShell {
+): (request: ShellRequest, signal: AbortSignal) => Promise<Opened> {
   return async (request, signal) => {
-    const { address } = request
+    const { address, way } = request
+    if (way?.judgesAddress === true) return open(request, signal)
     let resolved: readonly string[]
     try {
       resolved = await unlessAborted(resolve(address), signal)
@@ -32,7 +35,7 @@ export function machinesOnly(
     if (ip === undefined)
       throw new ShellError('unreachable', `Cannot resolve ${address}: no address`)
     for (const each of resolved) {
-      const isOwn = ownAddresses().some(sameAddressAs(each))
+      const isOwn = way === undefined && ownAddresses().some(sameAddressAs(each))
       const why = isOwn ? 'is on the hub itself' : whyNoMachine(each)
       if (why === undefined) continue
       throw new ShellError('refused', `Cannot open ${address}: ${each} ${why}; name a machine`)

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { systemClock } from '@skerry/base'
 import {
@@ -8,11 +6,11 @@ import {
   startTestMachine,
   until,
   whyNoMachine,
-  type TestHost,
   type TestMachine,
 } from '@skerry/testing'
 import { ShellError, type Login } from '../contract/shell.ts'
 import { shellContract, type ShellSubject } from '../testing/shell-contract.ts'
+import { startWay } from '../testing/host-way.ts'
 import { sshShells } from './ssh-shell.ts'
 
 const skip = await whyNoMachine()
@@ -22,26 +20,6 @@ const { signal } = new AbortController()
 let machine: TestMachine
 let port: number
 const stack = new AsyncDisposableStack()
-
-/** A port of this process's own network that leads to the machine's sshd. */
-async function startWay(host: TestHost): Promise<number> {
-  const server = createServer((socket) => {
-    const way = host.start(['busybox', 'nc', host.address, '22'], {
-      stdio: ['pipe', 'pipe', 'ignore'],
-    })
-    // Either side may go at any time.
-    for (const each of [socket, way.stdin, way.stdout]) each?.on('error', () => undefined)
-    if (way.stdin !== null) socket.pipe(way.stdin)
-    way.stdout?.pipe(socket)
-    socket.on('close', () => way.kill('SIGKILL'))
-  })
-  stack.defer(async () => {
-    server.close()
-  })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const address = server.address()
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
 
 async function openAs(login: Omit<Login, 'port'>): Promise<ShellSubject> {
   const request = { address: '127.0.0.1', login: { ...login, port }, isHostKeyAccepted: () => true }
@@ -65,7 +43,7 @@ describe('over a real sshd', { skip, timeout: 200_000 }, () => {
     const network = stack.use(await createTestNetwork())
     const host = await network.addHost(1)
     machine = stack.use(await startTestMachine(host, 'contract'))
-    port = await startWay(host)
+    port = stack.use(await startWay(host)).port
   })
   after(() => stack.disposeAsync())
 

@@ -3,9 +3,9 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import type { ConnectConfig, Client as SshClient } from 'ssh2'
-import { abortReason, asError, linkedSignal, type Clock } from '@skerry/base'
+import type { Clock } from '@skerry/base'
 import { provisioningBounds } from '../limits-table.ts'
+import { connectSsh } from './connect-ssh.ts'
 import { openSftp, RemoteFiles } from './remote-files.ts'
 import { RemoteRunner } from './remote-runner.ts'
 import {
@@ -14,7 +14,6 @@ import {
   type RunOptions,
   type RunResult,
   type Shell,
-  type ShellRequest,
 } from '../contract/shell.ts'
 
 const bounds = provisioningBounds.shell
@@ -28,7 +27,7 @@ const incoming = '/var/lib/skerry/incoming'
  */
 export function sshShells({ clock }: { readonly clock: Clock }): OpenShell {
   return async (request, signal) => {
-    const { client, hostKey } = await connect(request, clock, signal)
+    const { client, hostKey } = await connectSsh(request, { clock, peer: 'machine' }, signal)
     await using stack = new AsyncDisposableStack()
     stack.defer(() => {
       client.end()
@@ -41,111 +40,6 @@ export function sshShells({ clock }: { readonly clock: Clock }): OpenShell {
     await runner.prepare(signal)
     return new SshShell({ files, runner, hostKey, user: request.login.user }, stack.move())
   }
-}
-
-interface Connected {
-  readonly client: SshClient
-  readonly hostKey: string
-}
-
-async function connect(
-  { address, ip = address, login, isHostKeyAccepted }: ShellRequest,
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<Connected> {
-  signal.throwIfAborted()
-  // The library is loaded when the first machine is opened: most hubs open none.
-  const { Client } = (await import('ssh2')).default
-  const client = new Client()
-  let hostKey = ''
-  let isRefused = false
-  const config: ConnectConfig = {
-    host: ip,
-    port: login.port,
-    username: login.user,
-    // The time is bounded below, by our clock.
-    readyTimeout: 0,
-    keepaliveInterval: bounds.keepAliveMs,
-    keepaliveCountMax: bounds.keepAlivesMax,
-    ...(login.password === undefined ? {} : { password: login.password }),
-    ...(login.privateKey === undefined ? {} : { privateKey: login.privateKey }),
-    ...(login.passphrase === undefined ? {} : { passphrase: login.passphrase }),
-    hostVerifier(key: Buffer) {
-      hostKey = fingerprintOf(key)
-      isRefused = !isHostKeyAccepted(hostKey)
-      return !isRefused
-    },
-  }
-  const late = `no login in ${bounds.connectMsMax / 1_000} s`
-  using scope = linkedSignal(signal)
-  using _timer = clock.setTimer(bounds.connectMsMax, () => scope.abort(new Error(late)))
-  try {
-    await new Promise<void>((resolve, reject) => {
-      const onAbort = (): void => {
-        client.destroy()
-        reject(abortReason(scope.signal))
-      }
-      scope.signal.addEventListener('abort', onAbort, { once: true })
-      const settle = (act: () => void) => () => {
-        scope.signal.removeEventListener('abort', onAbort)
-        act()
-      }
-      client.once('ready', settle(resolve))
-      client.once(
-        'close',
-        settle(() => reject(new Error('the machine closed the connection'))),
-      )
-      // Later errors end the connection; its channels tell their users.
-      client.on('error', (error: Error) => settle(() => reject(error))())
-      try {
-        client.connect(config)
-      } catch (error) {
-        // The library reads the private key here, before it dials.
-        settle(() => reject(new UnreadableKeyError(error)))()
-      }
-    })
-  } catch (error) {
-    signal.throwIfAborted()
-    client.destroy()
-    throw connectError(asError(error), { address, login, hostKey, isRefused })
-  }
-  return { client, hostKey }
-}
-
-function fingerprintOf(key: Buffer): string {
-  return `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`
-}
-
-/** The private key is not one, or its passphrase is wrong. */
-class UnreadableKeyError extends Error {
-  constructor(cause: unknown) {
-    super('the private key cannot be read', { cause })
-  }
-}
-
-interface Attempt extends Pick<ShellRequest, 'address' | 'login'> {
-  readonly hostKey: string
-  readonly isRefused: boolean
-}
-
-/** The library's words for a failed login and a bad key are not for people, so each gets ours. */
-function connectError(error: Error, { address, login, hostKey, isRefused }: Attempt): ShellError {
-  const at = `${address}:${login.port}`
-  if (isRefused) {
-    const text = `Cannot open ${at}: its host key ${hostKey} is not accepted`
-    return new ShellError('host-key', text, { cause: hostKey })
-  }
-  const level: unknown = 'level' in error ? error.level : undefined
-  if (level === 'client-authentication') {
-    const text = `Cannot log in to ${at} as ${login.user}: the machine accepts neither the password nor the key; correct the Secret`
-    return new ShellError('login', text)
-  }
-  if (error instanceof UnreadableKeyError) {
-    const text = `Cannot log in to ${at} as ${login.user}: the private key cannot be read, or its passphrase is wrong; correct the Secret`
-    return new ShellError('login', text)
-  }
-  const text = `Cannot open ${at}: ${error.message}; check that the machine runs and that its SSH can be reached`
-  return new ShellError('unreachable', text, { cause: error })
 }
 
 interface ShellParts {

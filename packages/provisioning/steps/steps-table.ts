@@ -8,6 +8,7 @@ import {
 } from '../ensure/configure-machine.ts'
 import { awaitNode, joinNode } from '../ensure/node.ts'
 import { awaitSite, startSite } from '../ensure/site.ts'
+import { allowDial } from '../ensure/allow-dial.ts'
 import { cleanMachine } from '../ensure/clean-machine.ts'
 import { claimName, forgetCluster } from '../ensure/cluster-name.ts'
 import { copyFiles, runHooks } from '../ensure/hooks.ts'
@@ -108,6 +109,14 @@ export const steps: readonly Step[] = [
     act: awaitSite,
   },
   {
+    name: 'AllowDial',
+    does: "let the site's agent dial a machine that only the site reaches",
+    needs: ['SiteReady'],
+    place: 'master-for-each',
+    appliesTo: (_status, { block }) => block.via === 'Site',
+    act: allowDial,
+  },
+  {
     name: 'JoinNode',
     does: 'start the node with a token of the site',
     needs: ['PrepareMachine', 'SiteReady'],
@@ -150,6 +159,7 @@ export const removal: readonly Step[] = [
     needs: [],
     place: 'machines',
     applies: isCleaned,
+    endsSite: true,
     appliesTo: ({ isChanged }) => isChanged === true,
     act: cleanMachine,
   },
@@ -158,6 +168,7 @@ export const removal: readonly Step[] = [
     does: 'remove the cluster and the rights of its agent from the hub',
     needs: ['CleanMachine'],
     place: 'hub',
+    endsSite: true,
     act: forgetCluster,
   },
 ]

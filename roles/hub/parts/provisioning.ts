@@ -2,8 +2,11 @@ import { networkInterfaces } from 'node:os'
 import {
   edgeClusterController,
   edgeClusterKind,
+  importRemoval,
+  importSteps,
   machinesOnly,
   removal,
+  sshJumps,
   sshShells,
   steps,
 } from '@skerry/provisioning'
@@ -21,7 +24,9 @@ export function provisioning(options: ProgramOptions): HubPart {
         steps,
         removal,
         hub: hubSide(hub, options),
-        openShell: machinesOnly(sshShells({ clock: hub.context.clock }), { ownAddresses }),
+        imports: { steps: importSteps, removal: importRemoval },
+        openShell: machinesOnly(sshShells(hub.context), { ownAddresses }),
+        openJump: machinesOnly(sshJumps(hub.context), { ownAddresses }),
       }),
     ],
   }

@@ -1,4 +1,3 @@
-import { isStatusError, type ConfigMap } from '@skerry/api'
 import { ifThere, resources } from '@skerry/client'
 import { clusterResource, conditionOf, conditionTypes } from '@skerry/fleet-kinds'
 import { StepError, type EdgeCluster, type HubSide, type ProgramFiles } from '@skerry/provisioning'
@@ -11,14 +10,15 @@ import {
   programForMachines,
   type ProgramOptions,
 } from '../../program/program-for-machines.ts'
+import { dialCluster } from './dial-cluster.ts'
+import { importSide } from './import-side.ts'
+import { claim, claimKey, mustOwn, ownerOf } from './name-claims.ts'
 import { hubBounds } from '../limits-table.ts'
 
-/** The namespace of the claims that say to which EdgeCluster a name belongs; nobody but the hub writes there. */
-const claimNamespace = 'kube-system'
 const { tokenTtlSeconds } = hubBounds.hubSide
 
 /** The parts of a hub that provisioning needs. */
-type HubParts = Pick<OpenHub, 'cluster' | 'server' | 'pki' | 'context'>
+type HubParts = Pick<OpenHub, 'cluster' | 'server' | 'pki' | 'context' | 'way'>
 
 /** Returns the hub's side of provisioning: the owners of names, tokens, and the content of files. */
 export function hubSide(hub: HubParts, options: ProgramOptions): HubSide {
@@ -51,6 +51,8 @@ export function hubSide(hub: HubParts, options: ProgramOptions): HubSide {
     forget: (name, edge, signal) => forget(name, edge, hub, signal),
     read: ({ namespace, kind, name, key }, signal) =>
       read({ namespace, kind, name, key }, hub, signal),
+    imports: importSide(hub, serverFor),
+    dial: (to, edge, signal) => dialCluster(to, edge, hub, signal),
     program: (architecture, signal) => program(architecture, options, signal),
   }
 }
@@ -67,58 +69,6 @@ async function program(
     if (!(error instanceof NoProgramError)) throw error
     throw new StepError(error.message, { isFinal: true })
   }
-}
-
-function claimKey(clusterName: string): { namespace: string; name: string } {
-  return { namespace: claimNamespace, name: `edge-cluster-${clusterName}` }
-}
-
-function ownerOf({ metadata }: EdgeCluster): string {
-  return `${metadata.namespace}/${metadata.name}/${metadata.uid}`
-}
-
-/** Lets an EdgeCluster have a name on the hub that no other cluster has; it keeps the name until it is forgotten. */
-async function claim(
-  clusterName: string,
-  edge: EdgeCluster,
-  { cluster }: HubParts,
-  signal: AbortSignal,
-): Promise<void> {
-  const configMaps = cluster.resource(resources.configMaps)
-  const key = claimKey(clusterName)
-  const owner = ownerOf(edge)
-  const known = await ifThere(configMaps.get(key, signal))
-  if (known?.data?.['owner'] === owner) return
-  const isThere = await ifThere(
-    cluster.resource(clusterResource).get({ name: clusterName }, signal),
-  )
-  if (known !== undefined || isThere !== undefined) throw taken(clusterName, known)
-  try {
-    const made = { apiVersion: 'v1', kind: 'ConfigMap', metadata: key, data: { owner } }
-    await configMaps.create(made, signal)
-  } catch (error) {
-    if (!isStatusError(error, 'AlreadyExists')) throw error
-    throw taken(clusterName, undefined)
-  }
-}
-
-/** Rejects unless the name is this EdgeCluster's. Rights are never given because an earlier step was done. */
-async function mustOwn(
-  clusterName: string,
-  edge: EdgeCluster,
-  { cluster }: HubParts,
-  signal: AbortSignal,
-): Promise<void> {
-  const configMaps = cluster.resource(resources.configMaps)
-  const known = await ifThere(configMaps.get(claimKey(clusterName), signal))
-  if (known?.data?.['owner'] !== ownerOf(edge)) throw taken(clusterName, known)
-}
-
-function taken(clusterName: string, known: ConfigMap | undefined): StepError {
-  const [namespace, name] = known?.data?.['owner']?.split('/') ?? []
-  const who = name === undefined ? 'a cluster' : `EdgeCluster ${name} in namespace ${namespace}`
-  const text = `the hub has ${who} with the name ${clusterName}: choose another spec.clusterName`
-  return new StepError(text, { isFinal: true })
 }
 
 /** Removes the cluster if the name is this EdgeCluster's; another's stays as it is. */

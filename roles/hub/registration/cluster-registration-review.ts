@@ -90,6 +90,7 @@ function agentCommand(spec: ClusterRegistrationSpec, { server, caHash }: Created
     ...groups.map((name) => ['--allow-group', name]),
     ...deniedGroups.map((name) => ['--deny-group', name]),
     ...(spec.allowServices ?? []).map((text) => ['--allow-service', text]),
+    ...(spec.allowDials ?? []).map((text) => ['--allow-dial', text]),
   ]
   const works = spec.applyWorks === true ? ' --apply-works' : ''
   const virtual = spec.virtualClusters === true ? ' --virtual-clusters' : ''
@@ -122,9 +123,11 @@ async function manifestText(spec: ClusterRegistrationSpec, created: Created): Pr
     policy: policyOf(spec),
     appliesWorks: spec.applyWorks === true,
     hasVirtualClusters: spec.virtualClusters === true,
+    isRemovable: spec.hubMayRemove === true,
     way: spec,
     place: spec,
     services: (spec.allowServices ?? []).flatMap((text) => parseAllowedService(text) ?? []),
+    dials: spec.allowDials ?? [],
   })
   const options = { aliasDuplicateObjects: false, lineWidth: 0 }
   return objects.map((object) => yaml.stringify(object, options)).join('---\n')

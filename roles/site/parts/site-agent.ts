@@ -11,6 +11,7 @@ import type { AgentPlace, AllowedService } from '@skerry/fleet-kinds'
 import type { ImpersonationPolicy } from '@skerry/membership'
 import { readCertificate, type Authority } from '@skerry/pki'
 import { runAgent } from '../../agent/agent.ts'
+import type { DialOptions } from '../../agent/allowed-dials.ts'
 import { localServer } from '../../control-plane/local-server.ts'
 import type { OpenPlane } from '../../control-plane/plane-part.ts'
 import type { WayFlags } from '../../runtime/way-options.ts'
@@ -34,6 +35,8 @@ export interface SiteAgentOptions {
   place?: AgentPlace | undefined
   /** The services that the hub may reach. If omitted, none. */
   services?: readonly AllowedService[]
+  /** The machines that the hub may dial. If omitted, none. */
+  dials?: DialOptions
   /** True applies the hub's Works for this cluster. */
   appliesWorks?: boolean | undefined
   /** True makes groups of the site's nodes clusters of their own. */
@@ -62,6 +65,7 @@ export async function runSiteAgent(
         ...(await connectBy({ ...options.way, hub: options.hub }, context)),
         ...(options.place ? { place: options.place } : {}),
         services: options.services,
+        ...(options.dials ? { dials: options.dials } : {}),
         appliesWorks: options.appliesWorks,
         hasVirtualClusters: options.hasVirtualClusters,
         api: {

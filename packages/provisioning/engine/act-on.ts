@@ -1,0 +1,45 @@
+import type { PlannedMachine } from '../kind/machine-addresses.ts'
+import type { Shell } from '../contract/shell.ts'
+import type { HubContext, MachineContext, StepContext } from '../contract/step.ts'
+import type { StepInstance } from './plan-steps.ts'
+import type { StatusBook } from './status-book.ts'
+
+interface Place {
+  /** Undefined for a cluster that was imported. */
+  readonly master: PlannedMachine | undefined
+  readonly shells: {
+    readonly open: (machine: PlannedMachine, signal: AbortSignal) => Promise<Shell>
+  }
+  readonly book: StatusBook
+}
+
+/** Does a step where it belongs, and resolves with its result in a few words. */
+export async function actOn(
+  { step, machine, text }: StepInstance,
+  context: HubContext,
+  { master, shells, book }: Place,
+): Promise<string> {
+  if (step.place === 'hub') return step.act(context)
+  if (master === undefined) throw new Error(`Cannot run step ${text}: it has no master`)
+  const shellOf = (one: PlannedMachine): Promise<Shell> => shells.open(one, context.signal)
+  const onMaster: StepContext = { ...context, master, shellOf }
+  if (step.place === 'master') return step.act(onMaster)
+  if (machine === undefined) throw new Error(`Cannot run step ${text}: it has no machine`)
+  if (step.place === 'master-for-each') return step.act({ ...onMaster, machine })
+  return step.act({ ...onMaster, ...(await onMachine(machine, onMaster, book)) })
+}
+
+async function onMachine(
+  machine: PlannedMachine,
+  context: StepContext,
+  book: StatusBook,
+): Promise<Omit<MachineContext, keyof StepContext>> {
+  const { address, role } = machine
+  return {
+    machine,
+    shell: await context.shellOf(machine),
+    known: () => book.machines,
+    record: (facts) =>
+      book.setMachine({ ...(book.machine(address) ?? { address, role }), ...facts }),
+  }
+}

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { StepStatus } from '../kind/edge-cluster.ts'
+import { machinesOf } from '../kind/machine-addresses.ts'
+import { importRemoval } from '../steps/import-steps-table.ts'
+import { removal, steps } from '../steps/steps-table.ts'
+import { instancesOf, readySteps, statusesOf } from './plan-steps.ts'
+
+const credentials = { name: 'ssh' }
+const machines = machinesOf({
+  machines: [
+    { addresses: ['m'], credentials, role: 'Master' },
+    { addresses: ['a'], credentials },
+    { addresses: ['s'], credentials, via: 'Site' },
+  ],
+})
+const changed = machines.map(({ address, role }) => ({ address, role, isChanged: true }))
+const plan = (table: typeof steps): ReturnType<typeof instancesOf> =>
+  instancesOf(
+    table.filter(({ name }) => !['CopyFiles', 'BeforeInstall', 'AfterInstall'].includes(name)),
+    machines,
+    changed,
+  )
+
+/** Returns the steps that may begin when these are done, or in another state. */
+function ready(
+  instances: ReturnType<typeof plan>,
+  states: Readonly<Record<string, StepStatus['state']>>,
+): string[] {
+  const statuses = statusesOf(instances, [], {}).map((status, at) => ({
+    ...status,
+    state: states[instances[at]?.text ?? ''] ?? status.state,
+  }))
+  return readySteps(instances, statuses, 0).map(({ text }) => text)
+}
+
+test('a machine behind the site is opened when the site is there and may dial it', () => {
+  const all = plan(steps)
+  const of = (address: string): string[] =>
+    all.filter(({ machine }) => machine?.address === address).map(({ step }) => step.name)
+  const order = all.map(({ text }) => text)
+  assert.ok(order.indexOf('SiteReady@m') < order.indexOf('AllowDial@s'))
+  assert.deepEqual(of('s').slice(0, 3), ['AllowDial', 'Connect', 'Preflight'])
+  assert.deepEqual(of('s').slice(1), of('a'))
+  assert.ok(!order.includes('AllowDial@a') && !order.includes('AllowDial@m'))
+  assert.deepEqual(ready(all, { ClaimName: 'Done', 'Connect@m': 'Done' }), [
+    'Connect@a',
+    'Preflight@m',
+  ])
+  const made = order.slice(0, order.indexOf('AllowDial@s'))
+  const done = Object.fromEntries(made.map((text) => [text, 'Done' as const]))
+  assert.deepEqual(ready(all, done), ['AllowDial@s', 'JoinNode@m'])
+})
+
+test('the master is cleaned, and the cluster forgotten, after the machines that only the site reaches', () => {
+  const all = plan(removal)
+  assert.deepEqual(ready(all, {}), ['CleanMachine@s'])
+  assert.deepEqual(ready(all, { 'CleanMachine@s': 'Failed' }), [])
+  assert.deepEqual(ready(all, { 'CleanMachine@s': 'Skipped' }), ['CleanMachine@m'])
+  const cleaned = { 'CleanMachine@s': 'Done', 'CleanMachine@m': 'Done' } as const
+  assert.deepEqual(ready(all, cleaned), ['CleanMachine@a', 'ForgetCluster'])
+})
+
+test('of the steps of the hub only the removal of an agent may be skipped', () => {
+  const all = instancesOf(importRemoval, [], [])
+  const found = statusesOf(all, [], { skipSteps: ['RemoveAgent', 'ForgetCluster'] })
+  assert.deepEqual(
+    found.map(({ state }) => state),
+    ['Skipped', 'Waiting'],
+  )
+})
