@@ -24,6 +24,8 @@ export interface ClusterOptions {
   command?: readonly string[] | undefined
   /** A directory of image archives for every node; default: those of the examples. */
   archives?: string | undefined
+  /** Further flags of the site. Called before it starts, when the network is there. */
+  siteFlags?: (network: TestNetwork, directory: string) => Promise<readonly string[]>
 }
 
 /** The output of `skerry token create -o json`. */
@@ -60,6 +62,7 @@ export class ClusterOnHosts implements AsyncDisposable {
     kubectl: string
     archives: string
     command: readonly string[]
+    siteFlags: readonly string[]
   }) {
     this.directory = parts.directory
     this.network = parts.network
@@ -71,7 +74,7 @@ export class ClusterOnHosts implements AsyncDisposable {
     this.site = new RoleProcess({
       host: parts.siteHost,
       name: 'site',
-      command: [...parts.command, 'site', '--data-dir', this.siteDirectory],
+      command: [...parts.command, 'site', '--data-dir', this.siteDirectory, ...parts.siteFlags],
       logFile: join(parts.directory, 'site.log'),
     })
   }
@@ -84,6 +87,7 @@ export class ClusterOnHosts implements AsyncDisposable {
     const directory = await mkdtemp(join(tmpdir(), 'skerry-e2e-'))
     const network = await createTestNetwork()
     const siteHost = await network.addHost(siteHostNumber)
+    const siteFlags = (await options.siteFlags?.(network, directory)) ?? []
     const cluster = new ClusterOnHosts({
       directory,
       network,
@@ -91,6 +95,7 @@ export class ClusterOnHosts implements AsyncDisposable {
       kubectl,
       archives,
       command,
+      siteFlags,
     })
     try {
       await cluster.site.start()

@@ -10,7 +10,8 @@ import {
   type TransportRequest,
 } from '@skerry/client'
 import { simulatedClock, startTestApiServer, until, type SimulatedClock } from '@skerry/testing'
-import { runAsLeader } from './leader-election.ts'
+import { fencedTransport } from './fenced-transport.ts'
+import { LeaseLostError, runAsLeader, type Leadership } from './leader-election.ts'
 
 const lease = { namespace: 'kube-system', name: 'test' }
 
@@ -181,3 +182,53 @@ test('a wall clock that jumps takes the lead from nobody and gives it to nobody'
   await first[Symbol.asyncDispose]()
   assert.ok(await pass({ clock, candidates: [second] }, 6_000, () => second.leads()))
 })
+
+test('a leader that cannot renew stops within 10 s, though its last renewal hangs', async () => {
+  await using api = await startTestApiServer()
+  const clock = simulatedClock()
+  await using first = stand('first', clock, api.transport)
+  const world = { clock, candidates: [first] }
+  assert.ok(await pass(world, 5_000, () => first.leads()))
+  // Each renewal arrives, and none is answered: the lease looks fresh to others.
+  first.line.losesAnswers = true
+  for (let passedMs = 0; passedMs < 10_000; passedMs += 500) await clock.advance(500)
+  await until(() => !first.leads())
+})
+
+test('a leader that stood still writes nothing, before its timers have told it to stop', async () => {
+  await using api = await startTestApiServer()
+  // The clock of a process that is stopped goes on, and its timers are late.
+  let lateMs = 0
+  const inner = simulatedClock()
+  const clock: SimulatedClock = { ...inner, monotonicMs: () => inner.monotonicMs() + lateMs }
+  const deps = { clock, random: seededRandom(1), log: silentLogger }
+  const cluster = createCluster(api.transport, { ...deps, userAgent: 'first' })
+  const stop = new AbortController()
+  const begun = Promise.withResolvers<Leadership>()
+  const running = runAsLeader(
+    { ...lease, identity: 'first' },
+    { ...deps, cluster },
+    stop.signal,
+    (scope, leadership) => {
+      begun.resolve(leadership)
+      return aborted(scope)
+    },
+  ).catch((error: unknown) => error)
+  const fenced = fencedTransport(api.transport, await begun.promise)
+  const path = '/api/v1/namespaces/default/configmaps'
+  const send = (method: 'GET' | 'POST', name = 'a') => {
+    const body = Buffer.from(JSON.stringify({ metadata: { name } }))
+    const headers = { 'content-type': 'application/json' }
+    return fenced.send({ method, path, headers, ...(method === 'POST' ? { body } : {}) }, soon())
+  }
+  assert.equal((await send('POST')).status, 201)
+  lateMs = 9_000
+  assert.equal((await send('POST', 'b')).status, 201)
+  lateMs = 10_000
+  await assert.rejects(send('POST', 'c'), LeaseLostError)
+  assert.equal((await send('GET')).status, 200)
+  stop.abort(new Error('stopped'))
+  await running
+})
+
+const soon = (): AbortSignal => AbortSignal.timeout(10_000)

@@ -160,3 +160,60 @@ test('other ranges give addresses while they are ready; an address that is held 
   const refused = await create('refused', { clusterIP: '10.99.0.4' })
   assert.match(refused.text, /provided IP is already allocated/)
 })
+
+const addresses = '/apis/networking.k8s.io/v1/ipaddresses'
+
+test('a service and the IPAddress that gives it its address come and go together', async () => {
+  const { body: made } = await create('paired', {})
+  const path = `${addresses}/${made.spec.clusterIP}`
+  const { body: record } = await callApi(server.transport, { path })
+  assert.deepEqual(record.spec.parentRef, {
+    group: '',
+    name: 'paired',
+    namespace: 'default',
+    resource: 'services',
+  })
+  assert.equal(record.metadata.labels['ipaddress.kubernetes.io/managed-by'], 'ipallocator.k8s.io')
+  await callApi(server.transport, { method: 'DELETE', path: `${services}/paired` })
+  assert.equal((await callApi(server.transport, { path })).status, 404)
+})
+
+test('a service that becomes external gives its address and node port back, with their records', async () => {
+  const ports = [{ port: 80, nodePort: 30300 }]
+  const { body: made } = await create('changing', { type: 'NodePort', ports })
+  const { clusterIP } = made.spec
+  const record = '/registry/allocation.skerry.io/nodeports/30300'
+  assert.ok((await server.store.get(record)).entry)
+  const spec = { type: 'ExternalName', externalName: 'example.com' }
+  const body = { ...made, spec }
+  const path = `${services}/changing`
+  const changed = await callApi(server.transport, { method: 'PUT', path, body })
+  assert.equal(changed.status, 200, changed.text)
+  assert.equal((await server.store.get(record)).entry, undefined)
+  assert.equal((await callApi(server.transport, { path: `${addresses}/${clusterIP}` })).status, 404)
+  assert.equal((await create('heir', { type: 'NodePort', clusterIP, ports })).status, 201)
+})
+
+test('the repair gives services of earlier versions records of their node ports, and removes others', async () => {
+  const { signal } = new AbortController()
+  const prefix = '/registry/allocation.skerry.io/nodeports/'
+  const holders = async (): Promise<string[]> => {
+    const { entries } = await server.store.list({ prefix })
+    return entries.map(({ key, value }) => {
+      const { spec } = JSON.parse(Buffer.from(value).toString())
+      return `${key.slice(prefix.length)} ${spec.parentRef.name}`
+    })
+  }
+  await create('older', { type: 'NodePort', ports: [{ port: 80, nodePort: 30310 }] })
+  const before = await holders()
+  assert.ok(before.includes('30310 older'))
+  await server.store.write({ key: `${prefix}30310` })
+  const { entry } = await server.store.get(`${prefix}${before[0]?.split(' ')[0]}`)
+  assert.ok(entry)
+  const orphan = Buffer.from(entry.value)
+    .toString()
+    .replaceAll(/"name":"[^"]*"/g, '"name":"gone"')
+  await server.store.write({ key: `${prefix}30311`, value: Buffer.from(orphan) })
+  await server.server.repairNodePorts(signal)
+  assert.deepEqual(await holders(), before)
+})

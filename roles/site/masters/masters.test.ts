@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { isStatusError, type ConfigMap, type Service } from '@skerry/api'
 import { exitCodes, seededRandom, type ExpectedError } from '@skerry/base'
@@ -181,6 +184,24 @@ test('one master leads, and another takes over within 5 s when it stops', { skip
   const { spec } = await leaseOf(masters.second)
   assert.notEqual(spec?.holderIdentity, before)
 })
+
+test(
+  "a master's certificate has its own address and the names that all share",
+  { skip },
+  async () => {
+    await using masters = await startMasters()
+    for (const [master, address] of [
+      [masters.first, '192.0.2.1'],
+      [masters.second, '192.0.2.2'],
+    ] as const) {
+      const pem = await readFile(join(master.dataDir, 'pki', 'apiserver.crt'))
+      const { subjectAltName = '' } = new X509Certificate(pem)
+      const names = ['kubernetes.default.svc.cluster.local', '10.43.0.1', '127.0.0.1', address]
+      for (const name of names)
+        assert.ok(subjectAltName.includes(name), `${name}: ${subjectAltName}`)
+    }
+  },
+)
 
 test(
   'a master without the key of the others is refused, and names the file',

@@ -1,0 +1,245 @@
+/** Three masters in three hosts on one etcd, and a node that uses whichever lives. */
+import assert from 'node:assert/strict'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFile, mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { whyNoEtcd, type TestHost, type TestNetwork } from '@skerry/testing'
+import { ClusterOnHosts, type EdgeNode } from './cluster-on-hosts.ts'
+import { containerStates } from './container-states.ts'
+import type { LoadReport } from './masters-load.ts'
+import { whyNot } from './prerequisites.ts'
+import { RoleProcess, skerryCommand } from './role-process.ts'
+import { waitFor } from './wait-for.ts'
+
+const etcdHostNumber = 4
+const nodeHostNumber = 5
+const clientHostNumber = 6
+
+interface Master {
+  readonly host: TestHost
+  readonly role: RoleProcess
+  readonly dataDir: string
+  readonly url: string
+}
+
+const manifest = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: echo, namespace: default }
+spec:
+  replicas: 1
+  selector: { matchLabels: { app: echo } }
+  template:
+    metadata: { labels: { app: echo } }
+    spec:
+      containers:
+        - name: echo
+          image: skerry-examples/guestbook:v1
+          command: [sh, -c, 'exec httpd -f -p 8080 -h /tmp']
+`
+
+test(
+  'three masters',
+  { skip: (await whyNot()) || (await whyNoEtcd()), timeout: 300_000 },
+  async (t) => {
+    let endpoint = ''
+    await using cluster = await ClusterOnHosts.start({
+      async siteFlags(network, directory) {
+        endpoint = await startEtcd(network, directory)
+        return ['--etcd-servers', endpoint]
+      },
+    })
+    const masters = await startMasters(cluster, endpoint)
+    const node = await joinNode(cluster, masters)
+    await t.test('each master is an endpoint of the service kubernetes', () =>
+      untilEndpoints(cluster, masters, masters),
+    )
+    await t.test('pods, watches, writes and controllers survive the death of the leader', () =>
+      killLeader(cluster, masters, node),
+    )
+  },
+)
+
+/** A member without certificates, in a host of its own. */
+async function startEtcd(network: TestNetwork, directory: string): Promise<string> {
+  const host = await network.addHost(etcdHostNumber)
+  const url = `http://${host.address}:2379`
+  const peer = `http://${host.address}:2380`
+  const flags = {
+    'data-dir': join(directory, 'etcd'),
+    'listen-client-urls': url,
+    'advertise-client-urls': url,
+    'listen-peer-urls': peer,
+    'initial-advertise-peer-urls': peer,
+    'initial-cluster': `default=${peer}`,
+    'log-level': 'error',
+  }
+  const args = Object.entries(flags).map(([name, value]) => `--${name}=${value}`)
+  host.start(['/usr/bin/etcd', ...args], { stdio: 'ignore' })
+  return url
+}
+
+async function startMasters(cluster: ClusterOnHosts, endpoint: string): Promise<Master[]> {
+  const first: Master = {
+    host: cluster.siteHost,
+    role: cluster.site,
+    dataDir: cluster.siteDirectory,
+    url: `https://${cluster.siteHost.address}:6443`,
+  }
+  const others = await Promise.all([2, 3].map((number) => startMaster(cluster, number, endpoint)))
+  return [first, ...others]
+}
+
+async function startMaster(
+  cluster: ClusterOnHosts,
+  number: number,
+  endpoint: string,
+): Promise<Master> {
+  const host = await cluster.host(number)
+  const dataDir = join(cluster.directory, `master-${number}`)
+  await mkdir(dataDir)
+  // An operator copies this one file from the first master's machine.
+  const key = join(cluster.directory, `replica-${number}.key`)
+  await copyFile(join(cluster.siteDirectory, 'pki', 'replica.key'), key)
+  const flags = ['--data-dir', dataDir, '--etcd-servers', endpoint, '--replica-key-file', key]
+  const name = `master-${number}`
+  const logFile = join(cluster.directory, `${name}.log`)
+  const command = [...skerryCommand, 'site', ...flags]
+  const role = new RoleProcess({ host, name, command, logFile })
+  cluster.roles.push(role)
+  await role.start()
+  const master = { host, role, dataDir, url: `https://${host.address}:6443` }
+  await cluster.waitFor(`${name} to serve`, async () =>
+    (await kubectlAt(cluster, master, 'get', '--raw', '/readyz')) === 'ok' ? true : undefined,
+  )
+  return master
+}
+
+/** Asks one master, in its host. */
+async function kubectlAt(
+  cluster: ClusterOnHosts,
+  { host, dataDir }: Master,
+  ...args: string[]
+): Promise<string> {
+  const config = ['--kubeconfig', join(dataDir, 'admin.kubeconfig')]
+  const { stdout, stderr, exitCode } = await host.run(
+    cluster.kubectlCommand([...args, ...config]),
+    {
+      env: { ...cluster.kubectlEnv, KUBECACHEDIR: join(dataDir, 'kube-cache') },
+      timeoutMs: 20_000,
+    },
+  )
+  assert.equal(exitCode, 0, stderr)
+  return stdout
+}
+
+async function joinNode(cluster: ClusterOnHosts, masters: readonly Master[]): Promise<EdgeNode> {
+  const { token, caHash } = await cluster.createToken()
+  const plan = await cluster.planNode(nodeHostNumber)
+  const tokenFile = join(cluster.directory, 'joining')
+  await writeFile(tokenFile, token)
+  // The first address answers nothing: any of several is enough.
+  const nobody = `https://${cluster.siteHost.address.replace(/\d+$/, '1')}:6444`
+  const servers = [nobody, ...masters.slice(0, 1).map(({ url }) => url)]
+  const joining = [
+    ...servers.flatMap((server) => ['--server', server]),
+    ...['--token-file', tokenFile, '--ca-hash', caHash],
+  ]
+  const node = await cluster.startNode(plan, [...skerryCommand, 'node', ...plan.flags, ...joining])
+  await cluster.untilNodeReady(node.name)
+  return node
+}
+
+async function untilEndpoints(
+  cluster: ClusterOnHosts,
+  masters: readonly Master[],
+  living: readonly Master[],
+): Promise<void> {
+  const [asked] = living
+  assert.ok(asked)
+  const wanted = masters.filter((each) => living.includes(each)).map(({ host }) => host.address)
+  const path = '{.items[*].endpoints[*].addresses[*]}'
+  const selector = 'kubernetes.io/service-name=kubernetes'
+  await cluster.waitFor('the endpoints to be those of the masters', async () => {
+    const question = ['get', 'endpointslices', '-l', selector, '-o', `jsonpath=${path}`]
+    const found = (await kubectlAt(cluster, asked, ...question)).split(' ').toSorted()
+    return found.join() === wanted.toSorted().join() ? true : undefined
+  })
+}
+
+interface Load {
+  readonly child: ChildProcess
+  readonly lines: string[]
+}
+
+/** Runs where only a client is, with the addresses of all masters. */
+async function startLoad(cluster: ClusterOnHosts, masters: readonly Master[]): Promise<Load> {
+  const host = await cluster.host(clientHostNumber)
+  const program = join(import.meta.dirname, 'masters-load.ts')
+  const kubeconfig = join(cluster.siteDirectory, 'admin.kubeconfig')
+  const command = [process.execPath, program, kubeconfig, ...masters.map(({ url }) => url)]
+  const child = host.start(command, { stdio: ['pipe', 'pipe', 'inherit'] })
+  const lines: string[] = []
+  let rest = ''
+  child.stdout?.on('data', (chunk: Buffer) => {
+    const parts = `${rest}${chunk.toString()}`.split('\n')
+    rest = parts.pop() ?? ''
+    lines.push(...parts)
+  })
+  await waitFor('the load to run', async () => (lines.length > 3 ? true : undefined))
+  return { child, lines }
+}
+
+async function endLoad({ child, lines }: Load): Promise<LoadReport> {
+  const ended = once(child, 'exit')
+  child.stdin?.end('stop\n')
+  await ended
+  // The last line is the program's own report.
+  return JSON.parse(lines.at(-1) ?? '{}') as LoadReport
+}
+
+async function killLeader(
+  cluster: ClusterOnHosts,
+  masters: readonly Master[],
+  node: EdgeNode,
+): Promise<void> {
+  await cluster.apply(manifest)
+  await cluster.kubectl('rollout', 'status', 'deployment/echo', '--timeout=60s')
+  const before = await containerStates(cluster, '-l', 'app=echo')
+  const load = await startLoad(cluster, masters)
+  const holder = await cluster.kubectl(
+    ...['get', 'lease', '-n', 'kube-system', 'kube-controller-manager'],
+    ...['-o', 'jsonpath={.spec.holderIdentity}'],
+  )
+  const leader = masters.find(({ host }) => holder.startsWith(`${host.name}_`))
+  assert.ok(leader, holder)
+  const living = masters.filter((each) => each !== leader)
+  const [asked] = living
+  assert.ok(asked)
+  await leader.role.kill()
+  const killedMs = performance.now()
+  await kubectlAt(cluster, asked, 'scale', 'deployment/echo', '--replicas=2')
+  await cluster.waitFor('the controllers to go on', async () => {
+    const pods = await kubectlAt(cluster, asked, 'get', 'pods', '-l', 'app=echo', '-o', 'name')
+    return pods.trim().split('\n').length === 2 ? true : undefined
+  })
+  const tookMs = performance.now() - killedMs
+  assert.ok(tookMs < 20_000, `controllers went on after ${Math.round(tookMs)} ms`)
+  // The node starts the new pod: it has changed over.
+  await kubectlAt(cluster, asked, 'rollout', 'status', 'deployment/echo', '--timeout=60s')
+  const path = '{.status.conditions[?(@.type=="Ready")].status}'
+  const ready = await kubectlAt(cluster, asked, 'get', 'node', node.name, '-o', `jsonpath=${path}`)
+  assert.equal(ready, 'True')
+  await untilEndpoints(cluster, masters, living)
+  const report = await endLoad(load)
+  const { lost, unseen, repeated, leaders, acknowledged } = report
+  assert.deepEqual({ lost, unseen, repeated }, { lost: [], unseen: [], repeated: [] })
+  assert.ok(acknowledged > 50, `${acknowledged} writes`)
+  assert.equal(leaders.length, 2, leaders.join())
+  await leader.role.start()
+  await untilEndpoints(cluster, masters, [asked, ...masters.filter((each) => each !== asked)])
+  const after = await containerStates(cluster, '-l', 'app=echo')
+  for (const [name, state] of Object.entries(before)) assert.equal(after[name], state)
+}
