@@ -115,8 +115,8 @@ export function readySteps(
     const canRun = status.state === 'Waiting' || status.state === 'Running'
     if (!isBlocked && canRun && isDue) ready.push(instance)
     if (machine === undefined || machine.role === 'Master') blocked.all = true
-    // A step on the master that is not for each machine holds up readers, too: it comes between them.
-    if (machine === undefined || step.place === 'master') blocked.reading = true
+    // Others that are not for each machine hold up readers, too: they come between them.
+    if (step.place !== 'machines' && step.onlyReads !== true) blocked.reading = true
     if (machine !== undefined) blocked.machines.add(machine.address)
   }
   return ready
