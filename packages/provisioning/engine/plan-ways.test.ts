@@ -43,7 +43,7 @@ test('a machine behind the site is opened when the site is there and may dial it
   assert.deepEqual(of('s').slice(0, 3), ['AllowDial', 'Connect', 'Preflight'])
   assert.deepEqual(of('s').slice(1), of('a'))
   assert.ok(!order.includes('AllowDial@a') && !order.includes('AllowDial@m'))
-  assert.deepEqual(ready(all, { ClaimName: 'Done', 'Connect@m': 'Done' }), [
+  assert.deepEqual(ready(all, { ClaimName: 'Done', ReadSources: 'Done', 'Connect@m': 'Done' }), [
     'Connect@a',
     'Preflight@m',
   ])

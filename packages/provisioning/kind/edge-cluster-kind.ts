@@ -91,7 +91,7 @@ const schemas: Readonly<Record<string, Schema>> = Object.freeze({
     proxy: part('Proxy'),
     registries: listOf(part('RegistryMirror')),
     addons: listOf(part('AddOn')),
-    import: importSchema,
+    import: part('Import'),
   }),
   [`${schemaName}Network`]: object({
     podCIDR: text,
@@ -121,6 +121,7 @@ const schemas: Readonly<Record<string, Schema>> = Object.freeze({
     },
     ['addresses', 'credentials'],
   ),
+  [`${schemaName}Import`]: importSchema,
   [`${schemaName}JumpHost`]: jumpHostSchema,
   [`${schemaName}JumpStatus`]: jumpStatusSchema,
   [`${schemaName}HighAvailability`]: object({ type: text, address: text, port: integer }),

@@ -1,9 +1,11 @@
 import type { KindTexts } from '@skerry/api'
+import { wayTexts } from './way-texts.ts'
 
 const schemaName = 'io.skerry.hub.v1alpha1.EdgeCluster'
 
 /** The texts of an EdgeCluster's fields, for kubectl explain. */
 export const edgeClusterTexts: KindTexts = Object.freeze({
+  ...wayTexts(schemaName),
   [schemaName]: {
     description:
       'Machines with an operating system and SSH, of which the hub makes a cluster that is on the hub. Its Secrets and ConfigMaps are in its own namespace.',
@@ -43,6 +45,8 @@ export const edgeClusterTexts: KindTexts = Object.freeze({
       proxy:
         "The HTTP proxy of the machines: for apt, for images, and for the site's way to the hub. Pods do not get it.",
       registries: 'Mirrors of image registries.',
+      import:
+        'The cluster exists and joins by a manifest; there are no machines then. The field may be empty.',
       addons:
         'Manifests that are applied to the cluster when its nodes are Ready. Objects that are in none of them any more are removed.',
     },
@@ -90,6 +94,9 @@ export const edgeClusterTexts: KindTexts = Object.freeze({
         'Whether the first fingerprint that a machine shows is accepted and kept. The default is false.',
       role: 'Master runs the control plane and a node; Node only a node, and is the default.',
       labels: 'The labels of the nodes.',
+      jump: 'The host through which the hub logs in to these machines.',
+      via: "Site: the agent of the cluster's own site dials these machines.",
+      viaCluster: 'The agent of this registered cluster dials these machines.',
     },
   },
   [`${schemaName}HighAvailability`]: {
@@ -141,6 +148,7 @@ export const edgeClusterTexts: KindTexts = Object.freeze({
       capacity: 'Both figures in words.',
       mode: 'The mode in which the steps were done last.',
       plan: 'In the mode Check: every step that Make would do, in order.',
+      jumps: 'The jump hosts with their keys.',
       machines: 'The machines with the facts that are known about them.',
       steps: 'Every step on every machine, in the order in which they are done.',
       conditions: 'A condition for each step over all machines, and Ready for the whole.',
