@@ -69,7 +69,7 @@ function addTest(program: Command, developer: Developer | undefined): void {
       'Prove the tree: types, lint, format, tidy, unit, integration and end-to-end tests',
     )
     .argument('[parts...]', 'only test files whose path contains one of these')
-    .option('--quick', 'leave out the end-to-end tests, which need root')
+    .option('--quick', 'leave out dev/: end-to-end tests, recorded answers of upstream, builds')
     .option(
       '--no-install',
       'run without the system packages that are missing; tests that need them fail',
