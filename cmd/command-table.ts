@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { addCertificatesCommands } from './commands/certificates-commands.ts'
 import { addDeveloperCommands, type Developer } from './commands/developer-commands.ts'
 import { addEdgeClusterCommands } from './commands/edge-cluster-commands.ts'
+import { addEdgeJobCommands } from './commands/edge-job-commands.ts'
 import { addEncryptionCommands } from './commands/encryption-commands.ts'
 import { addExplainCommand } from './commands/explain-commands.ts'
 import { addForwardCommand } from './commands/forward-commands.ts'
@@ -19,6 +20,7 @@ export function addCommands(program: Command, developer?: Developer): void {
   addRoleCommands(program)
   addHubCommands(program)
   addEdgeClusterCommands(program)
+  addEdgeJobCommands(program)
   addTokenCommands(program)
   addMachineCommands(program)
   addUserCommands(program)

@@ -19,6 +19,10 @@ export const commandBounds = Object.freeze({
     /** The interval, in milliseconds, that finds changes without a change of the object, such as a second agent. */
     lookMs: 10_000,
   }),
+  standardInput: Object.freeze({
+    /** The credentials for registries that a command reads from standard input, in bytes. */
+    bytesMax: 1024 * 1024,
+  }),
   forward: Object.freeze({
     /** The connections open at once to one local port; more are refused. */
     connectionsMax: 500,

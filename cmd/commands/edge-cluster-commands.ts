@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { EdgeOptions } from '../client/edge-cluster-access.ts'
 import { onEdge } from '../flags/edge-cluster-flags.ts'
+import { addProgramVersions } from './edge-job-commands.ts'
 import { example } from '../flags/option-values.ts'
 import { addEdgeClusterCreation } from './edge-cluster-creation.ts'
 import { addImport, addJoinManifest } from './edge-cluster-import.ts'
@@ -20,6 +21,7 @@ export function addEdgeClusterCommands(program: Command): void {
   addAcceptHostKey(edge)
   addDelete(edge)
   addJoinManifest(edge)
+  addProgramVersions(edge)
 }
 
 type EdgeFlags = Omit<EdgeOptions, 'name'>

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Command } from 'commander'
+import { InvalidArgumentError, type Command } from 'commander'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
 import { example } from '../flags/option-values.ts'
@@ -16,6 +16,8 @@ export function addMachineCommands(program: Command): void {
   addNodes(machine)
   addApply(machine)
   addMachineJoinCommands(machine)
+  addStoreSchema(machine)
+  addConfirm(program)
 }
 
 function addPrepare(machine: Command): void {
@@ -51,17 +53,20 @@ function addNodeReady(machine: Command): void {
     .description('Exit with 0 if a node of the site on this machine is Ready')
     .argument('<name>', 'name of the node')
     .option('--data-dir <path>', 'data directory of the site', join(dataDirectoryDefault, 'site'))
+    .option('--since <seconds>', 'by a report after this Unix time', toSeconds)
     .addHelpText('after', example('skerry machine node-ready shop-7'))
-    .action(async (name: string, { dataDir }: { dataDir: string }) => {
+    .action(async (name: string, { dataDir, since = 0 }: { dataDir: string; since?: number }) => {
       const { openAdminCluster } = await import('../../roles/admin/admin-cluster.ts')
       const { ifThere, resources } = await import('@skerry/client')
       const { cluster } = await openAdminCluster(join(dataDir, 'admin.kubeconfig'))
       const signal = AbortSignal.timeout(10_000)
       const node = await ifThere(cluster.resource(resources.nodes).get({ name }, signal))
       const ready = node?.status?.conditions?.find(({ type }) => type === 'Ready')
-      if (ready?.status === 'True') return
-      const why =
-        node === undefined ? 'the site has no such node' : (ready?.message ?? 'it has not reported')
+      const isFresh = Date.parse(ready?.lastHeartbeatTime ?? '') / 1_000 > since
+      if (ready?.status === 'True' && (since === 0 || isFresh)) return
+      const late =
+        ready?.status === 'True' ? 'it has not reported since it was started' : ready?.message
+      const why = node === undefined ? 'the site has no such node' : (late ?? 'it has not reported')
       throw new ExpectedError(`Node ${name} is not Ready: ${why}`, exitCodes.failure)
     })
 }
@@ -102,5 +107,41 @@ function addApply(machine: Command): void {
       const { cluster } = await openAdminCluster(join(dataDir, 'admin.kubeconfig'))
       const deps = { cluster, clock: systemClock, print: console.log }
       await applyManifests(objects, deps, stopSignal())
+    })
+}
+
+function toSeconds(text: string): number {
+  if (/^\d{1,12}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('give a whole number of seconds since 1970')
+}
+
+function addStoreSchema(machine: Command): void {
+  machine
+    .command('store-schema')
+    .description('Print the schema version of the stores that this program writes')
+    .addHelpText('after', example('skerry machine store-schema'))
+    .action(async () => {
+      const { schemaVersion } = await import('@skerry/store')
+      console.log(schemaVersion)
+    })
+}
+
+function addConfirm(program: Command): void {
+  program
+    .command('confirm')
+    .description('Confirm, on a machine, the change for which a hub waits')
+    .option('--yes', 'do not ask')
+    .option('--show', 'only show what is waited for')
+    .addHelpText(
+      'after',
+      `
+It shows what will be done and asks. On the master it confirms for all machines of the cluster.
+${example('sudo skerry confirm', 'sudo skerry confirm --yes')}`,
+    )
+    .action(async ({ yes, show }: { yes?: boolean; show?: boolean }) => {
+      const { confirmChange } = await import('../../roles/machine/confirm-change.ts')
+      const { askYesOrNo } = await import('../flags/standard-input.ts')
+      const answer = show === true ? 'show' : yes === true ? 'yes' : askYesOrNo
+      await confirmChange(answer, console.log)
     })
 }

@@ -211,6 +211,25 @@ function addImage(program: Command): void {
       const names = await importArchive(archive, options, timeLimit())
       console.log(options.output === 'json' ? JSON.stringify({ images: names }) : names.join('\n'))
     })
+  withNode(image.command('pull <images...>'))
+    .description('Pull images before something needs them')
+    .option('--pull-secret-stdin', 'read a docker config.json with credentials from standard input')
+    .addHelpText('after', example('skerry image pull registry.example/shop/till:1.4'))
+    .action(async (images: string[], options: ImageFlags & { pullSecretStdin?: boolean }) => {
+      const { pullImage } = await import('../../roles/node/image.ts')
+      const { readStandardInput } = await import('../flags/standard-input.ts')
+      const { stopSignal } = await import('../../roles/runtime/role-context.ts')
+      const hasSecret = options.pullSecretStdin === true
+      const dockerConfig = hasSecret ? await readStandardInput() : undefined
+      const signal = stopSignal()
+      const pulled: { name: string; id: string }[] = []
+      for (const name of images) {
+        const id = await pullImage(name, { ...options, dockerConfig }, signal)
+        pulled.push({ name, id })
+        if (options.output !== 'json') console.log(`${name}\t${id}`)
+      }
+      if (options.output === 'json') console.log(JSON.stringify({ images: pulled }))
+    })
   withNode(image.command('list'))
     .description('List the images of the node')
     .addHelpText('after', example('skerry image list -o json'))

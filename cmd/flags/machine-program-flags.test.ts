@@ -17,7 +17,12 @@ function flagsOf(...words: string[]): MachineProgramFlags {
 test('programs for machines are read by architecture, and must be files', async () => {
   const program = process.execPath
   const both = ['--machine-program', `x86_64=${program}`, '--machine-program', `aarch64=${program}`]
-  assert.deepEqual(await machineProgramsOf(flagsOf(...both)), { x86_64: program, aarch64: program })
+  assert.deepEqual(await machineProgramsOf(flagsOf(...both)), {
+    x86_64: [program],
+    aarch64: [program],
+  })
+  const { x86_64: two } = await machineProgramsOf(flagsOf(...both, ...both))
+  assert.deepEqual(two, [program, program])
   assert.deepEqual(await machineProgramsOf(flagsOf()), {})
   const directory = flagsOf('--machine-program', `aarch64=${import.meta.dirname}`)
   await assert.rejects(machineProgramsOf(directory), (error: unknown) => {

@@ -4,13 +4,13 @@ import { ExpectedError, exitCodes } from '@skerry/base'
 
 /** The programs for machines that a hub or a site gives them, by their architecture. */
 export interface MachineProgramFlags {
-  machineProgram: Record<string, string>
+  machineProgram: Record<string, readonly string[]>
 }
 
 export function withMachinePrograms(command: Command): Command {
   return command.option(
     '--machine-program <arch=path>',
-    'executable for machines that join; x86_64 or aarch64 (repeatable; default: its own program, for its own architecture)',
+    'executable for machines that join; x86_64 or aarch64 (repeatable, also with several versions; default: its own program, for its own architecture)',
     collectProgram,
     {},
   )
@@ -19,8 +19,12 @@ export function withMachinePrograms(command: Command): Command {
 /** Resolves with the paths by architecture. Throws an ExpectedError if one of them is not a file. */
 export async function machineProgramsOf({
   machineProgram,
-}: MachineProgramFlags): Promise<Record<string, string>> {
-  for (const [architecture, path] of Object.entries(machineProgram)) {
+}: MachineProgramFlags): Promise<Record<string, readonly string[]>> {
+  const given = Object.entries(machineProgram)
+  const named = given.flatMap(([architecture, paths]) =>
+    paths.map((path) => ({ architecture, path })),
+  )
+  for (const { architecture, path } of named) {
     const isFile = await stat(path).then(
       (found) => found.isFile(),
       () => false,
@@ -32,10 +36,13 @@ export async function machineProgramsOf({
   return machineProgram
 }
 
-function collectProgram(text: string, previous: Record<string, string>): Record<string, string> {
+function collectProgram(
+  text: string,
+  previous: Record<string, readonly string[]>,
+): Record<string, readonly string[]> {
   const [, architecture, path] = /^(x86_64|aarch64)=(.+)$/.exec(text) ?? []
   if (architecture === undefined || path === undefined) {
     throw new InvalidArgumentError('write x86_64=<path> or aarch64=<path>')
   }
-  return { ...previous, [architecture]: path }
+  return { ...previous, [architecture]: [...(previous[architecture] ?? []), path] }
 }

@@ -61,7 +61,9 @@ export async function bundleProgram({ outputDirectory, version }: BundleOptions)
 
 /** The whole program as one file, for the single executable. */
 export async function bundleSingleFile(outputFile: string, version: string): Promise<void> {
-  await build({ ...sharedOptions(version), outfile: outputFile })
+  // A hub reads it in programs for machines of other architectures, which it cannot start.
+  const footer = { js: `//skerry-version=${version};` }
+  await build({ ...sharedOptions(version), footer, outfile: outputFile })
 }
 
 function sharedOptions(version: string): BuildOptions {

@@ -40,7 +40,7 @@ export class EdgeHub implements AsyncDisposable {
   readonly network: TestNetwork
   readonly server: string
   readonly #host: TestHost
-  readonly #hub: RoleProcess
+  #hub: RoleProcess
   readonly #directory: string
   readonly #kubectl: string
   readonly #key = ['edgecluster', 'branch-7', '-n', 'edges']
@@ -59,11 +59,15 @@ export class EdgeHub implements AsyncDisposable {
     this.#directory = parts.directory
     this.#kubectl = parts.kubectl
     this.server = `https://${parts.host.address}:7443`
-    this.#hub = new RoleProcess({
-      host: parts.host,
+    this.#hub = this.#process([])
+  }
+
+  #process(options: readonly string[]): RoleProcess {
+    return new RoleProcess({
+      host: this.#host,
       name: 'hub',
-      command: [launcher, 'hub', '--data-dir', join(parts.directory, 'hub')],
-      logFile: join(parts.directory, 'hub.log'),
+      command: [launcher, 'hub', '--data-dir', join(this.#directory, 'hub'), ...options],
+      logFile: join(this.#directory, 'hub.log'),
     })
   }
 
@@ -85,7 +89,9 @@ export class EdgeHub implements AsyncDisposable {
     return this.#hub.kill()
   }
 
-  async restart(): Promise<void> {
+  /** Starts it, with further options if there are any. */
+  async restart(...options: readonly string[]): Promise<void> {
+    if (options.length > 0) this.#hub = this.#process(options)
     await this.#hub.start()
     const asked = async (): Promise<true | undefined> =>
       (await this.kubectl('get', '--raw', '/readyz')) === 'ok' ? true : undefined
@@ -224,8 +230,12 @@ export class EdgeHub implements AsyncDisposable {
       '-o',
       `jsonpath=${path}`,
     ])
+    const steps =
+      '{range .items[*]}{.metadata.name} {.status.phase}{"\\n"}{range .status.steps[*]}{.name} {.machine} {.state} {.attempt} {.message} {.output}{"\\n"}{end}{end}'
+    const jobs = ['get', 'edgejobclusters', '-A', '-o', `jsonpath=${steps}`]
+    const { stdout: parts } = await this.tryKubectl(jobs)
     const log = await readFile(this.#hub.logFile, 'utf8')
-    return `${stdout}${stderr}\n--- hub\n${log.split('\n').slice(-25).join('\n')}`
+    return `${stdout}${stderr}\n${parts}\n--- hub\n${log.split('\n').slice(-25).join('\n')}`
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

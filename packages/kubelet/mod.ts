@@ -5,7 +5,7 @@
  * (decides) and pods/pod-worker.ts (carries out).
  */
 export { dialContainerd } from './cri/dial-containerd.ts'
-export type { ContainerRuntime } from './cri/container-runtime.ts'
+export type { ContainerRuntime, RegistryAuth } from './cri/container-runtime.ts'
 export {
   superviseContainerd,
   type ContainerdOptions,
@@ -28,6 +28,7 @@ export {
   type ImageOptions,
   type LayerFile,
 } from './images/oci-archive.ts'
+export { pullCredentials } from './images/pull-credentials.ts'
 export { runKubelet, type RunningKubelet } from './run/run-kubelet.ts'
 export { createCallerCheck } from './server/caller-check.ts'
 export { startKubeletServer, type ServerTls } from './server/kubelet-server.ts'

@@ -87,6 +87,58 @@ export const provisioningBounds = Object.freeze({
   }),
 })
 
+/** The bounds of the changes that EdgeJobs make. */
+export const edgeJobBounds = Object.freeze({
+  /** The clusters that one job may change: each has an entry in its status. */
+  clustersMax: 1_000,
+  clustersAtOnceDefault: 5,
+  clustersAtOnceMax: 100,
+  machinesAtOnceDefault: 1,
+  machinesAtOnceMax: 100,
+  attemptsDefault: 3,
+  timeoutSecondsDefault: 300,
+  timeoutSecondsMax: 3_600,
+  imagesMax: 100,
+  imageCharsMax: 512,
+  optionsMax: 50,
+  /** The entries of one annotation, and the machines that a job has confirmations for. */
+  namesMax: 1_000,
+  /** The status of a job shows this many failed machines, and this much of their messages. */
+  failuresMax: 50,
+  messageCharsMax: 300,
+  summaryCharsMax: 120,
+  /** The jobs of one namespace whose clusters are worked on at the same time, together. */
+  workers: 40,
+  /** How long changes of clusters are gathered before the status of their job is written. */
+  summaryDelayMs: 200,
+  /** When a cluster is looked at again that waits for its turn. */
+  turnMs: 5_000,
+  /** The same for each cluster that is before it. */
+  positionMs: 250,
+  /** A machine that is away is looked for again after a part of the time for which it has been away. */
+  awayMsMin: 5_000,
+  awayMsMax: 120_000,
+  awayPart: 4,
+  /** The same for a person who has not confirmed yet. */
+  unconfirmedMsMin: 2_000,
+  unconfirmedMsMax: 60_000,
+  unconfirmedPart: 10,
+  /** A machine that its EdgeCluster has not finished is looked at again. */
+  unmadeMs: 30_000,
+  pullMsMax: 30 * 60_000,
+  backupMsMax: 10 * 60_000,
+  /** A backup that is older is made again before the program is changed. */
+  backupSecondsMax: 600,
+  backupsKept: 3,
+  /** Free space for the program, and for the copy of a store beside the store itself. */
+  diskMegabytesMin: 600,
+  storeMegabytesMin: 100,
+  /** The roles must have run for this long without a restart. */
+  steadyMs: 3_000,
+  /** A machine's own answer to a small question. */
+  answerCharsMax: 64 * 1024,
+})
+
 /** The bounds of an EdgeCluster. */
 export const edgeClusterBounds = Object.freeze({
   /** Names become parts of others, as those of Clusters do. */

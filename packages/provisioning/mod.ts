@@ -3,6 +3,20 @@
  * The steps are a table; the engine, which knows none of them, keeps its whole state in the object's status.
  * Start reading at steps-table.ts, then engine/run-steps.ts.
  */
+export { edgeJobController } from './engine/edge-job-controller.ts'
+export { edgeJobClusterController } from './engine/edge-job-cluster-controller.ts'
+export { jobSteps } from './steps/job-steps-table.ts'
+export { edgeJobKinds } from './kind/edge-job-kind.ts'
+export {
+  type EdgeJob,
+  type EdgeJobCluster,
+  type EdgeJobSpec,
+  edgeJobAsks,
+  edgeJobClusterName,
+  edgeJobClusterResource,
+  edgeJobResource,
+  jobText,
+} from './kind/edge-job.ts'
 export { edgeClusterController } from './engine/edge-cluster-controller.ts'
 export type { ImportedState, ImportSide, JoinSecret } from './contract/import-side.ts'
 export {
@@ -11,6 +25,7 @@ export {
   type JoinToken,
   type OwnMachineContext,
   type ProgramFiles,
+  type ProgramWish,
 } from './contract/step.ts'
 export { type RunOptions, type RunResult, type Shell, ShellError } from './contract/shell.ts'
 export type { ClusterDial } from './contract/ways.ts'

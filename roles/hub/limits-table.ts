@@ -16,5 +16,7 @@ export const hubBounds = Object.freeze({
     importTtlSeconds: 24 * 3_600,
     /** A token that is valid for no longer than this is replaced. */
     renewMs: 3_600_000,
+    /** How often the list of programs is compared with the files. */
+    listProgramsMs: 60_000,
   }),
 })

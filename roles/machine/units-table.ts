@@ -12,7 +12,9 @@ StartLimitIntervalSec=0
 Type=exec
 EnvironmentFile=-/etc/skerry/proxy.env
 EnvironmentFile=-/etc/skerry/site.env
-ExecStart=/usr/local/bin/skerry site --data-dir /var/lib/skerry/site $SKERRY_ARGS
+Environment=SKERRY_OPTIONS=
+EnvironmentFile=-/etc/skerry/site-options.env
+ExecStart=/usr/local/bin/skerry site --data-dir /var/lib/skerry/site $SKERRY_ARGS $SKERRY_OPTIONS
 Restart=always
 RestartSec=2
 TimeoutStopSec=25
@@ -58,7 +60,9 @@ StartLimitIntervalSec=0
 Type=exec
 EnvironmentFile=-/etc/skerry/proxy.env
 EnvironmentFile=-/etc/skerry/node.env
-ExecStart=/usr/local/bin/skerry node --data-dir /var/lib/skerry/node --run-dir /run/skerry/node $SKERRY_ARGS
+Environment=SKERRY_OPTIONS=
+EnvironmentFile=-/etc/skerry/node-options.env
+ExecStart=/usr/local/bin/skerry node --data-dir /var/lib/skerry/node --run-dir /run/skerry/node $SKERRY_ARGS $SKERRY_OPTIONS
 Restart=always
 RestartSec=2
 TimeoutStopSec=25

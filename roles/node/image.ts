@@ -1,7 +1,13 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ExpectedError, exitCodes, messageOf } from '@skerry/base'
-import { dialContainerd, importImage, type ContainerRuntime } from '@skerry/kubelet'
+import {
+  dialContainerd,
+  importImage,
+  pullCredentials,
+  type ContainerRuntime,
+  type RegistryAuth,
+} from '@skerry/kubelet'
 import { codeOf } from '../runtime/data-directory.ts'
 import { containerdSocket } from './node-containerd.ts'
 
@@ -53,6 +59,39 @@ export async function listImages(options: ImageOptions, signal: AbortSignal): Pr
       ),
     )
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+export interface PullOptions extends ImageOptions {
+  /** The text of a docker configuration with credentials for registries. */
+  readonly dockerConfig: string | undefined
+}
+
+/** Pulls an image into the node before something needs it; resolves with its id. */
+export async function pullImage(
+  image: string,
+  options: PullOptions,
+  signal: AbortSignal,
+): Promise<string> {
+  await using runtime: ContainerRuntime = dialContainerd(await requireSocket(options))
+  const tries = [...credentialsFor(image, options.dockerConfig), undefined]
+  let problem: unknown
+  for (const auth of tries) {
+    try {
+      return await runtime.pullImage(image, auth, signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      // The answer to the best credentials says most.
+      problem ??= error
+    }
+  }
+  const text = `Cannot pull ${image}: ${messageOf(problem)}`
+  throw new ExpectedError(text, exitCodes.failure, { cause: problem })
+}
+
+function credentialsFor(image: string, dockerConfig: string | undefined): RegistryAuth[] {
+  if (dockerConfig === undefined) return []
+  const data = { '.dockerconfigjson': Buffer.from(dockerConfig).toString('base64') }
+  return pullCredentials(image, [{ apiVersion: 'v1', kind: 'Secret', metadata: {}, data }])
 }
 
 async function requireFile(path: string): Promise<void> {

@@ -1,5 +1,13 @@
 /** Bounds of roles/program that no caller sets, by the file that keeps them. */
 export const programBounds = Object.freeze({
+  heldPrograms: Object.freeze({
+    /** A program for machines says its version. */
+    askVersionMsMax: 30_000,
+    /** The mark of a version that lies across two pieces of a file. */
+    markCharsMax: 100,
+    /** Programs whose version is not read again. */
+    knownMax: 100,
+  }),
   downloads: Object.freeze({
     /** The downloads at the same time: a file and two pieces in memory for each. */
     atOnceMax: 64,

@@ -31,7 +31,7 @@ test('a given executable is named after its content', async () => {
     const path = join(directory, 'skerry')
     const options = {
       archiveDirectory: directory,
-      programs: { riscv64: path },
+      programs: { riscv64: [path] },
       role: 'hub' as const,
     }
     await writeFile(path, 'one')

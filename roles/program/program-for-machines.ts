@@ -4,13 +4,19 @@ import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, posix } from 'node:path'
 import { isSea } from 'node:sea'
 import { pipeline } from 'node:stream/promises'
-import { ExpectedError, exitCodes } from '@skerry/base'
-import type { ProgramFiles } from '@skerry/provisioning'
+import type { ProgramFiles, ProgramWish } from '@skerry/provisioning'
 import { version } from '../runtime/version.ts'
+import {
+  NoProgramError,
+  chooseProgram,
+  ownArchitecture,
+  versionOf,
+  type HeldProgram,
+} from './held-programs.ts'
 
 export interface MachinePrograms {
-  /** The program for machines: the path of an executable by architecture, x86_64 or aarch64. */
-  readonly programs?: Readonly<Record<string, string>>
+  /** Programs for machines: the paths of executables by architecture, x86_64 or aarch64. */
+  readonly programs?: Readonly<Record<string, readonly string[]>>
   /** The directory of a bundle for machines of this one's own architecture. If omitted, what the role runs from. */
   readonly bundleDirectory?: string
 }
@@ -22,17 +28,7 @@ export interface ProgramOptions extends MachinePrograms {
   readonly role: 'hub' | 'site'
 }
 
-/** There is no program for such machines; the message says how to give one. */
-export class NoProgramError extends ExpectedError {
-  constructor(message: string) {
-    super(message, exitCodes.missingDependency)
-    this.name = 'NoProgramError'
-  }
-}
-
 export const machineArchitectures = Object.freeze(['x86_64', 'aarch64'] as const)
-
-export const ownArchitecture = process.arch === 'arm64' ? 'aarch64' : 'x86_64'
 
 /**
  * Returns the program for machines of an architecture: a given executable, or what the role itself runs from. The
@@ -41,32 +37,89 @@ export const ownArchitecture = process.arch === 'arm64' ? 'aarch64' : 'x86_64'
  */
 export async function programForMachines(
   architecture: string,
-  { programs = {}, bundleDirectory, archiveDirectory, role }: ProgramOptions,
+  options: ProgramOptions,
   signal: AbortSignal,
+  wish?: ProgramWish,
 ): Promise<ProgramFiles> {
-  // The machine says which it is: anything, if it is hostile.
-  const given = Object.hasOwn(programs, architecture) ? programs[architecture] : undefined
-  if (given !== undefined) return executable(given, signal)
-  if (architecture !== ownArchitecture) {
-    const text = `the ${role} has no program for ${architecture}: start it with --machine-program ${architecture}=<path>, which ./skerry build makes on such a machine`
-    throw new NoProgramError(text)
+  const given = await givenPrograms(architecture, options)
+  const isOwn = architecture === ownArchitecture
+  // Without a wish, a program that was given is meant.
+  if (isOwn && wish === undefined && given.length === 0) return ownProgram(options, signal)
+  const own =
+    isOwn && wish !== undefined && hasOwn(options) ? await ownVersion(options, signal) : []
+  const { path, version: chosen } = chooseProgram([...own, ...given], {
+    architecture,
+    wish,
+    role: options.role,
+  })
+  return path === undefined ? ownProgram(options, signal) : executable(path, chosen)
+}
+
+/** Returns every program that the hub holds. */
+export async function heldPrograms(
+  options: ProgramOptions,
+  signal: AbortSignal,
+): Promise<HeldProgram[]> {
+  const own = hasOwn(options) ? await ownVersion(options, signal) : []
+  const lists = Object.keys(options.programs ?? {}).map((name) => givenPrograms(name, options))
+  return [...own, ...(await Promise.all(lists)).flat()]
+}
+
+/** The machine says which architecture it has: anything, if it is hostile. */
+async function givenPrograms(
+  architecture: string,
+  { programs = {} }: ProgramOptions,
+): Promise<HeldProgram[]> {
+  const paths = Object.hasOwn(programs, architecture) ? (programs[architecture] ?? []) : []
+  return Promise.all(
+    paths.map(async (path) => ({
+      architecture,
+      version: await versionOf(path, architecture),
+      path,
+    })),
+  )
+}
+
+/** A hub that runs from its sources has no program that machines could run. */
+function hasOwn({ bundleDirectory }: ProgramOptions): boolean {
+  return (
+    isSea() || bundleDirectory !== undefined || basename(process.argv[1] ?? '') === 'skerry.mjs'
+  )
+}
+
+/** The digest of the entry is enough: it names the chunks that it needs, by their content. */
+async function ownVersion(
+  { bundleDirectory }: ProgramOptions,
+  signal: AbortSignal,
+): Promise<HeldProgram[]> {
+  const directory = bundleDirectory ?? dirname(process.argv[1] ?? '')
+  const named = isSea()
+    ? await versionOf(process.execPath, ownArchitecture)
+    : await bundleVersion(directory, signal)
+  return [{ architecture: ownArchitecture, version: named, path: undefined }]
+}
+
+async function bundleVersion(directory: string, signal: AbortSignal): Promise<string> {
+  return `${version}-${await digestOf(join(directory, 'skerry.mjs'), signal)}`
+}
+
+async function ownProgram(options: ProgramOptions, signal: AbortSignal): Promise<ProgramFiles> {
+  const { bundleDirectory, archiveDirectory, role } = options
+  if (isSea()) {
+    return executable(process.execPath, await versionOf(process.execPath, ownArchitecture))
   }
-  if (isSea()) return executable(process.execPath, signal)
-  const script = process.argv[1] ?? ''
-  const directory = bundleDirectory ?? dirname(script)
-  if (bundleDirectory === undefined && basename(script) !== 'skerry.mjs') {
+  if (!hasOwn(options)) {
     const text = `the ${role} runs from its sources, which machines cannot: start it with ./skerry, or give --machine-program`
     throw new NoProgramError(text)
   }
-  return bundle(directory, archiveDirectory, signal)
+  return bundle(bundleDirectory ?? dirname(process.argv[1] ?? ''), archiveDirectory, signal)
 }
 
-async function executable(from: string, signal: AbortSignal): Promise<ProgramFiles> {
-  const digest = await digestOf(from, signal)
+function executable(from: string, named: string): ProgramFiles {
   return {
-    version: `${version}-${digest}`,
+    version: named,
     files: [{ from, to: 'skerry', mode: 0o755 }],
-    launcher: (directory) => `${launcherHead}exec ${directory}/skerry "$@"\n`,
+    launcher: (directory) => `${launcherHead(directory)}exec ${directory}/skerry "$@"\n`,
   }
 }
 
@@ -81,17 +134,16 @@ async function bundle(
     ...(await chunksOf(directory)),
     ...flags.filter((name) => !name.startsWith('.')).map((name) => join('engine-flags', name)),
   ]
-  // The entry names the chunks that it needs, by their content.
-  const digest = await digestOf(join(directory, 'skerry.mjs'), signal)
-  const archive = join(archiveDirectory, `bundle-${digest}.tar`)
+  const named = await bundleVersion(directory, signal)
+  const archive = join(archiveDirectory, `bundle-${named}.tar`)
   await packOnce(archive, { directory, names: scripts.toSorted() })
   // It has a name of its own, so that an upgrade with the same engine copies only the rest.
   const engine = `node-${process.versions.node}-${await engineDigest()}`
   return {
-    version: `${version}-${digest}`,
+    version: named,
     files: [{ from: process.execPath, to: `../${engine}`, mode: 0o755 }],
     archive,
-    launcher: (at) => `${launcherHead}flags=
+    launcher: (at) => `${launcherHead(at)}flags=
 case "\${1:-}" in hub | site | node | agent) flags=$(cat "${at}/engine-flags/$1") ;; esac
 # shellcheck disable=SC2086
 exec ${posix.join(at, '..', engine)} --disable-warning=ExperimentalWarning $flags ${at}/skerry.mjs "$@"
@@ -141,10 +193,14 @@ async function packOnce(
   }
 }
 
-const launcherHead = `#!/bin/sh
-# Starts skerry. It was written when this machine was prepared.
+/** Processes keep the version with which they were started: a restart after an upgrade is seen by it. */
+function launcherHead(directory: string): string {
+  return `#!/bin/sh
+# Starts skerry. The hub of this machine's cluster wrote this file.
+export SKERRY_PROGRAM=${posix.basename(directory)}
 export MALLOC_ARENA_MAX="\${MALLOC_ARENA_MAX:-2}" MALLOC_MMAP_THRESHOLD_="\${MALLOC_MMAP_THRESHOLD_:-65536}"
 `
+}
 
 let knownEngine: Promise<string> | undefined
 

@@ -2,10 +2,9 @@ import { readdir, rm } from 'node:fs/promises'
 import { basename, join, posix } from 'node:path'
 import { installScript, type MachineProgram } from './install-script.ts'
 import { packedFile, type PackedFile } from './packed-files.ts'
+import { NoProgramError, ownArchitecture } from './held-programs.ts'
 import {
   machineArchitectures,
-  NoProgramError,
-  ownArchitecture,
   programForMachines,
   type ProgramOptions,
 } from './program-for-machines.ts'

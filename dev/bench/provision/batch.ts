@@ -117,6 +117,7 @@ async function simulatedHub(directory: string): Promise<HubSide> {
     forget: done,
     read: none,
     dial: none,
+    recordProgram: done,
     imports: { keepJoin: none, endJoin: none, state: none, removeAgent: none },
     program: async () => ({
       version: 'simulated',

@@ -1,5 +1,6 @@
 import type { Clock, Logger } from '@skerry/base'
-import type { EdgeCluster, MachineStatus } from '../kind/edge-cluster.ts'
+import type { EdgeCluster, MachineStatus, WaitReason } from '../kind/edge-cluster.ts'
+import type { EdgeJob } from '../kind/edge-job.ts'
 import type { PlannedMachine } from '../kind/machine-addresses.ts'
 import type { Duplex } from 'node:stream'
 import type { ImportSide } from './import-side.ts'
@@ -67,6 +68,10 @@ interface StepText {
   readonly appliesTo?: (status: MachineStatus, machine: PlannedMachine) => boolean
   /** True: from here on the machine holds something that a removal must clean. */
   readonly changesMachine?: boolean
+  /** True: from the first of these steps to the last, the machine is one of those that are changed at once. */
+  readonly disrupts?: boolean
+  /** The steps whose failure on a machine it answers: it is done only then. */
+  readonly undoes?: readonly string[]
   /** True: on the master or the hub it ends the way to machines that only the site reaches, so it waits for those. */
   readonly endsSite?: boolean
   /** True: a person may skip it, although the hub does it. Steps on machines can always be skipped. */
@@ -75,6 +80,13 @@ interface StepText {
   readonly onlyReads?: boolean
   /** The fields that the step carries out. If their JSON changes, a finished step is done again. */
   readonly input?: (edge: EdgeCluster) => unknown
+}
+
+/** What a job asks of the machines of one cluster. */
+export interface JobOrder {
+  readonly job: EdgeJob
+  /** The addresses for which a person has confirmed at the hub; `*` is every one. */
+  readonly confirmed: readonly string[]
 }
 
 /** A step is idempotent: done twice, or once after it was broken off anywhere, it has the same effect. */
@@ -114,8 +126,17 @@ export interface HubSide {
    */
   dial(to: ClusterDial, edge: EdgeCluster, signal: AbortSignal): Promise<Duplex>
   /** The program for machines of this architecture, as `uname -m` names it. */
-  program(architecture: string, signal: AbortSignal): Promise<ProgramFiles>
+  program(architecture: string, signal: AbortSignal, wish?: ProgramWish): Promise<ProgramFiles>
+  /** Keeps the version of the program that a machine has now. */
+  recordProgram(
+    edge: EdgeCluster,
+    machine: { readonly address: string; readonly version: string },
+    signal: AbortSignal,
+  ): Promise<void>
 }
+
+/** The version that a machine shall get: exactly one, or the best one that is not newer than its master's. */
+export type ProgramWish = { readonly version: string } | { readonly fitsMaster: string }
 
 export interface HubToken {
   readonly token: string
@@ -145,6 +166,16 @@ export interface ProgramFiles {
   readonly archive?: string
   /** The text of the launcher, /usr/local/bin/skerry, for this directory. */
   readonly launcher: (directory: string) => string
+}
+
+/** A step is held until a person confirms. It is looked at again, the later the longer that takes. That is no attempt. */
+export class StepHeld extends Error {
+  readonly reason: WaitReason = 'Unconfirmed'
+
+  constructor(message: string) {
+    super(message)
+    this.name = 'StepHeld'
+  }
 }
 
 /** A step waits for something outside, such as a person, and looks again later. That is no attempt. */

@@ -11,13 +11,15 @@ interface Place {
     readonly open: (machine: PlannedMachine, signal: AbortSignal) => Promise<Shell>
   }
   readonly book: StatusBook
+  /** Called when its machine is open, and the step may change it. */
+  readonly onBegin?: () => void
 }
 
 /** Does a step where it belongs, and resolves with its result in a few words. */
 export async function actOn(
   { step, machine, text }: StepInstance,
   context: HubContext,
-  { master, shells, book }: Place,
+  { master, shells, book, onBegin }: Place,
 ): Promise<string> {
   if (step.place === 'hub') return step.act(context)
   if (master === undefined) throw new Error(`Cannot run step ${text}: it has no master`)
@@ -26,7 +28,9 @@ export async function actOn(
   if (step.place === 'master') return step.act(onMaster)
   if (machine === undefined) throw new Error(`Cannot run step ${text}: it has no machine`)
   if (step.place === 'master-for-each') return step.act({ ...onMaster, machine })
-  return step.act({ ...onMaster, ...(await onMachine(machine, onMaster, book)) })
+  const opened = await onMachine(machine, onMaster, book)
+  onBegin?.()
+  return step.act({ ...onMaster, ...opened })
 }
 
 async function onMachine(

@@ -1,5 +1,4 @@
 import { ifThere, keyOfObject, parseKey, type Change } from '@skerry/client'
-import { isStatusError } from '@skerry/api'
 import {
   watch,
   type ControllerContext,
@@ -29,6 +28,7 @@ import { MachineOpener } from './machine-opener.ts'
 import { inputsOf, instancesOf, isSkippable, nextAttemptMs, statusesOf } from './plan-steps.ts'
 import { isMereCheck, knownSteps, statusBaseOf, stepsOfMode } from './steps-of-mode.ts'
 import { Redactor } from './redactor.ts'
+import { removeAnnotations } from './remove-annotations.ts'
 import { Shells, runSteps } from './run-steps.ts'
 import { StatusBook, phaseAtRest } from './status-book.ts'
 import { keepStepLog } from './step-log.ts'
@@ -176,7 +176,8 @@ async function carryOut(
   const isPaused = edge.spec.paused === true
   const isCheck = isMereCheck(edge)
   await book.save(phaseAtRest(book, { isPaused, isCheck }))
-  await removeAsks(edge, answered.done, scope, signal)
+  const asked = { keys: answered.done, context }
+  await removeAnnotations(edgeClusterResource, edge, asked, signal)
   if (isPaused) return
   const redactor = new Redactor()
   using held = whatHolds(edge, scope)
@@ -270,27 +271,4 @@ async function writeStatus(
   const patch = { status: { ...status, plan, ...(phase === undefined ? {} : { phase }) } }
   const client = context.client(edgeClusterResource)
   await ifThere(client.patchStatus({ namespace, name, type: 'merge', patch }, signal))
-}
-
-/** Removes annotations whose wish is fulfilled. One that was written again meanwhile stays. */
-async function removeAsks(
-  edge: EdgeCluster,
-  done: readonly string[],
-  { context }: Scope,
-  signal: AbortSignal,
-): Promise<void> {
-  if (done.length === 0) return
-  const { namespace = '', name = '', annotations = {} } = edge.metadata
-  const path = (key: string): string => `/metadata/annotations/${key.replaceAll('/', '~1')}`
-  const patch = done.flatMap((key) => [
-    { op: 'test', path: path(key), value: annotations[key] },
-    { op: 'remove', path: path(key) },
-  ])
-  try {
-    await context
-      .client(edgeClusterResource)
-      .patch({ namespace, name, type: 'json', patch }, signal)
-  } catch (error) {
-    if (!isStatusError(error, 'Invalid') && !isStatusError(error, 'NotFound')) throw error
-  }
 }

@@ -135,16 +135,21 @@ export function readySteps(
     const { step, machine, text } = instance
     const status = stateOf.get(text)
     if (status === undefined || finished.has(status.state)) continue
+    const isDue =
+      status.nextTime === undefined || Date.parse(status.nextTime) <= nowMs || isWoken(status)
+    const canRun = (status.state === 'Waiting' || status.state === 'Running') && isDue
+    if (step.undoes !== undefined) {
+      // Its machine is blocked by the failure that it answers; otherwise there is nothing to do, and it blocks nothing.
+      if (canRun && hasFailed(instance, stateOf)) ready.push(instance)
+      continue
+    }
     const isOfAll = machine === undefined || machine.role === 'Master'
     const isHeld = step.onlyReads === true ? blocked.reading : blocked.all
     const isBlocked =
       isHeld ||
       (isOfAll && step.endsSite === true && blocked.site) ||
       (machine !== undefined && blocked.machines.has(machine.address))
-    const isDue =
-      status.nextTime === undefined || Date.parse(status.nextTime) <= nowMs || isWoken(status)
-    const canRun = status.state === 'Waiting' || status.state === 'Running'
-    if (!isBlocked && canRun && isDue) ready.push(instance)
+    if (!isBlocked && canRun) ready.push(instance)
     if (isOfAll) blocked.all = true
     // Others that are not for each machine hold up readers, too: they come between them.
     const isForEach = step.place === 'machines' || step.place === 'master-for-each'
@@ -153,6 +158,18 @@ export function readySteps(
     if (isBehindSite(machine)) blocked.site = true
   }
   return ready
+}
+
+/** Reports whether a step that this one answers has failed on its machine. */
+export function hasFailed(
+  { step, machine }: StepInstance,
+  statusOf: ReadonlyMap<string, StepStatus>,
+): boolean {
+  if (machine === undefined) return false
+  return (step.undoes ?? []).some((name) => {
+    const text = stepText({ name, machine: machine.address })
+    return statusOf.get(text)?.state === 'Failed'
+  })
 }
 
 /** True: the step waits for something outside, such as a person, and only looks again. That is no attempt. */

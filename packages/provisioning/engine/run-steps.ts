@@ -7,17 +7,30 @@ import {
   type Random,
 } from '@skerry/base'
 import { apiTime } from '@skerry/fleet-kinds'
-import { stepText, type EdgeCluster, type StepStatus } from '../kind/edge-cluster.ts'
+import {
+  stepText,
+  type EdgeCluster,
+  type StepStatus,
+  type WaitReason,
+} from '../kind/edge-cluster.ts'
 import type { PlannedMachine } from '../kind/machine-addresses.ts'
-import { provisioningBounds } from '../limits-table.ts'
+import { edgeJobBounds, provisioningBounds } from '../limits-table.ts'
 import { ShellError, type Shell } from '../contract/shell.ts'
 import { actOn } from './act-on.ts'
 import { isLook, readySteps, type StepInstance } from './plan-steps.ts'
 import type { Redactor } from './redactor.ts'
 import type { StatusBook } from './status-book.ts'
-import { StepError, StepWaiting, type HubContext, type HubSide } from '../contract/step.ts'
+import {
+  StepError,
+  StepHeld,
+  StepWaiting,
+  type HubContext,
+  type HubSide,
+  type Step,
+} from '../contract/step.ts'
 
 const bounds = provisioningBounds.engine
+const waits = edgeJobBounds
 
 /** Everything that a run of steps needs from the outside. */
 export interface RunDeps {
@@ -36,6 +49,14 @@ export interface RunDeps {
   readonly keepLog: (step: StepStatus, text: string) => Promise<void>
   /** Whether a person wants no further step to begin. */
   readonly isHeld: () => boolean
+  /** How often a step is tried before it has failed. If omitted, as the EdgeCluster says. */
+  readonly attemptsMax?: number
+  /**
+   * How long a step waits for a machine that is away before that counts as an attempt. If omitted, it counts at once.
+   */
+  readonly patienceMs?: (step: Step) => number
+  /** Returns those of the steps that may begin, of which some may do so now. If omitted, as many as there are places. */
+  readonly choose?: (ready: readonly StepInstance[], running: ReadonlySet<string>) => StepInstance[]
 }
 
 /** Runs what may run until nothing may run now. A step that fails stops its own machine only. */
@@ -56,7 +77,8 @@ export async function runSteps(
       const ready = deps.isHeld()
         ? []
         : readySteps(instances, deps.book.steps, deps.clock.now(), isWoken)
-      for (const instance of ready) {
+      const { choose = (all) => [...all] } = deps
+      for (const instance of choose(ready, new Set(running.keys()))) {
         if (
           running.has(instance.text) ||
           running.size >= Math.min(atOnce, bounds.machinesAtOnceMax)
@@ -89,12 +111,7 @@ async function runStep(
   const { book, clock, redactor, log } = deps
   const before = book.steps.find((each) => stepText(each) === text)
   if (before === undefined) return
-  const started: StepStatus = {
-    ...withoutResult(before),
-    state: 'Running',
-    attempt: (before.attempt ?? 0) + 1,
-    startTime: apiTime(clock.now()),
-  }
+  const started = startedStep(before, clock.now())
   book.setStep(started)
   const status = machine && book.machine(machine.address)
   if (status !== undefined && step.changesMachine === true) {
@@ -113,14 +130,18 @@ async function runStep(
     log,
     signal,
   }
+  // A hub that was killed in the middle does not know how far it came.
+  let isBegun = before.isBegun === true || before.state === 'Running'
   let ended: StepStatus
   try {
-    const result = await actOn({ step, machine, text }, context, deps)
+    const onBegin = (): void => void (isBegun = true)
+    const result = await actOn({ step, machine, text }, context, { ...deps, onBegin })
     signal.throwIfAborted()
-    ended = { ...started, state: 'Done', ...shown(redactor.redact(result), printed) }
+    const { reason: _, ...rest } = started
+    ended = { ...rest, state: 'Done', ...shown(redactor.redact(result), printed) }
   } catch (error) {
     signal.throwIfAborted()
-    if (error instanceof ShellError && error.fault === 'unreachable' && machine !== undefined) {
+    if (isAway(error) && machine !== undefined) {
       await deps.shells.forget(machine)
     }
     const message = redactor.redact(messageOf(error))
@@ -131,17 +152,36 @@ async function runStep(
     }
     printed.add(message)
     const found = findingsOf(error, redactor)
-    ended = { ...afterFailure(started, error, deps), ...shown(message, printed), ...found }
-    log.info('Step failed', { step: text, attempt: started.attempt, problem: ended.message ?? '' })
+    const failure = { started, step, error, isBegun }
+    ended = { ...afterFailure(failure, deps), ...shown(message, printed), ...found }
+    if (ended.reason === undefined) {
+      const { attempt, message: problem = '' } = ended
+      log.info('Step failed', { step: text, attempt: attempt ?? 1, problem })
+    }
   }
   const kept = { ...ended, finishTime: apiTime(clock.now()) }
   book.setStep(kept)
+  // It waits for days perhaps, and each look would add the same lines.
+  if (kept.reason !== undefined) return book.save('Running')
   await deps.keepLog(kept, printed.text()).catch((error: unknown) => {
     signal.throwIfAborted()
     // A quota may refuse the log. The status has its last lines, so the work goes on.
     log.info('Cannot keep log of step', { step: text, problem: messageOf(error) })
   })
   await book.save('Running')
+}
+
+/** A step that has only waited so far is still at the attempt, and the time, at which it began to wait. */
+function startedStep(before: StepStatus, nowMs: number): StepStatus {
+  const { reason, isBegun: _, ...rest } = withoutResult(before)
+  const { attempt = 0, startTime = apiTime(nowMs) } = before
+  return reason === undefined
+    ? { ...rest, state: 'Running', attempt: attempt + 1, startTime: apiTime(nowMs) }
+    : { ...rest, state: 'Running', reason, attempt, startTime }
+}
+
+function isAway(error: unknown): boolean {
+  return error instanceof ShellError && error.fault === 'unreachable'
 }
 
 /** Two looks within one period have the same next time, so that writing one does not cause the next one. */
@@ -183,19 +223,51 @@ function isFinal(error: unknown): boolean {
   )
 }
 
-function afterFailure(
-  started: StepStatus,
-  error: unknown,
-  { edge, clock, random }: RunDeps,
-): StepStatus {
+interface StepFailure {
+  readonly started: StepStatus
+  readonly step: Step
+  readonly error: unknown
+  /** Whether it may have changed its machine. */
+  readonly isBegun: boolean
+}
+
+function afterFailure(failure: StepFailure, deps: RunDeps): StepStatus {
+  const { step, error, isBegun } = failure
+  const { edge, clock, random } = deps
+  const { reason: _, ...started } = failure.started
   const attempt = started.attempt ?? 1
+  const reason = waitReasonOf(error)
+  const waitedMs = clock.now() - Date.parse(started.startTime ?? '')
+  const isPatient = deps.patienceMs !== undefined
+  const isHarmless = error instanceof StepHeld || (isPatient && !isBegun)
+  const patienceMs = isHarmless ? Infinity : (deps.patienceMs?.(step) ?? 0)
+  const kept = isPatient && isBegun ? { isBegun } : {}
+  if (reason !== undefined && waitedMs < patienceMs) {
+    const nextTime = apiTime(clock.now() + lookAgainMs(reason, waitedMs) + 999)
+    return { ...started, ...kept, state: 'Waiting', reason, nextTime }
+  }
   const { mode, retry } = edge.spec
   const byDefault = mode === 'Check' ? bounds.checkAttempts : bounds.attemptsDefault
-  const attemptsMax = retry?.attempts ?? byDefault
-  if (isFinal(error) || attempt >= attemptsMax) return { ...started, state: 'Failed' }
+  const attemptsMax = deps.attemptsMax ?? retry?.attempts ?? byDefault
+  const isLost = reason !== undefined && isPatient
+  if (isFinal(error) || isLost || attempt >= attemptsMax) return { ...started, state: 'Failed' }
   const delayMs = Math.min(bounds.retryMsMax, bounds.retryMsMin * 2 ** (attempt - 1))
   const nextMs = clock.now() + delayMs * (1 + random.next() / 2)
-  return { ...started, state: 'Waiting', nextTime: apiTime(nextMs + 999) }
+  return { ...started, ...kept, state: 'Waiting', nextTime: apiTime(nextMs + 999) }
+}
+
+function waitReasonOf(error: unknown): WaitReason | undefined {
+  if (error instanceof StepHeld) return error.reason
+  return isAway(error) ? 'Unreachable' : undefined
+}
+
+/** The longer something has been waited for, the later it is looked for again. */
+function lookAgainMs(reason: WaitReason, waitedMs: number): number {
+  const [part, min, max] =
+    reason === 'Unreachable'
+      ? [waits.awayPart, waits.awayMsMin, waits.awayMsMax]
+      : [waits.unconfirmedPart, waits.unconfirmedMsMin, waits.unconfirmedMsMax]
+  return Math.min(max, Math.max(min, waitedMs / part))
 }
 
 function shown(message: string, printed: PrintedLines): Pick<StepStatus, 'message' | 'output'> {

@@ -1,6 +1,5 @@
 import { withCondition, type ClusterCondition } from '@skerry/fleet-kinds'
 import {
-  type EdgeCluster,
   type EdgeClusterPhase,
   type EdgeClusterStatus,
   type MachineStatus,
@@ -30,7 +29,7 @@ export class StatusBook {
   #next: { phase: EdgeClusterPhase; readonly written: Promise<void> } | undefined
 
   constructor(
-    edge: EdgeCluster,
+    { status }: { readonly status?: Pick<EdgeClusterStatus, 'conditions'> },
     parts: {
       readonly base: StatusBase
       readonly steps: readonly StepStatus[]
@@ -44,7 +43,7 @@ export class StatusBook {
     this.#machines = parts.machines
     this.#jumps = parts.jumps ?? []
     this.#base = parts.base
-    this.#conditions = edge.status?.conditions ?? []
+    this.#conditions = status?.conditions ?? []
     this.#now = parts.now
     this.#write = parts.write
   }

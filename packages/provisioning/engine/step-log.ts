@@ -1,13 +1,20 @@
+import type { KubeObject } from '@skerry/api'
 import { ifThere, resources } from '@skerry/client'
 import type { ControllerContext } from '@skerry/controller-runtime'
-import { type EdgeCluster, type StepStatus, stepLogName } from '../kind/edge-cluster.ts'
+import { type StepStatus, stepLogName } from '../kind/edge-cluster.ts'
 import { provisioningBounds } from '../limits-table.ts'
 
-/** Returns a function that adds an attempt to the log of a step: a ConfigMap that goes with the EdgeCluster. */
+interface LogOwner {
+  readonly kind: string
+  readonly labelsOf: (step: StepStatus) => Record<string, string>
+}
+
+/** Returns a function that adds an attempt to the log of a step: a ConfigMap that goes with its owner. */
 export function keepStepLog(
-  edge: EdgeCluster,
+  edge: KubeObject,
   { cluster }: ControllerContext,
   signal: AbortSignal,
+  { kind, labelsOf } = edgeClusterLog(edge),
 ): (step: StepStatus, text: string) => Promise<void> {
   const configMaps = cluster.resource(resources.configMaps)
   const { namespace = '', name: edgeName = '', uid = '' } = edge.metadata
@@ -24,9 +31,16 @@ export function keepStepLog(
       await configMaps.patch({ namespace, name, type: 'merge', patch: { data } }, signal)
       return
     }
-    const owner = { apiVersion: 'hub.skerry.io/v1alpha1', kind: 'EdgeCluster', name: edgeName, uid }
-    const labels = { 'hub.skerry.io/edge-cluster': edgeName, 'hub.skerry.io/step': step.name }
-    const metadata = { namespace, name, labels, ownerReferences: [owner] }
+    const owner = { apiVersion: 'hub.skerry.io/v1alpha1', kind, name: edgeName, uid }
+    const metadata = { namespace, name, labels: labelsOf(step), ownerReferences: [owner] }
     await configMaps.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data }, signal)
+  }
+}
+
+function edgeClusterLog({ metadata }: KubeObject): LogOwner {
+  const { name = '' } = metadata
+  return {
+    kind: 'EdgeCluster',
+    labelsOf: (step) => ({ 'hub.skerry.io/edge-cluster': name, 'hub.skerry.io/step': step.name }),
   }
 }

@@ -13,6 +13,9 @@ export const places = Object.freeze({
   data: '/var/lib/skerry',
   hubToken: '/etc/skerry/hub-token',
   joinToken: '/etc/skerry/join-token',
+  /** The change for which a job awaits a person's confirmation, and the confirmation. */
+  awaited: '/var/lib/skerry/awaited-confirmation.json',
+  confirmed: '/var/lib/skerry/confirmation.json',
   allowedDials: '/etc/skerry/allow-dial.d',
 })
 

@@ -1,16 +1,36 @@
 import { posix } from 'node:path'
 import { provisioningBounds } from '../limits-table.ts'
-import { StepError, type MachineContext, type OwnMachineContext } from '../contract/step.ts'
+import {
+  StepError,
+  type MachineContext,
+  type OwnMachineContext,
+  type ProgramFiles,
+} from '../contract/step.ts'
 import { must, places } from './commands.ts'
 import { isConfigured } from './configure-machine.ts'
 import { proxyFiles } from './proxy.ts'
 
 /** Copies the program to a machine. Files that are there already are not copied again. */
 export async function installProgram(context: MachineContext): Promise<string> {
-  const { edge, hub, shell, signal, print } = context
+  const { edge, hub, machine, master, shell, signal } = context
   const architecture = (await must(context, ['uname', '-m'], { isQuiet: true })).trim()
-  const program = await hub.program(architecture, signal)
-  checkVersion(edge, program.version)
+  // A node that is added after an upgrade gets what its master has.
+  const above = machine.role === 'Node' ? edge.status?.programs?.[master.address] : undefined
+  const wish = above === undefined ? undefined : { fitsMaster: above }
+  const program = await hub.program(architecture, signal, wish)
+  if (above === undefined) checkVersion(edge, program.version)
+  const directory = await copyProgram(program, context)
+  await shell.write(places.program, program.launcher(directory), 0o755)
+  await installLibraries(context)
+  const version = await must(context, [places.program, '--version'], { isQuiet: true })
+  if (version.trim() === '') throw new StepError('the program does not say its version')
+  await hub.recordProgram(edge, { address: machine.address, version: program.version }, signal)
+  return `skerry ${version.trim()}`
+}
+
+/** Copies a program beside those that are there, with a launcher of its own. Resolves with its directory. */
+export async function copyProgram(program: ProgramFiles, context: MachineContext): Promise<string> {
+  const { shell, signal, print } = context
   const directory = posix.join(places.programs, program.version)
   for (const { from, to, mode } of program.files) {
     print(`copying ${to}`)
@@ -22,11 +42,8 @@ export async function installProgram(context: MachineContext): Promise<string> {
     await shell.upload(program.archive, archive, 0o600, signal)
     await must(context, ['tar', '-x', '-f', archive, '-C', directory, '--no-same-owner'])
   }
-  await shell.write(places.program, program.launcher(directory), 0o755)
-  await installLibraries(context)
-  const version = await must(context, [places.program, '--version'], { isQuiet: true })
-  if (version.trim() === '') throw new StepError('the program does not say its version')
-  return `skerry ${version.trim()}`
+  await shell.write(posix.join(directory, 'launcher'), program.launcher(directory), 0o755)
+  return directory
 }
 
 /** The hub may have been upgraded since the object was accepted. */
@@ -38,7 +55,7 @@ function checkVersion({ spec }: MachineContext['edge'], found: string): void {
 }
 
 /** Returns the words that let apt use the proxy of the object. The file may hold a password, the words do not. */
-function aptWords({ edge }: MachineContext): string[] {
+export function aptWords({ edge }: MachineContext): string[] {
   return isConfigured(edge) ? [`APT_CONFIG=${proxyFiles.apt}`] : []
 }
 

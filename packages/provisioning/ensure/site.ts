@@ -75,11 +75,11 @@ export function optionWords(options: Readonly<Record<string, string>>): string[]
 }
 
 /** Returns the file from which systemd takes a role's options, split at spaces. Throws if a word cannot be in it. */
-export function envText(words: readonly string[]): string {
+export function envText(words: readonly string[], variable = 'SKERRY_ARGS'): string {
   const odd = words.find((word) => !/^[\w.,:/@=+-]+$/.test(word))
   if (odd !== undefined)
     throw new RangeError(`Cannot write an option with special characters: ${odd}`)
-  return `SKERRY_ARGS=${words.join(' ')}\n`
+  return `${variable}=${words.join(' ')}\n`
 }
 
 /** Starts a unit now and at each boot. One that runs already is started again, with its present options. */

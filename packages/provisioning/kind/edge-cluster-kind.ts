@@ -151,6 +151,7 @@ const schemas: Readonly<Record<string, Schema>> = Object.freeze({
     jumps: listOf(part('JumpStatus')),
     steps: listOf(part('StepStatus')),
     conditions: listOf({ ref: 'io.k8s.apimachinery.pkg.apis.meta.v1.Condition' }),
+    programs: { type: 'object', additionalProperties: text },
   }),
   [`${schemaName}StepPlan`]: object({ name: text, does: text, where: text }, [
     'name',
@@ -174,6 +175,8 @@ const schemas: Readonly<Record<string, Schema>> = Object.freeze({
       name: text,
       machine: text,
       state: text,
+      reason: text,
+      isBegun: boolean,
       attempt: integer,
       startTime: time,
       finishTime: time,

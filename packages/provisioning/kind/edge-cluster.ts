@@ -145,6 +145,8 @@ export interface EdgeClusterStatus {
   /** In the order in which they are done. */
   steps?: StepStatus[]
   conditions?: ClusterCondition[]
+  /** The version of the program on each machine, by its address. */
+  programs?: Record<string, string>
 }
 
 export interface MachineStatus {
@@ -164,12 +166,18 @@ export interface MachineStatus {
 
 export type StepState = 'Waiting' | 'Running' | 'Done' | 'Skipped' | 'Failed' | 'Cancelled'
 
+/** Why a step waits although nothing is wrong: the machine is away, or nobody has confirmed yet. */
+export type WaitReason = 'Unreachable' | 'Unconfirmed'
+
 /** One step on one machine, or on the hub. */
 export interface StepStatus {
   name: string
   /** The address of the machine; omitted for steps of the whole cluster. */
   machine?: string
   state: StepState
+  reason?: WaitReason
+  /** Whether an attempt that has not succeeded has reached the machine. Only jobs keep it. */
+  isBegun?: boolean
   /** How often it was tried. */
   attempt?: number
   startTime?: string

@@ -77,6 +77,7 @@ function hubWith(values: Readonly<Record<string, string>>): HubSide {
     isReady: missing,
     forget: missing,
     program: missing,
+    recordProgram: missing,
     dial: missing,
     imports: { keepJoin: missing, endJoin: missing, state: missing, removeAgent: missing },
   }

@@ -2,8 +2,12 @@ import { networkInterfaces } from 'node:os'
 import {
   edgeClusterController,
   edgeClusterKind,
+  edgeJobClusterController,
+  edgeJobController,
+  edgeJobKinds,
   importRemoval,
   importSteps,
+  jobSteps,
   machinesOnly,
   removal,
   sshJumps,
@@ -12,23 +16,28 @@ import {
 } from '@skerry/provisioning'
 import { version } from '../../runtime/version.ts'
 import type { HubPart } from '../contract/hub-part.ts'
+import { listPrograms } from '../provisioning/list-programs.ts'
 import { hubSide } from '../provisioning/hub-side.ts'
 import type { ProgramOptions } from '../../program/program-for-machines.ts'
 
 /** Makes edge clusters of machines with SSH, and takes them away. */
 export function provisioning(options: ProgramOptions): HubPart {
   return {
-    kinds: (builtin) => [edgeClusterKind(builtin, [version])],
-    controllers: (hub) => [
-      edgeClusterController({
-        steps,
-        removal,
+    kinds: (builtin) => [edgeClusterKind(builtin, [version]), ...edgeJobKinds(builtin)],
+    controllers(hub) {
+      const deps = {
         hub: hubSide(hub, options),
-        imports: { steps: importSteps, removal: importRemoval },
         openShell: machinesOnly(sshShells(hub.context), { ownAddresses }),
         openJump: machinesOnly(sshJumps(hub.context), { ownAddresses }),
-      }),
-    ],
+      }
+      const imports = { steps: importSteps, removal: importRemoval }
+      return [
+        edgeClusterController({ steps, removal, imports, ...deps }),
+        edgeJobController(),
+        edgeJobClusterController({ jobSteps, ...deps }),
+        listPrograms(options),
+      ]
+    },
   }
 }
 

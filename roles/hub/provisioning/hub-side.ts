@@ -1,15 +1,19 @@
 import { ifThere, resources } from '@skerry/client'
 import { clusterResource, conditionOf, conditionTypes } from '@skerry/fleet-kinds'
-import { StepError, type EdgeCluster, type HubSide, type ProgramFiles } from '@skerry/provisioning'
+import {
+  StepError,
+  edgeClusterResource,
+  type EdgeCluster,
+  type HubSide,
+  type ProgramFiles,
+  type ProgramWish,
+} from '@skerry/provisioning'
 import { createClusterToken } from '../../admin/hub-join-token.ts'
 import { deleteFromHub, shutOut } from '../../admin/strike-off.ts'
 import { advertised } from '../../runtime/host-addresses.ts'
 import type { OpenHub } from '../contract/hub-part.ts'
-import {
-  NoProgramError,
-  programForMachines,
-  type ProgramOptions,
-} from '../../program/program-for-machines.ts'
+import { NoProgramError } from '../../program/held-programs.ts'
+import { programForMachines, type ProgramOptions } from '../../program/program-for-machines.ts'
 import { dialCluster } from './dial-cluster.ts'
 import { importSide } from './import-side.ts'
 import { claim, claimKey, mustOwn, ownerOf } from './name-claims.ts'
@@ -53,18 +57,25 @@ export function hubSide(hub: HubParts, options: ProgramOptions): HubSide {
       read({ namespace, kind, name, key }, hub, signal),
     imports: importSide(hub, serverFor),
     dial: (to, edge, signal) => dialCluster(to, edge, hub, signal),
-    program: (architecture, signal) => program(architecture, options, signal),
+    program: (architecture, signal, wish) => program(architecture, wish, options, signal),
+    async recordProgram({ metadata }, { address, version }, signal) {
+      const { namespace = '', name = '' } = metadata
+      const patch = { status: { programs: { [address]: version } } }
+      const edges = cluster.resource(edgeClusterResource)
+      await ifThere(edges.patchStatus({ namespace, name, type: 'merge', patch }, signal))
+    },
   }
 }
 
 /** A program that is not there does not come with another attempt. */
 async function program(
   architecture: string,
+  wish: ProgramWish | undefined,
   options: ProgramOptions,
   signal: AbortSignal,
 ): Promise<ProgramFiles> {
   try {
-    return await programForMachines(architecture, options, signal)
+    return await programForMachines(architecture, options, signal, wish)
   } catch (error) {
     if (!(error instanceof NoProgramError)) throw error
     throw new StepError(error.message, { isFinal: true })

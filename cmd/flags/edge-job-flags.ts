@@ -1,0 +1,38 @@
+import { InvalidArgumentError, type Command } from 'commander'
+import { onEdge } from './edge-cluster-flags.ts'
+import { collect } from './option-values.ts'
+
+const checks = ['disk', 'versionSkew', 'health']
+
+/** Adds the arguments and options of every command that changes machines of several edge clusters. */
+export function withJobOptions(command: Command): Command {
+  return onEdge(command)
+    .argument('[names...]', 'names of EdgeClusters; or give --selector')
+    .option('-l, --selector <labels>', 'EdgeClusters with these labels: key=value,key=value')
+    .option('--job <name>', 'name of the EdgeJob (default: a new one)')
+    .option('--masters', 'only on masters')
+    .option('--nodes', 'only on nodes that are no masters')
+    .option('--machine <address>', 'only on this machine (repeatable)', collect, [])
+    .option('--machines-at-once <number>', 'of one cluster (default: 1)', toAmount)
+    .option('--clusters-at-once <number>', 'clusters at the same time (default: 5)', toAmount)
+    .option(
+      '--failure-tolerance <number>',
+      'machines that may fail, or a part such as 10% (default: 0)',
+    )
+    .option('--timeout <seconds>', 'until a machine must be Ready again (default: 300)', toAmount)
+    .option('--require-confirmation', 'wait on each machine until somebody confirms')
+    .option('--skip-check <name>', `${checks.join(', ')} (repeatable)`, toCheck, [])
+    .option('--dry-run', 'let the hub check the job and print it; change nothing')
+    .option('--wait', 'follow the job until it has ended')
+}
+
+function toAmount(text: string): number {
+  const amount = Number(text)
+  if (Number.isInteger(amount) && amount >= 1) return amount
+  throw new InvalidArgumentError('give a whole number from 1')
+}
+
+function toCheck(text: string, previous: string[]): string[] {
+  if (checks.includes(text)) return [...previous, text]
+  throw new InvalidArgumentError(`use ${checks.join(', ')}`)
+}

@@ -1,0 +1,195 @@
+/** Upgrades a machine over SSH while its pod runs, and then with a program that does not work. */
+import assert from 'node:assert/strict'
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { startTestMachine, whyNoMachine, type TestMachine } from '@skerry/testing'
+import { EdgeHub } from './edge-hub.ts'
+import { exampleArchives } from './example-archives.ts'
+import { whyNot } from './prerequisites.ts'
+
+const skip = (await whyNot()) || (await whyNoMachine())
+const namespace = 'edges'
+const name = 'branch-7'
+
+interface Story {
+  readonly hub: EdgeHub
+  readonly machine: TestMachine
+  readonly directory: string
+}
+
+test('upgrades of an edge cluster', { skip, timeout: 400_000 }, async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'skerry-e2e-upgrade-'))
+  await using _removed = {
+    [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),
+  }
+  await using hub = await EdgeHub.start()
+  const host = await hub.network.addHost(11)
+  await using machine = await startTestMachine(host, `master-${process.pid.toString(36)}`)
+  const all: Story = { hub, machine, directory }
+  await t.test('a cluster of one machine runs a pod', () => makeCluster(all))
+  const before = await containerOf(all)
+  await t.test('the hub lists the programs that it was given', () => givePrograms(all))
+  await t.test(
+    'a job waits until somebody confirms on the machine, and then the machine is Ready',
+    () => upgrades(all),
+  )
+  await t.test('the pod went on in its container', async () => {
+    assert.deepEqual(await containerOf(all), before)
+  })
+  await t.test('a program that does not work is taken back, and the machine is Ready', () =>
+    rollsBack(all),
+  )
+  await t.test('options are given to a role, and the pod still runs in its container', async () => {
+    await configures(all)
+    assert.deepEqual(await containerOf(all), before)
+  })
+})
+
+async function makeCluster({ hub, machine }: Story): Promise<void> {
+  await hub.apply(`
+apiVersion: v1
+kind: Namespace
+metadata: { name: ${namespace} }
+---
+apiVersion: v1
+kind: Secret
+metadata: { name: root-login, namespace: ${namespace} }
+stringData: { password: ${machine.passwords.root} }
+---
+apiVersion: hub.skerry.io/v1alpha1
+kind: EdgeCluster
+metadata: { name: ${name}, namespace: ${namespace} }
+spec:
+  hubServer: ${hub.server}
+  machines:
+    - addresses: ['${machine.address}']
+      role: Master
+      credentials: { name: root-login }
+      hostKeys: ['${await machine.hostKey()}']
+`)
+  await hub.untilPhase('Ready')
+  const image = join(await exampleArchives(), 'guestbook-v1.tar')
+  await machine.ask(['sh', '-c', 'cat > /root/guestbook.tar'], { input: await readFile(image) })
+  await machine.ask(['skerry', 'image', 'import', '/root/guestbook.tar'])
+  await hub.applyToSite(`
+apiVersion: v1
+kind: Pod
+metadata: { name: till, namespace: default }
+spec:
+  terminationGracePeriodSeconds: 1
+  containers:
+    - { name: till, image: 'skerry-examples/guestbook:v1', command: [sh, -c, 'exec sleep 10000'] }
+`)
+  await hub.siteKubectl('wait', '--for=condition=Ready', 'pod/till', '--timeout=60s')
+}
+
+/** Returns the container of the pod, and the process on the machine that has been its first one since its start. */
+async function containerOf({ hub, machine }: Story): Promise<readonly string[]> {
+  const path =
+    '{.status.containerStatuses[0].containerID} {.status.containerStatuses[0].restartCount}'
+  const told = await hub.siteKubectl('get', 'pod', 'till', '-o', `jsonpath=${path}`)
+  const pid = (await machine.ask(['pgrep', '-x', '-f', 'sleep 10000'])).trim()
+  const stat = await machine.ask(['cat', `/proc/${pid}/stat`])
+  return [told, pid, stat.split(' ')[21] ?? '']
+}
+
+/**
+ * Makes two versions of what the machine runs: one that works, and one whose roles end at once. Both say their version, as
+ * a broken release would.
+ */
+async function givePrograms({ hub, machine, directory }: Story): Promise<void> {
+  const launcher = await machine.ask(['cat', '/usr/local/bin/skerry'])
+  const rest = launcher.slice(launcher.indexOf('flags='))
+  const start = (version: string, roles: string): string => `#!/bin/sh
+case "\${1:-}" in
+--version) echo ${version}; exit ;;
+${roles}
+esac
+${rest}`
+  const good = join(directory, 'good')
+  const broken = join(directory, 'broken')
+  await writeFile(good, start('0.1.1', ''))
+  await writeFile(broken, start('0.1.2', 'site | node) exit 1 ;;'))
+  for (const path of [good, broken]) await chmod(path, 0o755)
+  await hub.kill()
+  const architecture = process.arch === 'arm64' ? 'aarch64' : 'x86_64'
+  const given = [good, broken].flatMap((path) => ['--machine-program', `${architecture}=${path}`])
+  await hub.restart(...given)
+  await hub.until('the list of programs', async () => {
+    const { stdout } = await hub.skerry('edge-cluster', 'versions')
+    return stdout.includes('0.1.0-') && stdout.includes('0.1.1-') && stdout.includes('0.1.2-')
+  })
+}
+
+/** Resolves with what kubectl shows of a job. */
+async function shown({ hub }: Story, job: string, path: string): Promise<string> {
+  return hub.kubectl('get', 'edgejob', job, '-n', namespace, '-o', `jsonpath=${path}`)
+}
+
+async function untilJob(all: Story, job: string, phase: string): Promise<void> {
+  await all.hub.until(`job ${job} to be ${phase}`, async () => {
+    const now = await shown(all, job, '{.status.phase} {.status.message}')
+    assert.ok(phase === 'Failed' || !now.startsWith('Failed'), now)
+    return now.startsWith(phase)
+  })
+}
+
+async function upgrades(all: Story): Promise<void> {
+  const { hub, machine } = all
+  const words = ['upgrade', 'edge-cluster', name, '--to', '0.1.1', '--job', 'good']
+  const made = await hub.skerry(...words, '--require-confirmation', '--namespace', namespace)
+  assert.equal(made.exitCode, 0, made.stderr)
+  await untilJob(all, 'good', 'Waiting')
+  const text = await machine.ask(['skerry', 'confirm', '--show'])
+  assert.match(text, /Job edges\/good: upgrade to 0\.1\.1 on cluster branch-7, its master first/)
+  assert.doesNotMatch(await machine.ask(['cat', '/usr/local/bin/skerry']), /0\.1\.1/)
+  await machine.ask(['skerry', 'confirm', '--yes'])
+  await untilJob(all, 'good', 'Completed')
+  assert.match(await machine.ask(['cat', '/usr/local/bin/skerry']), /skerry\/0\.1\.1-/)
+  await hub.siteKubectl('wait', '--for=condition=Ready', 'node', '--all', '--timeout=30s')
+  const programs = await hub.kubectl(
+    'get',
+    'edgecluster',
+    name,
+    '-n',
+    namespace,
+    '-o',
+    'jsonpath={.status.programs}',
+  )
+  assert.match(
+    programs,
+    new RegExp(`"${machine.address.replaceAll('.', String.raw`\.`)}":"0\\.1\\.1-`),
+  )
+}
+
+async function rollsBack(all: Story): Promise<void> {
+  const { hub, machine } = all
+  const words = ['upgrade', 'edge-cluster', name, '--to', '0.1.2', '--job', 'broken']
+  const made = await hub.skerry(...words, '--timeout', '5', '--wait', '--namespace', namespace)
+  assert.equal(made.exitCode, 1, made.stdout)
+  assert.match(
+    made.stderr,
+    /1 rolled back; branch-7: \S+: MachineReady: \S+ is not Ready after 5 s/,
+  )
+  assert.match(await machine.ask(['cat', '/usr/local/bin/skerry']), /skerry\/0\.1\.1-/)
+  await hub.siteKubectl('wait', '--for=condition=Ready', 'node', '--all', '--timeout=30s')
+  const backups = await machine.ask(['ls', '/var/lib/skerry/site/backups'])
+  assert.equal(backups.trim().split('\n').length, 2)
+}
+
+async function configures({ hub, machine }: Story): Promise<void> {
+  const words = ['configure', 'edge-cluster', name, '--node-log-level', 'debug', '--wait']
+  const made = await hub.skerry(...words, '--namespace', namespace)
+  assert.equal(made.exitCode, 0, made.stderr)
+  const pid = await machine.ask([
+    'systemctl',
+    'show',
+    '--property=MainPID',
+    '--value',
+    'skerry-node',
+  ])
+  const line = await machine.ask(['cat', `/proc/${pid.trim()}/cmdline`])
+  assert.match(line.replaceAll('\0', ' '), /--log-level debug/)
+}

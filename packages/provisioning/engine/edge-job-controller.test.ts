@@ -1,0 +1,478 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isStatusError } from '@skerry/api'
+import {
+  linkedSignal,
+  runAll,
+  silentLogger,
+  simulatedClock,
+  systemClock,
+  systemRandom,
+} from '@skerry/base'
+import { createCluster, createEventSink, ifThere, type ClusterClient as Api } from '@skerry/client'
+import { createInformerSet, runController } from '@skerry/controller-runtime'
+import { builtinKinds } from '@skerry/kinds'
+import { startTestApiServer, until } from '@skerry/testing'
+import { edgeClusterKind } from '../kind/edge-cluster-kind.ts'
+import { edgeClusterResource, type StepStatus } from '../kind/edge-cluster.ts'
+import { edgeJobKinds } from '../kind/edge-job-kind.ts'
+import {
+  edgeJobClusterResource,
+  edgeJobResource,
+  type EdgeJob,
+  type EdgeJobCluster,
+  type EdgeJobSpec,
+} from '../kind/edge-job.ts'
+import { StepError, type HubSide, type MachineContext } from '../contract/step.ts'
+import { resources } from '@skerry/client'
+import { jobSteps } from '../steps/job-steps-table.ts'
+import { FakeCluster, fakeProgramFiles, type FakeProgram } from '../testing/fake-machine.ts'
+import { edgeJobClusterController } from './edge-job-cluster-controller.ts'
+import { edgeJobController } from './edge-job-controller.ts'
+
+const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }
+const signal = AbortSignal.timeout(240_000)
+const namespace = 'default'
+const old = '0.1.0-aaaaaaaaaaaa'
+const good = '0.2.0-bbbbbbbbbbbb'
+const bad = '0.2.1-cccccccccccc'
+const programs: Readonly<Record<string, FakeProgram>> = {
+  [old]: { schema: 1 },
+  [good]: { schema: 1 },
+  [bad]: { schema: 2, isBroken: true },
+}
+
+/** An API server with the kinds, fake machines, and the controllers until they are killed. */
+class Scene implements AsyncDisposable {
+  readonly clock = simulatedClock(Date.parse('2026-01-01T00:00:00Z'))
+  readonly clusters: Record<string, FakeCluster> = {}
+  readonly recorded: string[] = []
+  readonly api: Api
+  /** Called before a step's first command; it may kill the hub. */
+  onStep: ((name: string) => void) | undefined
+  readonly #stack = new AsyncDisposableStack()
+  #hub: { readonly stop: AbortController; readonly running: Promise<unknown> } | undefined
+
+  private constructor(api: Api) {
+    this.api = api
+  }
+
+  static async start(layout: Readonly<Record<string, readonly string[]>>): Promise<Scene> {
+    const kinds = await builtinKinds()
+    const all = [...kinds, edgeClusterKind(kinds), ...edgeJobKinds(kinds)]
+    const server = await startTestApiServer({ kinds: all })
+    const scene = new Scene(createCluster(server.transport, deps))
+    scene.#stack.use(server)
+    const metadata = { name: 'ssh', namespace }
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata, data: { password: btoa('x') } }
+    await scene.api.resource(resources.secrets).create(secret, signal)
+    for (const [name, addresses] of Object.entries(layout)) await scene.#addCluster(name, addresses)
+    scene.startHub()
+    return scene
+  }
+
+  async #addCluster(name: string, addresses: readonly string[]): Promise<void> {
+    this.clusters[name] = new FakeCluster(addresses, { programs, clock: this.clock })
+    const credentials = { name: 'ssh' }
+    const hostKeys = [`SHA256:${'a'.repeat(43)}`]
+    const machines = addresses.map((address, at) => {
+      const role = at === 0 ? ('Master' as const) : ('Node' as const)
+      return { addresses: [address], credentials, role, hostKeys }
+    })
+    const edges = this.api.resource(edgeClusterResource)
+    const metadata = { name, namespace, labels: { tier: 'shop' } }
+    const kind = { apiVersion: 'hub.skerry.io/v1alpha1', kind: 'EdgeCluster' }
+    await edges.create({ ...kind, metadata, spec: { machines } }, signal)
+    const steps: StepStatus[] = addresses.map((machine) => ({
+      name: 'NodeReady',
+      machine,
+      state: 'Done',
+    }))
+    const patch = { status: { phase: 'Ready', steps } }
+    await edges.patchStatus({ namespace, name, type: 'merge', patch }, signal)
+  }
+
+  startHub(): void {
+    const stop = linkedSignal(signal)
+    const own = { ...deps, clock: this.clock }
+    const informers = createInformerSet(this.api, own)
+    const events = createEventSink(this.api, own)
+    const hub = this.#hubSide()
+    const definitions = [
+      edgeJobController(),
+      edgeJobClusterController({
+        jobSteps: (order) =>
+          jobSteps(order).map((step) =>
+            step.place !== 'machines'
+              ? step
+              : {
+                  ...step,
+                  act: async (context: MachineContext) => {
+                    this.onStep?.(`before ${step.name}@${context.machine.address}`)
+                    context.signal.throwIfAborted()
+                    const result = await step.act(context)
+                    this.onStep?.(`after ${step.name}@${context.machine.address}`)
+                    context.signal.throwIfAborted()
+                    return result
+                  },
+                },
+          ),
+        hub,
+        openShell: async ({ address }) => {
+          const machine = this.machine(address)
+          await machine.shell().run(['test', '-e', '/'])
+          return machine.shell()
+        },
+      }),
+    ]
+    const running = runAll(stop.signal, [
+      (scope) => informers.run(scope),
+      (scope) => events.run(scope),
+      ...definitions.map(
+        (definition) => (scope: AbortSignal) =>
+          runController(definition, { ...own, cluster: this.api, informers, events }, scope),
+      ),
+    ])
+    running.catch(() => undefined)
+    this.#hub = { stop, running }
+  }
+
+  #hubSide(): HubSide {
+    const part: Partial<HubSide> = {
+      async program(_architecture, _signal, wish) {
+        const wanted = wish !== undefined && 'version' in wish ? wish.version : old
+        const version = Object.keys(programs).find((each) => each.startsWith(wanted))
+        if (version === undefined) throw new StepError(`no ${wanted}`, { isFinal: true })
+        return fakeProgramFiles(version)
+      },
+      recordProgram: async (_edge, { address, version }) =>
+        void this.recorded.push(`${address} ${version}`),
+      read: async () => Buffer.from('{"auths":{"registry":{"auth":"dXNlcjpzM2NyM3Q="}}}'),
+    }
+    // No step of a job asks for more.
+    return part as HubSide
+  }
+
+  killHub(): void {
+    this.#hub?.stop.abort(new Error('killed'))
+  }
+
+  async restartHub(): Promise<void> {
+    this.killHub()
+    await this.#hub?.running.catch(() => undefined)
+    this.startHub()
+  }
+
+  machine(address: string): FakeCluster['machines'][number] {
+    const found = Object.values(this.clusters)
+      .flatMap(({ machines }) => machines)
+      .find((each) => each.address === address)
+    assert.ok(found, address)
+    return found
+  }
+
+  versions(): Record<string, string> {
+    const all = Object.values(this.clusters).flatMap(({ machines }) => machines)
+    return Object.fromEntries(all.map((each) => [each.address, each.version]))
+  }
+
+  async create(spec: Partial<EdgeJobSpec>, name = 'job'): Promise<void> {
+    await this.api.resource(edgeJobResource).create(jobNamed(name, spec), signal)
+  }
+
+  async job(name = 'job'): Promise<EdgeJob> {
+    return this.api.resource(edgeJobResource).get({ namespace, name }, signal)
+  }
+
+  async part(cluster: string, name = 'job'): Promise<EdgeJobCluster | undefined> {
+    const key = { namespace, name: `${name}.${cluster}` }
+    return ifThere(this.api.resource(edgeJobClusterResource).get(key, signal))
+  }
+
+  async phases(cluster: string, name = 'job'): Promise<string[]> {
+    const part = await this.part(cluster, name)
+    return (part?.status?.machines ?? []).map(({ address, phase }) => `${address} ${phase}`)
+  }
+
+  async annotate(key: string, value: string): Promise<void> {
+    const patch = { metadata: { annotations: { [`hub.skerry.io/${key}`]: value } } }
+    const request = { namespace, name: 'job', type: 'merge' as const, patch }
+    await this.api.resource(edgeJobResource).patch(request, signal)
+  }
+
+  /** Lets time pass until it is so. */
+  async until(isSo: () => Promise<boolean>): Promise<void> {
+    await until(async () => {
+      await this.clock.advance(500)
+      return isSo()
+    })
+  }
+
+  async untilPhase(phase: string, name = 'job'): Promise<EdgeJob> {
+    await this.until(async () => (await this.job(name)).status?.phase === phase)
+    return this.job(name)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.killHub()
+    await this.#hub?.running.catch(() => undefined)
+    await this.#stack.disposeAsync()
+  }
+}
+
+function jobNamed(name: string, spec: Partial<EdgeJobSpec>): EdgeJob {
+  return {
+    apiVersion: 'hub.skerry.io/v1alpha1',
+    kind: 'EdgeJob',
+    metadata: { name, namespace },
+    spec: { clusters: { labelSelector: { matchLabels: { tier: 'shop' } } }, ...spec },
+  }
+}
+
+const two = { 'branch-1': ['10.0.0.1', '10.0.0.2'], 'branch-2': ['10.0.1.1', '10.0.1.2'] }
+const upgrade = { upgrade: { version: '0.2.0' }, timeoutSeconds: 20 }
+
+test('a job upgrades the masters first, then one node after another, and keeps one program besides', async () => {
+  await using scene = await Scene.start({ 'branch-1': ['10.0.0.1', '10.0.0.2', '10.0.0.3'] })
+  const began: string[] = []
+  scene.onStep = (text) => void began.push(text)
+  await scene.create(upgrade)
+  const job = await scene.untilPhase('Completed')
+  assert.equal(job.status?.message, '3 done')
+  assert.deepEqual(new Set(Object.values(scene.versions())), new Set([good]))
+  const changes = began.filter((text) => /before (SwitchProgram|MachineReady)/.test(text))
+  assert.deepEqual(
+    changes.map((text) => text.slice('before '.length)),
+    ['1', '2', '3'].flatMap((end) => [`SwitchProgram@10.0.0.${end}`, `MachineReady@10.0.0.${end}`]),
+  )
+  assert.deepEqual(
+    scene.recorded.toSorted(),
+    ['1', '2', '3'].map((end) => `10.0.0.${end} ${good}`),
+  )
+  const master = scene.machine('10.0.0.1')
+  assert.deepEqual(master.below('/usr/local/lib/skerry').toSorted(), [old, good])
+  assert.equal(master.below('/var/lib/skerry/site/backups').length, 1)
+  assert.equal(scene.machine('10.0.0.2').below('/var/lib/skerry/site/backups').length, 0)
+  const steps = (await scene.part('branch-1'))?.status?.steps ?? []
+  assert.ok(steps.every(({ state }) => state === 'Done' || state === 'Skipped'))
+})
+
+test('a cluster that is away is pending, holds up no other, and is upgraded when it is back', async () => {
+  await using scene = await Scene.start(two)
+  for (const { address } of scene.clusters['branch-1']?.machines ?? []) {
+    scene.machine(address).isAway = true
+  }
+  await scene.create({ ...upgrade, clustersAtOnce: 1 })
+  const job = await scene.untilPhase('Waiting')
+  await scene.until(async () => (await scene.job()).status?.totals?.done === 2)
+  assert.deepEqual(await scene.phases('branch-1'), ['10.0.0.1 Pending', '10.0.0.2 Pending'])
+  assert.match((await scene.part('branch-1'))?.status?.message ?? '', /nobody answers/)
+  assert.equal(job.status?.totals?.failed, 0)
+  // Days later it is looked for again, and no attempt was counted.
+  await scene.clock.advance(3_600_000)
+  for (const { address } of scene.clusters['branch-1']?.machines ?? []) {
+    scene.machine(address).isAway = false
+  }
+  await scene.untilPhase('Completed')
+  assert.deepEqual(new Set(Object.values(scene.versions())), new Set([good]))
+})
+
+test('a machine that does not become Ready gets its old program and its store back, and no further one begins', async () => {
+  await using scene = await Scene.start(two)
+  await scene.create({ upgrade: { version: bad }, timeoutSeconds: 20, clustersAtOnce: 1 })
+  const job = await scene.untilPhase('Failed')
+  assert.deepEqual(await scene.phases('branch-1'), ['10.0.0.1 RolledBack', '10.0.0.2 Pending'])
+  assert.deepEqual(new Set(Object.values(scene.versions())), new Set([old]))
+  const master = scene.machine('10.0.0.1')
+  assert.deepEqual([master.restored, master.schema, master.roles.size], [1, 1, 2])
+  assert.equal(scene.machine('10.0.1.1').restarts, 0)
+  assert.equal(job.status?.totals?.rolledBack, 1)
+  assert.match(
+    job.status?.message ?? '',
+    /1 rolled back; branch-1: 10.0.0.1: MachineReady: .*not Ready after 20 s/,
+  )
+  const [failure] = job.status?.failures ?? []
+  assert.deepEqual(
+    [failure?.cluster, failure?.machine, failure?.step],
+    ['branch-1', '10.0.0.1', 'MachineReady'],
+  )
+  assert.deepEqual(scene.recorded, [`10.0.0.1 ${old}`])
+})
+
+test('as many machines may fail as the job tolerates', async () => {
+  await using scene = await Scene.start(two)
+  await scene.create({ upgrade: { version: bad }, timeoutSeconds: 20, failureTolerance: '50%' })
+  const job = await scene.untilPhase('Completed')
+  // Nodes do not follow a master that has failed.
+  assert.deepEqual(await scene.phases('branch-2'), ['10.0.1.1 RolledBack', '10.0.1.2 Pending'])
+  assert.equal(job.status?.totals?.rolledBack, 2)
+})
+
+test('a machine that was rolled back begins again when a person asks, with a program that works', async () => {
+  await using scene = await Scene.start({ 'branch-1': ['10.0.0.1'] })
+  const machine = scene.machine('10.0.0.1')
+  scene.onStep = (text) => {
+    // The first attempt is cut short on the machine.
+    if (text === 'before MachineReady@10.0.0.1') machine.roles.delete('node')
+  }
+  await scene.create(upgrade)
+  await scene.untilPhase('Failed')
+  assert.equal(machine.version, old)
+  scene.onStep = undefined
+  await scene.annotate('retry', 'branch-1/10.0.0.1')
+  await scene.untilPhase('Completed')
+  assert.equal(machine.version, good)
+  assert.equal((await scene.job()).metadata.annotations?.['hub.skerry.io/retry'], undefined)
+})
+
+test('machines wait until somebody confirms at the hub, or on the machine for the job that is waiting', async () => {
+  await using scene = await Scene.start(two)
+  await scene.create({ ...upgrade, requireConfirmation: true })
+  await scene.until(async () => (await scene.job()).status?.totals?.waiting === 2)
+  await scene.untilPhase('Waiting')
+  const [one, other] = [scene.machine('10.0.0.1'), scene.machine('10.0.1.1')]
+  const told: unknown = JSON.parse(one.files.get('/var/lib/skerry/awaited-confirmation.json') ?? '')
+  const uid = (await scene.job()).metadata.uid ?? ''
+  assert.deepEqual(told, {
+    job: uid,
+    name: 'default/job',
+    work: 'upgrade to 0.2.0',
+    cluster: 'branch-1',
+    scope: 'cluster',
+    machine: '10.0.0.1',
+  })
+  other.files.set('/var/lib/skerry/confirmation.json', '{"job":"another"}')
+  await scene.clock.advance(120_000)
+  assert.deepEqual([one.version, other.version], [old, old])
+  other.files.set('/var/lib/skerry/confirmation.json', JSON.stringify({ job: uid }))
+  await scene.until(async () => (await scene.part('branch-2'))?.status?.phase === 'Completed')
+  assert.equal(one.version, old)
+  await scene.annotate('confirm', 'branch-1')
+  await scene.untilPhase('Completed')
+  assert.deepEqual(new Set(Object.values(scene.versions())), new Set([good]))
+})
+
+test('a job that is cancelled finishes the machine that it changes, and a retry continues', async () => {
+  await using scene = await Scene.start({ 'branch-1': ['10.0.0.1', '10.0.0.2'] })
+  let isChanging = false
+  scene.onStep = (text) => void (isChanging ||= text === 'after SwitchProgram@10.0.0.1')
+  await scene.create(upgrade)
+  await scene.until(async () => isChanging)
+  await scene.annotate('cancel', 'true')
+  await scene.untilPhase('Cancelled')
+  assert.deepEqual(await scene.phases('branch-1'), ['10.0.0.1 Done', '10.0.0.2 Cancelled'])
+  assert.deepEqual(scene.versions(), { '10.0.0.1': good, '10.0.0.2': old })
+  await scene.annotate('retry', '*')
+  await scene.untilPhase('Completed')
+  assert.equal(scene.versions()['10.0.0.2'], good)
+})
+
+test('options are given to the roles, and taken back where a machine does not become Ready', async () => {
+  await using scene = await Scene.start({ 'branch-1': ['10.0.0.1', '10.0.0.2'] })
+  const configure = { site: { metricsAPI: false }, node: { logLevel: 'debug' as const } }
+  await scene.create({ configure, timeoutSeconds: 20 })
+  await scene.untilPhase('Completed')
+  const [master, node] = [scene.machine('10.0.0.1'), scene.machine('10.0.0.2')]
+  const text = 'SKERRY_OPTIONS=--log-level debug\n'
+  assert.equal(node.files.get('/etc/skerry/node-options.env'), text)
+  assert.equal(master.files.get('/etc/skerry/node-options.env'), text)
+  const site = 'SKERRY_OPTIONS=--disable-metrics-api\n'
+  assert.equal(master.files.get('/etc/skerry/site-options.env'), site)
+  assert.equal(node.files.get('/etc/skerry/site-options.env'), undefined)
+  scene.onStep = (step) => {
+    if (step === 'before MachineReady@10.0.0.2') node.roles.delete('node')
+  }
+  const quiet = { configure: { node: { logLevel: 'error' as const } }, timeoutSeconds: 20 }
+  await scene.create({ ...quiet, failureTolerance: 1 }, 'second')
+  await scene.untilPhase('Completed', 'second')
+  assert.equal(node.files.get('/etc/skerry/node-options.env'), text)
+  assert.equal(node.roles.size, 1)
+  assert.match(master.files.get('/etc/skerry/node-options.env') ?? '', /error/)
+})
+
+test('images are pulled with credentials that are shown nowhere', async () => {
+  await using scene = await Scene.start(two)
+  const images = ['registry.example/shop/till:1.4']
+  await scene.create({ pullImages: { images, secretRef: { name: 'registry' } } })
+  await scene.untilPhase('Completed')
+  assert.deepEqual(scene.machine('10.0.1.2').pulled, images)
+  const { items } = await scene.api.resource(resources.configMaps).list({ namespace }, signal)
+  const part = await scene.part('branch-1')
+  assert.doesNotMatch(JSON.stringify([items, part]), /s3cr3t|dXNlcjpzM2NyM3Q/)
+})
+
+test('two jobs on one cluster take turns, and a finished one lets the next begin', async () => {
+  await using scene = await Scene.start({ 'branch-1': ['10.0.0.1'] })
+  await scene.create({ ...upgrade, requireConfirmation: true }, 'job')
+  await scene.until(async () => (await scene.job()).status?.totals?.waiting === 1)
+  await scene.create({ configure: { node: { logLevel: 'debug' } } }, 'later')
+  await scene.until(async () => {
+    const { message = '' } = (await scene.part('branch-1', 'later'))?.status ?? {}
+    return message === 'EdgeJob job changes this cluster first'
+  })
+  await scene.annotate('confirm', '*')
+  await scene.untilPhase('Completed')
+  await scene.untilPhase('Completed', 'later')
+})
+
+test('a job without a cluster, and one whose cluster does not exist, have failed', async () => {
+  await using scene = await Scene.start({})
+  await scene.create(upgrade)
+  assert.match((await scene.untilPhase('Failed')).status?.message ?? '', /selects no EdgeCluster/)
+  await scene.create({ ...upgrade, clusters: { names: ['branch-9'] } }, 'second')
+  const job = await scene.untilPhase('Failed', 'second')
+  assert.match(job.status?.message ?? '', /branch-9: there is no such EdgeCluster/)
+})
+
+test('the purpose of a job may not be changed, its amounts may', async () => {
+  await using scene = await Scene.start({})
+  await scene.create({ ...upgrade, clusters: { names: ['branch-9'] } })
+  const jobs = scene.api.resource(edgeJobResource)
+  const change = (spec: object): Promise<EdgeJob> =>
+    jobs.patch({ namespace, name: 'job', type: 'merge', patch: { spec } }, signal)
+  await assert.rejects(change({ upgrade: { version: '0.3.0' } }), (error) =>
+    isStatusError(error, 'Invalid'),
+  )
+  assert.equal((await change({ machinesAtOnce: 3 })).spec.machinesAtOnce, 3)
+})
+
+const names = ['CheckMachine', 'InstallProgram', 'BackupStore', 'SwitchProgram', 'MachineReady']
+for (const name of names) {
+  for (const moment of ['before', 'after']) {
+    test(`a hub that is killed ${moment} ${name} was done continues`, async () => {
+      await using scene = await Scene.start({ 'branch-1': ['10.0.0.1', '10.0.0.2'] })
+      const machine = scene.machine('10.0.0.1')
+      let isKilled = false
+      scene.onStep = (text) => {
+        if (isKilled || text !== `${moment} ${name}@10.0.0.1`) return
+        isKilled = true
+        scene.killHub()
+      }
+      await scene.create(upgrade)
+      await scene.until(async () => isKilled)
+      await scene.restartHub()
+      await scene.untilPhase('Completed')
+      assert.deepEqual(new Set(Object.values(scene.versions())), new Set([good]))
+      assert.ok(machine.restarts <= 4, 'the roles are started again once more at most')
+    })
+  }
+}
+
+for (const moment of ['before', 'after']) {
+  test(`a hub that is killed ${moment} a machine was rolled back continues`, async () => {
+    await using scene = await Scene.start({ 'branch-1': ['10.0.0.1'] })
+    let isKilled = false
+    scene.onStep = (text) => {
+      if (isKilled || text !== `${moment} RollBack@10.0.0.1`) return
+      isKilled = true
+      scene.killHub()
+    }
+    await scene.create({ upgrade: { version: bad }, timeoutSeconds: 20 })
+    await scene.until(async () => isKilled)
+    await scene.restartHub()
+    await scene.untilPhase('Failed')
+    assert.deepEqual(await scene.phases('branch-1'), ['10.0.0.1 RolledBack'])
+    const machine = scene.machine('10.0.0.1')
+    assert.deepEqual([machine.version, machine.schema, machine.roles.size], [old, 1, 2])
+  })
+}

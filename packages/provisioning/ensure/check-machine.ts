@@ -1,0 +1,93 @@
+import { StepError, type JobOrder, type MachineContext } from '../contract/step.ts'
+import { machinesOf } from '../kind/machine-addresses.ts'
+import { targetsMaster } from '../kind/job-targets.ts'
+import { edgeJobBounds } from '../limits-table.ts'
+import { must, places } from './commands.ts'
+import { nodeNameOf } from './install-program.ts'
+import { presentVersion, wantedProgram, whyNoPair, whyNoStep } from './program-on-machine.ts'
+
+/** Checks a machine before a job changes anything on it. */
+export function checkMachine(order: JobOrder): (context: MachineContext) => Promise<string> {
+  return async (context) => {
+    const { checks = {}, upgrade } = order.job.spec
+    const { edge, machine } = context
+    if ((edge.spec.store?.type ?? 'SQLite') !== 'SQLite' && upgrade !== undefined) {
+      const text = 'sites that keep their objects in etcd cannot be upgraded by a job yet'
+      throw new StepError(text, { isFinal: true })
+    }
+    const findings = [
+      ...(checks.health === false ? [] : await healthFindings(context)),
+      ...(checks.disk === false ? [] : await diskFindings(context)),
+      ...(checks.versionSkew === false || upgrade === undefined
+        ? []
+        : await versionFindings(order, context)),
+    ]
+    if (findings.length === 0) return 'it can be changed'
+    throw new StepError(`${machine.address}: ${findings.join('; ')}`)
+  }
+}
+
+async function healthFindings(context: MachineContext): Promise<string[]> {
+  const { master, signal } = context
+  const name = await nodeNameOf(context)
+  const site = await context.shellOf(master)
+  const command = [places.program, 'machine', 'node-ready', name] as const
+  const { exitCode } = await site.run(command, { signal })
+  return exitCode === 0
+    ? []
+    : [`node ${name} is not Ready: put it right first, or leave out the check`]
+}
+
+async function diskFindings(context: MachineContext): Promise<string[]> {
+  const { machine } = context
+  const { diskMegabytesMin, storeMegabytesMin } = edgeJobBounds
+  const program = await freeMegabytes(places.programs, context)
+  const findings: string[] = []
+  if (!(program >= diskMegabytesMin)) {
+    findings.push(`${places.programs} has ${program} MB free: ${diskMegabytesMin} MB are needed`)
+  }
+  if (machine.role !== 'Master') return findings
+  const store = await storeMegabytes(context)
+  const free = await freeMegabytes(places.data, context)
+  if (!(free >= store + storeMegabytesMin)) {
+    findings.push(
+      `${places.data} has ${free} MB free: the backup of the store needs ${store + storeMegabytesMin} MB`,
+    )
+  }
+  return findings
+}
+
+async function freeMegabytes(path: string, context: MachineContext): Promise<number> {
+  const text = await must(context, ['df', '-Pk', '--', path], { isQuiet: true })
+  const [, , , kilobytes] = (text.split('\n')[1] ?? '').split(/\s+/)
+  return Math.floor(Number(kilobytes) / 1_024)
+}
+
+async function storeMegabytes(context: MachineContext): Promise<number> {
+  const path = `${places.data}/site/store.db`
+  const text = await must(context, ['stat', '-c', '%s', '--', path], { isQuiet: true })
+  return Math.ceil(Number(text.trim()) / 1024 / 1024)
+}
+
+/** Masters go before their nodes, nodes are never newer, and no machine leaves out a minor version. */
+async function versionFindings(order: JobOrder, context: MachineContext): Promise<string[]> {
+  const { edge, machine, master, signal, print } = context
+  const { program } = await wantedProgram(order, context)
+  const present = await presentVersion(context)
+  print(`program: ${present}, wanted: ${program.version}`)
+  const findings = [whyNoStep(present, program.version)]
+  if (machine.role === 'Master') {
+    const nodes = machinesOf(edge.spec).filter(({ role }) => role === 'Node')
+    for (const { address } of nodes) {
+      const known = edge.status?.programs?.[address]
+      const why = known === undefined ? undefined : whyNoPair(known, program.version)
+      if (why !== undefined) findings.push(`${address}: ${why}`)
+    }
+  } else {
+    const isFirst = targetsMaster(edge, order.job.spec)
+    const site = await context.shellOf(master)
+    const above = isFirst ? program.version : await presentVersion({ shell: site, print, signal })
+    findings.push(whyNoPair(program.version, above))
+  }
+  return findings.filter((why) => why !== undefined)
+}

@@ -1,0 +1,125 @@
+import { StepError, type JobOrder, type MachineContext } from '../contract/step.ts'
+import { edgeJobBounds, provisioningBounds } from '../limits-table.ts'
+import { must, places } from './commands.ts'
+import { jobFiles, machineSeconds, readSmall } from './job-files.ts'
+import { aptWords, nodeNameOf } from './install-program.ts'
+import { startUnit } from './site.ts'
+
+const { steadyMs, timeoutSecondsDefault } = edgeJobBounds
+const { lookMs, prepareMsMax } = provisioningBounds.steps
+
+export type Role = 'site' | 'node'
+
+/** Returns the roles of a machine in the order in which they are started again. */
+export function rolesOf({ machine }: Pick<MachineContext, 'machine'>): readonly Role[] {
+  return machine.role === 'Master' ? ['site', 'node'] : ['node']
+}
+
+/**
+ * Starts roles again with the machine's program, after it has written its units and installed what it needs. Pods go on
+ * running meanwhile.
+ */
+export async function startRoles(
+  order: JobOrder,
+  roles: readonly Role[],
+  context: MachineContext,
+): Promise<void> {
+  const plan = `${places.settings}/machine.json`
+  const prepare = [places.program, 'machine', 'prepare', '--plan', plan]
+  await must(context, ['env', ...aptWords(context), ...prepare], { timeoutMs: prepareMsMax })
+  const seconds = await machineSeconds(context)
+  await context.shell.write(jobFiles(order).since, `${seconds}\n`, 0o600)
+  for (const role of roles) await startUnit(`skerry-${role}`, context)
+}
+
+/** What the environment of a role's process must contain. */
+export type Marks = Readonly<Partial<Record<Role, string>>>
+
+/**
+ * Waits until the roles run steadily with these marks, the site answers and the node is Ready; if the node was started
+ * again, by a report that is younger. Rejects with a final StepError when the job's time for a machine is up.
+ */
+export async function awaitMachine(
+  order: JobOrder,
+  { marks, roles }: { readonly marks: Marks; readonly roles: readonly Role[] },
+  context: MachineContext,
+): Promise<void> {
+  const { clock, signal, machine, print } = context
+  const { timeoutSeconds = timeoutSecondsDefault } = order.job.spec
+  const endMs = clock.now() + timeoutSeconds * 1_000
+  const since = roles.includes('node') ? await sinceOf(order, context) : undefined
+  let steady = { processes: '', sinceMs: 0 }
+  for (;;) {
+    const seen = await look({ marks, since }, context)
+    const nowMs = clock.now()
+    if (typeof seen === 'string') steady = { processes: '', sinceMs: nowMs }
+    else {
+      const processes = seen.processes.join(' ')
+      if (processes !== steady.processes) steady = { processes, sinceMs: nowMs }
+      else if (nowMs - steady.sinceMs >= steadyMs) return
+    }
+    if (nowMs >= endMs) {
+      for (const role of rolesOf(context)) {
+        await must(context, [
+          'journalctl',
+          '--no-pager',
+          '--lines',
+          '20',
+          '--unit',
+          `skerry-${role}`,
+        ])
+      }
+      const why = typeof seen === 'string' ? seen : 'its roles do not keep running'
+      const text = `${machine.address} is not Ready after ${timeoutSeconds} s: ${why}`
+      print(text)
+      throw new StepError(text, { isFinal: true })
+    }
+    await clock.sleep(lookMs, signal)
+  }
+}
+
+/** Looks once. Returns the roles' processes, or what is missing. */
+async function look(
+  { marks, since }: { readonly marks: Marks; readonly since: number | undefined },
+  context: MachineContext,
+): Promise<{ readonly processes: readonly string[] } | string> {
+  const { shell, master, signal } = context
+  const processes: string[] = []
+  for (const role of rolesOf(context)) {
+    const unit = `skerry-${role}`
+    const shown = await shell.run(['systemctl', 'show', '--property=MainPID', '--value', unit], {
+      signal,
+    })
+    const pid = shown.stdout.trim()
+    if (shown.exitCode !== 0 || !/^[1-9]\d{0,9}$/.test(pid)) return `${unit} does not run`
+    const mark = marks[role]
+    if (mark !== undefined && !(await hasMark(context, pid, mark))) {
+      return `${unit} does not run with what it was given`
+    }
+    processes.push(pid)
+  }
+  const name = await nodeNameOf(context)
+  const site = await context.shellOf(master)
+  const flags = since === undefined ? [] : ['--since', String(since)]
+  const { exitCode, stderr } = await site.run(
+    [places.program, 'machine', 'node-ready', name, ...flags],
+    { signal },
+  )
+  if (exitCode === 0) return { processes }
+  return stderr.trim().split('\n').at(-1) || `node ${name} is not Ready`
+}
+
+/** Reports whether a process has this text as a variable of its environment. */
+export async function hasMark(
+  { shell, signal }: Pick<MachineContext, 'shell' | 'signal'>,
+  pid: string,
+  mark: string,
+): Promise<boolean> {
+  const command = ['grep', '-zqxF', '-e', mark, '--', `/proc/${pid}/environ`] as const
+  return (await shell.run(command, { signal })).exitCode === 0
+}
+
+async function sinceOf(order: JobOrder, context: MachineContext): Promise<number | undefined> {
+  const text = (await readSmall(context, jobFiles(order).since))?.trim()
+  return text !== undefined && /^\d{1,12}$/.test(text) ? Number(text) : undefined
+}

@@ -1,0 +1,24 @@
+import type { EdgeCluster } from './edge-cluster.ts'
+import type { EdgeJobSpec } from './edge-job.ts'
+import { machinesOf, type PlannedMachine } from './machine-addresses.ts'
+
+/** Returns the machines of a cluster that a job is about, its masters first. */
+export function targetsOf({ spec }: EdgeCluster, job: EdgeJobSpec): PlannedMachine[] {
+  const { role, addresses } = job.machines ?? {}
+  // Options of a site concern nothing but masters.
+  const isForMasters = job.configure !== undefined && job.configure.node === undefined
+  const machines = machinesOf(spec).filter(
+    (machine) =>
+      (role === undefined || machine.role === role) &&
+      (addresses === undefined || addresses.includes(machine.address)) &&
+      (!isForMasters || machine.role === 'Master'),
+  )
+  return machines.toSorted((a, b) => Number(b.role === 'Master') - Number(a.role === 'Master'))
+}
+
+/** Reports whether every master of a cluster is among them. */
+export function targetsMaster(edge: EdgeCluster, job: EdgeJobSpec): boolean {
+  const masters = machinesOf(edge.spec).filter(({ role }) => role === 'Master')
+  const targets = targetsOf(edge, job)
+  return masters.every(({ address }) => targets.some((each) => each.address === address))
+}
