@@ -12,7 +12,7 @@ export {
   type OwnMachineContext,
   type ProgramFiles,
 } from './contract/step.ts'
-export { type RunOptions, type RunResult, type Shell, ShellError } from './contract/shell.ts'
+export { type OwnShell, type RunOptions, type RunResult, ShellError } from './contract/shell.ts'
 export type { ClusterDial } from './contract/ways.ts'
 export { addressOf, places } from './ensure/commands.ts'
 export { nodeNameOf } from './ensure/install-program.ts'

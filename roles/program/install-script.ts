@@ -161,7 +161,7 @@ place_file() {
   sync "$part"
   mkdir -p "$(dirname "$3")"
   mv -f "$part" "$3"
-  rm -f "$file"
+  rm -rf "$file" "$directory.part"
 }
 
 # place_archive SHA256 BYTES
