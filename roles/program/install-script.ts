@@ -4,7 +4,7 @@ import type { PackedFile } from './packed-files.ts'
 
 /** The program for machines of one architecture, as the script installs it. */
 export interface MachineProgram {
-  /** As `uname -m` names it. */
+  /** The name that `uname -m` prints. */
   readonly architecture: string
   /** The directory on the machine that is there once the program is whole. */
   readonly directory: string

@@ -58,7 +58,7 @@ test('an answer whose reader takes nothing ends when its handler aborts, over HT
   response.on('error', () => undefined)
   await until(() => open === 1)
   cuts.pop()?.()
-  // What the kernels hold is still to be read.
+  // The kernels hold bytes that the client must read first.
   response.resume()
   await new Promise((resolve) => response.once('close', resolve))
   assert.equal(response.complete, false)
