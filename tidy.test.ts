@@ -548,6 +548,8 @@ const realClockReaders: Readonly<Record<string, readonly string[]>> = {
     'cmd/client/join-command.ts',
     'cmd/client/karmada-manifest.ts',
     'cmd/client/login.ts',
+    'cmd/client/machine-line.ts',
+    'cmd/client/node-join-command.ts',
     'cmd/client/registrations.ts',
     'cmd/client/rotate-encryption.ts',
     'cmd/client/service-connection.ts',
@@ -556,7 +558,7 @@ const realClockReaders: Readonly<Record<string, readonly string[]>> = {
     'cmd/commands/encryption-commands.ts',
     'cmd/commands/login-commands.ts',
     'cmd/commands/machine-commands.ts',
-    'cmd/commands/token-commands.ts',
+    'cmd/commands/machine-join-commands.ts',
     'cmd/commands/up-commands.ts',
   ],
 }

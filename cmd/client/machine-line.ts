@@ -57,7 +57,7 @@ export function machineLine({ script: { url, sha256 }, token, words }: LineParts
   return `(${steps.join(' && ')})`
 }
 
-/** Tells the life of a line beside it, so that the output is the line alone. */
+/** Tells how long a line works, on standard error: the output is the line alone. */
 export function tellExpiry(expiresAtMs: number, ttl: string): void {
   const until = new Date(expiresAtMs).toISOString()
   console.error(

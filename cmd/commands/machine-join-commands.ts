@@ -44,7 +44,7 @@ The line of "skerry token create --print-join-command --machine" runs it. Run ag
 ${example('skerry machine join-node --server https://10.0.0.5:6443 --ca-hash sha256:… <token')}`,
     )
     .action(async ({ cluster, ...flags }: JoinFlags & { cluster: string }) => {
-      const { joinThisNode } = await import('../../roles/machine/join/join-node.ts')
+      const { joinThisNode } = await import('../../roles/machine/join/this-node.ts')
       await joinThisNode(await optionsOf(cluster, flags), await depsOf())
     })
 }
@@ -62,7 +62,7 @@ The line of "skerry cluster join-command --machine" runs it. Run again, it does 
 ${example('skerry machine join-site --server https://hub:7443 --name shop-7 --ca-hash sha256:… -- --apply-works <token')}`,
     )
     .action(async (siteOptions: string[], { name, ...flags }: JoinFlags & { name: string }) => {
-      const { joinThisSite } = await import('../../roles/machine/join/join-site.ts')
+      const { joinThisSite } = await import('../../roles/machine/join/this-site.ts')
       await joinThisSite({ ...(await optionsOf(name, flags)), siteOptions }, await depsOf())
     })
 }

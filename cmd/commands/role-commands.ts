@@ -117,11 +117,15 @@ function siteOptionsOf(flags: SiteFlags): SiteOptions {
     store: { etcd: flags, newStore },
     access: accessOptionsOf(flags),
     served: flags,
-    frontProxy: frontProxyOf(flags),
-    controllers: { isDisabled: flags.disableControllerManager },
-    scheduler: { isDisabled: flags.disableScheduler, configFile: flags.schedulerConfig },
-    metricsApi: { isDisabled: flags.disableMetricsApi },
+    control: {
+      controllers: { isDisabled: flags.disableControllerManager },
+      scheduler: { isDisabled: flags.disableScheduler, configFile: flags.schedulerConfig },
+    },
     masters: flags,
+    aggregation: {
+      frontProxy: frontProxyOf(flags),
+      metricsApi: { isDisabled: flags.disableMetricsApi },
+    },
     ...(flags.hub === undefined ? {} : { agent: agentOf(flags, flags.hub) }),
   }
 }

@@ -27,7 +27,7 @@ export {
   type ProgramFiles,
   type ProgramWish,
 } from './contract/step.ts'
-export { type RunOptions, type RunResult, type Shell, ShellError } from './contract/shell.ts'
+export { type OwnShell, type RunOptions, type RunResult, ShellError } from './contract/shell.ts'
 export type { ClusterDial } from './contract/ways.ts'
 export { addressOf, places } from './ensure/commands.ts'
 export { nodeNameOf } from './ensure/install-program.ts'

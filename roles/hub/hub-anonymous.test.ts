@@ -25,10 +25,12 @@ const open = [
   '/readyz',
   '/version',
   '/api/v1/namespaces/kube-public/configmaps/cluster-info',
+  '/skerry/program/install.sh',
 ]
 
-test('an anonymous user may read health, version and cluster-info, and nothing else', async () => {
-  await using fleet = await startTestHub()
+test('an anonymous user may read health, version, cluster-info and the program, and nothing else', async () => {
+  const programs = { x86_64: import.meta.filename }
+  await using fleet = await startTestHub({ machines: { programs } })
   await registerCluster(fleet, 'edge')
   for (const path of open) assert.equal(await statusOf(fleet, path), 200, path)
   const { resources } = await fleet.admin.discover(soon())
@@ -48,6 +50,7 @@ test('an anonymous user may read health, version and cluster-info, and nothing e
     clusterStatesPath,
     `${clusterStatesPath}/edge`,
     reachableClustersPath,
+    '/skerry/program/',
     '/api/v1/namespaces/kube-public/configmaps',
     ...resources.map(({ group, version, resource }) =>
       group === '' ? `/api/${version}/${resource}` : `/apis/${group}/${version}/${resource}`,

@@ -29,7 +29,7 @@ export const machineBounds = Object.freeze({
     restartsMax: 5,
     journalLines: 15,
   }),
-  joinSite: Object.freeze({
+  thisSite: Object.freeze({
     tokenTtlSeconds: 600,
   }),
 })

@@ -4,7 +4,7 @@ import type { PackedFile } from './packed-files.ts'
 
 /** The program for machines of one architecture, as the script installs it. */
 export interface MachineProgram {
-  /** As `uname -m` names it. */
+  /** The name that `uname -m` prints. */
   readonly architecture: string
   /** The directory on the machine that is there once the program is whole. */
   readonly directory: string
@@ -161,7 +161,7 @@ place_file() {
   sync "$part"
   mkdir -p "$(dirname "$3")"
   mv -f "$part" "$3"
-  rm -f "$file"
+  rm -rf "$file" "$directory.part"
 }
 
 # place_archive SHA256 BYTES

@@ -10,7 +10,7 @@ import { codeOf } from '../runtime/data-directory.ts'
 export interface PackedFile {
   readonly path: string
   readonly bytes: number
-  /** Of these bytes, in hexadecimal digits. */
+  /** The hash of these bytes, in hexadecimal digits. */
   readonly sha256: string
 }
 

@@ -2,7 +2,7 @@
 export const programPrefix = '/skerry/program/'
 export const scriptPath = `${programPrefix}install.sh`
 
-/** Returns the SHA-256 that a path names, or undefined if it is no path of a file. */
+/** Returns the SHA-256 that a path names, or undefined for any other path. */
 export function sha256OfPath(path: string): string | undefined {
   return /^\/skerry\/program\/sha256-([0-9a-f]{64})$/.exec(path)?.[1]
 }

@@ -46,7 +46,7 @@ export function programRoute(options: ProgramOptions, { clock, log, signal }: Pr
   return { prefix: programPrefix, serve: (admitted) => serve(admitted, serving) }
 }
 
-/** Allows everybody to read these paths: the program is no secret, and a machine that joins has no login yet. */
+/** Allows everybody to read these paths: the program is not a secret, and a machine that joins has no login yet. */
 export const programAuthorizer: Authorizer = {
   async authorize({ isResourceRequest, path, verb }) {
     const isOurs = path === scriptPath || sha256OfPath(path) !== undefined

@@ -13,7 +13,7 @@ import {
 export interface ServedProgram {
   /** The script that installs it; the hashes of the files are in it. */
   readonly script: Uint8Array
-  /** By their SHA-256. */
+  /** The files by their SHA-256. */
   readonly files: ReadonlyMap<string, PackedFile>
 }
 

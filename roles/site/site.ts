@@ -40,10 +40,8 @@ export interface SiteOptions {
   store?: StoreOptions
   access?: AccessOptions
   served?: KindFlags
-  frontProxy?: FrontProxyOptions
-  controllers?: ControllersOptions
-  scheduler?: SchedulerOptions
-  metricsApi?: MetricsApiOptions
+  aggregation?: AggregationOptions
+  control?: ControlOptions
   /** The program for new nodes. If omitted, what the site itself runs from. */
   machines?: MachinePrograms
   /** Only for a site with its state in etcd, which may have several masters. */
@@ -52,16 +50,28 @@ export interface SiteOptions {
   agent?: Omit<SiteAgentOptions, 'dataDir' | 'name'>
 }
 
+/** The work on objects that this process does itself. */
+interface ControlOptions {
+  controllers?: ControllersOptions
+  scheduler?: SchedulerOptions
+}
+
+/** The APIs that other servers serve through the site. */
+interface AggregationOptions {
+  frontProxy?: FrontProxyOptions
+  metricsApi?: MetricsApiOptions
+}
+
 /** Lists everything that a site is, by subject. */
 function siteParts(options: SiteOptions): readonly SitePart[] {
   const { dataDir, name, agent } = options
-  const { controllers: controlling = {}, scheduler: scheduling = {} } = options
+  const { controllers: controlling = {}, scheduler: scheduling = {} } = options.control ?? {}
   const archiveDirectory = join(dataDir, 'programs')
   const isShared = isInEtcd(options.store ?? {})
   const parts = [
     serviceNetwork({ ...options.network, name }),
     masters({ ...options.masters, bindAddress: options.listening.bindAddress, isShared }),
-    metricsApi(options.metricsApi ?? {}),
+    metricsApi(options.aggregation?.metricsApi ?? {}),
     certificates(),
     scheduler(scheduling),
     hubAgent(agent && { ...agent, dataDir, name }),
@@ -99,7 +109,7 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
 }
 
 function planeOptions(options: SiteOptions, context: RoleContext): ControlPlaneOptions {
-  const { listening, store, access, served, frontProxy } = options
+  const { listening, store, access, served, aggregation } = options
   return {
     directory: options.dataDir,
     authorityName: `skerry-site-${options.name}`,
@@ -109,7 +119,7 @@ function planeOptions(options: SiteOptions, context: RoleContext): ControlPlaneO
     replicas: isInEtcd(store ?? {}) ? { keyFile: options.masters?.replicaKeyFile } : undefined,
     access,
     served,
-    frontProxy,
+    frontProxy: aggregation?.frontProxy,
     // Its own agent passes the hub's trace context on, and the hub checks whom to trust.
     trustsTraceOf: ({ name }) => name === localAgentUser,
     nodes: {

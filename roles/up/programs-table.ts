@@ -56,10 +56,10 @@ export const systemPrograms: readonly SystemProgram[] = Object.freeze([
     service: 'etcd.service',
     isForUsers: true,
   },
+  { program: 'curl', debianPackage: 'curl', neededBy: 'tests', isForUsers: true },
   { program: 'ps', debianPackage: 'procps', neededBy: 'tests' },
   { program: 'pkill', debianPackage: 'procps', neededBy: 'tests' },
   { program: 'conntrack', debianPackage: 'conntrack', neededBy: 'end-to-end tests' },
-  { program: 'curl', debianPackage: 'curl', neededBy: 'end-to-end tests' },
   { program: 'faketime', debianPackage: 'faketime', neededBy: 'end-to-end tests' },
   { program: 'mmdebstrap', debianPackage: 'mmdebstrap', neededBy: 'end-to-end tests' },
 ])

@@ -39,6 +39,7 @@ import type { EtcdFlags } from '../../roles/control-plane/etcd-options.ts'
 import { startHub, type Hub, type HubOptions } from '../../roles/hub/hub.ts'
 import type { LoginFlags } from '../../roles/hub/parts/login.ts'
 import type { RegistrationRules } from '../../roles/hub/registration/registration-rules.ts'
+import type { MachinePrograms } from '../../roles/program/program-for-machines.ts'
 import type { RoleContext } from '../../roles/runtime/role-context.ts'
 import {
   ensureAgentObjects,
@@ -77,6 +78,8 @@ export interface TestHubOptions {
   log?: Logger
   access?: AccessOptions
   login?: LoginFlags
+  /** The program for machines. Default: none, as the test runs from its sources. */
+  machines?: MachinePrograms
   accessCheckMs?: number
   allowInspectedTls?: boolean
   /** True: it dials clusters in push mode. */

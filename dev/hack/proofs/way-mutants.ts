@@ -166,7 +166,8 @@ export const mutants: readonly Mutant[] = [
     replace: '',
   },
   {
-    proof: 'an anonymous user may read health, version and cluster-info, and nothing else',
+    proof:
+      'an anonymous user may read health, version, cluster-info and the program, and nothing else',
     test: 'roles/hub/hub-anonymous.test.ts',
     file: 'packages/apiserver/contract/user-names.ts',
     find: 'groups: Object.freeze([systemGroups.unauthenticated]),',

@@ -15,6 +15,9 @@ export interface Shell extends AsyncDisposable {
   upload(from: string, to: string, mode: number, signal: AbortSignal): Promise<void>
 }
 
+/** The part of a shell that a machine can be for itself. */
+export type OwnShell = Pick<Shell, 'run' | 'write'>
+
 export interface RunOptions {
   /** The program's standard input. If omitted, it is empty. */
   readonly input?: Uint8Array | string

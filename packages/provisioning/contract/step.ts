@@ -4,7 +4,7 @@ import type { EdgeJob } from '../kind/edge-job.ts'
 import type { PlannedMachine } from '../kind/machine-addresses.ts'
 import type { Duplex } from 'node:stream'
 import type { ImportSide } from './import-side.ts'
-import type { Shell } from './shell.ts'
+import type { OwnShell, Shell } from './shell.ts'
 import type { ClusterDial } from './ways.ts'
 
 /**
@@ -49,11 +49,13 @@ export interface MachineContext extends ForMachineContext {
 
 export type MachineFacts = Pick<MachineStatus, 'node' | 'machineIdDigest'>
 
-/** The part of the context that a machine needs which is not reached over SSH: one that joins by itself. */
-export type OwnMachineContext = Pick<
+/** The part of the context that a machine has which joins by itself, and not over SSH. */
+export interface OwnMachineContext extends Pick<
   MachineContext,
-  'edge' | 'machine' | 'machines' | 'shell' | 'print' | 'conceal' | 'clock' | 'signal'
->
+  'edge' | 'machine' | 'machines' | 'print' | 'conceal' | 'clock' | 'signal'
+> {
+  readonly shell: OwnShell
+}
 
 interface StepText {
   /** The name in the status, in UpperCamelCase. */

@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net'
 import { provisioningBounds } from '../limits-table.ts'
-import { StepError, type MachineContext, type StepContext } from '../contract/step.ts'
-import type { RunOptions, Shell } from '../contract/shell.ts'
+import { StepError, type OwnMachineContext, type StepContext } from '../contract/step.ts'
+import type { OwnShell, RunOptions } from '../contract/shell.ts'
 
 const { lookMs } = provisioningBounds.steps
 
@@ -21,7 +21,7 @@ export const places = Object.freeze({
 
 /** Runs a command, prints what it printed, and resolves with its output. Rejects with a StepError if it fails. */
 export async function must(
-  { shell, print, signal }: Pick<MachineContext, 'shell' | 'print' | 'signal'>,
+  { shell, print, signal }: Pick<OwnMachineContext, 'shell' | 'print' | 'signal'>,
   command: readonly [string, ...string[]],
   options: Omit<RunOptions, 'signal'> & { readonly isQuiet?: boolean } = {},
 ): Promise<string> {
@@ -53,7 +53,7 @@ export async function untilTrue(
 
 /** Returns the IPv4 address by which the cluster knows the machine: of the wished interface, or the one of SSH. */
 export async function addressOf(
-  shell: Shell,
+  shell: OwnShell,
   { address, networkInterface }: { address: string; networkInterface: string | undefined },
   signal: AbortSignal,
 ): Promise<string> {
@@ -74,11 +74,11 @@ export async function addressOf(
 }
 
 /** Returns every IPv4 address that the machine has. */
-export async function ownAddresses(shell: Shell, signal: AbortSignal): Promise<string[]> {
+export async function ownAddresses(shell: OwnShell, signal: AbortSignal): Promise<string[]> {
   return (await linksOf(shell, signal)).flatMap(({ addresses }) => addresses)
 }
 
-async function linksOf(shell: Shell, signal: AbortSignal): Promise<Link[]> {
+async function linksOf(shell: OwnShell, signal: AbortSignal): Promise<Link[]> {
   const command = ['ip', '-json', '-4', 'address', 'show'] as const
   const { exitCode, stdout } = await shell.run(command, { signal })
   if (exitCode !== 0) throw new StepError('the machine does not list its addresses')

@@ -1,26 +1,17 @@
 import { spawn } from 'node:child_process'
-import { copyFile, chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { randomBytes } from 'node:crypto'
-import { ShellError, type RunOptions, type RunResult, type Shell } from '@skerry/provisioning'
+import { messageOf } from '@skerry/base'
+import { ShellError, type OwnShell, type RunOptions, type RunResult } from '@skerry/provisioning'
 import { codeOf } from '../../runtime/data-directory.ts'
 import { machineBounds } from '../limits-table.ts'
 
 const { commandMsMax, outputBytesMax } = machineBounds.ownShell
 
 /** Opens this machine itself as a shell, so that a machine can do to itself what a hub does over SSH. */
-export function ownShell(): Shell {
-  return {
-    hostKey: '',
-    run,
-    write: (path, content, mode) => place(path, mode, (part) => writeFile(part, content)),
-    upload: (from, to, mode, signal) =>
-      place(to, mode, async (part) => {
-        signal.throwIfAborted()
-        await copyFile(from, part)
-      }),
-    async [Symbol.asyncDispose]() {},
-  }
+export function ownShell(): OwnShell {
+  return { run, write }
 }
 
 async function run(
@@ -65,16 +56,20 @@ async function run(
 const notFoundCode = 127
 
 /** Writes a file whole or not at all. */
-async function place(
-  path: string,
-  mode: number,
-  fill: (part: string) => Promise<void>,
-): Promise<void> {
-  await mkdir(dirname(path), { recursive: true })
+async function write(path: string, content: Uint8Array | string, mode: number): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true })
+    await replace(path, content, mode)
+  } catch (error) {
+    const text = `${path} cannot be written: ${messageOf(error)}`
+    throw new ShellError('file', text, { cause: error })
+  }
+}
+
+async function replace(path: string, content: Uint8Array | string, mode: number): Promise<void> {
   const part = `${path}.${randomBytes(6).toString('hex')}`
   try {
-    await writeFile(part, '', { mode })
-    await fill(part)
+    await writeFile(part, content, { mode, flush: true })
     await chmod(part, mode)
     await rename(part, path)
   } catch (error) {

@@ -11,8 +11,8 @@ export async function readTokenFrom(input: AsyncIterable<Uint8Array | string>): 
     text += typeof piece === 'string' ? piece : Buffer.from(piece).toString('utf8')
     if (text.includes('\n') || text.length > machineBounds.readToken.inputBytesMax) break
   }
-  const token = text.trim()
+  const token = (text.trim().split('\n')[0] ?? '').trim()
   if (/^[a-z0-9]{6}\.[a-z0-9]{16}$/.test(token)) return token
-  const why = token === '' ? 'is empty' : 'is no token (six characters, a dot, sixteen characters)'
+  const why = token === '' ? 'is empty' : 'has no token (six characters, a dot, sixteen characters)'
   throw new ExpectedError(`Cannot join: standard input ${why}`, exitCodes.usage)
 }

@@ -1,4 +1,4 @@
-import { ExpectedError, exitCodes, messageOf } from '@skerry/base'
+import { ExpectedError, exitCodes, messageOf, withTimeout } from '@skerry/base'
 import { StepError, type OwnMachineContext } from '@skerry/provisioning'
 import { machineBounds } from '../limits-table.ts'
 
@@ -21,7 +21,7 @@ export async function untilReady(
   const endMs = clock.monotonicMs() + readyMsMax
   let shown = ''
   for (;;) {
-    const state = await stateOf(look, signal)
+    const state = await stateOf(look, context)
     if (state === undefined) return
     if (state !== shown) print(state)
     shown = state
@@ -38,9 +38,13 @@ export async function untilReady(
 }
 
 /** A server that starts does not answer yet; the answer to an error that lasts is the end of the time. */
-async function stateOf(look: Awaited['look'], signal: AbortSignal): Promise<string | undefined> {
+async function stateOf(
+  look: Awaited['look'],
+  { clock, signal }: OwnMachineContext,
+): Promise<string | undefined> {
   try {
-    return await look(AbortSignal.any([signal, AbortSignal.timeout(askMsMax)]))
+    const message = `no answer in ${askMsMax / 1_000} s`
+    return await withTimeout({ ms: askMsMax, message, clock }, signal, look)
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof ExpectedError && error.exitCode === exitCodes.usage) throw error

@@ -112,7 +112,7 @@ async function ownToken(
     {
       server,
       caPem,
-      ttlSeconds: machineBounds.joinSite.tokenTtlSeconds,
+      ttlSeconds: machineBounds.thisSite.tokenTtlSeconds,
       description: 'made by skerry machine join-site for its own node',
     },
     { clock },
