@@ -227,3 +227,13 @@ test(
     )
   },
 )
+
+test('a master with another range of services than the others is refused', { skip }, async () => {
+  await using etcd = await startTestEtcd()
+  await using first = await startTestMaster({ etcd, advertiseAddress: '192.0.2.1' })
+  const serviceCidr = '10.44.0.0/16'
+  await assert.rejects(
+    startTestMaster({ etcd, beside: first, advertiseAddress: '192.0.2.2', serviceCidr }),
+    /--service-cidr 10\.44\.0\.0\/16: the master at 192\.0\.2\.1 has 10\.43\.0\.0\/16/,
+  )
+})
