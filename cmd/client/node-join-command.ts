@@ -5,7 +5,7 @@ import { edgeNetworkDefaults } from '@skerry/provisioning'
 import { openAdminCluster } from '../../roles/admin/admin-cluster.ts'
 import { createJoinToken, parseDurationMs, type JoinToken } from '../../roles/admin/join-token.ts'
 import { readSiteInfo, type SiteInfo } from '../../roles/site/objects/site-info.ts'
-import { advertisedServer } from '../../roles/site/objects/site-objects.ts'
+import { advertisedServers } from '../../roles/site/objects/site-objects.ts'
 import { askMs } from '../limits-table.ts'
 import { machineLine, pinScript, tellExpiry } from './machine-line.ts'
 
@@ -27,7 +27,9 @@ export async function printJoinToken(options: TokenOptions): Promise<void> {
   }
   const signal = AbortSignal.timeout(askMs)
   const { cluster, caPem } = await openSite(options, signal)
-  const server = options.server ?? (await advertisedServer(cluster, signal))
+  const named = options.server === undefined ? await advertisedServers(cluster, signal) : []
+  const [server, ...others] = [options.server ?? [], ...named].flat()
+  if (server === undefined) throw new TypeError('Cannot create token: there is no address')
   const info = await readSiteInfo(cluster, signal)
   // Nothing is made if there is no program to give.
   const script = options.machine === true ? await pinScript(cluster, server) : undefined
@@ -45,7 +47,7 @@ export async function printJoinToken(options: TokenOptions): Promise<void> {
   else if (line !== undefined) {
     console.log(line)
     tellExpiry(made.expiresAtMs, options.ttl)
-  } else if (options.printJoinCommand === true) console.log(joinCommand(made, info))
+  } else if (options.printJoinCommand === true) console.log(joinCommand(made, others, info))
   else console.log(made.token)
 }
 
@@ -64,9 +66,15 @@ async function openSite(
   throw new ExpectedError(text, exitCodes.failure)
 }
 
-function joinCommand(made: JoinToken, info: SiteInfo | undefined): string {
+/** A site with several masters has other addresses for a node that does not reach the first. */
+function joinCommand(
+  made: JoinToken,
+  others: readonly string[],
+  info: SiteInfo | undefined,
+): string {
+  const servers = [made.server, ...others].map((server) => `--server ${server}`).join(' ')
   const network = networkWords(info).map((word) => ` ${word}`)
-  return `(umask 077 && echo ${made.token} > token) && skerry node --server ${made.server} --token-file token --ca-hash ${made.caHash}${network.join('')}`
+  return `(umask 077 && echo ${made.token} > token) && skerry node ${servers} --token-file token --ca-hash ${made.caHash}${network.join('')}`
 }
 
 function joiningWords({ server, caHash }: JoinToken): string[] {

@@ -116,6 +116,7 @@ function addReset(program: Command): void {
 interface KubeconfigFlags {
   dataDir: string
   hub: string | undefined
+  siteDir: string | undefined
   caFile: string | undefined
   tokenFile: string | undefined
   clientCertificate: string | undefined
@@ -137,6 +138,10 @@ function addKubeconfig(program: Command): void {
       '--ca-file <path>',
       "certificate of the hub's authority, PEM (default: the system's authorities)",
     )
+    .option(
+      '--site-dir <path>',
+      'show the masters of the site with this data directory, one context for each',
+    )
     .option('--token-file <path>', 'file with your token')
     .option('--client-certificate <path>', 'your certificate, PEM')
     .option('--client-key <path>', 'its key, PEM')
@@ -151,10 +156,12 @@ function addKubeconfig(program: Command): void {
       'after',
       example(
         'skerry kubeconfig > ~/.kube/skerry',
+        'skerry kubeconfig --site-dir /var/lib/skerry/site',
         'skerry kubeconfig --hub https://hub:7443 --ca-file ca.crt --token-file token --output-file ~/.kube/config',
       ),
     )
-    .action(async ({ hub, ...options }: KubeconfigFlags) => {
+    .action(async ({ hub, siteDir, ...options }: KubeconfigFlags) => {
+      if (siteDir !== undefined) return printSiteKubeconfig({ siteDir, hub, ...options })
       if (hub === undefined) return printOwnKubeconfig(options)
       const { printHubKubeconfig, writeHubKubeconfig } = await import('../client/hub-kubeconfig.ts')
       const { loginForHub } = await import('../client/login.ts')
@@ -168,11 +175,25 @@ function addKubeconfig(program: Command): void {
     })
 }
 
+async function printSiteKubeconfig({
+  siteDir,
+  dataDir: _dataDir,
+  ...forHub
+}: KubeconfigFlags & { siteDir: string }): Promise<void> {
+  if (Object.values(forHub).some((value) => value !== undefined && value !== '')) {
+    const { ExpectedError, exitCodes } = await import('@skerry/base')
+    const message = 'Cannot write kubeconfig: --site-dir goes with no other option'
+    throw new ExpectedError(message, exitCodes.usage)
+  }
+  const { siteKubeconfig } = await import('../client/site-kubeconfig.ts')
+  process.stdout.write(await siteKubeconfig(siteDir, timeLimit()))
+}
+
 /** Prints the kubeconfig of this machine's installation, for its administrator. */
 async function printOwnKubeconfig({
   dataDir,
   ...forHub
-}: Omit<KubeconfigFlags, 'hub'>): Promise<void> {
+}: Omit<KubeconfigFlags, 'hub' | 'siteDir'>): Promise<void> {
   if (Object.values(forHub).some((value) => value !== undefined && value !== '')) {
     const { ExpectedError, exitCodes } = await import('@skerry/base')
     const message = 'Cannot write kubeconfig: all options but --data-dir need --hub, the hub to ask'

@@ -22,6 +22,7 @@ import { localAgentUser } from './objects/agent-objects.ts'
 import { certificates } from './parts/certificates.ts'
 import { controllers, type ControllersOptions } from './parts/controllers.ts'
 import { hubAgent } from './parts/hub-agent.ts'
+import type { CommonSettings } from './masters/master-directory.ts'
 import { leadership, siteUser, userAgent } from './parts/leadership.ts'
 import { masters, type MasterOptions } from './parts/masters.ts'
 import { metricsApi, type MetricsApiOptions } from './parts/metrics-api.ts'
@@ -69,8 +70,14 @@ function siteParts(options: SiteOptions): readonly SitePart[] {
   const archiveDirectory = join(dataDir, 'programs')
   const isShared = isInEtcd(options.store ?? {})
   const parts = [
+    // Before anything is written: a master with other settings is refused.
+    masters({
+      ...options.masters,
+      bindAddress: options.listening.bindAddress,
+      isShared,
+      settings: settingsOf(options),
+    }),
     serviceNetwork({ ...options.network, name }),
-    masters({ ...options.masters, bindAddress: options.listening.bindAddress, isShared }),
     metricsApi(options.aggregation?.metricsApi ?? {}),
     certificates(),
     scheduler(scheduling),
@@ -83,6 +90,16 @@ function siteParts(options: SiteOptions): readonly SitePart[] {
   }
   const all = [...parts, controllers(controlling, parts)]
   return [...all, leadership({ ...programs, isShared }, all)]
+}
+
+function settingsOf({ name, network }: SiteOptions): CommonSettings {
+  const { clusterCidr, serviceCidr, clusterDomain } = network
+  return {
+    '--name': name,
+    '--cluster-cidr': clusterCidr,
+    '--service-cidr': serviceCidr,
+    '--cluster-domain': clusterDomain,
+  }
 }
 
 /** Runs a whole control plane in this process until the signal aborts. */

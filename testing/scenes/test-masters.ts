@@ -31,6 +31,8 @@ export interface TestMasterOptions {
   /** True: it runs controllers and scheduler while it leads. */
   readonly leads?: boolean
   readonly log?: Logger
+  /** Default: 10.43.0.0/16. */
+  readonly serviceCidr?: string
 }
 
 export interface TestMaster extends AsyncDisposable {
@@ -48,6 +50,7 @@ export async function startTestMaster({
   advertiseAddress,
   leads = false,
   log = silentLogger,
+  serviceCidr = '10.43.0.0/16',
 }: TestMasterOptions): Promise<TestMaster> {
   await using stack = new AsyncDisposableStack()
   const dataDir = await mkdtemp(join(tmpdir(), 'skerry-master-'))
@@ -55,11 +58,14 @@ export async function startTestMaster({
   const stop = linkedSignal(new AbortController().signal)
   let isReady = false
   const seams = { clock: systemClock, random: systemRandom, log }
-  const running = runSite(optionsOf(dataDir, { etcd, beside, advertiseAddress, leads }), {
-    ...seams,
-    metrics: createMetrics(),
-    signal: stop.signal,
-  })
+  const running = runSite(
+    optionsOf(dataDir, { etcd, beside, advertiseAddress, leads, serviceCidr }),
+    {
+      ...seams,
+      metrics: createMetrics(),
+      signal: stop.signal,
+    },
+  )
   stack.defer(async () => {
     stop.abort(new Error('the test is over'))
     // A start that failed rejects here, too, and its caller has the reason.
@@ -72,7 +78,12 @@ export async function startTestMaster({
       () => true,
       () => false,
     )
-  await Promise.race([until(isThere), running.then(() => Promise.reject(new Error('It ended')))])
+  const ended = new AbortController()
+  const failed = running
+    .then(() => Promise.reject(new Error('It ended')))
+    .finally(() => ended.abort(new Error('The master has ended')))
+  const inTime = AbortSignal.any([ended.signal, AbortSignal.timeout(60_000)])
+  await Promise.race([until(isThere, inTime), failed])
   isReady = true
   const { transport: target } = await loadKubeconfig(path, {}, { ...seams, environment: {} })
   const transport = stack.use(createHttpsTransport(target, seams))
@@ -93,6 +104,7 @@ function optionsOf(
     beside,
     advertiseAddress,
     leads,
+    serviceCidr,
   }: Omit<Required<TestMasterOptions>, 'log' | 'beside'> & {
     readonly beside: TestMaster | undefined
   },
@@ -103,7 +115,7 @@ function optionsOf(
     listening: { bindAddress: '127.0.0.1', port: 0 },
     network: {
       clusterCidr: '10.42.0.0/16',
-      serviceCidr: '10.43.0.0/16',
+      serviceCidr,
       clusterDomain: 'cluster.local',
     },
     store: { etcd: { etcdServers: [etcd.endpoint], etcdPrefix: '/skerry/site' } },

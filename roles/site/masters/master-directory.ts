@@ -11,8 +11,12 @@ import {
   type Task,
 } from '@skerry/base'
 import type { Store } from '@skerry/store'
+import { wrongUse } from '../../runtime/read-config-file.ts'
 import { publishApiEndpoints, type Master } from '../objects/api-endpoints.ts'
 import { siteBounds } from '../limits-table.ts'
+
+/** The settings that all masters of a site must have in common, by their options. */
+export type CommonSettings = Readonly<Record<string, string>>
 
 export interface DirectoryDeps {
   readonly store: Store
@@ -48,6 +52,7 @@ const { ttlSeconds, renewMs, reconcileMs, retry } = siteBounds.masterDirectory
  */
 export class MasterDirectory {
   readonly #self: Master
+  readonly #settings: CommonSettings
   readonly #deps: DirectoryDeps
   readonly #changed = createWakeFlag()
   #leaseId: number | undefined
@@ -55,8 +60,9 @@ export class MasterDirectory {
   #isLost = false
   #revision = 0
 
-  constructor(self: Master, deps: DirectoryDeps) {
+  constructor(self: Master, settings: CommonSettings, deps: DirectoryDeps) {
     this.#self = self
+    this.#settings = settings
     this.#deps = deps
   }
 
@@ -66,8 +72,9 @@ export class MasterDirectory {
     return goOnPastUnreadable(log, () => publishApiEndpoints(objects, [this.#self]))
   }
 
-  /** Adds this master to the others, and to the endpoints. */
+  /** Adds this master to the others, and to the endpoints. Throws ExpectedError if they have other settings. */
   async join(): Promise<void> {
+    await this.#requireSame()
     await this.#enter()
     await this.#reconcile()
   }
@@ -86,10 +93,25 @@ export class MasterDirectory {
     signal.throwIfAborted()
   }
 
+  async #requireSame(): Promise<void> {
+    const { entries } = await this.#deps.store.list({ prefix })
+    for (const { key, value } of entries) {
+      const { settings = {}, address } = masterOf(value) ?? {}
+      if (key === keyOf(this.#self)) continue
+      for (const [option, own] of Object.entries(this.#settings)) {
+        const theirs = settings[option]
+        if (theirs === undefined || theirs === own) continue
+        throw wrongUse(
+          `${option} ${own}: the master at ${address} has ${theirs}, and all need the same`,
+        )
+      }
+    }
+  }
+
   async #enter(): Promise<void> {
     const { store } = this.#deps
     const { leaseId } = await store.grantLease(ttlSeconds)
-    const value = Buffer.from(JSON.stringify(this.#self))
+    const value = Buffer.from(JSON.stringify({ ...this.#self, settings: this.#settings }))
     await store.write({ key: keyOf(this.#self), value, leaseId })
     this.#leaseId = leaseId
     this.#isLost = false
@@ -170,10 +192,11 @@ function keyOf({ address, port }: Master): string {
 }
 
 /** An entry that another version wrote in another form counts for nothing. */
-function masterOf(value: Uint8Array): Master | undefined {
+function masterOf(value: Uint8Array): (Master & { settings?: CommonSettings }) | undefined {
   try {
-    const { address, port } = JSON.parse(Buffer.from(value).toString())
-    return typeof address === 'string' && Number.isInteger(port) ? { address, port } : undefined
+    const { address, port, settings } = JSON.parse(Buffer.from(value).toString())
+    const isOne = typeof address === 'string' && Number.isInteger(port)
+    return isOne ? { address, port, settings: settings ?? {} } : undefined
   } catch {
     // A damaged entry is that of a master, which writes it again under its next lease.
     return undefined

@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { isStatusError, type ConfigMap, type Service } from '@skerry/api'
 import { exitCodes, seededRandom, type ExpectedError } from '@skerry/base'
-import { resources } from '@skerry/client'
+import { parseKubeconfig, resources } from '@skerry/client'
 import { startTestEtcd, until, whyNoEtcd, type TestEtcd } from '@skerry/testing'
+import { siteKubeconfig } from '../../../cmd/client/site-kubeconfig.ts'
 import { startTestMaster, type TestMaster } from '../../../testing/scenes/test-masters.ts'
 
 const skip = await whyNoEtcd()
@@ -185,6 +186,16 @@ test('one master leads, and another takes over within 5 s when it stops', { skip
   assert.notEqual(spec?.holderIdentity, before)
 })
 
+test('the kubeconfig of a site has a context for each master', { skip }, async () => {
+  await using masters = await startMasters()
+  const text = await siteKubeconfig(masters.second.dataDir, soon())
+  const { contexts, clusters } = parseKubeconfig(text, 'test')
+  const servers = (clusters ?? []).map(({ cluster }) => new URL(cluster.server ?? '').hostname)
+  assert.deepEqual(servers.toSorted(), ['192.0.2.1', '192.0.2.2'])
+  assert.equal(new Set((contexts ?? []).map(({ name }) => name)).size, 2)
+  assert.match(text, /client-key-data/)
+})
+
 test(
   "a master's certificate has its own address and the names that all share",
   { skip },
@@ -216,3 +227,13 @@ test(
     )
   },
 )
+
+test('a master with another range of services than the others is refused', { skip }, async () => {
+  await using etcd = await startTestEtcd()
+  await using first = await startTestMaster({ etcd, advertiseAddress: '192.0.2.1' })
+  const serviceCidr = '10.44.0.0/16'
+  await assert.rejects(
+    startTestMaster({ etcd, beside: first, advertiseAddress: '192.0.2.2', serviceCidr }),
+    /--service-cidr 10\.44\.0\.0\/16: the master at 192\.0\.2\.1 has 10\.43\.0\.0\/16/,
+  )
+})

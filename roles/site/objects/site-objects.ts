@@ -201,14 +201,16 @@ function nodeNetworkBinding(): AnyObject {
   }
 }
 
-/** Resolves with the address at which a site's nodes reach its API server: the one that it published. */
-export async function advertisedServer(
+/** Resolves with the addresses at which a site's nodes reach its API servers: those that it published. */
+export async function advertisedServers(
   cluster: ClusterClient,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<string[]> {
   const found = await cluster
     .resource(resources.endpoints)
     .get({ namespace: 'default', name: 'kubernetes' }, signal)
-  const subset = found.subsets?.[0]
-  return `https://${subset?.addresses?.[0]?.ip ?? '127.0.0.1'}:${subset?.ports?.[0]?.port ?? 6443}`
+  const servers = (found.subsets ?? []).flatMap(({ addresses = [], ports }) =>
+    addresses.map(({ ip }) => `https://${ip}:${ports?.[0]?.port ?? 6443}`),
+  )
+  return servers.length > 0 ? servers : ['https://127.0.0.1:6443']
 }

@@ -1,6 +1,6 @@
 import { hostAddresses, isAddress } from '../../runtime/host-addresses.ts'
 import { wrongUse } from '../../runtime/read-config-file.ts'
-import { MasterDirectory } from '../masters/master-directory.ts'
+import { MasterDirectory, type CommonSettings } from '../masters/master-directory.ts'
 import type { SitePart } from '../contract/site-part.ts'
 
 export interface MasterOptions {
@@ -14,10 +14,12 @@ interface MastersGiven extends MasterOptions {
   readonly bindAddress: string
   /** True if the state is in etcd, where other masters may be. */
   readonly isShared: boolean
+  readonly settings: CommonSettings
 }
 
 /** Publishes this master as an endpoint of the service `kubernetes`, with the others on the same store. */
-export function masters({ advertiseAddress, bindAddress, isShared }: MastersGiven): SitePart {
+export function masters(given: MastersGiven): SitePart {
+  const { advertiseAddress, bindAddress, isShared, settings } = given
   if (advertiseAddress !== undefined && !isEndpoint(advertiseAddress)) {
     throw wrongUse(`--advertise-address ${advertiseAddress} is not an IPv4 address of this machine`)
   }
@@ -33,7 +35,11 @@ export function masters({ advertiseAddress, bindAddress, isShared }: MastersGive
         return []
       }
       const port = Number(new URL(server.address).port || 443)
-      const directory = new MasterDirectory({ address, port }, { ...context, store, objects })
+      const directory = new MasterDirectory({ address, port }, settings, {
+        ...context,
+        store,
+        objects,
+      })
       if (!isShared) {
         await directory.publishAlone()
         return []
