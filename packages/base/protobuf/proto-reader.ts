@@ -13,6 +13,10 @@ export class ProtoReader {
     this.#end = end
   }
 
+  get isAtEnd(): boolean {
+    return this.#at >= this.#end
+  }
+
   /** Returns the next field's number and wire type, or undefined at the end. */
   next(): { field: number; wire: number } | undefined {
     if (this.#at >= this.#end) return undefined
