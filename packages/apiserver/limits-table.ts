@@ -386,9 +386,6 @@ export const apiServerBounds = Object.freeze({
     /** The cache of tokens whose signatures were verified. */
     verifiedTokens: Object.freeze({ entriesMax: 4_096, ttlMs: 600_000 }),
   }),
-  protoWriter: Object.freeze({
-    startBytes: 4096,
-  }),
   create: Object.freeze({
     /** Leaves room for the suffix within a label's 63 characters. */
     generatedBaseMax: 58,

@@ -47,6 +47,9 @@ export const baseBounds = Object.freeze({
     /** The number of addresses of one name that are tried. */
     addressesMax: 8,
   }),
+  protoWriter: Object.freeze({
+    startBytes: 4096,
+  }),
   random: Object.freeze({
     poolBytes: 8_192,
     pooledMax: 256,

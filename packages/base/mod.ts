@@ -1,7 +1,7 @@
 /**
  * base: the foundation of every package. Clock, random, log, metrics, backoff, structured
  * concurrency, bounded queues and maps, outbound connections over TCP, proxies and TLS, and requests
- * over them. It knows no Kubernetes term, and does no other I/O except writing logs.
+ * over them; the wire format of protobuf. It knows no Kubernetes term, and does no other I/O except logs.
  * Start reading at clock.ts (why time is injected) and run-all.ts (why no promise floats).
  */
 export { systemClock, type Clock, type Timer } from './clock.ts'
@@ -90,3 +90,5 @@ export { endWith, requestOver } from './http/request-over.ts'
 export { postJson } from './http/post-json.ts'
 export { http1Head } from './http/http1-head.ts'
 export { lastCatch, lastCatchOf } from './http/last-catch.ts'
+export { MalformedProtobufError, ProtoReader } from './protobuf/proto-reader.ts'
+export { ProtoWriter } from './protobuf/proto-writer.ts'

@@ -5,22 +5,22 @@ import type { StoreEvent } from './store.ts'
 import { type StoreLimits } from './limits-table.ts'
 
 /** The changes of a group so far. They are discarded if the group rolls back. */
-export interface Transaction {
+export interface Transaction<Event = StoreEvent> {
   revision: number
-  readonly events: StoreEvent[]
+  readonly events: Event[]
 }
 
 /**
  * Decides and writes inside the group's transaction. It may throw to refuse, but only before its
  * first change to the database.
  */
-export type Operation<T> = (transaction: Transaction) => T
+export type Operation<T, Event = StoreEvent> = (transaction: Transaction<Event>) => T
 
-interface Waiting {
+interface Waiting<Event> {
   readonly bytes: number
   readonly mayUseReserve: boolean
   /** Runs inside the transaction. The returned function notifies the caller once the group is durable. */
-  readonly run: (transaction: Transaction) => () => void
+  readonly run: (transaction: Transaction<Event>) => () => void
   readonly refuse: (error: unknown) => void
 }
 
@@ -31,29 +31,31 @@ export interface GroupSize {
   readonly mayUseReserve?: boolean
 }
 
-export interface GroupCommitDeps {
+export type GroupLimits = Pick<StoreLimits, 'writesWaitingMax' | 'groupWritesMax' | 'groupBytesMax'>
+
+export interface GroupCommitDeps<Event = StoreEvent> {
   database: Database
-  limits: StoreLimits
+  limits: GroupLimits
   /** If omitted, a full disk refuses everything that does not fit. */
   reserve?: DiskReserve
   /** Returns the newest durable revision. */
   revision: () => number
   /** Called when the group is durable, before its callers are notified. */
-  onCommitted: (transaction: Transaction) => void
+  onCommitted: (transaction: Transaction<Event>) => void
 }
 
 /**
  * Commits operations of one turn of the event loop in one transaction with one fsync. They are
  * applied in order, and their promises settle only after COMMIT.
  */
-export class GroupCommit {
-  #waiting: Waiting[] = []
+export class GroupCommit<Event = StoreEvent> {
+  #waiting: Waiting<Event>[] = []
   #isScheduled = false
   #isClosed = false
   #isReserveUsed = false
-  readonly #deps: GroupCommitDeps
+  readonly #deps: GroupCommitDeps<Event>
 
-  constructor(deps: GroupCommitDeps) {
+  constructor(deps: GroupCommitDeps<Event>) {
     this.#deps = deps
   }
 
@@ -61,7 +63,7 @@ export class GroupCommit {
    * While the reserve of a full disk is in use, only operations that shrink the store are accepted,
    * because they need it.
    */
-  submit<T>(size: GroupSize, operation: Operation<T>): Promise<T> {
+  submit<T>(size: GroupSize, operation: Operation<T, Event>): Promise<T> {
     const { bytes, mayUseReserve = false } = size
     if (this.#isClosed) return Promise.reject(new StoreClosedError())
     const { writesWaitingMax } = this.#deps.limits
@@ -71,7 +73,7 @@ export class GroupCommit {
     }
     if (!mayUseReserve && !this.#hasReserve()) return Promise.reject(fullError())
     return new Promise<T>((resolve, reject) => {
-      const run = (transaction: Transaction): (() => void) => {
+      const run = (transaction: Transaction<Event>): (() => void) => {
         const result = operation(transaction)
         return () => resolve(result)
       }
@@ -96,7 +98,7 @@ export class GroupCommit {
     })
   }
 
-  #takeGroup(): Waiting[] {
+  #takeGroup(): Waiting<Event>[] {
     const { groupWritesMax, groupBytesMax } = this.#deps.limits
     let bytes = 0
     let count = 0
@@ -113,7 +115,7 @@ export class GroupCommit {
     return this.#waiting.splice(0, count)
   }
 
-  #commit(group: readonly Waiting[]): void {
+  #commit(group: readonly Waiting<Event>[]): void {
     try {
       const { transaction, tell } = this.#apply(group)
       this.#deps.onCommitted(transaction)
@@ -139,8 +141,11 @@ export class GroupCommit {
     return isReleased
   }
 
-  #apply(group: readonly Waiting[]): { transaction: Transaction; tell: (() => void)[] } {
-    const transaction: Transaction = { revision: this.#deps.revision(), events: [] }
+  #apply(group: readonly Waiting<Event>[]): {
+    transaction: Transaction<Event>
+    tell: (() => void)[]
+  } {
+    const transaction: Transaction<Event> = { revision: this.#deps.revision(), events: [] }
     const tell = inTransaction(this.#deps.database, () =>
       group.map((one) => {
         try {

@@ -12,14 +12,8 @@ import {
 } from './sqlite-database.ts'
 import { damagedRows } from './row-checksum.ts'
 import { SqliteLog } from './sqlite-log.ts'
-import {
-  applicationId,
-  migrate,
-  readMeta,
-  readSchemaVersion,
-  schemaVersion,
-  writeMeta,
-} from './sqlite-schema.ts'
+import { migrate, readMeta, readSchemaVersion, writeMeta } from './file-schema.ts'
+import { storeSchema } from './sqlite-schema.ts'
 import { exists, verifyContent } from './store-file.ts'
 
 interface RowName {
@@ -72,7 +66,7 @@ export async function copyStore(
 
 function createEmpty(path: string): void {
   using database = openDatabase(path)
-  migrate(database, 0)
+  migrate(database, storeSchema, 0)
 }
 
 async function copyRows(
@@ -197,16 +191,17 @@ function checkCopy(path: string, shownPath: string): RowName[] {
   try {
     using database = openDatabase(path)
     pragma(database, 'locking_mode = EXCLUSIVE')
-    if (pragma(database, 'application_id') !== applicationId) {
+    if (pragma(database, 'application_id') !== storeSchema.applicationId) {
       throw new ExpectedError(`Cannot use ${shownPath}: it is not a store`, exitCodes.dataDirectory)
     }
     const version = readSchemaVersion(database)
+    const schemaVersion = storeSchema.migrations.length
     if (version > schemaVersion) {
       const text = `Cannot use ${shownPath}: its schema version ${version} is newer than ${schemaVersion}`
       throw new ExpectedError(`${text}; run the newer program`, exitCodes.dataDirectory)
     }
-    if (version < schemaVersion) migrate(database, version)
-    verifyContent(database, shownPath)
+    if (version < schemaVersion) migrate(database, storeSchema, version)
+    verifyContent(database, shownPath, storeSchema)
     const damaged = damagedRows(database, { uncheckedMax: readMeta(database, 'unchecked') })
     pragma(database, 'wal_checkpoint(TRUNCATE)')
     return damaged

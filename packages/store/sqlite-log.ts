@@ -8,7 +8,7 @@ import {
   type Statement,
 } from './sqlite-database.ts'
 import { checksumOf, isIntact } from './row-checksum.ts'
-import { readMeta } from './sqlite-schema.ts'
+import { readMeta } from './file-schema.ts'
 import type { Entry, StoreEvent } from './store.ts'
 
 /** The state of a key before a write. */

@@ -1,7 +1,5 @@
-import { inTransaction, pragma, type Database } from './sqlite-database.ts'
-
-/** Marks the file as ours in its header ("SKRY"), so that a foreign database is never touched. */
-export const applicationId = 0x534b5259
+import type { FileSchema } from './file-schema.ts'
+import { damagedRows } from './row-checksum.ts'
 
 /**
  * log: one row per applied write, never updated. `previous_revision` is the row that this one
@@ -39,32 +37,9 @@ const versionTwo = `
   INSERT INTO meta SELECT 'unchecked', coalesce(max(revision), 0) FROM log;
 `
 
-/** migrations[n] takes schema version n to n + 1. Released entries never change. */
-const migrations: readonly string[] = [versionOne, versionTwo]
-
-export const schemaVersion = migrations.length
-
-/** Returns 0 for a file that is empty or was cut off before its first commit. */
-export function readSchemaVersion(database: Database): number {
-  return Number(pragma(database, 'user_version'))
-}
-
-/** All steps are in one transaction, so an interruption leaves the old version intact. */
-export function migrate(database: Database, fromVersion: number): void {
-  inTransaction(database, () => {
-    for (const step of migrations.slice(fromVersion)) database.exec(step)
-    database.exec(`PRAGMA application_id = ${applicationId}`)
-    database.exec(`PRAGMA user_version = ${schemaVersion}`)
-  })
-}
-
-export type MetaName = 'compacted' | 'scrubbed' | 'isOpen' | 'unchecked'
-
-export function readMeta(database: Database, name: MetaName): number {
-  const row = database.prepare('SELECT value FROM meta WHERE name = ?').get(name)
-  return Number(row?.['value'] ?? 0)
-}
-
-export function writeMeta(database: Database, name: MetaName, value: number): void {
-  database.prepare('UPDATE meta SET value = ? WHERE name = ?').run(value, name)
-}
+/** The site's and the hub's own store ("SKRY" in the header of the file). */
+export const storeSchema = Object.freeze<FileSchema>({
+  applicationId: 0x534b5259,
+  migrations: [versionOne, versionTwo],
+  hasIntactRows: (database) => damagedRows(database, { uncheckedMax: 0 }).length === 0,
+})

@@ -15,7 +15,8 @@ import { copyStore } from './sqlite-backup.ts'
 import { pragma, type Database } from './sqlite-database.ts'
 import { PageRemainders, type PageCut } from './page-remainders.ts'
 import { SqliteLog } from './sqlite-log.ts'
-import { readMeta, writeMeta } from './sqlite-schema.ts'
+import { readMeta, writeMeta } from './file-schema.ts'
+import { storeSchema } from './sqlite-schema.ts'
 import { StoreClosedError } from './store-errors.ts'
 import { openStoreFile, type CheckPolicy } from './store-file.ts'
 import { validateLimits } from './validate-limits.ts'
@@ -65,7 +66,7 @@ export async function openSqliteStore(
   signal?.throwIfAborted()
   const limits = validateLimits(options.limits ?? {})
   const { check = 'always', bytesMax } = options
-  const file = { check, walPagesMax: limits.walPagesMax, ...(bytesMax ? { bytesMax } : {}) }
+  const file = { schema: storeSchema, check, walPagesMax: limits.walPagesMax, ...(bytesMax ? { bytesMax } : {}) }
   const database = await openStoreFile(path, file, deps.log)
   const reserve = options.hasReserve ? new DiskReserve(path) : undefined
   return new SqliteStore(database, limits, deps, reserve)

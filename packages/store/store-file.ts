@@ -2,21 +2,14 @@ import { mkdir, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { ExpectedError, exitCodes, messageOf, type Logger } from '@skerry/base'
 import { openDatabase, pragma, sqliteFault, type Database } from './sqlite-database.ts'
-import { damagedRows } from './row-checksum.ts'
-import {
-  applicationId,
-  migrate,
-  readMeta,
-  readSchemaVersion,
-  schemaVersion,
-  writeMeta,
-} from './sqlite-schema.ts'
+import { migrate, readMeta, readSchemaVersion, writeMeta, type FileSchema } from './file-schema.ts'
 import { storeBounds } from './limits-table.ts'
 
 /** When to check the whole file at open. `afterCrash`: only if the last close was not clean. */
 export type CheckPolicy = 'afterCrash' | 'always' | 'never'
 
 export interface StoreFileOptions {
+  schema: FileSchema
   check: CheckPolicy
   /** Writes that would grow the file above this are refused. If omitted, the disk is the limit. */
   bytesMax?: number
@@ -39,9 +32,9 @@ export async function openStoreFile(
   let database: Database | undefined
   try {
     database = openDatabase(path)
-    takeLock(database, path)
-    upgrade(database, path, log)
-    checkContent(database, path, options.check, log)
+    takeLock(database, path, options.schema)
+    upgrade(database, path, options.schema, log)
+    checkContent(database, path, options, log)
     configure(database, options)
     // A clean close clears this mark; an open that finds it set checks the file.
     writeMeta(database, 'isOpen', 1)
@@ -88,7 +81,7 @@ export async function exists(path: string): Promise<boolean> {
 }
 
 /** The kernel releases this lock with the process, so a killed one never blocks the next. */
-function takeLock(database: Database, path: string): void {
+function takeLock(database: Database, path: string, { applicationId }: FileSchema): void {
   pragma(database, 'locking_mode = EXCLUSIVE')
   database.exec('BEGIN IMMEDIATE')
   database.exec('COMMIT')
@@ -101,8 +94,9 @@ function takeLock(database: Database, path: string): void {
   }
 }
 
-function upgrade(database: Database, path: string, log: Logger): void {
+function upgrade(database: Database, path: string, schema: FileSchema, log: Logger): void {
   const version = readSchemaVersion(database)
+  const schemaVersion = schema.migrations.length
   if (version > schemaVersion) {
     const text = `Cannot open store ${path}: its schema version ${version} is newer than ${schemaVersion}`
     const advice = 'run the newer program or restore a backup made by this one'
@@ -112,14 +106,19 @@ function upgrade(database: Database, path: string, log: Logger): void {
   pragma(database, 'journal_mode = WAL')
   pragma(database, 'synchronous = FULL')
   if (version === schemaVersion) return
-  migrate(database, version)
+  migrate(database, schema, version)
   log.info('Store schema upgraded', { path, fromVersion: version, toVersion: schemaVersion })
 }
 
-function checkContent(database: Database, path: string, policy: CheckPolicy, log: Logger): void {
+function checkContent(
+  database: Database,
+  path: string,
+  { check: policy, schema }: StoreFileOptions,
+  log: Logger,
+): void {
   const wasCut = readMeta(database, 'isOpen') === 1
   if (policy === 'never' || (policy === 'afterCrash' && !wasCut)) return
-  const { isReindexed } = verifyContent(database, path)
+  const { isReindexed } = verifyContent(database, path, schema)
   if (isReindexed) log.error('Store index was damaged and has been rebuilt', { path })
 }
 
@@ -128,10 +127,14 @@ function checkContent(database: Database, path: string, policy: CheckPolicy, log
  * provably intact. Throws ExpectedError for other damage, except inside values, which each read
  * checks.
  */
-export function verifyContent(database: Database, path: string): { isReindexed: boolean } {
+export function verifyContent(
+  database: Database,
+  path: string,
+  schema: FileSchema,
+): { isReindexed: boolean } {
   const result = pragma(database, 'integrity_check(1)')
   if (result === 'ok') return { isReindexed: false }
-  if (damagedRows(database, { uncheckedMax: 0 }).length === 0) {
+  if (schema.hasIntactRows(database)) {
     database.exec('REINDEX')
     if (pragma(database, 'integrity_check(1)') === 'ok') return { isReindexed: true }
   }

@@ -1,7 +1,8 @@
 import { formatDurationMs, StatusError } from '@skerry/api'
+import { MalformedProtobufError, ProtoReader } from '@skerry/base'
 import { unreadableBody } from '@skerry/bodies'
+import { badRequest } from '../registry/registry-errors.ts'
 import { loadMessages, messageName, shortName, type Field, type Messages } from './message-table.ts'
-import { ProtoReader, malformed } from './proto-reader.ts'
 import { apiServerBounds } from '../limits-table.ts'
 
 export const protobufType = 'application/vnd.kubernetes.protobuf'
@@ -26,8 +27,11 @@ export async function decodeProtobuf(
     const detail = `provided data does not appear to be a protobuf message, expected prefix [${magic.join(' ')}]`
     throw unreadableBody(detail, { bytes, typeName: kindName })
   }
-  const { typeMeta, raw } = openEnvelope(bytes)
-  return { ...typeMeta, ...new MessageDecoder(messages, fieldsMax).message(schemaName, raw, {}, 0) }
+  return orBadRequest(() => {
+    const { typeMeta, raw } = openEnvelope(bytes)
+    const decoder = new MessageDecoder(messages, fieldsMax)
+    return { ...typeMeta, ...decoder.message(schemaName, raw, {}, 0) }
+  })
 }
 
 /**
@@ -36,15 +40,29 @@ export async function decodeProtobuf(
  */
 export function decodeAnyProtobuf(bytes: Uint8Array, messages: Messages): JsonRecord | undefined {
   if (magic.some((byte, at) => bytes[at] !== byte)) return undefined
-  const { typeMeta, raw } = openEnvelope(bytes)
-  const name = messageName(messages, typeMeta)
-  if (name === undefined) return undefined
-  return { ...typeMeta, ...new MessageDecoder(messages).message(name, raw, {}, 0) }
+  return orBadRequest(() => {
+    const { typeMeta, raw } = openEnvelope(bytes)
+    const name = messageName(messages, typeMeta)
+    if (name === undefined) return undefined
+    return { ...typeMeta, ...new MessageDecoder(messages).message(name, raw, {}, 0) }
+  })
 }
 
 /** Does the same for callers that rarely use protobuf. */
 export async function readAnyProtobuf(bytes: Uint8Array): Promise<JsonRecord | undefined> {
   return decodeAnyProtobuf(bytes, await loadMessages())
+}
+
+function orBadRequest<T>(decode: () => T): T {
+  try {
+    return decode()
+  } catch (error) {
+    if (!(error instanceof MalformedProtobufError)) throw error
+    const text = `the object provided is unrecognized: malformed protobuf: ${error.why}`
+    const refused = badRequest(text)
+    refused.cause = error
+    throw refused
+  }
 }
 
 function openEnvelope(bytes: Uint8Array) {
@@ -86,7 +104,7 @@ class MessageDecoder {
 
   /** Fills `into`, so that inlined messages share their parent's object. */
   message(name: string, bytes: Uint8Array, into: JsonRecord, depth: number): JsonRecord {
-    if (depth > depthMax) throw malformed('it is nested too deeply')
+    if (depth > depthMax) throw new MalformedProtobufError('it is nested too deeply')
     const fields = this.#fieldsOf(name)
     const reader = new ProtoReader(bytes)
     for (let next = reader.next(); next; next = reader.next()) {
@@ -161,7 +179,7 @@ class MessageDecoder {
     const known = this.#fields.get(name)
     if (known) return known
     const fields = this.#messages[name]
-    if (!fields) throw malformed(`${name} has no protobuf form`)
+    if (!fields) throw new MalformedProtobufError(`${name} has no protobuf form`)
     const byNumber = new Map(fields.map((field) => [field[0], field]))
     this.#fields.set(name, byNumber)
     return byNumber
@@ -203,7 +221,7 @@ function parseRaw(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw malformed('embedded JSON cannot be read', error)
+    throw new MalformedProtobufError('embedded JSON cannot be read', { cause: error })
   }
 }
 
@@ -225,7 +243,7 @@ const specialTypes: Readonly<Record<string, (message: JsonRecord) => unknown>> =
 function timeOf({ seconds, nanos }: JsonRecord, fractionDigits: number): string | null {
   if (typeof seconds !== 'number') return null
   const whole = new Date(seconds * 1000)
-  if (Number.isNaN(whole.getTime())) throw malformed('a time is out of range')
+  if (Number.isNaN(whole.getTime())) throw new MalformedProtobufError('a time is out of range')
   const text = whole.toISOString().slice(0, 19)
   if (fractionDigits === 0) return `${text}Z`
   const fraction = String(Math.trunc(Number(nanos ?? 0) / 1000)).padStart(6, '0')

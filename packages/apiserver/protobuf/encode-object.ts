@@ -1,6 +1,6 @@
 import { parseDurationMs } from '@skerry/api'
+import { ProtoWriter } from '@skerry/base'
 import { shortName, type Field, type Messages } from './message-table.ts'
-import { ProtoWriter } from './proto-writer.ts'
 
 type JsonRecord = Readonly<Record<string, unknown>>
 

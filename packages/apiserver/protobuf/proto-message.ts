@@ -1,4 +1,4 @@
-import { ProtoWriter } from './proto-writer.ts'
+import { ProtoWriter } from '@skerry/base'
 
 /**
  * Collects the fields of one protobuf message in the order of the calls, to write them from the last to the

@@ -1,5 +1,4 @@
-import { ProtoReader } from '../../protobuf/proto-reader.ts'
-import { ProtoWriter } from '../../protobuf/proto-writer.ts'
+import { ProtoReader, ProtoWriter } from '@skerry/base'
 
 /** One message. It holds bytes by field number; maps are in `annotations`, numbers in `numbers`. */
 export interface KmsMessage {

@@ -1,5 +1,3 @@
-import { badRequest } from '../registry/registry-errors.ts'
-
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 const dataViews = new WeakMap<Uint8Array, DataView>()
 
@@ -15,6 +13,10 @@ export class ProtoReader {
     this.#end = end
   }
 
+  get isAtEnd(): boolean {
+    return this.#at >= this.#end
+  }
+
   /** Returns the next field's number and wire type, or undefined at the end. */
   next(): { field: number; wire: number } | undefined {
     if (this.#at >= this.#end) return undefined
@@ -24,13 +26,26 @@ export class ProtoReader {
 
   /** Reads a varint as a signed 64-bit number, exact up to 2^53. */
   int(): number {
+    const from = this.#at
+    let value = 0
+    for (let shift = 0; shift < 28; shift += 7) {
+      const byte = this.#byte()
+      value |= (byte & 0x7f) << shift
+      if (byte < 0x80) return value
+    }
+    this.#at = from
+    return Number(this.int64())
+  }
+
+  /** Reads a varint as a signed 64-bit number. */
+  int64(): bigint {
     let value = 0n
     for (let shift = 0n; shift < 70n; shift += 7n) {
       const byte = this.#byte()
       value |= BigInt(byte & 0x7f) << shift
-      if (byte < 0x80) return Number(BigInt.asIntN(64, value))
+      if (byte < 0x80) return BigInt.asIntN(64, value)
     }
-    throw malformed('a number is too long')
+    throw new MalformedProtobufError('a number is too long')
   }
 
   double(): number {
@@ -54,7 +69,7 @@ export class ProtoReader {
     try {
       return utf8.decode(this.bytes())
     } catch (error) {
-      throw malformed('a string is not UTF-8', error)
+      throw new MalformedProtobufError('a string is not UTF-8', { cause: error })
     }
   }
 
@@ -63,7 +78,7 @@ export class ProtoReader {
     else if (wire === 1) this.#take(8)
     else if (wire === 2) this.bytes()
     else if (wire === 5) this.#take(4)
-    else throw malformed(`wire type ${wire} is unknown`)
+    else throw new MalformedProtobufError(`wire type ${wire} is unknown`)
   }
 
   #byte(): number {
@@ -72,14 +87,18 @@ export class ProtoReader {
 
   #take(count: number): number {
     const from = this.#at
-    if (count < 0 || from + count > this.#end) throw malformed('it ends too early')
+    if (count < 0 || from + count > this.#end) throw new MalformedProtobufError('it ends too early')
     this.#at = from + count
     return from
   }
 }
 
-export function malformed(why: string, cause?: unknown): Error {
-  const error = badRequest(`the object provided is unrecognized: malformed protobuf: ${why}`)
-  if (cause !== undefined) error.cause = cause
-  return error
+/** Reports bytes that are not protobuf, or not the expected message; `why` says where they deviate. */
+export class MalformedProtobufError extends Error {
+  override name = 'MalformedProtobufError'
+  readonly why: string
+  constructor(why: string, options?: ErrorOptions) {
+    super(`Cannot read protobuf: ${why}`, options)
+    this.why = why
+  }
 }

@@ -1,6 +1,7 @@
-import { apiServerBounds } from '../limits-table.ts'
+import { baseBounds } from '../limits-table.ts'
 
-const { startBytes } = apiServerBounds.protoWriter
+const { startBytes } = baseBounds.protoWriter
+const safeIntegerMax = BigInt(Number.MAX_SAFE_INTEGER)
 
 /**
  * Writes one protobuf message from its end to its start, so that the length of a field's content is
@@ -44,6 +45,12 @@ export class ProtoWriter {
     let rest = value
     for (; rest >= 128; rest = Math.floor(rest / 128)) this.#bytes[at++] = (rest % 128) | 0x80
     this.#bytes[at] = rest
+  }
+
+  /** Writes a signed or unsigned 64-bit number. */
+  varint64(value: bigint): void {
+    if (value >= 0n && value <= safeIntegerMax) return this.varint(Number(value))
+    this.#bigVarint(value)
   }
 
   double(value: number): void {

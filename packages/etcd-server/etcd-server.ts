@@ -1,0 +1,64 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Clock, Logger, Random } from '@skerry/base'
+import { openEtcdEngine, type EtcdEngine } from './engine/etcd-engine.ts'
+import { toGrpcError } from './etcd-errors-table.ts'
+import { GrpcHandler } from './grpc/grpc-handler.ts'
+import { listen, type ListenAddress, type ListeningServer, type TlsFiles } from './grpc/grpc-server.ts'
+import { etcdServerDefaults, type EtcdServerLimits } from './limits-table.ts'
+import { etcdServices } from './services/etcd-services.ts'
+
+export interface EtcdServerOptions {
+  /** The file of the store. */
+  readonly path: string
+  /** The member's name. */
+  readonly name: string
+  /** The URLs that the member list names. */
+  readonly clientUrls: readonly string[]
+  readonly limits?: Partial<EtcdServerLimits>
+}
+
+export interface EtcdServer extends AsyncDisposable {
+  readonly engine: EtcdEngine
+  /** Serves on a further address until the server is disposed. */
+  listen(address: ListenAddress, tls?: TlsFiles): Promise<ListeningServer>
+}
+
+/** The version of etcd whose API is served: clients of 3.4.31, 3.5.13 and later may ask how far a watch is. */
+export const etcdVersion = '3.6.0'
+
+/** Opens the store; nothing is served before `listen`. Throws ExpectedError if the store cannot be used. */
+export async function openEtcdServer(
+  options: EtcdServerOptions,
+  deps: { clock: Clock; log: Logger; random: Random },
+): Promise<EtcdServer> {
+  const limits = { ...etcdServerDefaults, ...options.limits }
+  const { quotaBytes, progressNotifyMs, requestBytesMax, streamsMax } = limits
+  const engine = await openEtcdEngine(options.path, { quotaBytes }, deps)
+  const { name, clientUrls } = options
+  const member = { name, clientUrls, version: etcdVersion, quotaBytes }
+  const services = etcdServices({ engine, limits, member, progressNotifyMs, clock: deps.clock })
+  const handler = new GrpcHandler({ services, requestBytesMax, toGrpcError }, deps)
+  const servers: ListeningServer[] = []
+  return {
+    engine,
+    async listen(address, tls) {
+      const handlers = {
+        onStream: handler.onStream.bind(handler),
+        onRequest: notHere,
+        streamsMax,
+      }
+      const server = await listen(address, tls, handlers, deps)
+      servers.push(server)
+      return server
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()))
+      await engine[Symbol.asyncDispose]()
+    },
+  }
+}
+
+function notHere(_request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(404, { 'content-type': 'text/plain' })
+  response.end('404 page not found\n')
+}

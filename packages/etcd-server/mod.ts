@@ -1,0 +1,4 @@
+/**
+ * etcd-server: etcd's v3 API, served by one member on an embedded store of its own.
+ * Start reading at services/etcd-services.ts (what is served), then engine/etcd-engine.ts (what a revision is).
+ */

@@ -1,0 +1,98 @@
+import { etcdServerBounds } from '../limits-table.ts'
+import { etcdError } from '../etcd-errors-table.ts'
+import { unary, type CallContext, type GrpcMethod } from '../grpc/grpc-call.ts'
+import type { Message, MessageDraft } from '../wire/etcd-messages-table.ts'
+import { EngineTransaction } from '../engine/engine-transaction.ts'
+import { rangeAt } from './range-answer.ts'
+import { checkPutNow, deleteNow, hasPut, isReadOnly, putNow, runTxn } from './run-txn.ts'
+import { headerOf, type ServiceContext } from './service-context.ts'
+import { checkDelete, checkPut, checkRange, checkTxn } from './txn-checks.ts'
+
+const { envelopeBytes } = etcdServerBounds.kvService
+
+/** etcdserverpb.KV. Reads are linearizable without asking anybody: there is one member, and it shows durable state only. */
+export function kvService(context: ServiceContext): Readonly<Record<string, GrpcMethod>> {
+  return {
+    Range: unary('RangeRequest', 'RangeResponse', (request) => range(context, request)),
+    Put: unary('PutRequest', 'PutResponse', (request, call) => put(context, request, call)),
+    DeleteRange: unary('DeleteRangeRequest', 'DeleteRangeResponse', (request, call) =>
+      deleteRange(context, request, call),
+    ),
+    Txn: unary('TxnRequest', 'TxnResponse', (request, call) => txn(context, request, call)),
+    Compact: unary('CompactionRequest', 'CompactionResponse', (request) =>
+      compact(context, request),
+    ),
+  }
+}
+
+async function range(
+  { engine }: ServiceContext,
+  request: Message<'RangeRequest'>,
+): Promise<MessageDraft<'RangeResponse'>> {
+  checkRange(request)
+  const { revision } = engine
+  const body = await rangeAt(engine, request, engine.readable(request.revision))
+  return { header: headerOf(engine, revision), ...body }
+}
+
+async function put(
+  context: ServiceContext,
+  request: Message<'PutRequest'>,
+  call: CallContext,
+): Promise<MessageDraft<'PutResponse'>> {
+  const { engine } = context
+  checkPut(request)
+  checkSize(context, call)
+  return engine.transact({ bytes: call.requestBytes }, (transaction) => {
+    checkPutNow(request, transaction, engine)
+    const body = putNow(request, transaction)
+    return { header: headerOf(engine, transaction.revision), ...body }
+  })
+}
+
+async function deleteRange(
+  context: ServiceContext,
+  request: Message<'DeleteRangeRequest'>,
+  call: CallContext,
+): Promise<MessageDraft<'DeleteRangeResponse'>> {
+  const { engine } = context
+  checkDelete(request)
+  checkSize(context, call)
+  return engine.transact({ bytes: 0, isShrinking: true }, (transaction) => {
+    const body = deleteNow(request, transaction)
+    return { header: headerOf(engine, transaction.revision), ...body }
+  })
+}
+
+async function txn(
+  context: ServiceContext,
+  request: Message<'TxnRequest'>,
+  call: CallContext,
+): Promise<MessageDraft<'TxnResponse'>> {
+  const { engine, limits } = context
+  checkTxn(request, limits.txnOperationsMax)
+  const answered = (transaction: EngineTransaction): MessageDraft<'TxnResponse'> => {
+    const answer = runTxn(request, transaction, engine)
+    return { ...answer, header: headerOf(engine, transaction.revision) }
+  }
+  if (isReadOnly(request)) {
+    const revision = engine.readable(0)
+    return answered(new EngineTransaction(engine.log, { revision, events: [] }))
+  }
+  checkSize(context, call)
+  return engine.transact({ bytes: call.requestBytes, isShrinking: !hasPut(request) }, answered)
+}
+
+async function compact(
+  { engine }: ServiceContext,
+  { revision, physical }: Message<'CompactionRequest'>,
+): Promise<MessageDraft<'CompactionResponse'>> {
+  const { isDone } = await engine.compact(revision)
+  if (physical) await isDone
+  return { header: headerOf(engine) }
+}
+
+/** etcd counts a request with the envelope in which it would go through Raft. */
+function checkSize({ limits }: ServiceContext, { requestBytes }: CallContext): void {
+  if (requestBytes + envelopeBytes > limits.requestBytesMax) throw etcdError('requestTooLarge')
+}

@@ -1,0 +1,71 @@
+import { etcdError, notImplemented } from '../etcd-errors-table.ts'
+import { stream, unary, type GrpcMethod } from '../grpc/grpc-call.ts'
+import type { Message, MessageDraft } from '../wire/etcd-messages-table.ts'
+import { hashHistory } from './hash-history.ts'
+import { headerOf, raftTerm, type ServiceContext } from './service-context.ts'
+
+const alarms = Object.freeze({ none: 0, noSpace: 1 })
+const alarmActions = Object.freeze({ get: 0, activate: 1, deactivate: 2 })
+
+/** etcdserverpb.Maintenance. */
+export function maintenanceService(context: ServiceContext): Readonly<Record<string, GrpcMethod>> {
+  const { engine } = context
+  return {
+    Status: unary('StatusRequest', 'StatusResponse', () => status(context)),
+    Alarm: unary('AlarmRequest', 'AlarmResponse', (request) => alarm(context, request)),
+    Defragment: unary('DefragmentRequest', 'DefragmentResponse', async () => {
+      await engine.defragment()
+      return { header: headerOf(engine) }
+    }),
+    Hash: unary('HashRequest', 'HashResponse', async () => {
+      const { hash } = await hashHistory(engine, 0)
+      return { header: headerOf(engine), hash }
+    }),
+    HashKV: unary('HashKVRequest', 'HashKVResponse', async ({ revision }) => {
+      const { hash, compacted, revision: hashRevision } = await hashHistory(engine, revision)
+      return { header: headerOf(engine), hash, compactRevision: compacted, hashRevision }
+    }),
+    MoveLeader: unary('Empty', 'Empty', () => {
+      throw etcdError('badTransferee')
+    }),
+    Snapshot: stream('Empty', 'Empty', async () => {
+      throw notImplemented('it has no snapshots in etcd’s format; stop it and copy its directory')
+    }),
+    Downgrade: unary('Empty', 'Empty', () => {
+      throw notImplemented('it serves one version of the API, and cannot be downgraded')
+    }),
+  }
+}
+
+function status({ engine, member }: ServiceContext): MessageDraft<'StatusResponse'> {
+  const { revision, memberId: leader } = engine
+  const { bytes, usedBytes } = engine.size()
+  return {
+    header: headerOf(engine),
+    version: member.version,
+    storageVersion: member.version,
+    dbSize: bytes,
+    dbSizeInUse: usedBytes,
+    dbSizeQuota: member.quotaBytes,
+    leader,
+    raftTerm,
+    raftIndex: revision,
+    raftAppliedIndex: revision,
+    errors: engine.isOutOfSpace ? [`memberID:${leader} alarm:NOSPACE `] : [],
+  }
+}
+
+/** Only the alarm of a full store is known. To disarm it is the operator's promise that there is space again. */
+async function alarm(
+  { engine }: ServiceContext,
+  { action, alarm: kind }: Message<'AlarmRequest'>,
+): Promise<MessageDraft<'AlarmResponse'>> {
+  const wasOutOfSpace = engine.isOutOfSpace
+  const isMeant = kind === alarms.noSpace
+  if (action === alarmActions.activate && isMeant) await engine.setOutOfSpace(true)
+  if (action === alarmActions.deactivate && isMeant) await engine.setOutOfSpace(false)
+  const isShown =
+    action === alarmActions.deactivate ? isMeant && wasOutOfSpace : engine.isOutOfSpace
+  const shown = { memberId: engine.memberId, alarm: alarms.noSpace }
+  return { header: headerOf(engine), alarms: isShown ? [shown] : [] }
+}

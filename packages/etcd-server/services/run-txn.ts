@@ -1,0 +1,172 @@
+import {
+  CompactedRevisionError,
+  FutureRevisionError,
+  NoKeyError,
+  NoLeaseError,
+} from '../engine/engine-errors.ts'
+import type { EngineTransaction } from '../engine/engine-transaction.ts'
+import type { EtcdEngine } from '../engine/etcd-engine.ts'
+import { keyRange } from '../engine/key-range.ts'
+import { noBytes, type KeyValue } from '../engine/key-value.ts'
+import type { Message, MessageDraft } from '../wire/etcd-messages-table.ts'
+import { rangeWithin } from './range-answer.ts'
+
+type TxnRequest = Message<'TxnRequest'>
+
+/** What a transaction is going to do: which branch, and the same for each transaction within. */
+interface TxnPlan {
+  readonly succeeded: boolean
+  readonly steps: readonly TxnStep[]
+}
+
+interface TxnStep {
+  readonly operation: Message<'RequestOp'>
+  readonly nested?: TxnPlan
+}
+
+/** Returns true if no branch can change anything. */
+export function isReadOnly({ success, failure }: TxnRequest): boolean {
+  return [...success, ...failure].every(
+    (each) =>
+      each.requestPut === undefined &&
+      each.requestDeleteRange === undefined &&
+      (each.requestTxn === undefined || isReadOnly(each.requestTxn)),
+  )
+}
+
+export function hasPut({ success, failure }: TxnRequest): boolean {
+  return [...success, ...failure].some(
+    (each) => each.requestPut !== undefined || (each.requestTxn && hasPut(each.requestTxn)),
+  )
+}
+
+/** Decides by the state before any change, checks every step of the chosen branches, and then runs them in order. */
+export function runTxn(
+  request: TxnRequest,
+  transaction: EngineTransaction,
+  engine: EtcdEngine,
+): MessageDraft<'TxnResponse'> {
+  const plan = planOf(request, transaction)
+  checkSteps(plan, transaction, engine)
+  return answerOf(plan, transaction)
+}
+
+function planOf(request: TxnRequest, state: EngineTransaction): TxnPlan {
+  const succeeded = request.compare.every((each) => holds(each, state))
+  const operations = succeeded ? request.success : request.failure
+  const steps = operations.map((operation) => {
+    const { requestTxn } = operation
+    return requestTxn ? { operation, nested: planOf(requestTxn, state) } : { operation }
+  })
+  return { succeeded, steps }
+}
+
+function checkSteps({ steps }: TxnPlan, transaction: EngineTransaction, engine: EtcdEngine): void {
+  for (const { operation, nested } of steps) {
+    const { requestRange, requestPut } = operation
+    if (nested) checkSteps(nested, transaction, engine)
+    if (requestPut) checkPutNow(requestPut, transaction, engine)
+    if (!requestRange || requestRange.revision === 0) continue
+    if (requestRange.revision > transaction.revision) throw new FutureRevisionError()
+    if (requestRange.revision < engine.compacted) throw new CompactedRevisionError()
+  }
+}
+
+/** Throws if the state of the store does not allow the put. */
+export function checkPutNow(
+  request: Message<'PutRequest'>,
+  transaction: EngineTransaction,
+  engine: EtcdEngine,
+): void {
+  const isKept = request.ignoreValue || request.ignoreLease
+  if (isKept && transaction.head(request.key) === undefined) throw new NoKeyError()
+  if (request.lease !== 0n && !engine.leases.isStored(request.lease)) throw new NoLeaseError()
+}
+
+function answerOf(plan: TxnPlan, transaction: EngineTransaction): MessageDraft<'TxnResponse'> {
+  const responses = plan.steps.map(({ operation, nested }): MessageDraft<'ResponseOp'> => {
+    const { requestRange, requestPut, requestDeleteRange } = operation
+    const header = (): MessageDraft<'ResponseHeader'> => ({ revision: transaction.revision })
+    if (nested) return { responseTxn: answerOf(nested, transaction) }
+    if (requestPut) {
+      const body = putNow(requestPut, transaction)
+      return { responsePut: { header: header(), ...body } }
+    }
+    if (requestDeleteRange) {
+      const body = deleteNow(requestDeleteRange, transaction)
+      return { responseDeleteRange: { header: header(), ...body } }
+    }
+    if (requestRange) {
+      return { responseRange: { header: header(), ...rangeWithin(transaction, requestRange) } }
+    }
+    return {}
+  })
+  return { header: { revision: transaction.revision }, succeeded: plan.succeeded, responses }
+}
+
+export function putNow(
+  request: Message<'PutRequest'>,
+  transaction: EngineTransaction,
+): { prevKv?: KeyValue | undefined } {
+  const { key, ignoreValue, ignoreLease } = request
+  const known = ignoreValue || ignoreLease ? transaction.head(key)?.kv : undefined
+  const value = ignoreValue ? (known?.value ?? noBytes) : request.value
+  const lease = ignoreLease ? (known?.lease ?? 0n) : request.lease
+  const previous = transaction.put(key, { value, lease })
+  return request.prevKv ? { prevKv: previous } : {}
+}
+
+export function deleteNow(
+  request: Message<'DeleteRangeRequest'>,
+  transaction: EngineTransaction,
+): { deleted: number; prevKvs: readonly KeyValue[] } {
+  const deleted = transaction.delete(keyRange(request.key, request.rangeEnd))
+  return { deleted: deleted.length, prevKvs: request.prevKv ? deleted : [] }
+}
+
+const targets = Object.freeze({ version: 0, create: 1, mod: 2, value: 3, lease: 4 })
+
+const noKey: KeyValue = Object.freeze({
+  ...{ key: noBytes, value: noBytes, lease: 0n },
+  ...{ createRevision: 0, modRevision: 0, version: 0 },
+})
+
+/** A missing key has zero counters and no value at all, so that no comparison with a value holds. */
+function holds(compare: Message<'Compare'>, state: EngineTransaction): boolean {
+  const kvs = state.read(keyRange(compare.key, compare.rangeEnd))
+  if (kvs.length > 0) return kvs.every((kv) => compares(compare, kv))
+  return compare.target !== targets.value && compares(compare, noKey)
+}
+
+function compares(compare: Message<'Compare'>, kv: KeyValue): boolean {
+  const order = orderOf(compare, kv)
+  switch (compare.result) {
+    case 0:
+      return order === 0
+    case 1:
+      return order > 0
+    case 2:
+      return order < 0
+    case 3:
+      return order !== 0
+    default:
+      return true
+  }
+}
+
+function orderOf(compare: Message<'Compare'>, kv: KeyValue): number {
+  switch (compare.target) {
+    case targets.version:
+      return kv.version - compare.version
+    case targets.create:
+      return kv.createRevision - compare.createRevision
+    case targets.mod:
+      return kv.modRevision - compare.modRevision
+    case targets.value:
+      return Buffer.compare(kv.value, compare.value)
+    case targets.lease:
+      return kv.lease === compare.lease ? 0 : kv.lease < compare.lease ? -1 : 1
+    default:
+      return 0
+  }
+}

@@ -1,0 +1,32 @@
+import type { Clock } from '@skerry/base'
+import type { EtcdEngine } from '../engine/etcd-engine.ts'
+import type { EtcdServerLimits } from '../limits-table.ts'
+import type { MessageDraft } from '../wire/etcd-messages-table.ts'
+
+/** The member as clients see it. */
+export interface MemberInfo {
+  readonly name: string
+  /** The version of etcd whose API this is; clients decide by it what they may ask. */
+  readonly version: string
+  readonly clientUrls: readonly string[]
+  readonly quotaBytes: number
+}
+
+export interface ServiceContext {
+  readonly engine: EtcdEngine
+  readonly clock: Clock
+  readonly limits: EtcdServerLimits
+  readonly member: MemberInfo
+  /** The interval at which a quiet watch that asks for it reports progress. */
+  readonly progressNotifyMs: number
+}
+
+/** There are no elections, so there is one term. */
+export const raftTerm = 1
+
+export function headerOf(
+  { clusterId, memberId, revision }: EtcdEngine,
+  at: number = revision,
+): MessageDraft<'ResponseHeader'> {
+  return { clusterId, memberId, revision: at, raftTerm }
+}

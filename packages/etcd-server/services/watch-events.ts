@@ -1,0 +1,52 @@
+import type { EngineEvent } from '../engine/key-value.ts'
+import type { Message, MessageDraft } from '../wire/etcd-messages-table.ts'
+
+type WireEvent = MessageDraft<'Event'>
+
+const types = Object.freeze({ put: 0, delete: 1 })
+const filters = Object.freeze({ noPut: 0, noDelete: 1 })
+/** What the frame of an event adds to its keys and values, at most. */
+const eventHeadBytes = 128
+
+export interface Wanted {
+  readonly request: Pick<Message<'WatchCreateRequest'>, 'filters' | 'prevKv'>
+  /** Events below this revision are not wanted. */
+  readonly from: number
+}
+
+/** Returns the events as the watch asked for them. */
+export function wireEvents(
+  events: readonly EngineEvent[],
+  { request, from }: Wanted,
+): readonly WireEvent[] {
+  const { filters: refused, prevKv } = request
+  return events.flatMap(({ type, kv, previous }): WireEvent[] => {
+    const isRefused = refused.includes(type === 'put' ? filters.noPut : filters.noDelete)
+    if (isRefused || kv.modRevision < from) return []
+    const shown = type === 'put' ? kv : { key: kv.key, modRevision: kv.modRevision }
+    const event = { type: types[type], kv: shown }
+    return [prevKv && previous ? { ...event, prevKv: previous } : event]
+  })
+}
+
+/** Divides events into answers below `bytesMax`, as far as single events allow. */
+export function fragmentsOf(events: readonly WireEvent[], bytesMax: number): WireEvent[][] {
+  const parts: WireEvent[][] = []
+  let bytes = Infinity
+  for (const event of events) {
+    const size = sizeOf(event)
+    const last = parts.at(-1)
+    bytes += size
+    if (last && bytes < bytesMax) last.push(event)
+    else {
+      parts.push([event])
+      bytes = size
+    }
+  }
+  return parts
+}
+
+function sizeOf({ kv, prevKv }: WireEvent): number {
+  const values = (kv?.value?.length ?? 0) + (prevKv?.value?.length ?? 0)
+  return eventHeadBytes + values + (kv?.key?.length ?? 0) + (prevKv?.key?.length ?? 0)
+}
