@@ -6,6 +6,7 @@ import { namespaceWords, readEdge, soon, type EdgeAccess } from './edge-cluster-
 import { phaseOf } from './edge-cluster-text.ts'
 import { endOf } from './edge-cluster-end.ts'
 import { followEdge, printerOf, processOutput } from './edge-cluster-watch.ts'
+import { plainText } from './plain-text.ts'
 import { machineResults, type MachineResult } from './machine-results.ts'
 
 /** A step that would be done, and the machines on which; none for a step of the hub. */
@@ -29,13 +30,18 @@ export async function reportCheck(access: EdgeAccess, options: CheckOptions): Pr
   const edge = await readEdge(access, soon())
   const machines = machineResults(edge)
   const plan = plannedSteps(edge)
+  const object = objectFindings(edge)
   const { name, namespace } = access.key
   if (output === 'json') {
-    console.log(JSON.stringify({ name, namespace, phase: phaseOf(edge), machines, plan }))
-  } else for (const line of checkLines(machines, plan)) console.log(line)
+    console.log(JSON.stringify({ name, namespace, phase: phaseOf(edge), object, machines, plan }))
+  } else for (const line of checkLines({ object, machines, plan })) console.log(line)
   const unfit = machines.filter(({ state }) => state !== 'Checked')
   if (unfit.length > 0) {
     const text = `Cannot make edge cluster ${name}: ${unfit.length} of ${machines.length} machines are not fit: ${unfit.map(({ address }) => address).join(', ')}`
+    throw new ExpectedError(text, exitCodes.failure)
+  }
+  if (object.length > 0) {
+    const text = `Cannot make edge cluster ${name}: ${object.join('; ')}`
     throw new ExpectedError(text, exitCodes.failure)
   }
   if (keep && output !== 'json') {
@@ -75,8 +81,22 @@ function plannedSteps({ spec, status }: EdgeCluster): PlannedStep[] {
   }))
 }
 
-/** Formats the findings of each machine, and the steps in their order. */
-function checkLines(machines: readonly MachineResult[], plan: readonly PlannedStep[]): string[] {
+/** Returns the findings on the object itself, by which no machine is unfit. */
+function objectFindings({ status }: EdgeCluster): string[] {
+  const failed = (status?.steps ?? []).filter(
+    ({ machine, state }) => machine === undefined && state === 'Failed',
+  )
+  return failed.flatMap(({ findings, message = '' }) => (findings ?? [message]).map(plainText))
+}
+
+interface CheckResult {
+  readonly object: readonly string[]
+  readonly machines: readonly MachineResult[]
+  readonly plan: readonly PlannedStep[]
+}
+
+/** Formats the findings on the object and each machine, and the steps in their order. */
+function checkLines({ object, machines, plan }: CheckResult): string[] {
   const found = machines.flatMap(({ address, state, step = '', message, findings = [] }) => {
     if (state === 'Checked') return [`${address}: fit (${message})`]
     if (findings.length === 0) return [`${address}: ${state} at ${step}: ${message}`]
@@ -89,7 +109,7 @@ function checkLines(machines: readonly MachineResult[], plan: readonly PlannedSt
     placeText(on, machines.length),
     does,
   ])
-  return ['', ...found, '', 'Steps that would be done:', ...tableLines(rows, [])]
+  return ['', ...object, ...found, '', 'Steps that would be done:', ...tableLines(rows, [])]
 }
 
 const shownAddresses = 3

@@ -146,8 +146,8 @@ export function readySteps(
     const canRun = status.state === 'Waiting' || status.state === 'Running'
     if (!isBlocked && canRun && isDue) ready.push(instance)
     if (isOfAll) blocked.all = true
-    // A step on the master that is not for each machine holds up readers, too: it comes between them.
-    if (machine === undefined || step.place === 'master') blocked.reading = true
+    // Others that are not for each machine hold up readers, too: they come between them.
+    if (step.place !== 'machines' && step.onlyReads !== true) blocked.reading = true
     if (machine !== undefined) blocked.machines.add(machine.address)
     if (isBehindSite(machine)) blocked.site = true
   }

@@ -94,10 +94,12 @@ const probes: readonly (Probe & { readonly role?: MachineRole; readonly use: str
 ]
 
 function firewallFindings(facts: Facts, role: MachineRole): string[] {
-  const rules = [
-    ...nftRules(facts.get('nft')?.[0] ?? ''),
-    iptablesRules(facts.get('iptables') ?? []),
-  ]
+  const lines = facts.get('iptables') ?? []
+  // Without odd conditions nft shows the table of iptables as well.
+  const tables = nftRules(facts.get('nft')?.[0] ?? '').filter(
+    ({ name }) => lines.length === 0 || name !== 'table ip filter',
+  )
+  const rules = [...tables, iptablesRules(lines)]
   return probes.flatMap((probe) => {
     if (probe.role !== undefined && probe.role !== role) return []
     const by = droppedBy(rules, probe)

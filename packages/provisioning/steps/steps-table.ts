@@ -14,6 +14,7 @@ import { claimName, forgetCluster } from '../ensure/cluster-name.ts'
 import { copyFiles, runHooks } from '../ensure/hooks.ts'
 import { installProgram, prepareMachine } from '../ensure/install-program.ts'
 import { preflight } from '../ensure/preflight.ts'
+import { hasSources, readSources, sourcesOf } from '../ensure/read-sources.ts'
 import type { Step } from '../contract/step.ts'
 
 const hasFiles = ({ spec }: EdgeCluster): boolean => (spec.files ?? []).length > 0
@@ -31,6 +32,16 @@ export const steps: readonly Step[] = [
     needs: [],
     place: 'hub',
     act: claimName,
+  },
+  {
+    name: 'ReadSources',
+    does: 'see that every Secret and ConfigMap is there that the object names; change nothing',
+    needs: [],
+    place: 'hub',
+    applies: hasSources,
+    onlyReads: true,
+    input: ({ spec }) => sourcesOf(spec),
+    act: readSources,
   },
   {
     name: 'Connect',
