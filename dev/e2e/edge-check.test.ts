@@ -121,6 +121,8 @@ async function makes(story: Story): Promise<void> {
   await hub.untilPhase('Checked')
   const made = await hub.skerry('edge-cluster', 'make', name, '-n', namespace)
   assert.equal(made.exitCode, 0, made.stderr)
+  const explained = await hub.kubectl('explain', 'edgecluster.spec.network.podsPerNode')
+  assert.match(explained, /How many pods a node runs at most/)
   const edge = await hub.untilPhase('Ready')
   assert.match(edge.status.capacity ?? '', /^at most 1024 nodes with 30 pods each/)
   const node = edge.status.machines[0]?.node ?? ''

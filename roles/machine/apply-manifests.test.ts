@@ -11,8 +11,8 @@ const signal = AbortSignal.timeout(60_000)
 interface Scene {
   readonly cluster: ClusterClient
   readonly lines: string[]
-  apply(...objects: readonly object[]): Promise<void>
-  get(name: string): Promise<ConfigMap | undefined>
+  readonly apply: (...objects: readonly object[]) => Promise<void>
+  readonly get: (name: string) => Promise<ConfigMap | undefined>
 }
 
 async function inScene(act: (scene: Scene) => Promise<void>): Promise<void> {
@@ -123,7 +123,7 @@ for (const [what, object, why] of wrong) {
   })
 }
 
-test('a call that broke off is finished by the next one, which removes what the first had made', async () => {
+test('a call that broke off is finished by the next one, and objects of the first are removed', async () => {
   await inScene(async ({ apply, get }) => {
     await assert.rejects(apply(configMap('one'), configMap('Not_A_Name')))
     assert.ok(await get('one'))

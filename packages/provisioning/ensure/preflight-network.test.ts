@@ -60,7 +60,7 @@ test('a node needs no port of the API, and a machine that is alone needs none at
   assert.equal(findings('iptables -P INPUT DROP', { hasOthers: false }).length, 0)
 })
 
-test('a machine of the cluster has its routes and links, which are no findings', () => {
+test('routes and links of the cluster are not findings on a machine that belongs to it', () => {
   const text = 'route skerry0 00002A0A 00FFFFFF\nleftover-link nodelocaldns'
   assert.equal(findings(text).length, 2)
   assert.deepEqual(findings(text, { isMember: true }), [])

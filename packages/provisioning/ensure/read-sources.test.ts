@@ -38,7 +38,7 @@ test('every missing key is named with its field before a machine is asked', asyn
   assert.deepEqual(shell.commands, [])
 })
 
-test('a hub that cannot read at the moment is no fault of the object', async () => {
+test('if the hub cannot read at the moment, the object is not blamed', async () => {
   const { context } = stepScene({ spec })
   const read = async (): Promise<never> => {
     throw new Error('the store is away')

@@ -21,7 +21,7 @@ for (const [podsPerNode, nodeBits, nodesMax] of sizes) {
   })
 }
 
-test('the figures are told in words', () => {
+test('the figures are put into words', () => {
   const network = { podCIDR: '10.8.0.0/20', serviceCIDR: '10.43.0.0/24', podsPerNode: 60 }
   assert.equal(
     capacityText({ network }),
