@@ -27,6 +27,7 @@ test('machines that are checked first', { skip, timeout: 400_000 }, async (t) =>
   const all: Story = { hub, first, second, proxy: await startProxy(outside), outside }
   await t.test('a check names the findings of each machine and changes nothing', () => checks(all))
   await t.test('a proxy, a mirror, an add-on and the size of nodes work', () => makes(all))
+  await t.test('another proxy reaches containerd, and pods go on', () => changesProxy(all))
   await t.test('an add-on that is taken from the object is taken from the cluster', () =>
     prunes(all),
   )
@@ -136,8 +137,24 @@ async function makes(story: Story): Promise<void> {
   assert.equal(cell.trim(), 'configmap/greeting')
   await hub.siteKubectl('wait', '--for=condition=Ready', 'pod/app', '-n', 'shop', '--timeout=60s')
   assert.ok(proxy.passed.includes(`GET ${new URL(endpoint).host}`), 'images come by the proxy')
+  await aptGoesByProxy(story)
   const shown = await hub.skerry('edge-cluster', 'get', name, '-n', namespace)
   assert.match(shown.stdout, new RegExp(`^${first.address} +Master +${node} +Ready`, 'm'))
+}
+
+/** The mirror does not exist: the proxy has been asked for it, with the login. */
+async function aptGoesByProxy({ first, proxy }: Story): Promise<void> {
+  const line = 'deb [trusted=yes] http://mirror.invalid/debian stable main'
+  await first.ask(['sh', '-c', 'cat > /root/mirror.list'], { input: `${line}\n` })
+  const places = [
+    '-o',
+    'Dir::Etc::SourceParts=/none',
+    '-o',
+    'Dir::Etc::SourceList=/root/mirror.list',
+  ]
+  await first.run(['env', 'APT_CONFIG=/etc/skerry/apt.conf', 'apt-get', ...places, 'update'])
+  await first.ask(['rm', '/root/mirror.list'])
+  assert.ok(proxy.passed.includes('GET mirror.invalid'), proxy.passed.join('\n'))
 }
 
 /** The image is of a registry that does not exist: only its mirror has it. */
@@ -182,6 +199,20 @@ spec:
   }
   const items = [{ ...addOns, data: { 'shop.yaml': addOn } }, edge]
   return JSON.stringify({ apiVersion: 'v1', kind: 'List', items })
+}
+
+async function changesProxy({ hub, first }: Story): Promise<void> {
+  const started = ['get', 'pod', 'app', '-n', 'shop', '-o']
+  const path = 'jsonpath={.status.containerStatuses[0].state.running.startedAt}'
+  const before = await hub.siteKubectl(...started, path)
+  await hub.patchSpec({ proxy: { noProxy: ['.example.org'] } })
+  const environment = 'tr "\\0" "\\n" < /proc/$(pgrep -x containerd)/environ'
+  await hub.until('containerd to have the new environment', async () => {
+    const { stdout } = await first.run(['sh', '-c', environment])
+    return /^NO_PROXY=.*,\.example\.org$/m.test(stdout)
+  })
+  await hub.untilPhase('Ready')
+  assert.equal(await hub.siteKubectl(...started, path), before)
 }
 
 async function prunes({ hub, first }: Story): Promise<void> {

@@ -3,7 +3,12 @@ import type { Clock, Logger, Random } from '@skerry/base'
 import { openEtcdEngine, type EtcdEngine } from './engine/etcd-engine.ts'
 import { toGrpcError } from './etcd-errors-table.ts'
 import { GrpcHandler } from './grpc/grpc-handler.ts'
-import { listen, type ListenAddress, type ListeningServer, type TlsFiles } from './grpc/grpc-server.ts'
+import {
+  listen,
+  type ListenAddress,
+  type ListeningServer,
+  type TlsFiles,
+} from './grpc/grpc-server.ts'
 import { etcdServerDefaults, type EtcdServerLimits } from './limits-table.ts'
 import { etcdServices } from './services/etcd-services.ts'
 

@@ -84,6 +84,7 @@ export const provisioningBounds = Object.freeze({
     /** The rules of one chain and the chains that one packet passes when rules are judged. */
     rulesMax: 10_000,
     chainDepthMax: 32,
+    setDepthMax: 8,
   }),
 })
 

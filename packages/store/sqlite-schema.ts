@@ -43,3 +43,6 @@ export const storeSchema = Object.freeze<FileSchema>({
   migrations: [versionOne, versionTwo],
   hasIntactRows: (database) => damagedRows(database, { uncheckedMax: 0 }).length === 0,
 })
+
+/** The version of the store's tables that this program reads and writes; it migrates older ones. */
+export const schemaVersion = storeSchema.migrations.length

@@ -66,7 +66,12 @@ export async function openSqliteStore(
   signal?.throwIfAborted()
   const limits = validateLimits(options.limits ?? {})
   const { check = 'always', bytesMax } = options
-  const file = { schema: storeSchema, check, walPagesMax: limits.walPagesMax, ...(bytesMax ? { bytesMax } : {}) }
+  const file = {
+    schema: storeSchema,
+    check,
+    walPagesMax: limits.walPagesMax,
+    ...(bytesMax ? { bytesMax } : {}),
+  }
   const database = await openStoreFile(path, file, deps.log)
   const reserve = options.hasReserve ? new DiskReserve(path) : undefined
   return new SqliteStore(database, limits, deps, reserve)

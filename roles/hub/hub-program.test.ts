@@ -24,7 +24,7 @@ before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'skerry-program-'))
   const path = join(directory, 'program')
   await writeFile(path, program)
-  hub = await startTestHub({ machines: { programs: { x86_64: path, aarch64: path } } })
+  hub = await startTestHub({ machines: { programs: { x86_64: [path], aarch64: [path] } } })
   const script = (await get('/skerry/program/install.sh')).body.toString()
   const [, sha256 = ''] = /place_file ([0-9a-f]{64}) /.exec(script) ?? []
   const content = (await get(`/skerry/program/sha256-${sha256}`)).body

@@ -146,9 +146,9 @@ export class EngineLog {
 
   /** Returns the keys that were ever written under the lease, in order; some may have another one now. */
   leasedKeys(lease: bigint): Uint8Array[] {
-    return this.#statements.leased.all(leaseText(lease)).flatMap(({ key }) =>
-      key instanceof Uint8Array ? [key] : [],
-    )
+    return this.#statements.leased
+      .all(leaseText(lease))
+      .flatMap(({ key }) => (key instanceof Uint8Array ? [key] : []))
   }
 
   #intact(row: Row): LogRow & { position: number } {
@@ -171,4 +171,3 @@ export class EngineLog {
     return { type: kv.version === 0 ? 'delete' : 'put', kv, previous }
   }
 }
-

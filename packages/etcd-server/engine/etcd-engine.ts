@@ -211,7 +211,8 @@ export class EtcdEngine implements AsyncDisposable {
   async setOutOfSpace(isOutOfSpace: boolean): Promise<void> {
     if (this.#isOutOfSpace === isOutOfSpace) return
     this.#isOutOfSpace = isOutOfSpace
-    if (isOutOfSpace) this.#deps.log.error('Store is full', { advice: 'compact, defragment, disarm' })
+    if (isOutOfSpace)
+      this.#deps.log.error('Store is full', { advice: 'compact, defragment, disarm' })
     const value = isOutOfSpace ? 1 : 0
     await this.#commits.submit(freeing, () => writeMeta(this.#database, 'isOutOfSpace', value))
   }
@@ -279,7 +280,10 @@ export class EtcdEngine implements AsyncDisposable {
     this.revokeLease(lease, { isExpiry: true }).catch((error: unknown) => {
       if (error instanceof StoreClosedError || error instanceof NoLeaseError) return
       const text = String(lease)
-      this.#deps.log.error('Lease not removed, trying again', { lease: text, error: asError(error) })
+      this.#deps.log.error('Lease not removed, trying again', {
+        lease: text,
+        error: asError(error),
+      })
     })
   }
 

@@ -1,5 +1,11 @@
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
-import { MalformedProtobufError, ProtoWriter, whenSilent, type Clock, type Timer } from '@skerry/base'
+import {
+  MalformedProtobufError,
+  ProtoWriter,
+  whenSilent,
+  type Clock,
+  type Timer,
+} from '@skerry/base'
 import { etcdServerBounds } from '../limits-table.ts'
 import type { MessageDraft, MessageName } from '../wire/etcd-messages-table.ts'
 import { encodeMessage } from '../wire/message-codec.ts'

@@ -25,7 +25,7 @@ export async function hashHistory(engine: EtcdEngine, asked: number): Promise<Hi
   engine.readable(revision)
   const { compacted } = engine
   let hash = castagnoli(Buffer.from('key'))
-  for (let after = 0; after < revision; ) {
+  for (let after = 0; after < revision;) {
     const to = engine.log.sliceEnd(after, sliceRows, revision)
     for (const row of engine.log.rows(after + 1, to)) {
       const isDelete = row.version === 0

@@ -19,10 +19,8 @@ export function leaseService(context: ServiceContext): Readonly<Record<string, G
       await engine.revokeLease(id)
       return { header: headerOf(engine) }
     }),
-    LeaseKeepAlive: stream(
-      'LeaseKeepAliveRequest',
-      'LeaseKeepAliveResponse',
-      (requests, answers) => keepAlive(context, requests, answers),
+    LeaseKeepAlive: stream('LeaseKeepAliveRequest', 'LeaseKeepAliveResponse', (requests, answers) =>
+      keepAlive(context, requests, answers),
     ),
     LeaseTimeToLive: unary('LeaseTimeToLiveRequest', 'LeaseTimeToLiveResponse', (request) =>
       timeToLive(context, request),

@@ -33,7 +33,10 @@ export async function rangeAt(
 
 /** Answers inside a transaction, which sees its own changes. */
 export function rangeWithin(transaction: EngineTransaction, request: RangeRequest): RangeBody {
-  const kvs = transaction.read(keyRange(request.key, request.rangeEnd), Math.max(0, request.revision))
+  const kvs = transaction.read(
+    keyRange(request.key, request.rangeEnd),
+    Math.max(0, request.revision),
+  )
   return shape(request, { kvs, count: kvs.length })
 }
 

@@ -119,7 +119,12 @@ export const etcdMessages = Object.freeze({
     events: 'repeated Event 11',
   },
   LeaseGrantRequest: { ttl: 'int 1', id: 'int64 2' },
-  LeaseGrantResponse: { header: 'ResponseHeader 1', id: 'int64 2', ttl: 'int 3', error: 'string 4' },
+  LeaseGrantResponse: {
+    header: 'ResponseHeader 1',
+    id: 'int64 2',
+    ttl: 'int 3',
+    error: 'string 4',
+  },
   LeaseRevokeRequest: { id: 'int64 1' },
   LeaseRevokeResponse: { header: 'ResponseHeader 1' },
   LeaseKeepAliveRequest: { id: 'int64 1' },

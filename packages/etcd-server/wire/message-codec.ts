@@ -181,7 +181,8 @@ function fieldOf([name, text]: [string, string]): FieldPlan {
   const isRepeated = repeated !== undefined
   const field = { number: Number(number), name, isRepeated }
   if (isScalar(type)) return { ...field, scalar: type, message: undefined }
-  if (!isMessageName(type)) throw new TypeError(`Cannot plan field ${name}: type ${type} is unknown`)
+  if (!isMessageName(type))
+    throw new TypeError(`Cannot plan field ${name}: type ${type} is unknown`)
   return { ...field, scalar: undefined, message: type }
 }
 

@@ -63,7 +63,7 @@ function askedNames({ machine, machines, hub, edge }: MachineContext): [string, 
   const url = new URL(hub.server(edge))
   const isAsked = machine.role === 'Master' && isIP(url.hostname) === 0
   const hubName = isAsked && !isProxied(url, edge, machines) ? url.hostname : ''
-  return [hubName, edge.spec.proxy?.httpProxy === undefined ? 'mirrors' : '']
+  return [hubName, edge.spec.proxy === undefined ? 'mirrors' : '']
 }
 
 /** Remembers who the machine is, and compares it with the others. */

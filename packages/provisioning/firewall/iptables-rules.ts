@@ -15,11 +15,10 @@ export function iptablesRules(lines: readonly string[]): RuleSet {
   const policies = new Map<string, string>()
   for (const line of lines) {
     const [verb, chain = '', ...rest] = wordsOf(line)
-    if (verb === '-P' || verb === '-N') {
-      rules.set(chain, rules.get(chain) ?? [])
-      if (verb === '-P') policies.set(chain, rest[0] ?? '')
-    }
-    if (verb === '-A') rules.set(chain, [...(rules.get(chain) ?? []), ruleOf(rest)])
+    const list = rules.get(chain) ?? []
+    if (verb === '-P' || verb === '-N' || verb === '-A') rules.set(chain, list)
+    if (verb === '-P') policies.set(chain, rest[0] ?? '')
+    if (verb === '-A') list.push(ruleOf(rest))
   }
   const chains = [...rules].map(([name, list]): [string, Chain] => {
     const dropsRest = policies.get(name) === 'DROP'

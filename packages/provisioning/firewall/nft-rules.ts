@@ -1,4 +1,5 @@
 import { isJsonObject } from '@skerry/api'
+import { provisioningBounds } from '../limits-table.ts'
 import {
   both,
   inverted,
@@ -16,7 +17,7 @@ import {
  */
 export function nftRules(text: string): RuleSet[] {
   const items = itemsOf(text)
-  const tables = new Map<string, Map<string, Chain>>()
+  const tables: Tables = new Map()
   const foreign = new Set<string>()
   for (const item of items) {
     const { chain, rule } = item
@@ -30,6 +31,12 @@ export function nftRules(text: string): RuleSet[] {
     .filter(([name]) => /^(ip|inet) /.test(name) && !foreign.has(name))
     .map(([name, chains]) => ({ name: `table ${name}`, chains }))
 }
+
+interface OpenChain extends Chain {
+  readonly rules: Rule[]
+}
+
+type Tables = Map<string, Map<string, OpenChain>>
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -49,20 +56,17 @@ function tableOf({ family, table }: Json): string {
   return `${String(family)} ${String(table)}`
 }
 
-function addChain(tables: Map<string, Map<string, Chain>>, chain: Json): void {
-  const chains = tables.get(tableOf(chain)) ?? new Map<string, Chain>()
+function addChain(tables: Tables, chain: Json): void {
+  const chains = tables.get(tableOf(chain)) ?? new Map<string, OpenChain>()
   tables.set(tableOf(chain), chains)
   const isEntry = chain['hook'] === 'input' && chain['type'] === 'filter'
   const entry = { dropsRest: chain['policy'] === 'drop' }
   chains.set(String(chain['name']), { rules: [], ...(isEntry ? { entry } : {}) })
 }
 
-function addRule(tables: Map<string, Map<string, Chain>>, rule: Json): void {
-  const chains = tables.get(tableOf(rule))
-  const name = String(rule['chain'])
-  const chain = chains?.get(name)
-  if (chain === undefined) return
-  chains?.set(name, { ...chain, rules: [...chain.rules, ...rulesOf(expressionsOf(rule))] })
+function addRule(tables: Tables, rule: Json): void {
+  const chain = tables.get(tableOf(rule))?.get(String(rule['chain']))
+  for (const each of rulesOf(expressionsOf(rule))) chain?.rules.push(each)
 }
 
 function expressionsOf({ expr }: Json): Json[] {
@@ -72,6 +76,8 @@ function expressionsOf({ expr }: Json): Json[] {
 function usesIptables(rule: Json): boolean {
   return expressionsOf(rule).some((each) => 'xt' in each)
 }
+
+const { setDepthMax } = provisioningBounds.preflight
 
 type Condition = (probe: Probe) => Fit
 
@@ -147,12 +153,12 @@ function payloadFit({ protocol, field }: Json, right: unknown, probe: Probe): Fi
 }
 
 /** Returns whether a value is one of those on the right side: a value, a range, a list, or a set. */
-function isIn(right: unknown, value: string | number): Fit {
-  if (typeof right === 'string' && right.startsWith('@')) return 'maybe'
-  if (Array.isArray(right)) return anyOf(right.map((each) => isIn(each, value)))
+function isIn(right: unknown, value: string | number, depth = 0): Fit {
+  if (depth > setDepthMax || (typeof right === 'string' && right.startsWith('@'))) return 'maybe'
+  if (Array.isArray(right)) return anyOf(right.map((each) => isIn(each, value, depth + 1)))
   if (isJsonObject(right)) {
     const { set, range } = right
-    if (Array.isArray(set)) return isIn(set, value)
+    if (Array.isArray(set)) return isIn(set, value, depth + 1)
     const [first, last] = Array.isArray(range) ? range : []
     if (typeof first !== 'number' || typeof last !== 'number') return 'maybe'
     return typeof value === 'number' && first <= value && value <= last ? 'always' : 'never'

@@ -192,7 +192,22 @@ for (const [what, text, isDropped] of texts) {
   })
 }
 
-test('a hostile list of rules is judged soon', () => {
+test('hostile rules are judged soon: long lists, many entries, deep sets', () => {
+  const long = Array.from({ length: 60_000 }, () => '-A INPUT -s 10.0.0.1/32 -j DROP')
+  assert.deepEqual(droppedBy([iptablesRules(['-P INPUT ACCEPT', ...long])], api), [])
+  const deep = `${'{"set":['.repeat(20_000)}${']}'.repeat(20_000)}`
+  const text = nft('drop', [[match(dport, 'deep'), accept]]).replace('"deep"', deep)
+  assert.deepEqual(droppedBy(nftRules(text), api), [])
+  const entries = Array.from({ length: 3_000 }, (_, at) => ({
+    chain: { ...table, name: `c${at}`, type: 'filter', hook: 'input', policy: 'drop' },
+  }))
+  const jumps = entries.map(({ chain }) => ({
+    rule: { ...table, chain: chain.name, expr: [{ jump: { target: 'c0' } }] },
+  }))
+  assert.ok(droppedBy(nftRules(JSON.stringify({ nftables: [...entries, ...jumps] })), api))
+})
+
+test('jumps that multiply are judged soon', () => {
   const chains = Array.from({ length: 30 }, (_, at) => `-N C${at}`)
   const jumps = Array.from({ length: 29 }, (_, at) =>
     Array.from({ length: 10 }, () => `-A C${at} -j C${at + 1}`),

@@ -43,15 +43,15 @@ export function droppedBy(ruleSets: readonly RuleSet[], probe: Probe): string[] 
 }
 
 function isDropped({ chains }: RuleSet, probe: Probe): boolean {
+  const judge = new Judge(chains, probe)
   return [...chains].some(([name, { entry }]) => {
     if (entry === undefined) return false
-    const judge = new Judge(chains, probe)
     const fate = judge.fateIn(name, 0)
     return fate === undefined ? entry.dropsRest : fate === 'drop'
   })
 }
 
-/** Follows one probe through chains; at most so many rules, because jumps can multiply them. */
+/** Follows one probe through chains: so many rules in all, because entries are many and jumps multiply them. */
 class Judge {
   readonly #chains: ReadonlyMap<string, Chain>
   readonly #probe: Probe
