@@ -28,7 +28,7 @@ async function startSite() {
         serviceCidr: '10.43.0.0/16',
         clusterDomain: 'cluster.local',
       },
-      scheduler: { isDisabled: true },
+      control: { scheduler: { isDisabled: true } },
     },
     { ...deps, metrics: createMetrics(), signal: stop.signal },
   ).catch((error: unknown) => {

@@ -123,7 +123,6 @@ function optionsOf(
       advertiseAddress,
       ...(beside ? { replicaKeyFile: replicaKeyPath(beside.dataDir) } : {}),
     },
-    controllers: { isDisabled: !leads },
-    scheduler: { isDisabled: !leads },
+    control: { controllers: { isDisabled: !leads }, scheduler: { isDisabled: !leads } },
   }
 }

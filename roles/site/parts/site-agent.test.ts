@@ -33,8 +33,7 @@ async function startSite(fleet: TestHub, name: string, agentPolicy: Impersonatio
         serviceCidr: '10.43.0.0/16',
         clusterDomain: 'cluster.local',
       },
-      controllers: { isDisabled: true },
-      scheduler: { isDisabled: true },
+      control: { controllers: { isDisabled: true }, scheduler: { isDisabled: true } },
       agent: {
         hub: fleet.url,
         hubTokenFile,
