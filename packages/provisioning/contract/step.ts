@@ -78,6 +78,8 @@ interface StepText {
   readonly endsSite?: boolean
   /** True: a person may skip it, although the hub does it. Steps on machines can always be skipped. */
   readonly maySkip?: boolean
+  /** True: it comes after the nodes, so machines behind the site do not wait for it. */
+  readonly followsNodes?: boolean
   /** True: it changes nothing anywhere, so a mere check does it, and no machine waits for another one's. */
   readonly onlyReads?: boolean
   /** The fields that the step carries out. If their JSON changes, a finished step is done again. */

@@ -62,7 +62,7 @@ function isBehindSite(machine: PlannedMachine | undefined): boolean {
 /** Moves the steps of machines behind the site to after those that make it and let it dial them. */
 function openedLate(instances: readonly StepInstance[]): StepInstance[] {
   const isOfMaster = ({ step }: StepInstance): boolean =>
-    step.place === 'master' || step.place === 'master-for-each'
+    (step.place === 'master' || step.place === 'master-for-each') && step.followsNodes !== true
   const at = instances.findLastIndex(isOfMaster) + 1
   const isLate = (each: StepInstance): boolean => isBehindSite(each.machine) && !isOfMaster(each)
   const before = instances.slice(0, at)

@@ -15,9 +15,11 @@ const machines = machinesOf({
   ],
 })
 const changed = machines.map(({ address, role }) => ({ address, role, isChanged: true }))
+/** Only objects with further fields have these steps. */
+const optional = ['CopyFiles', 'BeforeInstall', 'AfterInstall', 'ReadSources', 'ConfigureMachine']
 const plan = (table: typeof steps): ReturnType<typeof instancesOf> =>
   instancesOf(
-    table.filter(({ name }) => !['CopyFiles', 'BeforeInstall', 'AfterInstall'].includes(name)),
+    table.filter(({ name }) => !optional.includes(name)),
     machines,
     changed,
   )
@@ -50,6 +52,11 @@ test('a machine behind the site is opened when the site is there and may dial it
   const made = order.slice(0, order.indexOf('AllowDial@s'))
   const done = Object.fromEntries(made.map((text) => [text, 'Done' as const]))
   assert.deepEqual(ready(all, done), ['AllowDial@s', 'JoinNode@m'])
+})
+
+test('add-ons come after the nodes, and a machine behind the site does not wait for them', () => {
+  const order = plan(steps).map(({ text }) => text)
+  assert.equal(order.at(-1), 'ApplyAddOns@m')
 })
 
 test('the master is cleaned, and the cluster forgotten, after the machines that only the site reaches', () => {

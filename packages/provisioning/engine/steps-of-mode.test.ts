@@ -12,6 +12,8 @@ const steps: readonly Step[] = [
   { name: 'Start', does: 'start it', needs: [], place: 'master', act },
 ]
 
+const machines = [{ addresses: ['a'], credentials: { name: 'ssh' }, role: 'Master' as const }]
+
 function edgeOf(
   mode: 'Make' | 'Check' | undefined,
   status?: EdgeClusterStatus,
@@ -21,7 +23,7 @@ function edgeOf(
     apiVersion: 'hub.skerry.io/v1alpha1',
     kind: 'EdgeCluster',
     metadata: { name: 'branch-7', ...more },
-    spec: { machines: [], ...(mode === undefined ? {} : { mode }) },
+    spec: { machines, ...(mode === undefined ? {} : { mode }) },
     ...(status === undefined ? {} : { status }),
   }
 }

@@ -7,7 +7,9 @@ import {
 } from '../kind/edge-cluster.ts'
 import { isImport } from '../kind/edge-cluster-import.ts'
 import type { StepPlan } from '../kind/edge-options.ts'
+import { machinesOf } from '../kind/machine-addresses.ts'
 import { capacityText, networkSizeOf } from '../kind/network-size.ts'
+import { instancesOf } from './plan-steps.ts'
 
 /** Returns true while the object asks for a check alone. A deletion takes away whatever there is. */
 export function isMereCheck({ metadata, spec }: EdgeCluster): boolean {
@@ -49,7 +51,11 @@ const places = {
 } as const
 
 function planOf(edge: EdgeCluster, steps: readonly Step[]): StepPlan[] {
-  return steps
-    .filter(({ applies }) => applies?.(edge) !== false)
+  const applying = steps.filter(({ applies }) => applies?.(edge) !== false)
+  const machines = machinesOf(edge.spec)
+  const known = machines.map(({ address, role }) => ({ address, role }))
+  const done = new Set(instancesOf(applying, machines, known).map(({ step }) => step.name))
+  return applying
+    .filter(({ name, undoes }) => undoes === undefined && done.has(name))
     .map(({ name, does, place }) => ({ name, does, where: places[place] }))
 }

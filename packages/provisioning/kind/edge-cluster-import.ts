@@ -28,6 +28,7 @@ const ofMachines = [
   'files',
   'hooks',
   'deletion',
+  'mode',
   'machinesAtOnce',
   'version',
   'proxy',

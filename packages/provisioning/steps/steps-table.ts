@@ -148,6 +148,7 @@ export const steps: readonly Step[] = [
     needs: ['SiteReady'],
     place: 'master',
     applies: hasAddOns,
+    followsNodes: true,
     input: addOnsOf,
     act: applyAddOns,
   },
