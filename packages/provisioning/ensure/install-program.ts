@@ -5,6 +5,7 @@ import {
   type MachineContext,
   type OwnMachineContext,
   type ProgramFiles,
+  type ProgramWish,
 } from '../contract/step.ts'
 import { must, places } from './commands.ts'
 import { isConfigured } from './configure-machine.ts'
@@ -16,9 +17,7 @@ export async function installProgram(context: MachineContext): Promise<string> {
   const architecture = (await must(context, ['uname', '-m'], { isQuiet: true })).trim()
   // A node that is added after an upgrade gets what its master has.
   const above = machine.role === 'Node' ? edge.status?.programs?.[master.address] : undefined
-  const wish = above === undefined ? undefined : { fitsMaster: above }
-  const program = await hub.program(architecture, signal, wish)
-  if (above === undefined) checkVersion(edge, program.version)
+  const program = await hub.program(architecture, signal, wishOf(edge, above))
   const directory = await copyProgram(program, context)
   await shell.write(places.program, program.launcher(directory), 0o755)
   await installLibraries(context)
@@ -46,17 +45,26 @@ export async function copyProgram(program: ProgramFiles, context: MachineContext
   return directory
 }
 
-/** The hub may have been upgraded since the object was accepted. */
-function checkVersion({ spec }: MachineContext['edge'], found: string): void {
-  const { version } = spec
-  if (version === undefined || found === version || found.startsWith(`${version}-`)) return
-  const text = `spec.version asks for ${version}, and the hub has ${found.replace(/-[0-9a-f]{12}$/, '')}: change spec.version, or remove it`
-  throw new StepError(text, { isFinal: true })
+/** The object's own version counts for the first program of a cluster: upgrades are jobs. */
+function wishOf(
+  { spec }: MachineContext['edge'],
+  above: string | undefined,
+): ProgramWish | undefined {
+  if (above !== undefined) return { fitsMaster: above }
+  return spec.version === undefined ? undefined : { version: spec.version }
 }
 
 /** Returns the words that let apt use the proxy of the object. The file may hold a password, the words do not. */
-export function aptWords({ edge }: MachineContext): string[] {
+function aptWords({ edge }: MachineContext): string[] {
   return isConfigured(edge) ? [`APT_CONFIG=${proxyFiles.apt}`] : []
+}
+
+/** Lets the program on the machine install packages and units, by the proxy of the object if it has one. */
+export async function prepare(context: MachineContext, plan: string): Promise<void> {
+  const timeoutMs = provisioningBounds.steps.prepareMsMax
+  const words = aptWords(context)
+  const command = [places.program, 'machine', 'prepare', '--plan', plan] as const
+  await must(context, words.length === 0 ? command : ['env', ...words, ...command], { timeoutMs })
 }
 
 /** A minimal Debian lacks two libraries of the engine; the program itself installs the rest. */
@@ -90,9 +98,7 @@ export async function prepareMachine(context: MachineContext): Promise<string> {
   }
   const path = posix.join(places.settings, 'machine.json')
   await shell.write(path, JSON.stringify(plan), 0o600)
-  const timeoutMs = provisioningBounds.steps.prepareMsMax
-  const prepare = [places.program, 'machine', 'prepare', '--plan', path]
-  await must(context, ['env', ...aptWords(context), ...prepare], { timeoutMs })
+  await prepare(context, path)
   return `node ${nodeName}`
 }
 

@@ -2,11 +2,11 @@ import { StepError, type JobOrder, type MachineContext } from '../contract/step.
 import { edgeJobBounds, provisioningBounds } from '../limits-table.ts'
 import { must, places } from './commands.ts'
 import { jobFiles, machineSeconds, readSmall } from './job-files.ts'
-import { aptWords, nodeNameOf } from './install-program.ts'
+import { nodeNameOf, prepare } from './install-program.ts'
 import { startUnit } from './site.ts'
 
 const { steadyMs, timeoutSecondsDefault } = edgeJobBounds
-const { lookMs, prepareMsMax } = provisioningBounds.steps
+const { lookMs } = provisioningBounds.steps
 
 export type Role = 'site' | 'node'
 
@@ -25,8 +25,7 @@ export async function startRoles(
   context: MachineContext,
 ): Promise<void> {
   const plan = `${places.settings}/machine.json`
-  const prepare = [places.program, 'machine', 'prepare', '--plan', plan]
-  await must(context, ['env', ...aptWords(context), ...prepare], { timeoutMs: prepareMsMax })
+  await prepare(context, plan)
   const seconds = await machineSeconds(context)
   await context.shell.write(jobFiles(order).since, `${seconds}\n`, 0o600)
   for (const role of roles) await startUnit(`skerry-${role}`, context)

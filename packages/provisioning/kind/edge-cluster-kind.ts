@@ -22,9 +22,12 @@ const schemaName = 'io.skerry.hub.v1alpha1.EdgeCluster'
 
 /**
  * Returns EdgeCluster as a kind for an API server. Its schemas refer to definitions of the built-in kinds. `versions`
- * are those of the program that the hub has for machines; if omitted, any is accepted.
+ * returns those of the program that the hub has for machines; if omitted, any is accepted.
  */
-export function edgeClusterKind(builtin: readonly Kind[], versions?: readonly string[]): Kind {
+export function edgeClusterKind(
+  builtin: readonly Kind[],
+  versions?: () => readonly string[],
+): Kind {
   const { group, version, resource } = edgeClusterResource
   const kind = { group, version, kind: 'EdgeCluster' }
   return {
@@ -241,17 +244,17 @@ const strategy = {
 } satisfies Strategy
 
 /** A hub that was upgraded must still serve objects that name its former version, so only a change is judged. */
-function strategyFor(versions: readonly string[] | undefined): Strategy {
+function strategyFor(versions: (() => readonly string[]) | undefined): Strategy {
   if (versions === undefined) return strategy
   return {
     ...strategy,
     validate: (object) => [
       ...strategy.validate(object),
-      ...versionCauses(edgeClusterOf(object).spec, versions),
+      ...versionCauses(edgeClusterOf(object).spec, versions()),
     ],
     validateUpdate(next, old) {
       const isSame = edgeClusterOf(next).spec.version === edgeClusterOf(old).spec.version
-      const odd = isSame ? [] : versionCauses(edgeClusterOf(next).spec, versions)
+      const odd = isSame ? [] : versionCauses(edgeClusterOf(next).spec, versions())
       return [...strategy.validateUpdate(next, old), ...odd]
     },
   }

@@ -24,7 +24,7 @@ export async function startControllerScene(
 ): Promise<ControllerScene> {
   const kinds = await builtinKinds()
   await using stack = new AsyncDisposableStack()
-  const kind = edgeClusterKind(kinds, ['0.1.0'])
+  const kind = edgeClusterKind(kinds, () => ['0.1.0'])
   const server = stack.use(await startTestApiServer({ kinds: [...kinds, kind] }))
   const api = createCluster(server.transport, deps)
   const secret = { metadata: { ...sceneKey, name: 'ssh' }, data: { password: btoa('password') } }

@@ -16,14 +16,19 @@ import {
 } from '@skerry/provisioning'
 import { version } from '../../runtime/version.ts'
 import type { HubPart } from '../contract/hub-part.ts'
+import { followVersions } from '../provisioning/follow-versions.ts'
 import { listPrograms } from '../provisioning/list-programs.ts'
 import { hubSide } from '../provisioning/hub-side.ts'
 import type { ProgramOptions } from '../../program/program-for-machines.ts'
 
 /** Makes edge clusters of machines with SSH, and takes them away. */
 export function provisioning(options: ProgramOptions): HubPart {
+  const offered = new Set([version])
   return {
-    kinds: (builtin) => [edgeClusterKind(builtin, [version]), ...edgeJobKinds(builtin)],
+    kinds: (builtin) => [edgeClusterKind(builtin, () => [...offered]), ...edgeJobKinds(builtin)],
+    tasks: async ({ context }) => [
+      (signal) => followVersions(options, offered, { ...context, signal }),
+    ],
     controllers(hub) {
       const deps = {
         hub: hubSide(hub, options),
