@@ -30,8 +30,8 @@ const basePrograms: Readonly<Record<string, readonly string[]>> = {
   bash: ['bash'],
   bsdutils: ['script'],
   coreutils:
-    `cat cp dirname false head ln ls mkdir printf readlink rm rmdir sha256sum sleep sort stat stty sync test timeout
-    touch true uname yes`.split(/\s+/),
+    `cat cp dirname env false head ln ls mkdir printf readlink rm rmdir sha256sum sleep sort stat stty sync test timeout
+    touch tr true uname yes`.split(/\s+/),
   dash: ['sh'],
   diffutils: ['cmp'],
   dpkg: ['dpkg-deb'],

@@ -149,6 +149,7 @@ export const edgeClusterTexts: KindTexts = Object.freeze({
       mode: 'The mode in which the steps were done last.',
       plan: 'In the mode Check: every step that Make would do, in order.',
       jumps: 'The jump hosts with their keys.',
+      programs: 'The version of the program on each machine, by its address.',
       machines: 'The machines with the facts that are known about them.',
       steps: 'Every step on every machine, in the order in which they are done.',
       conditions: 'A condition for each step over all machines, and Ready for the whole.',
@@ -177,6 +178,9 @@ export const edgeClusterTexts: KindTexts = Object.freeze({
       name: 'The name of the step.',
       machine: 'The address of the machine; omitted for steps of the whole cluster.',
       state: 'Waiting, Running, Done, Skipped, Failed or Cancelled.',
+      reason: 'The reason for which a step waits for something outside.',
+      isBegun:
+        'Whether an attempt that has not succeeded has reached the machine. Only jobs keep it.',
       attempt: 'How often it was tried.',
       startTime: 'When the last attempt began.',
       finishTime: 'When the last attempt ended.',
