@@ -59,6 +59,7 @@ interface Round {
   readonly isHeld?: () => boolean
   readonly signal?: AbortSignal
   readonly open?: () => Promise<Shell>
+  readonly spec?: Partial<EdgeCluster['spec']>
 }
 
 /** Runs steps once, as a hub does that knows nothing but the status. */
@@ -76,7 +77,8 @@ async function round(world: World, steps: readonly Step[], options: Round): Prom
   const [master] = machines
   assert.ok(master)
   await using shells = new Shells(options.open ?? (async () => shell))
-  const parts = { edge, machines, master, hub, book, shells }
+  const changed = { ...edge, spec: { ...edge.spec, ...options.spec } }
+  const parts = { edge: changed, machines, master, hub, book, shells }
   const keepLog = async (_step: StepStatus, text: string): Promise<void> =>
     void world.logs.push(text)
   await runSteps(
@@ -170,6 +172,51 @@ for (const fault of ['unreachable', 'misbehaves', 'file'] satisfies ShellFault[]
     assert.equal(stateOf(world, 'Connect@m')?.state, 'Waiting')
   })
 }
+
+const limits: readonly [what: string, spec: Partial<EdgeCluster['spec']>, attempts: number][] = [
+  ['a cluster that is made', { retry: {} }, 10],
+  ['a check', { retry: {}, mode: 'Check' }, 2],
+  ['a check with a limit of its own', { retry: { attempts: 4 }, mode: 'Check' }, 4],
+]
+for (const [what, spec, attempts] of limits) {
+  test(`${what} gives a machine up after ${attempts} attempts`, async () => {
+    const world = worldOf()
+    const clock = simulatedClock()
+    const open = (): Promise<Shell> => Promise.reject(new ShellError('unreachable', 'no'))
+    for (let at = 0; at < attempts; at += 1) {
+      assert.notEqual(stateOf(world, 'Connect@m')?.state, 'Failed')
+      await round(world, stepsThat(doing(world)), { clock, open, spec })
+      const next = nextAttemptMs(world.status.steps ?? [])
+      if (next !== undefined) await clock.advance(next - clock.now())
+    }
+    const { state, attempt } = stateOf(world, 'Connect@m') ?? {}
+    assert.deepEqual([state, attempt], ['Failed', attempts])
+  })
+}
+
+test('findings stand in the status one by one, bounded and bare of secrets, until the next attempt', async () => {
+  const world = worldOf()
+  const findings = Array.from(
+    { length: 30 },
+    (_, at) => `finding ${at} s3cr3t-token ${'x'.repeat(500)}`,
+  )
+  let isWrong = true
+  const steps = stepsThat(async (context, name) => {
+    context.conceal(['s3cr3t-token'])
+    if (isWrong && name === 'Connect') throw new StepError('several', { findings })
+    return doing(world)(context, name)
+  })
+  const clock = simulatedClock()
+  await round(world, steps, { clock })
+  const found = stateOf(world, 'Connect@m')?.findings ?? []
+  assert.equal(found.length, 20)
+  assert.ok(found.every((text) => text.length <= 300))
+  assert.doesNotMatch(JSON.stringify(world.status), /s3cr3t/)
+  isWrong = false
+  await clock.advance((nextAttemptMs(world.status.steps ?? []) ?? 0) - clock.now())
+  await round(world, steps, { clock })
+  assert.equal(stateOf(world, 'Connect@m')?.findings, undefined)
+})
 
 test('while a person holds it, the step that runs is finished and none begins', async () => {
   const world = worldOf()
