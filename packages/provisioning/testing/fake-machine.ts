@@ -127,8 +127,9 @@ export class FakeMachine {
     })
   }
 
-  #run(command: readonly string[], options: RunOptions = {}): RunResult {
+  #run(all: readonly string[], options: RunOptions = {}): RunResult {
     this.#mustBeThere()
+    const command = all[0] === 'env' ? all.slice(1).filter((word) => !/^[A-Z_]+=/.test(word)) : all
     this.commands.push([
       ...command,
       ...(options.input === undefined ? [] : [String(options.input)]),
