@@ -48,9 +48,10 @@ export async function awaitMachine(
   const { timeoutSeconds = timeoutSecondsDefault } = order.job.spec
   const endMs = clock.now() + timeoutSeconds * 1_000
   const since = roles.includes('node') ? await sinceOf(order, context) : undefined
+  const name = await nodeNameOf(context)
   let steady = { processes: '', sinceMs: 0 }
   for (;;) {
-    const seen = await look({ marks, since }, context)
+    const seen = await look({ marks, since, name }, context)
     const nowMs = clock.now()
     if (typeof seen === 'string') steady = { processes: '', sinceMs: nowMs }
     else {
@@ -59,16 +60,7 @@ export async function awaitMachine(
       else if (nowMs - steady.sinceMs >= steadyMs) return
     }
     if (nowMs >= endMs) {
-      for (const role of rolesOf(context)) {
-        await must(context, [
-          'journalctl',
-          '--no-pager',
-          '--lines',
-          '20',
-          '--unit',
-          `skerry-${role}`,
-        ])
-      }
+      await printJournals(context)
       const why = typeof seen === 'string' ? seen : 'its roles do not keep running'
       const text = `${machine.address} is not Ready after ${timeoutSeconds} s: ${why}`
       print(text)
@@ -78,9 +70,18 @@ export async function awaitMachine(
   }
 }
 
+async function printJournals(context: MachineContext): Promise<void> {
+  const command = ['journalctl', '--no-pager', '--lines', '20', '--unit'] as const
+  for (const role of rolesOf(context)) await must(context, [...command, `skerry-${role}`])
+}
+
 /** Looks once. Returns the roles' processes, or what is missing. */
 async function look(
-  { marks, since }: { readonly marks: Marks; readonly since: number | undefined },
+  {
+    marks,
+    since,
+    name,
+  }: { readonly marks: Marks; readonly since: number | undefined; readonly name: string },
   context: MachineContext,
 ): Promise<{ readonly processes: readonly string[] } | string> {
   const { shell, master, signal } = context
@@ -98,7 +99,6 @@ async function look(
     }
     processes.push(pid)
   }
-  const name = await nodeNameOf(context)
   const site = await context.shellOf(master)
   const flags = since === undefined ? [] : ['--since', String(since)]
   const { exitCode, stderr } = await site.run(
