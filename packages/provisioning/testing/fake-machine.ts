@@ -136,7 +136,8 @@ export class FakeMachine {
     ])
     const [name = '', ...words] = command
     if (name === '/usr/local/bin/skerry') return this.#skerry(this.version, words)
-    if (/\/launcher$/.test(name)) return this.#skerry(versionIn(this.files.get(name) ?? ''), words)
+    if (name.endsWith('/launcher'))
+      return this.#skerry(versionIn(this.files.get(name) ?? ''), words)
     const act = commands[name]
     return act === undefined
       ? failed(`unknown command ${command.join(' ')}`, 127)
