@@ -43,7 +43,7 @@ test('a mark that lies across two pieces of a file is found', async () => {
   })
 })
 
-test('a program that does not start, or says what is no version, is refused with its path', async () => {
+test('a program that does not start, or says an odd version, is refused with its path', async () => {
   const texts = { broken: '#!/bin/sh\nexit 1\n', odd: telling('1;touch /x'), up: telling('../..') }
   await withPrograms(texts, async (at) => {
     for (const name of ['broken', 'odd', 'up']) {
@@ -85,7 +85,7 @@ test('without a wish the newest is chosen, and for a node one that fits its mast
   assert.throws(() => choose({ fitsMaster: '0.0.9' }), /none fits a master of 0\.0\.9/)
 })
 
-test('a hub lists what it was given and what it runs from, and hands out the one that is asked for', async () => {
+test('a hub lists the programs that it was given and its own, and hands out the one that is asked for', async () => {
   const texts = { one: telling('0.2.0'), two: telling('0.3.0'), 'skerry.mjs': '' }
   await withPrograms(texts, async (at, directory) => {
     const options = {

@@ -38,7 +38,7 @@ test('the version of a launcher is read, and nothing else is taken for one', () 
   assert.equal(versionInLauncher('#!/bin/sh\nexec sh\n'), undefined)
 })
 
-test('a job whose uid is no uid names no file', () => {
+test('a job with an odd uid names no file', () => {
   const metadata = { name: 'job', uid: '../../etc' }
   const job = { apiVersion: '', kind: 'EdgeJob', metadata, spec: { clusters: {} } }
   assert.throws(() => jobFiles({ job, confirmed: [] }), /odd uid/)

@@ -32,7 +32,7 @@ export async function startRoles(
   for (const role of roles) await startUnit(`skerry-${role}`, context)
 }
 
-/** What the environment of a role's process must contain. */
+/** The texts that the environment of a role's process must contain. */
 export type Marks = Readonly<Partial<Record<Role, string>>>
 
 /**
@@ -95,7 +95,7 @@ async function look(
     if (shown.exitCode !== 0 || !/^[1-9]\d{0,9}$/.test(pid)) return `${unit} does not run`
     const mark = marks[role]
     if (mark !== undefined && !(await hasMark(context, pid, mark))) {
-      return `${unit} does not run with what it was given`
+      return `${unit} does not run with its new program and options`
     }
     processes.push(pid)
   }

@@ -34,7 +34,7 @@ interface Process {
 }
 
 /** A machine that knows just the commands of jobs. Each is taken as words; a word that no command knows fails. */
-export class FakeMachine {
+class FakeMachine {
   readonly address: string
   readonly name: string
   readonly isMaster: boolean
