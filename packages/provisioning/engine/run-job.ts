@@ -32,7 +32,7 @@ import { chooseSteps, isMade, jobInstancesOf, machinesInChange } from './plan-jo
 import { nextAttemptMs, statusesOf, type StepInstance } from './plan-steps.ts'
 import { Redactor } from './redactor.ts'
 import { Shells, runSteps, type RunPace } from './run-steps.ts'
-import { StatusBook } from './status-book.ts'
+import { StatusBook, phaseAtRest } from './status-book.ts'
 import { keepStepLog } from './step-log.ts'
 
 export interface EdgeJobDeps {
@@ -86,7 +86,7 @@ export async function runJob(
   const hold = holdOf(work, { book, instances }, scope)
   await book.save('Running')
   await act({ work, instances, machines, master, book, hold }, scope, signal)
-  await book.save('Running')
+  await book.save(phaseAtRest(book, { isPaused: job.spec.paused === true }))
   if (machinesInChange(instances, book.steps).size === 0) scope.places.leave(job, keyOfObject(own))
   const nextMs = nextAttemptMs(book.steps)
   const { clock } = scope.context
