@@ -44,9 +44,24 @@ test('commands make jobs as kubectl would, and a wrong one is refused in a line 
   await using fleet = await startScene()
   const made = await skerry(
     fleet,
-    ...['upgrade', 'edge-cluster', '--selector', 'tier=shop,region=north', '--to', '0.2.0'],
-    ...['--job', 'spring', '--nodes', '--machines-at-once', '3', '--failure-tolerance', '5%'],
-    ...['--require-confirmation', '--skip-check', 'health', '--pull-image', 'registry.example/a:1'],
+    'upgrade',
+    'edge-cluster',
+    '--selector',
+    'tier=shop,region=north',
+    '--to',
+    '0.2.0',
+    '--job',
+    'spring',
+    '--nodes',
+    '--machines-at-once',
+    '3',
+    '--failure-tolerance',
+    '5%',
+    '--require-confirmation',
+    '--skip-check',
+    'health',
+    '--pull-image',
+    'registry.example/a:1',
   )
   assert.equal(made.code, 0, made.err)
   assert.match(made.out, /EdgeJob spring begins; see "skerry edge-job watch spring"/)
@@ -67,7 +82,12 @@ test('commands make jobs as kubectl would, and a wrong one is refused in a line 
   assert.match(nowhere.err, /Cannot choose clusters: name them, or give --selector/)
   const dry = await skerry(
     fleet,
-    ...['configure', 'edge-cluster', 'branch-7', '--site-metrics-api', 'off', '--dry-run'],
+    'configure',
+    'edge-cluster',
+    'branch-7',
+    '--site-metrics-api',
+    'off',
+    '--dry-run',
   )
   const { spec }: EdgeJob = JSON.parse(dry.out)
   assert.deepEqual(spec, {
@@ -82,7 +102,13 @@ test('a job is listed, shown, steered and followed to its end', async () => {
   await using fleet = await startScene()
   const made = await skerry(
     fleet,
-    ...['pull-images', 'branch-9', '--image', 'a', '--job', 'fill', '--wait'],
+    'pull-images',
+    'branch-9',
+    '--image',
+    'a',
+    '--job',
+    'fill',
+    '--wait',
   )
   assert.equal(made.code, 1)
   assert.match(made.err, /Cannot finish edge job fill: it has failed: .*no such EdgeCluster/)

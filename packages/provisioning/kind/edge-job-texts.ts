@@ -8,7 +8,7 @@ export const edgeJobTexts: KindTexts = Object.freeze({
   [job]: {
     description:
       'One change of the machines of many EdgeClusters of its namespace: exactly one of upgrade, configure and pullImages.',
-    fields: { spec: 'The change that is wanted.', status: 'The sum of what has become of it.' },
+    fields: { spec: 'The change that is wanted.', status: 'The sum of its results.' },
   },
   [`${job}Spec`]: {
     description: 'The change that is wanted. Its purpose may not be changed, its amounts may.',
