@@ -10,7 +10,7 @@ import { checkFields } from '@skerry/bodies'
 import { isJsonObject, type Kind } from '@skerry/api'
 import { exitCodes } from '@skerry/base'
 import { clusterAccessKind, clusterKind, trafficContractKind } from '@skerry/fleet-kinds'
-import { edgeClusterKind } from '@skerry/provisioning'
+import { edgeClusterKind, edgeJobKinds } from '@skerry/provisioning'
 import { addCommands } from './cmd/command-table.ts'
 import { checkPaths } from './dev/request-paths.ts'
 import { documentedProofs, unreadProofs } from './dev/documented-proofs.ts'
@@ -205,6 +205,7 @@ test('every manifest in a document or an example is valid', async () => {
     clusterAccessKind(builtin),
     trafficContractKind(builtin),
     edgeClusterKind(builtin),
+    ...edgeJobKinds(builtin),
   ]
   const texts = [
     ...documents.flatMap((file) =>

@@ -77,6 +77,7 @@ export function describeLines(edge: EdgeCluster, nowMs: number): string[] {
     ['Message', readyMessage(edge)],
     ['Steps', `${progressOf(edge)} finished`],
     ['Capacity', status?.capacity],
+    ['Programs', programsText(status?.programs)],
   ]
   const given = fields.flatMap(([label, text = '']) =>
     text === '' ? [] : [[`${label}:`, plainText(text)]],
@@ -91,6 +92,12 @@ export function describeLines(edge: EdgeCluster, nowMs: number): string[] {
     '',
     ...stepLines(status?.steps ?? [], nowMs),
   ]
+}
+
+/** Formats the versions of the program with the number of machines that have each: 0.2.0 on 3, 0.1.0 on 1. */
+function programsText(programs: Readonly<Record<string, string>> = {}): string {
+  const byVersion = Map.groupBy(Object.values(programs), (version) => version)
+  return [...byVersion].map(([version, { length }]) => `${version} on ${length}`).join(', ')
 }
 
 /** Formats steps as a table. */

@@ -187,3 +187,9 @@ test('the output of a machine does not steer the terminal of its reader', () => 
   for (const text of texts) assert.doesNotMatch(text, /[^\P{Cc}\n\t]/u)
   assert.match(plainLines(hostile), /red\nrest$/)
 })
+
+test('the programs of machines are counted by version', () => {
+  const programs = { '10.0.0.11': '0.2.0-a', '10.0.0.12': '0.1.0-b', '10.0.0.13': '0.2.0-a' }
+  const edge = edgeWith({ phase: 'Ready', programs })
+  assert.match(describeLines(edge, nowMs).join('\n'), /Programs: +0\.2\.0-a on 2, 0\.1\.0-b on 1/)
+})

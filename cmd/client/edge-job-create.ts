@@ -5,18 +5,22 @@ import { stopSignal } from '../../roles/runtime/role-context.ts'
 import { namespaceWords, soon, toldPlainly, type EdgeOptions } from './edge-cluster-access.ts'
 import { followJob } from './edge-job-watch.ts'
 
+/** The options by which a person bounds a job. */
+interface JobLimitFlags {
+  machinesAtOnce: number | undefined
+  clustersAtOnce: number | undefined
+  failureTolerance: string | undefined
+  timeout: number | undefined
+}
+
 /** The options of every command that makes a job. */
-export interface JobFlags extends Omit<EdgeOptions, 'name'> {
+export interface JobFlags extends Omit<EdgeOptions, 'name'>, JobLimitFlags {
   names: string[]
   selector: string | undefined
   job: string | undefined
   masters: boolean | undefined
   nodes: boolean | undefined
   machine: string[]
-  machinesAtOnce: number | undefined
-  clustersAtOnce: number | undefined
-  failureTolerance: string | undefined
-  timeout: number | undefined
   requireConfirmation: boolean | undefined
   skipCheck: string[]
   dryRun: boolean | undefined

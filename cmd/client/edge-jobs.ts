@@ -109,7 +109,7 @@ export type JobAsk = keyof typeof edgeJobAsks
 const told: Readonly<Record<JobAsk, string>> = {
   retry: 'begins failed and cancelled machines again',
   cancel: 'finishes the machines that are being changed and begins no other',
-  confirm: 'goes on with what waited for a confirmation',
+  confirm: 'goes on with the machines that waited for a confirmation',
 }
 
 /** Writes an annotation, which the hub removes once it has acted. One that is there already is kept. */

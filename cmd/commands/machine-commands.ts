@@ -131,7 +131,7 @@ function addConfirm(program: Command): void {
     .command('confirm')
     .description('Confirm, on a machine, the change for which a hub waits')
     .option('--yes', 'do not ask')
-    .option('--show', 'only show what is waited for')
+    .option('--show', 'only show the change')
     .addHelpText(
       'after',
       `

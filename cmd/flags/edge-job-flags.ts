@@ -11,7 +11,7 @@ export function withJobOptions(command: Command): Command {
     .option('-l, --selector <labels>', 'EdgeClusters with these labels: key=value,key=value')
     .option('--job <name>', 'name of the EdgeJob (default: a new one)')
     .option('--masters', 'only on masters')
-    .option('--nodes', 'only on nodes that are no masters')
+    .option('--nodes', 'only on machines of role Node')
     .option('--machine <address>', 'only on this machine (repeatable)', collect, [])
     .option('--machines-at-once <number>', 'of one cluster (default: 1)', toAmount)
     .option('--clusters-at-once <number>', 'clusters at the same time (default: 5)', toAmount)

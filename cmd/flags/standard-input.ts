@@ -18,7 +18,7 @@ export async function readStandardInput(): Promise<string> {
   return Buffer.concat(parts).toString('utf8')
 }
 
-/** Asks the person at the terminal. An input that ends, or is no terminal, means no. */
+/** Asks the person at the terminal. Everything but y and yes means no. */
 export async function askYesOrNo(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) {
     const text = 'Cannot ask: standard input is no terminal; confirm with --yes'

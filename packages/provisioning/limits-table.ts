@@ -131,7 +131,7 @@ export const edgeJobBounds = Object.freeze({
   /** A backup that is older is made again before the program is changed. */
   backupSecondsMax: 600,
   backupsKept: 3,
-  /** Free space for the program, and for the copy of a store beside the store itself. */
+  /** Free space for the program, and for the copy of a store in addition to the store. */
   diskMegabytesMin: 600,
   storeMegabytesMin: 100,
   /** The roles must have run for this long without a restart. */

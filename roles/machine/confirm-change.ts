@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import { codeOf, writeFileDurably } from '../runtime/data-directory.ts'
 import { machineDataDirectory } from './prepare-machine.ts'
@@ -44,7 +44,8 @@ async function readChange(directory: string): Promise<z.infer<typeof changeSchem
     text = await readFile(join(directory, 'awaited-confirmation.json'), 'utf8')
   } catch (error) {
     if (codeOf(error) === 'EACCES') {
-      const hint = 'Cannot read what is waited for: only root may; run the command with sudo'
+      const hint =
+        'Cannot read which change is waited for: only root may; run the command with sudo'
       throw new ExpectedError(hint, exitCodes.usage, { cause: error })
     }
     if (codeOf(error) !== 'ENOENT') throw error
@@ -52,7 +53,7 @@ async function readChange(directory: string): Promise<z.infer<typeof changeSchem
   }
   const read = changeSchema.safeParse(parsed(text))
   if (read.success) return read.data
-  const why = 'Cannot read what is waited for: the file is not one that a hub wrote'
+  const why = 'Cannot read which change is waited for: the file is not one that a hub wrote'
   throw new ExpectedError(why, exitCodes.failure)
 }
 

@@ -52,7 +52,7 @@ async function readVersion(path: string, architecture: string): Promise<string> 
   // A program for other machines that has no mark is taken for one of this hub's own version.
   const version = architecture === ownArchitecture ? await askVersion(path) : (mark ?? ownVersion)
   if (!versionPattern.test(version)) {
-    throw new NoProgramError(`${path} tells no version that can be read`)
+    throw new NoProgramError(`${path} says no version that can be read`)
   }
   return `${version}-${digest}`
 }
@@ -130,7 +130,7 @@ function baseOf(version: string): string {
   return version.replace(/-[0-9a-f]{12}$/, '')
 }
 
-/** Of programs with the same number the last one counts, as it was given last. */
+/** The last one counts of those with the same number: it was given last. */
 function newest(programs: readonly HeldProgram[]): HeldProgram {
   const [first, ...others] = programs
   if (first === undefined) throw new Error('Cannot choose a program: there is none')

@@ -39,7 +39,9 @@ export async function openNodeIdentity(
       exitCodes.usage,
     )
   }
-  const token = await readToken(options.tokenFile)
+  // Tokens are taken back when a node is Ready, and one that has joined needs none.
+  const needsToken = known.length === 0 || (await isThere(options.tokenFile))
+  const token = needsToken ? await readToken(options.tokenFile) : undefined
   const identity = await joinNode(
     {
       nodeName: options.nodeName,
@@ -54,6 +56,10 @@ export async function openNodeIdentity(
   )
   await writeFileDurably(join(directory, 'server'), servers.join('\n'), 0o644)
   return identity
+}
+
+async function isThere(path: string | undefined): Promise<boolean> {
+  return path !== undefined && (await readFileIfPresent(path)) !== undefined
 }
 
 /** The operator's addresses, one a line. */

@@ -86,7 +86,7 @@ interface StepText {
   readonly input?: (edge: EdgeCluster) => unknown
 }
 
-/** What a job asks of the machines of one cluster. */
+/** The order of a job for the machines of one cluster. */
 export interface JobOrder {
   readonly job: EdgeJob
   /** The addresses for which a person has confirmed at the hub; `*` is every one. */
@@ -172,7 +172,7 @@ export interface ProgramFiles {
   readonly launcher: (directory: string) => string
 }
 
-/** A step is held until a person confirms. It is looked at again, the later the longer that takes. That is no attempt. */
+/** A step is held until a person confirms. It is looked at again, the later the longer that takes, and that does not count as an attempt. */
 export class StepHeld extends Error {
   readonly reason: WaitReason = 'Unconfirmed'
 

@@ -352,6 +352,45 @@ test('machines wait until somebody confirms at the hub, or on the machine for th
   assert.deepEqual(new Set(Object.values(scene.versions())), new Set([good]))
 })
 
+test('a machine that is lost while it is changed has failed in time, holds up no other, and is put right when it is back', async () => {
+  await using scene = await Scene.start({ 'branch-1': ['10.0.0.1', '10.0.0.2', '10.0.0.3'] })
+  const lost = scene.machine('10.0.0.2')
+  scene.onStep = (text) => {
+    if (text === 'after SwitchProgram@10.0.0.2') lost.isAway = true
+  }
+  await scene.create({ ...upgrade, failureTolerance: 1 })
+  const job = await scene.untilPhase('Completed')
+  assert.equal(job.status?.totals?.failed, 1)
+  assert.deepEqual(await scene.phases('branch-1'), [
+    '10.0.0.1 Done',
+    '10.0.0.2 Failed',
+    '10.0.0.3 Done',
+  ])
+  scene.onStep = undefined
+  lost.isAway = false
+  await scene.until(async () => (await scene.job()).status?.totals?.rolledBack === 1)
+  assert.deepEqual([lost.version, lost.roles.size], [old, 1])
+})
+
+test('no more machines of a cluster are changed at once, and no more clusters, than the job says', async () => {
+  const nodes = (net: number): string[] => [1, 2, 3, 4].map((end) => `10.0.${net}.${end}`)
+  await using scene = await Scene.start({ a: nodes(1), b: nodes(2), c: nodes(3) })
+  const changed = new Set<string>()
+  let [machinesMax, clustersMax] = [0, 0]
+  scene.onStep = (text) => {
+    const [moment, step = ''] = text.split(' ')
+    const [name, address = ''] = step.split('@')
+    if (moment === 'before' && name === 'SwitchProgram') changed.add(address)
+    if (moment === 'after' && name === 'MachineReady') changed.delete(address)
+    const nets = Map.groupBy(changed, (each) => each.split('.')[2])
+    clustersMax = Math.max(clustersMax, nets.size)
+    for (const { length } of nets.values()) machinesMax = Math.max(machinesMax, length)
+  }
+  await scene.create({ ...upgrade, machinesAtOnce: 2, clustersAtOnce: 2 })
+  await scene.untilPhase('Completed')
+  assert.deepEqual([machinesMax, clustersMax], [2, 2])
+})
+
 test('a job that is cancelled finishes the machine that it changes, and a retry continues', async () => {
   await using scene = await Scene.start({ 'branch-1': ['10.0.0.1', '10.0.0.2'] })
   let isChanging = false

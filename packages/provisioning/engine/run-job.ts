@@ -31,8 +31,8 @@ import {
 import { chooseSteps, isMade, jobInstancesOf, machinesInChange } from './plan-job.ts'
 import { nextAttemptMs, statusesOf, type StepInstance } from './plan-steps.ts'
 import { Redactor } from './redactor.ts'
-import { Shells, runSteps } from './run-steps.ts'
-import { StatusBook } from './status-book.ts'
+import { Shells, runSteps, type RunPace } from './run-steps.ts'
+import { StatusBook, phaseAtRest } from './status-book.ts'
 import { keepStepLog } from './step-log.ts'
 
 export interface EdgeJobDeps {
@@ -86,7 +86,7 @@ export async function runJob(
   const hold = holdOf(work, { book, instances }, scope)
   await book.save('Running')
   await act({ work, instances, machines, master, book, hold }, scope, signal)
-  await book.save('Running')
+  await book.save(phaseAtRest(book, { isPaused: job.spec.paused === true }))
   if (machinesInChange(instances, book.steps).size === 0) scope.places.leave(job, keyOfObject(own))
   const nextMs = nextAttemptMs(book.steps)
   const { clock } = scope.context
@@ -153,7 +153,7 @@ function latest({ metadata }: EdgeJobCluster, { context }: JobScope): EdgeJobClu
   return context.informer(edgeJobClusterResource).get({ namespace, name })
 }
 
-/** What keeps further machines from being begun; asked before each. */
+/** Keeps further machines from being begun; asked before each. */
 interface Hold {
   readonly isHeld: () => boolean
   readonly hasPlace: () => boolean
@@ -221,7 +221,6 @@ async function act(
   const { own, job, edge } = work
   const { context, hub } = scope
   const { clock, random, log } = context
-  const { timeoutSeconds = bounds.timeoutSecondsDefault, retry } = job.spec
   const redactor = new Redactor()
   using deletion = deletionOf(edge, scope)
   const { openShell, openJump } = scope
@@ -230,27 +229,9 @@ async function act(
   await using shells = new Shells((machine, at) => opener.open(machine, at))
   const parts = { edge, machines, master, hub, book, shells, redactor, clock, random, log }
   try {
-    await runSteps(
-      instances,
-      {
-        ...parts,
-        keepLog: logOf(work, scope, signal),
-        isHeld: () => false,
-        attemptsMax: retry?.attempts ?? bounds.attemptsDefault,
-        patienceMs: ({ disrupts, undoes }) =>
-          disrupts === true && undoes === undefined ? timeoutSeconds * 1_000 : Infinity,
-        choose: (ready, running) =>
-          chooseSteps(ready, {
-            instances,
-            statuses: book.steps,
-            running,
-            machinesAtOnce: job.spec.machinesAtOnce ?? bounds.machinesAtOnceDefault,
-            isHeld: hold.isHeld(),
-            hasPlace: hold.hasPlace,
-          }),
-      },
-      AbortSignal.any([signal, deletion.signal]),
-    )
+    const deps = { ...parts, keepLog: logOf(work, scope, signal), isHeld: () => false }
+    const running = AbortSignal.any([signal, deletion.signal])
+    await runSteps(instances, deps, running, paceOf({ instances, job, book, hold }))
   } catch (error) {
     signal.throwIfAborted()
     if (!deletion.signal.aborted) throw error
@@ -260,6 +241,29 @@ async function act(
   const settled = settledSteps(instances, book.steps)
   const left = isCancelled ? cancelledSteps(settled, inChange) : settled
   for (const step of left) book.setStep(step)
+}
+
+function paceOf({
+  instances,
+  job,
+  book,
+  hold,
+}: Pick<Act, 'instances' | 'book' | 'hold'> & { readonly job: EdgeJob }): RunPace {
+  const { timeoutSeconds = bounds.timeoutSecondsDefault, retry } = job.spec
+  return {
+    attemptsMax: retry?.attempts ?? bounds.attemptsDefault,
+    patienceMs: ({ disrupts, undoes }) =>
+      disrupts === true && undoes === undefined ? timeoutSeconds * 1_000 : Infinity,
+    choose: (ready, running) =>
+      chooseSteps(ready, {
+        instances,
+        statuses: book.steps,
+        running,
+        machinesAtOnce: job.spec.machinesAtOnce ?? bounds.machinesAtOnceDefault,
+        isHeld: hold.isHeld(),
+        hasPlace: hold.hasPlace,
+      }),
+  }
 }
 
 /** Breaks off when the cluster is deleted: its machines are cleaned. */

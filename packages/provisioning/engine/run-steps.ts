@@ -49,6 +49,10 @@ export interface RunDeps {
   readonly keepLog: (step: StepStatus, text: string) => Promise<void>
   /** Whether a person wants no further step to begin. */
   readonly isHeld: () => boolean
+}
+
+/** How a run differs from one that makes an EdgeCluster. */
+export interface RunPace {
   /** How often a step is tried before it has failed. If omitted, as the EdgeCluster says. */
   readonly attemptsMax?: number
   /**
@@ -64,6 +68,7 @@ export async function runSteps(
   instances: readonly StepInstance[],
   deps: RunDeps,
   signal: AbortSignal,
+  pace: RunPace = {},
 ): Promise<void> {
   const running = new Map<string, Promise<void>>()
   // Something may have changed since a step looked last, so each looks once.
@@ -77,7 +82,7 @@ export async function runSteps(
       const ready = deps.isHeld()
         ? []
         : readySteps(instances, deps.book.steps, deps.clock.now(), isWoken)
-      const { choose = (all) => [...all] } = deps
+      const { choose = (all) => [...all] } = pace
       for (const instance of choose(ready, new Set(running.keys()))) {
         if (
           running.has(instance.text) ||
@@ -85,7 +90,7 @@ export async function runSteps(
         )
           continue
         looked.add(instance.text)
-        const run = runStep(instance, deps, scope.signal).finally(() =>
+        const run = runStep(instance, { ...deps, pace }, scope.signal).finally(() =>
           running.delete(instance.text),
         )
         // Every error is waited for below; this keeps one from ending the process meanwhile.
@@ -103,9 +108,13 @@ export async function runSteps(
   }
 }
 
+interface PacedRun extends RunDeps {
+  readonly pace: RunPace
+}
+
 async function runStep(
   { step, machine, text }: StepInstance,
-  deps: RunDeps,
+  deps: PacedRun,
   signal: AbortSignal,
 ): Promise<void> {
   const { book, clock, redactor, log } = deps
@@ -231,16 +240,16 @@ interface StepFailure {
   readonly isBegun: boolean
 }
 
-function afterFailure(failure: StepFailure, deps: RunDeps): StepStatus {
+function afterFailure(failure: StepFailure, { pace, ...deps }: PacedRun): StepStatus {
   const { step, error, isBegun } = failure
   const { edge, clock, random } = deps
   const { reason: _, ...started } = failure.started
   const attempt = started.attempt ?? 1
   const reason = waitReasonOf(error)
   const waitedMs = clock.now() - Date.parse(started.startTime ?? '')
-  const isPatient = deps.patienceMs !== undefined
+  const isPatient = pace.patienceMs !== undefined
   const isHarmless = error instanceof StepHeld || (isPatient && !isBegun)
-  const patienceMs = isHarmless ? Infinity : (deps.patienceMs?.(step) ?? 0)
+  const patienceMs = isHarmless ? Infinity : (pace.patienceMs?.(step) ?? 0)
   const kept = isPatient && isBegun ? { isBegun } : {}
   if (reason !== undefined && waitedMs < patienceMs) {
     const nextTime = apiTime(clock.now() + lookAgainMs(reason, waitedMs) + 999)
@@ -248,7 +257,7 @@ function afterFailure(failure: StepFailure, deps: RunDeps): StepStatus {
   }
   const { mode, retry } = edge.spec
   const byDefault = mode === 'Check' ? bounds.checkAttempts : bounds.attemptsDefault
-  const attemptsMax = deps.attemptsMax ?? retry?.attempts ?? byDefault
+  const attemptsMax = pace.attemptsMax ?? retry?.attempts ?? byDefault
   const isLost = reason !== undefined && isPatient
   if (isFinal(error) || isLost || attempt >= attemptsMax) return { ...started, state: 'Failed' }
   const delayMs = Math.min(bounds.retryMsMax, bounds.retryMsMin * 2 ** (attempt - 1))

@@ -44,7 +44,7 @@ async function schemaOf(context: MachineContext, path: string): Promise<number> 
   const bytes = (await must(context, command, { isQuiet: true })).trim().split(/\s+/).map(Number)
   const version = bytes.reduce((sum, byte) => sum * 256 + byte, 0)
   if (bytes.length === 4 && Number.isSafeInteger(version) && version > 0) return version
-  throw new StepError(`${path} is no backup of a store`)
+  throw new StepError(`${path} is not the backup of a store`)
 }
 
 async function schemaOfProgram(order: JobOrder, context: MachineContext): Promise<number> {

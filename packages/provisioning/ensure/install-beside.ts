@@ -3,7 +3,7 @@ import { must } from './commands.ts'
 import { copyProgram } from './install-program.ts'
 import { wantedProgram } from './program-on-machine.ts'
 
-/** Copies the program that a job wants beside the present one, and sees that it starts. Nothing uses it yet. */
+/** Copies the program that a job wants next to the present one, and sees that it starts. Nothing uses it yet. */
 export function installBeside(order: JobOrder): (context: MachineContext) => Promise<string> {
   return async (context) => {
     const { program, launcher } = await wantedProgram(order, context)

@@ -27,7 +27,7 @@ export async function installProgram(context: MachineContext): Promise<string> {
   return `skerry ${version.trim()}`
 }
 
-/** Copies a program beside those that are there, with a launcher of its own. Resolves with its directory. */
+/** Copies a program next to those that are there, with a launcher of its own. Resolves with its directory. */
 export async function copyProgram(program: ProgramFiles, context: MachineContext): Promise<string> {
   const { shell, signal, print } = context
   const directory = posix.join(places.programs, program.version)

@@ -47,8 +47,12 @@ export async function exists({ shell, signal }: OnMachine, path: string): Promis
 
 /** Reads a small file. Resolves with undefined if there is none, and with an empty text for an empty one. */
 export async function readSmall(context: OnMachine, path: string): Promise<string | undefined> {
-  if (!(await exists(context, path))) return undefined
-  const text = await must(context, ['cat', '--', path], { isQuiet: true })
+  const { shell, signal } = context
+  const { exitCode, stdout: text } = await shell.run(['cat', '--', path], { signal })
+  if (exitCode !== 0) {
+    if (!(await exists(context, path))) return undefined
+    throw new StepError(`${path} on the machine cannot be read`)
+  }
   if (text.length <= edgeJobBounds.answerCharsMax) return text
   throw new StepError(`${path} on the machine is larger than a file of ours`, { isFinal: true })
 }

@@ -45,19 +45,19 @@ export async function presentVersion(
 }
 
 /** The parts of a version that count for its skew. */
-export interface Numbers {
+interface Numbers {
   readonly major: number
   readonly minor: number
   readonly patch: number
 }
 
-export function numbersOf(version: string): Numbers {
+function numbersOf(version: string): Numbers {
   const [, major, minor, patch] = /^(\d+)\.(\d+)\.(\d+)/.exec(version) ?? []
   return { major: Number(major), minor: Number(minor), patch: Number(patch) }
 }
 
 /** Compares by the three numbers; what follows them tells programs of one version apart. */
-export function compareVersions(a: string, b: string): number {
+function compareVersions(a: string, b: string): number {
   const [one, other] = [numbersOf(a), numbersOf(b)]
   return one.major - other.major || one.minor - other.minor || one.patch - other.patch
 }

@@ -31,7 +31,7 @@ export async function startRoles(
   for (const role of roles) await startUnit(`skerry-${role}`, context)
 }
 
-/** What the environment of a role's process must contain. */
+/** The texts that the environment of a role's process must contain. */
 export type Marks = Readonly<Partial<Record<Role, string>>>
 
 /**
@@ -47,9 +47,10 @@ export async function awaitMachine(
   const { timeoutSeconds = timeoutSecondsDefault } = order.job.spec
   const endMs = clock.now() + timeoutSeconds * 1_000
   const since = roles.includes('node') ? await sinceOf(order, context) : undefined
+  const name = await nodeNameOf(context)
   let steady = { processes: '', sinceMs: 0 }
   for (;;) {
-    const seen = await look({ marks, since }, context)
+    const seen = await look({ marks, since, name }, context)
     const nowMs = clock.now()
     if (typeof seen === 'string') steady = { processes: '', sinceMs: nowMs }
     else {
@@ -58,16 +59,7 @@ export async function awaitMachine(
       else if (nowMs - steady.sinceMs >= steadyMs) return
     }
     if (nowMs >= endMs) {
-      for (const role of rolesOf(context)) {
-        await must(context, [
-          'journalctl',
-          '--no-pager',
-          '--lines',
-          '20',
-          '--unit',
-          `skerry-${role}`,
-        ])
-      }
+      await printJournals(context)
       const why = typeof seen === 'string' ? seen : 'its roles do not keep running'
       const text = `${machine.address} is not Ready after ${timeoutSeconds} s: ${why}`
       print(text)
@@ -77,9 +69,18 @@ export async function awaitMachine(
   }
 }
 
+async function printJournals(context: MachineContext): Promise<void> {
+  const command = ['journalctl', '--no-pager', '--lines', '20', '--unit'] as const
+  for (const role of rolesOf(context)) await must(context, [...command, `skerry-${role}`])
+}
+
 /** Looks once. Returns the roles' processes, or what is missing. */
 async function look(
-  { marks, since }: { readonly marks: Marks; readonly since: number | undefined },
+  {
+    marks,
+    since,
+    name,
+  }: { readonly marks: Marks; readonly since: number | undefined; readonly name: string },
   context: MachineContext,
 ): Promise<{ readonly processes: readonly string[] } | string> {
   const { shell, master, signal } = context
@@ -93,11 +94,10 @@ async function look(
     if (shown.exitCode !== 0 || !/^[1-9]\d{0,9}$/.test(pid)) return `${unit} does not run`
     const mark = marks[role]
     if (mark !== undefined && !(await hasMark(context, pid, mark))) {
-      return `${unit} does not run with what it was given`
+      return `${unit} does not run with its new program and options`
     }
     processes.push(pid)
   }
-  const name = await nodeNameOf(context)
   const site = await context.shellOf(master)
   const flags = since === undefined ? [] : ['--since', String(since)]
   const { exitCode, stderr } = await site.run(

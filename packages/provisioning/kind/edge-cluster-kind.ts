@@ -178,8 +178,6 @@ const schemas: Readonly<Record<string, Schema>> = Object.freeze({
       name: text,
       machine: text,
       state: text,
-      reason: text,
-      isBegun: boolean,
       attempt: integer,
       startTime: time,
       finishTime: time,

@@ -146,6 +146,7 @@ export const edgeClusterTexts: KindTexts = Object.freeze({
       nodesMax: 'The number of nodes for which the pod range has addresses.',
       servicesMax: 'The number of services for which the service range has addresses.',
       capacity: 'Both figures in words.',
+      programs: 'The version of the program on each machine, by its address.',
       mode: 'The mode in which the steps were done last.',
       plan: 'In the mode Check: every step that Make would do, in order.',
       jumps: 'The jump hosts with their keys.',

@@ -12,7 +12,7 @@ import {
 } from '@skerry/api'
 import { messageOf } from '@skerry/base'
 import { edgeClusterBounds, edgeJobBounds } from '../limits-table.ts'
-import type { Configuration, EdgeJob, EdgeJobSpec } from './edge-job.ts'
+import type { Configuration, EdgeJob, EdgeJobSpec, ImagePull, Upgrade } from './edge-job.ts'
 
 const bounds = edgeJobBounds
 const works = ['upgrade', 'configure', 'pullImages'] as const
@@ -65,7 +65,7 @@ export function edgeJobChangeCauses(next: EdgeJobSpec, old: EdgeJobSpec): Status
     .map((field) => fieldForbidden(`spec.${field}`, 'may not be changed: make another EdgeJob'))
 }
 
-function upgradeCauses(upgrade: EdgeJobSpec['upgrade']): StatusCause[] {
+function upgradeCauses(upgrade: Partial<Upgrade> | undefined): StatusCause[] {
   if (upgrade === undefined) return []
   const { version = '', images = [], secretRef } = upgrade
   const causes = imageCauses('spec.upgrade.images', images)
@@ -76,7 +76,7 @@ function upgradeCauses(upgrade: EdgeJobSpec['upgrade']): StatusCause[] {
   return [...causes, ...secretCauses('spec.upgrade.secretRef', secretRef)]
 }
 
-function pullCauses(pull: EdgeJobSpec['pullImages']): StatusCause[] {
+function pullCauses(pull: Partial<ImagePull> | undefined): StatusCause[] {
   if (pull === undefined) return []
   const { images = [], secretRef } = pull
   const causes = imageCauses('spec.pullImages.images', images)
@@ -95,7 +95,7 @@ function imageCauses(field: string, images: readonly string[]): StatusCause[] {
   })
 }
 
-function secretCauses(field: string, secret: { name: string } | undefined): StatusCause[] {
+function secretCauses(field: string, secret: { name?: string } | undefined): StatusCause[] {
   if (secret === undefined) return []
   const { name = '' } = secret
   return checkDnsSubdomain(name).map((why) => fieldInvalid(`${field}.name`, name, why))

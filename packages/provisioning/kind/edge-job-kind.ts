@@ -8,6 +8,7 @@ import {
 } from '@skerry/api'
 import { hubKind, textColumn } from '@skerry/fleet-kinds'
 import { edgeJobCauses, edgeJobChangeCauses } from './edge-job-checks.ts'
+import { edgeJobTexts } from './edge-job-texts.ts'
 import {
   edgeJobClusterResource,
   edgeJobResource,
@@ -44,7 +45,8 @@ function kindOf(
   const status = { name: 'status', kind: gvk, schemaName, verbs: ['get', 'patch', 'update'] }
   const singular = kind.toLowerCase()
   const own = { kind, resource, singular, subresources: [status], schemaName, schemas }
-  return { ...hubKind({ ...own, columns, strategy }, builtin), isNamespaced: true }
+  const made = hubKind({ ...own, columns, strategy }, builtin)
+  return { ...made, isNamespaced: true, descriptions: edgeJobTexts }
 }
 
 const text: Schema = { type: 'string' }

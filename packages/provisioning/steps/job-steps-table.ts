@@ -48,7 +48,7 @@ function upgradeSteps(order: JobOrder, images: Step, confirm: Step): Step[] {
   return [
     {
       name: 'InstallProgram',
-      does: 'copy the new program beside the old one, and see that it starts',
+      does: 'copy the new program next to the old one, and see that it starts',
       needs: ['CheckMachine'],
       place: 'machines',
       act: installBeside(order),

@@ -34,7 +34,7 @@ interface Process {
 }
 
 /** A machine that knows just the commands of jobs. Each is taken as words; a word that no command knows fails. */
-export class FakeMachine {
+class FakeMachine {
   readonly address: string
   readonly name: string
   readonly isMaster: boolean
@@ -127,15 +127,17 @@ export class FakeMachine {
     })
   }
 
-  #run(command: readonly string[], options: RunOptions = {}): RunResult {
+  #run(all: readonly string[], options: RunOptions = {}): RunResult {
     this.#mustBeThere()
+    const command = all[0] === 'env' ? all.slice(1).filter((word) => !/^[A-Z_]+=/.test(word)) : all
     this.commands.push([
       ...command,
       ...(options.input === undefined ? [] : [String(options.input)]),
     ])
     const [name = '', ...words] = command
     if (name === '/usr/local/bin/skerry') return this.#skerry(this.version, words)
-    if (/\/launcher$/.test(name)) return this.#skerry(versionIn(this.files.get(name) ?? ''), words)
+    if (name.endsWith('/launcher'))
+      return this.#skerry(versionIn(this.files.get(name) ?? ''), words)
     const act = commands[name]
     return act === undefined
       ? failed(`unknown command ${command.join(' ')}`, 127)
