@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { ExpectedError, exitCodes, systemClock } from '@skerry/base'
 import { resources, type ClusterClient } from '@skerry/client'
-import { edgeNetworkDefaults } from '@skerry/provisioning'
 import { openAdminCluster } from '../../roles/admin/admin-cluster.ts'
 import { createJoinToken, parseDurationMs, type JoinToken } from '../../roles/admin/join-token.ts'
 import { readSiteInfo, type SiteInfo } from '../../roles/site/objects/site-info.ts'
 import { advertisedServers } from '../../roles/site/objects/site-objects.ts'
 import { askMs } from '../limits-table.ts'
 import { machineLine, pinScript, tellExpiry } from './machine-line.ts'
+import { nameWords, networkWords } from './node-words.ts'
 
 export interface TokenOptions {
   dataDir: string
@@ -79,19 +79,4 @@ function joinCommand(
 
 function joiningWords({ server, caHash }: JoinToken): string[] {
   return ['--server', server, '--ca-hash', caHash]
-}
-
-function nameWords(info: SiteInfo | undefined): string[] {
-  return info === undefined ? [] : ['--cluster', info.name]
-}
-
-/** Returns the options of a node for ranges that are not the default ones. */
-function networkWords(info: SiteInfo | undefined): string[] {
-  if (info === undefined) return []
-  const { podCIDR, serviceCIDR, dnsDomain } = edgeNetworkDefaults
-  return [
-    ...(info.podCIDR === podCIDR ? [] : ['--cluster-cidr', info.podCIDR]),
-    ...(info.serviceCIDR === serviceCIDR ? [] : ['--service-cidr', info.serviceCIDR]),
-    ...(info.dnsDomain === dnsDomain ? [] : ['--cluster-domain', info.dnsDomain]),
-  ]
 }

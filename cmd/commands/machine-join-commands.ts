@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import type { JoinDeps } from '../../roles/machine/join/own-machine.ts'
 import type { JoinOptions } from '../../roles/machine/join/join-options.ts'
-import { collect, example } from '../flags/option-values.ts'
+import { collect, example, toPods } from '../flags/option-values.ts'
 
 interface JoinFlags {
   server: string
@@ -9,6 +9,7 @@ interface JoinFlags {
   clusterCidr: string
   serviceCidr: string
   clusterDomain: string
+  maxPods: number | undefined
   networkInterface: string | undefined
   label: string[]
 }
@@ -25,6 +26,7 @@ function joining(command: Command): Command {
     .option('--cluster-cidr <range>', 'addresses of pods', '10.42.0.0/16')
     .option('--service-cidr <range>', 'addresses of services', '10.43.0.0/16')
     .option('--cluster-domain <name>', 'DNS domain of the cluster', 'cluster.local')
+    .option('--max-pods <number>', 'pods that the node runs at most', toPods)
     .option(
       '--network-interface <name>',
       "has the machine's address in the cluster (default: the one on the way to the server)",
@@ -72,12 +74,18 @@ async function optionsOf(clusterName: string, flags: JoinFlags): Promise<JoinOpt
   requireRoot()
   const { readTokenFrom } = await import('../../roles/machine/join/read-token.ts')
   const { server, caHash, clusterCidr, serviceCidr, clusterDomain, networkInterface } = flags
+  const pods = flags.maxPods === undefined ? {} : { podsPerNode: flags.maxPods }
   return {
     server,
     caHash,
     token: await readTokenFrom(process.stdin),
     clusterName,
-    network: { podCIDR: clusterCidr, serviceCIDR: serviceCidr, dnsDomain: clusterDomain },
+    network: {
+      podCIDR: clusterCidr,
+      serviceCIDR: serviceCidr,
+      dnsDomain: clusterDomain,
+      ...pods,
+    },
     networkInterface,
     labels: Object.fromEntries(flags.label.map(toLabel)),
   }

@@ -26,7 +26,7 @@ import { placeOf, withPlaceOptions, type PlaceFlags } from '../flags/place-flags
 import { policyOf, withPolicyOptions, type PolicyFlags } from '../flags/policy-flags.ts'
 import { withTracingOptions } from '../flags/tracing-flags.ts'
 import { withWayOptions } from '../flags/way-flags.ts'
-import { role, toPort, collect, example } from '../flags/option-values.ts'
+import { collect, example, role, toPods, toPort } from '../flags/option-values.ts'
 
 const siteDataDirectory = `${dataDirectoryDefault}/site`
 
@@ -268,12 +268,6 @@ function toMask(text: string): number {
   const bits = Number(text)
   if (Number.isInteger(bits) && bits >= 8 && bits <= 30) return bits
   throw new InvalidArgumentError('give a number from 8 to 30, e.g. 24 for 254 addresses')
-}
-
-function toPods(text: string): number {
-  const pods = Number(text)
-  if (/^\d{1,5}$/.test(text) && pods >= 1) return pods
-  throw new InvalidArgumentError('give a number of pods, e.g. 110')
 }
 
 function toServers(text: string, previous: string[]): string[] {

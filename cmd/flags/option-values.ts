@@ -24,6 +24,13 @@ export function toCount(text: string): number {
   throw new InvalidArgumentError('give a whole number, e.g. 10')
 }
 
+/** Parses the number of pods that a node runs at most. */
+export function toPods(text: string): number {
+  const pods = Number(text)
+  if (/^\d{1,5}$/.test(text) && pods >= 1) return pods
+  throw new InvalidArgumentError('give a number of pods, e.g. 110')
+}
+
 /** Parses the output option of commands that print either text or JSON. */
 export function toJson(text: string): 'json' {
   if (text === 'json') return text

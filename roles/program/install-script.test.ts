@@ -136,7 +136,11 @@ for (const way of ['curl', 'apt']) {
     answer = (_request, response) => {
       response.writeHead(200)
       const more = (): void => {
-        while (!response.destroyed && response.write(piece)) sent += piece.length
+        let takesMore = true
+        while (takesMore && !response.destroyed) {
+          takesMore = response.write(piece)
+          sent += piece.length
+        }
         if (!response.destroyed) response.once('drain', more)
       }
       more()

@@ -109,11 +109,16 @@ needs_megabytes() {
 fetch() (
   ulimit -f "$(($3 / 512 + 1))"
   if command -v curl >/dev/null; then
-    exec curl -fsSk -C - --connect-timeout 20 --speed-limit 20 --speed-time 60 -o "$2" "$1"
+    exec curl -fsSk -C - --connect-timeout 20 --speed-limit 20 --speed-time 30 -o "$2" "$1"
   fi
-  exec /usr/lib/apt/apt-helper -qq -o APT::Sandbox::User=root -o Acquire::Retries=0 -o Acquire::https::Timeout=60 \\
+  exec /usr/lib/apt/apt-helper -qq -o APT::Sandbox::User=root -o Acquire::Retries=0 -o Acquire::https::Timeout=30 \\
     -o Acquire::http::SendAccept=false -o Acquire::https::Verify-Peer=false -o Acquire::https::Verify-Host=false download-file "$1" "$2"
 )
+
+# Prints why the last one failed; apt tells that first, and ends with a line that says nothing.
+reason() {
+  sed '/^E: Download Failed/d' "$work/output" | tail -n 1
+}
 
 size_of() {
   if [ -f "$1" ]; then stat -c %s "$1"; else echo 0; fi
@@ -123,7 +128,7 @@ size_of() {
 check_token() {
   rm -f "$work/cluster-info"
   fetch "$server/api/v1/namespaces/kube-public/configmaps/cluster-info" "$work/cluster-info" ${infoBytesMax} >"$work/output" 2>&1 ||
-    fail "$server does not answer: $(tail -n 1 "$work/output")"
+    fail "$server does not answer: $(reason)"
   grep -q "\\"jws-kubeconfig-\${token%%.*}\\"" "$work/cluster-info" ||
     fail "token \${token%%.*} is unknown at $server or expired: make a new line there"
   rm -f "$work/cluster-info"
@@ -141,8 +146,8 @@ download() {
     if [ "$have" -gt "$had" ]; then tries=0; else tries=$((tries + 1)); fi
     had=$have
     [ "$had" -lt "$2" ] || break
-    [ "$tries" -lt ${triesMax} ] || fail "$server gave $had of $2 bytes, and no more: $(tail -n 1 "$work/output"); try again, or make a new line there"
-    say "the download ended after $had of $2 bytes; it continues"
+    [ "$tries" -lt ${triesMax} ] || fail "$server gave $had of $2 bytes, and no more: $(reason); try again, or make a new line there"
+    say "the download ended after $had of $2 bytes; it continues ($(reason))"
     if [ "$tries" -lt ${pauseSecondsMax} ]; then sleep "$tries"; else sleep ${pauseSecondsMax}; fi
   done
   echo "$1  $file" | sha256sum -c --status && return

@@ -1,7 +1,8 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ExpectedError, exitCodes } from '@skerry/base'
-import { ifThere } from '@skerry/client'
+import { readFileIfPresent } from '@skerry/bootstrap'
+import { ifThere, readBody } from '@skerry/client'
 import { clusterResource, conditionOf, conditionTypes } from '@skerry/fleet-kinds'
 import {
   addressOf,
@@ -26,6 +27,7 @@ export interface JoinSiteOptions extends JoinOptions {
 }
 
 const siteDirectory = join(places.data, 'site')
+const ownKubeconfig = join(siteDirectory, 'admin.kubeconfig')
 
 /**
  * Makes this machine, which has the program and nothing else, a site of a hub with a node, and waits until both are
@@ -89,9 +91,12 @@ function checkSiteOptions(words: readonly string[]): void {
 
 async function untilSiteServes(context: OwnMachineContext): Promise<string> {
   const look = async (signal: AbortSignal): Promise<string | undefined> => {
+    if ((await readFileIfPresent(ownKubeconfig)) === undefined) return 'the control plane starts'
     const { cluster } = await ownCluster()
     const request = { method: 'GET', path: '/readyz', headers: {} } as const
-    const { status } = await cluster.raw(request, signal)
+    const { status, body } = await cluster.raw(request, signal)
+    // A connection with an unread answer would keep this process for as long as the server keeps the connection.
+    await readBody(body)
     return status === 200 ? undefined : `the control plane answers ${status}`
   }
   await untilReady({ what: 'the control plane', unit: 'skerry-site', look }, context)
@@ -99,7 +104,7 @@ async function untilSiteServes(context: OwnMachineContext): Promise<string> {
 }
 
 function ownCluster(): ReturnType<typeof openAdminCluster> {
-  return openAdminCluster(join(siteDirectory, 'admin.kubeconfig'))
+  return openAdminCluster(ownKubeconfig)
 }
 
 async function ownToken(

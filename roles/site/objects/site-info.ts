@@ -10,6 +10,8 @@ export interface SiteInfo {
   readonly podCIDR: string
   readonly serviceCIDR: string
   readonly dnsDomain: string
+  /** The bits of each node's share of the addresses of pods. */
+  readonly nodeMaskSize: number
 }
 
 const configMaps: GroupResource = { group: '', resource: 'configmaps' }
@@ -21,7 +23,8 @@ export async function publishSiteInfo(
   info: SiteInfo,
   log: Pick<Logger, 'error'>,
 ): Promise<void> {
-  const wanted = { apiVersion: 'v1', kind: 'ConfigMap', metadata: key, data: { ...info } }
+  const data = { ...info, nodeMaskSize: String(info.nodeMaskSize) }
+  const wanted = { apiVersion: 'v1', kind: 'ConfigMap', metadata: key, data }
   try {
     await goOnPastUnreadable(log, () => putObject(objects, configMaps, wanted))
   } catch (error) {
@@ -36,7 +39,8 @@ export async function readSiteInfo(
   signal: AbortSignal,
 ): Promise<SiteInfo | undefined> {
   const found = await ifThere(cluster.resource(resources.configMaps).get(key, signal))
-  const { name, podCIDR, serviceCIDR, dnsDomain } = found?.data ?? {}
+  const { name, podCIDR, serviceCIDR, dnsDomain, nodeMaskSize } = found?.data ?? {}
   const isWhole = name && podCIDR && serviceCIDR && dnsDomain
-  return isWhole ? { name, podCIDR, serviceCIDR, dnsDomain } : undefined
+  if (!isWhole) return undefined
+  return { name, podCIDR, serviceCIDR, dnsDomain, nodeMaskSize: Number(nodeMaskSize ?? 24) }
 }

@@ -38,6 +38,7 @@ export function serviceNetwork({
         podCIDR: clusterCidr,
         serviceCIDR: serviceCidr,
         dnsDomain: clusterDomain,
+        nodeMaskSize: nodeCidrMaskSize,
       }
       await publishSiteInfo(objects, info, log)
       return []

@@ -1,0 +1,25 @@
+import { edgeNetworkDefaults } from '@skerry/provisioning'
+import type { SiteInfo } from '../../roles/site/objects/site-info.ts'
+
+/** Returns the option that tells a line the name of the site. */
+export function nameWords(info: SiteInfo | undefined): string[] {
+  return info === undefined ? [] : ['--cluster', info.name]
+}
+
+/** Returns the options of a node for ranges that are not the default ones. */
+export function networkWords(info: SiteInfo | undefined): string[] {
+  if (info === undefined) return []
+  const { podCIDR, serviceCIDR, dnsDomain } = edgeNetworkDefaults
+  return [
+    ...(info.podCIDR === podCIDR ? [] : ['--cluster-cidr', info.podCIDR]),
+    ...(info.serviceCIDR === serviceCIDR ? [] : ['--service-cidr', info.serviceCIDR]),
+    ...(info.dnsDomain === dnsDomain ? [] : ['--cluster-domain', info.dnsDomain]),
+    ...podsWords(info),
+  ]
+}
+
+/** A share has twice as many addresses as pods, so that an address is not given away again at once. */
+function podsWords({ nodeMaskSize }: SiteInfo): string[] {
+  const pods = 2 ** (31 - nodeMaskSize)
+  return pods >= edgeNetworkDefaults.podsPerNode ? [] : ['--max-pods', String(pods)]
+}

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { silentLogger, systemClock } from '@skerry/base'
+import { createCluster } from '@skerry/client'
+import { startTestApiServer } from '@skerry/testing'
+import { publishSiteInfo, readSiteInfo, type SiteInfo } from './site-info.ts'
+
+const signal = AbortSignal.timeout(60_000)
+const info: SiteInfo = {
+  name: 'shop-7',
+  podCIDR: '10.8.0.0/20',
+  serviceCIDR: '10.9.0.0/20',
+  dnsDomain: 'shop.local',
+  nodeMaskSize: 25,
+}
+
+test('a site publishes its facts at each start, and a site of an earlier version has none', async () => {
+  await using server = await startTestApiServer()
+  const deps = { clock: systemClock, log: silentLogger, userAgent: 'test' }
+  const cluster = createCluster(server.transport, deps)
+  assert.equal(await readSiteInfo(cluster, signal), undefined)
+  for (const podCIDR of ['10.8.0.0/20', '10.8.0.0/20', '10.10.0.0/16']) {
+    await publishSiteInfo(server.objects, { ...info, podCIDR }, silentLogger)
+    assert.deepEqual(await readSiteInfo(cluster, signal), { ...info, podCIDR })
+  }
+})
