@@ -99,7 +99,8 @@ async function startController(
   return { api, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
-async function simulatedHub(directory: string): Promise<HubSide> {
+/** Returns a hub that gives a program of one megabyte, and says yes to everything else. */
+export async function simulatedHub(directory: string): Promise<HubSide> {
   const from = join(directory, 'program')
   await writeFile(from, randomBytes(programBytes))
   const none = async (): Promise<never> => {
