@@ -45,7 +45,7 @@ interface Setting {
 
 const measures: Readonly<Record<Load, (setting: Setting) => Promise<Figure[]>>> = {
   async copied({ directory, signal }) {
-    const program = await bundleProgram({ outputDirectory: join(directory, 'program'), version })
+    const program = await bundleProgram({ outputDirectory: join(directory, 'bundle'), version })
     const { first, again } = await measureCopiedBytes(dirname(program), directory, signal)
     return [
       alone('provision.copied.first', 'MB', first / 1e6, null),

@@ -84,7 +84,8 @@ async function startController(
     removal,
     hub: await simulatedHub(directory),
     openShell: (request, at) =>
-      open({ ...request, ip: '127.0.0.1', login: { ...request.login, port } }, at),
+      // The user's name becomes the machine's own.
+      open({ ...request, ip: '127.0.0.1', login: loginOn(request, port) }, at),
   })
   const running = runAll(stop.signal, [
     (scope) => informers.run(scope),
@@ -97,6 +98,10 @@ async function startController(
   })
   const owned = stack.move()
   return { api, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+function loginOn({ address, login }: Parameters<ReturnType<typeof sshShells>>[0], port: number) {
+  return { ...login, port, user: `host-${address.replaceAll('.', '-')}` }
 }
 
 /** Returns a hub that gives a program of one megabyte, and says yes to everything else. */
