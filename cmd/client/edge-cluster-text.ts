@@ -66,7 +66,7 @@ export function describeLines(edge: EdgeCluster, nowMs: number): string[] {
     const { hostKey, unknownHostKey } = known ?? {}
     const shown = unknownHostKey === undefined ? hostKey : `${unknownHostKey} (not accepted)`
     const { address, user = 'root', port = 22, credentials } = jump
-    return [address, 'jump host', user, String(port), credentials.name, shown ?? '-']
+    return [`${address} (jump host)`, user, String(port), credentials.name, shown ?? '-']
   })
   const fields: readonly (readonly [string, string | undefined])[] = [
     ['Name', metadata.name],

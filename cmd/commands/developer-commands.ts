@@ -135,7 +135,7 @@ function addBench(program: Command, developer: Developer | undefined): void {
     )
     .option(
       '--loads <load,...>',
-      'measure only these (tunnel: on loopback; fleet: fleet, agent, 5000-nodes, virtual; hostile: its attacks)',
+      'measure only these (tunnel: on loopback; fleet: fleet, agent, 5000-nodes, virtual; hostile: its attacks; provision: copied, one-machine, three-machines, batch)',
       (text) => text.split(','),
     )
     .option('--json', 'one JSON object a line instead of a table')

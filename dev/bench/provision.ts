@@ -15,30 +15,59 @@ const deadlineMs = 3_600_000
 /** The goal of the design, in seconds: a one-machine cluster with its packages there. */
 const oneMachineGoal = 60
 
+const loads = ['copied', 'one-machine', 'three-machines', 'batch'] as const
+type Load = (typeof loads)[number]
+
 /** Measures how a hub makes edge clusters of machines. */
-export async function run({ rounds }: BenchOptions): Promise<Figure[]> {
-  const why = await whyNoMachine()
+export async function run({ rounds, loads: asked = loads }: BenchOptions): Promise<Figure[]> {
+  const odd = asked.find((load) => !loads.some((known) => known === load))
+  const why = odd === undefined ? await whyNoMachine() : `the loads are ${loads.join(', ')}`
   if (why !== false) throw new ExpectedError(`Cannot measure: ${why}`, exitCodes.usage)
   await mkdir(join(root, '.cache'), { recursive: true })
   const directory = await mkdtemp(join(root, '.cache', 'bench-provision-'))
   const signal = AbortSignal.timeout(deadlineMs)
+  const figures: Figure[] = []
   try {
-    const program = await bundleProgram({ outputDirectory: join(directory, 'program'), version })
-    const copied = await measureCopiedBytes(dirname(program), directory, signal)
-    const times = { one: [] as number[], three: [] as number[], batch: [] as number[] }
-    for (let round = 0; round < rounds; round++) {
-      times.one.push(await measureReadyCluster(1))
-      times.three.push(await measureReadyCluster(3))
-      times.batch.push(await measureBatch(nodes, directory, signal))
+    for (const load of loads.filter((each) => asked.includes(each))) {
+      figures.push(...(await measures[load]({ rounds, directory, signal })))
     }
-    return [
-      alone('provision.one-machine', 's to Ready', median(times.one), oneMachineGoal),
-      alone('provision.three-machines', 's to Ready', median(times.three), null),
-      alone(`provision.batch.${nodes}`, 's, simulated', median(times.batch), null),
-      alone('provision.copied.first', 'MB', copied.first / 1e6, null),
-      alone('provision.copied.again', 'kB', copied.again / 1e3, null),
-    ]
+    return figures
   } finally {
     await rm(directory, { recursive: true, force: true })
   }
+}
+
+interface Setting {
+  readonly rounds: number
+  readonly directory: string
+  readonly signal: AbortSignal
+}
+
+const measures: Readonly<Record<Load, (setting: Setting) => Promise<Figure[]>>> = {
+  async copied({ directory, signal }) {
+    const program = await bundleProgram({ outputDirectory: join(directory, 'bundle'), version })
+    const { first, again } = await measureCopiedBytes(dirname(program), directory, signal)
+    return [
+      alone('provision.copied.first', 'MB', first / 1e6, null),
+      alone('provision.copied.again', 'kB', again / 1e3, null),
+    ]
+  },
+  async 'one-machine'({ rounds }) {
+    const seconds = await repeated(rounds, () => measureReadyCluster(1))
+    return [alone('provision.one-machine', 's to Ready', seconds, oneMachineGoal)]
+  },
+  async 'three-machines'({ rounds }) {
+    const seconds = await repeated(rounds, () => measureReadyCluster(3))
+    return [alone('provision.three-machines', 's to Ready', seconds, null)]
+  },
+  async batch({ rounds, directory, signal }) {
+    const seconds = await repeated(rounds, () => measureBatch(nodes, directory, signal))
+    return [alone(`provision.batch.${nodes}`, 's, simulated', seconds, null)]
+  },
+}
+
+async function repeated(rounds: number, measure: () => Promise<number>): Promise<number> {
+  const values: number[] = []
+  for (let round = 0; round < rounds; round++) values.push(await measure())
+  return median(values)
 }

@@ -78,7 +78,6 @@ export { type AgentWay, podWay, wayArguments } from './registration/agent-way.ts
 export {
   type AllowedDial,
   type DialAddress,
-  allowedDialText,
   coversDial,
   dialAddressOf,
   dialText,

@@ -84,7 +84,8 @@ async function startController(
     removal,
     hub: await simulatedHub(directory),
     openShell: (request, at) =>
-      open({ ...request, ip: '127.0.0.1', login: { ...request.login, port } }, at),
+      // The user's name becomes the machine's own.
+      open({ ...request, ip: '127.0.0.1', login: loginOn(request, port) }, at),
   })
   const running = runAll(stop.signal, [
     (scope) => informers.run(scope),
@@ -99,7 +100,12 @@ async function startController(
   return { api, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
-async function simulatedHub(directory: string): Promise<HubSide> {
+function loginOn({ address, login }: Parameters<ReturnType<typeof sshShells>>[0], port: number) {
+  return { ...login, port, user: `host-${address.replaceAll('.', '-')}` }
+}
+
+/** Returns a hub that gives a program of one megabyte, and says yes to everything else. */
+export async function simulatedHub(directory: string): Promise<HubSide> {
   const from = join(directory, 'program')
   await writeFile(from, randomBytes(programBytes))
   const none = async (): Promise<never> => {

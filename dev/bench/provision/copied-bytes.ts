@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { silentLogger, systemClock } from '@skerry/base'
 import { machinesOf, sshShells, steps, type HubSide } from '@skerry/provisioning'
 import { createTestNetwork, startTestMachine, type TestHost } from '@skerry/testing'
+import { simulatedHub } from './batch.ts'
 import { programForMachines } from '../../../roles/program/program-for-machines.ts'
 
 export interface CopiedBytes {
@@ -28,10 +29,13 @@ export async function measureCopiedBytes(
     bundleDirectory,
     archiveDirectory: join(directory, 'archives'),
   }
+  const program: HubSide['program'] = (architecture, scope) =>
+    programForMachines(architecture, options, scope)
+  const hub = { ...(await simulatedHub(directory)), program }
   const copy = async (): Promise<number> => {
     const before = way.bytes()
     await using shell = await sshShells({ clock: systemClock })(request, signal)
-    await install(shell, options, signal)
+    await install(shell, hub, signal)
     return way.bytes() - before
   }
   return { first: await copy(), again: await copy() }
@@ -40,11 +44,7 @@ export async function measureCopiedBytes(
 type MachineStep = Extract<(typeof steps)[number], { place: 'machines' }>
 type StepShell = Parameters<MachineStep['act']>[0]['shell']
 
-async function install(
-  shell: StepShell,
-  options: Parameters<typeof programForMachines>[1],
-  signal: AbortSignal,
-): Promise<void> {
+async function install(shell: StepShell, hub: HubSide, signal: AbortSignal): Promise<void> {
   const step = steps.find(({ name }) => name === 'InstallProgram')
   const credentials = { name: 'ssh' }
   const block = { addresses: ['127.0.0.1'], credentials, role: 'Master' as const }
@@ -52,8 +52,6 @@ async function install(
   const [machine] = machines
   if (step?.place !== 'machines' || machine === undefined)
     throw new Error('Cannot measure: no step')
-  const program: HubSide['program'] = (architecture, scope) =>
-    programForMachines(architecture, options, scope)
   await step.act({
     edge: {
       apiVersion: 'hub.skerry.io/v1alpha1',
@@ -68,8 +66,7 @@ async function install(
     known: () => [],
     record: () => undefined,
     shellOf: async () => shell,
-    // The step asks the hub for the program, and for nothing else.
-    hub: { program } as HubSide,
+    hub,
     print: () => undefined,
     conceal: () => undefined,
     clock: systemClock,

@@ -16,8 +16,10 @@ export async function startSimulatedMachines(): Promise<SimulatedMachines> {
     clients.add(client)
     client.on('error', () => undefined)
     client.on('close', () => clients.delete(client))
-    client.on('authentication', (context) => context.accept())
-    serveMachine(client)
+    client.on('authentication', (context) => {
+      serveMachine(client, context.username)
+      context.accept()
+    })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
   const address = server.address()
@@ -30,22 +32,25 @@ export async function startSimulatedMachines(): Promise<SimulatedMachines> {
   }
 }
 
-type Files = Map<string, Buffer>
+interface Machine {
+  readonly name: string
+  readonly files: Map<string, Buffer>
+}
 
-function serveMachine(client: Connection): void {
-  const files: Files = new Map()
+function serveMachine(client: Connection, name: string): void {
+  const files: Machine['files'] = new Map()
   client.on('session', (accept) => {
     const session = accept()
     session.on('sftp', (acceptSftp) => serveFiles(acceptSftp(), files))
     session.on('exec', (acceptExec, _refuse, { command }) =>
-      runCommand(acceptExec(), command, files),
+      runCommand(acceptExec(), command, { name, files }),
     )
   })
 }
 
 const [ok, eof, missing] = [0, 1, 2]
 
-function serveFiles(sftp: SFTPWrapper, files: Files): void {
+function serveFiles(sftp: SFTPWrapper, files: Machine['files']): void {
   const open = new Map<string, string>()
   let opened = 0
   const yes = (id: number): void => sftp.status(id, ok)
@@ -77,7 +82,7 @@ function serveFiles(sftp: SFTPWrapper, files: Files): void {
 }
 
 /** Answers the line with which the hub starts its script: run <number> <directory> <seconds, end or stay>. */
-function runCommand(channel: ServerChannel, line: string, files: Files): void {
+function runCommand(channel: ServerChannel, line: string, { name, files }: Machine): void {
   const [, number = '', directory = '', last = ''] = /run (\d+) (\S+) (\w+)$/.exec(line) ?? []
   const input: Buffer[] = []
   channel.on('error', () => undefined)
@@ -88,7 +93,7 @@ function runCommand(channel: ServerChannel, line: string, files: Files): void {
       .split('\0')
     const isCommand = /^\d+$/.test(last)
     const { code = 0, stdout = '' } = isCommand
-      ? answerTo(words.slice(0, -1), Buffer.concat(input), files)
+      ? answerTo(words.slice(0, -1), Buffer.concat(input), { name, files })
       : {}
     channel.write(stdout)
     channel.exit(code)
@@ -101,18 +106,18 @@ interface Answer {
   readonly stdout?: string
 }
 
-function answerTo(words: readonly string[], input: Buffer, files: Files): Answer {
+function answerTo(words: readonly string[], input: Buffer, { name, files }: Machine): Answer {
   const [program = '', ...rest] = words
   const last = words.at(-1) ?? ''
   switch (program) {
     case 'id':
       return { stdout: '0\n' }
     case 'uname':
-      return { stdout: last === '-m' ? `${architecture}\n` : 'simulated\n' }
+      return { stdout: last === '-m' ? `${architecture}\n` : `${name}\n` }
     case 'ip':
       return { stdout: JSON.stringify([{ ifname: 'eth0', addr_info: [{ local: '10.99.0.1' }] }]) }
     case 'sh':
-      return { stdout: facts() }
+      return { stdout: facts(name) }
     case 'sha256sum':
       return digest(files.get(last), last)
     case 'install':
@@ -145,12 +150,13 @@ function ofProgram([verb = '']: readonly string[]): Answer {
   return verb === 'token' ? { stdout: JSON.stringify(token) } : {}
 }
 
-function facts(): string {
+function facts(name: string): string {
   const lines = {
     os: 'debian 12',
     architecture,
     kernel: '6.1.0-18-amd64',
-    host: 'simulated',
+    host: name,
+    'machine-id': name,
     time: String(Math.floor(Date.now() / 1_000)),
     cgroup: 'cgroup2fs',
     processors: '2',

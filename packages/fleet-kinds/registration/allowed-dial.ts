@@ -36,10 +36,6 @@ export function dialAddressOf(host: string, port: string): DialAddress | undefin
   return isHost ? { address: host, port: Number(port) } : undefined
 }
 
-export function allowedDialText({ host, bits, port }: AllowedDial): string {
-  return `${host}${bits === undefined ? '' : `/${bits}`}:${port}`
-}
-
 export function dialText({ address, port }: DialAddress): string {
   return `${address}:${port}`
 }

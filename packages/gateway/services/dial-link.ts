@@ -12,7 +12,7 @@ import { connectMethod, isConnect, refusalOf, serviceProtocol } from './service-
  */
 const dialPrefix = '/dial/'
 
-/** Returns the address that a hub asks for, or undefined if the request is no such. */
+/** Returns the address that a hub asks for, or undefined for any other request. */
 export function parseDial(request: TunnelRequest): DialAddress | undefined {
   if (!isConnect(request) || !request.path.startsWith(dialPrefix)) return undefined
   const [host = '', port = '', ...more] = request.path.slice(dialPrefix.length).split('/')

@@ -28,18 +28,23 @@ export interface AgentManifestOptions {
   readonly policy: ImpersonationPolicy
   /** The services that the hub may reach. */
   readonly services: readonly AllowedService[]
-  /** The machines that the hub may dial, as --allow-dial takes them. Default: none. */
-  readonly dials?: readonly string[]
   /** Whether the agent applies the hub's Works. */
   readonly appliesWorks: boolean
   /** Whether groups of its nodes are virtual clusters; default: no. */
   readonly hasVirtualClusters?: boolean
-  /** Whether the hub may remove the agent; default: no. */
-  readonly isRemovable?: boolean
+  /** Rights of the hub itself. Default: none. */
+  readonly hub?: HubRights
   /** The way to the hub. Default: direct, or as the environment sets it. */
   readonly way?: AgentWay
   /** The cluster's place. If omitted, the agent reports none. */
   readonly place?: AgentPlace
+}
+
+interface HubRights {
+  /** The machines that it may dial, as --allow-dial takes them. */
+  readonly dials?: readonly string[]
+  /** Whether it may remove the agent. */
+  readonly mayRemove?: boolean
 }
 
 /** The Secret that keeps the agent's identity when the pod is replaced. */
@@ -74,7 +79,7 @@ export function agentManifest(options: AgentManifestOptions): AnyObject[] {
     // The Secret is empty here: the agent fills it, and may access no other.
     { apiVersion: 'v1', kind: 'Secret', metadata: { ...metadata, name: agentIdentitySecret } },
     ...clusterRights(options),
-    ...(options.isRemovable === true ? removalRights(labels) : []),
+    ...(options.hub?.mayRemove === true ? removalRights(labels) : []),
     ...identityRights(metadata),
     deployment(metadata, options),
   ]
@@ -203,7 +208,7 @@ function agentArguments(options: AgentManifestOptions): string[] {
     ...flags('allow-group', policy.groups),
     ...flags('deny-group', policy.deniedGroups),
     ...flags('allow-service', services.map(allowedServiceText)),
-    ...flags('allow-dial', options.dials),
+    ...flags('allow-dial', options.hub?.dials),
     ...(options.appliesWorks ? ['--apply-works'] : []),
     ...(options.hasVirtualClusters === true ? ['--virtual-clusters'] : []),
     ...placeArguments(options.place ?? {}),

@@ -2,7 +2,7 @@ import type { EdgeCluster } from '../kind/edge-cluster.ts'
 
 /** The hub's side of importing clusters. Each call rejects if the name is not this object's. */
 export interface ImportSide {
-  /** Keeps the Secret with which the cluster's agent registers, and makes it anew before its token expires. */
+  /** Keeps the Secret with which the cluster's agent registers, and renews it before its token expires. */
   keepJoin(clusterName: string, edge: EdgeCluster, signal: AbortSignal): Promise<JoinSecret>
   /** Deletes that Secret, and the tokens that nobody needs any more. */
   endJoin(clusterName: string, edge: EdgeCluster, signal: AbortSignal): Promise<void>

@@ -182,7 +182,7 @@ export class StepHeld extends Error {
   }
 }
 
-/** A step waits for something outside, such as a person, and looks again later. That is no attempt. */
+/** A step waits for something outside, such as a person, and looks again later. A look does not count as an attempt. */
 export class StepWaiting extends Error {
   readonly lookMs: number
 

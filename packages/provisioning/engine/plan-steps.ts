@@ -100,7 +100,7 @@ export function statusesOf(
   })
 }
 
-/** Steps of the hub itself give and take names and rights: whoever writes an EdgeCluster may skip only a few of them. */
+/** Steps of the hub itself give and take names and rights: the author of an EdgeCluster may skip only a few of them. */
 export function isSkippable({ place, maySkip = false }: Pick<Step, 'place' | 'maySkip'>): boolean {
   return place !== 'hub' || maySkip
 }
@@ -172,7 +172,7 @@ export function hasFailed(
   })
 }
 
-/** True: the step waits for something outside, such as a person, and only looks again. That is no attempt. */
+/** True: the step waits for something outside, such as a person, and only looks again. */
 export function isLook({ state, attempt, nextTime }: StepStatus): boolean {
   return state === 'Waiting' && nextTime !== undefined && attempt === 0
 }

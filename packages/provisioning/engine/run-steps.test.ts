@@ -4,7 +4,13 @@ import { silentLogger, simulatedClock, systemRandom } from '@skerry/base'
 import type { EdgeCluster, EdgeClusterStatus, StepStatus } from '../kind/edge-cluster.ts'
 import { machinesOf } from '../kind/machine-addresses.ts'
 import { ShellError, type Shell, type ShellFault } from '../contract/shell.ts'
-import { StepError, type HubSide, type MachineContext, type Step } from '../contract/step.ts'
+import {
+  StepError,
+  StepWaiting,
+  type HubSide,
+  type MachineContext,
+  type Step,
+} from '../contract/step.ts'
 import { instancesOf, nextAttemptMs, statusesOf } from './plan-steps.ts'
 import { Redactor } from './redactor.ts'
 import { Shells, runSteps } from './run-steps.ts'
@@ -94,6 +100,8 @@ async function round(world: World, steps: readonly Step[], options: Round): Prom
     },
     options.signal ?? signal,
   )
+  // The controller does so when it is at rest.
+  await book.save('Running')
 }
 
 const stateOf = ({ status }: World, text: string): StepStatus | undefined =>
@@ -315,4 +323,26 @@ test('a machine that prints endlessly fills neither the status nor a log', async
     assert.ok(output.length <= 2_000 && message.length <= 1_000)
   }
   assert.ok(world.logs.every((text) => text.length <= 256 * 1024))
+})
+
+test('a step that waits for a person looks again without counting attempts, and writes no log', async () => {
+  const world = worldOf()
+  const clock = simulatedClock()
+  let looks = 0
+  const steps = stepsThat(async ({ machine }, name) => {
+    if (name !== 'Install' || machine.address !== 'm') return 'done'
+    looks += 1
+    if (looks <= 20) throw new StepWaiting('nobody has come', 10_000)
+    return 'somebody has come'
+  })
+  for (let at = 1; at <= 20; at += 1) {
+    await round(world, steps, { clock })
+    const { state, attempt, message } = stateOf(world, 'Install@m') ?? {}
+    assert.deepEqual([looks, state, attempt, message], [at, 'Waiting', 0, 'nobody has come'])
+    if (at % 2 === 0) await clock.advance(10_000)
+  }
+  assert.equal(world.logs.length, 3)
+  await round(world, steps, { clock })
+  assert.equal(stateOf(world, 'Install@m')?.state, 'Done')
+  assert.equal(stateOf(world, 'Install@m')?.attempt, 1)
 })

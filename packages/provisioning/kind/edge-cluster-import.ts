@@ -38,7 +38,7 @@ const ofMachines = [
 
 /** Returns everything that is wrong with an import. */
 export function importCauses(edge: EdgeCluster): StatusCause[] {
-  const { import: asked, machines = [], hubServer: server } = edge.spec
+  const { import: asked, machines, hubServer: server } = edge.spec
   if (asked === undefined) return []
   const causes: StatusCause[] = []
   if (machines.length > 0) {

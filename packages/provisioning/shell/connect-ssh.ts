@@ -12,7 +12,7 @@ export interface Connected {
   readonly hostKey: string
 }
 
-/** What stands behind the address, as errors name it. */
+/** The kind of host at the address, as errors name it. */
 export type SshPeer = 'machine' | 'jump host'
 
 /**

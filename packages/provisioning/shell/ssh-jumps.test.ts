@@ -95,7 +95,7 @@ describe('through a real sshd', { skip, timeout: 200_000 }, () => {
     await assert.rejects(dialled, /it does not forward connections; allow it there/)
   })
 
-  test('a jump host that breaks off ends what runs behind it', async () => {
+  test('a jump host that breaks off ends the commands behind it', async () => {
     const subject = await openMachine()
     const running = assert.rejects(subject.shell.run(['sleep', '987651']), ShellError)
     const sleeps = async (): Promise<boolean> =>

@@ -59,7 +59,7 @@ class SshJump implements Jump {
       // The library throws if the connection has ended already.
       this.#client.forwardOut('127.0.0.1', 0, address, port, (error, channel) => {
         if (error) return reject(error)
-        // Whoever reads it hears of its end.
+        // Its reader is told by its end.
         channel.on('error', () => undefined)
         resolve(channel)
       })

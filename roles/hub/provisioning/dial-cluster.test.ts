@@ -102,7 +102,7 @@ test('an agent dials nothing that its operator does not allow, and the refusal n
   )
 })
 
-test('an agent dials what is allowed and nothing else; its own machine, never', async () => {
+test('an agent dials allowed addresses and no others; its own machine, never', async () => {
   const own: string[] = []
   await using scene = await startScene(({ address, port }) => dialsOf(`${address}/24:${port}`), own)
   await claimFor(scene.fleet, 'edges/branch-7/uid-7')

@@ -123,11 +123,10 @@ async function manifestText(spec: ClusterRegistrationSpec, created: Created): Pr
     policy: policyOf(spec),
     appliesWorks: spec.applyWorks === true,
     hasVirtualClusters: spec.virtualClusters === true,
-    isRemovable: spec.hubMayRemove === true,
     way: spec,
     place: spec,
     services: (spec.allowServices ?? []).flatMap((text) => parseAllowedService(text) ?? []),
-    dials: spec.allowDials ?? [],
+    hub: { dials: spec.allowDials ?? [], mayRemove: spec.hubMayRemove === true },
   })
   const options = { aliasDuplicateObjects: false, lineWidth: 0 }
   return objects.map((object) => yaml.stringify(object, options)).join('---\n')
