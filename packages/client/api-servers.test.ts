@@ -96,7 +96,7 @@ async function pass(clock: SimulatedClock, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 250) await clock.advance(250)
 }
 
-test('a client leaves a server that refuses, closes what is open there, and goes back when it is steady', async () => {
+test('a client leaves a server that refuses, closes its connections there, and goes back when it is steady', async () => {
   const servers = new TestServers()
   await using client = start(servers, [one], [one, two])
   const { api, clock } = client

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { clientBounds } from './limits-table.ts'
 
-/** What a client knows of one API server of its cluster. */
+/** A client's knowledge of one API server of its cluster. */
 export interface ServerFacts {
   readonly url: string
   /** The shortest answer to a probe, in milliseconds; undefined until there was one. */

@@ -95,7 +95,7 @@ test(
 )
 
 test(
-  'what a service gives back at one master, the other one gives out at once',
+  'an address that a service gives back at one master is given out by the other at once',
   { skip },
   async () => {
     await using masters = await startMasters()
@@ -114,7 +114,7 @@ test(
 )
 
 test(
-  'what one master has acknowledged, another one shows to the next reader',
+  'a write that one master has acknowledged is shown by another one to the next reader',
   { skip },
   async () => {
     await using masters = await startMasters()
