@@ -61,6 +61,7 @@ async function* endless(
   scope: AbortSignal,
   onEnd: () => void,
 ): AsyncGenerator<Uint8Array, void, undefined> {
+  yield Buffer.from('begun')
   try {
     await never(scope)
   } finally {
@@ -104,7 +105,9 @@ test('a client leaves a server that refuses, closes its connections there, and g
   const preferred = api.current
   const other = preferred === one ? two : one
   const watch = await client.transport.send({ method: 'GET', path: '/watch', headers: {} }, signal)
-  const reading = watch.body[Symbol.asyncIterator]().next()
+  const events = watch.body[Symbol.asyncIterator]()
+  await events.next()
+  const reading = events.next()
   reading.catch(() => undefined)
   servers.refusing.add(preferred)
   await client.get()

@@ -14,7 +14,7 @@ import {
 } from './https-transport.ts'
 import { clientBounds } from './limits-table.ts'
 import { readBody } from './response-body.ts'
-import { rankServers } from './server-rank.ts'
+import { rankServers, shareOf } from './server-rank.ts'
 import type { TransportRequest, TransportResponse } from './transport.ts'
 
 export interface ApiServersOptions {
@@ -219,11 +219,8 @@ export class ApiServers implements Disposable {
 
   /** Clients go back at different times, each at its own. */
   #steadyMs(url: string): number {
-    const seed = [...`${this.#options.client} ${url}`].reduce(
-      (sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 997,
-      7,
-    )
-    return steadyMs * (1 + seed / 997)
+    const seed = Number.parseInt(shareOf(url, this.#options.client).slice(0, 8), 16)
+    return steadyMs * (1 + seed / 2 ** 32)
   }
 
   #server(url: string): Server {

@@ -38,6 +38,6 @@ function rankOf({ url, fastestMs, isNamed }: ServerFacts): number {
 }
 
 /** Rendezvous hashing: a server that goes moves only its own clients. */
-function shareOf(url: string, client: string): string {
+export function shareOf(url: string, client: string): string {
   return createHash('sha256').update(`${client} ${url}`).digest('hex')
 }
