@@ -131,6 +131,8 @@ export class ApiServers implements Disposable {
     const { clock, random } = this.#deps
     let othersAtMs = -Infinity
     for (;;) {
+      // A single server is used whatever it answers.
+      while (this.#isAlone()) await this.#wake.wait(signal)
       const nowMs = clock.monotonicMs()
       const isTimeForAll = nowMs >= othersAtMs
       if (isTimeForAll) othersAtMs = nowMs + othersMs * (1 + random.next())
@@ -210,6 +212,10 @@ export class ApiServers implements Disposable {
     this.#current = next.url
     this.#deps.log.info('Another API server is used', { server: next.url, before: from })
     this.#close(from)
+  }
+
+  #isAlone(): boolean {
+    return this.#servers.size === 1 && this.#servers.has(this.#current)
   }
 
   #isPreferred(url: string): boolean {
