@@ -553,6 +553,7 @@ const realClockReaders: Readonly<Record<string, readonly string[]>> = {
     'cmd/client/registrations.ts',
     'cmd/client/rotate-encryption.ts',
     'cmd/client/service-connection.ts',
+    'cmd/client/site-kubeconfig.ts',
     'cmd/client/user-tokens.ts',
     'cmd/commands/certificates-commands.ts',
     'cmd/commands/encryption-commands.ts',
@@ -589,6 +590,7 @@ const handMadeWaits = [
   // End-to-end tests wait here: it names the awaited state, and polls with `until`.
   'dev/e2e/wait-for.ts',
   // These peers send something at intervals.
+  'dev/e2e/masters-load.ts',
   'dev/e2e/thin-link-edge.ts',
   'testing/odd-answers/odd-json-answers.ts',
   // This link delays packets.

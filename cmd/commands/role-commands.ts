@@ -109,19 +109,19 @@ function addSite(program: Command): void {
 
 function siteOptionsOf(flags: SiteFlags): SiteOptions {
   const { dataDir, name, bindAddress, port, san: extraSans, newStore } = flags
+  const { advertiseAddress, replicaKeyFile } = flags
   return {
     dataDir,
     name,
-    listening: { bindAddress, port, extraSans },
+    listening: { bindAddress, port, extraSans, advertiseAddress },
     network: flags,
-    store: { etcd: flags, newStore },
+    store: { etcd: flags, newStore, replicaKeyFile },
     access: accessOptionsOf(flags),
     served: flags,
     control: {
       controllers: { isDisabled: flags.disableControllerManager },
       scheduler: { isDisabled: flags.disableScheduler, configFile: flags.schedulerConfig },
     },
-    masters: flags,
     aggregation: {
       frontProxy: frontProxyOf(flags),
       metricsApi: { isDisabled: flags.disableMetricsApi },

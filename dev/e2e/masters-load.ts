@@ -8,7 +8,7 @@ import { isStatusError, type ConfigMap } from '@skerry/api'
 import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import { ApiServers, createCluster, loadKubeconfig, resources } from '@skerry/client'
 
-/** What the client has seen. */
+/** The client's findings. */
 export interface LoadReport {
   readonly acknowledged: number
   /** Acknowledged objects that are not there. */

@@ -143,10 +143,8 @@ async function joinNode(cluster: ClusterOnHosts, masters: readonly Master[]): Pr
   // The first address answers nothing: any of several is enough.
   const nobody = `https://${cluster.siteHost.address.replace(/\d+$/, '1')}:6444`
   const servers = [nobody, ...masters.slice(0, 1).map(({ url }) => url)]
-  const joining = [
-    ...servers.flatMap((server) => ['--server', server]),
-    ...['--token-file', tokenFile, '--ca-hash', caHash],
-  ]
+  const dialled = servers.flatMap((server) => ['--server', server])
+  const joining = [...dialled, '--token-file', tokenFile, '--ca-hash', caHash]
   const node = await cluster.startNode(plan, [...skerryCommand, 'node', ...plan.flags, ...joining])
   await cluster.untilNodeReady(node.name)
   return node
@@ -209,10 +207,8 @@ async function killLeader(
   await cluster.kubectl('rollout', 'status', 'deployment/echo', '--timeout=60s')
   const before = await containerStates(cluster, '-l', 'app=echo')
   const load = await startLoad(cluster, masters)
-  const holder = await cluster.kubectl(
-    ...['get', 'lease', '-n', 'kube-system', 'kube-controller-manager'],
-    ...['-o', 'jsonpath={.spec.holderIdentity}'],
-  )
+  const lease = ['get', 'lease', '-n', 'kube-system', 'kube-controller-manager']
+  const holder = await cluster.kubectl(...lease, '-o', 'jsonpath={.spec.holderIdentity}')
   const leader = masters.find(({ host }) => holder.startsWith(`${host.name}_`))
   assert.ok(leader, holder)
   const living = masters.filter((each) => each !== leader)

@@ -20,6 +20,7 @@ class TestServers {
   readonly unready = new Set<string>()
   /** Requests by server, without probes. */
   readonly asked: string[] = []
+  probes = 0
   open = 0
   readonly ended: string[] = []
 
@@ -28,7 +29,8 @@ class TestServers {
     this.open += 1
     return {
       send: async (request, scope) => {
-        if (request.path !== '/readyz') this.asked.push(`${request.method} ${server}`)
+        if (request.path === '/readyz') this.probes += 1
+        else this.asked.push(`${request.method} ${server}`)
         const both = AbortSignal.any([closed.signal, scope])
         both.throwIfAborted()
         if (this.refusing.has(server))
@@ -61,6 +63,7 @@ async function* endless(
   scope: AbortSignal,
   onEnd: () => void,
 ): AsyncGenerator<Uint8Array, void, undefined> {
+  yield Buffer.from('begun')
   try {
     await never(scope)
   } finally {
@@ -96,7 +99,7 @@ async function pass(clock: SimulatedClock, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 250) await clock.advance(250)
 }
 
-test('a client leaves a server that refuses, closes what is open there, and goes back when it is steady', async () => {
+test('a client leaves a server that refuses, closes its connections there, and goes back when it is steady', async () => {
   const servers = new TestServers()
   await using client = start(servers, [one], [one, two])
   const { api, clock } = client
@@ -104,7 +107,9 @@ test('a client leaves a server that refuses, closes what is open there, and goes
   const preferred = api.current
   const other = preferred === one ? two : one
   const watch = await client.transport.send({ method: 'GET', path: '/watch', headers: {} }, signal)
-  const reading = watch.body[Symbol.asyncIterator]().next()
+  const events = watch.body[Symbol.asyncIterator]()
+  await events.next()
+  const reading = events.next()
   reading.catch(() => undefined)
   servers.refusing.add(preferred)
   await client.get()
@@ -181,6 +186,25 @@ test('a server that the cluster no longer names is left, and the given one stays
   servers.refusing.clear()
   await pass(clock, 200_000)
   assert.equal(api.current, two)
+})
+
+test('a client of one server sends no probes until there is another', async () => {
+  const servers = new TestServers()
+  await using client = start(servers, [one], [one])
+  await pass(client.clock, 60_000)
+  await client.get()
+  assert.equal(servers.probes, 0)
+  client.api.setNamed([one, two])
+  await pass(client.clock, 2_000)
+  assert.ok(servers.probes > 1)
+  client.api.setNamed([two])
+  servers.refusing.add(one)
+  await pass(client.clock, 15_000)
+  assert.equal(client.api.current, two)
+  servers.refusing.clear()
+  client.api.setNamed([one])
+  await pass(client.clock, 2_000)
+  assert.equal(client.api.current, one)
 })
 
 test('an address that a client cannot reach is never used, though the cluster names it', async () => {

@@ -14,7 +14,7 @@ import {
 } from './https-transport.ts'
 import { clientBounds } from './limits-table.ts'
 import { readBody } from './response-body.ts'
-import { rankServers } from './server-rank.ts'
+import { rankServers, shareOf } from './server-rank.ts'
 import type { TransportRequest, TransportResponse } from './transport.ts'
 
 export interface ApiServersOptions {
@@ -131,6 +131,8 @@ export class ApiServers implements Disposable {
     const { clock, random } = this.#deps
     let othersAtMs = -Infinity
     for (;;) {
+      // A single server is used whatever it answers.
+      while (this.#isAlone()) await this.#wake.wait(signal)
       const nowMs = clock.monotonicMs()
       const isTimeForAll = nowMs >= othersAtMs
       if (isTimeForAll) othersAtMs = nowMs + othersMs * (1 + random.next())
@@ -212,6 +214,10 @@ export class ApiServers implements Disposable {
     this.#close(from)
   }
 
+  #isAlone(): boolean {
+    return this.#servers.size === 1 && this.#servers.has(this.#current)
+  }
+
   #isPreferred(url: string): boolean {
     const ranked = this.ranked()
     return ranked.indexOf(url) < ranked.indexOf(this.#current)
@@ -219,11 +225,8 @@ export class ApiServers implements Disposable {
 
   /** Clients go back at different times, each at its own. */
   #steadyMs(url: string): number {
-    const seed = [...`${this.#options.client} ${url}`].reduce(
-      (sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 997,
-      7,
-    )
-    return steadyMs * (1 + seed / 997)
+    const seed = Number.parseInt(shareOf(url, this.#options.client).slice(0, 8), 16)
+    return steadyMs * (1 + seed / 2 ** 32)
   }
 
   #server(url: string): Server {

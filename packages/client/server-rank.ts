@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { clientBounds } from './limits-table.ts'
 
-/** What a client knows of one API server of its cluster. */
+/** A client's knowledge of one API server of its cluster. */
 export interface ServerFacts {
   readonly url: string
   /** The shortest answer to a probe, in milliseconds; undefined until there was one. */
@@ -38,6 +38,6 @@ function rankOf({ url, fastestMs, isNamed }: ServerFacts): number {
 }
 
 /** Rendezvous hashing: a server that goes moves only its own clients. */
-function shareOf(url: string, client: string): string {
+export function shareOf(url: string, client: string): string {
   return createHash('sha256').update(`${client} ${url}`).digest('hex')
 }

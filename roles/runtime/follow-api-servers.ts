@@ -42,7 +42,7 @@ export async function followApiServers(
   await runAll(signal, [(scope) => servers.run(scope), learn])
 }
 
-/** Returns the servers that an earlier start learned. A damaged list counts as none: it is learned again. */
+/** Returns the servers that an earlier start learned. A damaged list is ignored and learned again. */
 export async function namedServers(directory: string, log: Logger): Promise<string[]> {
   const path = join(directory, 'servers')
   const text = (await readFileIfPresent(path)) ?? ''

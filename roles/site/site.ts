@@ -24,7 +24,7 @@ import { controllers, type ControllersOptions } from './parts/controllers.ts'
 import { hubAgent } from './parts/hub-agent.ts'
 import type { CommonSettings } from './masters/master-directory.ts'
 import { leadership, siteUser, userAgent } from './parts/leadership.ts'
-import { masters, type MasterOptions } from './parts/masters.ts'
+import { masters } from './parts/masters.ts'
 import { metricsApi, type MetricsApiOptions } from './parts/metrics-api.ts'
 import { program } from './parts/program.ts'
 import { scheduler, type SchedulerOptions } from './parts/scheduler.ts'
@@ -32,21 +32,30 @@ import { serviceNetwork, type NetworkOptions } from './parts/service-network.ts'
 import type { SiteAgentOptions } from './parts/site-agent.ts'
 import type { OpenSite, SitePart } from './contract/site-part.ts'
 
+interface SiteListening extends ListeningOptions {
+  /** The IPv4 address at which nodes and pods reach it. If omitted, its first address. */
+  advertiseAddress?: string | undefined
+}
+
+interface SharedStoreOptions extends StoreOptions {
+  /** Another master's pki/replica.key; only for the first start next to others. */
+  replicaKeyFile?: string | undefined
+}
+
 export interface SiteOptions {
   dataDir: string
   /** Name of the site, and of its Cluster on a hub. */
   name: string
-  listening: ListeningOptions
+  listening: SiteListening
   network: NetworkOptions
-  store?: StoreOptions
+  /** A site with its state in etcd may have several masters. */
+  store?: SharedStoreOptions
   access?: AccessOptions
   served?: KindFlags
   aggregation?: AggregationOptions
   control?: ControlOptions
   /** The program for new nodes. If omitted, what the site itself runs from. */
   machines?: MachinePrograms
-  /** Only for a site with its state in etcd, which may have several masters. */
-  masters?: MasterOptions
   /** The agent that connects the site to a hub. If omitted, the site is on its own. */
   agent?: Omit<SiteAgentOptions, 'dataDir' | 'name'>
 }
@@ -72,8 +81,7 @@ function siteParts(options: SiteOptions): readonly SitePart[] {
   const parts = [
     // Before anything is written: a master with other settings is refused.
     masters({
-      ...options.masters,
-      bindAddress: options.listening.bindAddress,
+      ...options.listening,
       isShared,
       settings: settingsOf(options),
     }),
@@ -133,7 +141,7 @@ function planeOptions(options: SiteOptions, context: RoleContext): ControlPlaneO
     listening,
     sans: ['localhost', '127.0.0.1', ...hostAddresses()],
     store,
-    replicas: isInEtcd(store ?? {}) ? { keyFile: options.masters?.replicaKeyFile } : undefined,
+    replicas: isInEtcd(store ?? {}) ? { keyFile: store?.replicaKeyFile } : undefined,
     access,
     served,
     frontProxy: aggregation?.frontProxy,

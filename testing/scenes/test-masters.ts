@@ -112,15 +112,14 @@ function optionsOf(
   return {
     dataDir,
     name: 'test',
-    listening: { bindAddress: '127.0.0.1', port: 0 },
+    listening: { bindAddress: '127.0.0.1', port: 0, advertiseAddress },
     network: {
       clusterCidr: '10.42.0.0/16',
       serviceCidr,
       clusterDomain: 'cluster.local',
     },
-    store: { etcd: { etcdServers: [etcd.endpoint], etcdPrefix: '/skerry/site' } },
-    masters: {
-      advertiseAddress,
+    store: {
+      etcd: { etcdServers: [etcd.endpoint], etcdPrefix: '/skerry/site' },
       ...(beside ? { replicaKeyFile: replicaKeyPath(beside.dataDir) } : {}),
     },
     control: { controllers: { isDisabled: !leads }, scheduler: { isDisabled: !leads } },

@@ -28,8 +28,8 @@ export const mutants: readonly Mutant[] = [
       'secrets are encrypted where they are stored, and a replace moves them to the newest key',
     test: 'packages/apiserver/encryption/encryption.test.ts',
     file: 'packages/apiserver/encryption/encrypted-store.ts',
-    find: 'chain && write.value ? { ...write, value: chain.seal(write.value, write.key) } : write,',
-    replace: 'write,',
+    find: 'return chain && write.value ? { ...write, value: chain.seal(write.value, write.key) } : write',
+    replace: 'return write',
   },
   {
     proof: 'a request without credentials is anonymous; one with wrong credentials is refused',

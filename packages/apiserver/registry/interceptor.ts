@@ -36,6 +36,6 @@ export function companionsOf(reservation: Reservation | undefined): {
 
 /** Returns the refusal of a request that lost its reservation again and again. */
 export function tooContended({ resource }: Kind): StatusError {
-  const message = `Timeout: other servers took what the new object of ${resource} needs, again and again`
+  const message = `Timeout: other servers were faster with addresses for ${resource}, again and again`
   return new StatusError('Timeout', message, { details: { retryAfterSeconds: 1 } })
 }

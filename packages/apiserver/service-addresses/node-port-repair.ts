@@ -7,7 +7,27 @@ import { AllocationRecords, holderOf, portStorage, type RecordDeps } from './all
 import { serviceStorage } from './service-ranges.ts'
 import { holdingsOf, portKey, portOf } from './taken-addresses.ts'
 
-export interface PortRepair {
+/**
+ * Makes the records of node ports say what the services say. A record that changes meanwhile is left to the next
+ * time.
+ */
+export async function repairNodePorts(
+  deps: RecordDeps & { readonly log: Logger },
+  signal: AbortSignal,
+): Promise<void> {
+  const { cache, log } = deps
+  await cache.fresh(signal)
+  const { writes, doubles } = planPortRepair(deps)
+  for (const double of doubles) log.error('Two services have one node port', double)
+  for (const write of writes) {
+    signal.throwIfAborted()
+    const { revision } = await cache.store.write(write)
+    await cache.waitFor(revision, signal)
+  }
+  if (writes.length > 0) log.info('Records of node ports repaired', { count: writes.length })
+}
+
+interface PortRepair {
   readonly writes: readonly CompanionWrite[]
   /** Ports that two services have, with the services: a person must change one of them. */
   readonly doubles: readonly { readonly port: string; readonly services: string }[]
@@ -17,7 +37,7 @@ export interface PortRepair {
  * Plans what makes the records of node ports say what the services say. Services of versions without records get
  * theirs, and records lose services that were deleted without being read.
  */
-export function planPortRepair(deps: RecordDeps): PortRepair {
+function planPortRepair(deps: RecordDeps): PortRepair {
   const { cache } = deps
   const records = new AllocationRecords(deps)
   const owners = new Map<string, string>()
@@ -43,21 +63,4 @@ export function planPortRepair(deps: RecordDeps): PortRepair {
     writes.push({ key: storageKey(portStorage, record.key), expectRevision: record.revision })
   }
   return { writes, doubles }
-}
-
-/** Carries the plan out, from the newest state. A record that has changed meanwhile is left to the next time. */
-export async function repairNodePorts(
-  deps: RecordDeps & { readonly log: Logger },
-  signal: AbortSignal,
-): Promise<void> {
-  const { cache, log } = deps
-  await cache.fresh(signal)
-  const { writes, doubles } = planPortRepair(deps)
-  for (const double of doubles) log.error('Two services have one node port', double)
-  for (const write of writes) {
-    signal.throwIfAborted()
-    const { revision } = await cache.store.write(write)
-    await cache.waitFor(revision, signal)
-  }
-  if (writes.length > 0) log.info('Records of node ports repaired', { count: writes.length })
 }

@@ -54,8 +54,8 @@ async function hasAddress(
   context: ControllerContext,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { namespace = '', name = '' } = spec?.parentRef ?? {}
-  if (name === '') return false
+  const { namespace = '', name } = spec?.parentRef ?? {}
+  if (!name) return false
   try {
     const service = await context.client(resources.services).get({ namespace, name }, signal)
     return addressesOf(service).includes(metadata.name ?? '')

@@ -3,14 +3,8 @@ import { wrongUse } from '../../runtime/read-config-file.ts'
 import { MasterDirectory, type CommonSettings } from '../masters/master-directory.ts'
 import type { SitePart } from '../contract/site-part.ts'
 
-export interface MasterOptions {
-  /** Another master's pki/replica.key; only for the first start next to others. */
-  replicaKeyFile?: string | undefined
-  /** The IPv4 address at which nodes and pods reach this master. If omitted, its first address. */
-  advertiseAddress?: string | undefined
-}
-
-interface MastersGiven extends MasterOptions {
+interface MastersGiven {
+  readonly advertiseAddress?: string | undefined
   readonly bindAddress: string
   /** True if the state is in etcd, where other masters may be. */
   readonly isShared: boolean
