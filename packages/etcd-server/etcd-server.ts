@@ -19,7 +19,7 @@ export interface EtcdServerOptions {
   readonly name: string
   /** The URLs that the member list names. */
   readonly clientUrls: readonly string[]
-  readonly limits?: Partial<EtcdServerLimits>
+  readonly limits?: Partial<EtcdServerLimits> | undefined
 }
 
 export interface EtcdServer extends AsyncDisposable {

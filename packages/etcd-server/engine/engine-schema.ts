@@ -34,7 +34,7 @@ const versionOne = `
     value BLOB NOT NULL,
     checksum INTEGER NOT NULL
   ) STRICT;
-  CREATE UNIQUE INDEX log_key ON log (key, revision, version);
+  CREATE UNIQUE INDEX log_key ON log (key, revision, sub, version);
   CREATE UNIQUE INDEX log_revision ON log (revision, sub);
   CREATE INDEX log_lease ON log (lease, key) WHERE lease <> '';
   CREATE TABLE lease (lease TEXT PRIMARY KEY, ttl_seconds INTEGER NOT NULL) STRICT, WITHOUT ROWID;

@@ -160,7 +160,7 @@ export class EtcdEngine implements AsyncDisposable {
   async compact(revision: number): Promise<{ isDone: Promise<void> }> {
     this.#assertOpen()
     if (revision > this.#revision) throw new FutureRevisionError()
-    if (revision <= this.#compacted && this.#compacted > 0) throw new CompactedRevisionError()
+    if (revision <= this.#compacted) throw new CompactedRevisionError()
     await this.#commits.submit(freeing, () => writeMeta(this.#database, 'compacted', revision))
     this.#compacted = Math.max(this.#compacted, revision)
     const isDone = this.#upkeep.then(() => this.#scrub())

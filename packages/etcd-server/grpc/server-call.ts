@@ -126,8 +126,9 @@ export class ServerCall {
       const fields = { ...head, ...trailersOf(grpcCodes[code], message) }
       this.#stream.respond(fields, { endStream: true })
     }
-    // The rest of the request is of no use any more.
-    if (!this.#stream.readableEnded) this.#stream.close(constants.NGHTTP2_NO_ERROR)
+    if (this.#stream.readableEnded) return
+    // The rest of the request is of no use any more. A reset at once would overtake the status.
+    setImmediate(() => this.#stream.close(constants.NGHTTP2_NO_ERROR))
   }
 
   #toGrpcError(error: unknown): GrpcError {

@@ -23,7 +23,9 @@ export function maintenanceService(context: ServiceContext): Readonly<Record<str
     }),
     HashKV: unary('HashKVRequest', 'HashKVResponse', async ({ revision }) => {
       const { hash, compacted, revision: hashRevision } = await hashHistory(engine, revision)
-      return { header: headerOf(engine), hash, compactRevision: compacted, hashRevision }
+      // etcd's sign that nothing was compacted.
+      const compactRevision = compacted === 0 ? -1 : compacted
+      return { header: headerOf(engine), hash, compactRevision, hashRevision }
     }),
     MoveLeader: unary('Empty', 'Empty', () => {
       throw etcdError('badTransferee')

@@ -78,16 +78,17 @@ export function checkPutNow(
   transaction: EngineTransaction,
   engine: EtcdEngine,
 ): void {
+  if (request.lease !== 0n && !engine.leases.isStored(request.lease)) throw new NoLeaseError()
   const isKept = request.ignoreValue || request.ignoreLease
   if (isKept && transaction.head(request.key) === undefined) throw new NoKeyError()
-  if (request.lease !== 0n && !engine.leases.isStored(request.lease)) throw new NoLeaseError()
 }
 
 function answerOf(plan: TxnPlan, transaction: EngineTransaction): MessageDraft<'TxnResponse'> {
   const responses = plan.steps.map(({ operation, nested }): MessageDraft<'ResponseOp'> => {
     const { requestRange, requestPut, requestDeleteRange } = operation
     const header = (): MessageDraft<'ResponseHeader'> => ({ revision: transaction.revision })
-    if (nested) return { responseTxn: answerOf(nested, transaction) }
+    // etcd leaves the header of an inner transaction empty.
+    if (nested) return { responseTxn: { ...answerOf(nested, transaction), header: {} } }
     if (requestPut) {
       const body = putNow(requestPut, transaction)
       return { responsePut: { header: header(), ...body } }

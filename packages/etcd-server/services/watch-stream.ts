@@ -172,9 +172,7 @@ export class WatchStream implements Disposable {
     } catch (error) {
       if (!(error instanceof CompactedRevisionError)) throw error
       this.#drop(watch.id)
-      const cancelReason = etcdErrors.compacted[1]
-      const { compacted: compactRevision } = engine
-      this.#send({ watchId: watch.id, canceled: true, compactRevision, cancelReason })
+      this.#send({ watchId: watch.id, canceled: true, compactRevision: engine.compacted })
     }
   }
 
