@@ -99,13 +99,15 @@ export class EtcdClient implements Disposable {
   }
 
   open(path: string, headers: Record<string, string>): ClientHttp2Stream {
-    return this.session.request({
+    const stream = this.session.request({
       ':method': 'POST',
       ':path': `/${path}`,
       'content-type': 'application/grpc',
       te: 'trailers',
       ...headers,
     })
+    // Whoever reads the answers gets the error as well.
+    return stream.on('error', () => {})
   }
 
   [Symbol.dispose](): void {
