@@ -265,6 +265,7 @@ const fixedElsewhere: Readonly<Record<string, readonly string[]>> = {
     'packages/apiserver/http/proxy-header.ts: fixedBytes, lineBytesMax',
     'packages/cluster-agent/work/shared-object.ts: hashChars',
     'packages/controllers/pods/pod-template.ts: collisionBytes',
+    'packages/etcd-server/grpc/message-splitter.ts: prefixBytes',
     'packages/gateway/services/framed-stream.ts: headerBytes',
     'packages/gateway/watch/frame-splitter.ts: lengthBytes',
     'packages/gateway/watch/protobuf-event.ts: lengthBytes',

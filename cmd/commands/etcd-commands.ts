@@ -18,7 +18,11 @@ export function addEtcdCommand(program: Command): void {
       toUrls,
       ['http://127.0.0.1:2379'],
     )
-    .option('--advertise-client-urls <urls>', 'what the member list says (default: the same)', toUrls)
+    .option(
+      '--advertise-client-urls <urls>',
+      'URLs in the member list (default: the same)',
+      toUrls,
+    )
     .option('--cert-file <path>', 'certificate of the server, PEM')
     .option('--key-file <path>', 'its key, PEM')
     .option('--trusted-ca-file <path>', 'clients need a certificate of these authorities, PEM')
@@ -67,15 +71,18 @@ function toCount(text: string): number {
   throw new InvalidArgumentError('give a whole number above 0')
 }
 
-interface EtcdCommandFlags {
-  dataDir: string
-  name: string
-  listenClientUrls: string[]
-  advertiseClientUrls: string[] | undefined
+interface CertificateFlags {
   certFile: string | undefined
   keyFile: string | undefined
   trustedCaFile: string | undefined
   clientCertAllowedCn: string[]
+}
+
+interface EtcdCommandFlags extends CertificateFlags {
+  dataDir: string
+  name: string
+  listenClientUrls: string[]
+  advertiseClientUrls: string[] | undefined
   quotaBackendBytes: number | undefined
   maxRequestBytes: number | undefined
   maxTxnOps: number | undefined

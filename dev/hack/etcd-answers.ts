@@ -53,9 +53,12 @@ async function answersOfEtcd(script: Script): Promise<string[]> {
   const directory = await mkdtemp(join(tmpdir(), 'etcd-answers-'))
   const client = `http://127.0.0.1:${await freePort()}`
   const flags = [
-    ...['--data-dir', directory, '--log-level', 'fatal', '--logger', 'zap'],
-    ...['--listen-client-urls', client, '--advertise-client-urls', client],
-    ...['--listen-peer-urls', 'http://127.0.0.1:0'],
+    `--data-dir=${directory}`,
+    '--log-level=error',
+    '--logger=zap',
+    `--listen-client-urls=${client}`,
+    `--advertise-client-urls=${client}`,
+    '--listen-peer-urls=http://127.0.0.1:0',
   ]
   const child = spawn(program, flags, { stdio: 'ignore' })
   try {

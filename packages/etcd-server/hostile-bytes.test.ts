@@ -62,7 +62,12 @@ const refusals: readonly (readonly [
   expected: RegExp,
   headers?: Record<string, string>,
 ])[] = [
-  ['an unknown service', 'etcdserverpb.Nothing/Range', question, /12: unknown service etcdserverpb/],
+  [
+    'an unknown service',
+    'etcdserverpb.Nothing/Range',
+    question,
+    /12: unknown service etcdserverpb/,
+  ],
   ['an unknown method', 'etcdserverpb.KV/Nothing', question, /12: unknown method Nothing for/],
   ['a length above the bound', range, framed(key, { length: 0x7fff_ffff }), /8: grpc: received/],
   ['a length above what comes', range, framed(key, { length: 1_000 }), /13: the request ended/],
@@ -107,9 +112,14 @@ test('random bytes as messages end no server (seed 7)', async () => {
   await server.client.call('Range', { key })
 })
 
-test('bytes that are no HTTP end their connection alone', async () => {
+test('bytes that are not HTTP end their connection alone', async () => {
   await using server = await openTestServer()
-  for (const bytes of ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nnonsense', 'P', '\x16\x03\x01', 'GET\r\n\r\n']) {
+  for (const bytes of [
+    'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nnonsense',
+    'P',
+    '\x16\x03\x01',
+    'GET\r\n\r\n',
+  ]) {
     const socket = connect(server.port, '127.0.0.1')
     socket.on('error', () => {})
     socket.end(bytes)

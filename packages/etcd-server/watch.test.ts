@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { EtcdClient, StatusOfCall } from './testing/etcd-client.ts'
+import { EtcdClient, type StatusOfCall } from './testing/etcd-client.ts'
 import { openTestServer } from './testing/open-test-server.ts'
 
 const b = (text: string): Uint8Array => Buffer.from(text)
@@ -93,7 +93,10 @@ test('a lease that expires takes its keys with it in one revision', async () => 
     break
   }
   stream.cancel()
-  await assert.rejects(client.call('LeaseRevoke', { id }), (error: StatusOfCall) => error.code === 5)
+  await assert.rejects(
+    client.call('LeaseRevoke', { id }),
+    (error: StatusOfCall) => error.code === 5,
+  )
 })
 
 test('a restart keeps revisions, leases and history', async () => {

@@ -76,7 +76,11 @@ function compactionOf({ engine }: EtcdServer, keepMs: number | undefined, { cloc
   return [(scope: AbortSignal) => runCompaction(store, { keepMs }, clock, scope)]
 }
 
-async function listenAt(server: EtcdServer, { url, address }: ListenUrl, tls: Parameters<EtcdServer['listen']>[1]) {
+async function listenAt(
+  server: EtcdServer,
+  { url, address }: ListenUrl,
+  tls: Parameters<EtcdServer['listen']>[1],
+) {
   // A killed process leaves its socket behind; the lock of the store shows that none is running.
   if ('path' in address) await rm(address.path, { force: true })
   try {

@@ -61,7 +61,11 @@ export async function followCertificates(
   }
 }
 
-async function changedMs({ certFile, keyFile, trustedCaFile }: CertificateOptions): Promise<string> {
+async function changedMs({
+  certFile,
+  keyFile,
+  trustedCaFile,
+}: CertificateOptions): Promise<string> {
   const files = [certFile, keyFile, trustedCaFile].filter((file) => file !== undefined)
   const stats = await Promise.all(files.map((file) => stat(file)))
   return stats.map(({ mtimeMs, ino }) => `${ino} ${mtimeMs}`).join(' ')

@@ -108,8 +108,15 @@ export class EngineLog {
   append(row: LogRow): void {
     const { key, revision, sub, createRevision, version, previous, value } = row
     this.#statements.append.run(
-      ...[key, revision, sub, createRevision, version, previous],
-      ...[leaseText(row.lease), value, checksumOf(row)],
+      key,
+      revision,
+      sub,
+      createRevision,
+      version,
+      previous,
+      leaseText(row.lease),
+      value,
+      checksumOf(row),
     )
   }
 

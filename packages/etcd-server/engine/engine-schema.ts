@@ -73,7 +73,13 @@ export function intactRow(
   if (!(key instanceof Uint8Array) || !(value instanceof Uint8Array)) return undefined
   if (typeof lease !== 'string' || !/^(?:-?\d+)?$/.test(lease)) return undefined
   const read = {
-    ...{ position, key, revision, sub, version, previous, value },
+    position,
+    key,
+    revision,
+    sub,
+    version,
+    previous,
+    value,
     createRevision: create_revision,
     lease: lease === '' ? 0n : BigInt(lease),
   }

@@ -20,7 +20,7 @@ export interface HistoryHash {
  */
 export async function hashHistory(engine: EtcdEngine, asked: number): Promise<HistoryHash> {
   const revision = engine.readable(asked)
-  // What a compaction has yet to remove does not count.
+  // Rows that a compaction has yet to remove do not count.
   await engine.compactionEnd()
   engine.readable(revision)
   const { compacted } = engine

@@ -1,4 +1,4 @@
-import { etcdError, notImplemented } from '../etcd-errors-table.ts'
+import { etcdError, notImplemented } from './etcd-errors-table.ts'
 import { stream, unary, type GrpcMethod } from '../grpc/grpc-call.ts'
 import type { Message, MessageDraft } from '../wire/etcd-messages-table.ts'
 import { hashHistory } from './hash-history.ts'
@@ -57,7 +57,7 @@ function status({ engine, member }: ServiceContext): MessageDraft<'StatusRespons
   }
 }
 
-/** Only the alarm of a full store is known. To disarm it is the operator's promise that there is space again. */
+/** Knows the alarm of a full store alone. The operator who disarms it promises that there is space again. */
 async function alarm(
   { engine }: ServiceContext,
   { action, alarm: kind }: Message<'AlarmRequest'>,

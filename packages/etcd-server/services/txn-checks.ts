@@ -1,5 +1,5 @@
 import { isInRange, keyRange, textOfKey, type KeyRange } from '../engine/key-range.ts'
-import { etcdError } from '../etcd-errors-table.ts'
+import { etcdError } from './etcd-errors-table.ts'
 import type { Message } from '../wire/etcd-messages-table.ts'
 import { isSortOption } from './range-answer.ts'
 

@@ -119,7 +119,7 @@ const upkeep: readonly Step[] = [
   { call: 'HashKV', request: { revision: 999 } },
 ]
 
-/** What a person would try first, and each mistake that has an answer of its own. */
+/** The requests that a person would try first, and each mistake that has an answer of its own. */
 export const handScript: Script = {
   steps: [...writes, ...reads, ...transactions, ...leases, ...upkeep],
   watches: [

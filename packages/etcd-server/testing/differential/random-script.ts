@@ -9,7 +9,20 @@ type Compare = MessageDraft<'Compare'>
 type Operation = MessageDraft<'RequestOp'>
 type Txn = MessageDraft<'TxnRequest'>
 
-const keys = ['a', 'a/1', 'a/2', 'a/\xff', 'a/\xff\xff', 'b', 'b/1', 'b\0', 'c', '\0', '\xff', 'd/x']
+const keys = [
+  'a',
+  'a/1',
+  'a/2',
+  'a/\xff',
+  'a/\xff\xff',
+  'b',
+  'b/1',
+  'b\0',
+  'c',
+  '\0',
+  '\xff',
+  'd/x',
+]
 const leases = [7n, 8n, 9n]
 
 /** Makes random requests over a few keys, most of them valid, with revisions near the newest one. */
@@ -70,8 +83,10 @@ export class RandomScript {
     if (at === 3) return { ...shape, countOnly: true }
     if (at === 4) return { ...shape, keysOnly: true, limit: this.#below(3) }
     // Targets without ties: the order of equals is not defined.
-    if (at === 5) return { ...shape, sortOrder: this.#below(3), sortTarget: 0, limit: this.#below(4) }
-    if (at === 6) return { ...shape, sortOrder: this.#below(3), sortTarget: 4, limit: this.#below(4) }
+    if (at === 5)
+      return { ...shape, sortOrder: this.#below(3), sortTarget: 0, limit: this.#below(4) }
+    if (at === 6)
+      return { ...shape, sortOrder: this.#below(3), sortTarget: 4, limit: this.#below(4) }
     if (at === 7) return { ...shape, minModRevision: this.#past(), limit: this.#below(3) }
     if (at === 8) return { ...shape, maxModRevision: this.#past() }
     if (at === 9) return { ...shape, minCreateRevision: this.#past() }

@@ -14,7 +14,7 @@ export interface Script {
   readonly watches: readonly WatchStep[]
 }
 
-export const sentinel = Buffer.from('zz/end')
+const sentinel = Buffer.from('zz/end')
 
 /** Runs the script and returns what was answered, one line each, without ids and times. */
 export async function runScript(client: EtcdClient, script: Script): Promise<string[]> {
@@ -33,7 +33,9 @@ async function answerTo(client: EtcdClient, { call, request }: Step): Promise<st
     // The request is that of the call, as the type of a step says.
     const line = `${call} ${shown(await client.call(call, request as never))}`
     // etcd 3.7 leaves out the lease together with the value; 3.4 to 3.6 do not, and nor does this server.
-    return shown(request).includes('"keysOnly":true') ? line.replaceAll(/,"lease":"\d+"/g, '') : line
+    return shown(request).includes('"keysOnly":true')
+      ? line.replaceAll(/,"lease":"\d+"/g, '')
+      : line
   } catch (error) {
     if (error instanceof StatusOfCall) return `${call} fails with ${error.message}`
     throw error
@@ -60,7 +62,7 @@ async function eventsOf(client: EtcdClient, watch: WatchStep, last: number): Pro
   return `Watch ${shown(events)}`
 }
 
-/** What differs between servers, and from run to run. */
+/** Fields that differ between servers, and from run to run. */
 const varying = new Set(['clusterId', 'memberId', 'raftTerm'])
 
 export function shown(value: unknown): string {
@@ -80,7 +82,9 @@ export function shown(value: unknown): string {
 function bytesOf(value: unknown): Uint8Array | undefined {
   if (value instanceof Uint8Array) return value
   if (typeof value !== 'object' || value === null || !('type' in value)) return undefined
-  return value.type === 'Buffer' && 'data' in value ? Buffer.from(value.data as number[]) : undefined
+  return value.type === 'Buffer' && 'data' in value
+    ? Buffer.from(value.data as number[])
+    : undefined
 }
 
 /** The keys of a lease have no order. */
