@@ -598,6 +598,7 @@ const handMadeWaits = [
   'testing/hosts/delayed-link.ts',
   // etcd counts its leases by its own clock.
   'packages/store/etcd/etcd-store.test.ts',
+  'packages/etcd-server/store-contract.test.ts',
   // All others poll here.
   'testing/until.ts',
 ]

@@ -18,11 +18,7 @@ export function addEtcdCommand(program: Command): void {
       toUrls,
       ['http://127.0.0.1:2379'],
     )
-    .option(
-      '--advertise-client-urls <urls>',
-      'URLs in the member list (default: the same)',
-      toUrls,
-    )
+    .option('--advertise-client-urls <urls>', 'URLs in the member list (default: the same)', toUrls)
     .option('--cert-file <path>', 'certificate of the server, PEM')
     .option('--key-file <path>', 'its key, PEM')
     .option('--trusted-ca-file <path>', 'clients need a certificate of these authorities, PEM')
