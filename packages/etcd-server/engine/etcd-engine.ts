@@ -54,8 +54,8 @@ export async function openEtcdEngine(
 
 /**
  * Keeps a revisioned log of bytes as etcd counts it: each request that changes something is one revision, and its
- * changes have places within it. Calls into SQLite are synchronous, so a turn of the event loop sees one state. What a promise
- * acknowledges is durable.
+ * changes have places within it. Calls into SQLite are synchronous, so a turn of the event loop sees one state. An
+ * acknowledged change is durable.
  */
 export class EtcdEngine implements AsyncDisposable {
   readonly log: EngineLog

@@ -19,7 +19,7 @@ export class StatusOfCall extends Error {
   }
 }
 
-export type RpcShape = readonly [path: string, request: MessageName, answer: MessageName]
+type RpcShape = readonly [path: string, request: MessageName, answer: MessageName]
 
 /** The methods of etcd that tests call. */
 const rpcs = {
