@@ -30,6 +30,7 @@ const levelOf: Readonly<Record<string, number>> = {
   store: 2,
   client: 2,
   tunnel: 2,
+  'etcd-server': 3,
   kinds: 3,
   'controller-runtime': 3,
   'service-proxy': 3,
@@ -75,6 +76,7 @@ const roomLevels: Readonly<Record<string, number>> = {
   'roles/admin': 2,
   'roles/program': 2,
   'roles/control-plane': 3,
+  'roles/etcd': 4,
   'roles/hub': 4,
   'roles/node': 4,
   'roles/agent': 4,
@@ -263,6 +265,7 @@ const fixedElsewhere: Readonly<Record<string, readonly string[]>> = {
     'packages/apiserver/http/proxy-header.ts: fixedBytes, lineBytesMax',
     'packages/cluster-agent/work/shared-object.ts: hashChars',
     'packages/controllers/pods/pod-template.ts: collisionBytes',
+    'packages/etcd-server/grpc/message-splitter.ts: prefixBytes',
     'packages/gateway/services/framed-stream.ts: headerBytes',
     'packages/gateway/watch/frame-splitter.ts: lengthBytes',
     'packages/gateway/watch/protobuf-event.ts: lengthBytes',
@@ -597,6 +600,7 @@ const handMadeWaits = [
   'testing/hosts/delayed-link.ts',
   // etcd counts its leases by its own clock.
   'packages/store/etcd/etcd-store.test.ts',
+  'packages/etcd-server/store-contract.test.ts',
   // All others poll here.
   'testing/until.ts',
 ]

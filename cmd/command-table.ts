@@ -4,6 +4,7 @@ import { addDeveloperCommands, type Developer } from './commands/developer-comma
 import { addEdgeClusterCommands } from './commands/edge-cluster-commands.ts'
 import { addEdgeJobCommands } from './commands/edge-job-commands.ts'
 import { addEncryptionCommands } from './commands/encryption-commands.ts'
+import { addEtcdCommand } from './commands/etcd-commands.ts'
 import { addExplainCommand } from './commands/explain-commands.ts'
 import { addForwardCommand } from './commands/forward-commands.ts'
 import { addHubCommands } from './commands/hub-commands.ts'
@@ -18,6 +19,7 @@ import { addUserCommands } from './commands/user-commands.ts'
 export function addCommands(program: Command, developer?: Developer): void {
   addUpCommands(program)
   addRoleCommands(program)
+  addEtcdCommand(program)
   addHubCommands(program)
   addEdgeClusterCommands(program)
   addEdgeJobCommands(program)

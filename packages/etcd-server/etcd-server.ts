@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock, Logger, Random } from '@skerry/base'
 import { openEtcdEngine, type EtcdEngine } from './engine/etcd-engine.ts'
-import { toGrpcError } from './etcd-errors-table.ts'
+import { toGrpcError } from './services/etcd-errors-table.ts'
 import { GrpcHandler } from './grpc/grpc-handler.ts'
 import {
   listen,
@@ -19,7 +19,7 @@ export interface EtcdServerOptions {
   readonly name: string
   /** The URLs that the member list names. */
   readonly clientUrls: readonly string[]
-  readonly limits?: Partial<EtcdServerLimits>
+  readonly limits?: Partial<EtcdServerLimits> | undefined
 }
 
 export interface EtcdServer extends AsyncDisposable {
@@ -29,7 +29,7 @@ export interface EtcdServer extends AsyncDisposable {
 }
 
 /** The version of etcd whose API is served: clients of 3.4.31, 3.5.13 and later may ask how far a watch is. */
-export const etcdVersion = '3.6.0'
+const etcdVersion = '3.6.0'
 
 /** Opens the store; nothing is served before `listen`. Throws ExpectedError if the store cannot be used. */
 export async function openEtcdServer(

@@ -31,7 +31,7 @@ export const etcdServerBounds = Object.freeze({
     connectionsMax: 10_000,
     headerBytesMax: 16_384,
     headerPairsMax: 64,
-    /** What a message may have above the size of a request; etcd's own margin. */
+    /** The margin of a message above the size of a request; etcd's own. */
     overheadBytes: 524_288,
     /** The size of messages of all streams that have arrived in part. */
     partialBytesMax: 67_108_864,
@@ -77,6 +77,10 @@ export const etcdServerBounds = Object.freeze({
     /** The delay before the removal of an expired lease is tried again, e.g. after the disk was full. */
     retryMs: 1_000,
   }),
+  watchEvents: Object.freeze({
+    /** The most that the frame of an event adds to its keys and values. */
+    eventHeadBytes: 128,
+  }),
   watchStream: Object.freeze({
     /** The number of watches of one stream. */
     watchesMax: 10_000,
@@ -92,7 +96,7 @@ export const etcdServerBounds = Object.freeze({
     sliceRows: 500,
   }),
   kvService: Object.freeze({
-    /** What etcd adds to a request before it compares its size. */
+    /** The bytes that etcd adds to a request before it compares its size. */
     envelopeBytes: 18,
   }),
   readRange: Object.freeze({

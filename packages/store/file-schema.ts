@@ -1,7 +1,7 @@
 import { inTransaction, pragma, type Database } from './sqlite-database.ts'
 
 /**
- * What one kind of file holds. Each has a table `meta (name, value)` with the row `isOpen`, so that an
+ * The content of one kind of file. Each has a table `meta (name, value)` with the row `isOpen`, so that an
  * open can tell whether the last close was clean.
  */
 export interface FileSchema {

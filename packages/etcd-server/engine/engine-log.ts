@@ -31,17 +31,18 @@ export interface HistoryOptions {
 
 /** The newest row per key at a revision, in key order and from the index alone, without deleted keys. */
 const newestPerKey = `
-  SELECT key, max(revision) AS revision, version FROM log INDEXED BY log_key
+  SELECT key, max(position) AS position, version FROM log INDEXED BY log_key
   WHERE key >= :from AND (:after IS NULL OR key > :after) AND (:until IS NULL OR key < :until)
     AND revision <= :revision
   GROUP BY key HAVING version > 0 ORDER BY key LIMIT :limit`
 
 const sql = Object.freeze({
   newestRevision: 'SELECT max(revision) AS revision FROM log',
-  head: 'SELECT * FROM log WHERE key = ? AND revision <= ? ORDER BY revision DESC LIMIT 1',
+  head: `SELECT * FROM log WHERE key = ? AND revision <= ?
+    ORDER BY revision DESC, sub DESC LIMIT 1`,
   // CROSS JOIN keeps the order of the two; otherwise SQLite may sort all rows before it takes the first.
   page: `SELECT log.* FROM (${newestPerKey}) AS newest
-    CROSS JOIN log ON log.key = newest.key AND log.revision = newest.revision ORDER BY newest.key`,
+    CROSS JOIN log ON log.position = newest.position ORDER BY newest.key`,
   count: `SELECT count(*) AS count, max(key) AS last FROM (${newestPerKey})`,
   append: 'INSERT INTO log VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
   history: `SELECT * FROM log INDEXED BY log_revision
@@ -98,11 +99,24 @@ export class EngineLog {
     return { count: Number(row?.['count'] ?? 0), last: last instanceof Uint8Array ? last : noBytes }
   }
 
+  /** Returns the entry that a watch shows as the previous one: a revision may change one key several times. */
+  beforeRevision(superseded: KeyValue | undefined, revision: number): KeyValue | undefined {
+    if (superseded === undefined || superseded.modRevision < revision) return superseded
+    return this.head(superseded.key, revision - 1)?.kv
+  }
+
   append(row: LogRow): void {
     const { key, revision, sub, createRevision, version, previous, value } = row
     this.#statements.append.run(
-      ...[key, revision, sub, createRevision, version, previous],
-      ...[leaseText(row.lease), value, checksumOf(row)],
+      key,
+      revision,
+      sub,
+      createRevision,
+      version,
+      previous,
+      leaseText(row.lease),
+      value,
+      checksumOf(row),
     )
   }
 
@@ -167,7 +181,8 @@ export class EngineLog {
   #eventOf(row: Row): EngineEvent {
     const { kv } = this.#stored(row)
     const before = this.#statements.byPosition.get(Number(row['previous']))
-    const previous = before && this.#stored(before).kv
+    const superseded = before && this.#stored(before).kv
+    const previous = this.beforeRevision(superseded, kv.modRevision)
     return { type: kv.version === 0 ? 'delete' : 'put', kv, previous }
   }
 }

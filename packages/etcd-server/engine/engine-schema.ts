@@ -34,7 +34,7 @@ const versionOne = `
     value BLOB NOT NULL,
     checksum INTEGER NOT NULL
   ) STRICT;
-  CREATE UNIQUE INDEX log_key ON log (key, revision, version);
+  CREATE UNIQUE INDEX log_key ON log (key, revision, sub, version);
   CREATE UNIQUE INDEX log_revision ON log (revision, sub);
   CREATE INDEX log_lease ON log (lease, key) WHERE lease <> '';
   CREATE TABLE lease (lease TEXT PRIMARY KEY, ttl_seconds INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -73,7 +73,13 @@ export function intactRow(
   if (!(key instanceof Uint8Array) || !(value instanceof Uint8Array)) return undefined
   if (typeof lease !== 'string' || !/^(?:-?\d+)?$/.test(lease)) return undefined
   const read = {
-    ...{ position, key, revision, sub, version, previous, value },
+    position,
+    key,
+    revision,
+    sub,
+    version,
+    previous,
+    value,
     createRevision: create_revision,
     lease: lease === '' ? 0n : BigInt(lease),
   }

@@ -61,7 +61,8 @@ export class EngineTransaction {
       lease,
     }
     this.#append(kv, known)
-    this.#group.events.push({ type: 'put', kv, previous: known?.kv })
+    const previous = this.#log.beforeRevision(known?.kv, revision)
+    this.#group.events.push({ type: 'put', kv, previous })
     return known?.kv
   }
 
@@ -79,7 +80,8 @@ export class EngineTransaction {
     const gone = { createRevision: 0, version: 0, lease: 0n, value: noBytes }
     const kv: KeyValue = { key, modRevision, ...gone }
     this.#append(kv, known)
-    this.#group.events.push({ type: 'delete', kv, previous: known.kv })
+    const previous = this.#log.beforeRevision(known.kv, modRevision)
+    this.#group.events.push({ type: 'delete', kv, previous })
   }
 
   #append(kv: KeyValue, known: StoredKeyValue | undefined): void {

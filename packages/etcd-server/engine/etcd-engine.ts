@@ -53,9 +53,9 @@ export async function openEtcdEngine(
 }
 
 /**
- * A revisioned log of bytes as etcd counts it: each request that changes something is one revision, and its changes
- * have places within it. Calls into SQLite are synchronous, so a turn of the event loop sees one state. What a promise
- * acknowledges is durable.
+ * Keeps a revisioned log of bytes as etcd counts it: each request that changes something is one revision, and its
+ * changes have places within it. Calls into SQLite are synchronous, so a turn of the event loop sees one state. An
+ * acknowledged change is durable.
  */
 export class EtcdEngine implements AsyncDisposable {
   readonly log: EngineLog
@@ -160,7 +160,7 @@ export class EtcdEngine implements AsyncDisposable {
   async compact(revision: number): Promise<{ isDone: Promise<void> }> {
     this.#assertOpen()
     if (revision > this.#revision) throw new FutureRevisionError()
-    if (revision <= this.#compacted && this.#compacted > 0) throw new CompactedRevisionError()
+    if (revision <= this.#compacted) throw new CompactedRevisionError()
     await this.#commits.submit(freeing, () => writeMeta(this.#database, 'compacted', revision))
     this.#compacted = Math.max(this.#compacted, revision)
     const isDone = this.#upkeep.then(() => this.#scrub())

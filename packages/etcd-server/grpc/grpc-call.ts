@@ -1,6 +1,6 @@
 import type { MessageDraft, MessageName, Message } from '../wire/etcd-messages-table.ts'
 
-/** What a handler may know of its call besides the request. */
+/** The facts of a call that a handler may use, in addition to the request. */
 export interface CallContext {
   /** The size of the request on the wire. */
   readonly requestBytes: number
@@ -62,7 +62,7 @@ export interface ErasedStream {
   readonly handle: (requests: AsyncIterable<never>, answers: AnswerStream<never>) => Promise<void>
 }
 
-/** By service and name: `etcdserverpb.KV` and `Range`. */
+/** Methods by service and name: `etcdserverpb.KV` and `Range`. */
 export type GrpcServices = Readonly<Record<string, Readonly<Record<string, GrpcMethod>>>>
 
 export function unary<Request extends MessageName, Answer extends MessageName>(

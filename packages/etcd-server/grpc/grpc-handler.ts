@@ -50,7 +50,8 @@ export class GrpcHandler {
     const type = String(headers['content-type'] ?? '')
     if (headers[':method'] !== 'POST' || !/^application\/grpc($|[+;])/.test(type)) {
       const status = headers[':method'] === 'POST' ? 415 : 405
-      return void stream.respond({ ':status': status }, { endStream: true })
+      stream.respond({ ':status': status }, { endStream: true })
+      return
     }
     const call = new ServerCall(stream, this.#callDeps)
     try {

@@ -43,7 +43,7 @@ export class ServerCall {
     stream.once('close', () => this.#onClosed())
     stream.once('wantTrailers', () => {
       const { code, text } = this.#status
-      if (!stream.destroyed) stream.sendTrailers(trailersOf(code, text))
+      if (!this.#isGone) stream.sendTrailers(trailersOf(code, text))
     })
   }
 
@@ -56,6 +56,11 @@ export class ServerCall {
 
   get isEnded(): boolean {
     return this.#isEnded
+  }
+
+  /** A stream that its peer has reset accepts nothing, though it may still have to report its end. */
+  get #isGone(): boolean {
+    return this.#stream.destroyed || this.#stream.closed
   }
 
   get isFull(): boolean {
@@ -75,7 +80,7 @@ export class ServerCall {
 
   /** Sends one answer of several. Returns false if the reader is slow. */
   send<Name extends MessageName>(name: Name, answer: MessageDraft<Name>): boolean {
-    if (this.#isEnded || this.#stream.destroyed) return true
+    if (this.#isEnded || this.#isGone) return true
     const frame = this.#frame(name, answer)
     if (!this.#mayQueue(frame.length)) return true
     if (!this.#stream.headersSent) this.#stream.respond(head, { waitForTrailers: true })
@@ -100,7 +105,7 @@ export class ServerCall {
 
   /** Answers with one message and the status OK. */
   answer<Name extends MessageName>(name: Name, answer: MessageDraft<Name>): void {
-    if (this.#isEnded || this.#stream.destroyed) return
+    if (this.#isEnded || this.#isGone) return
     const frame = this.#frame(name, answer)
     if (!this.#mayQueue(frame.length)) return
     this.#finish()
@@ -110,14 +115,14 @@ export class ServerCall {
 
   /** Ends a stream of answers with the status OK. */
   end(): void {
-    if (this.#isEnded || this.#stream.destroyed) return
+    if (this.#isEnded || this.#isGone) return
     this.#finish()
     if (!this.#stream.headersSent) this.#stream.respond(head, { waitForTrailers: true })
     this.#stream.end()
   }
 
   fail(error: unknown): void {
-    if (this.#isEnded || this.#stream.destroyed) return
+    if (this.#isEnded || this.#isGone) return
     const { code, message } = error instanceof GrpcError ? error : this.#toGrpcError(error)
     this.#finish()
     this.#status = { code: grpcCodes[code], text: message }
@@ -126,8 +131,9 @@ export class ServerCall {
       const fields = { ...head, ...trailersOf(grpcCodes[code], message) }
       this.#stream.respond(fields, { endStream: true })
     }
-    // The rest of the request is of no use any more.
-    if (!this.#stream.readableEnded) this.#stream.close(constants.NGHTTP2_NO_ERROR)
+    if (this.#stream.readableEnded) return
+    // The rest of the request is of no use any more. A reset at once would overtake the status.
+    setImmediate(() => this.#stream.close(constants.NGHTTP2_NO_ERROR))
   }
 
   #toGrpcError(error: unknown): GrpcError {

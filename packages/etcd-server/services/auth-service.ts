@@ -1,10 +1,10 @@
-import { etcdError, notImplemented } from '../etcd-errors-table.ts'
+import { etcdError, notImplemented } from './etcd-errors-table.ts'
 import { unary, type GrpcMethod } from '../grpc/grpc-call.ts'
 import { headerOf, type ServiceContext } from './service-context.ts'
 
 /**
- * etcdserverpb.Auth: the answers of an etcd that has neither users nor roles. Who may come in at all is decided by
- * client certificates.
+ * Answers etcdserverpb.Auth as an etcd that has neither users nor roles. Client certificates decide which clients may
+ * come in at all.
  */
 export function authService({ engine }: ServiceContext): Readonly<Record<string, GrpcMethod>> {
   const failing = (error: () => Error): GrpcMethod =>

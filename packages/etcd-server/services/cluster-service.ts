@@ -1,4 +1,4 @@
-import { notImplemented } from '../etcd-errors-table.ts'
+import { notImplemented } from './etcd-errors-table.ts'
 import { unary, type GrpcMethod } from '../grpc/grpc-call.ts'
 import { headerOf, type ServiceContext } from './service-context.ts'
 

@@ -1,5 +1,5 @@
 import { etcdServerBounds } from '../limits-table.ts'
-import { etcdError } from '../etcd-errors-table.ts'
+import { etcdError } from './etcd-errors-table.ts'
 import { unary, type CallContext, type GrpcMethod } from '../grpc/grpc-call.ts'
 import type { Message, MessageDraft } from '../wire/etcd-messages-table.ts'
 import { EngineTransaction } from '../engine/engine-transaction.ts'

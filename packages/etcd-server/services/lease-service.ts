@@ -1,5 +1,5 @@
 import { NoLeaseError } from '../engine/engine-errors.ts'
-import { etcdError } from '../etcd-errors-table.ts'
+import { etcdError } from './etcd-errors-table.ts'
 import { stream, unary, type AnswerStream, type GrpcMethod } from '../grpc/grpc-call.ts'
 import { etcdServerBounds } from '../limits-table.ts'
 import type { Message, MessageDraft } from '../wire/etcd-messages-table.ts'
@@ -54,7 +54,7 @@ async function keepAlive(
     if (!answers.send({ header: headerOf(engine), id, ttl })) await answers.whenDrained()
   }
 
-  /** A lease that is gone has no time left; that is no error. */
+  /** A lease that is gone has no time left; that is not an error. */
   function renewed(id: bigint): number {
     try {
       return engine.leases.renew(id)

@@ -1,4 +1,4 @@
-import { etcdError, notImplemented } from '../etcd-errors-table.ts'
+import { etcdError, notImplemented } from './etcd-errors-table.ts'
 import { stream, unary, type GrpcMethod } from '../grpc/grpc-call.ts'
 import type { Message, MessageDraft } from '../wire/etcd-messages-table.ts'
 import { hashHistory } from './hash-history.ts'
@@ -23,7 +23,9 @@ export function maintenanceService(context: ServiceContext): Readonly<Record<str
     }),
     HashKV: unary('HashKVRequest', 'HashKVResponse', async ({ revision }) => {
       const { hash, compacted, revision: hashRevision } = await hashHistory(engine, revision)
-      return { header: headerOf(engine), hash, compactRevision: compacted, hashRevision }
+      // etcd's sign that nothing was compacted.
+      const compactRevision = compacted === 0 ? -1 : compacted
+      return { header: headerOf(engine), hash, compactRevision, hashRevision }
     }),
     MoveLeader: unary('Empty', 'Empty', () => {
       throw etcdError('badTransferee')
@@ -55,7 +57,7 @@ function status({ engine, member }: ServiceContext): MessageDraft<'StatusRespons
   }
 }
 
-/** Only the alarm of a full store is known. To disarm it is the operator's promise that there is space again. */
+/** Knows the alarm of a full store alone. The operator who disarms it promises that there is space again. */
 async function alarm(
   { engine }: ServiceContext,
   { action, alarm: kind }: Message<'AlarmRequest'>,

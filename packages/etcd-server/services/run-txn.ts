@@ -13,7 +13,7 @@ import { rangeWithin } from './range-answer.ts'
 
 type TxnRequest = Message<'TxnRequest'>
 
-/** What a transaction is going to do: which branch, and the same for each transaction within. */
+/** The branch that a transaction takes, and those of the transactions within. */
 interface TxnPlan {
   readonly succeeded: boolean
   readonly steps: readonly TxnStep[]
@@ -78,16 +78,17 @@ export function checkPutNow(
   transaction: EngineTransaction,
   engine: EtcdEngine,
 ): void {
+  if (request.lease !== 0n && !engine.leases.isStored(request.lease)) throw new NoLeaseError()
   const isKept = request.ignoreValue || request.ignoreLease
   if (isKept && transaction.head(request.key) === undefined) throw new NoKeyError()
-  if (request.lease !== 0n && !engine.leases.isStored(request.lease)) throw new NoLeaseError()
 }
 
 function answerOf(plan: TxnPlan, transaction: EngineTransaction): MessageDraft<'TxnResponse'> {
   const responses = plan.steps.map(({ operation, nested }): MessageDraft<'ResponseOp'> => {
     const { requestRange, requestPut, requestDeleteRange } = operation
     const header = (): MessageDraft<'ResponseHeader'> => ({ revision: transaction.revision })
-    if (nested) return { responseTxn: answerOf(nested, transaction) }
+    // etcd leaves the header of an inner transaction empty.
+    if (nested) return { responseTxn: { ...answerOf(nested, transaction), header: {} } }
     if (requestPut) {
       const body = putNow(requestPut, transaction)
       return { responsePut: { header: header(), ...body } }
@@ -127,8 +128,12 @@ export function deleteNow(
 const targets = Object.freeze({ version: 0, create: 1, mod: 2, value: 3, lease: 4 })
 
 const noKey: KeyValue = Object.freeze({
-  ...{ key: noBytes, value: noBytes, lease: 0n },
-  ...{ createRevision: 0, modRevision: 0, version: 0 },
+  key: noBytes,
+  value: noBytes,
+  lease: 0n,
+  createRevision: 0,
+  modRevision: 0,
+  version: 0,
 })
 
 /** A missing key has zero counters and no value at all, so that no comparison with a value holds. */

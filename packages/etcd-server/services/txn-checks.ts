@@ -1,5 +1,5 @@
 import { isInRange, keyRange, textOfKey, type KeyRange } from '../engine/key-range.ts'
-import { etcdError } from '../etcd-errors-table.ts'
+import { etcdError } from './etcd-errors-table.ts'
 import type { Message } from '../wire/etcd-messages-table.ts'
 import { isSortOption } from './range-answer.ts'
 
@@ -20,6 +20,12 @@ export function checkDelete(request: Message<'DeleteRangeRequest'>): void {
 
 /** Refuses a transaction that no state of the store would accept. A nested one has what its outer one leaves. */
 export function checkTxn(request: Message<'TxnRequest'>, operationsMax: number): void {
+  checkShape(request, operationsMax)
+  changesOf(request.success)
+  changesOf(request.failure)
+}
+
+function checkShape(request: Message<'TxnRequest'>, operationsMax: number): void {
   const { compare, success, failure } = request
   const most = Math.max(compare.length, success.length, failure.length)
   if (most > operationsMax) throw etcdError('tooManyOperations')
@@ -27,8 +33,6 @@ export function checkTxn(request: Message<'TxnRequest'>, operationsMax: number):
   for (const operation of [...success, ...failure]) {
     checkOperation(operation, operationsMax - most)
   }
-  changesOf(success)
-  changesOf(failure)
 }
 
 function checkOperation(operation: Message<'RequestOp'>, operationsLeft: number): void {
@@ -36,7 +40,7 @@ function checkOperation(operation: Message<'RequestOp'>, operationsLeft: number)
   if (requestRange) return checkRange(requestRange)
   if (requestPut) return checkPut(requestPut)
   if (requestDeleteRange) return checkDelete(requestDeleteRange)
-  if (requestTxn) return checkTxn(requestTxn, operationsLeft)
+  if (requestTxn) return checkShape(requestTxn, operationsLeft)
   throw etcdError('keyNotFound')
 }
 
@@ -49,7 +53,9 @@ interface Changes {
 function changesOf(operations: readonly Message<'RequestOp'>[]): Changes {
   const changes: Changes = { puts: new Map(), deletes: [] }
   for (const { requestDeleteRange: each } of operations) {
-    if (each) changes.deletes.push(keyRange(each.key, each.rangeEnd))
+    // For etcd no key is both in an endless range and put, and so a transaction may do both.
+    const range = each && keyRange(each.key, each.rangeEnd)
+    if (range?.until) changes.deletes.push(range)
   }
   for (const { requestPut: put } of operations) if (put) addPut(changes, put.key)
   for (const { requestTxn: txn } of operations) {

@@ -1,12 +1,12 @@
 import type { EngineEvent } from '../engine/key-value.ts'
+import { etcdServerBounds } from '../limits-table.ts'
 import type { Message, MessageDraft } from '../wire/etcd-messages-table.ts'
 
 type WireEvent = MessageDraft<'Event'>
 
 const types = Object.freeze({ put: 0, delete: 1 })
 const filters = Object.freeze({ noPut: 0, noDelete: 1 })
-/** What the frame of an event adds to its keys and values, at most. */
-const eventHeadBytes = 128
+const { eventHeadBytes } = etcdServerBounds.watchEvents
 
 export interface Wanted {
   readonly request: Pick<Message<'WatchCreateRequest'>, 'filters' | 'prevKv'>

@@ -4,7 +4,7 @@ import { CompactedRevisionError } from '../engine/engine-errors.ts'
 import { isEmptyRange, keyRange, type KeyRange } from '../engine/key-range.ts'
 import type { EngineEvent } from '../engine/key-value.ts'
 import type { Watcher } from '../engine/watcher-set.ts'
-import { etcdErrors } from '../etcd-errors-table.ts'
+import { etcdErrors } from './etcd-errors-table.ts'
 import type { AnswerStream } from '../grpc/grpc-call.ts'
 import { etcdServerBounds } from '../limits-table.ts'
 import type { Message, MessageDraft } from '../wire/etcd-messages-table.ts'
@@ -90,7 +90,10 @@ export class WatchStream implements Disposable {
   #start(id: bigint, range: KeyRange, request: Message<'WatchCreateRequest'>, from: number): void {
     const { engine } = this.#context
     const watch: Watch = {
-      ...{ id, range, request, from },
+      id,
+      range,
+      request,
+      from,
       behind: from <= engine.revision ? from : undefined,
       isBusy: false,
       onEvents: (events, revision) => this.#onEvents(watch, events, revision),
@@ -172,9 +175,7 @@ export class WatchStream implements Disposable {
     } catch (error) {
       if (!(error instanceof CompactedRevisionError)) throw error
       this.#drop(watch.id)
-      const cancelReason = etcdErrors.compacted[1]
-      const { compacted: compactRevision } = engine
-      this.#send({ watchId: watch.id, canceled: true, compactRevision, cancelReason })
+      this.#send({ watchId: watch.id, canceled: true, compactRevision: engine.compacted })
     }
   }
 

@@ -1,4 +1,9 @@
-import { connect, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
+import {
+  connect,
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  type IncomingHttpHeaders,
+} from 'node:http2'
 import type { Message, MessageDraft, MessageName } from '../wire/etcd-messages-table.ts'
 import { decodeMessage, encodeMessage } from '../wire/message-codec.ts'
 
@@ -14,10 +19,10 @@ export class StatusOfCall extends Error {
   }
 }
 
-export type RpcShape = readonly [path: string, request: MessageName, answer: MessageName]
+type RpcShape = readonly [path: string, request: MessageName, answer: MessageName]
 
 /** The methods of etcd that tests call. */
-export const rpcs = {
+const rpcs = {
   Range: ['etcdserverpb.KV/Range', 'RangeRequest', 'RangeResponse'],
   Put: ['etcdserverpb.KV/Put', 'PutRequest', 'PutResponse'],
   DeleteRange: ['etcdserverpb.KV/DeleteRange', 'DeleteRangeRequest', 'DeleteRangeResponse'],
@@ -99,13 +104,15 @@ export class EtcdClient implements Disposable {
   }
 
   open(path: string, headers: Record<string, string>): ClientHttp2Stream {
-    return this.session.request({
+    const stream = this.session.request({
       ':method': 'POST',
       ':path': `/${path}`,
       'content-type': 'application/grpc',
       te: 'trailers',
       ...headers,
     })
+    // The reader of the answers gets the error as well.
+    return stream.on('error', () => {})
   }
 
   [Symbol.dispose](): void {
@@ -134,10 +141,10 @@ export async function answersOf(stream: ClientHttp2Stream): Promise<Buffer[]> {
 async function* framesOf(stream: ClientHttp2Stream): AsyncGenerator<Buffer, void> {
   let status: string | undefined
   let text = ''
-  const take = (fields: Record<string, unknown>): void => {
+  const take = (fields: IncomingHttpHeaders): void => {
     if (fields['grpc-status'] === undefined) return
-    status = String(fields['grpc-status'])
-    text = decodeURIComponent(String(fields['grpc-message'] ?? ''))
+    status = fields['grpc-status'] as string
+    text = decodeURIComponent((fields['grpc-message'] as string | undefined) ?? '')
   }
   stream.on('response', take)
   stream.on('trailers', take)

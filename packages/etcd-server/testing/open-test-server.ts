@@ -30,7 +30,10 @@ export async function openTestServer(options: TestServerOptions = {}): Promise<T
   const endpoint = `http://127.0.0.1:${port}`
   const client = new EtcdClient(endpoint)
   return {
-    ...{ server, endpoint, port, client },
+    server,
+    endpoint,
+    port,
+    client,
     async [Symbol.asyncDispose]() {
       client[Symbol.dispose]()
       await server[Symbol.asyncDispose]()

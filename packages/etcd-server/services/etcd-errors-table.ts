@@ -8,8 +8,8 @@ import {
   NoKeyError,
   NoLeaseError,
   NoSpaceError,
-} from './engine/engine-errors.ts'
-import { GrpcError, type GrpcCode } from './grpc/grpc-error.ts'
+} from '../engine/engine-errors.ts'
+import { GrpcError, type GrpcCode } from '../grpc/grpc-error.ts'
 
 /** etcd's own codes and words (api/v3rpc/rpctypes, 3.4 to 3.7); clients match on the words. */
 export const etcdErrors = Object.freeze({
