@@ -7,18 +7,21 @@ import {
   type ProgramFiles,
 } from '../contract/step.ts'
 import { must, places } from './commands.ts'
+import { checkVersion } from './program-version.ts'
 import { isConfigured } from './configure-machine.ts'
 import { proxyFiles } from './proxy.ts'
+import { installPackagedProgram } from './install-package.ts'
 
 /** Copies the program to a machine. Files that are there already are not copied again. */
 export async function installProgram(context: MachineContext): Promise<string> {
   const { edge, hub, machine, master, shell, signal } = context
+  if (edge.spec.package !== undefined) return installPackagedProgram(context)
   const architecture = (await must(context, ['uname', '-m'], { isQuiet: true })).trim()
   // A node that is added after an upgrade gets what its master has.
   const above = machine.role === 'Node' ? edge.status?.programs?.[master.address] : undefined
   const wish = above === undefined ? undefined : { fitsMaster: above }
   const program = await hub.program(architecture, signal, wish)
-  if (above === undefined) checkVersion(edge, program.version)
+  if (above === undefined) checkVersion(edge, { found: program.version, source: 'the hub' })
   const directory = await copyProgram(program, context)
   await shell.write(places.program, program.launcher(directory), 0o755)
   await installLibraries(context)
@@ -44,14 +47,6 @@ export async function copyProgram(program: ProgramFiles, context: MachineContext
   }
   await shell.write(posix.join(directory, 'launcher'), program.launcher(directory), 0o755)
   return directory
-}
-
-/** The hub may have been upgraded since the object was accepted. */
-function checkVersion({ spec }: MachineContext['edge'], found: string): void {
-  const { version } = spec
-  if (version === undefined || found === version || found.startsWith(`${version}-`)) return
-  const text = `spec.version asks for ${version}, and the hub has ${found.replace(/-[0-9a-f]{12}$/, '')}: change spec.version, or remove it`
-  throw new StepError(text, { isFinal: true })
 }
 
 /** Returns the words that let apt use the proxy of the object. The file may hold a password, the words do not. */
@@ -86,6 +81,7 @@ export async function prepareMachine(context: MachineContext): Promise<string> {
     clusterName: edge.spec.clusterName ?? edge.metadata.name ?? '',
     nodeName,
     role: machine.role,
+    isOffline: edge.spec.package !== undefined,
     ...edge.spec.network,
   }
   const path = posix.join(places.settings, 'machine.json')
