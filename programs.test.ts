@@ -30,7 +30,7 @@ const basePrograms: Readonly<Record<string, readonly string[]>> = {
   bash: ['bash'],
   bsdutils: ['script'],
   coreutils:
-    `cat cp dirname env false head ln ls mkdir printf readlink rm rmdir sha256sum sleep sort stat stty sync test timeout
+    `cat cp dirname env false head ln ls mkdir mkfifo printf readlink rm rmdir sha256sum sleep sort stat stty sync test timeout
     touch tr true uname yes`.split(/\s+/),
   dash: ['sh'],
   diffutils: ['cmp'],
@@ -57,6 +57,7 @@ const optional: Readonly<Record<string, string>> = {
   'xdg-open': 'desktops have it; the address is printed, too',
   systemctl: 'asked only where systemd runs',
   openssl: 'skerry bench only',
+  skopeo: 'skerry package --image-ref only; its error names it',
   pgrep: 'runs on machines that tests make of Debian packages',
   'no-such-program': 'a test of what is answered then',
 }

@@ -10,6 +10,7 @@ import { addForwardCommand } from './commands/forward-commands.ts'
 import { addHubCommands } from './commands/hub-commands.ts'
 import { addLoginCommands } from './commands/login-commands.ts'
 import { addMachineCommands } from './commands/machine-commands.ts'
+import { addPackageCommands } from './commands/package-commands.ts'
 import { addRoleCommands } from './commands/role-commands.ts'
 import { addTokenCommands } from './commands/token-commands.ts'
 import { addUpCommands } from './commands/up-commands.ts'
@@ -25,6 +26,7 @@ export function addCommands(program: Command, developer?: Developer): void {
   addEdgeJobCommands(program)
   addTokenCommands(program)
   addMachineCommands(program)
+  addPackageCommands(program)
   addUserCommands(program)
   addLoginCommands(program)
   addForwardCommand(program)

@@ -62,6 +62,8 @@ export interface CreateOptions extends EdgeOptions, MachineFlags {
   /** Whether machines are checked, and nothing is made. */
   check: boolean | undefined
   keep: boolean | undefined
+  package: string | undefined
+  packageKey: string | undefined
 }
 
 /** Makes an EdgeCluster, and the Secret of its login if files are given. Throws an ExpectedError. */
@@ -72,7 +74,8 @@ export async function createEdgeCluster(options: CreateOptions): Promise<void> {
     const login = await readLogin(options)
     const secret = options.credentials ?? `${name}-ssh`
     if (options.credentials === undefined && login === undefined) throw noLogin()
-    const edge = edgeClusterOf(options, secret)
+    const offline = await packageOf(options)
+    const edge = edgeClusterOf(options, secret, offline)
     const access = await openEdge(options)
     // Everything that is wrong is found before a Secret is made.
     const checked = await access.client.create(edge, soon(), { isDryRun: true })
@@ -107,7 +110,24 @@ function requireOneWay({ check, dryRun, wait, keep }: CreateOptions): void {
   if (keep && !check) throw fail('--keep needs --check')
 }
 
-function edgeClusterOf(options: CreateOptions, secret: string): EdgeCluster {
+/** Returns the field for an offline package. Throws an ExpectedError if one of its two options lacks. */
+async function packageOf({
+  package: digest,
+  packageKey,
+}: CreateOptions): Promise<Pick<EdgeCluster['spec'], 'package'>> {
+  if (digest === undefined && packageKey === undefined) return {}
+  if (digest === undefined || packageKey === undefined) {
+    const text = 'Cannot use package: give both --package <digest> and --package-key <path>'
+    throw new ExpectedError(text, exitCodes.usage)
+  }
+  return { package: { digest, publicKey: await readText(packageKey) } }
+}
+
+function edgeClusterOf(
+  options: CreateOptions,
+  secret: string,
+  offline: Pick<EdgeCluster['spec'], 'package'>,
+): EdgeCluster {
   const { name, namespace, displayName, hubServer, networkInterface, apiName } = options
   const { podCidr: podCIDR, serviceCidr: serviceCIDR, podsPerNode, atOnce } = options
   const machines = options.machine.map(parseMachine)
@@ -131,6 +151,7 @@ function edgeClusterOf(options: CreateOptions, secret: string): EdgeCluster {
       ...(apiName.length === 0 ? {} : { apiNames: apiName }),
       ...(options.check ? { mode: 'Check' as const } : {}),
       ...(atOnce === undefined ? {} : { machinesAtOnce: atOnce }),
+      ...offline,
       machines: machineBlocks(machines, { ...rulesOf(options, secret), master }),
     },
   }
@@ -280,7 +301,7 @@ async function nodeBlocks(
 
 async function readText(path: string): Promise<string> {
   return readFile(path, 'utf8').catch((cause: unknown) => {
-    const text = `Cannot use machines: ${path} cannot be read: ${messageOf(cause)}`
+    const text = `Cannot use file ${path}: it cannot be read: ${messageOf(cause)}`
     throw new ExpectedError(text, exitCodes.usage, { cause })
   })
 }

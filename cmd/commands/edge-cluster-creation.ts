@@ -24,6 +24,8 @@ function addCreate(create: Command): void {
     .option('--check', 'log in to each machine, check it, and print the steps; make nothing')
     .option('--keep', 'with --check: keep the object, for "skerry edge-cluster make"')
     .option('--api-name <name>', "further name of the cluster's API (repeatable)", collect, [])
+    .option('--package <digest>', 'offline package of the hub, for machines without mirrors')
+    .option('--package-key <path>', 'file with the public key that must have signed it')
     .addHelpText(
       'after',
       `

@@ -23,6 +23,11 @@ import {
   withMachinePrograms,
   type MachineProgramFlags,
 } from '../flags/machine-program-flags.ts'
+import {
+  packageDirectoriesOf,
+  withHubPackages,
+  type HubPackageFlags,
+} from '../flags/package-flags.ts'
 import { placeOf, withPlaceOptions, type PlaceFlags } from '../flags/place-flags.ts'
 import { policyOf, withPolicyOptions, type PolicyFlags } from '../flags/policy-flags.ts'
 import {
@@ -78,6 +83,7 @@ interface HubFlags
     RegistrationFlags,
     LoginFlags,
     MachineProgramFlags,
+    HubPackageFlags,
     TracingFlags,
     ProxyProtocolFlags {
   dataDir: string
@@ -95,7 +101,8 @@ function addHub(program: Command): void {
   const hub = withRegistrationOptions(
     withAccessOptions(withTracingOptions(withProxyProtocol(role(program.command('hub'))))),
   )
-  withMachinePrograms(withLoginOptions(withKindOptions(withEtcdOptions(hub, '/skerry/hub'))))
+  const withMachines = withHubPackages(withMachinePrograms(withLoginOptions(hub)))
+  withKindOptions(withEtcdOptions(withMachines, '/skerry/hub'))
     .description('Run the hub: the API of the fleet, and access to every cluster in it')
     .option('--data-dir <path>', 'directory for its state', hubDirectory)
     .option(
@@ -170,7 +177,10 @@ async function hubOptionsOf(flags: HubFlags): Promise<HubOptions> {
     push: { isOn: flags.push },
     fleet: { failover, rules },
     replicas: flags,
-    machines: { programs: await machineProgramsOf(flags) },
+    machines: {
+      programs: await machineProgramsOf(flags),
+      packages: await packageDirectoriesOf(flags),
+    },
   }
 }
 

@@ -11,6 +11,7 @@ export function addMachineCommands(program: Command): void {
     .command('machine')
     .description('Make this machine part of a cluster, or clean it')
   addPrepare(machine)
+  addInstallPackage(machine)
   addClean(machine)
   addNodeReady(machine)
   addNodes(machine)
@@ -31,6 +32,51 @@ function addPrepare(machine: Command): void {
       const { prepareMachine } = await import('../../roles/machine/prepare-machine.ts')
       const { stopSignal } = await import('../../roles/runtime/role-context.ts')
       await prepareMachine(await readMachinePlan(plan), console.log, stopSignal())
+    })
+}
+
+interface InstallFlags {
+  package: string
+  publicKeyFile: string
+  packagesDir: string
+  imagesDir: string
+}
+
+function addInstallPackage(machine: Command): void {
+  machine
+    .command('install-package')
+    .description(
+      'Check an offline package that was copied here, and install its system packages and images',
+    )
+    .requiredOption('--package <digest>', 'sha256:<hex>, as "skerry package show" prints it')
+    .requiredOption('--public-key-file <path>', 'key of the operator who must have signed it')
+    .option(
+      '--packages-dir <path>',
+      'has the package in a directory named by its digest, and all files in blobs/sha256',
+      join(dataDirectoryDefault, 'packages'),
+    )
+    .option(
+      '--images-dir <path>',
+      'where the node looks for image archives when it starts',
+      join(dataDirectoryDefault, 'images'),
+    )
+    .addHelpText(
+      'after',
+      example(
+        `skerry machine install-package --package sha256:${'0123456789abcdef'.repeat(4)} --public-key-file operator.pub`,
+      ),
+    )
+    .action(async (flags: InstallFlags) => {
+      const { installPackage } = await import('../../roles/machine/install-package.ts')
+      const { stopSignal } = await import('../../roles/runtime/role-context.ts')
+      const options = {
+        digest: flags.package,
+        publicKeyFile: flags.publicKeyFile,
+        packagesDirectory: flags.packagesDir,
+        imagesDirectory: flags.imagesDir,
+        node: { nodeDir: join(dataDirectoryDefault, 'node'), runDir: '/run/skerry/node' },
+      }
+      await installPackage(options, console.log, stopSignal())
     })
 }
 

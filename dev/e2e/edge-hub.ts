@@ -53,6 +53,7 @@ export class EdgeHub implements AsyncDisposable {
     host: TestHost
     directory: string
     kubectl: string
+    options: readonly string[]
   }) {
     this.network = parts.network
     this.#host = parts.host
@@ -71,11 +72,17 @@ export class EdgeHub implements AsyncDisposable {
     })
   }
 
-  static async start(): Promise<EdgeHub> {
+  static async start(options: readonly string[] = []): Promise<EdgeHub> {
     const { kubectl } = await unpackClients()
     const directory = await mkdtemp(join(tmpdir(), 'skerry-e2e-edge-'))
     const network = await createTestNetwork()
-    const hub = new EdgeHub({ network, host: await network.addHost(1), directory, kubectl })
+    const hub = new EdgeHub({
+      network,
+      host: await network.addHost(1),
+      directory,
+      kubectl,
+      options,
+    })
     try {
       await hub.restart()
       return hub

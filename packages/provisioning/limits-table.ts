@@ -18,6 +18,9 @@ export const provisioningBounds = Object.freeze({
     outputBytesMax: 1024 * 1024,
     /** The arguments of one command together. */
     argumentBytesMax: 64 * 1024,
+    /** A file is sent in pieces of this length, some at a time: without them, a way of 100 ms carries 300 KB a second. */
+    pieceBytes: 32 * 1024,
+    piecesAtOnce: 32,
     /** The digest of a large file on a slow disk. */
     digestMsMax: 300_000,
   }),
@@ -61,6 +64,11 @@ export const provisioningBounds = Object.freeze({
     /** How often a state that takes its time is looked at. */
     lookMs: 500,
     readyMsMax: 120_000,
+    /** Files of an offline package that are copied in one go: so many, or so many bytes and one file. */
+    batchFilesMax: 100,
+    batchBytes: 32 * 1024 * 1024,
+    /** Free space on a machine in addition to a package, for the unpacked files. */
+    spareBytes: 1024 * 1024 * 1024,
     cleanMsMax: 180_000,
     /** The manifests of all add-ons together, their objects, and the time to apply them. */
     addOnBytesMax: 4 * 1024 * 1024,

@@ -19,4 +19,8 @@ export const hubBounds = Object.freeze({
     /** How often the list of programs is compared with the files. */
     listProgramsMs: 60_000,
   }),
+  packages: Object.freeze({
+    /** The directories of one --package that are looked at. */
+    listedMax: 256,
+  }),
 })

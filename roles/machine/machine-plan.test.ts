@@ -21,7 +21,7 @@ const plan = { clusterName: 'branch-7', nodeName: 'shop', role: 'Node' }
 
 test('a plan has the ranges of a site by default', async () => {
   const ranges = { podCIDR: '10.42.0.0/16', serviceCIDR: '10.43.0.0/16' }
-  assert.deepEqual(await read(JSON.stringify(plan)), { ...plan, ...ranges })
+  assert.deepEqual(await read(JSON.stringify(plan)), { ...plan, ...ranges, isOffline: false })
 })
 
 const refused: readonly [string, RegExp][] = [

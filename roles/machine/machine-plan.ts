@@ -9,6 +9,8 @@ const planSchema = z.object({
   role: z.enum(['Master', 'Node']),
   podCIDR: z.string().default(edgeNetworkDefaults.podCIDR),
   serviceCIDR: z.string().default(edgeNetworkDefaults.serviceCIDR),
+  /** Whether the machine reaches no mirrors, so that all packages must be there. */
+  isOffline: z.boolean().default(false),
 })
 
 /** A hub's or a person's plan for a machine. */

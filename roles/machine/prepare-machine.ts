@@ -26,6 +26,11 @@ export async function prepareMachine(
   requireRoot()
   await recordSettings(plan)
   const missing = await findMissingPrograms(['node'])
+  if (missing.length > 0 && plan.isOffline) {
+    const names = missing.map(({ program }) => program).join(', ')
+    const text = `Cannot prepare this machine: its offline package has brought no ${names}; make the package again`
+    throw new ExpectedError(text, exitCodes.missingDependency)
+  }
   if (missing.length > 0) {
     print(`installing ${packagesOf(missing).join(' ')}`)
     await installPrograms(missing, signal)

@@ -95,7 +95,7 @@ export function chooseProgram(
   }: {
     readonly architecture: string
     readonly wish: ProgramWish | undefined
-    readonly role: 'hub' | 'site'
+    readonly role: 'hub' | 'site' | 'program'
   },
 ): HeldProgram {
   const own = held.filter((program) => program.architecture === architecture)

@@ -19,13 +19,15 @@ export interface MachinePrograms {
   readonly programs?: Readonly<Record<string, readonly string[]>>
   /** The directory of a bundle for machines of this one's own architecture. If omitted, what the role runs from. */
   readonly bundleDirectory?: string
+  /** Directories that are offline packages, or have them. */
+  readonly packages?: readonly string[]
 }
 
 export interface ProgramOptions extends MachinePrograms {
   /** Where archives for machines are kept. */
   readonly archiveDirectory: string
   /** The role that gives the program away, for messages. */
-  readonly role: 'hub' | 'site'
+  readonly role: 'hub' | 'site' | 'program'
 }
 
 export const machineArchitectures = Object.freeze(['x86_64', 'aarch64'] as const)
@@ -119,8 +121,13 @@ function executable(from: string, named: string): ProgramFiles {
   return {
     version: named,
     files: [{ from, to: 'skerry', mode: 0o755 }],
-    launcher: (directory) => `${launcherHead(directory)}exec ${directory}/skerry "$@"\n`,
+    launcher: executableLauncher,
   }
+}
+
+/** The text that starts a program which is one file. */
+export function executableLauncher(directory: string): string {
+  return `${launcherHead(directory)}exec ${directory}/skerry "$@"\n`
 }
 
 /** The engine and the bundle, started as the launcher of a repository starts them. */
@@ -143,12 +150,17 @@ async function bundle(
     version: named,
     files: [{ from: process.execPath, to: `../${engine}`, mode: 0o755 }],
     archive,
-    launcher: (at) => `${launcherHead(at)}flags=
+    launcher: bundleLauncher(engine),
+  }
+}
+
+/** Returns the text that starts a bundle with an engine of this name next to its directory. */
+export function bundleLauncher(engine: string): (directory: string) => string {
+  return (at) => `${launcherHead(at)}flags=
 case "\${1:-}" in hub | site | node | agent) flags=$(cat "${at}/engine-flags/$1") ;; esac
 # shellcheck disable=SC2086
 exec ${posix.join(at, '..', engine)} --disable-warning=ExperimentalWarning $flags ${at}/skerry.mjs "$@"
-`,
-  }
+`
 }
 
 /** Returns the entry and every chunk that it needs. The directory may hold chunks of earlier bundles as well. */

@@ -3,7 +3,7 @@ import { constants } from 'node:fs'
 import { access, open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { ExpectedError, exitCodes } from '@skerry/base'
+import { ExpectedError, exitCodes, messageOf } from '@skerry/base'
 import { systemPrograms, type ProgramUser, type SystemProgram } from './programs-table.ts'
 
 const execute = promisify(execFile)
@@ -62,13 +62,23 @@ function isMissingFile(error: unknown): boolean {
   )
 }
 
+/** Files of Debian packages, from which apt installs without any other source. */
+export interface PackageFiles {
+  /** Each file is named by its SHA-256. */
+  readonly directory: string
+  readonly digests: readonly string[]
+  /** Installs from such files; see offlineAptScript of provisioning. */
+  readonly script: string
+}
+
 /**
- * Installs their packages with apt. A system without apt gets an error that names the packages. Their
+ * Installs their packages with apt, from its sources or from files. A system without apt gets an error that names the packages. Their
  * services start neither now nor at boot: this program starts its own processes.
  */
 export async function installPrograms(
   programs: readonly SystemProgram[],
   signal: AbortSignal,
+  files?: PackageFiles,
 ): Promise<void> {
   const packages = packagesOf(programs)
   if (!(await isFound({ program: 'apt-get', debianPackage: 'apt', neededBy: 'node' }))) {
@@ -82,6 +92,7 @@ export async function installPrograms(
   const options = { env, signal, maxBuffer: 64 * 1024 * 1024 }
   const services = programs.flatMap(({ service }) => (service === undefined ? [] : [service]))
   await using _asleep = await keepServicesAsleep(services)
+  if (files !== undefined) return installFromFiles(packages, files, signal)
   try {
     await execute('apt-get', ['update', '-qq'], options)
     await execute(
@@ -96,6 +107,30 @@ export async function installPrograms(
       { cause: error },
     )
   }
+}
+
+async function installFromFiles(
+  packages: readonly string[],
+  { directory, digests, script }: PackageFiles,
+  signal: AbortSignal,
+): Promise<void> {
+  const options = { signal, maxBuffer: 64 * 1024 * 1024 }
+  const running = execute('sh', ['-c', script, 'sh', directory, ...packages], options)
+  running.child.stdin?.on('error', () => undefined)
+  running.child.stdin?.end(digests.map((each) => `${each}\n`).join(''))
+  try {
+    await running
+  } catch (error) {
+    signal.throwIfAborted()
+    const text = `Cannot install ${packages.join(', ')} from the offline package: ${lastLineOf(error)}`
+    throw new ExpectedError(text, exitCodes.missingDependency, { cause: error })
+  }
+}
+
+/** apt explains itself on stderr. */
+function lastLineOf(error: unknown): string {
+  const text = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : ''
+  return text.split('\n').at(-1) || messageOf(error)
 }
 
 /**

@@ -13,6 +13,9 @@ const packages =
   `systemd-sysv dbus openssh-server sudo iproute2 containerd runc containernetworking-plugins nftables
   iptables mount kmod procps libatomic1 libstdc++6 udev`.split(/\s+/)
 
+/** A server on which nothing but an administrator has installed anything. */
+const barePackages = ['systemd-sysv', 'dbus', 'openssh-server', 'sudo', 'udev']
+
 /** The name of the user who may become root with sudo. */
 export const operatorName = 'keeper'
 
@@ -20,7 +23,8 @@ export const operatorName = 'keeper'
 const customize = `set -e
 rm -f "$1"/etc/ssh/ssh_host_* "$1"/etc/apt/apt.conf.d/99mmdebstrap
 chroot "$1" useradd --create-home --shell /bin/bash --groups sudo ${operatorName}
-chroot "$1" systemctl disable containerd.service apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer
+[ ! -e "$1"/usr/bin/containerd ] || chroot "$1" systemctl disable containerd.service
+chroot "$1" systemctl disable apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer
 echo PermitRootLogin yes > "$1"/etc/ssh/sshd_config.d/machine.conf
 `
 
@@ -28,15 +32,24 @@ echo PermitRootLogin yes > "$1"/etc/ssh/sshd_config.d/machine.conf
  * Returns a root directory of the host's own release, which machines share and nobody may change. It is made once, in
  * a minute, and kept below the system's temporary directory by the hash of what it is made of.
  */
-export async function debianRoot(): Promise<string> {
+export function debianRoot(): Promise<string> {
+  return rootOf(packages)
+}
+
+/** Returns the same without the packages that a node needs. */
+export function bareDebianRoot(): Promise<string> {
+  return rootOf(barePackages)
+}
+
+async function rootOf(names: readonly string[]): Promise<string> {
   const suite = await hostSuite()
-  const hash = createHash('sha256').update(JSON.stringify([suite, packages, customize]))
+  const hash = createHash('sha256').update(JSON.stringify([suite, names, customize]))
   const directory = join(tmpdir(), `skerry-machine-root-${hash.digest('hex').slice(0, 12)}`)
   const root = join(directory, 'root')
   if (await isPresent(root)) return root
   const part = await mkdtemp(join(tmpdir(), 'skerry-machine-part-'))
   try {
-    await installDebian(join(part, 'root'), suite)
+    await installDebian(join(part, 'root'), { suite, names })
     await rename(part, directory)
   } catch (error) {
     await rm(part, { recursive: true, force: true })
@@ -46,7 +59,12 @@ export async function debianRoot(): Promise<string> {
   return root
 }
 
-async function installDebian(root: string, suite: string): Promise<void> {
+interface RootPlan {
+  readonly suite: string
+  readonly names: readonly string[]
+}
+
+async function installDebian(root: string, { suite, names }: RootPlan): Promise<void> {
   const settings = [...(await aptSettings())].map(([name, value]) => `--aptopt=${name} "${value}";`)
   const sources = (await aptTargets(suite)).map(
     ({ url, release, component }) => `deb ${url} ${release} ${component}`,
@@ -57,7 +75,7 @@ async function installDebian(root: string, suite: string): Promise<void> {
       '--quiet',
       '--mode=root',
       '--variant=apt',
-      `--include=${packages.join(',')}`,
+      `--include=${names.join(',')}`,
       `--customize-hook=${customize}`,
       ...settings,
       suite,

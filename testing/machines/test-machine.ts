@@ -14,7 +14,7 @@ import {
 import { until } from '../until.ts'
 import { bootScript } from './boot-script.ts'
 import { makeControlGroups, type ControlGroups } from './control-groups.ts'
-import { debianRoot, operatorName } from './debian-root.ts'
+import { bareDebianRoot, debianRoot, operatorName } from './debian-root.ts'
 
 /**
  * A small Debian server in the network of a test host: a root of its own, systemd as its first process, and sshd on
@@ -43,15 +43,20 @@ export async function whyNoMachine(): Promise<string | false> {
 
 let machinesMade = 0
 
-/** Boots a machine; resolves when its sshd listens. */
-export async function startTestMachine(host: TestHost, name: string): Promise<TestMachine> {
+/** Boots a machine; resolves when its sshd listens. A bare one has none of the packages that a node needs. */
+export async function startTestMachine(
+  host: TestHost,
+  name: string,
+  { isBare = false }: { readonly isBare?: boolean } = {},
+): Promise<TestMachine> {
   await using stack = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'skerry-machine-'))
   stack.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }))
   await makeDisk(directory, name)
+  const root = await (isBare ? bareDebianRoot() : debianRoot())
   const groups = await makeControlGroups(`skerry-machine-${process.pid}-${machinesMade++}`)
   stack.use(groups)
-  const holder = await boot({ directory, name, host, groups, root: await debianRoot() })
+  const holder = await boot({ directory, name, host, groups, root })
   stack.defer(async () => {
     // The first process ends with it, and with the first process all others and all mounts.
     holder.kill('SIGKILL')

@@ -125,6 +125,7 @@ export async function simulatedHub(directory: string): Promise<HubSide> {
     dial: none,
     recordProgram: done,
     imports: { keepJoin: none, endJoin: none, state: none, removeAgent: none },
+    package: none,
     program: async () => ({
       version: 'simulated',
       files: [{ from, to: 'skerry', mode: 0o755 }],

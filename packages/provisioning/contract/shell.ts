@@ -13,6 +13,23 @@ export interface Shell extends AsyncDisposable {
   write(path: string, content: Uint8Array | string, mode: number): Promise<void>
   /** Copies a file of this machine as root, whole or not at all. */
   upload(from: string, to: string, mode: number, signal: AbortSignal): Promise<void>
+  /**
+   * Copies files of this machine as root into a directory, each under its digest. A file appears there only with the content
+   * of its digest; a copy that broke off continues where it ended.
+   */
+  uploadByDigest(
+    files: readonly DigestedFile[],
+    directory: string,
+    signal: AbortSignal,
+  ): Promise<void>
+}
+
+/** A file of this machine, and what it must contain. */
+export interface DigestedFile {
+  readonly from: string
+  /** The SHA-256 in hexadecimal digits. */
+  readonly sha256: string
+  readonly bytes: number
 }
 
 /** The part of a shell that a machine can be for itself. */

@@ -1,9 +1,10 @@
 import type { Clock, Logger } from '@skerry/base'
-import type { EdgeCluster, MachineStatus, WaitReason } from '../kind/edge-cluster.ts'
+import type { EdgeCluster, MachineStatus, PackageSource, WaitReason } from '../kind/edge-cluster.ts'
 import type { EdgeJob } from '../kind/edge-job.ts'
 import type { PlannedMachine } from '../kind/machine-addresses.ts'
 import type { Duplex } from 'node:stream'
 import type { ImportSide } from './import-side.ts'
+import type { MachinePackage, MachineSystem } from './machine-package.ts'
 import type { OwnShell, Shell } from './shell.ts'
 import type { ClusterDial } from './ways.ts'
 
@@ -137,6 +138,8 @@ export interface HubSide {
     machine: { readonly address: string; readonly version: string },
     signal: AbortSignal,
   ): Promise<void>
+  /** The parts of an offline package for such a machine. Rejects with a StepError unless the key has signed it. */
+  package(asked: PackageSource, machine: MachineSystem): Promise<MachinePackage>
 }
 
 /** The version that a machine shall get: exactly one, or the best one that is not newer than its master's. */

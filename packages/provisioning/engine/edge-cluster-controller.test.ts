@@ -40,6 +40,7 @@ function shellOf(): Shell {
     run: async () => ({ exitCode: 0, stdout: '', stderr: '' }),
     write: async () => undefined,
     upload: async () => undefined,
+    uploadByDigest: async () => undefined,
     [Symbol.asyncDispose]: async () => undefined,
   }
 }

@@ -37,6 +37,7 @@ const shell: Shell = {
   run: async () => ({ exitCode: 0, stdout: '', stderr: '' }),
   write: async () => undefined,
   upload: async () => undefined,
+  uploadByDigest: async () => undefined,
   [Symbol.asyncDispose]: async () => undefined,
 }
 

@@ -11,6 +11,10 @@ export const places = Object.freeze({
   programs: '/usr/local/lib/skerry',
   settings: '/etc/skerry',
   data: '/var/lib/skerry',
+  packages: '/var/lib/skerry/packages',
+  blobs: '/var/lib/skerry/packages/blobs/sha256',
+  /** Image archives that the node imports when it starts. */
+  images: '/var/lib/skerry/images',
   hubToken: '/etc/skerry/hub-token',
   joinToken: '/etc/skerry/join-token',
   /** The change for which a job awaits a person's confirmation, and the confirmation. */

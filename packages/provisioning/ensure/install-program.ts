@@ -10,10 +10,12 @@ import {
 import { must, places } from './commands.ts'
 import { isConfigured } from './configure-machine.ts'
 import { proxyFiles } from './proxy.ts'
+import { installPackagedProgram } from './install-package.ts'
 
 /** Copies the program to a machine. Files that are there already are not copied again. */
 export async function installProgram(context: MachineContext): Promise<string> {
   const { edge, hub, machine, master, shell, signal } = context
+  if (edge.spec.package !== undefined) return installPackagedProgram(context)
   const architecture = (await must(context, ['uname', '-m'], { isQuiet: true })).trim()
   // A node that is added after an upgrade gets what its master has.
   const above = machine.role === 'Node' ? edge.status?.programs?.[master.address] : undefined
@@ -94,6 +96,7 @@ export async function prepareMachine(context: MachineContext): Promise<string> {
     clusterName: edge.spec.clusterName ?? edge.metadata.name ?? '',
     nodeName,
     role: machine.role,
+    isOffline: edge.spec.package !== undefined,
     ...edge.spec.network,
   }
   const path = posix.join(places.settings, 'machine.json')

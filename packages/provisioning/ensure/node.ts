@@ -42,6 +42,7 @@ export async function startNode(
       '--ca-hash': caHash,
       '--node-name': name,
       '--node-ip': address,
+      ...(edge.spec.package === undefined ? {} : { '--preload-dir': places.images }),
     }),
     ...networkWords(edge),
     ...optionWords({

@@ -5,6 +5,7 @@ import { must, ownAddresses } from './commands.ts'
 import { machineClashes, machineIdDigest, nodeClashes, nodesOfSite } from './preflight-clashes.ts'
 import { clusterOf, findingsOf, isNodeName, parseFacts, type Facts } from './preflight-facts.ts'
 import { networkFindings } from './preflight-network.ts'
+import { packageFindings } from './package-findings.ts'
 import { factsScript } from './preflight-script.ts'
 import { isProxied } from './proxy.ts'
 
@@ -13,7 +14,8 @@ const { factsBytesMax, factsMsMax } = provisioningBounds.preflight
 /** Checks a machine before anything is changed on it. */
 export async function preflight(context: MachineContext): Promise<string> {
   const facts = await readFacts(context, askedNames(context))
-  return judge(facts, await clashesOf(facts, context), context)
+  const found = [...(await clashesOf(facts, context)), ...(await packageFindings(facts, context))]
+  return judge(facts, found, context)
 }
 
 /** The same for a machine that joins by itself: its server has answered it, and judges its name. */
@@ -35,7 +37,7 @@ async function readFacts(context: OwnMachineContext, names: [string, string]): P
   return facts
 }
 
-function judge(facts: Facts, clashes: readonly string[], context: OwnMachineContext): string {
+function judge(facts: Facts, others: readonly string[], context: OwnMachineContext): string {
   const { machine, machines, edge, clock, print } = context
   const clusterName = edge.spec.clusterName ?? edge.metadata.name ?? ''
   const { role } = machine
@@ -47,7 +49,7 @@ function judge(facts: Facts, clashes: readonly string[], context: OwnMachineCont
       hasOthers: machines.length > 1,
       isMember: clusterOf(facts) === clusterName,
     }),
-    ...clashes,
+    ...others,
   ]
   if (findings.length > 0) {
     for (const finding of findings) print(finding)
@@ -58,12 +60,16 @@ function judge(facts: Facts, clashes: readonly string[], context: OwnMachineCont
   return `${facts.get('os')?.[0] ?? ''}, ${facts.get('architecture')?.[0] ?? ''}${host}`
 }
 
-/** Returns the words for the script: the name of the hub, and whether mirrors must be known. A proxy knows both. */
+/**
+ * Returns the words for the script: the name of the hub, and whether mirrors must be known. A proxy knows both, and an
+ * offline package needs no mirror.
+ */
 function askedNames({ machine, machines, hub, edge }: MachineContext): [string, string] {
   const url = new URL(hub.server(edge))
   const isAsked = machine.role === 'Master' && isIP(url.hostname) === 0
   const hubName = isAsked && !isProxied(url, edge, machines) ? url.hostname : ''
-  return [hubName, edge.spec.proxy === undefined ? 'mirrors' : '']
+  const needsMirrors = edge.spec.proxy === undefined && edge.spec.package === undefined
+  return [hubName, needsMirrors ? 'mirrors' : '']
 }
 
 /** Remembers who the machine is, and compares it with the others. */

@@ -26,6 +26,7 @@ import { edgeClusterBounds, edgeNetworkDefaults } from '../limits-table.ts'
 import { numberOf, overlap, rangeOf } from './address-range.ts'
 import { optionCauses } from './edge-option-checks.ts'
 import { networkSizeOf, nodesMaxOf, whyNotPods } from './network-size.ts'
+import { packageCauses } from './package-checks.ts'
 import { whyNoMachine } from './unfit-addresses.ts'
 
 const { addressCharsMax, attemptsMax, nameCharsMax, specBytesMax } = edgeClusterBounds
@@ -47,6 +48,7 @@ export function edgeClusterCauses(object: EdgeCluster): StatusCause[] {
     ...networkCauses(spec),
     ...unsupportedCauses(spec),
     ...optionCauses(spec),
+    ...packageCauses(spec),
     ...(isImport(object) ? importCauses(object) : machinesCauses(spec)),
     ...(spec.files ?? []).flatMap((file, at) => fileCauses(`spec.files[${at}]`, file)),
     ...(spec.hooks ?? []).flatMap((hook, at) => hookCauses(`spec.hooks[${at}]`, hook)),

@@ -82,6 +82,7 @@ const schemas: Readonly<Record<string, Schema>> = Object.freeze({
     machines: listOf(part('MachineBlock')),
     highAvailability: part('HighAvailability'),
     store: part('Store'),
+    package: part('Package'),
     files: listOf(part('File')),
     hooks: listOf(part('Hook')),
     skipSteps: texts,
@@ -129,6 +130,7 @@ const schemas: Readonly<Record<string, Schema>> = Object.freeze({
   [`${schemaName}JumpStatus`]: jumpStatusSchema,
   [`${schemaName}HighAvailability`]: object({ type: text, address: text, port: integer }),
   [`${schemaName}Store`]: object({ type: text }),
+  [`${schemaName}Package`]: object({ digest: text, publicKey: text }, ['digest', 'publicKey']),
   [`${schemaName}File`]: object({ from: part('FileSource'), path: text, mode: text }, [
     'from',
     'path',

@@ -30,6 +30,8 @@ export const edgeClusterTexts: KindTexts = Object.freeze({
       highAvailability:
         'How clients reach several masters. Only the type None, one master, can be made.',
       store: 'Where the cluster keeps its objects. Only the type SQLite can be made.',
+      package:
+        'The offline package of which the machines are made. If omitted, they use their own mirrors.',
       files: 'Files that are copied to each machine before anything is installed.',
       hooks: 'Scripts that each machine runs as root before and after the installation.',
       skipSteps:
@@ -107,6 +109,13 @@ export const edgeClusterTexts: KindTexts = Object.freeze({
     },
   },
   [`${schemaName}Store`]: { fields: { type: 'SQLite or Etcd.' } },
+  [`${schemaName}Package`]: {
+    description: 'A signed package with program, system packages and images, which the hub has.',
+    fields: {
+      digest: 'The digest of its manifest, as sha256:<hex>.',
+      publicKey: 'The Ed25519 public key, in PEM, whose owner must have signed it.',
+    },
+  },
   [`${schemaName}File`]: {
     fields: {
       from: 'The key of a ConfigMap or Secret with the content.',
@@ -150,7 +159,6 @@ export const edgeClusterTexts: KindTexts = Object.freeze({
       mode: 'The mode in which the steps were done last.',
       plan: 'In the mode Check: every step that Make would do, in order.',
       jumps: 'The jump hosts with their keys.',
-      programs: 'The version of the program on each machine, by its address.',
       machines: 'The machines with the facts that are known about them.',
       steps: 'Every step on every machine, in the order in which they are done.',
       conditions: 'A condition for each step over all machines, and Ready for the whole.',

@@ -34,6 +34,8 @@ export interface EdgeClusterSpec extends EdgeOptions {
   highAvailability?: { type?: 'None' | 'VirtualIP' | 'Balancer'; address?: string; port?: number }
   /** Where the site keeps its objects. Only SQLite can be made so far. */
   store?: { type?: 'SQLite' | 'Etcd' }
+  /** The offline package of which the machines are made. If omitted, they use their own mirrors. */
+  package?: PackageSource
   files?: CopiedFile[]
   hooks?: Hook[]
   /** The names of steps that are not done, as `Preflight` or `Preflight@10.0.0.11`. Steps of the hub are always done. */
@@ -53,6 +55,14 @@ export interface ClusterImport {
   allowDials?: string[]
   /** The image of the agent's container. */
   image?: string
+}
+
+/** An offline package that the hub has. */
+export interface PackageSource {
+  /** sha256:<hex>, the digest of its manifest. */
+  digest: string
+  /** The Ed25519 public key, in PEM, whose owner must have signed it. */
+  publicKey: string
 }
 
 export interface EdgeNetwork {

@@ -1,8 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { posix } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import type { SFTPWrapper, Client as SshClient } from 'ssh2'
-import { asError, linkedSignal, unlessAborted, type Clock } from '@skerry/base'
+import { asError, linkedSignal, unlessAborted, type Clock, type LinkedSignal } from '@skerry/base'
 import { ShellError, type ShellRequest } from '../contract/shell.ts'
 import { provisioningBounds } from '../limits-table.ts'
 
@@ -14,6 +13,23 @@ export interface Opened {
   readonly clock: Clock
   readonly hostKey: string
   readonly request: ShellRequest
+  /** Aborts with a ShellError when the connection has ended. */
+  readonly closed: AbortSignal
+}
+
+/** Returns a signal that aborts with this one, or when the connection has ended. */
+function untilClosed({ closed }: Opened, signal: AbortSignal): LinkedSignal {
+  const scope = linkedSignal(signal)
+  const onClosed = (): void => scope.abort(closed.reason)
+  if (closed.aborted) onClosed()
+  else closed.addEventListener('abort', onClosed, { once: true })
+  return {
+    ...scope,
+    [Symbol.dispose]() {
+      closed.removeEventListener('abort', onClosed)
+      scope[Symbol.dispose]()
+    },
+  }
 }
 
 export async function openSftp(opened: Opened, signal: AbortSignal): Promise<SFTPWrapper> {
@@ -107,22 +123,71 @@ export class RemoteFiles {
     }
   }
 
+  /** Copies a file of this machine. If a part of it is there, only the rest is copied; the caller compares the result. */
+  async continue(
+    from: string,
+    { path, size }: { readonly path: string; readonly size: number },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const known = await this.length(path, signal)
+    const start = known <= size ? known : 0
+    if (start < size || size === 0) await this.#append(from, { path, start }, signal)
+  }
+
   /** Appends the rest of a file of this machine. */
-  async append(
+  async #append(
     from: string,
     { path, start }: { readonly path: string; readonly start: number },
     signal: AbortSignal,
   ): Promise<void> {
+    using scope = untilClosed(this.#opened, signal)
     try {
-      await pipeline(
-        createReadStream(from, { start }),
-        this.#sftp.createWriteStream(path, { flags: start === 0 ? 'w' : 'r+', start, mode: 0o600 }),
-        { signal },
+      const flags = start === 0 ? 'w' : 'r+'
+      const handle = await answered<Buffer>(
+        (done) => this.#sftp.open(path, flags, { mode: 0o600 }, done),
+        this.#opened,
+        scope.signal,
       )
+      try {
+        await this.#send(from, { handle, start }, scope.signal)
+      } finally {
+        const closed = answered<void>(
+          (done) => this.#sftp.close(handle, (error) => done(error, undefined)),
+          this.#opened,
+          scope.signal,
+        )
+        await closed.catch(() => undefined)
+      }
     } catch (error) {
       signal.throwIfAborted()
       throw this.#fileError(`write ${path}`, error)
     }
+  }
+
+  /** Some pieces are on their way at a time, in order: one that waited for the other would cost a round trip each. */
+  async #send(
+    from: string,
+    { handle, start }: { readonly handle: Buffer; readonly start: number },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const sending: Promise<void>[] = []
+    let position = start
+    const pieces = createReadStream(from, { start, highWaterMark: bounds.pieceBytes })
+    for await (const piece of pieces as AsyncIterable<Buffer>) {
+      const at = position
+      position += piece.length
+      const sent = answered<void>(
+        (done) =>
+          this.#sftp.write(handle, piece, 0, piece.length, at, (error) => done(error, undefined)),
+        this.#opened,
+        signal,
+      )
+      // Every error is waited for below; this keeps one from ending the process meanwhile.
+      sent.catch(() => undefined)
+      sending.push(sent)
+      if (sending.length >= bounds.piecesAtOnce) await sending.shift()
+    }
+    await Promise.all(sending)
   }
 
   async #do(

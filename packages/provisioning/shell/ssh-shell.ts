@@ -6,10 +6,12 @@ import { pipeline } from 'node:stream/promises'
 import type { Clock } from '@skerry/base'
 import { provisioningBounds } from '../limits-table.ts'
 import { connectSsh } from './connect-ssh.ts'
+import { copyByDigest, incoming } from './copy-by-digest.ts'
 import { openSftp, RemoteFiles } from './remote-files.ts'
 import { RemoteRunner } from './remote-runner.ts'
 import {
   ShellError,
+  type DigestedFile,
   type OpenShell,
   type RunOptions,
   type RunResult,
@@ -17,9 +19,6 @@ import {
 } from '../contract/shell.ts'
 
 const bounds = provisioningBounds.shell
-
-/** Where copies arrive, so that one that broke off continues. */
-const incoming = '/var/lib/skerry/incoming'
 
 /**
  * Opens machines over SSH. A machine's key is checked before a password or signature is sent. Rejects with a
@@ -33,7 +32,10 @@ export function sshShells({ clock }: { readonly clock: Clock }): OpenShell {
       client.end()
       client.destroy()
     })
-    const parts = { client, clock, hostKey, request }
+    const closing = new AbortController()
+    const gone = `${request.address} closed the connection`
+    client.once('close', () => closing.abort(new ShellError('unreachable', gone)))
+    const parts = { client, clock, hostKey, request, closed: closing.signal }
     const files = new RemoteFiles(await openSftp(parts, signal), parts)
     const runner = new RemoteRunner(files, parts)
     stack.defer(() => runner.leave())
@@ -76,12 +78,9 @@ class SshShell implements Shell {
     if ((await this.#remoteDigest(to)) === digest) return
     const { size } = await stat(from)
     const { files, user } = this.#parts
-    await this.#must(['install', '-d', '-m', '0711', '/var/lib/skerry'])
-    await this.#must(['install', '-d', '-m', '0700', '-o', user, incoming])
+    await this.#openIncoming(user)
     const part = posix.join(incoming, digest)
-    const known = await files.length(part, signal)
-    const start = known <= size ? known : 0
-    if (start < size || size === 0) await files.append(from, { path: part, start }, signal)
+    await files.continue(from, { path: part, size }, signal)
     if ((await this.#remoteDigest(part)) !== digest) {
       await this.#must(['rm', '-f', '--', part])
       throw new ShellError('file', `Cannot copy ${to}: the copy differs from the original`)
@@ -89,6 +88,21 @@ class SshShell implements Shell {
     await this.#must(['install', '-D', '-m', octal(mode), '--', part, `${to}.skerry-new`])
     await this.#must(['mv', '-fT', '--', `${to}.skerry-new`, to])
     await this.#must(['rm', '-f', '--', part])
+  }
+
+  async uploadByDigest(
+    files: readonly DigestedFile[],
+    directory: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { user } = this.#parts
+    await this.#openIncoming(user)
+    await copyByDigest(files, directory, { shell: this, remote: this.#parts.files, signal })
+  }
+
+  async #openIncoming(user: string): Promise<void> {
+    await this.#must(['install', '-d', '-m', '0711', '/var/lib/skerry'])
+    await this.#must(['install', '-d', '-m', '0700', '-o', user, incoming])
   }
 
   async #remoteDigest(path: string): Promise<string> {

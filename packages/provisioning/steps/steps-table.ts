@@ -10,6 +10,8 @@ import { awaitNode, joinNode } from '../ensure/node.ts'
 import { awaitSite, startSite } from '../ensure/site.ts'
 import { allowDial } from '../ensure/allow-dial.ts'
 import { cleanMachine } from '../ensure/clean-machine.ts'
+import { copyPackage } from '../ensure/copy-package.ts'
+import { installPackage } from '../ensure/install-package.ts'
 import { claimName, forgetCluster } from '../ensure/cluster-name.ts'
 import { copyFiles, runHooks } from '../ensure/hooks.ts'
 import { installProgram, prepareMachine } from '../ensure/install-program.ts'
@@ -18,6 +20,7 @@ import { hasSources, readSources, sourcesOf } from '../ensure/read-sources.ts'
 import type { Step } from '../contract/step.ts'
 
 const hasFiles = ({ spec }: EdgeCluster): boolean => (spec.files ?? []).length > 0
+const hasPackage = ({ spec }: EdgeCluster): boolean => spec.package !== undefined
 const hasHooks =
   (when: string) =>
   ({ spec }: EdgeCluster): boolean =>
@@ -89,12 +92,32 @@ export const steps: readonly Step[] = [
     act: runHooks('BeforeInstall'),
   },
   {
+    name: 'CopyPackage',
+    does: 'copy the files of the offline package that the machine lacks',
+    needs: ['Preflight'],
+    place: 'machines',
+    applies: hasPackage,
+    input: ({ spec }) => spec.package,
+    changesMachine: true,
+    act: copyPackage,
+  },
+  {
     name: 'InstallProgram',
     does: 'copy the program, and see that it starts',
     needs: ['Preflight'],
     place: 'machines',
     changesMachine: true,
     act: installProgram,
+  },
+  {
+    name: 'InstallPackage',
+    does: 'check the offline package on the machine, and install its packages and images',
+    needs: ['CopyPackage', 'InstallProgram'],
+    place: 'machines',
+    applies: hasPackage,
+    input: ({ spec }) => spec.package,
+    changesMachine: true,
+    act: installPackage,
   },
   {
     name: 'PrepareMachine',

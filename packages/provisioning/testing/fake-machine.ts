@@ -89,6 +89,10 @@ class FakeMachine {
         this.#mustBeThere()
         this.files.set(to, from)
       },
+      uploadByDigest: async (files, directory) => {
+        this.#mustBeThere()
+        for (const { from, sha256 } of files) this.files.set(`${directory}/${sha256}`, from)
+      },
       [Symbol.asyncDispose]: async () => undefined,
     }
   }

@@ -33,6 +33,7 @@ export function fakeShell(answer: FakeAnswer = () => undefined): FakeShell {
       modes.set(path, mode)
     },
     upload: async () => undefined,
+    uploadByDigest: async () => undefined,
     [Symbol.asyncDispose]: async () => undefined,
   }
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test, type TestOptions } from 'node:test'
 import { provisioningBounds } from '../limits-table.ts'
-import { ShellError, type Shell } from '../contract/shell.ts'
+import { ShellError, type DigestedFile, type Shell } from '../contract/shell.ts'
 
 export interface ShellSubject extends AsyncDisposable {
   readonly shell: Shell
@@ -41,6 +41,7 @@ export function shellContract(name: string, open: OpenSubject, options: TestOpti
     boundTests(open)
     fileTests(open)
     uploadTests(open)
+    digestTests(open)
   })
 }
 
@@ -176,6 +177,74 @@ function uploadTests(open: OpenSubject): void {
       assert.equal((await shell.run(['test', '-e', part])).exitCode, 1, 'no part stays')
     }
   })
+}
+
+function digestTests(open: OpenSubject): void {
+  const directory = '/var/lib/contract/by-digest'
+  const { signal } = new AbortController()
+
+  test('files are copied under their digests; one that broke off continues', async () => {
+    await using made = await ownFiles(['one', '', 'x'.repeat(200_000)])
+    await using subject = await open()
+    const { shell } = subject
+    const [, , long] = made.files
+    const part = `/var/lib/skerry/incoming/${long?.sha256}`
+    await shell.uploadByDigest(made.files.slice(0, 1), directory, signal)
+    await subject.plant(part, Buffer.from('x'.repeat(50_000)))
+    await shell.uploadByDigest(made.files, directory, signal)
+    for (const { sha256 } of made.files) {
+      const path = `${directory}/${sha256}`
+      assert.equal((await shell.run(['sha256sum', path])).stdout.slice(0, 64), sha256)
+      assert.equal((await shell.run(['stat', '-c', '%a %U', path])).stdout, '600 root\n')
+    }
+    assert.equal((await shell.run(['stat', '-c', '%a', directory])).stdout, '700\n')
+  })
+
+  test('a damaged part is thrown away, and none of the files appears', async () => {
+    await using made = await ownFiles(['first', 'second'])
+    await using subject = await open()
+    const { shell } = subject
+    // Another shell of the same machine may have passed this test.
+    const place = `${directory}-${randomBytes(4).toString('hex')}`
+    await shell.run(['mkdir', '-p', '/var/lib/skerry/incoming'])
+    const part = `/var/lib/skerry/incoming/${made.files[1]?.sha256}`
+    await shell.uploadByDigest([], place, signal)
+    await subject.plant(part, Buffer.from('SECO'))
+    await assert.rejects(shell.uploadByDigest(made.files, place, signal), isFault('file'))
+    assert.equal((await shell.run(['sh', '-c', `ls ${place}/*`])).exitCode, 2)
+    await shell.uploadByDigest(made.files, place, signal)
+    assert.equal((await shell.run(['cat', `${place}/${made.files[1]?.sha256}`])).stdout, 'second')
+  })
+
+  test('a file of this machine whose content differs from its digest is not sent', async () => {
+    await using made = await ownFiles(['right'])
+    await using subject = await open()
+    const [file] = made.files
+    assert.ok(file)
+    for (const content of ['wrong', 'right and longer', 'righ']) {
+      await writeFile(file.from, content)
+      const sent = subject.shell.uploadByDigest([file], `${directory}-wrong`, signal)
+      await assert.rejects(sent, /its content differs from its digest/)
+    }
+  })
+}
+
+interface OwnFiles extends AsyncDisposable {
+  readonly files: readonly DigestedFile[]
+}
+
+async function ownFiles(contents: readonly string[]): Promise<OwnFiles> {
+  const scratch = await mkdtemp(join(tmpdir(), 'skerry-shell-'))
+  const files: DigestedFile[] = []
+  for (const content of contents) {
+    const sha256 = createHash('sha256').update(content).digest('hex')
+    await writeFile(join(scratch, sha256), content)
+    files.push({ from: join(scratch, sha256), sha256, bytes: content.length })
+  }
+  return {
+    files,
+    [Symbol.asyncDispose]: () => rm(scratch, { recursive: true, force: true }),
+  }
 }
 
 async function digestIn(shell: Shell, input: Uint8Array): Promise<string> {

@@ -80,5 +80,6 @@ function hubWith(values: Readonly<Record<string, string>>): HubSide {
     recordProgram: missing,
     dial: missing,
     imports: { keepJoin: missing, endJoin: missing, state: missing, removeAgent: missing },
+    package: missing,
   }
 }

@@ -17,6 +17,7 @@ import { programForMachines, type ProgramOptions } from '../../program/program-f
 import { dialCluster } from './dial-cluster.ts'
 import { importSide } from './import-side.ts'
 import { claim, claimKey, mustOwn, ownerOf } from './name-claims.ts'
+import { packageForMachine } from './package-for-machine.ts'
 import { hubBounds } from '../limits-table.ts'
 
 const { tokenTtlSeconds } = hubBounds.hubSide
@@ -64,6 +65,7 @@ export function hubSide(hub: HubParts, options: ProgramOptions): HubSide {
       const edges = cluster.resource(edgeClusterResource)
       await ifThere(edges.patchStatus({ namespace, name, type: 'merge', patch }, signal))
     },
+    package: (asked, machine) => packageForMachine(asked, machine, options.packages ?? []),
   }
 }
 

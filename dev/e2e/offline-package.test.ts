@@ -1,0 +1,180 @@
+/** Makes a cluster of a machine that has none of our packages and reaches nothing but its hub, from an offline package. */
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { startTestMachine, whyNoMachine, type TestMachine } from '@skerry/testing'
+import { EdgeHub } from './edge-hub.ts'
+import {
+  buildPackage,
+  makeOperatorKey,
+  packageWithImage,
+  type BuiltPackage,
+} from './offline-packages.ts'
+import { whyNot } from './prerequisites.ts'
+
+const skip = (await whyNot()) || (await whyNoMachine())
+
+test(
+  'a cluster of a machine that reaches nothing but its hub',
+  { skip, timeout: 400_000 },
+  async (t) => {
+    const directory = await mkdtemp(join(tmpdir(), 'skerry-e2e-offline-'))
+    await using _removed = {
+      [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),
+    }
+    const key = await makeOperatorKey(directory)
+    await mkdir(join(directory, 'packages'))
+    const offline = await buildPackage('first', 'guestbook-v1.tar', { directory, key })
+    await using hub = await EdgeHub.start(['--package', join(directory, 'packages')])
+    const host = await hub.network.addHost(11)
+    const machineName = `offline-${process.pid.toString(36)}`
+    await using machine = await startTestMachine(host, machineName, { isBare: true })
+    await tell(t, { hub, machine, machineName, offline, directory, key })
+  },
+)
+
+interface Story {
+  readonly hub: EdgeHub
+  readonly machine: TestMachine
+  readonly machineName: string
+  readonly offline: BuiltPackage
+  readonly directory: string
+  readonly key: string
+}
+
+async function tell(t: TestContext, all: Story): Promise<void> {
+  const steps: [string, (all: Story) => Promise<void>][] = [
+    ['the machine has no route to a mirror and none of the packages', isBare],
+    ['it becomes Ready from the package', becomesReady],
+    ['an image of the package runs as a pod', runsPod],
+    ['a package with another image copies only the files that changed', takesNext],
+    ['its own sources and lists of packages are what they were', keepsSources],
+    ['a package that was changed on the machine is refused', refusesChanged],
+    ['a deletion leaves no part of the package', leavesNothing],
+  ]
+  for (const [title, act] of steps) await t.test(title, () => act(all))
+}
+
+async function isBare({ machine }: Story): Promise<void> {
+  const routes = await machine.ask(['cat', '/proc/net/route'])
+  const defaults = routes.split('\n').filter((line) => line.split('\t')[1] === '00000000')
+  assert.deepEqual(defaults, [])
+  for (const name of ['containerd', 'nft', 'ip', 'iptables']) {
+    assert.notEqual((await machine.run(['sh', '-c', `command -v ${name}`])).exitCode, 0, name)
+  }
+  await machine.ask(['sh', '-c', `${stateOfApt} > /root/before`])
+}
+
+/** Prints the sources, settings and lists of apt. */
+const stateOfApt = 'find /etc/apt /var/lib/apt/lists -type f -exec sha256sum {} + | sort'
+
+function manifest({ hub, machine, offline }: Story): string {
+  const login = { password: machine.passwords.keeper }
+  const objects = [
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'edges' } },
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'login', namespace: 'edges' },
+      stringData: login,
+    },
+    {
+      apiVersion: 'hub.skerry.io/v1alpha1',
+      kind: 'EdgeCluster',
+      metadata: { name: 'branch-7', namespace: 'edges' },
+      spec: {
+        hubServer: hub.server,
+        package: { digest: offline.digest, publicKey: offline.publicKey },
+        machines: [
+          {
+            addresses: [machine.address],
+            role: 'Master',
+            user: 'keeper',
+            acceptNewHostKeys: true,
+            credentials: { name: 'login' },
+          },
+        ],
+      },
+    },
+  ]
+  return objects.map((each) => JSON.stringify(each)).join('\n---\n')
+}
+
+async function becomesReady(all: Story): Promise<void> {
+  const { hub, machine } = all
+  await hub.apply(manifest(all))
+  const edge = await hub.untilPhase('Ready')
+  for (const { name, attempt } of edge.status.steps) assert.equal(attempt, 1, name)
+  assert.match(hub.step(edge, 'CopyPackage', machine).message, /^\d+ files copied, \d+ MB; 0 were/)
+  const { message } = hub.step(edge, 'InstallPackage', machine)
+  assert.match(message, /^\d+ system packages, 1 image archives$/)
+  const { attempt } = hub.step(edge, 'PrepareMachine', machine)
+  assert.equal(attempt, 1)
+}
+
+function runsPod(all: Story): Promise<void> {
+  return greets('hello', 'skerry-examples/guestbook:v1', all)
+}
+
+async function greets(name: string, image: string, { hub, machineName }: Story): Promise<void> {
+  await hub.applyToSite(`
+apiVersion: v1
+kind: Pod
+metadata: { name: ${name}, namespace: default }
+spec:
+  nodeName: ${machineName}
+  containers:
+    - { name: hello, image: '${image}', command: [sh, -c, 'echo hello from $HOSTNAME; exec sleep 1000'] }
+`)
+  await hub.siteKubectl('wait', '--for=condition=Ready', `pod/${name}`, '--timeout=60s')
+  assert.equal(await hub.siteKubectl('logs', name), `hello from ${name}\n`)
+}
+
+async function takesNext(all: Story): Promise<void> {
+  const { hub, machine, offline, directory, key } = all
+  const next = await packageWithImage('second', 'guestbook-v2.tar', {
+    first: offline,
+    directory,
+    key,
+  })
+  await hub.patchSpec({ package: { digest: next.digest, publicKey: next.publicKey } })
+  const message = await hub.until('the next package to be copied', async () => {
+    const edge = await hub.edge()
+    const found = hub.step(edge, 'CopyPackage', machine).message
+    return edge.status.phase === 'Ready' && /[1-9]\d* were there/.test(found) && found
+  })
+  // The index, the manifest and the configuration of the image, and the layer that has changed.
+  assert.match(message, /^4 files copied, 1 MB; \d+ were there$/)
+  await greets('again', 'skerry-examples/guestbook:v2', all)
+}
+
+async function keepsSources({ machine }: Story): Promise<void> {
+  const before = await machine.ask(['cat', '/root/before'])
+  assert.equal(await machine.ask(['sh', '-c', stateOfApt]), before)
+  assert.equal(await machine.ask(['dpkg', '--audit']), '')
+}
+
+async function refusesChanged({ machine, offline }: Story): Promise<void> {
+  const packages = '/var/lib/skerry/packages'
+  const install = (program = 'skerry') =>
+    machine.run([
+      program,
+      'machine',
+      'install-package',
+      `--package=${offline.digest}`,
+      '--public-key-file=/etc/skerry/package.pub',
+    ])
+  assert.equal((await install()).exitCode, 0)
+  const blob = (await machine.ask(['ls', '-S', `${packages}/blobs/sha256`])).split('\n')[1] ?? ''
+  await machine.ask(['sh', '-c', `printf x >> ${packages}/blobs/sha256/${blob}`])
+  const { exitCode, stderr } = await install()
+  assert.equal(exitCode, 1)
+  assert.match(stderr, new RegExp(`Cannot use ${packages}/blobs/sha256/${blob}: it has more than`))
+}
+
+async function leavesNothing({ hub, machine }: Story): Promise<void> {
+  await hub.kubectl('delete', 'edgecluster', 'branch-7', '-n', 'edges', '--timeout=120s')
+  assert.notEqual((await machine.run(['test', '-e', '/var/lib/skerry'])).exitCode, 0)
+}
