@@ -7,7 +7,10 @@ import { collect, example } from '../flags/option-values.ts'
 /** Adds the command that brings a cluster that exists to the hub. */
 export function addImport(program: Command): void {
   onEdge(
-    program.command('import').description('Bring to the hub what exists').command('edge-cluster'),
+    program
+      .command('import')
+      .description('Bring an existing cluster to the hub')
+      .command('edge-cluster'),
   )
     .description('Import a cluster that exists (K3s, upstream, managed): its agent connects it')
     .argument('<name>', 'name of the EdgeCluster, and of the Cluster on the hub')

@@ -26,6 +26,8 @@ export const provisioningBounds = Object.freeze({
   }),
   engine: Object.freeze({
     attemptsDefault: 10,
+    /** The time that a machine may take to write what a step has changed to its disk. */
+    syncMsMax: 300_000,
     retryMsMin: 2_000,
     retryMsMax: 300_000,
     /** The machines of one cluster on which steps run at the same time: the default, and the most. */

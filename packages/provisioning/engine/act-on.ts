@@ -1,8 +1,16 @@
 import type { PlannedMachine } from '../kind/machine-addresses.ts'
 import type { Shell } from '../contract/shell.ts'
-import type { HubContext, MachineContext, StepContext } from '../contract/step.ts'
+import {
+  StepError,
+  type HubContext,
+  type MachineContext,
+  type StepContext,
+} from '../contract/step.ts'
+import { provisioningBounds } from '../limits-table.ts'
 import type { StepInstance } from './plan-steps.ts'
 import type { StatusBook } from './status-book.ts'
+
+const { syncMsMax } = provisioningBounds.engine
 
 interface Place {
   /** Undefined for a cluster that was imported. */
@@ -30,7 +38,16 @@ export async function actOn(
   if (step.place === 'master-for-each') return step.act({ ...onMaster, machine })
   const opened = await onMachine(machine, onMaster, book)
   onBegin?.()
-  return step.act({ ...onMaster, ...opened })
+  const result = await step.act({ ...onMaster, ...opened })
+  if (step.onlyReads !== true) await outliveCuts(opened.shell, context.signal)
+  return result
+}
+
+/** A step is not done before the machine's disk has its work: a power cut would leave empty files behind. */
+async function outliveCuts(shell: Shell, signal: AbortSignal): Promise<void> {
+  const command = ['sync', '--file-system', '/', '/etc', '/usr', '/var/lib'] as const
+  const { exitCode, stderr } = await shell.run(command, { timeoutMs: syncMsMax, signal })
+  if (exitCode !== 0) throw new StepError(`the machine cannot write to its disk: ${stderr.trim()}`)
 }
 
 async function onMachine(

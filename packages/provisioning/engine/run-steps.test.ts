@@ -125,6 +125,26 @@ test('all steps are done, the master first', async () => {
   assert.ok(states(world).every((text) => text.endsWith('Done')))
 })
 
+test('a step is done when the machine has its work on disk, and not before', async () => {
+  const world = worldOf()
+  const clock = simulatedClock(0)
+  const act = async ({ machine }: MachineContext, name: string): Promise<string> => {
+    world.done.add(`${name}@${machine.address}`)
+    return name
+  }
+  const cut: Shell = {
+    ...shell,
+    run: async ([program]) =>
+      program === 'sync'
+        ? { exitCode: 1, stdout: '', stderr: 'Input/output error' }
+        : { exitCode: 0, stdout: '', stderr: '' },
+  }
+  await round(world, stepsThat(act), { clock, open: async () => cut })
+  const { state, message } = world.status.steps?.[0] ?? {}
+  assert.equal(state, 'Waiting')
+  assert.match(message ?? '', /cannot write to its disk: Input\/output error/)
+})
+
 test('a step that fails is tried again later and later, up to the limit, and stops only its own machine', async () => {
   const world = worldOf()
   const clock = simulatedClock()

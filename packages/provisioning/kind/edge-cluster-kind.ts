@@ -188,6 +188,8 @@ const schemas: Readonly<Record<string, Schema>> = Object.freeze({
       output: text,
       findings: texts,
       input: text,
+      reason: text,
+      isBegun: { type: 'boolean' },
     },
     ['name', 'state'],
   ),

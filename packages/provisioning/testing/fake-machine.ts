@@ -222,6 +222,7 @@ type Act = (machine: FakeMachine, words: readonly string[]) => RunResult
 const plain = (words: readonly string[]): string[] => words.filter((word) => !word.startsWith('-'))
 
 const commands: Readonly<Record<string, Act>> = {
+  sync: () => printed(''),
   uname: ({ name }, [flag]) => printed(flag === '-m' ? 'x86_64' : name),
   date: (machine) => printed(String(machine.nowSeconds())),
   df: () =>
