@@ -42,6 +42,12 @@ export { bootScript } from './machines/boot-script.ts'
 export { aptSettings, aptTargets, hostSuite } from './machines/apt-sources.ts'
 export { makeControlGroups, type ControlGroups } from './machines/control-groups.ts'
 export { startTestMachine, whyNoMachine, type TestMachine } from './machines/test-machine.ts'
+export {
+  makeVirtualMachine,
+  virtualMachineKey,
+  whyNoVirtualMachine,
+  type VirtualMachine,
+} from './virtual-machines/virtual-machine.ts'
 export { mountSmallDisk } from './hosts/small-disk.ts'
 export { unpackClients } from './kubectl/kubectl.ts'
 export { plainDefinition } from './plain-definition.ts'
