@@ -40,6 +40,7 @@ export {
 export { startTestIssuer, type TestIssuer, type TestIssuerOptions } from './test-issuer.ts'
 export { bootScript } from './machines/boot-script.ts'
 export { aptSettings, aptTargets, hostSuite } from './machines/apt-sources.ts'
+export { debianRoot } from './machines/debian-root.ts'
 export { makeControlGroups, type ControlGroups } from './machines/control-groups.ts'
 export { startTestMachine, whyNoMachine, type TestMachine } from './machines/test-machine.ts'
 export { mountSmallDisk } from './hosts/small-disk.ts'

@@ -39,7 +39,9 @@ export interface SeenStep {
 export class EdgeHub implements AsyncDisposable {
   readonly network: TestNetwork
   readonly server: string
-  readonly #host: TestHost
+  /** The host of the hub, from which kubectl runs. */
+  readonly host: TestHost
+  readonly #patienceMs: number
   #hub: RoleProcess
   readonly #directory: string
   readonly #kubectl: string
@@ -54,9 +56,11 @@ export class EdgeHub implements AsyncDisposable {
     directory: string
     kubectl: string
     options: readonly string[]
+    patienceMs: number
   }) {
+    this.#patienceMs = parts.patienceMs
     this.network = parts.network
-    this.#host = parts.host
+    this.host = parts.host
     this.#directory = parts.directory
     this.#kubectl = parts.kubectl
     this.server = `https://${parts.host.address}:7443`
@@ -65,24 +69,23 @@ export class EdgeHub implements AsyncDisposable {
 
   #process(options: readonly string[]): RoleProcess {
     return new RoleProcess({
-      host: this.#host,
+      host: this.host,
       name: 'hub',
       command: [launcher, 'hub', '--data-dir', join(this.#directory, 'hub'), ...options],
       logFile: join(this.#directory, 'hub.log'),
     })
   }
 
-  static async start(options: readonly string[] = []): Promise<EdgeHub> {
+  /** Starts a hub with these options; `patienceMs` is how long each awaited state may take. */
+  static async start(
+    options: readonly string[] = [],
+    { patienceMs = 150_000 } = {},
+  ): Promise<EdgeHub> {
     const { kubectl } = await unpackClients()
     const directory = await mkdtemp(join(tmpdir(), 'skerry-e2e-edge-'))
     const network = await createTestNetwork()
-    const hub = new EdgeHub({
-      network,
-      host: await network.addHost(1),
-      directory,
-      kubectl,
-      options,
-    })
+    const host = await network.addHost(1)
+    const hub = new EdgeHub({ network, host, directory, kubectl, options, patienceMs })
     try {
       await hub.restart()
       return hub
@@ -116,7 +119,7 @@ export class EdgeHub implements AsyncDisposable {
   /** Runs skerry as the hub's administrator. */
   skerry(...args: string[]): Promise<CommandResult> {
     const command = [launcher, ...args, '--data-dir', join(this.#directory, 'hub')]
-    return this.#host.run(command, { timeoutMs: 130_000 })
+    return this.host.run(command, { timeoutMs: 130_000 })
   }
 
   async apply(manifest: string): Promise<void> {
@@ -142,7 +145,7 @@ export class EdgeHub implements AsyncDisposable {
     return edge
   }
 
-  step(edge: SeenEdge, name: string, machine: TestMachine): SeenStep {
+  step(edge: SeenEdge, name: string, machine: Pick<TestMachine, 'address'>): SeenStep {
     const found = edge.status.steps.find(
       (step) => step.name === name && step.machine === machine.address,
     )
@@ -163,7 +166,7 @@ export class EdgeHub implements AsyncDisposable {
       const answer = await look()
       return answer === false || answer === undefined ? undefined : { answer }
     }
-    const options = { timeoutMs: 150_000, diagnose: () => this.#diagnose() }
+    const options = { timeoutMs: this.#patienceMs, diagnose: () => this.#diagnose() }
     return (await waitFor(what, asked, options)).answer
   }
 
@@ -208,13 +211,13 @@ export class EdgeHub implements AsyncDisposable {
   #run(kubeconfig: string, args: readonly string[], options: RunOptions): Promise<CommandResult> {
     const env = { HOME: this.#directory, KUBECACHEDIR: join(this.#directory, 'kube-cache') }
     const command = [this.#kubectl, '--kubeconfig', kubeconfig, ...args]
-    return this.#host.run(command, { timeoutMs: 130_000, ...options, env })
+    return this.host.run(command, { timeoutMs: 130_000, ...options, env })
   }
 
   /** Remembers the arguments of all processes in the hub's network and the machines'. */
   async #lookAtArguments(): Promise<void> {
     if (this.#namespaces.size === 0) {
-      const prefix = this.#host.netns.replace(/-\d+$/, '-')
+      const prefix = this.host.netns.replace(/-\d+$/, '-')
       for (const netns of await readdir('/run/netns')) {
         if (netns.startsWith(prefix)) this.#namespaces.add((await stat(`/run/netns/${netns}`)).ino)
       }

@@ -13,7 +13,7 @@ for each in /proc/[0-9]*; do [ ! -e "$each/exe" ] || echo "program $(readlink "$
 `
 
 /** Returns what a machine has, sorted: two lists are equal if nothing was left behind. */
-export async function leftOvers(machine: TestMachine): Promise<string[]> {
+export async function leftOvers(machine: Pick<TestMachine, 'ask'>): Promise<string[]> {
   const text = await machine.ask(['sh', '-c', script])
   const lines = new Set(text.split('\n').filter((line) => !line.includes('/run/user/')))
   return [...lines].toSorted()
