@@ -29,7 +29,7 @@ const open = [
 ]
 
 test('an anonymous user may read health, version, cluster-info and the program, and nothing else', async () => {
-  const programs = { x86_64: [import.meta.filename] }
+  const programs = { aarch64: [import.meta.filename] }
   await using fleet = await startTestHub({ machines: { programs } })
   await registerCluster(fleet, 'edge')
   for (const path of open) assert.equal(await statusOf(fleet, path), 200, path)
