@@ -64,7 +64,7 @@ export class EdgeHub implements AsyncDisposable {
     this.#directory = parts.directory
     this.#kubectl = parts.kubectl
     this.server = `https://${parts.host.address}:7443`
-    this.#hub = this.#process([])
+    this.#hub = this.#process(parts.options)
   }
 
   #process(options: readonly string[]): RoleProcess {
