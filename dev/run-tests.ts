@@ -105,8 +105,8 @@ function filesOf(options: TestRequest): string[] {
  */
 async function runTestFiles(files: readonly string[], totals: Totals): Promise<void> {
   const small = files.filter((file) => !isEndToEnd(file))
-  await runGroup(small, { concurrency: 4, totals })
-  await runGroup(files.filter(isEndToEnd), { concurrency: 3, totals })
+  await runGroup(small, { concurrency: 3, totals })
+  await runGroup(files.filter(isEndToEnd), { concurrency: 2, totals })
 }
 
 interface Totals {
