@@ -99,9 +99,8 @@ function filesOf(options: TestRequest): string[] {
 }
 
 /**
- * Runs end-to-end files last, so that a mistake that a small test finds is seen first. Each file has hosts,
- * directories and ports of its own, and waits for others half of its time, so more run at once than there are
- * processors.
+ * Runs end-to-end files last, so that a mistake that a small test finds is seen first. Files have hosts, directories
+ * and ports of their own. They wait half of their time, so several run at once on two processors.
  */
 async function runTestFiles(files: readonly string[], totals: Totals): Promise<void> {
   const small = files.filter((file) => !isEndToEnd(file))

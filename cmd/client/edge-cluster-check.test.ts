@@ -1,42 +1,16 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { resources } from '@skerry/client'
 import { edgeClusterResource } from '@skerry/provisioning'
-import { writeAdminKubeconfig } from '../../roles/control-plane/admin-kubeconfig.ts'
-import { startTestHub, type TestHub } from '../../testing/scenes/test-fleet.ts'
+import { skerry, startCommandedHub } from '../../testing/scenes/hub-commands.ts'
+import type { TestHub } from '../../testing/scenes/test-fleet.ts'
 
-const program = join(import.meta.dirname, '../skerry.ts')
 const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 /** An address of documents (RFC 5737): no machine has it. */
 const machine = '192.0.2.11:1'
 const namespace = 'default'
-
-interface Ended {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
-
-function skerry({ directory }: TestHub, ...words: string[]): Promise<Ended> {
-  const asked = [program, ...words, '--data-dir', directory]
-  return new Promise((resolve) => {
-    const ran = execFile(process.execPath, asked, { signal: soon() }, (_error, out, err) =>
-      resolve({ code: ran.exitCode ?? -1, out, err }),
-    )
-  })
-}
-
-async function startScene(): Promise<TestHub> {
-  await using stack = new AsyncDisposableStack()
-  const fleet = stack.use(await startTestHub())
-  const file = { path: join(fleet.directory, 'admin.kubeconfig'), name: 'hub', server: fleet.url }
-  await writeAdminKubeconfig(fleet.hub.plane.pki, file)
-  stack.move()
-  return fleet
-}
 
 const edges = ({ admin }: TestHub) => admin.resource(edgeClusterResource)
 
@@ -51,7 +25,7 @@ async function makeSecret({ admin }: TestHub): Promise<void> {
 const create = ['create', 'edge-cluster', 'branch-7', '--machine', machine]
 
 test('a check prints the result of each machine and the steps, and leaves nothing on the hub', async () => {
-  await using fleet = await startScene()
+  await using fleet = await startCommandedHub()
   await makeSecret(fleet)
   const words = [...create, '--credentials', 'empty', '--check']
   const [text, json] = [await skerry(fleet, ...words), await skerry(fleet, ...words, '-o', 'json')]
@@ -73,7 +47,7 @@ test('a check prints the result of each machine and the steps, and leaves nothin
 })
 
 test('a check with a login from a file leaves no Secret, unless it is kept for being made', async () => {
-  await using fleet = await startScene()
+  await using fleet = await startCommandedHub()
   const file = join(fleet.directory, 'password')
   await writeFile(file, 'secret-of-the-machine\n', { mode: 0o600 })
   const words = [...create, '--private-key-file', file, '--check']
@@ -95,7 +69,7 @@ test('a check with a login from a file leaves no Secret, unless it is kept for b
 })
 
 test('options that contradict each other are refused before anything is sent', async () => {
-  await using fleet = await startScene()
+  await using fleet = await startCommandedHub()
   await makeSecret(fleet)
   for (const [words, why] of [
     [['--check', '--dry-run'], /give --dry-run.* or --check/],
@@ -113,7 +87,7 @@ test('options that contradict each other are refused before anything is sent', a
 })
 
 test('nodes that are added end with a table of results, and with 1 because one is not Ready', async () => {
-  await using fleet = await startScene()
+  await using fleet = await startCommandedHub()
   await makeSecret(fleet)
   const made = await skerry(fleet, ...create, '--credentials', 'empty')
   assert.equal(made.code, 0, made.err)

@@ -3,7 +3,6 @@ import {
   createWakeFlag,
   exitCodes,
   linkedSignal,
-  runAll,
   silentLogger,
   systemRandom,
 } from '@skerry/base'
@@ -23,6 +22,7 @@ import {
 import { phaseOf, screenLines, stepLine, type ScreenSize } from './edge-cluster-text.ts'
 import { endOf } from './edge-cluster-end.ts'
 import { plainText } from './plain-text.ts'
+import { watchUntil } from './watch-until.ts'
 
 const { drawMs, settleMs } = commandBounds.followEdgeCluster
 
@@ -180,16 +180,8 @@ export async function followEdge(
       await wait(end === undefined && !isOver ? drawMs : settleMs)
     }
   }
-  await runAll(scope.signal, [
-    (inner) => informer.run(inner),
-    async () => {
-      await follow()
-      scope.abort(new Error('the watch is over'))
-    },
-  ])
-  if (!signal.aborted) return
-  const text = `Stopped watching edge cluster ${key.name}: the hub continues with it`
-  throw new ExpectedError(text, exitCodes.failure)
+  const run = (inner: AbortSignal): Promise<void> => informer.run(inner)
+  await watchUntil({ run, follow, scope, subject: `edge cluster ${key.name}` }, signal)
 }
 
 function checkGone(seen: EdgeCluster | undefined, key: EdgeAccess['key']): void {

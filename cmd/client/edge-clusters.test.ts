@@ -1,47 +1,19 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { isStatusError } from '@skerry/api'
 import { resources } from '@skerry/client'
 import { edgeClusterResource, steps, type EdgeCluster } from '@skerry/provisioning'
-import { startTestHub, type TestHub } from '../../testing/scenes/test-fleet.ts'
-import { writeAdminKubeconfig } from '../../roles/control-plane/admin-kubeconfig.ts'
+import { skerry, startCommandedHub, type Ended } from '../../testing/scenes/hub-commands.ts'
+import type { TestHub } from '../../testing/scenes/test-fleet.ts'
 import { until } from '../../testing/until.ts'
 
-const program = join(import.meta.dirname, '../skerry.ts')
 const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 const namespace = 'default'
 /** An address of documents (RFC 5737): no machine has it. */
 const machine = '192.0.2.11:1'
 const password = 'pass-of-the-machine'
-
-interface Ended {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
-
-/** Runs `skerry` as the administrator of this hub. */
-function skerry({ directory }: TestHub, ...words: string[]): Promise<Ended> {
-  const asked = [program, ...words, '--data-dir', directory]
-  return new Promise((resolve) => {
-    const ran = execFile(process.execPath, asked, { signal: soon() }, (_error, out, err) =>
-      resolve({ code: ran.exitCode ?? -1, out, err }),
-    )
-  })
-}
-
-/** Starts a hub with the kubeconfig of its administrator in its data directory. */
-async function startScene(): Promise<TestHub> {
-  await using stack = new AsyncDisposableStack()
-  const fleet = stack.use(await startTestHub())
-  const file = { path: join(fleet.directory, 'admin.kubeconfig'), name: 'hub', server: fleet.url }
-  await writeAdminKubeconfig(fleet.hub.plane.pki, file)
-  stack.move()
-  return fleet
-}
 
 async function passwordFile({ directory }: TestHub): Promise<string> {
   const path = join(directory, 'password')
@@ -90,7 +62,7 @@ async function makeUntil(
 }
 
 test('an edge cluster is checked by a dry run, made with its Secret, and gets nodes from a file', async () => {
-  await using fleet = await startScene()
+  await using fleet = await startCommandedHub()
   const file = await passwordFile(fleet)
   const create = ['create', 'edge-cluster', 'branch-7', '--password-file', file]
   const named = [...create, '--machine', machine, '--label', 'tier=front']
@@ -155,7 +127,7 @@ test('an edge cluster is checked by a dry run, made with its Secret, and gets no
 })
 
 test('a login that is missing or named twice is refused before anything is sent', async () => {
-  await using fleet = await startScene()
+  await using fleet = await startCommandedHub()
   const file = await passwordFile(fleet)
   const create = ['create', 'edge-cluster', 'branch-7', '--machine', machine]
   for (const [words, why] of [
@@ -173,7 +145,7 @@ test('a login that is missing or named twice is refused before anything is sent'
 })
 
 test('people see a failed cluster, read its log, retry, skip and pause by names that exist', async () => {
-  await using fleet = await startScene()
+  await using fleet = await startCommandedHub()
   await makeFailing(fleet, 'branch-7')
   const edge = (...words: string[]): Promise<Ended> => skerry(fleet, 'edge-cluster', ...words)
   const [list, get, watch, logs, wrong] = await Promise.all([
@@ -212,7 +184,7 @@ test('people see a failed cluster, read its log, retry, skip and pause by names 
 })
 
 test('a watch ends with the exit code 0 at Ready, and names a cluster that is not there', async () => {
-  await using fleet = await startScene()
+  await using fleet = await startCommandedHub()
   const skipSteps = steps.map(({ name }) => name)
   await makeUntil(fleet, 'branch-7', { phase: 'Ready', skipSteps })
   const [ready, other] = await Promise.all([
@@ -226,7 +198,7 @@ test('a watch ends with the exit code 0 at Ready, and names a cluster that is no
 })
 
 test('a host key is accepted for a machine of the cluster only', async () => {
-  await using fleet = await startScene()
+  await using fleet = await startCommandedHub()
   await makeFailing(fleet, 'branch-7')
   const fingerprint = `SHA256:${'a'.repeat(43)}`
   const accept = (key: string): Promise<Ended> =>
@@ -245,7 +217,7 @@ test('a host key is accepted for a machine of the cluster only', async () => {
 })
 
 test('a deleted cluster is followed until it is gone, and its Secret is named', async () => {
-  await using fleet = await startScene()
+  await using fleet = await startCommandedHub()
   await makeFailing(fleet, 'branch-7')
   const words = ['edge-cluster', 'delete', 'branch-7', '--keep-machines', '--wait']
   const { code, out, err } = await skerry(fleet, ...words)

@@ -1,4 +1,4 @@
-import { ExpectedError, createWakeFlag, exitCodes, linkedSignal, runAll } from '@skerry/base'
+import { ExpectedError, createWakeFlag, exitCodes, linkedSignal } from '@skerry/base'
 import { silentLogger, systemRandom } from '@skerry/base'
 import { createInformer } from '@skerry/client'
 import { edgeJobAsks, type EdgeJob } from '@skerry/provisioning'
@@ -12,6 +12,7 @@ import {
 import { plainText } from './plain-text.ts'
 import { noJob, openJob, type JobAccess } from './edge-job-access.ts'
 import { clusterTexts, jobPhase } from './edge-job-text.ts'
+import { watchUntil } from './watch-until.ts'
 
 /** Follows a job until it has ended. Rejects with an ExpectedError unless it is Completed. */
 export async function watchEdgeJob(options: EdgeOptions): Promise<void> {
@@ -51,16 +52,8 @@ export async function followJob(
       await changed.wait(scope.signal)
     }
   }
-  await runAll(scope.signal, [
-    (inner) => informer.run(inner),
-    async () => {
-      await follow()
-      scope.abort(new Error('the watch is over'))
-    },
-  ])
-  if (!signal.aborted) return
-  const text = `Stopped watching edge job ${key.name}: the hub continues with it`
-  throw new ExpectedError(text, exitCodes.failure)
+  const run = (inner: AbortSignal): Promise<void> => informer.run(inner)
+  await watchUntil({ run, follow, scope, subject: `edge job ${key.name}` }, signal)
 }
 
 /** Prints a line for each cluster, and for the whole, that is new. */

@@ -1,47 +1,18 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { edgeJobResource, type EdgeJob } from '@skerry/provisioning'
-import { startTestHub, type TestHub } from '../../testing/scenes/test-fleet.ts'
-import { writeAdminKubeconfig } from '../../roles/control-plane/admin-kubeconfig.ts'
+import { skerry, startCommandedHub } from '../../testing/scenes/hub-commands.ts'
+import type { TestHub } from '../../testing/scenes/test-fleet.ts'
 import { until } from '../../testing/until.ts'
 
-const program = join(import.meta.dirname, '../skerry.ts')
 const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 const namespace = 'default'
-
-interface Ended {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
-
-/** Runs `skerry` as the administrator of this hub. */
-function skerry({ directory }: TestHub, ...words: string[]): Promise<Ended> {
-  const asked = [program, ...words, '--data-dir', directory]
-  return new Promise((resolve) => {
-    const ran = execFile(process.execPath, asked, { signal: soon() }, (_error, out, err) =>
-      resolve({ code: ran.exitCode ?? -1, out, err }),
-    )
-  })
-}
-
-/** Starts a hub with the kubeconfig of its administrator in its data directory. */
-async function startScene(): Promise<TestHub> {
-  await using stack = new AsyncDisposableStack()
-  const fleet = stack.use(await startTestHub())
-  const file = { path: join(fleet.directory, 'admin.kubeconfig'), name: 'hub', server: fleet.url }
-  await writeAdminKubeconfig(fleet.hub.plane.pki, file)
-  stack.move()
-  return fleet
-}
 
 const jobNamed = ({ admin }: TestHub, name: string): Promise<EdgeJob> =>
   admin.resource(edgeJobResource).get({ namespace, name }, soon())
 
 test('commands make jobs as kubectl would, and a wrong one is refused in a line with its field', async () => {
-  await using fleet = await startScene()
+  await using fleet = await startCommandedHub()
   const made = await skerry(
     fleet,
     'upgrade',
@@ -99,7 +70,7 @@ test('commands make jobs as kubectl would, and a wrong one is refused in a line 
 })
 
 test('a job is listed, shown, steered and followed to its end', async () => {
-  await using fleet = await startScene()
+  await using fleet = await startCommandedHub()
   const made = await skerry(
     fleet,
     'pull-images',
@@ -138,7 +109,7 @@ test('a job is listed, shown, steered and followed to its end', async () => {
 })
 
 test('a hub that runs from its sources lists no program', async () => {
-  await using fleet = await startScene()
+  await using fleet = await startCommandedHub()
   const { out } = await skerry(fleet, 'edge-cluster', 'versions')
   assert.match(out, /The hub holds no program for machines: give it one with --machine-program/)
 })

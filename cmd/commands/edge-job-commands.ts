@@ -4,6 +4,7 @@ import type { JobFlags } from '../client/edge-job-create.ts'
 import { onEdge } from '../flags/edge-cluster-flags.ts'
 import { withJobOptions } from '../flags/edge-job-flags.ts'
 import { collect, example } from '../flags/option-values.ts'
+import type { ConfigurationFlags } from '../client/edge-job-configuration.ts'
 
 type Flags = Omit<EdgeOptions, 'name'>
 
@@ -80,16 +81,7 @@ ${example(
     })
 }
 
-interface ConfigureFlags extends Omit<JobFlags, 'names'> {
-  siteLogLevel: string | undefined
-  siteMetricsApi: boolean | undefined
-  siteFeatureGate: string[]
-  siteRuntimeConfig: string[]
-  siteDefaults: boolean | undefined
-  nodeLogLevel: string | undefined
-  nodeReservedAddress: string[]
-  nodeDefaults: boolean | undefined
-}
+type ConfigureFlags = Omit<JobFlags, 'names'> & ConfigurationFlags
 
 function toSwitch(text: string): boolean {
   if (text === 'on' || text === 'off') return text === 'on'

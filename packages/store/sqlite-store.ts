@@ -12,13 +12,13 @@ import { GroupCommit, type Transaction } from './group-commit.ts'
 import { prefixRange } from './key-range.ts'
 import { LeaseBook } from './lease-book.ts'
 import { copyStore } from './sqlite-backup.ts'
-import { pragma, type Database } from './sqlite-database.ts'
+import type { Database } from './sqlite-database.ts'
 import { PageRemainders, type PageCut } from './page-remainders.ts'
 import { SqliteLog } from './sqlite-log.ts'
 import { readMeta, writeMeta } from './file-schema.ts'
 import { storeSchema } from './sqlite-schema.ts'
 import { StoreClosedError } from './store-errors.ts'
-import { openStoreFile, type CheckPolicy } from './store-file.ts'
+import { closeStoreFile, openStoreFile, type CheckPolicy } from './store-file.ts'
 import { validateLimits } from './validate-limits.ts'
 import { CompactedError, FutureRevisionError } from './store.ts'
 import type {
@@ -248,15 +248,7 @@ export class SqliteStore implements Store {
     this.#commits.close()
     this.#hub.close(new StoreClosedError())
     this.#saveLeases()
-    try {
-      writeMeta(this.#database, 'isOpen', 0)
-      pragma(this.#database, 'wal_checkpoint(TRUNCATE)')
-    } catch (error) {
-      // Nothing is lost: the write-ahead log stays next to the file, and the next open checks both.
-      this.#deps.log.error('Store not closed cleanly', { error: asError(error) })
-    } finally {
-      this.#database.close()
-    }
+    closeStoreFile(this.#database, this.#deps.log)
   }
 
   #apply(write: Write, transaction: Transaction): WriteResult {

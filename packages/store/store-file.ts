@@ -1,6 +1,6 @@
 import { mkdir, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { ExpectedError, exitCodes, messageOf, type Logger } from '@skerry/base'
+import { asError, ExpectedError, exitCodes, messageOf, type Logger } from '@skerry/base'
 import { openDatabase, pragma, sqliteFault, type Database } from './sqlite-database.ts'
 import { migrate, readMeta, readSchemaVersion, writeMeta, type FileSchema } from './file-schema.ts'
 import { storeBounds } from './limits-table.ts'
@@ -177,5 +177,18 @@ function explain(path: string, error: unknown): unknown {
       const text = `Cannot open store ${path}: it cannot be read or written; check its rights and disk`
       return new ExpectedError(text, exitCodes.dataDirectory, cause)
     }
+  }
+}
+
+/** Closes a file so that the next open need not check it. */
+export function closeStoreFile(database: Database, log: Pick<Logger, 'error'>): void {
+  try {
+    writeMeta(database, 'isOpen', 0)
+    pragma(database, 'wal_checkpoint(TRUNCATE)')
+  } catch (error) {
+    // Nothing is lost: the write-ahead log stays next to the file, and the next open checks both.
+    log.error('Store not closed cleanly', { error: asError(error) })
+  } finally {
+    database.close()
   }
 }

@@ -1,7 +1,8 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import { parseAllowedDial, type AllowedDial } from '@skerry/fleet-kinds'
+import { namesIn } from '../runtime/files.ts'
 import { agentBounds } from './limits-table.ts'
 
 /** The addresses that the hub may dial through an agent. */
@@ -20,20 +21,11 @@ export async function readAllowedDials({
   directory,
 }: DialOptions): Promise<readonly AllowedDial[]> {
   if (directory === undefined) return addresses
+  // A directory that is not there allows nothing.
   const names = (await namesIn(directory)).filter((name) => !name.startsWith('.'))
   if (names.length > filesMax) throw wrong(directory, `it has more than ${filesMax} files`)
   const found = names.map((name) => readDials(join(directory, name)))
   return [...addresses, ...(await Promise.all(found)).flat()]
-}
-
-/** A directory that is not there allows nothing. */
-async function namesIn(directory: string): Promise<string[]> {
-  try {
-    return await readdir(directory)
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
-    throw error
-  }
 }
 
 async function readDials(path: string): Promise<AllowedDial[]> {

@@ -1,4 +1,4 @@
-import { access, link, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { link, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -25,6 +25,7 @@ import { importArchive } from '../node/image.ts'
 import { containerdSocket } from '../node/node-containerd.ts'
 import { findMissingPrograms, installPrograms, packagesOf } from '../up/system-packages.ts'
 import { packageRecord } from './package-record.ts'
+import { exists } from '../runtime/files.ts'
 
 export interface InstallPackageOptions {
   /** sha256:<hex>, the package that is meant. */
@@ -108,7 +109,7 @@ async function thisMachine(): Promise<MachineKind> {
 /** Packages that the machine has in this version are not copied to it, so their files are not there. */
 async function presentOf({ places }: OpenedPackage, blobs: readonly BlobRef[]): Promise<BlobRef[]> {
   const found: BlobRef[] = []
-  for (const each of blobs) if (await isThere(blobPath(places, each))) found.push(each)
+  for (const each of blobs) if (await exists(blobPath(places, each))) found.push(each)
   return found
 }
 
@@ -136,7 +137,7 @@ async function placeImages(
   await mkdir(imagesDirectory, { recursive: true, mode: 0o755 })
   for (const image of images) {
     const path = join(imagesDirectory, archiveName(image))
-    if (await isThere(path)) continue
+    if (await exists(path)) continue
     const part = `${path}.part`
     await rm(part, { force: true })
     await writeArchive(opened, image, part)
@@ -160,7 +161,7 @@ async function importIfNodeRuns(
   { imagesDirectory, node }: InstallPackageOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  if (!(await isThere(containerdSocket(node.runDir)))) return
+  if (!(await exists(containerdSocket(node.runDir)))) return
   for (const image of images) {
     await importArchive(join(imagesDirectory, archiveName(image)), node, signal)
   }
@@ -200,11 +201,4 @@ async function removeOld(
 async function sumsIn(path: string): Promise<string[]> {
   const text = await readFile(path, 'utf8').catch(() => '')
   return text.match(/\b[0-9a-f]{64}\b/g) ?? []
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  )
 }

@@ -4,7 +4,7 @@ import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { constants, createGzip } from 'node:zlib'
-import { codeOf } from '../runtime/data-directory.ts'
+import { exists } from '../runtime/files.ts'
 
 /** A file as machines fetch it. */
 export interface PackedFile {
@@ -47,14 +47,4 @@ async function sha256Of(path: string, signal: AbortSignal): Promise<string> {
   const hash = createHash('sha256')
   await pipeline(createReadStream(path), hash, { signal })
   return hash.digest('hex')
-}
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    (error: unknown) => {
-      if (codeOf(error) === 'ENOENT') return false
-      throw error
-    },
-  )
 }

@@ -38,8 +38,6 @@ export interface VirtualMachineOptions {
   readonly from: TestHost
   /** Default: 768. */
   readonly memoryMegabytes?: number
-  /** Keeps half of what was not flushed at a power cut, in any order. If omitted, nothing of it is kept. */
-  readonly keepsHalf?: boolean
 }
 
 /** Returns why virtual machines cannot run here, in one line, or false if they can. */
@@ -102,16 +100,13 @@ class EmulatedMachine implements VirtualMachine {
 
   async start(): Promise<number> {
     const startMs = performance.now()
-    const { host, keepsHalf = false } = this.#options
+    const { host } = this.#options
     const { directory } = this.#files
     const socket = join(directory, 'disk.socket')
     await rm(socket, { force: true })
     const disk = join(import.meta.dirname, 'volatile-disk.ts')
     const command = [process.execPath, disk, join(directory, 'disk'), socket]
-    this.#disk = host.start(command, {
-      stdio: ['ignore', 'ignore', 'inherit'],
-      env: { ...process.env, KEEP: keepsHalf ? 'random' : 'none' },
-    })
+    this.#disk = host.start(command, { stdio: ['ignore', 'ignore', 'inherit'] })
     await until(() => stat(socket).then(Boolean, () => false))
     this.#processor = host.start([emulator, ...this.#words(socket)], { stdio: 'ignore' })
     await this.#untilReached()
@@ -155,8 +150,8 @@ class EmulatedMachine implements VirtualMachine {
   }
 
   async cut(): Promise<void> {
-    await end(this.#processor, 'SIGKILL')
-    await end(this.#disk, 'SIGUSR1')
+    await end(this.#processor)
+    await end(this.#disk)
   }
 
   async reboot(): Promise<number> {
@@ -193,10 +188,10 @@ class EmulatedMachine implements VirtualMachine {
 
 const bootMsMax = 400_000
 
-async function end(child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<void> {
+async function end(child: ChildProcess | undefined): Promise<void> {
   if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
   const ended = once(child, 'exit')
-  child.kill(signal)
+  child.kill('SIGKILL')
   await ended
 }
 

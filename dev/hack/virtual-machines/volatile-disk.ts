@@ -1,9 +1,8 @@
 /**
  * Serves a disk with the volatile cache of a drive to one virtual machine over NBD: writes stay in memory until the
- * machine flushes them. Run: node volatile-disk.ts IMAGE SOCKET. SIGUSR1 is a power cut: writes that were not flushed
- * are lost, or half of them at random with KEEP=random, as drives write back in any order. SIGTERM flushes.
+ * machine flushes them. The death of this process is a power cut: they are lost. Run: node volatile-disk.ts IMAGE SOCKET
  */
-import { closeSync, fstatSync, fsyncSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import { fstatSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 
 const blockBytes = 4_096
@@ -43,19 +42,6 @@ class VolatileImage {
 
   flush(): void {
     this.#store([...this.#unflushed.keys()])
-  }
-
-  /** Loses the power. Returns the number of blocks that are lost. */
-  cut(isKept: () => boolean): number {
-    this.#store([...this.#unflushed.keys()].filter(isKept))
-    const lost = this.#unflushed.size
-    this.#unflushed.clear()
-    return lost
-  }
-
-  close(): void {
-    fsyncSync(this.#file)
-    closeSync(this.#file)
   }
 
   #stored(block: number): Buffer {
@@ -243,16 +229,5 @@ function serve(socket: Socket, image: VolatileImage): void {
 
 const [imagePath = '', socketPath = ''] = process.argv.slice(2)
 const image = new VolatileImage(imagePath)
-process.on('SIGUSR1', () => {
-  const lost = image.cut(() => process.env.KEEP === 'random' && Math.random() < 0.5)
-  image.close()
-  console.log(`${lost} blocks lost`)
-  process.exit(0)
-})
-process.on('SIGTERM', () => {
-  image.flush()
-  image.close()
-  process.exit(0)
-})
 rmSync(socketPath, { force: true })
 createServer((socket) => serve(socket, image)).listen(socketPath)

@@ -1,5 +1,6 @@
 import { asError, type Clock, type Logger, type Random } from '@skerry/base'
 import {
+  closeStoreFile,
   DiskReserve,
   GroupCommit,
   openStoreFile,
@@ -244,15 +245,7 @@ export class EtcdEngine implements AsyncDisposable {
     this.leases[Symbol.dispose]()
     this.#commits.close()
     await this.#upkeep
-    try {
-      writeMeta(this.#database, 'isOpen', 0)
-      pragma(this.#database, 'wal_checkpoint(TRUNCATE)')
-    } catch (error) {
-      // Nothing is lost: the write-ahead log stays next to the file, and the next open checks both.
-      this.#deps.log.error('Store not closed cleanly', { error: asError(error) })
-    } finally {
-      this.#database.close()
-    }
+    closeStoreFile(this.#database, this.#deps.log)
   }
 
   #onCommitted({ events, revision }: Transaction<EngineEvent>): void {
