@@ -18,6 +18,7 @@ import { withEtcdOptions } from '../flags/etcd-flags.ts'
 import { withKindOptions } from '../flags/kind-flags.ts'
 import { placeOf, withPlaceOptions, type PlaceFlags } from '../flags/place-flags.ts'
 import { policyOf, withPolicyOptions, type PolicyFlags } from '../flags/policy-flags.ts'
+import { collectTaint, type TaintFlag } from '../flags/taint-flags.ts'
 import { withTracingOptions } from '../flags/tracing-flags.ts'
 import { withWayOptions } from '../flags/way-flags.ts'
 import { role, toPort, collect, example } from '../flags/option-values.ts'
@@ -155,6 +156,12 @@ function addNode(program: Command): void {
     .option('--ca-hash <hash>', 'sha256:<hex> of the control plane; only to join')
     .option('--label <key=value>', 'label of the node (repeatable)', collect, [])
     .option(
+      '--taint <key=value:effect>',
+      'taint with which the node registers, once (repeatable)',
+      collectTaint,
+      [],
+    )
+    .option(
       '--reserved-address <ip>',
       'address that no service may take, such as that of the hub (repeatable)',
       toAddresses,
@@ -190,7 +197,7 @@ function nodeOptionsOf(flags: NodeFlags): NodeOptions {
     nodeName: flags.nodeName ?? defaultNodeName(),
     nodeIp,
     joining: { server, tokenFile, caHash },
-    labels: Object.fromEntries(flags.label.map(toLabel)),
+    registration: { labels: Object.fromEntries(flags.label.map(toLabel)), taints: flags.taint },
     network: { clusterCidr, serviceCidr, clusterDomain, reservedAddresses },
     kubeletPort,
     podsMax: flags.maxPods,
@@ -223,6 +230,7 @@ interface NodeFlags extends JoiningFlags, NetworkFlags {
   nodeName: string | undefined
   nodeIp: string | undefined
   label: string[]
+  taint: readonly TaintFlag[]
   reservedAddress: string[]
   kubeletPort: number
   maxPods: number
