@@ -8,13 +8,19 @@ export { StepError, type HubSide, type ProgramFiles } from './contract/step.ts'
 export { machinesOnly } from './shell/machines-only.ts'
 export { sshShells } from './shell/ssh-shell.ts'
 export { removal, steps } from './steps/steps-table.ts'
+export { departure } from './steps/departure-table.ts'
+export { takeBackFilesScript } from './ensure/copied-files.ts'
+export { withoutAddress } from './kind/without-address.ts'
 export { loginKeys } from './shell/login-of-secret.ts'
 export {
   type EdgeCluster,
   type MachineBlock,
+  type MachineStatus,
+  type MachineTaint,
   type StepStatus,
   edgeClusterAsks,
   edgeClusterResource,
+  loginSecretLabel,
   stepLogName,
   stepText,
 } from './kind/edge-cluster.ts'

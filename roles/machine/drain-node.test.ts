@@ -85,9 +85,9 @@ async function makePod(
   await pods.patchStatus({ namespace, name, type: 'merge', patch: { status } }, signal)
 }
 
-const podNames = async ({ cluster }: Scene): Promise<(string | undefined)[]> => {
+const podNames = async ({ cluster }: Scene): Promise<string[]> => {
   const { items } = await cluster.resource(resources.pods).list({ namespace }, signal)
-  return items.map(({ metadata }) => metadata.name).toSorted()
+  return items.map(({ metadata: { name = '' } }) => name).toSorted()
 }
 
 const owner = (kind: string) => ({

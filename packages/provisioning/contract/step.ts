@@ -3,8 +3,11 @@ import type { EdgeCluster, MachineStatus } from '../kind/edge-cluster.ts'
 import type { PlannedMachine } from '../kind/machine-addresses.ts'
 import type { Shell } from './shell.ts'
 
-/** Where a step is done: once for the cluster, on its hub or its master, or once on each machine. */
-export type StepPlace = 'hub' | 'master' | 'machines'
+/**
+ * Where a step is done: once for the cluster, on its hub or its master; once on each machine; or once for each machine
+ * without it, so that it need not answer.
+ */
+export type StepPlace = 'hub' | 'master' | 'machines' | 'for-machines'
 
 /** The context of every step. */
 export interface StepContext {
@@ -23,16 +26,20 @@ export interface StepContext {
   readonly signal: AbortSignal
 }
 
-export interface MachineContext extends StepContext {
+/** The context of a step that is done for a machine, which may be out of reach. */
+export interface TargetContext extends StepContext {
   readonly machine: PlannedMachine
-  readonly shell: Shell
-  /** Returns what is known about every machine of the cluster at the moment. */
+  /** Returns what is known at the moment about every machine of the cluster, and about those that leave it. */
   readonly known: () => readonly MachineStatus[]
   /** Keeps facts about this machine in the status. */
   readonly record: (facts: MachineFacts) => void
 }
 
-export type MachineFacts = Pick<MachineStatus, 'node' | 'machineIdDigest'>
+export interface MachineContext extends TargetContext {
+  readonly shell: Shell
+}
+
+export type MachineFacts = Pick<MachineStatus, 'node' | 'machineIdDigest' | 'isCordoned'>
 
 interface StepText {
   /** The name in the status, in UpperCamelCase. */
@@ -58,6 +65,10 @@ export type Step = StepText &
   (
     | { readonly place: 'hub' | 'master'; readonly act: (context: StepContext) => Promise<string> }
     | {
+        readonly place: 'for-machines'
+        readonly act: (context: TargetContext) => Promise<string>
+      }
+    | {
         readonly place: 'machines'
         /** Resolves with the result in a few words. */
         readonly act: (context: MachineContext) => Promise<string>
@@ -76,6 +87,8 @@ export interface HubSide {
   isReady(clusterName: string, edge: EdgeCluster, signal: AbortSignal): Promise<boolean>
   /** Removes the cluster that this object has claimed, its agent's rights and the claim; another's stays. */
   forget(clusterName: string, edge: EdgeCluster, signal: AbortSignal): Promise<void>
+  /** Removes the Secrets with logins that commands, not people, have made for this object alone. */
+  removeLogins(edge: EdgeCluster, signal: AbortSignal): Promise<void>
   /** Reads a key of a ConfigMap or Secret in a namespace. Rejects with a StepError if there is none. */
   read(source: ReadSource, signal: AbortSignal): Promise<Buffer>
   /** The program for machines of this architecture, as `uname -m` names it. */

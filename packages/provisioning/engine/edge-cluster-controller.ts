@@ -1,5 +1,5 @@
 import { ifThere, keyOfObject, parseKey, resources, type Change } from '@skerry/client'
-import { isStatusError, type Secret } from '@skerry/api'
+import type { Secret } from '@skerry/api'
 import {
   watch,
   type ControllerContext,
@@ -8,9 +8,6 @@ import {
 } from '@skerry/controller-runtime'
 import {
   type EdgeCluster,
-  type EdgeClusterPhase,
-  type EdgeClusterStatus,
-  type MachineStatus,
   edgeClusterAsks,
   edgeClusterFinalizer,
   edgeClusterResource,
@@ -20,18 +17,17 @@ import { provisioningBounds } from '../limits-table.ts'
 import { loginOf, secretsOf } from '../shell/login-of-secret.ts'
 import { ShellError, type OpenShell, type Shell } from '../contract/shell.ts'
 import { answerAsks } from './asks.ts'
-import { inputsOf, instancesOf, nextAttemptMs, statusesOf } from './plan-steps.ts'
-import { isMereCheck, knownSteps, statusBaseOf, stepsOfMode } from './steps-of-mode.ts'
+import { writeFinalizers, writeStatus, removeAsks } from './edge-cluster-writes.ts'
+import { departed, planCluster, type StepTables } from './plan-cluster.ts'
+import { nextAttemptMs, readySteps, statusesOf } from './plan-steps.ts'
+import { isMereCheck, knownSteps, statusBaseOf } from './steps-of-mode.ts'
 import { Redactor } from './redactor.ts'
 import { Shells, runSteps } from './run-steps.ts'
 import { StatusBook, phaseAtRest } from './status-book.ts'
 import { keepStepLog } from './step-log.ts'
-import type { HubSide, Step } from '../contract/step.ts'
+import type { HubSide } from '../contract/step.ts'
 
-export interface EdgeClusterDeps {
-  /** The steps that make a cluster, and those that take it away; the engine knows none of them. */
-  readonly steps: readonly Step[]
-  readonly removal: readonly Step[]
+export interface EdgeClusterDeps extends StepTables {
   readonly hub: HubSide
   readonly openShell: OpenShell
 }
@@ -81,7 +77,7 @@ async function reconcile(
     const finalizers = [...(edge.metadata.finalizers ?? []), edgeClusterFinalizer]
     return writeFinalizers(edge, finalizers, scope, signal)
   }
-  return carryOut(edge, stepsOfMode(scope.steps, edge), scope, signal)
+  return carryOut(edge, scope, signal)
 }
 
 /** Takes a cluster away; when nothing of it is left, the object goes. */
@@ -92,26 +88,15 @@ async function remove(
 ): Promise<ReconcileResult | void> {
   const finalizers = edge.metadata.finalizers ?? []
   if (!finalizers.includes(edgeClusterFinalizer)) return
-  const result = await carryOut(edge, scope.removal, scope, signal)
+  const result = await carryOut(edge, scope, signal)
   const after = scope.context.informer(edgeClusterResource).get(parseKey(keyOfObject(edge)))
   if (after?.status?.phase !== 'Ready') return result
   const left = (after.metadata.finalizers ?? []).filter((name) => name !== edgeClusterFinalizer)
   return writeFinalizers(after, left, scope, signal)
 }
 
-async function writeFinalizers(
-  edge: EdgeCluster,
-  finalizers: string[],
-  { context }: Scope,
-  signal: AbortSignal,
-): Promise<void> {
-  const metadata = { ...edge.metadata, finalizers }
-  await context.client(edgeClusterResource).update({ ...edge, metadata }, signal)
-}
-
 async function carryOut(
   edge: EdgeCluster,
-  steps: readonly Step[],
   scope: Scope,
   signal: AbortSignal,
 ): Promise<ReconcileResult | void> {
@@ -121,10 +106,7 @@ async function carryOut(
   const master = machines.find(({ role }) => role === 'Master')
   // Validation demands a master; an object of before would wait for an update.
   if (master === undefined) return
-  const known = machineStatuses(machines, edge.status?.machines ?? [])
-  const applying = steps.filter(({ applies }) => applies?.(edge) !== false)
-  const instances = instancesOf(applying, machines, known)
-  const inputs = inputsOf(applying, edge)
+  const { instances, inputs, leaving, machines: known } = planCluster(edge, machines, scope)
   const answered = answerAsks(edge, {
     steps: statusesOf(instances, knownSteps(edge), edge.spec, inputs),
     machines: known,
@@ -138,7 +120,9 @@ async function carryOut(
   })
   const isPaused = edge.spec.paused === true
   const isCheck = isMereCheck(edge)
-  await book.save(phaseAtRest(book, { isPaused, isCheck }))
+  // A step that failed does not hold up those of other machines: the phase tells of it when all of these have ended.
+  const isIdle = isPaused || readySteps(instances, book.steps, clock.now()).length === 0
+  await book.save(isIdle ? phaseAtRest(book, { isPaused, isCheck }) : 'Running')
   await removeAsks(edge, answered.done, scope, signal)
   if (isPaused) return
   const redactor = new Redactor()
@@ -155,6 +139,7 @@ async function carryOut(
     signal.throwIfAborted()
     if (!held.broken.aborted) throw error
   }
+  book.drop(departed(leaving, book))
   await book.save(phaseAtRest(book, { isPaused: false, isCheck }))
   const nextMs = nextAttemptMs(book.steps)
   return nextMs === undefined ? undefined : { requeueAfterMs: Math.max(0, nextMs - clock.now()) }
@@ -187,17 +172,6 @@ function whatHolds(
     isHeld: () => isHeld,
     [Symbol.dispose]: () => subscription[Symbol.dispose](),
   }
-}
-
-function machineStatuses(
-  machines: readonly PlannedMachine[],
-  known: readonly MachineStatus[],
-): MachineStatus[] {
-  return machines.map(({ address, role }) => ({
-    ...known.find((each) => each.address === address),
-    address,
-    role,
-  }))
 }
 
 interface Opening {
@@ -256,44 +230,4 @@ function hostKeyText(
   return expected === undefined
     ? `${address} shows host key ${shown}, which is not known; compare it with the machine's own (ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub), then run "${accept}"`
     : `${address} shows host key ${shown} instead of ${expected}: it is another machine, or was installed again, or somebody is between it and the hub; correct spec.machines[].hostKeys, or run "${accept}"`
-}
-
-async function writeStatus(
-  edge: EdgeCluster,
-  status: EdgeClusterStatus,
-  { context }: Scope,
-  signal: AbortSignal,
-): Promise<void> {
-  const isRemoval = edge.metadata.deletionTimestamp !== undefined
-  const phase: EdgeClusterPhase | undefined =
-    isRemoval && status.phase === 'Running' ? 'Deleting' : status.phase
-  const { namespace = '', name = '' } = edge.metadata
-  // A merge removes what is null: the plan of a check that has become a cluster.
-  const { plan = null } = status
-  const patch = { status: { ...status, plan, ...(phase === undefined ? {} : { phase }) } }
-  const client = context.client(edgeClusterResource)
-  await ifThere(client.patchStatus({ namespace, name, type: 'merge', patch }, signal))
-}
-
-/** Removes annotations whose wish is fulfilled. One that was written again meanwhile stays. */
-async function removeAsks(
-  edge: EdgeCluster,
-  done: readonly string[],
-  { context }: Scope,
-  signal: AbortSignal,
-): Promise<void> {
-  if (done.length === 0) return
-  const { namespace = '', name = '', annotations = {} } = edge.metadata
-  const path = (key: string): string => `/metadata/annotations/${key.replaceAll('/', '~1')}`
-  const patch = done.flatMap((key) => [
-    { op: 'test', path: path(key), value: annotations[key] },
-    { op: 'remove', path: path(key) },
-  ])
-  try {
-    await context
-      .client(edgeClusterResource)
-      .patch({ namespace, name, type: 'json', patch }, signal)
-  } catch (error) {
-    if (!isStatusError(error, 'Invalid') && !isStatusError(error, 'NotFound')) throw error
-  }
 }

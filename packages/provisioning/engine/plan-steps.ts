@@ -21,6 +21,11 @@ export interface StepInstance {
 
 const finished: ReadonlySet<StepState> = new Set(['Done', 'Skipped'])
 
+/** Reports whether a step has nothing left to do. */
+export function isFinished({ state }: Pick<StepStatus, 'state'>): boolean {
+  return finished.has(state)
+}
+
 /** Returns every step of a cluster in the order of the table, and for each step the machines in theirs. */
 export function instancesOf(
   steps: readonly Step[],
@@ -30,7 +35,7 @@ export function instancesOf(
   const statusOf = new Map(known.map((status) => [status.address, status]))
   const of = (place: StepPlace): readonly (PlannedMachine | undefined)[] => {
     if (place === 'hub') return [undefined]
-    return place === 'machines' ? machines : machines.filter(({ role }) => role === 'Master')
+    return place === 'master' ? machines.filter(({ role }) => role === 'Master') : machines
   }
   const applies = (step: Step, machine: PlannedMachine | undefined): boolean => {
     const status = machine && statusOf.get(machine.address)
@@ -108,7 +113,7 @@ export function readySteps(
   for (const instance of instances) {
     const { step, machine, text } = instance
     const status = stateOf.get(text)
-    if (status === undefined || finished.has(status.state)) continue
+    if (status === undefined || isFinished(status)) continue
     const isHeld = step.onlyReads === true ? blocked.reading : blocked.all
     const isBlocked = isHeld || (machine !== undefined && blocked.machines.has(machine.address))
     const isDue = status.nextTime === undefined || Date.parse(status.nextTime) <= nowMs

@@ -14,7 +14,7 @@ import { ShellError, type Shell } from '../contract/shell.ts'
 import { readySteps, type StepInstance } from './plan-steps.ts'
 import type { Redactor } from './redactor.ts'
 import type { StatusBook } from './status-book.ts'
-import { StepError, type HubSide, type MachineContext, type StepContext } from '../contract/step.ts'
+import { StepError, type HubSide, type TargetContext, type StepContext } from '../contract/step.ts'
 
 const bounds = provisioningBounds.engine
 
@@ -109,16 +109,13 @@ async function runStep(
   }
   let ended: StepStatus
   try {
-    const result =
-      step.place === 'machines'
-        ? await step.act({ ...context, ...(await onMachine(machine, context, book)) })
-        : await step.act(context)
+    const result = await act(step, machine, context, book)
     signal.throwIfAborted()
     ended = { ...started, state: 'Done', ...shown(redactor.redact(result), printed) }
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof ShellError && error.fault === 'unreachable' && machine !== undefined) {
-      await deps.shells.forget(machine)
+      await deps.shells.forget(step.place === 'for-machines' ? deps.master : machine)
     }
     const message = redactor.redact(messageOf(error))
     printed.add(message)
@@ -148,20 +145,25 @@ function withoutResult(status: StepStatus): StepStatus {
   return rest
 }
 
-async function onMachine(
+/** Does a step in its place. One that is done for a machine does not open it. */
+async function act(
+  step: StepInstance['step'],
   machine: PlannedMachine | undefined,
   context: StepContext,
   book: StatusBook,
-): Promise<Omit<MachineContext, keyof StepContext>> {
+): Promise<string> {
+  if (step.place === 'hub' || step.place === 'master') return step.act(context)
   if (machine === undefined) throw new Error('Cannot run step: it has no machine')
   const { address, role } = machine
-  return {
+  const target: TargetContext = {
+    ...context,
     machine,
-    shell: await context.shellOf(machine),
     known: () => book.machines,
     record: (facts) =>
       book.setMachine({ ...(book.machine(address) ?? { address, role }), ...facts }),
   }
+  if (step.place === 'for-machines') return step.act(target)
+  return step.act({ ...target, shell: await context.shellOf(machine) })
 }
 
 /** Machines word most of a finding, so each is cut and bare of secrets, as messages are. */

@@ -8,6 +8,7 @@ import {
   stepText,
 } from '../kind/edge-cluster.ts'
 import { provisioningBounds } from '../limits-table.ts'
+import { isFinished } from './plan-steps.ts'
 
 const bounds = provisioningBounds.engine
 
@@ -63,6 +64,12 @@ export class StatusBook {
     this.#machines = this.#machines.map((each) => (each.address === next.address ? next : each))
   }
 
+  /** Leaves machines out, with their steps. */
+  drop(addresses: ReadonlySet<string>): void {
+    this.#machines = this.#machines.filter(({ address }) => !addresses.has(address))
+    this.#steps = this.#steps.filter(({ machine }) => !addresses.has(machine ?? ''))
+  }
+
   /**
    * Writes the present status. Writes take turns, so that an older one never comes last; callers that wait for a turn
    * share it, because it writes what all of them have set.
@@ -84,9 +91,12 @@ export class StatusBook {
   }
 
   #status(phase: EdgeClusterPhase): EdgeClusterStatus {
-    const conditions = conditionsOf(this.#steps, phase).reduce<readonly ClusterCondition[]>(
+    const present = conditionsOf(this.#steps, phase)
+    const types = new Set(present.map(({ type }) => type))
+    // A step that no machine needs any more, such as that of a departure, has no condition either.
+    const conditions = present.reduce<readonly ClusterCondition[]>(
       (list, next) => withCondition(list, next, this.#now()),
-      this.#conditions,
+      this.#conditions.filter(({ type }) => types.has(type)),
     )
     return fitted({
       ...this.#base,
@@ -97,8 +107,6 @@ export class StatusBook {
     })
   }
 }
-
-const isFinished = ({ state }: StepStatus): boolean => state === 'Done' || state === 'Skipped'
 
 /** These leave out parts of steps, one after another, until a status has room: first the least useful ones. */
 const reductions: readonly ((step: StepStatus) => StepStatus)[] = [
@@ -151,9 +159,7 @@ export function phaseAtRest(
   { isPaused, isCheck = false }: { readonly isPaused: boolean; readonly isCheck?: boolean },
 ): EdgeClusterPhase {
   const has = (state: StepStatus['state']): boolean => steps.some((step) => step.state === state)
-  if (steps.every(({ state }) => state === 'Done' || state === 'Skipped')) {
-    return isCheck ? 'Checked' : 'Ready'
-  }
+  if (steps.every(isFinished)) return isCheck ? 'Checked' : 'Ready'
   if (isPaused) return 'Paused'
   if (machines.some(({ unknownHostKey }) => unknownHostKey !== undefined)) return 'Waiting'
   if (has('Failed')) return 'Failed'

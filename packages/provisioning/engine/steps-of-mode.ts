@@ -42,7 +42,12 @@ export function statusBaseOf(
   }
 }
 
-const places = { hub: 'Hub', master: 'Master', machines: 'Machines' } as const
+const places = {
+  hub: 'Hub',
+  master: 'Master',
+  'for-machines': 'Master',
+  machines: 'Machines',
+} as const
 
 function planOf(edge: EdgeCluster, steps: readonly Step[]): StepPlan[] {
   return steps

@@ -11,6 +11,7 @@ import {
 } from '@skerry/api'
 import { hubKind, textColumn } from '@skerry/fleet-kinds'
 import { edgeClusterCauses } from './edge-cluster-checks.ts'
+import { lastMasterCauses } from './leaving-machines.ts'
 import { edgeClusterResource, type EdgeCluster } from './edge-cluster.ts'
 import { edgeClusterTexts } from './edge-cluster-texts.ts'
 import { machinesOf } from './machine-addresses.ts'
@@ -76,6 +77,7 @@ const schemas: Readonly<Record<string, Schema>> = Object.freeze({
       network: part('Network'),
       apiNames: texts,
       machines: listOf(part('MachineBlock')),
+      mastersTakeWorkloads: boolean,
       highAvailability: part('HighAvailability'),
       store: part('Store'),
       files: listOf(part('File')),
@@ -117,9 +119,11 @@ const schemas: Readonly<Record<string, Schema>> = Object.freeze({
       acceptNewHostKeys: boolean,
       role: text,
       labels: { type: 'object', additionalProperties: text },
+      taints: listOf(part('Taint')),
     },
     ['addresses', 'credentials'],
   ),
+  [`${schemaName}Taint`]: object({ key: text, value: text, effect: text }, ['key', 'effect']),
   [`${schemaName}HighAvailability`]: object({ type: text, address: text, port: integer }),
   [`${schemaName}Store`]: object({ type: text }),
   [`${schemaName}File`]: object({ from: part('FileSource'), path: text, mode: text }, [
@@ -161,9 +165,13 @@ const schemas: Readonly<Record<string, Schema>> = Object.freeze({
       isChanged: boolean,
       node: text,
       machineIdDigest: text,
+      login: part('MachineLogin'),
+      isCordoned: boolean,
+      isDead: boolean,
     },
     ['address', 'role'],
   ),
+  [`${schemaName}MachineLogin`]: object({ user: text, port: integer, credentials: text }),
   [`${schemaName}StepStatus`]: object(
     {
       name: text,
@@ -263,12 +271,9 @@ function fixedCauses({ spec: next }: EdgeCluster, { spec: old }: EdgeCluster): S
   if (next.mode === 'Check' && old.mode !== 'Check') {
     causes.push(fieldForbidden('spec.mode', 'may be changed from Check to Make only'))
   }
-  if (masterOf(next) !== masterOf(old)) {
-    causes.push(fieldForbidden('spec.machines', 'the master may not be changed'))
+  if ((next.mastersTakeWorkloads ?? true) !== (old.mastersTakeWorkloads ?? true)) {
+    const why = 'may not be changed: taint the nodes of the masters, or remove their taint'
+    causes.push(fieldForbidden('spec.mastersTakeWorkloads', why))
   }
-  return causes
-}
-
-function masterOf(spec: EdgeCluster['spec']): string | undefined {
-  return machinesOf(spec).find(({ role }) => role === 'Master')?.address
+  return [...causes, ...lastMasterCauses(next, old)]
 }

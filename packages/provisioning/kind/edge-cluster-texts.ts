@@ -30,6 +30,8 @@ export const edgeClusterTexts: KindTexts = Object.freeze({
       store: 'Where the cluster keeps its objects. Only the type SQLite can be made.',
       files: 'Files that are copied to each machine before anything is installed.',
       hooks: 'Scripts that each machine runs as root before and after the installation.',
+      mastersTakeWorkloads:
+        'Whether masters run pods of users, too. The default is true; false gives their nodes the taint of control planes. It may not be changed.',
       skipSteps:
         'The names of steps that are not done, as Preflight or Preflight@10.0.0.11. Steps of the hub are always done.',
       retry: 'How often a step is tried.',
@@ -90,6 +92,14 @@ export const edgeClusterTexts: KindTexts = Object.freeze({
         'Whether the first fingerprint that a machine shows is accepted and kept. The default is false.',
       role: 'Master runs the control plane and a node; Node only a node, and is the default.',
       labels: 'The labels of the nodes.',
+      taints: 'The taints with which the nodes register. Later changes are made to the nodes.',
+    },
+  },
+  [`${schemaName}Taint`]: {
+    fields: {
+      key: 'The key, such as example.com/video.',
+      value: 'The value, which may be empty.',
+      effect: 'NoSchedule, PreferNoSchedule or NoExecute.',
     },
   },
   [`${schemaName}HighAvailability`]: {
@@ -162,6 +172,17 @@ export const edgeClusterTexts: KindTexts = Object.freeze({
       isChanged: 'Whether a step has changed the machine, so that it must be cleaned one day.',
       node: 'The name of its node: its host name.',
       machineIdDigest: 'A digest of its machine id, by which a copied disk is found.',
+      login:
+        'The login as the spec had it last. The hub needs it for a machine that the spec does not name any more.',
+      isCordoned: 'Whether the hub keeps pods off its node, because it leaves the cluster.',
+      isDead: 'Whether a person has said that the machine, which leaves, will never answer again.',
+    },
+  },
+  [`${schemaName}MachineLogin`]: {
+    fields: {
+      user: 'The user of SSH.',
+      port: 'The port of SSH.',
+      credentials: 'The name of the Secret with the login; nothing of its content is here.',
     },
   },
   [`${schemaName}StepStatus`]: {

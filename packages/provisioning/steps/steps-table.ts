@@ -150,7 +150,7 @@ export const removal: readonly Step[] = [
     needs: [],
     place: 'machines',
     applies: isCleaned,
-    appliesTo: ({ isChanged }) => isChanged === true,
+    appliesTo: ({ isChanged, isDead }) => isChanged === true && isDead !== true,
     act: cleanMachine,
   },
   {

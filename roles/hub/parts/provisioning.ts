@@ -1,5 +1,6 @@
 import { networkInterfaces } from 'node:os'
 import {
+  departure,
   edgeClusterController,
   edgeClusterKind,
   machinesOnly,
@@ -9,6 +10,7 @@ import {
 } from '@skerry/provisioning'
 import { version } from '../../runtime/version.ts'
 import type { HubPart } from '../contract/hub-part.ts'
+import { edgeClusterClaimController } from '../provisioning/edge-cluster-claim-controller.ts'
 import { hubSide } from '../provisioning/hub-side.ts'
 import type { ProgramOptions } from '../provisioning/program-for-machines.ts'
 
@@ -19,10 +21,12 @@ export function provisioning(options: ProgramOptions): HubPart {
     controllers: (hub) => [
       edgeClusterController({
         steps,
+        departure,
         removal,
         hub: hubSide(hub, options),
         openShell: machinesOnly(sshShells({ clock: hub.context.clock }), { ownAddresses }),
       }),
+      edgeClusterClaimController,
     ],
   }
 }

@@ -8,9 +8,9 @@ import { advertised } from '../../runtime/host-addresses.ts'
 import type { OpenHub } from '../contract/hub-part.ts'
 import { programForMachines, type ProgramOptions } from './program-for-machines.ts'
 import { hubBounds } from '../limits-table.ts'
+import { claimKey, claimLabel, ownerOf } from './cluster-claim.ts'
+import { removeMadeLogins } from './made-logins.ts'
 
-/** The namespace of the claims that say to which EdgeCluster a name belongs; nobody but the hub writes there. */
-const claimNamespace = 'kube-system'
 const { tokenTtlSeconds } = hubBounds.hubSide
 
 /** The parts of a hub that provisioning needs. */
@@ -45,18 +45,11 @@ export function hubSide(hub: HubParts, options: ProgramOptions): HubSide {
       return conditionOf(found?.status?.conditions, conditionTypes.ready)?.status === 'True'
     },
     forget: (name, edge, signal) => forget(name, edge, hub, signal),
+    removeLogins: (edge, signal) => removeMadeLogins(edge, cluster, signal),
     read: ({ namespace, kind, name, key }, signal) =>
       read({ namespace, kind, name, key }, hub, signal),
     program: (architecture, signal) => programForMachines(architecture, options, signal),
   }
-}
-
-function claimKey(clusterName: string): { namespace: string; name: string } {
-  return { namespace: claimNamespace, name: `edge-cluster-${clusterName}` }
-}
-
-function ownerOf({ metadata }: EdgeCluster): string {
-  return `${metadata.namespace}/${metadata.name}/${metadata.uid}`
 }
 
 /** Lets an EdgeCluster have a name on the hub that no other cluster has; it keeps the name until it is forgotten. */
@@ -76,7 +69,8 @@ async function claim(
   )
   if (known !== undefined || isThere !== undefined) throw taken(clusterName, known)
   try {
-    const made = { apiVersion: 'v1', kind: 'ConfigMap', metadata: key, data: { owner } }
+    const metadata = { ...key, labels: { [claimLabel]: '' } }
+    const made = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { owner } }
     await configMaps.create(made, signal)
   } catch (error) {
     if (!isStatusError(error, 'AlreadyExists')) throw error
