@@ -8,6 +8,7 @@ import {
   type EdgeCluster,
   type MachineBlock,
 } from '@skerry/provisioning'
+import type { TaintFlag } from '../flags/taint-flags.ts'
 import { stopSignal } from '../../roles/runtime/role-context.ts'
 import {
   namespaceWords,
@@ -43,6 +44,7 @@ export interface MachineFlags extends LoginFlags {
   hostKey: string[]
   acceptNewHostKeys: boolean | undefined
   label: Record<string, string>
+  taint: readonly TaintFlag[]
   wait: boolean | undefined
   dryRun: boolean | undefined
   /** How many machines are worked on at the same time. */
@@ -61,6 +63,7 @@ export interface CreateOptions extends EdgeOptions, MachineFlags {
   /** Whether machines are checked, and nothing is made. */
   check: boolean | undefined
   keep: boolean | undefined
+  mastersTakeNoWorkloads: boolean | undefined
 }
 
 /** Makes an EdgeCluster, and the Secret of its login if files are given. Throws an ExpectedError. */
@@ -131,16 +134,18 @@ function edgeClusterOf(options: CreateOptions, secret: string): EdgeCluster {
       ...(options.check ? { mode: 'Check' as const } : {}),
       ...(atOnce === undefined ? {} : { machinesAtOnce: atOnce }),
       machines: machineBlocks(machines, { ...rulesOf(options, secret), master }),
+      ...(options.mastersTakeNoWorkloads ? { mastersTakeWorkloads: false } : {}),
     },
   }
 }
 
-function rulesOf({ hostKey, acceptNewHostKeys, label }: MachineFlags, credentials: string) {
+function rulesOf({ hostKey, acceptNewHostKeys, label, taint }: MachineFlags, credentials: string) {
   return {
     credentials,
     hostKeys: parseHostKeys(hostKey),
     acceptNewHostKeys: acceptNewHostKeys === true,
     labels: label,
+    taints: taint,
   }
 }
 

@@ -1,5 +1,11 @@
 import { ageOf, humanDuration } from '@skerry/api'
-import { machinesOf, stepText, type EdgeCluster, type StepStatus } from '@skerry/provisioning'
+import {
+  machinesOf,
+  stepText,
+  type EdgeCluster,
+  type MachineStatus,
+  type StepStatus,
+} from '@skerry/provisioning'
 import { tableLines } from '../output/print-table.ts'
 import { machineResults, resultLines } from './machine-results.ts'
 import { plainText } from './plain-text.ts'
@@ -49,11 +55,18 @@ function readyMessage({ status }: EdgeCluster): string {
 export function describeLines(edge: EdgeCluster, nowMs: number): string[] {
   const { metadata, spec, status } = edge
   const statusOf = new Map(status?.machines?.map((machine) => [machine.address, machine]))
-  const logins = machinesOf(spec).map(({ address, user, port, block }) => {
-    const { hostKey, unknownHostKey } = statusOf.get(address) ?? {}
-    const shown = unknownHostKey === undefined ? hostKey : `${unknownHostKey} (not accepted)`
-    return [address, user, String(port), block.credentials.name, shown ?? '-']
+  const shownKey = ({ hostKey, unknownHostKey }: Partial<MachineStatus>): string =>
+    unknownHostKey === undefined ? (hostKey ?? '-') : `${unknownHostKey} (not accepted)`
+  const planned = machinesOf(spec).map(({ address, user, port, block }) => {
+    const known = statusOf.get(address) ?? {}
+    statusOf.delete(address)
+    return [address, user, String(port), block.credentials.name, shownKey(known)]
   })
+  const leaving = [...statusOf.values()].map((left) => {
+    const { user = '-', port = '-', credentials = '-' } = left.login ?? {}
+    return [left.address, user, String(port), credentials, shownKey(left)]
+  })
+  const logins = [...planned, ...leaving]
   const fields: readonly (readonly [string, string | undefined])[] = [
     ['Name', metadata.name],
     ['Namespace', metadata.namespace],

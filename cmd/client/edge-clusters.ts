@@ -24,6 +24,7 @@ import {
 import { describeLines, edgeClusterLines, plainLines } from './edge-cluster-text.ts'
 import { followEdge, printerOf, processOutput } from './edge-cluster-watch.ts'
 import { parseHostKeys } from './machine-blocks.ts'
+import { secretsThatStay } from './machine-login.ts'
 import { machineResults } from './machine-results.ts'
 
 export async function printEdgeClusters(
@@ -150,8 +151,11 @@ function checkHostKeys({ spec, status }: EdgeCluster, texts: readonly string[]):
     const fail = (why: string): ExpectedError =>
       new ExpectedError(`Cannot accept the host key of ${address}: ${why}`, exitCodes.usage)
     const machine = machines.get(address)
-    if (machine === undefined) throw fail(`the machines are ${[...machines.keys()].join(', ')}`)
-    if ((machine.block.hostKeys ?? []).length > 0) {
+    const isLeaving = status?.machines?.some((each) => each.address === address) === true
+    if (machine === undefined && !isLeaving) {
+      throw fail(`the machines are ${[...machines.keys()].join(', ')}`)
+    }
+    if ((machine?.block.hostKeys ?? []).length > 0) {
       throw fail('spec.machines[].hostKeys names the keys that count: change it there')
     }
     if (fingerprints.length > 1) throw fail('give one fingerprint')
@@ -226,6 +230,8 @@ export async function deleteEdgeCluster(options: DeleteOptions): Promise<void> {
     const access = await openEdge(options)
     const { spec } = await readEdge(access, soon())
     if (options.keepMachines) await change(access, { spec: { deletion: { machines: 'Keep' } } })
+    const named = [...new Set(spec.machines.map(({ credentials }) => credentials.name))]
+    const secrets = named.filter(await secretsThatStay(access.hub, access.key, soon()))
     const isKept = options.keepMachines === true || spec.deletion?.machines === 'Keep'
     await access.client.delete(access.key, soon())
     const told = isKept ? 'forgets it and leaves the machines running' : 'cleans the machines'
@@ -233,8 +239,7 @@ export async function deleteEdgeCluster(options: DeleteOptions): Promise<void> {
       const show = printerOf(output, processOutput())
       await followEdge(access, show, stopSignal(), { isLeaving: true })
     } else report(options, told, { machines: isKept ? 'Keep' : 'Clean' })
-    if (output === 'json') return
-    const secrets = [...new Set(spec.machines.map(({ credentials }) => credentials.name))]
+    if (output === 'json' || secrets.length === 0) return
     const when = options.wait ? '' : ' once the cluster is gone'
     const [stay, them] = secrets.length === 1 ? ['stays', 'it'] : ['stay', 'them']
     console.log(

@@ -1,5 +1,10 @@
 import { ExpectedError, exitCodes } from '@skerry/base'
-import { expandAddresses, machineBlockCauses, type MachineBlock } from '@skerry/provisioning'
+import {
+  expandAddresses,
+  machineBlockCauses,
+  type MachineBlock,
+  type MachineTaint,
+} from '@skerry/provisioning'
 
 /** A machine, or a range of them, as an option or a line of a file names it. */
 export interface NamedMachine {
@@ -20,6 +25,7 @@ export interface BlockRules {
   readonly hostKeys: ReadonlyMap<string, readonly string[]>
   readonly acceptNewHostKeys: boolean
   readonly labels: Readonly<Record<string, string>>
+  readonly taints?: readonly MachineTaint[]
 }
 
 /** Parses `[user@]address[:port]`. Throws an ExpectedError. */
@@ -94,6 +100,7 @@ function blockOf(
     ...(rules.acceptNewHostKeys ? { acceptNewHostKeys: true } : {}),
     role: address === rules.master ? 'Master' : 'Node',
     ...(Object.keys(allLabels).length === 0 ? {} : { labels: allLabels }),
+    ...(rules.taints?.length ? { taints: [...rules.taints] } : {}),
   }
 }
 

@@ -3,6 +3,7 @@ import type { EdgeOptions } from '../client/edge-cluster-access.ts'
 import { onEdge } from '../flags/edge-cluster-flags.ts'
 import { example } from '../flags/option-values.ts'
 import { addEdgeClusterCreation } from './edge-cluster-creation.ts'
+import { addEdgeClusterNodes } from './edge-cluster-nodes.ts'
 
 /** Adds the commands for clusters that the hub makes of machines over SSH. */
 export function addEdgeClusterCommands(program: Command): void {
@@ -16,6 +17,7 @@ export function addEdgeClusterCommands(program: Command): void {
   addHolding(edge)
   addMake(edge)
   addAcceptHostKey(edge)
+  addEdgeClusterNodes(edge)
   addDelete(edge)
 }
 

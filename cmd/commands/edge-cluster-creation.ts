@@ -24,6 +24,7 @@ function addCreate(create: Command): void {
     .option('--check', 'log in to each machine, check it, and print the steps; make nothing')
     .option('--keep', 'with --check: keep the object, for "skerry edge-cluster make"')
     .option('--api-name <name>', "further name of the cluster's API (repeatable)", collect, [])
+    .option('--masters-take-no-workloads', 'give the master the taint of control planes')
     .addHelpText(
       'after',
       `
