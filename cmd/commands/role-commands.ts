@@ -224,13 +224,16 @@ interface NodeRangeFlags {
   nodeCidrMaskSize: number
 }
 
-interface NodeFlags extends JoiningFlags, NetworkFlags {
+interface RegistrationFlags {
+  label: string[]
+  taint: readonly TaintFlag[]
+}
+
+interface NodeFlags extends JoiningFlags, NetworkFlags, RegistrationFlags {
   dataDir: string
   runDir: string
   nodeName: string | undefined
   nodeIp: string | undefined
-  label: string[]
-  taint: readonly TaintFlag[]
   reservedAddress: string[]
   kubeletPort: number
   maxPods: number

@@ -24,7 +24,7 @@ for (const text of [
   'a/b/c:NoSchedule',
   'a=b=c:NoSchedule',
 ]) {
-  test(`${JSON.stringify(text)} is no taint`, () => {
+  test(`${JSON.stringify(text)} is not a taint`, () => {
     assert.throws(() => collectTaint(text, []), InvalidArgumentError)
   })
 }

@@ -153,7 +153,7 @@ test('a pod that does not end is named when the time is up, and never forced', a
   assert.deepEqual(await podNames(scene), ['slow'])
 })
 
-test('a node that does not answer is told of, because its pods cannot end', async () => {
+test('the error names a node that does not answer, because its pods cannot end', async () => {
   await using scene = await start()
   await makePod(scene, 'slow', { finalizers: ['example.com/wait'] })
   const conditions = [{ type: 'Ready', status: 'Unknown', reason: 'x', message: 'x' }]

@@ -37,15 +37,26 @@ function partsOf(world: World): EdgeClusterDeps {
       return 'done'
     }
   const onMachine = (name: string, more: Partial<Step> = {}): Step => ({
-    ...{ does: 'work', needs: [], ...more },
-    ...{ name, place: 'machines', act: act(name, '@') },
+    does: 'work',
+    needs: [],
+    ...more,
+    name,
+    place: 'machines',
+    act: act(name, '@'),
   })
   const forMachine = (name: string, more: Partial<Step> = {}): Step => ({
-    ...{ does: 'work', needs: [], ...more },
-    ...{ name, place: 'for-machines', act: act(name, ' for ') },
+    does: 'work',
+    needs: [],
+    ...more,
+    name,
+    place: 'for-machines',
+    act: act(name, ' for '),
   })
   const onHub = (name: string): Step => ({
-    ...{ does: 'work', needs: [], name, place: 'hub' },
+    does: 'work',
+    needs: [],
+    name,
+    place: 'hub',
     async act() {
       world.done.push(name)
       return 'done'
@@ -171,7 +182,7 @@ test('a machine comes back before it has left, and is one of the cluster again',
   assert.equal(grown?.status?.machines?.length, 2)
 })
 
-test('a failure of one machine is told of only when the steps of others have ended', async () => {
+test('a failure of one machine becomes the phase only when the steps of others have ended', async () => {
   const world = worldOf()
   await using scene = await startControllerScene(partsOf(world), signal)
   const { api } = scene
