@@ -8,6 +8,7 @@ import {
   type EdgeCluster,
   type MachineBlock,
 } from '@skerry/provisioning'
+import type { TaintFlag } from '../flags/taint-flags.ts'
 import { stopSignal } from '../../roles/runtime/role-context.ts'
 import {
   namespaceWords,
@@ -44,26 +45,32 @@ export interface MachineFlags extends LoginFlags, WayFlags {
   hostKey: string[]
   acceptNewHostKeys: boolean | undefined
   label: Record<string, string>
+  taint: readonly TaintFlag[]
   wait: boolean | undefined
   dryRun: boolean | undefined
   /** How many machines are worked on at the same time. */
   atOnce: number | undefined
 }
 
-export interface CreateOptions extends EdgeOptions, MachineFlags {
-  master: string | undefined
-  displayName: string | undefined
-  hubServer: string | undefined
+/** The addresses of a new cluster, and the names of its API. */
+interface NetworkFlags {
   networkInterface: string | undefined
   podCidr: string | undefined
   serviceCidr: string | undefined
   podsPerNode: number | undefined
   apiName: string[]
+}
+
+export interface CreateOptions extends EdgeOptions, MachineFlags, NetworkFlags {
+  master: string | undefined
+  displayName: string | undefined
+  hubServer: string | undefined
   /** Whether machines are checked, and nothing is made. */
   check: boolean | undefined
   keep: boolean | undefined
   package: string | undefined
   packageKey: string | undefined
+  mastersTakeNoWorkloads: boolean | undefined
 }
 
 /** Makes an EdgeCluster, and the Secret of its login if files are given. Throws an ExpectedError. */
@@ -153,6 +160,7 @@ function edgeClusterOf(
       ...(atOnce === undefined ? {} : { machinesAtOnce: atOnce }),
       ...offline,
       machines: machineBlocks(machines, { ...rulesOf(options, secret), master }),
+      ...(options.mastersTakeNoWorkloads ? { mastersTakeWorkloads: false } : {}),
     },
   }
 }
@@ -160,7 +168,7 @@ function edgeClusterOf(
 function rulesOf(flags: MachineFlags, credentials: string) {
   const hostKeys = parseHostKeys(flags.hostKey)
   const rules = { credentials, hostKeys, acceptNewHostKeys: flags.acceptNewHostKeys === true }
-  return { ...rules, way: wayOf(flags, rules), labels: flags.label }
+  return { ...rules, way: wayOf(flags, rules), labels: flags.label, taints: flags.taint }
 }
 
 /** Makes the Secret of a login before the object that names it, and removes it again if that one cannot be written. */

@@ -5,6 +5,7 @@ import {
   machinesOf,
   stepText,
   type EdgeCluster,
+  type MachineStatus,
   type StepStatus,
 } from '@skerry/provisioning'
 import { tableLines } from '../output/print-table.ts'
@@ -56,18 +57,30 @@ function readyMessage({ status }: EdgeCluster): string {
 export function describeLines(edge: EdgeCluster, nowMs: number): string[] {
   const { metadata, spec, status } = edge
   const statusOf = new Map(status?.machines?.map((machine) => [machine.address, machine]))
-  const logins = machinesOf(spec).map(({ address, user, port, block }) => {
-    const { hostKey, unknownHostKey } = statusOf.get(address) ?? {}
-    const shown = unknownHostKey === undefined ? hostKey : `${unknownHostKey} (not accepted)`
-    return [address, user, String(port), block.credentials.name, shown ?? '-']
+  const shownKey = ({ hostKey, unknownHostKey }: Partial<MachineStatus>): string =>
+    unknownHostKey === undefined ? (hostKey ?? '-') : `${unknownHostKey} (not accepted)`
+  const planned = machinesOf(spec).map(({ address, user, port, block }) => {
+    const known = statusOf.get(address) ?? {}
+    statusOf.delete(address)
+    return [address, user, String(port), block.credentials.name, shownKey(known)]
   })
-  const jumps = jumpsOf(spec).map((jump) => {
+  const jumpHosts = [
+    ...[...statusOf.values()].flatMap(({ login }) => login?.jump ?? []),
+    ...jumpsOf(spec),
+  ]
+  const byName = new Map(jumpHosts.map((jump) => [jumpText(jump), jump]))
+  const jumps = [...byName.values()].map((jump) => {
     const known = status?.jumps?.find((each) => jumpText(each) === jumpText(jump))
     const { hostKey, unknownHostKey } = known ?? {}
     const shown = unknownHostKey === undefined ? hostKey : `${unknownHostKey} (not accepted)`
     const { address, user = 'root', port = 22, credentials } = jump
     return [`${address} (jump host)`, user, String(port), credentials.name, shown ?? '-']
   })
+  const leaving = [...statusOf.values()].map((left) => {
+    const { user = '-', port = '-', credentials = '-' } = left.login ?? {}
+    return [left.address, user, String(port), credentials, shownKey(left)]
+  })
+  const logins = [...planned, ...leaving]
   const fields: readonly (readonly [string, string | undefined])[] = [
     ['Name', metadata.name],
     ['Namespace', metadata.namespace],

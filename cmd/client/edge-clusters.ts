@@ -29,6 +29,7 @@ import {
 import { describeLines, edgeClusterLines, plainLines } from './edge-cluster-text.ts'
 import { followEdge, printerOf, processOutput } from './edge-cluster-watch.ts'
 import { parseHostKeys } from './machine-blocks.ts'
+import { secretsThatStay } from './machine-login.ts'
 import { machineResults } from './machine-results.ts'
 
 export async function printEdgeClusters(
@@ -159,8 +160,11 @@ function checkHostKeys({ spec, status }: EdgeCluster, texts: readonly string[]):
     const fail = (why: string): ExpectedError =>
       new ExpectedError(`Cannot accept the host key of ${address}: ${why}`, exitCodes.usage)
     const machine = machines.get(address)
-    if (machine === undefined) throw fail(`the machines are ${[...machines.keys()].join(', ')}`)
-    if ((machine.block.hostKeys ?? []).length > 0) {
+    const isLeaving = status?.machines?.some((each) => each.address === address) === true
+    if (machine === undefined && !isLeaving) {
+      throw fail(`the machines are ${[...machines.keys()].join(', ')}`)
+    }
+    if ((machine?.block.hostKeys ?? []).length > 0) {
       throw fail('spec.machines[].hostKeys names the keys that count: change it there')
     }
     if (fingerprints.length > 1) throw fail('give one fingerprint')
@@ -246,6 +250,9 @@ export async function deleteEdgeCluster(options: DeleteOptions): Promise<void> {
       throw new ExpectedError(`Cannot delete edge cluster ${name}: ${why}`, exitCodes.usage)
     }
     if (options.keepMachines) await change(access, { spec: { deletion: { machines: 'Keep' } } })
+    const logins = [...spec.machines, ...jumpsOf(spec)].map(({ credentials }) => credentials.name)
+    const named = [...new Set(logins)]
+    const secrets = named.filter(await secretsThatStay(access.hub, access.key, soon()))
     const isKept = options.keepMachines === true || spec.deletion?.machines === 'Keep'
     await access.client.delete(access.key, soon())
     const cleans = isImport(edge) ? 'removes the agent from the cluster' : 'cleans the machines'
@@ -254,10 +261,7 @@ export async function deleteEdgeCluster(options: DeleteOptions): Promise<void> {
       const show = printerOf(output, processOutput())
       await followEdge(access, show, stopSignal(), { isLeaving: true })
     } else report(options, told, { machines: isKept ? 'Keep' : 'Clean' })
-    if (output === 'json') return
-    const logins = [...spec.machines, ...jumpsOf(spec)].map(({ credentials }) => credentials.name)
-    const secrets = [...new Set(logins)]
-    if (secrets.length === 0) return
+    if (output === 'json' || secrets.length === 0) return
     const when = options.wait ? '' : ' once the cluster is gone'
     const [stay, them] = secrets.length === 1 ? ['stays', 'it'] : ['stay', 'them']
     console.log(

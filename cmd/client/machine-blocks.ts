@@ -4,6 +4,7 @@ import {
   machineBlockCauses,
   type BlockWay,
   type MachineBlock,
+  type MachineTaint,
 } from '@skerry/provisioning'
 
 /** A machine, or a range of them, as an option or a line of a file names it. */
@@ -27,6 +28,7 @@ export interface BlockRules {
   readonly labels: Readonly<Record<string, string>>
   /** The way to all of them. If omitted, the hub dials them itself. */
   readonly way?: BlockWay
+  readonly taints?: readonly MachineTaint[]
 }
 
 /** Parses `[user@]address[:port]`. Throws an ExpectedError. */
@@ -102,6 +104,7 @@ function blockOf(
     ...rules.way,
     role: address === rules.master ? 'Master' : 'Node',
     ...(Object.keys(allLabels).length === 0 ? {} : { labels: allLabels }),
+    ...(rules.taints?.length ? { taints: [...rules.taints] } : {}),
   }
 }
 

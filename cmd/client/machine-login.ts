@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { isStatusError } from '@skerry/api'
 import { ExpectedError, exitCodes, messageOf } from '@skerry/base'
 import { ifThere, resources, type ClusterClient } from '@skerry/client'
-import { loginKeys } from '@skerry/provisioning'
+import { loginKeys, loginSecretLabel } from '@skerry/provisioning'
 
 /** How a hub logs in to machines: a Secret that is there, or files of which the command makes one. */
 export interface LoginFlags {
@@ -68,6 +68,26 @@ export async function checkSecret(
   )
 }
 
+/** Returns those Secrets that the hub does not remove with this edge cluster: people have made them. */
+export async function secretsThatStay(
+  hub: ClusterClient,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  signal: AbortSignal,
+): Promise<(secret: string) => boolean> {
+  const labelSelector = `${loginSecretLabel}=${name}`
+  try {
+    const { items } = await hub
+      .resource(resources.secrets)
+      .list({ namespace, labelSelector }, signal)
+    const made = new Set(items.map(({ metadata }) => metadata.name))
+    return (secret) => !made.has(secret)
+  } catch (error) {
+    // A user without the right on Secrets is told of all.
+    if (!isStatusError(error, 'Forbidden')) throw error
+    return () => true
+  }
+}
+
 export interface SecretRequest {
   readonly namespace: string
   /** The name, or the beginning of one that the hub completes. */
@@ -87,7 +107,7 @@ export async function createLoginSecret(
     namespace,
     ...(name === undefined ? {} : { name }),
     ...(generateName === undefined ? {} : { generateName }),
-    labels: { 'hub.skerry.io/edge-cluster': edgeName },
+    labels: { 'hub.skerry.io/edge-cluster': edgeName, [loginSecretLabel]: edgeName },
   }
   const secret = { apiVersion: 'v1', kind: 'Secret', type: 'Opaque', metadata, data: { ...data } }
   try {

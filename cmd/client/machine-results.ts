@@ -24,17 +24,20 @@ export interface MachineResult {
   readonly findings?: readonly string[]
 }
 
-/** Returns a result for each machine of an edge cluster, in the order of its spec. */
+/** Returns a result for each machine of an edge cluster, in the order of its spec; then come those that leave it. */
 export function machineResults(edge: EdgeCluster): MachineResult[] {
   const { spec, status } = edge
   const known = new Map((status?.machines ?? []).map((each) => [each.address, each]))
   const stepsOf = Map.groupBy(status?.steps ?? [], ({ machine = '' }) => machine)
-  return machinesOf(spec).map(({ address, role }) => {
+  const planned = machinesOf(spec)
+  const staying = new Set(planned.map(({ address }) => address))
+  const leaving = [...known.values()].filter(({ address }) => !staying.has(address))
+  return [...planned, ...leaving].map(({ address, role }) => {
     const { node, unknownHostKey } = known.get(address) ?? {}
     const steps = stepsOf.get(address) ?? []
     const { step, state } = stateOf(steps, {
       isStrange: unknownHostKey !== undefined,
-      whenDone: doneState(edge),
+      whenDone: staying.has(address) ? doneState(edge) : 'Clean',
     })
     const message = plainText(step?.message ?? steps.at(-1)?.message ?? '')
     return {

@@ -5,6 +5,7 @@ import { addProgramVersions } from './edge-job-commands.ts'
 import { example } from '../flags/option-values.ts'
 import { addEdgeClusterCreation } from './edge-cluster-creation.ts'
 import { addImport, addJoinManifest } from './edge-cluster-import.ts'
+import { addEdgeClusterNodes } from './edge-cluster-nodes.ts'
 
 /** Adds the commands for clusters that the hub makes of machines over SSH. */
 export function addEdgeClusterCommands(program: Command): void {
@@ -19,6 +20,7 @@ export function addEdgeClusterCommands(program: Command): void {
   addHolding(edge)
   addMake(edge)
   addAcceptHostKey(edge)
+  addEdgeClusterNodes(edge)
   addDelete(edge)
   addJoinManifest(edge)
   addProgramVersions(edge)

@@ -26,6 +26,7 @@ function addCreate(create: Command): void {
     .option('--api-name <name>', "further name of the cluster's API (repeatable)", collect, [])
     .option('--package <digest>', 'offline package of the hub, for machines without mirrors')
     .option('--package-key <path>', 'file with the public key that must have signed it')
+    .option('--masters-take-no-workloads', 'give the master the taint of control planes')
     .addHelpText(
       'after',
       `

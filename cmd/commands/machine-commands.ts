@@ -1,8 +1,12 @@
 import { join } from 'node:path'
 import { InvalidArgumentError, type Command } from 'commander'
+import { parseDurationMs } from '@skerry/api'
 import { ExpectedError, exitCodes } from '@skerry/base'
+import type { ClusterClient } from '@skerry/client'
 import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
-import { example } from '../flags/option-values.ts'
+import { machineBounds } from '../../roles/machine/limits-table.ts'
+import { example, toLife } from '../flags/option-values.ts'
+import { collectLabel } from '../flags/place-flags.ts'
 import { addMachineJoinCommands } from './machine-join-commands.ts'
 
 /** Adds the commands that a hub runs on the machines of an edge cluster, and that a person may run there, too. */
@@ -19,6 +23,9 @@ export function addMachineCommands(program: Command): void {
   addMachineJoinCommands(machine)
   addStoreSchema(machine)
   addConfirm(program)
+  addAdmitNode(machine)
+  addDrainNode(machine)
+  addDeleteNode(machine)
 }
 
 function addPrepare(machine: Command): void {
@@ -94,18 +101,13 @@ function addClean(machine: Command): void {
 }
 
 function addNodeReady(machine: Command): void {
-  machine
-    .command('node-ready')
+  onSiteNode(machine.command('node-ready'))
     .description('Exit with 0 if a node of the site on this machine is Ready')
-    .argument('<name>', 'name of the node')
-    .option('--data-dir <path>', 'data directory of the site', join(dataDirectoryDefault, 'site'))
     .option('--since <seconds>', 'by a report after this Unix time', toSeconds)
     .addHelpText('after', example('skerry machine node-ready shop-7'))
     .action(async (name: string, { dataDir, since = 0 }: { dataDir: string; since?: number }) => {
-      const { openAdminCluster } = await import('../../roles/admin/admin-cluster.ts')
       const { ifThere, resources } = await import('@skerry/client')
-      const { cluster } = await openAdminCluster(join(dataDir, 'admin.kubeconfig'))
-      const signal = AbortSignal.timeout(10_000)
+      const { cluster, signal } = await openSite(dataDir)
       const node = await ifThere(cluster.resource(resources.nodes).get({ name }, signal))
       const ready = node?.status?.conditions?.find(({ type }) => type === 'Ready')
       const isFresh = Date.parse(ready?.lastHeartbeatTime ?? '') / 1_000 > since
@@ -128,7 +130,6 @@ function addNodes(machine: Command): void {
     .action(async ({ dataDir }: { dataDir: string }) => {
       const { openAdminCluster } = await import('../../roles/admin/admin-cluster.ts')
       const { listNodes } = await import('../../roles/machine/list-nodes.ts')
-      const { machineBounds } = await import('../../roles/machine/limits-table.ts')
       const { cluster } = await openAdminCluster(join(dataDir, 'admin.kubeconfig'))
       const signal = AbortSignal.timeout(machineBounds.listNodes.askMs)
       console.log(JSON.stringify(await listNodes(cluster, signal)))
@@ -147,7 +148,6 @@ function addApply(machine: Command): void {
       const { systemClock } = await import('@skerry/base')
       const { applyManifests } = await import('../../roles/machine/apply-manifests.ts')
       const { readManifests } = await import('../../roles/machine/read-manifests.ts')
-      const { machineBounds } = await import('../../roles/machine/limits-table.ts')
       const { stopSignal } = await import('../../roles/runtime/role-context.ts')
       const objects = await readManifests(manifests, machineBounds.applyManifests.objectsMax)
       const { cluster } = await openAdminCluster(join(dataDir, 'admin.kubeconfig'))
@@ -189,5 +189,96 @@ ${example('sudo skerry confirm', 'sudo skerry confirm --yes')}`,
       const { askYesOrNo } = await import('../flags/standard-input.ts')
       const answer = show === true ? 'show' : yes === true ? 'yes' : askYesOrNo
       await confirmChange(answer, console.log)
+    })
+}
+
+/** Adds the node's name and the option for the site that it belongs to. */
+function onSiteNode(command: Command): Command {
+  return command
+    .argument('<name>', 'name of the node')
+    .option('--data-dir <path>', 'data directory of the site', join(dataDirectoryDefault, 'site'))
+}
+
+/** Opens the site on this machine; the signal bounds the whole of a short command. */
+async function openSite(dataDir: string): Promise<{ cluster: ClusterClient; signal: AbortSignal }> {
+  const { openAdminCluster } = await import('../../roles/admin/admin-cluster.ts')
+  const { cluster } = await openAdminCluster(join(dataDir, 'admin.kubeconfig'))
+  return { cluster, signal: AbortSignal.timeout(machineBounds.requestMsMax) }
+}
+
+interface AdmitFlags {
+  label: Record<string, string>
+  uncordon: boolean | undefined
+  dataDir: string
+}
+
+function addAdmitNode(machine: Command): void {
+  onSiteNode(machine.command('admit-node'))
+    .description('Give a node of the site labels that it may not give itself, and let pods onto it')
+    .option('--label <key=value>', 'label of the node (repeatable)', collectLabel, {})
+    .option('--uncordon', 'let pods onto a node that "drain-node" keeps free')
+    .addHelpText('after', example('skerry machine admit-node shop-7 --uncordon'))
+    .action(async (name: string, { label: labels, uncordon, dataDir }: AdmitFlags) => {
+      const { admitNode } = await import('../../roles/machine/admit-node.ts')
+      const { cluster, signal } = await openSite(dataDir)
+      await admitNode(cluster, { name, labels, isUncordoned: uncordon === true }, signal)
+    })
+}
+
+interface DrainFlags {
+  timeout: string
+  cordonOnly: boolean | undefined
+  dataDir: string
+}
+
+function addDrainNode(machine: Command): void {
+  onSiteNode(machine.command('drain-node'))
+    .description('Keep pods off a node of the site, and move those that it has')
+    .option(
+      '--timeout <duration>',
+      'end with an error then',
+      toLife,
+      machineBounds.drain.timeoutDefault,
+    )
+    .option('--cordon-only', 'move none')
+    .addHelpText(
+      'after',
+      `
+Pods are evicted: disruption budgets and grace periods count. Pods of DaemonSets and of files on the node stay. If
+budgets alone keep pods, the command ends after ${machineBounds.drain.blockedMsMax / 1_000} s and names them.
+${example('skerry machine drain-node shop-7 --timeout 5m')}`,
+    )
+    .action(async (name: string, { timeout, cordonOnly, dataDir }: DrainFlags) => {
+      const { cordonNode, drainNode } = await import('../../roles/machine/drain-node.ts')
+      const { stopSignal } = await import('../../roles/runtime/role-context.ts')
+      const { systemClock } = await import('@skerry/base')
+      const { cluster, signal } = await openSite(dataDir)
+      const deps = { cluster, clock: systemClock, print: console.log }
+      if (cordonOnly) await cordonNode(name, deps, signal)
+      else {
+        const timeoutMs = parseDurationMs(timeout) ?? 0
+        await drainNode({ name, timeoutMs }, deps, stopSignal())
+      }
+    })
+}
+
+function addDeleteNode(machine: Command): void {
+  onSiteNode(machine.command('delete-node'))
+    .description('Remove a node from the site on this machine')
+    .option(
+      '--with-pods',
+      'remove its pods at once: only for a machine that will never answer again',
+    )
+    .addHelpText('after', example('skerry machine delete-node shop-7'))
+    .action(async (name: string, flags: { withPods: boolean | undefined; dataDir: string }) => {
+      const { deleteNode } = await import('../../roles/machine/delete-node.ts')
+      const { cluster } = await openSite(flags.dataDir)
+      const { stopSignal } = await import('../../roles/runtime/role-context.ts')
+      await deleteNode(
+        cluster,
+        { name, hasPods: flags.withPods === true },
+        console.log,
+        stopSignal(),
+      )
     })
 }

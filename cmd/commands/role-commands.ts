@@ -24,6 +24,7 @@ import {
 } from '../flags/machine-program-flags.ts'
 import { placeOf, withPlaceOptions, type PlaceFlags } from '../flags/place-flags.ts'
 import { policyOf, withPolicyOptions, type PolicyFlags } from '../flags/policy-flags.ts'
+import { collectTaint, type TaintFlag } from '../flags/taint-flags.ts'
 import { withTracingOptions } from '../flags/tracing-flags.ts'
 import { withWayOptions } from '../flags/way-flags.ts'
 import { collect, example, role, toPods, toPort } from '../flags/option-values.ts'
@@ -186,6 +187,12 @@ function addNode(program: Command): void {
     .option('--ca-hash <hash>', 'sha256:<hex> of the control plane; only to join')
     .option('--label <key=value>', 'label of the node (repeatable)', collect, [])
     .option(
+      '--taint <key=value:effect>',
+      'taint with which the node registers, once (repeatable)',
+      collectTaint,
+      [],
+    )
+    .option(
       '--reserved-address <ip>',
       'address that no service may take, such as that of the hub (repeatable)',
       toAddresses,
@@ -221,7 +228,7 @@ function nodeOptionsOf(flags: NodeFlags): NodeOptions {
     nodeName: flags.nodeName ?? defaultNodeName(),
     nodeIp,
     joining: { servers, tokenFile, caHash },
-    labels: Object.fromEntries(flags.label.map(toLabel)),
+    registration: { labels: Object.fromEntries(flags.label.map(toLabel)), taints: flags.taint },
     network: { clusterCidr, serviceCidr, clusterDomain, reservedAddresses },
     kubeletPort,
     podsMax: flags.maxPods,
@@ -248,12 +255,16 @@ interface NodeRangeFlags {
   nodeCidrMaskSize: number
 }
 
-interface NodeFlags extends JoiningFlags, NetworkFlags {
+interface RegistrationFlags {
+  label: string[]
+  taint: readonly TaintFlag[]
+}
+
+interface NodeFlags extends JoiningFlags, NetworkFlags, RegistrationFlags {
   dataDir: string
   runDir: string
   nodeName: string | undefined
   nodeIp: string | undefined
-  label: string[]
   reservedAddress: string[]
   kubeletPort: number
   maxPods: number

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { collect, toCount } from './option-values.ts'
 import { collectLabel } from './place-flags.ts'
+import { collectTaint } from './taint-flags.ts'
 
 /** Adds the options that name machines, how to log in to them, and by which keys they are known. */
 export function withMachineOptions(command: Command): Command {
@@ -34,6 +35,12 @@ export function withMachineOptions(command: Command): Command {
     .option('--via-cluster <name>', 'let the agent of this registered cluster dial them')
     .option('--label <key=value>', 'label of the nodes (repeatable)', collectLabel, {})
     .option('--at-once <number>', 'machines that are worked on at a time (default: 10)', toCount)
+    .option(
+      '--taint <key=value:effect>',
+      'taint with which the nodes register (repeatable)',
+      collectTaint,
+      [],
+    )
     .option('--wait', 'follow the steps until the cluster is Ready, as "edge-cluster watch" does')
     .option('--dry-run', 'let the hub check everything and print the result; make nothing')
 }

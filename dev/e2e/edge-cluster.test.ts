@@ -20,6 +20,10 @@ test('an edge cluster of machines', { skip, timeout: 400_000 }, async (t) => {
   const before = [await leftOvers(first), await leftOvers(second)]
   const all: Story = { hub, first, second, nodeName: `node-${id}` }
   await tell(t, all)
+  await t.test('a machine that is removed waits for a budget, and is clean when it has left', () =>
+    removesNode(all, before[1] ?? []),
+  )
+  await t.test('the same machine joins again under its name, with its taint', () => joinsAgain(all))
   await t.test('a deletion leaves nothing on the machines', async () => {
     await hub.kubectl('delete', 'edgecluster', name, '-n', namespace, '--timeout=120s')
     const after = [await leftOvers(first), await leftOvers(second)]
@@ -67,11 +71,18 @@ kind: Secret
 metadata: { name: root-login, namespace: ${namespace} }
 stringData: { password: ${wrongPassword} }
 ---
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: files, namespace: ${namespace} }
+data: { shop.conf: 'shop = 7' }
+---
 apiVersion: hub.skerry.io/v1alpha1
 kind: EdgeCluster
 metadata: { name: ${name}, namespace: ${namespace} }
 spec:
   hubServer: ${hub.server}
+  files:
+    - { from: { configMap: files, key: shop.conf }, path: /etc/shop/shop.conf }
   machines:
     - addresses: ['${first.address}']
       role: Master
@@ -158,14 +169,72 @@ async function runsPod({ hub, second, nodeName }: Story): Promise<void> {
   await hub.applyToSite(`
 apiVersion: v1
 kind: Pod
-metadata: { name: hello, namespace: default }
+metadata: { name: hello, namespace: default, labels: { app: hello } }
 spec:
   nodeName: ${nodeName}
+  terminationGracePeriodSeconds: 1
   containers:
     - { name: hello, image: 'skerry-examples/guestbook:v1', command: [sh, -c, 'echo hello from $HOSTNAME; exec sleep 1000'] }
 `)
   await hub.siteKubectl('wait', '--for=condition=Ready', 'pod/hello', '--timeout=60s')
   assert.equal(await hub.siteKubectl('logs', 'hello'), 'hello from hello\n')
+}
+
+async function removesNode({ hub, first, second, nodeName }: Story, before: readonly string[]) {
+  await hub.applyToSite(`
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: { name: hello-budget, namespace: default }
+spec: { minAvailable: 1, selector: { matchLabels: { app: hello } } }
+`)
+  const machine = {
+    addresses: [first.address],
+    role: 'Master',
+    credentials: { name: 'root-login' },
+  }
+  await hub.patchSpec({ machines: [machine] })
+  const held = await hub.until('the budget to keep the pod', async () => {
+    const edge = await hub.edge()
+    const drain = edge.status.steps.find(({ name: step }) => step === 'DrainNode')
+    // A step that has not begun has no message.
+    const text = String(drain?.message)
+    return text.includes('hello-budget') && text
+  })
+  assert.match(
+    held,
+    /pod default\/hello may not be evicted: The disruption budget hello-budget needs 1/,
+  )
+  await hub.siteKubectl('delete', 'pdb', 'hello-budget')
+  await hub.until('the machine to leave', async () => {
+    const { phase, machines } = (await hub.edge()).status
+    return phase === 'Ready' && machines.length === 1
+  })
+  assert.deepEqual(changedBetween(before, await leftOvers(second)), [])
+  const names = await hub.siteKubectl('get', 'nodes', '-o', 'name')
+  assert.ok(!names.includes(nodeName), names)
+}
+
+async function joinsAgain({ hub, first, second, nodeName }: Story): Promise<void> {
+  const hostKeys = [await second.hostKey()]
+  const machines = [
+    { addresses: [first.address], role: 'Master', credentials: { name: 'root-login' } },
+    {
+      addresses: [second.address],
+      user: 'keeper',
+      hostKeys,
+      credentials: { name: 'keeper-login' },
+      taints: [{ key: 'example.com/video', effect: 'NoSchedule' }],
+    },
+  ]
+  await hub.patchSpec({ machines })
+  await hub.until('the node to be there again', async () => {
+    const { phase, machines: known } = (await hub.edge()).status
+    return phase === 'Ready' && known.length === 2
+  })
+  const path = '-o=jsonpath={.spec.taints[*].key} {.spec.unschedulable}'
+  assert.equal(await hub.siteKubectl('get', 'node', nodeName, path), 'example.com/video ')
+  const masters = ['get', 'nodes', '-l', 'node-role.kubernetes.io/control-plane', '-o', 'name']
+  assert.equal((await hub.siteKubectl(...masters)).trim().split('\n').length, 1)
 }
 
 /** Looks wherever the hub and the machines write, and at every process that ran meanwhile. */

@@ -81,6 +81,14 @@ export const provisioningBounds = Object.freeze({
     /** How often a cluster is looked at that somebody has yet to connect. */
     lookMs: 10_000,
   }),
+  departure: Object.freeze({
+    /** One attempt to move the pods of a node; the next one continues. */
+    drainMsMax: 120_000,
+    /** How much longer the hub waits for the command that is bounded by it. */
+    drainMarginMs: 30_000,
+    deleteNodeMsMax: 60_000,
+    stopMsMax: 60_000,
+  }),
   preflight: Object.freeze({
     memoryMegabytesMin: { Master: 700, Node: 400 },
     /** The facts of a machine, and those that are listed of one name. */

@@ -30,7 +30,7 @@ export {
 export { type OwnShell, type RunOptions, type RunResult, ShellError } from './contract/shell.ts'
 export type { ClusterDial } from './contract/ways.ts'
 export { addressOf, places } from './ensure/commands.ts'
-export { nodeNameOf } from './ensure/install-program.ts'
+export { nodeNameOf } from './ensure/node-name.ts'
 export { startNode } from './ensure/node.ts'
 export { preflightOfOwn } from './ensure/preflight.ts'
 export { startSiteOf } from './ensure/site.ts'
@@ -42,13 +42,19 @@ export { sshJumps } from './shell/ssh-jumps.ts'
 export { sshShells } from './shell/ssh-shell.ts'
 export { importRemoval, importSteps } from './steps/import-steps-table.ts'
 export { removal, steps } from './steps/steps-table.ts'
+export { departure } from './steps/departure-table.ts'
+export { takeBackFilesScript } from './ensure/copied-files.ts'
+export { withoutAddress } from './kind/without-address.ts'
 export { loginKeys } from './shell/login-of-secret.ts'
 export {
   type EdgeCluster,
   type MachineBlock,
+  type MachineStatus,
+  type MachineTaint,
   type StepStatus,
   edgeClusterAsks,
   edgeClusterResource,
+  loginSecretLabel,
   stepLogName,
   stepText,
 } from './kind/edge-cluster.ts'

@@ -3,6 +3,7 @@ import { rm, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { ExpectedError, exitCodes } from '@skerry/base'
+import { takeBackFilesScript } from '@skerry/provisioning'
 import { codeOf } from '../runtime/data-directory.ts'
 import { readSettings } from '../up/find-installation.ts'
 import { runReset } from '../up/reset.ts'
@@ -28,6 +29,9 @@ export async function cleanMachine(
     throw new ExpectedError(text, exitCodes.usage)
   }
   for (const role of roles) await stopUnit(`skerry-${role}.service`, unitPath(role), print)
+  // The record of these files goes with the data directory.
+  const { stdout } = await execute('sh', ['-c', takeBackFilesScript])
+  for (const line of stdout.split('\n').filter((each) => each !== '')) print(line)
   if ((await readSettings(machineDataDirectory)) !== undefined) {
     await runReset({ dataDir: machineDataDirectory, isConfirmed: true, onStep: print }, signal)
   }

@@ -32,4 +32,15 @@ export const machineBounds = Object.freeze({
   thisSite: Object.freeze({
     tokenTtlSeconds: 600,
   }),
+  drain: Object.freeze({
+    /** How often the pods of a node that is drained are looked at. */
+    lookMs: 1_000,
+    /** If budgets alone keep pods for so long, the attempt ends: its message tells which ones. */
+    blockedMsMax: 5_000,
+    timeoutDefault: '2m',
+    /** The pods that a message names. */
+    namedPodsMax: 5,
+  }),
+  /** One request for a node. */
+  requestMsMax: 10_000,
 })

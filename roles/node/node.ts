@@ -50,7 +50,7 @@ export interface NodeOptions {
   nodeIp: string | undefined
   /** Used only for joining the first time; afterwards the node's own certificate is used. */
   joining: JoiningOptions
-  labels: Readonly<Record<string, string>>
+  registration: NodeRegistration
   network: NodeNetworkOptions
   kubeletPort: number
   /** The pods that it runs at most. */
@@ -61,6 +61,12 @@ export interface NodeOptions {
   registryDir?: string
   /** Whether stopping the node ends its pods, too. */
   stopsPods: boolean
+}
+
+export interface NodeRegistration {
+  labels: Readonly<Record<string, string>>
+  /** The taints with which the node registers; a node that is registered already keeps its own. */
+  taints: readonly { key: string; value?: string; effect: string }[]
 }
 
 export interface JoiningOptions {
@@ -193,8 +199,8 @@ function kubeletConfig({ options, nodeIp }: NodeParts): Parameters<typeof runKub
     logDirectory: join(options.dataDir, 'logs'),
     staticPodDirectory: join(options.dataDir, 'manifests'),
     registration: {
+      ...options.registration,
       port: options.kubeletPort,
-      labels: options.labels,
       podsMax: options.podsMax,
     },
     stopsPodsOnExit: options.stopsPods,

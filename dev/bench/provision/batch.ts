@@ -6,6 +6,7 @@ import { createCluster, createEventSink, resources, type ClusterClient } from '@
 import { createInformerSet, runController } from '@skerry/controller-runtime'
 import { builtinKinds } from '@skerry/kinds'
 import {
+  departure,
   edgeClusterController,
   edgeClusterKind,
   edgeClusterResource,
@@ -81,6 +82,7 @@ async function startController(
   const open = sshShells({ clock: systemClock })
   const definition = edgeClusterController({
     steps,
+    departure,
     removal,
     hub: await simulatedHub(directory),
     openShell: (request, at) =>
@@ -121,6 +123,7 @@ export async function simulatedHub(directory: string): Promise<HubSide> {
     }),
     isReady: async () => true,
     forget: done,
+    removeLogins: done,
     read: none,
     dial: none,
     recordProgram: done,

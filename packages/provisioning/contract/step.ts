@@ -10,7 +10,7 @@ import type { ClusterDial } from './ways.ts'
 
 /**
  * Where a step is done: once for the cluster, on its hub or its master; once on each machine; or once for each machine
- * on the master.
+ * on the master, so that the machine itself need not answer.
  */
 export type StepPlace = 'hub' | 'master' | 'machines' | 'master-for-each'
 
@@ -35,20 +35,20 @@ export interface StepContext extends HubContext {
   readonly shellOf: (machine: PlannedMachine) => Promise<Shell>
 }
 
-/** The context of a step that is done on the master for one machine, which may not be opened yet. */
+/** The context of a step that is done on the master for one machine, which may be out of reach. */
 export interface ForMachineContext extends StepContext {
   readonly machine: PlannedMachine
-}
-
-export interface MachineContext extends ForMachineContext {
-  readonly shell: Shell
-  /** Returns what is known about every machine of the cluster at the moment. */
+  /** Returns what is known at the moment about every machine of the cluster, and about those that leave it. */
   readonly known: () => readonly MachineStatus[]
   /** Keeps facts about this machine in the status. */
   readonly record: (facts: MachineFacts) => void
 }
 
-export type MachineFacts = Pick<MachineStatus, 'node' | 'machineIdDigest'>
+export interface MachineContext extends ForMachineContext {
+  readonly shell: Shell
+}
+
+export type MachineFacts = Pick<MachineStatus, 'node' | 'machineIdDigest' | 'isCordoned'>
 
 /** The part of the context that a machine has which joins by itself, and not over SSH. */
 export interface OwnMachineContext extends Pick<
@@ -123,6 +123,8 @@ export interface HubSide {
   isReady(clusterName: string, edge: EdgeCluster, signal: AbortSignal): Promise<boolean>
   /** Removes the cluster that this object has claimed, its agent's rights and the claim; another's stays. */
   forget(clusterName: string, edge: EdgeCluster, signal: AbortSignal): Promise<void>
+  /** Removes the Secrets with logins that commands, not people, have made for this object alone. */
+  removeLogins(edge: EdgeCluster, signal: AbortSignal): Promise<void>
   /** Reads a key of a ConfigMap or Secret in a namespace. Rejects with a StepError if there is none. */
   read(source: ReadSource, signal: AbortSignal): Promise<Buffer>
   /**

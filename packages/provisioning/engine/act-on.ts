@@ -2,8 +2,8 @@ import type { PlannedMachine } from '../kind/machine-addresses.ts'
 import type { Shell } from '../contract/shell.ts'
 import {
   StepError,
+  type ForMachineContext,
   type HubContext,
-  type MachineContext,
   type StepContext,
 } from '../contract/step.ts'
 import { provisioningBounds } from '../limits-table.ts'
@@ -35,11 +35,12 @@ export async function actOn(
   const onMaster: StepContext = { ...context, master, shellOf }
   if (step.place === 'master') return step.act(onMaster)
   if (machine === undefined) throw new Error(`Cannot run step ${text}: it has no machine`)
-  if (step.place === 'master-for-each') return step.act({ ...onMaster, machine })
-  const opened = await onMachine(machine, onMaster, book)
+  const forMachine: ForMachineContext = { ...onMaster, ...factsOf(machine, book) }
+  if (step.place === 'master-for-each') return step.act(forMachine)
+  const shell = await shellOf(machine)
   onBegin?.()
-  const result = await step.act({ ...onMaster, ...opened })
-  if (step.onlyReads !== true) await outliveCuts(opened.shell, context.signal)
+  const result = await step.act({ ...forMachine, shell })
+  if (step.onlyReads !== true) await outliveCuts(shell, context.signal)
   return result
 }
 
@@ -50,15 +51,13 @@ async function outliveCuts(shell: Shell, signal: AbortSignal): Promise<void> {
   if (exitCode !== 0) throw new StepError(`the machine cannot write to its disk: ${stderr.trim()}`)
 }
 
-async function onMachine(
+function factsOf(
   machine: PlannedMachine,
-  context: StepContext,
   book: StatusBook,
-): Promise<Omit<MachineContext, keyof StepContext>> {
+): Omit<ForMachineContext, keyof StepContext> {
   const { address, role } = machine
   return {
     machine,
-    shell: await context.shellOf(machine),
     known: () => book.machines,
     record: (facts) =>
       book.setMachine({ ...(book.machine(address) ?? { address, role }), ...facts }),

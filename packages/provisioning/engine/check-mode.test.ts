@@ -64,6 +64,7 @@ function stepsIn(world: World): Step[] {
 async function start(world: World): Promise<ControllerScene> {
   const parts = {
     steps: stepsIn(world),
+    departure: [],
     removal: [],
     // The steps of this test do not ask the hub.
     hub: {} as HubSide,

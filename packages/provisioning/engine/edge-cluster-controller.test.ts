@@ -45,7 +45,7 @@ function shellOf(): Shell {
   }
 }
 
-function tables(world: World): { readonly steps: Step[]; readonly removal: Step[] } {
+function tables(world: World): Record<'steps' | 'departure' | 'removal', Step[]> {
   const text = { does: 'work', needs: [] }
   const onMachine = (name: string, more: Partial<Step> = {}): Step => ({
     ...text,
@@ -69,6 +69,7 @@ function tables(world: World): { readonly steps: Step[]; readonly removal: Step[
   })
   return {
     steps: [onHub('Claim'), onMachine('Connect'), onMachine('Install', { changesMachine: true })],
+    departure: [],
     removal: [
       onMachine('Clean', { appliesTo: ({ isChanged }) => isChanged === true }),
       onHub('Forget'),

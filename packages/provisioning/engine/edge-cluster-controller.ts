@@ -1,4 +1,4 @@
-import { ifThere, keyOfObject, parseKey, type Change } from '@skerry/client'
+import { keyOfObject, parseKey, type Change } from '@skerry/client'
 import {
   watch,
   type ControllerContext,
@@ -8,9 +8,6 @@ import {
 import { clusterResource, type Cluster } from '@skerry/fleet-kinds'
 import {
   type EdgeCluster,
-  type EdgeClusterPhase,
-  type EdgeClusterStatus,
-  type MachineStatus,
   clusterNameOfEdge,
   edgeClusterAsks,
   edgeClusterFinalizer,
@@ -24,22 +21,21 @@ import type { OpenShell } from '../contract/shell.ts'
 import type { OpenJump } from '../contract/ways.ts'
 import { jumpStatuses, jumpText } from '../kind/edge-cluster-ways.ts'
 import { answerAsks } from './asks.ts'
+import { writeFinalizers, writeStatus } from './edge-cluster-writes.ts'
 import { MachineOpener } from './machine-opener.ts'
-import { inputsOf, instancesOf, isSkippable, nextAttemptMs, statusesOf } from './plan-steps.ts'
-import { isMereCheck, knownSteps, statusBaseOf, stepsOfMode } from './steps-of-mode.ts'
+import { departed, isBusy, planCluster, type StepTables } from './plan-cluster.ts'
+import { isSkippable, nextAttemptMs, statusesOf } from './plan-steps.ts'
+import { isMereCheck, knownSteps, statusBaseOf } from './steps-of-mode.ts'
 import { Redactor } from './redactor.ts'
 import { removeAnnotations } from './remove-annotations.ts'
 import { Shells, runSteps } from './run-steps.ts'
 import { StatusBook, phaseAtRest } from './status-book.ts'
 import { keepStepLog } from './step-log.ts'
-import type { HubSide, Step } from '../contract/step.ts'
+import type { HubSide } from '../contract/step.ts'
 
-export interface EdgeClusterDeps {
-  /** The steps that make a cluster, and those that take it away; the engine knows none of them. */
-  readonly steps: readonly Step[]
-  readonly removal: readonly Step[]
+export interface EdgeClusterDeps extends StepTables {
   /** The same for clusters that are imported. If omitted, none is. */
-  readonly imports?: { readonly steps: readonly Step[]; readonly removal: readonly Step[] }
+  readonly imports?: Omit<StepTables, 'departure'>
   readonly hub: HubSide
   readonly openShell: OpenShell
   /** If omitted, machines behind a jump host are refused. */
@@ -109,7 +105,7 @@ async function reconcile(
     const finalizers = [...(edge.metadata.finalizers ?? []), edgeClusterFinalizer]
     return writeFinalizers(edge, finalizers, scope, signal)
   }
-  return carryOut(edge, stepsOfMode(tablesOf(edge, scope).steps, edge), scope, signal)
+  return carryOut(edge, scope, signal)
 }
 
 /** Takes a cluster away; when nothing of it is left, the object goes. */
@@ -120,30 +116,20 @@ async function remove(
 ): Promise<ReconcileResult | void> {
   const finalizers = edge.metadata.finalizers ?? []
   if (!finalizers.includes(edgeClusterFinalizer)) return
-  const result = await carryOut(edge, tablesOf(edge, scope).removal, scope, signal)
+  const result = await carryOut(edge, scope, signal)
   const after = scope.context.informer(edgeClusterResource).get(parseKey(keyOfObject(edge)))
   if (after?.status?.phase !== 'Ready') return result
   const left = (after.metadata.finalizers ?? []).filter((name) => name !== edgeClusterFinalizer)
   return writeFinalizers(after, left, scope, signal)
 }
 
-function tablesOf(edge: EdgeCluster, scope: Scope): Pick<EdgeClusterDeps, 'steps' | 'removal'> {
-  return isImport(edge) ? (scope.imports ?? { steps: [], removal: [] }) : scope
-}
-
-async function writeFinalizers(
-  edge: EdgeCluster,
-  finalizers: string[],
-  { context }: Scope,
-  signal: AbortSignal,
-): Promise<void> {
-  const metadata = { ...edge.metadata, finalizers }
-  await context.client(edgeClusterResource).update({ ...edge, metadata }, signal)
+function tablesOf(edge: EdgeCluster, scope: Scope): StepTables {
+  if (!isImport(edge)) return scope
+  return { steps: [], removal: [], ...scope.imports, departure: [] }
 }
 
 async function carryOut(
   edge: EdgeCluster,
-  steps: readonly Step[],
   scope: Scope,
   signal: AbortSignal,
 ): Promise<ReconcileResult | void> {
@@ -153,20 +139,18 @@ async function carryOut(
   const master = machines.find(({ role }) => role === 'Master')
   // Validation demands a master; an object of before would wait for an update.
   if (master === undefined && !isImport(edge)) return
-  const known = machineStatuses(machines, edge.status?.machines ?? [])
-  const applying = steps.filter(({ applies }) => applies?.(edge) !== false)
-  const instances = instancesOf(applying, machines, known)
-  const inputs = inputsOf(applying, edge)
+  const tables = tablesOf(edge, scope)
+  const { instances, inputs, leaving, machines: known } = planCluster(edge, machines, tables)
   const answered = answerAsks(edge, {
     steps: statusesOf(instances, knownSteps(edge), edge.spec, inputs),
     machines: known,
-    jumps: jumpStatuses(edge.spec, edge.status?.jumps),
-    jumpOf: jumpNames(machines),
+    jumps: jumpStatuses([...leaving, ...machines], edge.status?.jumps),
+    jumpOf: jumpNames([...leaving, ...machines]),
     maySkip: (status) =>
       instances.some((each) => each.text === stepText(status) && isSkippable(each.step)),
   })
   const book = new StatusBook(edge, {
-    base: statusBaseOf(edge, tablesOf(edge, scope).steps),
+    base: statusBaseOf(edge, tables.steps),
     steps: answered.steps,
     machines: answered.machines,
     jumps: answered.jumps,
@@ -175,7 +159,8 @@ async function carryOut(
   })
   const isPaused = edge.spec.paused === true
   const isCheck = isMereCheck(edge)
-  await book.save(phaseAtRest(book, { isPaused, isCheck }))
+  const isAtWork = !isPaused && isBusy(instances, book, clock.now())
+  await book.save(isAtWork ? 'Running' : phaseAtRest(book, { isPaused, isCheck }))
   const asked = { keys: answered.done, context }
   await removeAnnotations(edgeClusterResource, edge, asked, signal)
   if (isPaused) return
@@ -201,6 +186,7 @@ async function carryOut(
     signal.throwIfAborted()
     if (!held.broken.aborted) throw error
   }
+  book.drop(departed(leaving, book))
   await book.save(phaseAtRest(book, { isPaused: false, isCheck }))
   const nextMs = nextAttemptMs(book.steps)
   return nextMs === undefined ? undefined : { requeueAfterMs: Math.max(0, nextMs - clock.now()) }
@@ -243,32 +229,4 @@ function jumpNames(machines: readonly PlannedMachine[]): (address: string) => st
     ),
   )
   return (address) => names.get(address)
-}
-
-function machineStatuses(
-  machines: readonly PlannedMachine[],
-  known: readonly MachineStatus[],
-): MachineStatus[] {
-  return machines.map(({ address, role }) => ({
-    ...known.find((each) => each.address === address),
-    address,
-    role,
-  }))
-}
-
-async function writeStatus(
-  edge: EdgeCluster,
-  status: EdgeClusterStatus,
-  { context }: Scope,
-  signal: AbortSignal,
-): Promise<void> {
-  const isRemoval = edge.metadata.deletionTimestamp !== undefined
-  const phase: EdgeClusterPhase | undefined =
-    isRemoval && status.phase === 'Running' ? 'Deleting' : status.phase
-  const { namespace = '', name = '' } = edge.metadata
-  // A merge removes what is null: the plan of a check that has become a cluster.
-  const { plan = null } = status
-  const patch = { status: { ...status, plan, ...(phase === undefined ? {} : { phase }) } }
-  const client = context.client(edgeClusterResource)
-  await ifThere(client.patchStatus({ namespace, name, type: 'merge', patch }, signal))
 }

@@ -21,6 +21,11 @@ export interface StepInstance {
 
 const finished: ReadonlySet<StepState> = new Set(['Done', 'Skipped'])
 
+/** Reports whether a step has nothing left to do. */
+export function isFinished({ state }: Pick<StepStatus, 'state'>): boolean {
+  return finished.has(state)
+}
+
 /** Returns every step of a cluster in the order of the table, and for each step the machines in theirs. */
 export function instancesOf(
   steps: readonly Step[],
@@ -63,6 +68,8 @@ function isBehindSite(machine: PlannedMachine | undefined): boolean {
 function openedLate(instances: readonly StepInstance[]): StepInstance[] {
   const isOfMaster = ({ step }: StepInstance): boolean =>
     (step.place === 'master' || step.place === 'master-for-each') && step.followsNodes !== true
+  // Where no step makes the site, it is there, and may dial them.
+  if (!instances.some(({ step }) => step.place === 'master')) return [...instances]
   const at = instances.findLastIndex(isOfMaster) + 1
   const isLate = (each: StepInstance): boolean => isBehindSite(each.machine) && !isOfMaster(each)
   const before = instances.slice(0, at)
@@ -134,7 +141,7 @@ export function readySteps(
   for (const instance of instances) {
     const { step, machine, text } = instance
     const status = stateOf.get(text)
-    if (status === undefined || finished.has(status.state)) continue
+    if (status === undefined || isFinished(status)) continue
     const isDue =
       status.nextTime === undefined || Date.parse(status.nextTime) <= nowMs || isWoken(status)
     const canRun = (status.state === 'Waiting' || status.state === 'Running') && isDue

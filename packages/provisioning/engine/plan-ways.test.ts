@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { StepStatus } from '../kind/edge-cluster.ts'
 import { machinesOf } from '../kind/machine-addresses.ts'
+import { departure } from '../steps/departure-table.ts'
 import { importRemoval } from '../steps/import-steps-table.ts'
 import { removal, steps } from '../steps/steps-table.ts'
 import { instancesOf, readySteps, statusesOf } from './plan-steps.ts'
@@ -57,6 +58,20 @@ test('a machine behind the site is opened when the site is there and may dial it
 test('add-ons come after the nodes, and a machine behind the site does not wait for them', () => {
   const order = plan(steps).map(({ text }) => text)
   assert.equal(order.at(-1), 'ApplyAddOns@m')
+})
+
+test('a machine behind the site leaves in the order of the steps, as all others do', () => {
+  const known = changed.map((status) => ({ ...status, node: status.address }))
+  const leaving = machines.filter(({ role }) => role !== 'Master')
+  const all = instancesOf(departure, leaving, known)
+  const names = departure.map(({ name }) => name)
+  for (const address of ['a', 's']) {
+    const own = all.filter(({ machine }) => machine?.address === address)
+    assert.deepEqual(
+      own.map(({ step }) => step.name),
+      names,
+    )
+  }
 })
 
 test('the master is cleaned, and the cluster forgotten, after the machines that only the site reaches', () => {

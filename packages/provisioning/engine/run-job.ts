@@ -129,7 +129,7 @@ function bookOf(
     base: {},
     steps: confirmedSteps(retried, confirmed),
     machines: machines.map(({ address, role }) => ({ ...hostKeys.get(address), address, role })),
-    jumps: jumpStatuses(edge.spec, edge.status?.jumps),
+    jumps: jumpStatuses(machines, edge.status?.jumps),
     now: () => clock.now(),
     write: ({ steps: now = [], conditions = [] }) => {
       const present = machines.map((machine) => machineStatusOf(machine, now, names))

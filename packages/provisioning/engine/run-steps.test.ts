@@ -223,6 +223,30 @@ for (const [what, spec, attempts] of limits) {
   })
 }
 
+test('a master whose connection broke in a step for another machine is opened again', async () => {
+  const world = worldOf()
+  let opened = 0
+  const step: Step = {
+    name: 'Drain',
+    does: 'work',
+    needs: [],
+    place: 'master-for-each',
+    async act({ machine, master, shellOf }) {
+      await shellOf(master)
+      if (machine.address === 'a') throw new ShellError('unreachable', 'the connection broke')
+      return 'done'
+    },
+  }
+  const open = async (): Promise<Shell> => {
+    opened++
+    return shell
+  }
+  const spec = { machinesAtOnce: 1 }
+  await round(world, [step], { clock: simulatedClock(), open, spec })
+  assert.deepEqual(states(world), ['Drain@m Done', 'Drain@a Waiting', 'Drain@b Done'])
+  assert.equal(opened, 2)
+})
+
 test('findings stand in the status one by one, bounded and bare of secrets, until the next attempt', async () => {
   const world = worldOf()
   const findings = Array.from(

@@ -151,7 +151,8 @@ async function runStep(
   } catch (error) {
     signal.throwIfAborted()
     if (isAway(error) && machine !== undefined) {
-      await deps.shells.forget(machine)
+      const opened = step.place === 'master-for-each' ? deps.master : machine
+      if (opened !== undefined) await deps.shells.forget(opened)
     }
     const message = redactor.redact(messageOf(error))
     if (error instanceof StepWaiting) {

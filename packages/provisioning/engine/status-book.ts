@@ -8,8 +8,8 @@ import {
 } from '../kind/edge-cluster.ts'
 import type { JumpStatus } from '../kind/block-way.ts'
 import { jumpText } from '../kind/edge-cluster-ways.ts'
-import { isLook } from './plan-steps.ts'
 import { provisioningBounds } from '../limits-table.ts'
+import { isFinished, isLook } from './plan-steps.ts'
 
 const bounds = provisioningBounds.engine
 
@@ -81,6 +81,12 @@ export class StatusBook {
     this.#jumps = this.#jumps.map((each) => (jumpText(each) === jumpText(next) ? next : each))
   }
 
+  /** Leaves machines out, with their steps. */
+  drop(addresses: ReadonlySet<string>): void {
+    this.#machines = this.#machines.filter(({ address }) => !addresses.has(address))
+    this.#steps = this.#steps.filter(({ machine }) => !addresses.has(machine ?? ''))
+  }
+
   /**
    * Writes the present status. Writes take turns, so that an older one never comes last; callers that wait for a turn
    * share it, because it writes what all of them have set.
@@ -102,9 +108,12 @@ export class StatusBook {
   }
 
   #status(phase: EdgeClusterPhase): EdgeClusterStatus {
-    const conditions = conditionsOf(this.#steps, phase).reduce<readonly ClusterCondition[]>(
+    const present = conditionsOf(this.#steps, phase)
+    const types = new Set(present.map(({ type }) => type))
+    // A step that no machine needs any more, such as that of a departure, has no condition either.
+    const conditions = present.reduce<readonly ClusterCondition[]>(
       (list, next) => withCondition(list, next, this.#now()),
-      this.#conditions,
+      this.#conditions.filter(({ type }) => types.has(type)),
     )
     return fitted({
       ...this.#base,
@@ -116,8 +125,6 @@ export class StatusBook {
     })
   }
 }
-
-const isFinished = ({ state }: StepStatus): boolean => state === 'Done' || state === 'Skipped'
 
 /** These leave out parts of steps, one after another, until a status has room: first the least useful ones. */
 const reductions: readonly ((step: StepStatus) => StepStatus)[] = [
@@ -174,9 +181,7 @@ export function phaseAtRest(
   { isPaused, isCheck = false }: { readonly isPaused: boolean; readonly isCheck?: boolean },
 ): EdgeClusterPhase {
   const has = (state: StepStatus['state']): boolean => steps.some((step) => step.state === state)
-  if (steps.every(({ state }) => state === 'Done' || state === 'Skipped')) {
-    return isCheck ? 'Checked' : 'Ready'
-  }
+  if (steps.every(isFinished)) return isCheck ? 'Checked' : 'Ready'
   if (isPaused) return 'Paused'
   if ([...machines, ...jumps].some(({ unknownHostKey }) => unknownHostKey !== undefined)) {
     return 'Waiting'

@@ -3,7 +3,7 @@ import { machinesOf } from '../kind/machine-addresses.ts'
 import { targetsMaster } from '../kind/job-targets.ts'
 import { edgeJobBounds } from '../limits-table.ts'
 import { must, places } from './commands.ts'
-import { nodeNameOf } from './install-program.ts'
+import { nodeNameOf } from './node-name.ts'
 import { presentVersion, wantedProgram, whyNoPair, whyNoStep } from './program-on-machine.ts'
 
 /** Checks a machine before a job changes anything on it. */

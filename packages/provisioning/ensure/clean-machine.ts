@@ -1,19 +1,26 @@
 import { provisioningBounds } from '../limits-table.ts'
-import type { MachineContext } from '../contract/step.ts'
+import { StepError, type MachineContext } from '../contract/step.ts'
 import { must, places } from './commands.ts'
+import { takeBackFilesScript } from './copied-files.ts'
+
+const timeoutMs = provisioningBounds.steps.cleanMsMax
 
 /** Removes everything of Skerry from a machine but the system packages. */
 export async function cleanMachine(context: MachineContext): Promise<string> {
   const { shell, signal } = context
-  const { exitCode } = await shell.run(['test', '-x', places.program], { signal })
-  if (exitCode !== 0) {
-    // Copies may have begun before there was a program.
-    const copies = [places.packages, `${places.data}/incoming`]
-    await must(context, ['rm', '-rf', '--', ...copies])
-    await shell.run(['rmdir', '--', places.data], { signal })
-    return 'nothing is there'
+  const isThere = async (path: string): Promise<boolean> =>
+    (await shell.run(['test', '-e', path], { signal })).exitCode === 0
+  if (await isThere(places.program)) {
+    await must(context, [places.program, 'machine', 'clean', '--yes'], { timeoutMs })
+    return 'clean'
   }
-  const timeoutMs = provisioningBounds.steps.cleanMsMax
-  await must(context, [places.program, 'machine', 'clean', '--yes'], { timeoutMs })
+  await must(context, ['sh', '-c', takeBackFilesScript], { timeoutMs })
+  // With settings there has been a node, whose mounts nothing but the program can tell from the machine's own.
+  if (await isThere(`${places.data}/settings.json`)) {
+    const text = `${places.program} lacks on ${context.machine.address}, and ${places.data} is still there`
+    throw new StepError(`${text}: repeat the step InstallProgram, or remove it by hand and skip`)
+  }
+  const directories = [places.settings, places.programs, places.data]
+  await must(context, ['rm', '-rf', '--one-file-system', '--', ...directories], { timeoutMs })
   return 'clean'
 }

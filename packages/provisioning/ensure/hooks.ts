@@ -2,13 +2,17 @@ import type { CopiedFile, Hook } from '../kind/edge-cluster.ts'
 import { provisioningBounds } from '../limits-table.ts'
 import type { MachineContext } from '../contract/step.ts'
 import { must } from './commands.ts'
+import { recordCopies } from './copied-files.ts'
 
 /** Copies the files that the object names. */
 export async function copyFiles(context: MachineContext): Promise<string> {
   const { edge, shell, print } = context
   const files = edge.spec.files ?? []
-  for (const file of files) {
-    const content = await readFrom(file, context)
+  const contents = new Map<CopiedFile, Buffer>()
+  for (const file of files) contents.set(file, await readFrom(file, context))
+  const copies = [...contents].map(([{ path }, content]) => ({ path, content }))
+  await recordCopies(context, copies)
+  for (const [file, content] of contents) {
     await shell.write(file.path, content, modeOf(file))
     print(`${file.path}: ${content.length} bytes`)
   }

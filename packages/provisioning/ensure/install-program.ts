@@ -3,7 +3,6 @@ import { provisioningBounds } from '../limits-table.ts'
 import {
   StepError,
   type MachineContext,
-  type OwnMachineContext,
   type ProgramFiles,
   type ProgramWish,
 } from '../contract/step.ts'
@@ -11,6 +10,7 @@ import { must, places } from './commands.ts'
 import { isConfigured } from './configure-machine.ts'
 import { proxyFiles } from './proxy.ts'
 import { installPackagedProgram } from './install-package.ts'
+import { takeNodeName } from './node-name.ts'
 
 /** Copies the program to a machine. Files that are there already are not copied again. */
 export async function installProgram(context: MachineContext): Promise<string> {
@@ -91,7 +91,7 @@ async function installLibraries(context: MachineContext): Promise<void> {
 /** Installs packages and units, and sets what must outlive a reboot. The program on the machine does it. */
 export async function prepareMachine(context: MachineContext): Promise<string> {
   const { edge, machine, shell } = context
-  const nodeName = await nodeNameOf(context)
+  const nodeName = await takeNodeName(context)
   const plan = {
     clusterName: edge.spec.clusterName ?? edge.metadata.name ?? '',
     nodeName,
@@ -103,12 +103,4 @@ export async function prepareMachine(context: MachineContext): Promise<string> {
   await shell.write(path, JSON.stringify(plan), 0o600)
   await prepare(context, path)
   return `node ${nodeName}`
-}
-
-/** Returns the name of the machine's node: its host name, as kubelets do. */
-export async function nodeNameOf(context: OwnMachineContext): Promise<string> {
-  const name = (await must(context, ['uname', '-n'], { isQuiet: true })).trim().toLowerCase()
-  if (/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name) && name.length <= 63) return name
-  const text = `its host name "${name}" cannot be the name of a node: use lower-case letters, digits and dashes`
-  throw new StepError(text, { isFinal: true })
 }

@@ -4,12 +4,13 @@ import {
   type MachineContext,
   type OwnMachineContext,
 } from '../contract/step.ts'
+import { masterLabels, registrationTaints } from '../kind/taint-checks.ts'
 import { provisioningBounds } from '../limits-table.ts'
 import type { Shell } from '../contract/shell.ts'
 import { addressOf, must, places, untilTrue } from './commands.ts'
 import { networkSizeOf } from '../kind/network-size.ts'
+import { nodeNameOf, takeNodeName } from './node-name.ts'
 import { registryDirectory } from './registries.ts'
-import { nodeNameOf } from './install-program.ts'
 import { envText, networkWords, optionWords, startUnit } from './site.ts'
 
 const { readyMsMax } = provisioningBounds.steps
@@ -18,6 +19,7 @@ const { readyMsMax } = provisioningBounds.steps
 export async function joinNode(context: MachineContext): Promise<string> {
   const { edge, master, signal } = context
   const { networkInterface } = edge.spec
+  await takeNodeName(context)
   const site = await context.shellOf(master)
   const siteAddress = await addressOf(site, { address: master.address, networkInterface }, signal)
   return startNode(await createToken(site, siteAddress, context), context)
@@ -35,6 +37,7 @@ export async function startNode(
   const name = await nodeNameOf(context)
   await shell.write(places.joinToken, `${token}\n`, 0o600)
   const labels = Object.entries(machine.block.labels ?? {})
+  const taints = registrationTaints(edge.spec, { ...machine.block, role: machine.role })
   const words = [
     ...optionWords({
       '--server': server,
@@ -50,6 +53,7 @@ export async function startNode(
       '--registry-dir': registryDirectory,
     }),
     ...labels.flatMap(([key, value]) => ['--label', `${key}=${value}`]),
+    ...taints.flatMap(({ key, value = '', effect }) => ['--taint', `${key}=${value}:${effect}`]),
   ]
   await shell.write(`${places.settings}/node.env`, envText(words), 0o600)
   await startUnit('skerry-node', context)
@@ -100,6 +104,23 @@ export async function awaitNode(context: MachineContext): Promise<string> {
     return exitCode === 0
   }
   await untilTrue(isReady, { msMax: readyMsMax, otherwise }, context)
+  await admitNode(name, site, context)
   await must({ ...context, shell }, ['rm', '-f', '--', places.joinToken])
   return `node ${name} is Ready`
+}
+
+/** Gives the node of a master its labels, and lets pods onto a node whose departure was called off. */
+async function admitNode(name: string, site: Shell, context: MachineContext): Promise<void> {
+  const { edge, machine, known, record } = context
+  const { address, role } = machine
+  const isCordoned = known().find((each) => each.address === address)?.isCordoned === true
+  if (role !== 'Master' && !isCordoned) return
+  const labels = role === 'Master' ? Object.entries(masterLabels(edge.spec)) : []
+  const words = labels.flatMap(([key, value]) => ['--label', `${key}=${value}`])
+  await must({ ...context, shell: site }, [
+    ...([places.program, 'machine', 'admit-node', name] as const),
+    ...words,
+    ...(isCordoned ? ['--uncordon'] : []),
+  ])
+  if (isCordoned) record({ isCordoned: false })
 }

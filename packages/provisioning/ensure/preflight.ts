@@ -3,6 +3,7 @@ import { provisioningBounds } from '../limits-table.ts'
 import { StepError, type MachineContext, type OwnMachineContext } from '../contract/step.ts'
 import { must, ownAddresses } from './commands.ts'
 import { machineClashes, machineIdDigest, nodeClashes, nodesOfSite } from './preflight-clashes.ts'
+import { isLeaving, otherOwnerOf, stillTaken } from './node-name.ts'
 import { clusterOf, findingsOf, isNodeName, parseFacts, type Facts } from './preflight-facts.ts'
 import { networkFindings } from './preflight-network.ts'
 import { packageFindings } from './package-findings.ts'
@@ -74,15 +75,20 @@ function askedNames({ machine, machines, hub, edge }: MachineContext): [string, 
 
 /** Remembers who the machine is, and compares it with the others. */
 async function clashesOf(facts: Facts, context: MachineContext): Promise<string[]> {
-  const { machine, known, record } = context
+  const { machine, machines, known, record } = context
   const node = facts.get('host')?.[0]?.toLowerCase() ?? ''
   // A machine says what it likes; a name that is none has a finding already.
   if (!isNodeName(node)) return []
   const digest = machineIdDigest(facts.get('machine-id')?.[0] ?? '')
   const own = { address: machine.address, node, machineIdDigest: digest }
-  const found = machineClashes(own, known())
+  const staying = known().filter((each) => !isLeaving(each, machines))
+  const found = machineClashes(own, staying)
+  const owner = otherOwnerOf(node, context)
+  // Nobody need do anything about a machine that leaves: the next attempt comes after it.
+  if (owner !== undefined && isLeaving(owner, machines)) throw stillTaken(node, owner)
   record({ node, ...(digest === undefined ? {} : { machineIdDigest: digest }) })
-  const nodes = await nodesOfSite(context)
+  const leaving = new Set(known().flatMap((each) => (isLeaving(each, machines) ? [each.node] : [])))
+  const nodes = (await nodesOfSite(context)).filter(({ name }) => !leaving.has(name))
   if (nodes.length === 0) return found
   const addresses = await ownAddresses(context.shell, context.signal)
   return [...new Set([...found, ...nodeClashes(own, nodes, [...addresses, machine.address])])]

@@ -2,7 +2,8 @@ import { StepError, type JobOrder, type MachineContext } from '../contract/step.
 import { edgeJobBounds, provisioningBounds } from '../limits-table.ts'
 import { must, places } from './commands.ts'
 import { jobFiles, machineSeconds, readSmall } from './job-files.ts'
-import { nodeNameOf, prepare } from './install-program.ts'
+import { prepare } from './install-program.ts'
+import { nodeNameOf } from './node-name.ts'
 import { startUnit } from './site.ts'
 
 const { steadyMs, timeoutSecondsDefault } = edgeJobBounds

@@ -27,6 +27,7 @@ import { numberOf, overlap, rangeOf } from './address-range.ts'
 import { optionCauses } from './edge-option-checks.ts'
 import { networkSizeOf, nodesMaxOf, whyNotPods } from './network-size.ts'
 import { packageCauses } from './package-checks.ts'
+import { taintCauses } from './taint-checks.ts'
 import { whyNoMachine } from './unfit-addresses.ts'
 
 const { addressCharsMax, attemptsMax, nameCharsMax, specBytesMax } = edgeClusterBounds
@@ -200,7 +201,7 @@ export function machineBlockCauses(field: string, block: Partial<MachineBlock>):
     const why = [...checkQualifiedName(key), ...checkLabelValue(value)]
     causes.push(...why.map((each) => fieldInvalid(`${field}.labels`, `${key}=${value}`, each)))
   }
-  return causes
+  return [...causes, ...taintCauses(`${field}.taints`, block.taints ?? [])]
 }
 
 function unfitText(addresses: readonly string[]): string | undefined {

@@ -25,6 +25,8 @@ const ofMachines = [
   'apiNames',
   'highAvailability',
   'store',
+  'mastersTakeWorkloads',
+  'package',
   'files',
   'hooks',
   'deletion',

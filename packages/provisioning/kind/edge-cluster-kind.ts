@@ -11,6 +11,7 @@ import {
 } from '@skerry/api'
 import { hubKind, textColumn } from '@skerry/fleet-kinds'
 import { edgeClusterCauses } from './edge-cluster-checks.ts'
+import { lastMasterCauses } from './leaving-machines.ts'
 import { edgeClusterResource, type EdgeCluster } from './edge-cluster.ts'
 import { jumpHostSchema, jumpStatusSchema, waySchemas } from './edge-cluster-ways.ts'
 import { importFixedCauses, importSchema } from './edge-cluster-import.ts'
@@ -80,6 +81,7 @@ const schemas: Readonly<Record<string, Schema>> = Object.freeze({
     network: part('Network'),
     apiNames: texts,
     machines: listOf(part('MachineBlock')),
+    mastersTakeWorkloads: boolean,
     highAvailability: part('HighAvailability'),
     store: part('Store'),
     package: part('Package'),
@@ -122,12 +124,14 @@ const schemas: Readonly<Record<string, Schema>> = Object.freeze({
       role: text,
       labels: { type: 'object', additionalProperties: text },
       ...waySchemas(part),
+      taints: listOf(part('Taint')),
     },
     ['addresses', 'credentials'],
   ),
   [`${schemaName}Import`]: importSchema,
   [`${schemaName}JumpHost`]: jumpHostSchema,
   [`${schemaName}JumpStatus`]: jumpStatusSchema,
+  [`${schemaName}Taint`]: object({ key: text, value: text, effect: text }, ['key', 'effect']),
   [`${schemaName}HighAvailability`]: object({ type: text, address: text, port: integer }),
   [`${schemaName}Store`]: object({ type: text }),
   [`${schemaName}Package`]: object({ digest: text, publicKey: text }, ['digest', 'publicKey']),
@@ -172,9 +176,18 @@ const schemas: Readonly<Record<string, Schema>> = Object.freeze({
       isChanged: boolean,
       node: text,
       machineIdDigest: text,
+      login: part('MachineLogin'),
+      isCordoned: boolean,
+      isDead: boolean,
     },
     ['address', 'role'],
   ),
+  [`${schemaName}MachineLogin`]: object({
+    user: text,
+    port: integer,
+    credentials: text,
+    ...waySchemas(part),
+  }),
   [`${schemaName}StepStatus`]: object(
     {
       name: text,
@@ -284,12 +297,9 @@ function fixedCauses({ spec: next }: EdgeCluster, { spec: old }: EdgeCluster): S
   if (next.mode === 'Check' && old.mode !== 'Check') {
     causes.push(fieldForbidden('spec.mode', 'may be changed from Check to Make only'))
   }
-  if (masterOf(next) !== masterOf(old)) {
-    causes.push(fieldForbidden('spec.machines', 'the master may not be changed'))
+  if ((next.mastersTakeWorkloads ?? true) !== (old.mastersTakeWorkloads ?? true)) {
+    const why = 'may not be changed: taint the nodes of the masters, or remove their taint'
+    causes.push(fieldForbidden('spec.mastersTakeWorkloads', why))
   }
-  return causes
-}
-
-function masterOf(spec: EdgeCluster['spec']): string | undefined {
-  return machinesOf(spec).find(({ role }) => role === 'Master')?.address
+  return [...causes, ...lastMasterCauses(next, old)]
 }

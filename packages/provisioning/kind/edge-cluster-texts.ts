@@ -34,6 +34,8 @@ export const edgeClusterTexts: KindTexts = Object.freeze({
         'The offline package of which the machines are made. If omitted, they use their own mirrors.',
       files: 'Files that are copied to each machine before anything is installed.',
       hooks: 'Scripts that each machine runs as root before and after the installation.',
+      mastersTakeWorkloads:
+        'Whether masters run pods of users, too. The default is true; false gives their nodes the taint of control planes. It may not be changed.',
       skipSteps:
         'The names of steps that are not done, as Preflight or Preflight@10.0.0.11. Steps of the hub are always done.',
       retry: 'How often a step is tried.',
@@ -99,6 +101,14 @@ export const edgeClusterTexts: KindTexts = Object.freeze({
       jump: 'The host through which the hub logs in to these machines.',
       via: "Site: the agent of the cluster's own site dials these machines.",
       viaCluster: 'The agent of this registered cluster dials these machines.',
+      taints: 'The taints with which the nodes register. Later changes are made to the nodes.',
+    },
+  },
+  [`${schemaName}Taint`]: {
+    fields: {
+      key: 'The key, such as example.com/video.',
+      value: 'The value, which may be empty.',
+      effect: 'NoSchedule, PreferNoSchedule or NoExecute.',
     },
   },
   [`${schemaName}HighAvailability`]: {
@@ -180,6 +190,20 @@ export const edgeClusterTexts: KindTexts = Object.freeze({
       isChanged: 'Whether a step has changed the machine, so that it must be cleaned one day.',
       node: 'The name of its node: its host name.',
       machineIdDigest: 'A digest of its machine id, by which a copied disk is found.',
+      login:
+        'The login as the spec had it last. The hub needs it for a machine that the spec does not name any more.',
+      isCordoned: 'Whether the hub keeps pods off its node, because it leaves the cluster.',
+      isDead: 'Whether a person has said that the machine, which leaves, will never answer again.',
+    },
+  },
+  [`${schemaName}MachineLogin`]: {
+    fields: {
+      user: 'The user of SSH.',
+      port: 'The port of SSH.',
+      credentials: 'The name of the Secret with the login; nothing of its content is here.',
+      jump: 'The host through which the hub logs in to it.',
+      via: "Site: the agent of the cluster's own site dials it.",
+      viaCluster: 'The agent of this registered cluster dials it.',
     },
   },
   [`${schemaName}StepStatus`]: {

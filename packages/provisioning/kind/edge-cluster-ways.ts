@@ -25,16 +25,18 @@ export function jumpsOf({ machines = [] }: Partial<EdgeClusterSpec>): JumpHost[]
   return [...new Map(found.map((jump) => [jumpText(jump), jump])).values()]
 }
 
-/** Returns the jump hosts with what is known of them. */
+/** Returns the jump hosts before these machines with what is known of them. */
 export function jumpStatuses(
-  spec: Partial<EdgeClusterSpec>,
+  machines: readonly { readonly block: MachineBlock }[],
   known: readonly JumpStatus[] = [],
 ): JumpStatus[] {
-  return jumpsOf(spec).map(({ address, port = 22 }) => ({
-    ...known.find((each) => jumpText(each) === jumpText({ address, port })),
-    address,
-    port,
-  }))
+  return jumpsOf({ machines: machines.map(({ block }) => block) }).map(
+    ({ address, port = 22 }) => ({
+      ...known.find((each) => jumpText(each) === jumpText({ address, port })),
+      address,
+      port,
+    }),
+  )
 }
 
 const text: Schema = { type: 'string' }

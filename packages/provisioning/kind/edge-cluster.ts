@@ -30,6 +30,8 @@ export interface EdgeClusterSpec extends EdgeOptions {
   machines: MachineBlock[]
   /** The cluster exists already, and an agent in it connects it to the hub. */
   import?: ClusterImport
+  /** Whether masters run pods of users, too. Default: true. False gives them the taint of control planes. */
+  mastersTakeWorkloads?: boolean
   /** How clients reach several masters. Only None, one master, can be made so far. */
   highAvailability?: { type?: 'None' | 'VirtualIP' | 'Balancer'; address?: string; port?: number }
   /** Where the site keeps its objects. Only SQLite can be made so far. */
@@ -94,6 +96,14 @@ export interface MachineBlock extends BlockWay {
   role?: MachineRole
   /** The labels of the nodes. */
   labels?: Record<string, string>
+  /** The taints with which the nodes register; later changes are made to the nodes. */
+  taints?: MachineTaint[]
+}
+
+export interface MachineTaint {
+  key: string
+  value?: string
+  effect: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute'
 }
 
 export type MachineRole = 'Master' | 'Node'
@@ -172,6 +182,19 @@ export interface MachineStatus {
   node?: string
   /** A digest of its machine id, by which a copied disk is found. */
   machineIdDigest?: string
+  /** The login as the spec had it last: a machine that leaves is not in the spec any more. */
+  login?: MachineLogin
+  /** Whether a departure has begun to keep pods off the node. */
+  isCordoned?: boolean
+  /** Whether a person has said that the machine, which leaves, will never answer again. */
+  isDead?: boolean
+}
+
+/** Where, as whom and on which way the hub logs in to a machine. Secrets are named, and nothing of them is here. */
+export interface MachineLogin extends BlockWay {
+  user: string
+  port: number
+  credentials: string
 }
 
 export type StepState = 'Waiting' | 'Running' | 'Done' | 'Skipped' | 'Failed' | 'Cancelled'
@@ -211,6 +234,9 @@ export const edgeClusterResource: TypedResource<EdgeCluster> = Object.freeze({
   isNamespaced: true,
 })
 
+/** The label of a Secret that a command has made for the machines of the EdgeCluster that it names. */
+export const loginSecretLabel = 'hub.skerry.io/login-of'
+
 /** Set while machines may hold something of the cluster. */
 export const edgeClusterFinalizer = 'hub.skerry.io/edge-cluster'
 
@@ -224,6 +250,8 @@ export const edgeClusterAsks = Object.freeze({
   cancel: 'hub.skerry.io/cancel',
   /** `10.0.0.11=SHA256:…`: this machine's host key is accepted and kept; several are separated by commas. */
   acceptHostKeys: 'hub.skerry.io/accept-host-keys',
+  /** Addresses that the spec does not name any more, separated by commas: these machines will never answer again. */
+  dead: 'hub.skerry.io/dead',
 })
 
 /** A fingerprint of a host key, as ssh-keygen -lf prints it. */

@@ -195,7 +195,7 @@ export const removal: readonly Step[] = [
     place: 'machines',
     applies: isCleaned,
     endsSite: true,
-    appliesTo: ({ isChanged }) => isChanged === true,
+    appliesTo: ({ isChanged, isDead }) => isChanged === true && isDead !== true,
     act: cleanMachine,
   },
   {

@@ -76,6 +76,7 @@ function hubWith(values: Readonly<Record<string, string>>): HubSide {
     createToken: missing,
     isReady: missing,
     forget: missing,
+    removeLogins: missing,
     program: missing,
     recordProgram: missing,
     dial: missing,

@@ -1,5 +1,6 @@
 import { networkInterfaces } from 'node:os'
 import {
+  departure,
   edgeClusterController,
   edgeClusterKind,
   edgeJobClusterController,
@@ -18,6 +19,7 @@ import { version } from '../../runtime/version.ts'
 import type { HubPart } from '../contract/hub-part.ts'
 import { followVersions } from '../provisioning/follow-versions.ts'
 import { listPrograms } from '../provisioning/list-programs.ts'
+import { edgeClusterClaimController } from '../provisioning/edge-cluster-claim-controller.ts'
 import { hubSide } from '../provisioning/hub-side.ts'
 import type { ProgramOptions } from '../../program/program-for-machines.ts'
 
@@ -37,7 +39,8 @@ export function provisioning(options: ProgramOptions): HubPart {
       }
       const imports = { steps: importSteps, removal: importRemoval }
       return [
-        edgeClusterController({ steps, removal, imports, ...deps }),
+        edgeClusterController({ steps, departure, removal, imports, ...deps }),
+        edgeClusterClaimController,
         edgeJobController(),
         edgeJobClusterController({ jobSteps, ...deps }),
         listPrograms(options),

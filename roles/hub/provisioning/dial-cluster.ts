@@ -6,7 +6,7 @@ import { clusterResource } from '@skerry/fleet-kinds'
 import { connectAddress } from '@skerry/gateway'
 import { ShellError, type ClusterDial, type EdgeCluster } from '@skerry/provisioning'
 import type { OpenHub } from '../contract/hub-part.ts'
-import { claimKey, ownerOf } from './name-claims.ts'
+import { claimKey, ownerOf } from './cluster-claim.ts'
 
 /** The annotation of a Cluster with the namespaces, separated by commas, whose EdgeClusters may dial through it. */
 const dialNamespaces = 'hub.skerry.io/dial-namespaces'

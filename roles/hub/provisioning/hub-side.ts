@@ -16,7 +16,9 @@ import { NoProgramError } from '../../program/held-programs.ts'
 import { programForMachines, type ProgramOptions } from '../../program/program-for-machines.ts'
 import { dialCluster } from './dial-cluster.ts'
 import { importSide } from './import-side.ts'
-import { claim, claimKey, mustOwn, ownerOf } from './name-claims.ts'
+import { claimKey, ownerOf } from './cluster-claim.ts'
+import { removeMadeLogins } from './made-logins.ts'
+import { claim, mustOwn } from './name-claims.ts'
 import { packageForMachine } from './package-for-machine.ts'
 import { hubBounds } from '../limits-table.ts'
 
@@ -54,6 +56,7 @@ export function hubSide(hub: HubParts, options: ProgramOptions): HubSide {
       return conditionOf(found?.status?.conditions, conditionTypes.ready)?.status === 'True'
     },
     forget: (name, edge, signal) => forget(name, edge, hub, signal),
+    removeLogins: (edge, signal) => removeMadeLogins(edge, cluster, signal),
     read: ({ namespace, kind, name, key }, signal) =>
       read({ namespace, kind, name, key }, hub, signal),
     imports: importSide(hub, serverFor),

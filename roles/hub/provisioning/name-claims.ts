@@ -3,20 +3,9 @@ import { ifThere, resources } from '@skerry/client'
 import { clusterResource } from '@skerry/fleet-kinds'
 import { StepError, type EdgeCluster } from '@skerry/provisioning'
 import type { OpenHub } from '../contract/hub-part.ts'
-
-/** The namespace of the claims that say to which EdgeCluster a name belongs; nobody but the hub writes there. */
-const claimNamespace = 'kube-system'
+import { claimKey, claimLabel, ownerOf } from './cluster-claim.ts'
 
 type ClaimParts = Pick<OpenHub, 'cluster'>
-
-/** Returns the key of the ConfigMap that says to which EdgeCluster a name belongs. */
-export function claimKey(clusterName: string): { namespace: string; name: string } {
-  return { namespace: claimNamespace, name: `edge-cluster-${clusterName}` }
-}
-
-export function ownerOf({ metadata }: EdgeCluster): string {
-  return `${metadata.namespace}/${metadata.name}/${metadata.uid}`
-}
 
 /** Lets an EdgeCluster have a name on the hub that no other cluster has; it keeps the name until it is forgotten. */
 export async function claim(
@@ -35,7 +24,8 @@ export async function claim(
   )
   if (known !== undefined || isThere !== undefined) throw taken(clusterName, known)
   try {
-    const made = { apiVersion: 'v1', kind: 'ConfigMap', metadata: key, data: { owner } }
+    const metadata = { ...key, labels: { [claimLabel]: '' } }
+    const made = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { owner } }
     await configMaps.create(made, signal)
   } catch (error) {
     if (!isStatusError(error, 'AlreadyExists')) throw error

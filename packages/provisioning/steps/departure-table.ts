@@ -1,0 +1,52 @@
+import { cleanMachine } from '../ensure/clean-machine.ts'
+import { cordonNode, deleteNode, drainNode, stopNode } from '../ensure/leave-node.ts'
+import type { MachineStatus } from '../kind/edge-cluster.ts'
+import type { Step } from '../contract/step.ts'
+
+const hasNode = ({ node }: MachineStatus): boolean => node !== undefined
+const answers = ({ isDead }: MachineStatus): boolean => isDead !== true
+const hasLivingNode = (status: MachineStatus): boolean => hasNode(status) && answers(status)
+
+/** Every step by which a machine leaves a cluster that goes on without it, in order. */
+export const departure: readonly Step[] = [
+  {
+    name: 'CordonNode',
+    does: 'keep further pods off the node',
+    needs: [],
+    place: 'master-for-each',
+    appliesTo: hasNode,
+    act: cordonNode,
+  },
+  {
+    name: 'DrainNode',
+    does: 'move pods off the node as far as their disruption budgets permit',
+    needs: ['CordonNode'],
+    place: 'master-for-each',
+    appliesTo: hasLivingNode,
+    act: drainNode,
+  },
+  {
+    name: 'StopNode',
+    does: 'end the agent of the node, which would register again',
+    needs: ['DrainNode'],
+    place: 'machines',
+    appliesTo: hasLivingNode,
+    act: stopNode,
+  },
+  {
+    name: 'DeleteNode',
+    does: 'remove the node from the cluster',
+    needs: ['StopNode'],
+    place: 'master-for-each',
+    appliesTo: hasNode,
+    act: deleteNode,
+  },
+  {
+    name: 'CleanMachine',
+    does: 'stop the roles and remove everything of them',
+    needs: ['DeleteNode'],
+    place: 'machines',
+    appliesTo: answers,
+    act: cleanMachine,
+  },
+]
