@@ -38,6 +38,7 @@ import {
   type LoginFlags,
 } from './machine-login.ts'
 import { wayOf, type WayFlags } from './machine-ways.ts'
+import { packageOf, type PackageFlags } from './package-source.ts'
 
 /** The options by which machines are named, for a new cluster and for more nodes of one. */
 export interface MachineFlags extends LoginFlags, WayFlags {
@@ -61,15 +62,13 @@ interface NetworkFlags {
   apiName: string[]
 }
 
-export interface CreateOptions extends EdgeOptions, MachineFlags, NetworkFlags {
+export interface CreateOptions extends EdgeOptions, MachineFlags, NetworkFlags, PackageFlags {
   master: string | undefined
   displayName: string | undefined
   hubServer: string | undefined
   /** Whether machines are checked, and nothing is made. */
   check: boolean | undefined
   keep: boolean | undefined
-  package: string | undefined
-  packageKey: string | undefined
   mastersTakeNoWorkloads: boolean | undefined
 }
 
@@ -115,19 +114,6 @@ function requireOneWay({ check, dryRun, wait, keep }: CreateOptions): void {
   if (check && dryRun) throw fail('give --dry-run, which asks no machine, or --check, which does')
   if (check && wait) throw fail('--check makes nothing that --wait could follow')
   if (keep && !check) throw fail('--keep needs --check')
-}
-
-/** Returns the field for an offline package. Throws an ExpectedError if one of its two options lacks. */
-async function packageOf({
-  package: digest,
-  packageKey,
-}: CreateOptions): Promise<Pick<EdgeCluster['spec'], 'package'>> {
-  if (digest === undefined && packageKey === undefined) return {}
-  if (digest === undefined || packageKey === undefined) {
-    const text = 'Cannot use package: give both --package <digest> and --package-key <path>'
-    throw new ExpectedError(text, exitCodes.usage)
-  }
-  return { package: { digest, publicKey: await readText(packageKey) } }
 }
 
 function edgeClusterOf(

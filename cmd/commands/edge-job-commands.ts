@@ -1,5 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import type { EdgeOptions } from '../client/edge-cluster-access.ts'
+import type { PackageFlags } from '../client/package-source.ts'
 import type { JobFlags } from '../client/edge-job-create.ts'
 import { onEdge } from '../flags/edge-cluster-flags.ts'
 import { withJobOptions } from '../flags/edge-job-flags.ts'
@@ -24,7 +25,9 @@ export function addEdgeJobCommands(program: Command): void {
 function addUpgrade(upgrade: Command): void {
   withJobOptions(upgrade.command('edge-cluster'))
     .description('Give the machines of edge clusters another version, one after another')
-    .requiredOption('--to <version>', 'as "skerry edge-cluster versions" lists it')
+    .option('--to <version>', 'as "skerry edge-cluster versions" lists it')
+    .option('--package <digest>', 'offline package of the hub, instead of --to')
+    .option('--package-key <path>', 'file with the public key that must have signed it')
     .option('--pull-image <name>', 'pull this image before (repeatable)', collect, [])
     .option('--pull-secret <name>', 'Secret with credentials for registries')
     .addHelpText(
@@ -35,19 +38,22 @@ masters first. Pods keep running. A machine that does not become Ready gets its 
 ${example(
   'skerry upgrade edge-cluster branch-7 --to 0.2.0 --wait',
   'skerry upgrade edge-cluster --selector tier=shop --to 0.2.0 --failure-tolerance 5% --require-confirmation',
+  'skerry upgrade edge-cluster branch-7 --package sha256:8c1f5ea0c5e4e4b1c2d3f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b --package-key operator.pub',
 )}`,
     )
     .action(async (names: string[], flags: UpgradeFlags) => {
       const { createEdgeJob } = await import('../client/edge-job-create.ts')
-      const { to: version, pullImage: images, pullSecret } = flags
+      const { pullImage: images, pullSecret } = flags
+      const { programOf } = await import('../client/package-source.ts')
+      const wanted = await programOf(flags)
       const secretRef = pullSecret === undefined ? {} : { secretRef: { name: pullSecret } }
       const pulls = images.length === 0 ? {} : { images, ...secretRef }
-      await createEdgeJob({ ...flags, names }, { upgrade: { version, ...pulls } })
+      await createEdgeJob({ ...flags, names }, { upgrade: { ...wanted, ...pulls } })
     })
 }
 
-interface UpgradeFlags extends Omit<JobFlags, 'names'> {
-  to: string
+interface UpgradeFlags extends Omit<JobFlags, 'names'>, PackageFlags {
+  to: string | undefined
   pullImage: string[]
   pullSecret: string | undefined
 }

@@ -134,10 +134,14 @@ export interface HubSide {
   dial(to: ClusterDial, edge: EdgeCluster, signal: AbortSignal): Promise<Duplex>
   /** The program for machines of this architecture, as `uname -m` names it. */
   program(architecture: string, signal: AbortSignal, wish?: ProgramWish): Promise<ProgramFiles>
-  /** Keeps the version of the program that a machine has now. */
+  /** Keeps the version of the program that a machine has now, and the package that new machines get from now on. */
   recordProgram(
     edge: EdgeCluster,
-    machine: { readonly address: string; readonly version: string },
+    machine: {
+      readonly address: string
+      readonly version: string
+      readonly package?: PackageSource
+    },
     signal: AbortSignal,
   ): Promise<void>
   /** The parts of an offline package for such a machine. Rejects with a StepError unless the key has signed it. */

@@ -299,6 +299,22 @@ test('a machine that does not become Ready gets its old program and its store ba
   assert.deepEqual(scene.recorded, [`10.0.0.1 ${old}`])
 })
 
+test('a site whose store is in etcd is upgraded after a snapshot, which a roll-back does not restore', async () => {
+  await using scene = await Scene.start({ 'branch-1': ['10.0.0.1', '10.0.0.2'] })
+  const master = scene.machine('10.0.0.1')
+  master.isInEtcd = true
+  await scene.create(upgrade)
+  await scene.untilPhase('Completed')
+  assert.deepEqual(new Set(Object.values(scene.versions())), new Set([good]))
+  const steps = (await scene.part('branch-1'))?.status?.steps ?? []
+  const backup = steps.find(({ name }) => name === 'BackupStore')
+  assert.match(backup?.message ?? '', /\.db, a snapshot of etcd$/)
+  await scene.create({ upgrade: { version: bad }, timeoutSeconds: 20 }, 'second')
+  await scene.untilPhase('Failed', 'second')
+  assert.deepEqual(new Set(Object.values(scene.versions())), new Set([good]))
+  assert.deepEqual([master.restored, master.roles.size], [0, 2])
+})
+
 test('as many machines may fail as the job tolerates', async () => {
   await using scene = await Scene.start(two)
   await scene.create({ upgrade: { version: bad }, timeoutSeconds: 20, failureTolerance: '50%' })

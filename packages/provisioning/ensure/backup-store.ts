@@ -7,7 +7,10 @@ import { wantedProgram } from './program-on-machine.ts'
 
 const { backupMsMax, backupSecondsMax, backupsKept } = edgeJobBounds
 
-/** Copies the store of a running site, and refuses a program that cannot read it. */
+/**
+ * Copies the store of a running site, and refuses a program that cannot read it. The copy of a store in etcd is a snapshot
+ * of that. A roll-back never restores it: other masters and clients write there, and its keys have no schema to migrate.
+ */
 export function backupStore(order: JobOrder): (context: MachineContext) => Promise<string> {
   return async (context) => {
     const { backup, schema } = jobFiles(order)
@@ -18,6 +21,11 @@ export function backupStore(order: JobOrder): (context: MachineContext) => Promi
         timeoutMs: backupMsMax,
       })
       await must(context, ['mv', '-fT', '--', next, backup])
+    }
+    if (await isOfEtcd(context, backup)) {
+      await context.shell.write(schema, 'etcd\n', 0o600)
+      await removeOldBackups(context, posix.basename(backup))
+      return `${backup}, a snapshot of etcd`
     }
     const present = await schemaOf(context, backup)
     const wanted = await schemaOfProgram(order, context)
@@ -30,6 +38,12 @@ export function backupStore(order: JobOrder): (context: MachineContext) => Promi
     const note = wanted > present ? `; the program migrates schema ${present} to ${wanted}` : ''
     return `${backup}${note}`
   }
+}
+
+/** A snapshot of etcd is a bbolt file, whose first page has this number at byte 16. */
+async function isOfEtcd(context: MachineContext, path: string): Promise<boolean> {
+  const command = ['od', '-An', '-tx1', '-j16', '-N4', '--', path] as const
+  return (await must(context, command, { isQuiet: true })).trim() === 'ed da 0c ed'
 }
 
 async function isRecent(context: MachineContext, path: string): Promise<boolean> {

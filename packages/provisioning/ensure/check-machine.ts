@@ -3,6 +3,7 @@ import { machinesOf } from '../kind/machine-addresses.ts'
 import { targetsMaster } from '../kind/job-targets.ts'
 import { edgeJobBounds } from '../limits-table.ts'
 import { must, places } from './commands.ts'
+import { exists } from './job-files.ts'
 import { nodeNameOf } from './node-name.ts'
 import { presentVersion, wantedProgram, whyNoPair, whyNoStep } from './program-on-machine.ts'
 
@@ -10,11 +11,9 @@ import { presentVersion, wantedProgram, whyNoPair, whyNoStep } from './program-o
 export function checkMachine(order: JobOrder): (context: MachineContext) => Promise<string> {
   return async (context) => {
     const { checks = {}, upgrade } = order.job.spec
-    const { edge, machine } = context
-    if ((edge.spec.store?.type ?? 'SQLite') !== 'SQLite' && upgrade !== undefined) {
-      const text = 'sites that keep their objects in etcd cannot be upgraded by a job yet'
-      throw new StepError(text, { isFinal: true })
-    }
+    const { machine } = context
+    // A program that is not there for such a machine is told before anything is copied.
+    if (upgrade !== undefined) await wantedProgram(order, context)
     const findings = [
       ...(checks.health === false ? [] : await healthFindings(context)),
       ...(checks.disk === false ? [] : await diskFindings(context)),
@@ -65,6 +64,8 @@ async function freeMegabytes(path: string, context: MachineContext): Promise<num
 
 async function storeMegabytes(context: MachineContext): Promise<number> {
   const path = `${places.data}/site/store.db`
+  // The size of a store in etcd is not known here; a backup that does not fit fails before anything is changed.
+  if (!(await exists(context, path))) return 0
   const text = await must(context, ['stat', '-c', '%s', '--', path], { isQuiet: true })
   return Math.ceil(Number(text.trim()) / 1024 / 1024)
 }

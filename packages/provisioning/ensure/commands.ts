@@ -15,6 +15,9 @@ export const places = Object.freeze({
   blobs: '/var/lib/skerry/packages/blobs/sha256',
   /** Image archives that the node imports when it starts. */
   images: '/var/lib/skerry/images',
+  /** The operator's public key, and the note about the last package. */
+  packageKey: '/etc/skerry/package.pub',
+  packageRecord: '/var/lib/skerry/packages/installed.json',
   hubToken: '/etc/skerry/hub-token',
   joinToken: '/etc/skerry/join-token',
   /** The change for which a job awaits a person's confirmation, and the confirmation. */

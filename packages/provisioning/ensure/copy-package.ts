@@ -1,5 +1,6 @@
 import { posix } from 'node:path'
 import type { PackageSource } from '../kind/edge-cluster.ts'
+import { packageInForce } from '../kind/package-in-force.ts'
 import { provisioningBounds } from '../limits-table.ts'
 import type { MachinePackage, MachineSystem } from '../contract/machine-package.ts'
 import type { DigestedFile } from '../contract/shell.ts'
@@ -36,29 +37,34 @@ export function parseSystem(text: string): SystemFacts {
   }
 }
 
-/** Returns the object's package, or throws: a step that needs one runs only if there is one. */
+/** Returns the package of the cluster, or throws: a step that needs one runs only if there is one. */
 export function packageOf({ edge }: Pick<MachineContext, 'edge'>): PackageSource {
-  const asked = edge.spec.package
+  const asked = packageInForce(edge)
   if (asked === undefined) throw new StepError('the object names no package', { isFinal: true })
   return asked
 }
 
 /** Asks the machine for its system, and the hub for the parts of the package for it. */
 export async function packageFor(
+  asked: PackageSource,
   context: MachineContext,
 ): Promise<MachinePackage & { readonly system: SystemFacts }> {
   const system = parseSystem(await must(context, ['sh', '-c', systemScript], { isQuiet: true }))
   const { release, architecture } = system
-  return { ...(await context.hub.package(packageOf(context), { release, architecture })), system }
+  return { ...(await context.hub.package(asked, { release, architecture })), system }
+}
+
+export function copyPackage(context: MachineContext): Promise<string> {
+  return copyParts(packageOf(context), context)
 }
 
 /**
- * Copies the parts of the offline package that a machine needs and lacks. Files that are there are compared with their
+ * Copies the parts of an offline package that a machine needs and lacks. Files that are there are compared with their
  * digest, and are not copied again. Nothing is unpacked.
  */
-export async function copyPackage(context: MachineContext): Promise<string> {
+export async function copyParts(asked: PackageSource, context: MachineContext): Promise<string> {
   const { shell, signal, print } = context
-  const found = await packageFor(context)
+  const found = await packageFor(asked, context)
   const wanted = wantedFiles(found, found.system.installed)
   await must(context, ['install', '-d', '-m', '0711', '--', places.data])
   await must(context, ['install', '-d', '-m', '0700', '--', places.packages, places.blobs])
@@ -70,7 +76,7 @@ export async function copyPackage(context: MachineContext): Promise<string> {
     const text = `/var/lib has ${megabytes(found.system.freeBytes)} free: the package needs ${megabytes(needed)}`
     throw new StepError(text)
   }
-  const directory = posix.join(places.packages, packageOf(context).digest.slice('sha256:'.length))
+  const directory = posix.join(places.packages, asked.digest.slice('sha256:'.length))
   await shell.write(posix.join(directory, 'manifest.json'), found.manifest, 0o600)
   await shell.write(posix.join(directory, 'manifest.sig'), found.signature, 0o600)
   for (const batch of batchesOf(missing)) {

@@ -1,13 +1,21 @@
 import { StepError, type JobOrder, type MachineContext } from '../contract/step.ts'
 import { must } from './commands.ts'
+import { packageFor } from './copy-package.ts'
+import { installLibraries, unpackProgram } from './install-package.ts'
 import { copyProgram } from './install-program.ts'
-import { wantedProgram } from './program-on-machine.ts'
+import { heldProgram, wantedProgram } from './program-on-machine.ts'
 
-/** Copies the program that a job wants next to the present one, and sees that it starts. Nothing uses it yet. */
+/** Puts the program that a job wants next to the present one, and sees that it starts. Nothing uses it yet. */
 export function installBeside(order: JobOrder): (context: MachineContext) => Promise<string> {
   return async (context) => {
+    const { version = '', package: offline } = order.job.spec.upgrade ?? {}
     const { program, launcher } = await wantedProgram(order, context)
-    await copyProgram(program, context)
+    if (offline === undefined) await copyProgram(await heldProgram(version, context), context)
+    else {
+      const found = await packageFor(offline, context)
+      await unpackProgram(found.program, context)
+      await installLibraries(launcher, found.debs, context)
+    }
     const told = await must(context, [launcher, '--version'], { isQuiet: true })
     if (told.trim() === '') throw new StepError('the program does not say its version')
     return `skerry ${program.version} is there`

@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import { packageInForce } from '../kind/package-in-force.ts'
 import { provisioningBounds } from '../limits-table.ts'
 import {
   StepError,
@@ -15,7 +16,7 @@ import { takeNodeName } from './node-name.ts'
 /** Copies the program to a machine. Files that are there already are not copied again. */
 export async function installProgram(context: MachineContext): Promise<string> {
   const { edge, hub, machine, master, shell, signal } = context
-  if (edge.spec.package !== undefined) return installPackagedProgram(context)
+  if (packageInForce(edge) !== undefined) return installPackagedProgram(context)
   const architecture = (await must(context, ['uname', '-m'], { isQuiet: true })).trim()
   // A node that is added after an upgrade gets what its master has.
   const above = machine.role === 'Node' ? edge.status?.programs?.[master.address] : undefined
@@ -96,7 +97,7 @@ export async function prepareMachine(context: MachineContext): Promise<string> {
     clusterName: edge.spec.clusterName ?? edge.metadata.name ?? '',
     nodeName,
     role: machine.role,
-    isOffline: edge.spec.package !== undefined,
+    isOffline: packageInForce(edge) !== undefined,
     ...edge.spec.network,
   }
   const path = posix.join(places.settings, 'machine.json')

@@ -19,6 +19,10 @@ export interface JobFiles {
   readonly restored: string
   /** The copy of the site's store. */
   readonly backup: string
+  /** The note about the package before the job's, and its key; or that there was none. */
+  readonly packageRecord: string
+  readonly packageKey: string
+  readonly hadNoPackage: string
 }
 
 /** Copies of the store. The site itself writes them, which may write nowhere else. */
@@ -38,6 +42,9 @@ export function jobFiles({ job }: JobOrder): JobFiles {
     schema: at('schema'),
     restored: at('restored'),
     backup: posix.join(backupsDirectory, `${uid}.db`),
+    packageRecord: at('package.json'),
+    packageKey: at('package.pub'),
+    hadNoPackage: at('no-package'),
   }
 }
 

@@ -1,3 +1,4 @@
+import { packageInForce } from '../kind/package-in-force.ts'
 import {
   StepError,
   type JoinToken,
@@ -45,7 +46,7 @@ export async function startNode(
       '--ca-hash': caHash,
       '--node-name': name,
       '--node-ip': address,
-      ...(edge.spec.package === undefined ? {} : { '--preload-dir': places.images }),
+      ...(packageInForce(edge) === undefined ? {} : { '--preload-dir': places.images }),
     }),
     ...networkWords(edge),
     ...optionWords({

@@ -26,6 +26,10 @@ offline() {
     -o Acquire::Languages=none -o DPkg::Lock::Timeout=120 \\
     -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold "$@"
 }
+# dpkg refuses everything after a power cut until its unfinished packages are configured.
+if ls /var/lib/dpkg/updates/[0-9]* >/dev/null 2>&1; then
+  dpkg --force-confdef --force-confold --configure -a
+fi
 offline update
 offline install -y --no-install-recommends --no-remove -- "$@"
 `

@@ -1,3 +1,4 @@
+import { packageInForce } from '../kind/package-in-force.ts'
 import { StepError, type MachineContext } from '../contract/step.ts'
 import type { Facts } from './preflight-facts.ts'
 
@@ -6,7 +7,7 @@ export async function packageFindings(
   facts: Facts,
   { edge, hub }: Pick<MachineContext, 'edge' | 'hub'>,
 ): Promise<string[]> {
-  const asked = edge.spec.package
+  const asked = packageInForce(edge)
   if (asked === undefined) return []
   const release = (facts.get('os')?.[0] ?? '').replace(' ', '-')
   try {

@@ -1,3 +1,4 @@
+import { packageInForce } from '../kind/package-in-force.ts'
 import { isIP } from 'node:net'
 import { provisioningBounds } from '../limits-table.ts'
 import { StepError, type MachineContext, type OwnMachineContext } from '../contract/step.ts'
@@ -69,7 +70,7 @@ function askedNames({ machine, machines, hub, edge }: MachineContext): [string, 
   const url = new URL(hub.server(edge))
   const isAsked = machine.role === 'Master' && isIP(url.hostname) === 0
   const hubName = isAsked && !isProxied(url, edge, machines) ? url.hostname : ''
-  const needsMirrors = edge.spec.proxy === undefined && edge.spec.package === undefined
+  const needsMirrors = edge.spec.proxy === undefined && packageInForce(edge) === undefined
   return [hubName, needsMirrors ? 'mirrors' : '']
 }
 

@@ -6,11 +6,12 @@ import {
   type ProgramFiles,
 } from '../contract/step.ts'
 import { must, places } from './commands.ts'
+import { packageFor } from './copy-package.ts'
 import { readSmall } from './job-files.ts'
 
 /** A version of the program that a job wants, and its place on the machine. */
 export interface WantedProgram {
-  readonly program: ProgramFiles
+  readonly program: Pick<ProgramFiles, 'version' | 'launcher'>
   readonly directory: string
   /** Starts it before it is the machine's program. */
   readonly launcher: string
@@ -21,12 +22,19 @@ export async function wantedProgram(
   { job }: JobOrder,
   context: MachineContext,
 ): Promise<WantedProgram> {
-  const { hub, signal } = context
-  const { version = '' } = job.spec.upgrade ?? {}
-  const architecture = (await must(context, ['uname', '-m'], { isQuiet: true })).trim()
-  const program = await hub.program(architecture, signal, { version })
+  const { version = '', package: offline } = job.spec.upgrade ?? {}
+  const program =
+    offline === undefined
+      ? await heldProgram(version, context)
+      : (await packageFor(offline, context)).program
   const directory = posix.join(places.programs, program.version)
   return { program, directory, launcher: posix.join(directory, 'launcher') }
+}
+
+/** Returns the program of this version that the hub holds for the machine. */
+export async function heldProgram(version: string, context: MachineContext): Promise<ProgramFiles> {
+  const architecture = (await must(context, ['uname', '-m'], { isQuiet: true })).trim()
+  return context.hub.program(architecture, context.signal, { version })
 }
 
 /** Returns the version that the launcher of a machine starts; undefined if it is not ours. */

@@ -2,6 +2,7 @@ import type { JobOrder, MachineContext } from '../contract/step.ts'
 import { edgeJobBounds } from '../limits-table.ts'
 import { must, places } from './commands.ts'
 import { exists, jobFiles, putBack, readSmall, type JobFiles } from './job-files.ts'
+import { restorePackage } from './job-package.ts'
 import { presentVersion } from './program-on-machine.ts'
 import { awaitMachine, rolesOf, startRoles } from './start-roles.ts'
 
@@ -10,7 +11,11 @@ export function rollBack(order: JobOrder): (context: MachineContext) => Promise<
   return async (context) => {
     const { hub, edge, machine, signal } = context
     const files = jobFiles(order)
-    if (!(await exists(context, files.launcher))) return 'nothing was changed'
+    if (!(await exists(context, files.launcher))) {
+      if (!(await restorePackage(order, context))) return 'nothing was changed'
+      await must(context, ['rm', '-rf', '--', files.home])
+      return 'the former package is installed again'
+    }
     const needsStore = machine.role === 'Master' && (await isMigrated(files, context))
     if (needsStore) await must(context, ['systemctl', 'stop', 'skerry-site'])
     await putBack(context, { from: files.launcher, to: places.program, mode: '0755' })
@@ -20,6 +25,8 @@ export function rollBack(order: JobOrder): (context: MachineContext) => Promise<
     await awaitMachine(order, { marks: {}, roles }, context)
     const version = await presentVersion(context)
     await hub.recordProgram(edge, { address: machine.address, version }, signal)
+    // The machine works already: a package that cannot be restored must not keep its roles down.
+    await restorePackage(order, context)
     // The next attempt begins like the first.
     await must(context, ['rm', '-rf', '--', files.home])
     const store = needsStore ? ', with the store of the backup' : ''

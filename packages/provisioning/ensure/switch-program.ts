@@ -57,7 +57,9 @@ export function awaitProgram(order: JobOrder): (context: MachineContext) => Prom
     const marks: Marks = Object.fromEntries(roles.map((role) => [role, mark]))
     await awaitMachine(order, { marks, roles }, context)
     const { version } = wanted.program
-    await hub.recordProgram(edge, { address: machine.address, version }, signal)
+    const offline = machine.role === 'Master' ? order.job.spec.upgrade?.package : undefined
+    const taken = offline === undefined ? {} : { package: offline }
+    await hub.recordProgram(edge, { address: machine.address, version, ...taken }, signal)
     return `Ready with ${version}`
   }
 }

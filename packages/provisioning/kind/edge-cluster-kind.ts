@@ -15,6 +15,7 @@ import { lastMasterCauses } from './leaving-machines.ts'
 import { edgeClusterResource, type EdgeCluster } from './edge-cluster.ts'
 import { jumpHostSchema, jumpStatusSchema, waySchemas } from './edge-cluster-ways.ts'
 import { importFixedCauses, importSchema } from './edge-cluster-import.ts'
+import { statusAfterChange } from './package-in-force.ts'
 import { edgeClusterTexts } from './edge-cluster-texts.ts'
 import { machinesOf } from './machine-addresses.ts'
 import { versionCauses } from './offered-versions.ts'
@@ -161,6 +162,7 @@ const schemas: Readonly<Record<string, Schema>> = Object.freeze({
     steps: listOf(part('StepStatus')),
     conditions: listOf({ ref: 'io.k8s.apimachinery.pkg.apis.meta.v1.Condition' }),
     programs: { type: 'object', additionalProperties: text },
+    package: part('Package'),
   }),
   [`${schemaName}StepPlan`]: object({ name: text, does: text, where: text }, [
     'name',
@@ -244,7 +246,7 @@ const strategy = {
     setMachines(edgeClusterOf(next))
   },
   prepareForUpdate(next, old) {
-    next['status'] = old['status']
+    next['status'] = statusAfterChange(edgeClusterOf(next), edgeClusterOf(old))
     setMachines(edgeClusterOf(next))
   },
   prepareForStatusUpdate(next, old) {

@@ -166,6 +166,8 @@ export const edgeClusterTexts: KindTexts = Object.freeze({
       servicesMax: 'The number of services for which the service range has addresses.',
       capacity: 'Both figures in words.',
       programs: 'The version of the program on each machine, by its address.',
+      package:
+        'The offline package to which a job has upgraded the master. A change of spec.package removes it.',
       mode: 'The mode in which the steps were done last.',
       plan: 'In the mode Check: every step that Make would do, in order.',
       jumps: 'The jump hosts with their keys.',

@@ -167,6 +167,8 @@ export interface EdgeClusterStatus {
   conditions?: ClusterCondition[]
   /** The version of the program on each machine, by its address. */
   programs?: Record<string, string>
+  /** The package to which a job has upgraded the master, since the spec named its own. */
+  package?: PackageSource
 }
 
 export interface MachineStatus {

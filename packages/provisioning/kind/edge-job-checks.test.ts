@@ -104,6 +104,22 @@ for (const text of hostile) {
   })
 }
 
+test('an upgrade names a version or a package, whose digest and key are checked', () => {
+  const publicKey = `-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA${'A'.repeat(43)}=\n-----END PUBLIC KEY-----\n`
+  const offline = { digest: `sha256:${'0a'.repeat(32)}`, publicKey }
+  assert.deepEqual(fieldsOf({ clusters, upgrade: { package: offline } }), [])
+  const both = { version: '0.2.0', package: offline }
+  for (const odd of [{}, both]) {
+    assert.deepEqual(fieldsOf({ clusters, upgrade: odd }), ['spec.upgrade'])
+  }
+  for (const text of hostile) {
+    const digest = fieldsOf({ clusters, upgrade: { package: { ...offline, digest: text } } })
+    assert.deepEqual(digest, ['spec.upgrade.package.digest'])
+    const key = fieldsOf({ clusters, upgrade: { package: { ...offline, publicKey: text } } })
+    assert.deepEqual(key, ['spec.upgrade.package.publicKey'])
+  }
+})
+
 test('options that no check has seen still reach neither a shell nor a unit', () => {
   for (const text of hostile.filter((each) => !/^[\w.,:/@=+-]+$/.test(each))) {
     const spec = { clusters, configure: { node: { reservedAddresses: [text] } } }

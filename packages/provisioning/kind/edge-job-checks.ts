@@ -12,6 +12,7 @@ import {
 } from '@skerry/api'
 import { messageOf } from '@skerry/base'
 import { edgeClusterBounds, edgeJobBounds } from '../limits-table.ts'
+import { packageCauses } from './package-checks.ts'
 import type { Configuration, EdgeJob, EdgeJobSpec, ImagePull, Upgrade } from './edge-job.ts'
 
 const bounds = edgeJobBounds
@@ -67,9 +68,12 @@ export function edgeJobChangeCauses(next: EdgeJobSpec, old: EdgeJobSpec): Status
 
 function upgradeCauses(upgrade: Partial<Upgrade> | undefined): StatusCause[] {
   if (upgrade === undefined) return []
-  const { version = '', images = [], secretRef } = upgrade
+  const { version, package: offline, images = [], secretRef } = upgrade
   const causes = imageCauses('spec.upgrade.images', images)
-  if (!versionPattern.test(version)) {
+  causes.push(...packageCauses({ package: offline }, 'spec.upgrade.package'))
+  if ((version === undefined) === (offline === undefined)) {
+    causes.push(fieldRequired('spec.upgrade', 'exactly one of version and package must be set'))
+  } else if (version !== undefined && !versionPattern.test(version)) {
     const why = 'must be a version that the hub holds, such as 0.2.0'
     causes.push(fieldInvalid('spec.upgrade.version', version, why))
   }

@@ -95,7 +95,13 @@ const jobSchemas: Readonly<Record<string, Schema>> = Object.freeze({
     },
     ['clusters'],
   ),
-  [`${jobName}Upgrade`]: object({ version: text, images: texts, secretRef }, ['version']),
+  [`${jobName}Upgrade`]: object({
+    version: text,
+    package: part('Package'),
+    images: texts,
+    secretRef,
+  }),
+  [`${jobName}Package`]: object({ digest: text, publicKey: text }, ['digest', 'publicKey']),
   [`${jobName}Configuration`]: object({ site: part('SiteOptions'), node: part('NodeOptions') }),
   [`${jobName}SiteOptions`]: object({
     logLevel: text,

@@ -32,12 +32,20 @@ export const edgeJobTexts: KindTexts = Object.freeze({
     },
   },
   [`${job}Upgrade`]: {
-    description: 'Another version of the program.',
+    description: 'Another version of the program: exactly one of version and package.',
     fields: {
       version:
         'A version that the hub holds, such as 0.2.0; skerry edge-cluster versions lists them.',
+      package: 'An offline package of the hub: its program, system packages and images.',
       images: 'Images that are pulled before the program is changed.',
       secretRef: 'A Secret of type kubernetes.io/dockerconfigjson.',
+    },
+  },
+  [`${job}Package`]: {
+    description: 'An offline package that the hub has.',
+    fields: {
+      digest: 'sha256: and the digest of its manifest, as skerry package create prints it.',
+      publicKey: 'The Ed25519 public key in PEM whose owner must have signed it.',
     },
   },
   [`${job}Configuration`]: {

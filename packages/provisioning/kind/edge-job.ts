@@ -1,7 +1,7 @@
 import type { KubeObject, LabelSelectorFields } from '@skerry/api'
 import type { TypedResource } from '@skerry/client'
 import { hubGroup, type ClusterCondition } from '@skerry/fleet-kinds'
-import type { MachineRole, StepStatus } from './edge-cluster.ts'
+import type { MachineRole, PackageSource, StepStatus } from './edge-cluster.ts'
 
 /**
  * A hub.skerry.io/v1alpha1 EdgeJob: one change of the machines of many EdgeClusters of its namespace. It does exactly
@@ -35,9 +35,12 @@ export interface EdgeJobSpec {
   paused?: boolean
 }
 
+/** Either a version or a package. */
 export interface Upgrade {
   /** A version that the hub holds: 0.2.0, or with its digest if there are several of that number. */
-  version: string
+  version?: string
+  /** An offline package of the hub, whose program, system packages and images the machines get. */
+  package?: PackageSource
   /** Images that are pulled before the program is changed. */
   images?: string[]
   secretRef?: { name: string }
@@ -222,7 +225,12 @@ export function edgeJobClusterName(job: string, edgeCluster: string): string {
 
 /** Returns what a job does, as a clause for people. */
 export function jobText({ upgrade, configure, pullImages }: EdgeJobSpec): string {
-  if (upgrade !== undefined) return `upgrade to ${upgrade.version}`
+  if (upgrade !== undefined) return `upgrade to ${upgradeText(upgrade)}`
   if (configure !== undefined) return `configure ${Object.keys(configure).join(' and ')}`
   return `pull ${pullImages?.images.length ?? 0} images`
+}
+
+/** A digest is shortened as people compare it. */
+function upgradeText({ version, package: offline }: Upgrade): string {
+  return offline === undefined ? (version ?? '') : `package ${offline.digest.slice(0, 19)}`
 }

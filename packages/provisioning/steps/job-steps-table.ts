@@ -4,6 +4,7 @@ import { backupStore } from '../ensure/backup-store.ts'
 import { checkMachine } from '../ensure/check-machine.ts'
 import { awaitOptions, configure, restoreOptions } from '../ensure/configure.ts'
 import { installBeside } from '../ensure/install-beside.ts'
+import { copyJobPackage, installJobPackage, jobHasPackage } from '../ensure/job-package.ts'
 import { pullImages } from '../ensure/pull-images.ts'
 import { rollBack } from '../ensure/roll-back.ts'
 import { awaitProgram, removeOldPrograms, switchProgram } from '../ensure/switch-program.ts'
@@ -45,11 +46,20 @@ export function jobSteps(order: JobOrder): readonly Step[] {
 }
 
 function upgradeSteps(order: JobOrder, images: Step, confirm: Step): Step[] {
+  const hasPackage = (): boolean => jobHasPackage(order)
   return [
     {
-      name: 'InstallProgram',
-      does: 'copy the new program next to the old one, and see that it starts',
+      name: 'CopyPackage',
+      does: 'copy the files of the offline package that the machine lacks',
       needs: ['CheckMachine'],
+      place: 'machines',
+      applies: hasPackage,
+      act: copyJobPackage(order),
+    },
+    {
+      name: 'InstallProgram',
+      does: 'put the new program next to the old one, and see that it starts',
+      needs: ['CheckMachine', 'CopyPackage'],
       place: 'machines',
       act: installBeside(order),
     },
@@ -65,9 +75,18 @@ function upgradeSteps(order: JobOrder, images: Step, confirm: Step): Step[] {
       act: backupStore(order),
     },
     {
+      name: 'InstallPackage',
+      does: 'check the offline package on the machine, and install its packages and images',
+      needs: ['InstallProgram', 'BackupStore'],
+      place: 'machines',
+      applies: hasPackage,
+      disrupts: true,
+      act: installJobPackage(order),
+    },
+    {
       name: 'SwitchProgram',
       does: 'start the roles with the new program; pods go on running',
-      needs: ['InstallProgram', 'BackupStore'],
+      needs: ['InstallProgram', 'BackupStore', 'InstallPackage'],
       place: 'machines',
       disrupts: true,
       act: switchProgram(order),
@@ -86,7 +105,7 @@ function upgradeSteps(order: JobOrder, images: Step, confirm: Step): Step[] {
       needs: [],
       place: 'machines',
       disrupts: true,
-      undoes: ['SwitchProgram', 'MachineReady'],
+      undoes: [...(hasPackage() ? ['InstallPackage'] : []), 'SwitchProgram', 'MachineReady'],
       act: rollBack(order),
     },
     {

@@ -1,3 +1,4 @@
+import { packageInForce } from '../kind/package-in-force.ts'
 import type { EdgeCluster } from '../kind/edge-cluster.ts'
 import { addOnsName, addOnsOf, applyAddOns, hasAddOns } from '../ensure/add-ons.ts'
 import {
@@ -20,7 +21,7 @@ import { hasSources, readSources, sourcesOf } from '../ensure/read-sources.ts'
 import type { Step } from '../contract/step.ts'
 
 const hasFiles = ({ spec }: EdgeCluster): boolean => (spec.files ?? []).length > 0
-const hasPackage = ({ spec }: EdgeCluster): boolean => spec.package !== undefined
+const hasPackage = (edge: EdgeCluster): boolean => packageInForce(edge) !== undefined
 const hasHooks =
   (when: string) =>
   ({ spec }: EdgeCluster): boolean =>

@@ -1,5 +1,6 @@
 import { posix } from 'node:path'
 import type { Clock } from '@skerry/base'
+import type { MachinePackage } from '../contract/machine-package.ts'
 import { ShellError, type RunOptions, type RunResult, type Shell } from '../contract/shell.ts'
 import type { ProgramFiles } from '../contract/step.ts'
 
@@ -41,8 +42,13 @@ class FakeMachine {
   readonly files = new Map<string, string>()
   readonly commands: (readonly string[])[] = []
   readonly pulled: string[] = []
+  /** Each offline package that was installed: its digest, the program that did it, and the key. */
+  readonly packages: string[] = []
   readonly roles = new Map<string, Process>()
   isAway = false
+  release = 'debian-12'
+  /** True: its site keeps its objects in etcd, which no program migrates. */
+  isInEtcd = false
   /** The version of the schema of its store, and how often it was restored. */
   schema = 1
   restored = 0
@@ -119,7 +125,7 @@ class FakeMachine {
     if (role === 'site') {
       // A store that a newer program has migrated is not opened.
       if (program.schema < this.schema) return
-      this.schema = program.schema
+      if (!this.isInEtcd) this.schema = program.schema
     }
     const options = this.files.get(`/etc/skerry/${role}-options.env`) ?? 'SKERRY_OPTIONS='
     const environment = [`SKERRY_PROGRAM=${version}`, options.trim()]
@@ -145,7 +151,7 @@ class FakeMachine {
     const act = commands[name]
     return act === undefined
       ? failed(`unknown command ${command.join(' ')}`, 127)
-      : act(this, words)
+      : act(this, options.input === undefined ? words : [...words, String(options.input)])
   }
 
   #skerry(version: string, words: readonly string[]): RunResult {
@@ -155,7 +161,8 @@ class FakeMachine {
     if (group === '--version') return printed(version)
     if (group === 'backup') {
       if (!this.roles.has('site')) return failed('the site does not run')
-      this.files.set(verb ?? '', `backup of schema ${this.schema}`)
+      const backup = this.isInEtcd ? 'snapshot of etcd' : `backup of schema ${this.schema}`
+      this.files.set(verb ?? '', backup)
       return printed('')
     }
     if (group === 'restore') {
@@ -169,12 +176,23 @@ class FakeMachine {
     }
     if (verb === 'store-schema') return printed(String(program.schema))
     if (verb === 'prepare') return printed('')
+    if (verb === 'install-package') return this.#installPackage(version, rest)
     if (verb !== 'node-ready') return failed(`unknown command of skerry: ${words.join(' ')}`)
     if (!this.roles.has('site')) return failed('the site does not answer')
     const since = rest[1] === '--since' ? Number(rest[2]) : 0
     return this.#cluster.machine(rest[0] ?? '')?.isReady(since) === true
       ? printed('')
       : failed('it is not Ready')
+  }
+
+  #installPackage(version: string, [, digest = '', , key = '']: readonly string[]): RunResult {
+    const hex = digest.slice('sha256:'.length)
+    if (!this.files.has(`/var/lib/skerry/packages/${hex}/manifest.json`)) {
+      return failed(`there is no package ${digest}`)
+    }
+    this.packages.push(`${hex.slice(0, 2)} by ${version} with ${this.files.get(key) ?? ''}`)
+    this.files.set('/var/lib/skerry/packages/installed.json', JSON.stringify({ digest }))
+    return printed('0 system packages, 1 image archives')
   }
 
   restart(role: string): void {
@@ -209,6 +227,19 @@ export function fakeProgramFiles(version: string): ProgramFiles {
   }
 }
 
+/** Returns an offline package with a program of this version, as a hub hands it out. */
+export function fakePackage(version: string, sha256: string): MachinePackage {
+  const { launcher } = fakeProgramFiles(version)
+  const file = { from: version, sha256, bytes: 1_000 }
+  return {
+    manifest: Buffer.from(`{"program":"${version}"}`),
+    signature: Buffer.from('signature'),
+    program: { version, files: [{ file, to: 'skerry' }], launcher },
+    debs: [],
+    images: [],
+  }
+}
+
 function printed(stdout: string): RunResult {
   return { exitCode: 0, stdout: `${stdout}\n`, stderr: '' }
 }
@@ -240,10 +271,21 @@ const commands: Readonly<Record<string, Act>> = {
   },
   ls: (machine, words) => printed(machine.below(words.at(-1) ?? '').join('\n')),
   od: ({ files }, words) => {
-    const schema = Number(/\d+$/.exec(files.get(words.at(-1) ?? '') ?? '')?.[0])
+    const content = files.get(words.at(-1) ?? '') ?? ''
+    if (words.includes('-tx1')) {
+      return printed(content.startsWith('snapshot') ? ' ed da 0c ed' : ' 10 00 01 01')
+    }
+    const schema = Number(/\d+$/.exec(content)?.[0])
     return printed(`  0  0  0  ${schema}`)
   },
+  sh: ({ release }) => printed(`release ${release}\narchitecture x86_64\nfree 90000000`),
+  sha256sum({ files }, words) {
+    // The last word is the standard input, which the commands' caller adds.
+    const paths = (words.at(-1) ?? '').split('\n').map((line) => line.slice(66))
+    return printed(paths.flatMap((path) => (files.has(path) ? [`${path}: OK`] : [])).join('\n'))
+  },
   install: ({ files }, words) => {
+    if (words.includes('-d')) return printed('')
     const [from = '', to = ''] = words.slice(words.indexOf('--') + 1)
     files.set(to, files.get(from) ?? '')
     return printed('')

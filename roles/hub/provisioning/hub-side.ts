@@ -62,9 +62,10 @@ export function hubSide(hub: HubParts, options: ProgramOptions): HubSide {
     imports: importSide(hub, serverFor),
     dial: (to, edge, signal) => dialCluster(to, edge, hub, signal),
     program: (architecture, signal, wish) => program(architecture, wish, options, signal),
-    async recordProgram({ metadata }, { address, version }, signal) {
+    async recordProgram({ metadata }, { address, version, package: taken }, signal) {
       const { namespace = '', name = '' } = metadata
-      const patch = { status: { programs: { [address]: version } } }
+      const source = taken === undefined ? {} : { package: taken }
+      const patch = { status: { programs: { [address]: version }, ...source } }
       const edges = cluster.resource(edgeClusterResource)
       await ifThere(edges.patchStatus({ namespace, name, type: 'merge', patch }, signal))
     },
