@@ -8,6 +8,7 @@ import {
   status,
   type ChannelCredentials,
   type ClientDuplexStream,
+  type ClientReadableStream,
   type ServiceError,
 } from '@grpc/grpc-js'
 import { grpcDeadline, unaryCall, type Clock } from '@skerry/base'
@@ -104,6 +105,17 @@ export class EtcdChannel implements Disposable {
     // A member that is cut off from the others ends the stream, so that another one is tried.
     metadata.set('hasleader', 'true')
     return client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, metadata, {})
+  }
+
+  /** Opens a stream of answers to one request. */
+  async answers(
+    method: EtcdMethodName,
+    request: object,
+    signal: AbortSignal,
+  ): Promise<ClientReadableStream<object>> {
+    const client = await this.#ready(signal)
+    const { path, requestSerialize, responseDeserialize } = this.#methods[method]
+    return client.makeServerStreamRequest(path, requestSerialize, responseDeserialize, request)
   }
 
   /** Call this after a stream that broke: the next call begins with the next member. */

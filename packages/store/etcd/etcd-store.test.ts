@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -105,10 +106,40 @@ test('etcd is reached over TLS, with a client certificate', { skip }, async () =
   )
 })
 
-test('a backup is left to etcd, and the refusal says how', { skip }, async () => {
+test(
+  'a backup is a snapshot of etcd with its digest, and takes no other file away',
+  { skip },
+  async () => {
+    await using etcd = await startTestEtcd()
+    await using store = await open(etcd, '/backup')
+    await using scratch = await temporaryDirectory()
+    const value = Buffer.alloc(100_000, 'mark-of-this-test ')
+    const written = await store.write({ key: '/a', value })
+    const path = join(scratch.path, 'copies', 'etcd.db')
+    const { bytes, revision } = await store.backup(path)
+    const content = await readFile(path)
+    assert.equal(content.length, bytes)
+    assert.ok(revision >= written.revision)
+    assert.equal(content.readUInt32LE(16), boltMagic)
+    assert.ok(content.includes('mark-of-this-test'))
+    const [data, sum] = [content.subarray(0, -32), content.subarray(-32)]
+    assert.ok(createHash('sha256').update(data).digest().equals(sum))
+    assert.equal((await stat(path)).mode & 0o777, 0o600)
+    await assert.rejects(store.backup(path), /the file exists; choose another name/)
+    assert.deepEqual(await readdir(join(scratch.path, 'copies')), ['etcd.db'])
+  },
+)
+
+/** The magic number of the first page of a bbolt file. */
+const boltMagic = 0xed0cdaed
+
+test('a backup from an etcd that is gone fails in time, and leaves nothing', { skip }, async () => {
   await using etcd = await startTestEtcd()
-  await using store = await open(etcd, '/backup')
-  await assert.rejects(store.backup('/tmp/copy.db'), /etcdctl snapshot save \/tmp\/copy\.db/)
+  await using store = await open(etcd, '/gone')
+  await using scratch = await temporaryDirectory()
+  await etcd.kill()
+  await assert.rejects(store.backup(join(scratch.path, 'etcd.db')), /Cannot reach etcd/)
+  assert.deepEqual(await readdir(scratch.path), [])
 })
 
 const versions: readonly (readonly [version: string, tells: boolean])[] = [
@@ -157,6 +188,7 @@ async function issueBoth(authority: Authority): Promise<{ cert: string; key: str
 async function temporaryDirectory() {
   const path = await mkdtemp(join(tmpdir(), 'skerry-etcd-tls-'))
   return {
+    path,
     async write(name: string, text: string): Promise<string> {
       const file = join(path, name)
       await writeFile(file, text, { mode: 0o600 })

@@ -30,6 +30,7 @@ import { EtcdChannel, EtcdError, etcdCodes, type EtcdEndpoints } from './etcd-ch
 import { EtcdFeed } from './etcd-feed.ts'
 import { EtcdKeys } from './etcd-keys.ts'
 import type { WireHeader, WireRange, WireTxn } from './etcd-schema-table.ts'
+import { saveEtcdSnapshot } from './etcd-snapshot.ts'
 import { canTellProgress } from './etcd-version.ts'
 import { watchEtcd, type EtcdWatchDeps } from './etcd-watch.ts'
 import { storeBounds, type StoreLimits } from '../limits-table.ts'
@@ -228,12 +229,11 @@ export class EtcdStore implements Store {
     }
   }
 
-  /** etcd has its own backup; a copy through this process would not be better. */
+  /** Saves a snapshot of the whole etcd, which is not older than the revision. Only etcd's own tools restore it. */
   async backup(targetPath: string): Promise<{ bytes: number; revision: number }> {
-    throw new ExpectedError(
-      `Cannot back up to ${targetPath}: the state is in etcd; run "etcdctl snapshot save ${targetPath}" with its endpoints and certificates`,
-      exitCodes.usage,
-    )
+    const revision = await this.revision()
+    const saved = await saveEtcdSnapshot(this.#parts.channel, targetPath, this.#scope.signal)
+    return { ...saved, revision }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
