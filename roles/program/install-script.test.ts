@@ -117,6 +117,20 @@ for (const way of ['curl', 'apt']) {
     assert.ok(starts.length > 1 && starts.slice(1).every((start) => start > 0), starts.join(' '))
   })
 
+  test(`a part that a power cut has damaged is fetched again, by ${way}`, async () => {
+    const content = randomBytes(300_000)
+    const home = await newHome()
+    serve(content)
+    const sha256 = sha256Of(content)
+    for (const bytes of [100_000, content.length]) {
+      await mkdir(join(home, 'download'), { recursive: true })
+      await writeFile(join(home, 'download', sha256), Buffer.alloc(bytes))
+      const { exitCode, stderr } = await run(home, `download ${sha256} ${content.length}`, { way })
+      assert.equal(exitCode, 0, stderr)
+      assert.ok((await readFile(join(home, 'download', sha256))).equals(content))
+    }
+  })
+
   test(`other content than the hash says is refused and removed, by ${way}`, async () => {
     const content = randomBytes(100_000)
     const home = await newHome()

@@ -138,6 +138,7 @@ check_token() {
 download() {
   file=$work/$1
   had=$(size_of "$file")
+  began=$had
   tries=0
   [ "$had" -eq "$2" ] || say "fetching $((($2 - had) / 1048576 + 1)) MB from $server"
   until [ "$had" -ge "$2" ]; do
@@ -152,6 +153,11 @@ download() {
   done
   echo "$1  $file" | sha256sum -c --status && return
   rm -f "$file"
+  # A power cut leaves a part whose end has other content than what was fetched.
+  if [ "$began" -gt 0 ]; then
+    download "$1" "$2"
+    return
+  fi
   fail "a file of $server is another one than when the line was made, and was not used: make a new line there; if that does not help, somebody changes the files on their way"
 }
 
@@ -195,6 +201,10 @@ const tail = `
 check_program() {
   "$launcher" --version >/dev/null 2>&1 && return
   say 'installing libatomic1 and libstdc++6'
+  # dpkg refuses everything after a power cut until its unfinished packages are configured.
+  if ls /var/lib/dpkg/updates/[0-9]* >/dev/null 2>&1; then
+    DEBIAN_FRONTEND=noninteractive dpkg --force-confdef --force-confold --configure -a </dev/null >/dev/null
+  fi
   DEBIAN_FRONTEND=noninteractive apt-get -qq update </dev/null
   DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends libatomic1 libstdc++6 </dev/null >/dev/null
   "$launcher" --version >/dev/null || fail "the program in $directory does not start: remove $programs and try again"

@@ -1,6 +1,6 @@
-import { execFile } from 'node:child_process'
+import { execFile, type ExecFileOptions } from 'node:child_process'
 import { constants } from 'node:fs'
-import { access, open, stat } from 'node:fs/promises'
+import { access, open, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { ExpectedError, exitCodes, messageOf } from '@skerry/base'
@@ -94,6 +94,7 @@ export async function installPrograms(
   await using _asleep = await keepServicesAsleep(services)
   if (files !== undefined) return installFromFiles(packages, files, signal)
   try {
+    await finishInterrupted(options)
     await execute('apt-get', ['update', '-qq'], options)
     await execute(
       'apt-get',
@@ -107,6 +108,14 @@ export async function installPrograms(
       { cause: error },
     )
   }
+}
+
+/** dpkg refuses everything after a power cut until its unfinished packages are configured. */
+async function finishInterrupted(options: ExecFileOptions): Promise<void> {
+  const journal = await readdir('/var/lib/dpkg/updates').catch(() => [])
+  if (!journal.some((name) => /^\d+$/.test(name))) return
+  const words = ['--force-confdef', '--force-confold', '--configure', '-a']
+  await execute('dpkg', words, options)
 }
 
 async function installFromFiles(

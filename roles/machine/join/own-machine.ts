@@ -6,8 +6,10 @@ import {
   Redactor,
   ShellError,
   StepError,
+  syncDisk,
   type EdgeCluster,
   type OwnMachineContext,
+  type OwnShell,
 } from '@skerry/provisioning'
 import { prepareMachine } from '../prepare-machine.ts'
 import { askServer } from './ask-server.ts'
@@ -28,16 +30,22 @@ export interface JoinStep {
   readonly act: () => Promise<string>
 }
 
-/** Does the steps in order. Rejects with an ExpectedError that names the one that failed. */
+/**
+ * Does the steps in order, each of which ends when the disk has its work. Rejects with an ExpectedError that names the one
+ * that failed.
+ */
 export async function inOrder(
   steps: readonly JoinStep[],
+  shell: Pick<OwnShell, 'run'>,
   { print, signal }: Pick<JoinDeps, 'print' | 'signal'>,
 ): Promise<void> {
   for (const { does, act } of steps) {
     signal.throwIfAborted()
     print(does)
     try {
-      print(`  ${await act()}`)
+      const result = await act()
+      await syncDisk(shell, signal)
+      print(`  ${result}`)
     } catch (error) {
       if (!(error instanceof StepError || error instanceof ShellError)) throw error
       const text = `Cannot join (${does}): ${error.message}`

@@ -29,5 +29,5 @@ export async function joinThisNode(options: JoinOptions, deps: JoinDeps): Promis
       },
     },
   ]
-  await inOrder(steps, deps)
+  await inOrder(steps, context.shell, deps)
 }

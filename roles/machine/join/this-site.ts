@@ -72,7 +72,7 @@ export async function joinThisSite(options: JoinSiteOptions, deps: JoinDeps): Pr
       },
     },
   ]
-  await inOrder(steps, deps)
+  await inOrder(steps, context.shell, deps)
 }
 
 /** The port of a site that names none. */
