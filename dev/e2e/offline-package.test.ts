@@ -10,6 +10,7 @@ import {
   buildPackage,
   makeOperatorKey,
   packageWithImage,
+  packageWithProgram,
   type BuiltPackage,
 } from './offline-packages.ts'
 import { whyNot } from './prerequisites.ts'
@@ -50,6 +51,10 @@ async function tell(t: TestContext, all: Story): Promise<void> {
     ['it becomes Ready from the package', becomesReady],
     ['an image of the package runs as a pod', runsPod],
     ['a package with another image copies only the files that changed', takesNext],
+    [
+      'a job brings another program from a package, copies that alone, and the pod goes on',
+      upgrades,
+    ],
     ['its own sources and lists of packages are what they were', keepsSources],
     ['a package that was changed on the machine is refused', refusesChanged],
     ['a deletion leaves no part of the package', leavesNothing],
@@ -148,6 +153,32 @@ async function takesNext(all: Story): Promise<void> {
   // The index, the manifest and the configuration of the image, and the layer that has changed.
   assert.match(message, /^4 files copied, 1 MB; \d+ were there$/)
   await greets('again', 'skerry-examples/guestbook:v2', all)
+}
+
+async function upgrades(all: Story): Promise<void> {
+  const { hub, machine, offline, directory, key } = all
+  const program = await machine.ask(['cat', '/usr/local/bin/skerry'])
+  const next = await packageWithProgram('third', { first: offline, directory, key })
+  const given = ['--package', next.digest, '--package-key', `${key}.pub`]
+  const words = ['upgrade', 'edge-cluster', 'branch-7', '--job', 'third', '--wait', ...given]
+  const made = await hub.skerry(...words, '--namespace', 'edges')
+  assert.equal(made.exitCode, 0, made.stderr)
+  const steps = await hub.kubectl(
+    'get',
+    'edgejobcluster',
+    'third.branch-7',
+    '-n',
+    'edges',
+    '-o',
+    'jsonpath={range .status.steps[*]}{.name}: {.message}{"\\n"}{end}',
+  )
+  assert.match(steps, /^CopyPackage: 1 files copied, \d+ MB; \d+ were there$/m)
+  assert.match(steps, /^InstallPackage: 0 system packages, 1 image archives$/m)
+  assert.notEqual(await machine.ask(['cat', '/usr/local/bin/skerry']), program)
+  const taken = ['get', 'edgecluster', 'branch-7', '-n', 'edges', '-o']
+  assert.equal(await hub.kubectl(...taken, 'jsonpath={.status.package.digest}'), next.digest)
+  const restarts = 'jsonpath={.items[*].status.containerStatuses[0].restartCount}'
+  assert.equal(await hub.siteKubectl('get', 'pods', '-o', restarts), '0 0')
 }
 
 async function keepsSources({ machine }: Story): Promise<void> {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import {
@@ -66,6 +66,35 @@ export async function packageWithImage(
   for (const blob of blobsOf(rest)) await writer.addFile(blobPath(places, blob), signal)
   const images = [await addImageArchive(writer, join(await exampleArchives(), image), signal)]
   const digest = await writer.finish({ ...rest, images }, await readFile(`${key}.key`, 'utf8'))
+  return { directory: output, digest, publicKey: first.publicKey }
+}
+
+/** Makes a package that differs from another one in its program only: the same one under another digest. */
+export async function packageWithProgram(
+  name: string,
+  from: { readonly first: BuiltPackage; readonly directory: string; readonly key: string },
+): Promise<BuiltPackage> {
+  const { first, directory, key } = from
+  const output = join(directory, 'packages', name)
+  const { signal } = new AbortController()
+  const places = placesIn(first.directory)
+  const { manifest } = await openUnverified(places)
+  await using writer = await PackageWriter.create(output)
+  for (const blob of blobsOf(manifest)) await writer.addFile(blobPath(places, blob), signal)
+  const programs = await Promise.all(
+    manifest.programs.map(async (program) => {
+      // A tar file may end with more empty blocks.
+      const archive = await readFile(blobPath(places, program.content))
+      const content = await writer.addBytes(Buffer.concat([archive, Buffer.alloc(10_240)]))
+      return { ...program, content }
+    }),
+  )
+  const unused = manifest.programs.map(({ content }) => blobPath(placesIn(output), content))
+  const digest = await writer.finish(
+    { ...manifest, programs },
+    await readFile(`${key}.key`, 'utf8'),
+  )
+  for (const path of unused) await rm(path)
   return { directory: output, digest, publicKey: first.publicKey }
 }
 

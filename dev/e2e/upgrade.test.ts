@@ -41,6 +41,13 @@ test('upgrades of an edge cluster', { skip, timeout: 400_000 }, async (t) => {
   await t.test('a program that does not work is taken back, and the machine is Ready', () =>
     rollsBack(all),
   )
+  await t.test(
+    'a further name of the API reaches the certificate, and the pod still runs',
+    async () => {
+      await addsName(all)
+      assert.deepEqual(await containerOf(all), before)
+    },
+  )
   await t.test('options are given to a role, and the pod still runs in its container', async () => {
     await configures(all)
     assert.deepEqual(await containerOf(all), before)
@@ -177,6 +184,19 @@ async function rollsBack(all: Story): Promise<void> {
   await hub.siteKubectl('wait', '--for=condition=Ready', 'node', '--all', '--timeout=30s')
   const backups = await machine.ask(['ls', '/var/lib/skerry/site/backups'])
   assert.equal(backups.trim().split('\n').length, 2)
+}
+
+async function addsName({ hub, machine, directory }: Story): Promise<void> {
+  const authority = join(directory, 'ca.crt')
+  await writeFile(authority, await machine.ask(['cat', '/var/lib/skerry/site/pki/ca.crt']))
+  const server = `--server=https://${machine.address}:6443`
+  const trust = ['--kubeconfig=/dev/null', `--certificate-authority=${authority}`]
+  const ask = ['get', '--raw', '/version', server, ...trust]
+  const named = () => hub.tryKubectl([...ask, '--tls-server-name=api.branch-7.example'])
+  assert.match((await named()).stderr, /certificate is valid for .*, not api\.branch-7\.example/)
+  await hub.patchSpec({ apiNames: ['api.branch-7.example'] })
+  await hub.until('the site to serve the name', async () => (await named()).exitCode === 0)
+  await hub.untilPhase('Ready')
 }
 
 async function configures({ hub, machine }: Story): Promise<void> {

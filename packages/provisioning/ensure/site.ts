@@ -21,6 +21,19 @@ export async function startSite(context: StepContext): Promise<string> {
   })
 }
 
+/** The options of the site, as the hub decides them. */
+export const siteOptionsFile = `${places.settings}/site.env`
+
+/** Returns the options that name the site's API, each name once. */
+export function sanWords(
+  { spec }: EdgeCluster,
+  machine: { readonly address: string },
+  address: string,
+): string[] {
+  const names = new Set([address, machine.address, ...(spec.apiNames ?? [])])
+  return [...names].flatMap((name) => ['--san', name])
+}
+
 /** Writes the options of the site with a token of its hub, and further ones, and starts the unit. */
 export async function startSiteOf(
   { server, token, caHash }: JoinToken,
@@ -28,7 +41,7 @@ export async function startSiteOf(
   context: OwnMachineContext,
 ): Promise<string> {
   const { edge, machine, shell, conceal, signal } = context
-  const { networkInterface, apiNames = [] } = edge.spec
+  const { networkInterface } = edge.spec
   conceal([token])
   const address = await addressOf(shell, { address: machine.address, networkInterface }, signal)
   await shell.write(places.hubToken, `${token}\n`, 0o600)
@@ -42,9 +55,9 @@ export async function startSiteOf(
     ...networkWords(edge),
     ...optionWords({ '--node-cidr-mask-size': String(nodeBitsOf(edge.spec.network)) }),
     ...further,
-    ...[address, machine.address, ...apiNames].flatMap((each) => ['--san', each]),
+    ...sanWords(edge, machine, address),
   ]
-  await shell.write(`${places.settings}/site.env`, envText(words), 0o600)
+  await shell.write(siteOptionsFile, envText(words), 0o600)
   await startUnit('skerry-site', context)
   return `the site runs on ${address}`
 }

@@ -9,6 +9,7 @@ import {
 } from '../ensure/configure-machine.ts'
 import { awaitNode, joinNode } from '../ensure/node.ts'
 import { awaitSite, startSite } from '../ensure/site.ts'
+import { apiNamesName, hasApiNames, setApiNames } from '../ensure/api-names.ts'
 import { allowDial } from '../ensure/allow-dial.ts'
 import { cleanMachine } from '../ensure/clean-machine.ts'
 import { copyPackage } from '../ensure/copy-package.ts'
@@ -142,6 +143,16 @@ export const steps: readonly Step[] = [
     needs: ['StartSite'],
     place: 'master',
     act: awaitSite,
+  },
+  {
+    name: apiNamesName,
+    does: 'give the site the names of spec.apiNames, and start it again if they are others; pods go on running',
+    needs: ['SiteReady'],
+    place: 'machines',
+    applies: hasApiNames,
+    appliesTo: ({ role }) => role === 'Master',
+    input: ({ spec }) => spec.apiNames,
+    act: setApiNames,
   },
   {
     name: 'AllowDial',
