@@ -87,6 +87,10 @@ export const storeBounds = Object.freeze({
     /** The pause before a watch that cannot be restarted is tried again, in milliseconds. */
     restartMs: 1_000,
   }),
+  etcdSnapshot: Object.freeze({
+    /** The time after which a snapshot that does not arrive any more is given up. */
+    silentMs: 60_000,
+  }),
   etcdStore: Object.freeze({
     /** etcd's own limit, 1.5 MiB, applies to a whole request; the rest is for the key and its frame. */
     valueBytesMax: 1_572_864 - 16_384,
@@ -103,6 +107,14 @@ export const storeBounds = Object.freeze({
     /** The delay before the removal of an expired lease is tried again, e.g. after the disk was full. */
     retryMs: 1_000,
     leaseIdMax: 2 ** 52,
+  }),
+  storeRows: Object.freeze({
+    /** The number of rows that are read between two turns of the event loop. */
+    sliceRows: 500,
+  }),
+  storeFromRows: Object.freeze({
+    /** The number of gaps between revisions that are remembered for rows without one of their own. */
+    gapsMax: 65_536,
   }),
   storeFile: Object.freeze({
     cacheKibibytes: 8_192,

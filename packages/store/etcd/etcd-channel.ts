@@ -8,6 +8,7 @@ import {
   status,
   type ChannelCredentials,
   type ClientDuplexStream,
+  type ClientReadableStream,
   type ServiceError,
 } from '@grpc/grpc-js'
 import { grpcDeadline, unaryCall, type Clock } from '@skerry/base'
@@ -24,7 +25,7 @@ export interface EtcdTls {
 }
 
 export interface EtcdEndpoints {
-  /** http://host:port or https://host:port of members, of which any may answer. */
+  /** http://host:port, https://host:port or unix:///path of members, of which any may answer. */
   readonly endpoints: readonly string[]
   readonly tls?: EtcdTls
 }
@@ -106,6 +107,17 @@ export class EtcdChannel implements Disposable {
     return client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, metadata, {})
   }
 
+  /** Opens a stream of answers to one request. */
+  async answers(
+    method: EtcdMethodName,
+    request: object,
+    signal: AbortSignal,
+  ): Promise<ClientReadableStream<object>> {
+    const client = await this.#ready(signal)
+    const { path, requestSerialize, responseDeserialize } = this.#methods[method]
+    return client.makeServerStreamRequest(path, requestSerialize, responseDeserialize, request)
+  }
+
   /** Call this after a stream that broke: the next call begins with the next member. */
   turnAway(): void {
     this.#current = (this.#current + 1) % this.#clients.length
@@ -179,11 +191,11 @@ function waitForReady(client: Client, deadline: number): Promise<Client> {
 }
 
 function clientFor(endpoint: string, tls: EtcdTls): Client {
-  const { protocol, host, hostname } = new URL(endpoint)
+  const { protocol, host, hostname, pathname } = new URL(endpoint)
   const isSecured = protocol === 'https:'
   const address = isIP(hostname.replace(/^\[|\]$/g, '')) ? hostname : undefined
   const security = isSecured ? secured(tls, address) : credentials.createInsecure()
-  return new Client(host, security, {
+  return new Client(protocol === 'unix:' ? `unix:${pathname}` : host, security, {
     'grpc.initial_reconnect_backoff_ms': 50,
     'grpc.min_reconnect_backoff_ms': 50,
     'grpc.max_reconnect_backoff_ms': 1_000,

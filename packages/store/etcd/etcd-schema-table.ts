@@ -84,6 +84,8 @@ const messages: Readonly<Record<string, Readonly<Record<string, string>>>> = Obj
   LeaseKeepAliveResponse: { id: 'int64 2', ttl: 'int64 3' },
   StatusRequest: {},
   StatusResponse: { header: 'ResponseHeader 1', version: 'string 2' },
+  SnapshotRequest: {},
+  SnapshotResponse: { blob: 'bytes 3' },
 })
 
 /** The request and the answer of each method; both may stream. */
@@ -100,7 +102,10 @@ const services: Readonly<Record<string, Readonly<Record<string, readonly [string
       LeaseRevoke: ['LeaseRevokeRequest', 'LeaseRevokeResponse'],
       LeaseKeepAlive: ['stream LeaseKeepAliveRequest', 'stream LeaseKeepAliveResponse'],
     },
-    Maintenance: { Status: ['StatusRequest', 'StatusResponse'] },
+    Maintenance: {
+      Status: ['StatusRequest', 'StatusResponse'],
+      Snapshot: ['SnapshotRequest', 'stream SnapshotResponse'],
+    },
   })
 
 export type EtcdMethod = MethodDefinition<object, object>
@@ -114,6 +119,7 @@ export type EtcdMethodName =
   | 'LeaseRevoke'
   | 'LeaseKeepAlive'
   | 'Status'
+  | 'Snapshot'
 
 /** Revisions and lease ids stay far below 2^53; our own ids are chosen so. */
 const conversion = Object.freeze({ longs: Number, defaults: true, arrays: true, objects: true })
