@@ -150,9 +150,11 @@ class RowTarget {
 
   finish(): StoreFromRows {
     const moved = this.#moved.filter(({ key, at }) => this.#known(key)?.revision === at)
-    for (const each of moved) this.#writeAgain(each)
+    const behind = moved.filter(({ at }) => at <= this.#history.revision)
+    for (const each of behind) this.#writeAgain(each)
     // The newest revision counts, even if it was another key's than these.
-    if (this.#log.newestRevision() < this.#revision) this.#appendMark()
+    const isBehind = this.#log.newestRevision() < this.#revision
+    if (isBehind && !this.#isHistoryLost) this.#appendMark()
     return {
       revision: this.#revision,
       renumbered: moved.length,
@@ -176,8 +178,14 @@ class RowTarget {
   /** Nobody can read what these rows superseded, so only the newest of each key is taken. */
   #takeCompacted(row: ForeignRow, isShared: boolean): void {
     const before = this.#known(row.key)
-    if (before) this.#delete.run(before.revision)
-    if (row.isDeleted) return
+    if (before) {
+      this.#delete.run(before.revision)
+      if (before.revision <= row.revision) this.#free.add(before.revision)
+    }
+    if (row.isDeleted) {
+      if (!isShared) this.#free.add(row.revision)
+      return
+    }
     const revision = isShared ? this.#revisionFor() : row.revision
     const createRevision = Math.min(row.createRevision, revision)
     this.#log.append({ ...row, revision, createRevision, previousRevision: 0 })
@@ -259,7 +267,15 @@ class FreeRevisions {
 
   /** Between these two, both exclusive, there is no row. Revision 1 is that of an empty etcd. */
   skip(last: number, next: number): void {
-    const gap = { from: Math.max(1, last) + 1, to: next - 1 }
+    this.#push({ from: Math.max(1, last) + 1, to: next - 1 })
+  }
+
+  /** The row of this revision is gone. */
+  add(revision: number): void {
+    this.#push({ from: revision, to: revision })
+  }
+
+  #push(gap: { from: number; to: number }): void {
     if (gap.from <= gap.to && this.#gaps.length < this.#gapsMax) this.#gaps.push(gap)
   }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ExpectedError, exitCodes, messageOf, type Clock } from '@skerry/base'
+import { ExpectedError, exitCodes, messageOf, unlessAborted, type Clock } from '@skerry/base'
 import { openEtcdStore, type EtcdStore, type EtcdStoreOptions } from '@skerry/store'
 import type { RoleContext } from '../runtime/role-context.ts'
 import { storeMoveBounds } from './limits-table.ts'
@@ -99,7 +99,7 @@ async function openWhenServed(
   const untilMs = context.clock.monotonicMs() + serveMs
   for (;;) {
     try {
-      return await openEtcdStore(options, context, signal)
+      return await unlessAborted(openEtcdStore(options, context, signal), signal)
     } catch (error) {
       signal.throwIfAborted()
       const isAway = error instanceof ExpectedError && error.exitCode === exitCodes.unreachable
