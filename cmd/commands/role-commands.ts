@@ -15,6 +15,11 @@ import type { WayFlags } from '../../roles/runtime/way-options.ts'
 import { accessOptionsOf, withAccessOptions, type AccessFlags } from '../flags/access-flags.ts'
 import { dialsOf, withAllowedDials, type AllowedDialsFlags } from '../flags/allowed-dials.ts'
 import { withAllowedServices, type AllowedServicesFlags } from '../flags/allowed-services.ts'
+import {
+  embeddedEtcdOf,
+  withEmbeddedEtcdOptions,
+  type EmbeddedEtcdFlags,
+} from '../flags/embedded-etcd-flags.ts'
 import { withEtcdOptions } from '../flags/etcd-flags.ts'
 import { withKindOptions } from '../flags/kind-flags.ts'
 import {
@@ -28,6 +33,7 @@ import { collectTaint, type TaintFlag } from '../flags/taint-flags.ts'
 import { withTracingOptions } from '../flags/tracing-flags.ts'
 import { withWayOptions } from '../flags/way-flags.ts'
 import { collect, example, role, toPods, toPort } from '../flags/option-values.ts'
+import { addMemberCommands } from './member-commands.ts'
 
 const siteDataDirectory = `${dataDirectoryDefault}/site`
 
@@ -45,6 +51,8 @@ function addSite(program: Command): void {
       ),
     ),
   )
+  withEmbeddedEtcdOptions(site)
+  addMemberCommands(site)
   withMachinePrograms(withKindOptions(withEtcdOptions(withAllowedDials(site), '/skerry/site')))
     .description('Run a whole Kubernetes control plane: API server, store, scheduler, controllers')
     .option('--data-dir <path>', 'directory for its state', siteDataDirectory)
@@ -97,6 +105,7 @@ function addSite(program: Command): void {
       'after',
       example(
         'skerry site --name branch-7 --data-dir /var/lib/skerry/site',
+        'skerry site --etcd embedded --advertise-address 10.0.0.5',
         'skerry site --etcd-servers https://10.0.0.5:2379,https://10.0.0.6:2379',
       ),
     )
@@ -116,7 +125,12 @@ function siteOptionsOf(flags: SiteFlags): SiteOptions {
     name,
     listening: { bindAddress, port, extraSans, advertiseAddress },
     network: flags,
-    store: { etcd: flags, newStore, replicaKeyFile },
+    store: {
+      etcd: flags,
+      newStore,
+      replicaKeyFile,
+      embedded: embeddedEtcdOf(flags, flags.etcdServers),
+    },
     access: accessOptionsOf(flags),
     served: flags,
     control: {
@@ -338,6 +352,7 @@ interface MasterFlags {
 interface SiteFlags
   extends
     MasterFlags,
+    EmbeddedEtcdFlags,
     ListeningFlags,
     NetworkFlags,
     NodeRangeFlags,

@@ -11,6 +11,13 @@ export const etcdCallDefaults = Object.freeze({
   answerBytesMax: 64 * 1024 * 1024,
 })
 
+/** The defaults of questions to one member about its cluster, in milliseconds. */
+export const etcdClusterDefaults = Object.freeze({
+  callMs: 5_000,
+  /** A large file on a slow disk takes long. */
+  defragmentMs: 600_000,
+})
+
 /** The limits of the embedded store. */
 export interface StoreLimits {
   /** The size of one value; etcd's default request limit. */

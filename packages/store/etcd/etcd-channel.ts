@@ -190,7 +190,8 @@ function waitForReady(client: Client, deadline: number): Promise<Client> {
   })
 }
 
-function clientFor(endpoint: string, tls: EtcdTls): Client {
+/** Makes a client of one member, which connects when it is first used. */
+export function clientFor(endpoint: string, tls: EtcdTls): Client {
   const { protocol, host, hostname, pathname } = new URL(endpoint)
   const isSecured = protocol === 'https:'
   const address = isIP(hostname.replace(/^\[|\]$/g, '')) ? hostname : undefined
