@@ -1,3 +1,4 @@
+import { systemClock } from '@skerry/base'
 import { lookAtMembers, openKnownMembers } from '../../roles/site/etcd/known-members.ts'
 import type { SeenMember } from '../../roles/site/etcd/cluster-state.ts'
 import { removeMember } from '../../roles/site/etcd/remove-member.ts'
@@ -14,7 +15,7 @@ export async function printMembers({
   readonly output: 'json' | undefined
 }): Promise<void> {
   const doing = 'Cannot list the members'
-  using known = await openKnownMembers(dataDir, doing)
+  using known = await openKnownMembers(dataDir, doing, systemClock)
   const state = await lookAtMembers(known, doing, AbortSignal.timeout(askMs))
   const { members, hasQuorum, text } = state
   if (output === 'json') {
@@ -29,7 +30,7 @@ export async function printRemoval(options: {
   readonly dataDir: string
   readonly name: string
 }): Promise<void> {
-  const { name, address } = await removeMember(options, AbortSignal.timeout(askMs))
+  const { name, address } = await removeMember(options, systemClock, AbortSignal.timeout(askMs))
   console.log(`${name || address} is removed; stop its master, if it still runs`)
 }
 

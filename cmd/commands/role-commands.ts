@@ -51,8 +51,7 @@ function addSite(program: Command): void {
       ),
     ),
   )
-  withEmbeddedEtcdOptions(site)
-  addMemberCommands(site)
+  addMemberCommands(withEmbeddedEtcdOptions(withFrontProxyOptions(site)))
   withMachinePrograms(withKindOptions(withEtcdOptions(withAllowedDials(site), '/skerry/site')))
     .description('Run a whole Kubernetes control plane: API server, store, scheduler, controllers')
     .option('--data-dir <path>', 'directory for its state', siteDataDirectory)
@@ -88,14 +87,6 @@ function addSite(program: Command): void {
       '--advertise-address <ip>',
       'IPv4 address at which nodes and pods reach this master (default: its first address)',
     )
-    .addOption(frontProxyOption('client-ca-file <path>', 'authority of front proxies, PEM'))
-    .addOption(frontProxyOption('allowed-names <names>', 'their common names', toList))
-    .addOption(frontProxyOption('username-headers <names>', 'headers that name the user', toList))
-    .addOption(frontProxyOption('uid-headers <names>', 'headers with the UID', toList))
-    .addOption(frontProxyOption('group-headers <names>', 'headers with the groups', toList))
-    .addOption(
-      frontProxyOption('extra-headers-prefix <texts>', 'prefix of headers with extras', toList),
-    )
     .option('--hub <url>', 'connect to this hub, under the name of this cluster')
     .option('--hub-token-file <path>', 'file with the registration token; only to register')
     .option('--hub-ca-hash <hash>', 'sha256:<hex> of the hub; only to register')
@@ -115,6 +106,18 @@ function addSite(program: Command): void {
       const siteOptions = { ...siteOptionsOf(options), machines }
       await runRole('site', options.logLevel, (context) => runSite(siteOptions, context), options)
     })
+}
+
+function withFrontProxyOptions(command: Command): Command {
+  return command
+    .addOption(frontProxyOption('client-ca-file <path>', 'authority of front proxies, PEM'))
+    .addOption(frontProxyOption('allowed-names <names>', 'their common names', toList))
+    .addOption(frontProxyOption('username-headers <names>', 'headers that name the user', toList))
+    .addOption(frontProxyOption('uid-headers <names>', 'headers with the UID', toList))
+    .addOption(frontProxyOption('group-headers <names>', 'headers with the groups', toList))
+    .addOption(
+      frontProxyOption('extra-headers-prefix <texts>', 'prefix of headers with extras', toList),
+    )
 }
 
 function siteOptionsOf(flags: SiteFlags): SiteOptions {

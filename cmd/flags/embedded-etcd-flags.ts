@@ -7,7 +7,7 @@ import { readText } from '../../roles/runtime/read-config-file.ts'
 import { toCount, toPort } from './option-values.ts'
 
 /** The words for an etcd that a site runs itself. */
-export interface EmbeddedEtcdFlags {
+export interface EmbeddedEtcdFlags extends JoiningFlags {
   etcd: 'embedded' | undefined
   etcdProgram: string | undefined
   etcdHeartbeat: number
@@ -17,6 +17,9 @@ export interface EmbeddedEtcdFlags {
   etcdBackupEvery: number
   etcdBackupsKept: number
   masterName: string | undefined
+}
+
+interface JoiningFlags {
   join: string | undefined
   tokenFile: string | undefined
   caHash: string | undefined

@@ -1,20 +1,9 @@
 import { join } from 'node:path'
-import type { Authority } from '@skerry/pki'
 import type { IssuerTime } from './certificate-lifetimes.ts'
 import { ensureAuthority, ensureLeaf, isServing, pathsOf, type LeafScope } from './cluster-pki.ts'
-import {
-  issueClientCertificate,
-  issuePeerCertificate,
-  type CertificateAndKey,
-} from './issue-certificate.ts'
+import { issueClientCertificate, issuePeerCertificate } from './issue-certificate.ts'
 import type { KeyPairPaths } from './key-pair-files.ts'
 import { certificateLifetimes } from './limits-table.ts'
-
-/** The certificates of one member of an etcd, under kubeadm's file names. */
-export interface EtcdPki {
-  readonly authority: Authority
-  readonly client: CertificateAndKey
-}
 
 export interface EtcdPkiOptions {
   /** Holds ca, server, peer and client, each as .crt and .key. */
@@ -32,11 +21,11 @@ export function etcdPkiPaths(
 }
 
 /**
- * Reads the directory and creates what is missing: an authority for this etcd alone, which members and clients
+ * Reads the directory and creates files that are missing, under kubeadm's names: an authority for this etcd alone, which members and clients
  * trust, and the certificates of one member. Those that lack an address are issued again; etcd reads the files at
  * each handshake.
  */
-export async function ensureEtcdPki(options: EtcdPkiOptions, time: IssuerTime): Promise<EtcdPki> {
+export async function ensureEtcdPki(options: EtcdPkiOptions, time: IssuerTime): Promise<void> {
   const { directory, memberName, ipAddresses } = options
   // A clients' authority of its own: a certificate of the cluster's would otherwise open its whole state.
   const authority = await ensureAuthority(
@@ -54,11 +43,10 @@ export async function ensureEtcdPki(options: EtcdPkiOptions, time: IssuerTime): 
     })
   }
   const subject = { commonName: 'kube-apiserver-etcd-client' }
-  const client = await ensureLeaf(scope, 'client', {
+  await ensureLeaf(scope, 'client', {
     isGood: (found) => found.commonName === subject.commonName,
     issue: () => issueClientCertificate(authority, { subject, lifetimeMs }, time),
   })
-  return { authority, client }
 }
 
 /** The directory of these certificates in that of a control plane. */

@@ -3,7 +3,7 @@ export const siteBounds = Object.freeze({
   /** The bounds of an etcd that the site runs; times are in milliseconds. */
   etcd: Object.freeze({
     program: Object.freeze({
-      /** The time in which a program tells its version. */
+      /** The time in which a program reports its version. */
       askMs: 10_000,
       installMs: 900_000,
       outputBytesMax: 16 * 1024 * 1024,

@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto'
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { logFailure, type Clock, type Logger } from '@skerry/base'
-import type { EtcdMemberClient } from '@skerry/store'
 import type { BackupPlan, EtcdFiles } from './embedded-options.ts'
 import type { MemberClients } from './member-clients.ts'
+import { saveSnapshot } from './save-snapshot.ts'
 import type { MemberWatch } from './watch-members.ts'
 import { siteBounds } from '../limits-table.ts'
 
@@ -17,7 +16,6 @@ export interface BackupDeps {
 }
 
 const { lookMs, retryMs } = siteBounds.etcd.backups
-const digestBytes = 32
 
 /** Keeps the newest snapshots of this master's member on its disk, until the signal aborts. */
 export async function keepBackups(
@@ -48,50 +46,6 @@ export async function keepBackups(
       await clock.sleep(retryMs, signal)
     }
   }
-}
-
-/** Writes a member's snapshot durably, or nothing. Returns its size. Throws if it is not what the member sent. */
-export async function saveSnapshot(
-  client: EtcdMemberClient,
-  path: string,
-  signal: AbortSignal,
-): Promise<number> {
-  await mkdir(join(path, '..'), { recursive: true, mode: 0o700 })
-  const temporary = `${path}.part`
-  try {
-    const bytes = await writeSnapshot(client, temporary, signal)
-    await rename(temporary, path)
-    await using directory = await open(join(path, '..'), 'r')
-    await directory.sync()
-    return bytes
-  } finally {
-    await rm(temporary, { force: true })
-  }
-}
-
-async function writeSnapshot(
-  client: EtcdMemberClient,
-  path: string,
-  signal: AbortSignal,
-): Promise<number> {
-  await using file = await open(path, 'w', 0o600)
-  const hash = createHash('sha256')
-  let tail = Buffer.alloc(0)
-  let bytes = 0
-  for await (const part of client.snapshot(signal)) {
-    await file.writeFile(part)
-    bytes += part.length
-    // The last bytes are the digest of all before them.
-    const both = Buffer.concat([tail, part])
-    const cut = Math.max(0, both.length - digestBytes)
-    hash.update(both.subarray(0, cut))
-    tail = Buffer.from(both.subarray(cut))
-  }
-  if (!hash.digest().equals(tail)) {
-    throw new Error(`Cannot save a snapshot: ${bytes} bytes came, and their digest is wrong`)
-  }
-  await file.sync()
-  return bytes
 }
 
 const namePrefix = 'snapshot-'

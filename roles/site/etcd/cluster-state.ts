@@ -22,7 +22,7 @@ export interface ClusterState {
   readonly text: string
 }
 
-/** Puts a list of members and their answers together; `undefined` is no answer. */
+/** Puts a list of members and their answers together; `undefined` stands for silence. */
 export function clusterState(
   members: readonly EtcdMember[],
   answers: readonly (EtcdMemberStatus | undefined)[],
@@ -76,7 +76,7 @@ function textOf({
   hasQuorum: boolean
   leaderId: string | undefined
 }): string {
-  const count = `${answering.length} of ${voters.length} members answer${answering.length === 1 && voters.length > 0 ? '' : ''}`
+  const count = `${answering.length} of ${voters.length} members answer`
   const silent = voters.filter((each) => !answering.includes(each))
   const names = silent.map(({ name, address }) => name || address).join(', ')
   if (!hasQuorum) {

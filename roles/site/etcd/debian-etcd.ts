@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, readdir, rename, rm, writeFile } from 'node:f
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { ExpectedError, exitCodes, messageOf } from '@skerry/base'
+import { mirrorsIn, type Mirrors } from './debian-mirrors.ts'
 import { siteBounds } from '../limits-table.ts'
 
 const execute = promisify(execFile)
@@ -33,12 +34,6 @@ export async function installDebianEtcd(directory: string, signal: AbortSignal):
   }
 }
 
-/** A mirror of Debian, and that of its security updates, as apt is configured with them. */
-export interface Mirrors {
-  readonly main: string
-  readonly security?: string
-}
-
 async function mirrors(signal: AbortSignal): Promise<Mirrors> {
   const release = await readFile('/etc/os-release', 'utf8').catch(() => '')
   const codename = /^VERSION_CODENAME="?(\w+)"?$/m.exec(release)?.[1]
@@ -54,20 +49,6 @@ async function mirrors(signal: AbortSignal): Promise<Mirrors> {
   const found = mirrorsIn(stdout, codename)
   if (found) return found
   throw refusal(`apt has no mirror of Debian ${codename}`)
-}
-
-/** Picks the mirrors from lines of URL, suite and component. */
-export function mirrorsIn(lines: string, codename: string): Mirrors | undefined {
-  const targets = lines.split('\n').map((line) => line.split(' '))
-  const urlOf = (wanted: string): string | undefined =>
-    targets.find(
-      ([url = '', release, component]) =>
-        release === wanted && component === 'main' && /^https?:\/\//.test(url),
-    )?.[0]
-  const main = urlOf(codename)
-  const security = urlOf(`${codename}-security`)
-  if (main === undefined) return undefined
-  return { main, ...(security === undefined ? {} : { security }) }
 }
 
 function sourcesOf({ main, security }: Mirrors): string {

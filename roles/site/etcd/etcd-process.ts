@@ -8,6 +8,7 @@ import {
   type Clock,
   type Logger,
   type Random,
+  type Timer,
 } from '@skerry/base'
 import type { EtcdFiles } from './embedded-options.ts'
 import type { EtcdProgram } from './etcd-program.ts'
@@ -52,7 +53,7 @@ export async function superviseEtcd(
       const said = await logSize(files.log)
       const child = start(program, args(), { hasSystemd, dataDir: files.data })
       await noteProcess(child, files, deps)
-      const cause = await untilEnd(child, stopping.signal)
+      const cause = await untilEnd(child, deps.clock, stopping.signal)
       await rm(files.pid, { force: true })
       if (stopping.signal.aborted) return
       const reason = (await lastWords(files.log, said)) ?? cause
@@ -131,20 +132,20 @@ async function noteProcess(
   }
 }
 
-async function untilEnd(child: ChildProcess, signal: AbortSignal): Promise<string> {
+async function untilEnd(child: ChildProcess, clock: Clock, signal: AbortSignal): Promise<string> {
   const ended = new Promise<string>((resolve) => {
     child.on('error', (error) => resolve(error.message))
     child.on('exit', (code, by) => resolve(by ?? `exit code ${code}`))
   })
-  let killer: NodeJS.Timeout | undefined
+  let killer: Timer | undefined
   const stop = (): void => {
     child.kill('SIGTERM')
-    killer = setTimeout(() => child.kill('SIGKILL'), bounds.stopGraceMs)
+    killer = clock.setTimer(bounds.stopGraceMs, () => child.kill('SIGKILL'))
   }
   signal.addEventListener('abort', stop, { once: true })
   if (signal.aborted) stop()
   const cause = await ended
-  clearTimeout(killer)
+  killer?.[Symbol.dispose]()
   signal.removeEventListener('abort', stop)
   return cause
 }
@@ -158,7 +159,7 @@ async function endForgotten(files: EtcdFiles, { clock, log }: ProcessDeps): Prom
   const untilMs = clock.monotonicMs() + bounds.stopGraceMs
   while ((await runningMember(files)) !== undefined) {
     if (clock.monotonicMs() > untilMs) process.kill(pid, 'SIGKILL')
-    await clock.sleep(bounds.lookMs, AbortSignal.timeout(bounds.stopGraceMs))
+    await clock.sleep(bounds.lookMs, new AbortController().signal)
   }
 }
 

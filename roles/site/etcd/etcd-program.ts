@@ -63,7 +63,8 @@ export async function findEtcdutl(etcd: EtcdProgram, signal: AbortSignal): Promi
 async function givenProgram(path: string, signal: AbortSignal): Promise<EtcdProgram> {
   const version = await versionOf(path, signal)
   if (version !== undefined && isAtLeast(version, oldestVersion)) return { path, version }
-  const found = version === undefined ? 'is no etcd that runs here' : `is etcd ${version}`
+  const found =
+    version === undefined ? 'does not run here, or is another program' : `is etcd ${version}`
   throw new ExpectedError(
     `Cannot start etcd: --etcd-program ${path} ${found}; name one of ${oldestVersion} or newer`,
     exitCodes.missingDependency,

@@ -1,5 +1,5 @@
 import { bootstrapNamespace, parseBootstrapToken } from '@skerry/api'
-import { ExpectedError, exitCodes, messageOf } from '@skerry/base'
+import { ExpectedError, exitCodes, messageOf, withTimeout } from '@skerry/base'
 import {
   discoverCluster,
   etcdPkiPaths,
@@ -61,31 +61,49 @@ async function askForKeys(
   if (caHash === undefined || bootstrap === undefined) {
     throw refusal(joining, 'pass --ca-hash as "skerry token create --master" printed it')
   }
-  const { clock, log, signal } = context
-  const late = AbortSignal.any([signal, AbortSignal.timeout(siteBounds.etcd.joining.discoverMs)])
+  const limit = {
+    clock: context.clock,
+    ms: siteBounds.etcd.joining.discoverMs,
+    message: `no answer in ${siteBounds.etcd.joining.discoverMs} ms`,
+  }
   const tokenCommand = 'skerry token create --master --print-join-command'
   const asked = { server, token: bootstrap, authorityHashes: [caHash], tokenCommand }
-  const { authorityPem } = await discoverCluster(asked, { clock, log }, late)
+  const sealed = await withTimeout(limit, context.signal, async (scope) => {
+    const { authorityPem } = await discoverCluster(asked, context, scope)
+    return readSealed({ joining, token, authorityPem }, context, scope)
+  })
+  const keys = openKeys(sealed, token)
+  if (keys) return keys
+  throw refusal(joining, 'the token does not open its keys; create another one')
+}
+
+async function readSealed(
+  {
+    joining,
+    token,
+    authorityPem,
+  }: { joining: JoiningOptions; token: MasterToken; authorityPem: string },
+  { clock, log }: RoleContext,
+  signal: AbortSignal,
+): Promise<Buffer> {
   using transport = createHttpsTransport(
     {
-      server,
+      server: joining.server,
       certificateAuthority: authorityPem,
       credentials: fixedCredentials({ bearerToken: token.bootstrap }),
     },
     { clock },
   )
   const cluster = createCluster(transport, { log, clock, userAgent: `skerry-site/${version}` })
-  const key = { namespace: bootstrapNamespace, name: keysSecretName(bootstrap.id) }
+  const [id = ''] = token.bootstrap.split('.')
+  const key = { namespace: bootstrapNamespace, name: keysSecretName(id) }
   try {
-    const secret = await cluster.resource(resources.secrets).get(key, late)
-    const sealed = Buffer.from(secret.data?.[keysField] ?? '', 'base64')
-    const keys = openKeys(sealed, token)
-    if (keys) return keys
+    const secret = await cluster.resource(resources.secrets).get(key, signal)
+    return Buffer.from(secret.data?.[keysField] ?? '', 'base64')
   } catch (error) {
-    signal.throwIfAborted()
-    throw refusal(joining, `its keys cannot be read with this token: ${messageOf(error)}`, error)
+    const why = `its keys cannot be read with this token: ${messageOf(error)}`
+    throw refusal(joining, why, error)
   }
-  throw refusal(joining, 'the token does not open its keys; create another one')
 }
 
 async function readToken({ readToken: read }: JoiningOptions): Promise<MasterToken> {

@@ -1,5 +1,6 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { hkdfSync, randomBytes } from 'node:crypto'
 import { isJsonObject } from '@skerry/api'
+import { keyBytes, seal, unseal } from '../../control-plane/sealed-record.ts'
 import type { OtherMember } from './member-record.ts'
 import type { CommonSettings } from '../masters/master-directory.ts'
 
@@ -30,10 +31,6 @@ export interface MasterToken {
   readonly key: Buffer
 }
 
-const keyBytes = 32
-const nonceBytes = 12
-const tagBytes = 16
-
 export function newMasterKey(): Buffer {
   return randomBytes(keyBytes)
 }
@@ -42,7 +39,7 @@ export function masterTokenText({ bootstrap, key }: MasterToken): string {
   return `${bootstrap}.${key.toString('base64url')}`
 }
 
-/** Returns undefined for a text that is no token of a master. */
+/** Returns undefined for a text that is not the token of a master. */
 export function parseMasterToken(text: string): MasterToken | undefined {
   const [, bootstrap, encoded = ''] =
     /^([a-z0-9]{6}\.[a-z0-9]{16})\.([\w-]{43})$/.exec(text.trim()) ?? []
@@ -51,10 +48,7 @@ export function parseMasterToken(text: string): MasterToken | undefined {
 }
 
 export function sealKeys(keys: MasterKeys, { bootstrap, key }: MasterToken): Buffer {
-  const nonce = randomBytes(nonceBytes)
-  const cipher = createCipheriv('aes-256-gcm', sealingKey(key), nonce).setAAD(purposeOf(bootstrap))
-  const sealed = Buffer.concat([cipher.update(JSON.stringify(keys)), cipher.final()])
-  return Buffer.concat([nonce, cipher.getAuthTag(), sealed])
+  return seal(JSON.stringify(keys), sealingKey(key), purposeOf(bootstrap))
 }
 
 /** Returns undefined if the key is another one, or the bytes were changed. */
@@ -62,19 +56,8 @@ export function openKeys(
   bytes: Uint8Array,
   { bootstrap, key }: MasterToken,
 ): MasterKeys | undefined {
-  const nonce = bytes.subarray(0, nonceBytes)
-  const tag = bytes.subarray(nonceBytes, nonceBytes + tagBytes)
-  if (tag.length !== tagBytes) return undefined
-  const decipher = createDecipheriv('aes-256-gcm', sealingKey(key), nonce, {
-    authTagLength: tagBytes,
-  })
-  decipher.setAAD(purposeOf(bootstrap)).setAuthTag(tag)
   try {
-    const text = Buffer.concat([
-      decipher.update(bytes.subarray(nonceBytes + tagBytes)),
-      decipher.final(),
-    ])
-    return readKeys(JSON.parse(text.toString()))
+    return readKeys(JSON.parse(unseal(bytes, sealingKey(key), purposeOf(bootstrap))))
   } catch {
     // The caller says what a person can do.
     return undefined
@@ -99,6 +82,6 @@ function sealingKey(key: Buffer): Buffer {
 }
 
 /** Binds the bytes to their token, so that those of another one do not open. */
-function purposeOf(bootstrap: string): Buffer {
-  return Buffer.from(`skerry keys of a master 1 ${bootstrap.split('.')[0]}`)
+function purposeOf(bootstrap: string): string {
+  return `skerry keys of a master 1 ${bootstrap.split('.')[0]}`
 }

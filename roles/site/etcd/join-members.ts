@@ -132,16 +132,7 @@ async function requireSilent(
   signal: AbortSignal,
 ): Promise<void> {
   if (url === undefined) return
-  const late = AbortSignal.any([signal, AbortSignal.timeout(siteBounds.etcd.watch.answerMs)])
-  const isSilent = await clients
-    .at(url)
-    .status(late)
-    .then(
-      () => false,
-      () => true,
-    )
-  signal.throwIfAborted()
-  if (isSilent) return
+  if ((await clients.statusOf(url, signal)) === undefined) return
   throw new ExpectedError(
     `Cannot replace ${name}: it answers at ${url}; stop its master first, or run "skerry site remove-member ${name}"`,
     exitCodes.usage,

@@ -1,4 +1,4 @@
-import { ExpectedError, exitCodes, systemClock } from '@skerry/base'
+import { ExpectedError, exitCodes, type Clock } from '@skerry/base'
 import type { ClusterState, SeenMember } from './cluster-state.ts'
 import { etcdFiles, type EtcdFiles } from './embedded-options.ts'
 import { MemberClients } from './member-clients.ts'
@@ -15,7 +15,11 @@ export interface KnownMembers extends Disposable {
 }
 
 /** Throws ExpectedError if the directory is not that of a master with an etcd of its own. */
-export async function openKnownMembers(dataDir: string, doing: string): Promise<KnownMembers> {
+export async function openKnownMembers(
+  dataDir: string,
+  doing: string,
+  clock: Clock,
+): Promise<KnownMembers> {
   const files = etcdFiles(dataDir)
   const record = await readMemberRecord(files.record)
   if (record === undefined) {
@@ -24,7 +28,7 @@ export async function openKnownMembers(dataDir: string, doing: string): Promise<
       exitCodes.usage,
     )
   }
-  const clients = await MemberClients.open(files.pki, systemClock)
+  const clients = await MemberClients.open(files.pki, clock)
   const urls = [localUrl(record.clientUrl), ...record.others.map(({ clientUrl }) => clientUrl)]
   return { clients, files, record, urls, [Symbol.dispose]: () => clients[Symbol.dispose]() }
 }

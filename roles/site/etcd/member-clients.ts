@@ -1,6 +1,6 @@
-import type { Clock } from '@skerry/base'
+import { withTimeout, type Clock } from '@skerry/base'
 import { etcdPkiPaths, readFileIfPresent } from '@skerry/bootstrap'
-import { EtcdMemberClient, type EtcdMember } from '@skerry/store'
+import { EtcdMemberClient, type EtcdMember, type EtcdMemberStatus } from '@skerry/store'
 import { clusterState, type ClusterState } from './cluster-state.ts'
 import { siteBounds } from '../limits-table.ts'
 
@@ -57,16 +57,22 @@ export class MemberClients implements Disposable {
 
   /** Asks each member about itself; one that is silent is part of the state. */
   async look(members: readonly EtcdMember[], signal: AbortSignal): Promise<ClusterState> {
-    const asked = members.map(async ({ clientUrls: [url] }) => {
-      if (url === undefined) return undefined
-      const late = AbortSignal.any([signal, AbortSignal.timeout(answerMs)])
-      return this.at(url)
-        .status(late)
-        .catch(() => undefined)
-    })
-    const answers = await Promise.all(asked)
-    signal.throwIfAborted()
-    return clusterState(members, answers)
+    const asked = members.map(async ({ clientUrls: [url] }) =>
+      url === undefined ? undefined : this.statusOf(url, signal),
+    )
+    return clusterState(members, await Promise.all(asked))
+  }
+
+  /** Resolves undefined if the member does not answer soon. */
+  async statusOf(url: string, signal: AbortSignal): Promise<EtcdMemberStatus | undefined> {
+    const limit = { clock: this.#clock, ms: answerMs, message: `Cannot ask ${url}: no answer` }
+    try {
+      return await withTimeout(limit, signal, (scope) => this.at(url).status(scope))
+    } catch {
+      // Silence is an answer, too.
+      signal.throwIfAborted()
+      return undefined
+    }
   }
 
   /** Forgets connections to members that are gone. */

@@ -1,7 +1,7 @@
 import { ExpectedError, exitCodes } from '@skerry/base'
 import { readFileIfPresent, secretMode, writeFileDurably } from '@skerry/bootstrap'
 
-/** What a master remembers of its own member. It is written before each step that it describes. */
+/** A master's memory of its own member. It is written before each step that it describes. */
 export interface MemberRecord {
   readonly name: string
   readonly peerUrl: string
@@ -45,11 +45,9 @@ function parsed(text: string): MemberRecord | undefined {
     const texts = [name, peerUrl, clientUrl, prefix]
     if (!texts.every((each) => typeof each === 'string')) return undefined
     if (!['new', 'joining', 'member'].includes(stage)) return undefined
-    return {
-      ...{ name, peerUrl, clientUrl, prefix, stage },
-      ...(typeof memberId === 'string' ? { memberId } : {}),
-      others: Array.isArray(others) ? others.filter(isOther) : [],
-    }
+    const id = typeof memberId === 'string' ? { memberId } : {}
+    const known = Array.isArray(others) ? others.filter(isOther) : []
+    return { name, peerUrl, clientUrl, prefix, stage, ...id, others: known }
   } catch {
     // The caller reports the damage.
     return undefined

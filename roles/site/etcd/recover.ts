@@ -6,11 +6,13 @@ import {
   ExpectedError,
   exitCodes,
   messageOf,
+  withTimeout,
   type Clock,
   type Logger,
   type Random,
 } from '@skerry/base'
 import { ensureEtcdPki, readFileIfPresent } from '@skerry/bootstrap'
+import type { EtcdMemberClient } from '@skerry/store'
 import { replicaKeyPath } from '../../control-plane/shared-keys.ts'
 import { openDataDirectory } from '../../runtime/data-directory.ts'
 import { defaultNodeName, hostAddresses } from '../../runtime/host-addresses.ts'
@@ -109,7 +111,7 @@ function warningsOf(
     ...(names === ''
       ? []
       : [
-          `The other masters (${names}) may never run on their old data again: empty their data directories, and join them anew.`,
+          `The other masters (${names}) may never run on their old data again: empty their data directories, and join them again.`,
         ]),
     `The data of before is kept in ${keptAt}.`,
   ]
@@ -143,23 +145,30 @@ async function goOnAlone(plan: RecoveryPlan, deps: RecoveryDeps): Promise<string
     bindAddress: '127.0.0.1',
   })
   await using process = await superviseEtcd(program, files, () => args, deps)
-  const late = AbortSignal.any([deps.signal, AbortSignal.timeout(serveMs)])
   const only = clients.at(localUrl(record.clientUrl))
-  const served = async (): Promise<string> => {
-    for (;;) {
-      try {
-        const [mine, ...others] = await only.members(late)
-        if (mine !== undefined && others.length === 0) return mine.id
-      } catch (error) {
-        // It has not elected itself yet.
-        if (late.aborted) throw refusal(`etcd does not serve: ${messageOf(error)}`, 'failure')
-      }
-      await deps.clock.sleep(siteBounds.etcd.watch.startLookMs, late)
-    }
-  }
-  const memberId = await Promise.race([served(), process.failed])
+  const limit = { clock: deps.clock, ms: serveMs, message: `etcd does not serve in ${serveMs} ms` }
+  const served = withTimeout(limit, deps.signal, (scope) => untilAlone(only, deps, scope))
+  const memberId = await Promise.race([served, process.failed])
   process.onServes()
   return memberId
+}
+
+/** Resolves with the id of the only member once it has elected itself. */
+async function untilAlone(
+  client: EtcdMemberClient,
+  { clock }: RecoveryDeps,
+  signal: AbortSignal,
+): Promise<string> {
+  for (;;) {
+    try {
+      const [mine, ...others] = await client.members(signal)
+      if (mine !== undefined && others.length === 0) return mine.id
+    } catch {
+      // It has not elected itself yet.
+      signal.throwIfAborted()
+    }
+    await clock.sleep(siteBounds.etcd.watch.startLookMs, signal)
+  }
 }
 
 async function restore(plan: RecoveryPlan, deps: RecoveryDeps): Promise<undefined> {
@@ -181,7 +190,10 @@ async function restore(plan: RecoveryPlan, deps: RecoveryDeps): Promise<undefine
     await execute(etcdutl, ['snapshot', 'restore', snapshot, ...args], { signal: deps.signal })
   } catch (cause) {
     deps.signal.throwIfAborted()
-    throw refusal(`${snapshot} is no whole snapshot of etcd: ${messageOf(cause)}`, 'dataDirectory')
+    throw refusal(
+      `${snapshot} is not a whole snapshot of etcd: ${messageOf(cause)}`,
+      'dataDirectory',
+    )
   }
   if (await isThere(files.data)) await rename(files.data, keptAt)
   await rename(fresh, files.data)
@@ -190,7 +202,10 @@ async function restore(plan: RecoveryPlan, deps: RecoveryDeps): Promise<undefine
 function memberOf({ files, record, program }: RecoveryPlan) {
   const { name, peerUrl, clientUrl } = record
   return {
-    ...{ name, peerUrl, clientUrl, files },
+    name,
+    peerUrl,
+    clientUrl,
+    files,
     version: program.version,
     heartbeatMs: 100,
     quotaBytes: 8 * 1024 ** 3,
@@ -206,13 +221,8 @@ async function requireAlone(
   { clock, signal }: RecoveryDeps,
 ): Promise<void> {
   using clients = await MemberClients.open(files.pki, clock)
-  const late = AbortSignal.any([signal, AbortSignal.timeout(siteBounds.etcd.watch.answerMs)])
   for (const { name, clientUrl } of others) {
-    const answer = await clients
-      .at(clientUrl)
-      .status(late)
-      .catch(() => undefined)
-    signal.throwIfAborted()
+    const answer = await clients.statusOf(clientUrl, signal)
     if (answer === undefined) continue
     const remedy =
       answer.leaderId === undefined

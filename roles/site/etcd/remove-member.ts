@@ -1,6 +1,7 @@
-import { ExpectedError, exitCodes, messageOf } from '@skerry/base'
-import { quorumOf, type ClusterState, type SeenMember } from './cluster-state.ts'
+import { ExpectedError, exitCodes, messageOf, type Clock } from '@skerry/base'
+import type { SeenMember } from './cluster-state.ts'
 import { lookAtMembers, memberNamed, openKnownMembers } from './known-members.ts'
+import { removalFault } from './removal-fault.ts'
 
 const doing = 'Cannot remove the member'
 
@@ -10,9 +11,10 @@ const doing = 'Cannot remove the member'
  */
 export async function removeMember(
   { dataDir, name }: { readonly dataDir: string; readonly name: string },
+  clock: Clock,
   signal: AbortSignal,
 ): Promise<SeenMember> {
-  using known = await openKnownMembers(dataDir, doing)
+  using known = await openKnownMembers(dataDir, doing, clock)
   const state = await lookAtMembers(known, doing, signal)
   const member = memberNamed(state, name, doing)
   const fault = removalFault(state, member)
@@ -27,20 +29,4 @@ export async function removeMember(
     throw new ExpectedError(text, exitCodes.failure, { cause })
   }
   return member
-}
-
-/** Returns why a removal would end the site's ability to write, or undefined. */
-export function removalFault(state: ClusterState, member: SeenMember): string | undefined {
-  const voters = state.members.filter(({ isLearner }) => !isLearner)
-  if (!state.hasQuorum) {
-    return `${state.text}; without a quorum no member can be removed: start the silent ones, or run "skerry site recover" on the machine that shall go on alone`
-  }
-  if (member.isLearner) return undefined
-  const left = voters.filter(({ id }) => id !== member.id)
-  if (left.length === 0) return 'it is the only one, and has the whole state'
-  const living = left.filter(({ status }) => status !== undefined)
-  const needed = quorumOf(left.length)
-  if (living.length >= needed) return undefined
-  const dead = left.filter(({ status }) => status === undefined).map(({ name }) => name)
-  return `${living.length} of the ${left.length} others answer, and ${needed} must; remove or start ${dead.join(', ')} first`
 }
