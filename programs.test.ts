@@ -56,6 +56,7 @@ const optional: Readonly<Record<string, string>> = {
   open: 'macOS opens a web page with it',
   'xdg-open': 'desktops have it; the address is printed, too',
   systemctl: 'asked only where systemd runs',
+  'systemd-run': 'the same',
   openssl: 'skerry bench only',
   skopeo: 'skerry package --image-ref only; its error names it',
   pgrep: 'runs on machines that tests make of Debian packages',

@@ -12,6 +12,8 @@ export async function runProgram(developer?: Developer): Promise<void> {
     .version(version, '-V, --version')
     .showHelpAfterError('Run with --help to list the commands.')
     .exitOverride()
+    // A command below another has options of the same names: those behind its word are its own.
+    .enablePositionalOptions()
   addCommands(program, developer)
   try {
     await program.parseAsync(process.argv)

@@ -15,6 +15,8 @@ export interface TestEtcd extends AsyncDisposable {
 }
 
 export interface TestEtcdOptions {
+  /** An existing data directory of the member `default`, which stays. If omitted, it gets a new one. */
+  readonly dataDir?: string
   /** The paths of PEM files; clients must then present a certificate of that authority. */
   readonly tls?: { readonly ca: string; readonly cert: string; readonly key: string }
 }
@@ -69,10 +71,10 @@ export async function startTestEtcd(options: TestEtcdOptions = {}): Promise<Test
   }
 }
 
-function flagsOf(directory: string, { tls }: TestEtcdOptions, port: number): string[] {
+function flagsOf(directory: string, { tls, dataDir }: TestEtcdOptions, port: number): string[] {
   const client = `${schemeOf({ tls })}://127.0.0.1:${port}`
   const flags = {
-    'data-dir': join(directory, 'data'),
+    'data-dir': dataDir ?? join(directory, 'data'),
     'listen-client-urls': client,
     'advertise-client-urls': client,
     'listen-peer-urls': 'http://127.0.0.1:0',

@@ -16,6 +16,7 @@ export interface TokenOptions {
   ttl: string
   printJoinCommand: boolean | undefined
   machine: boolean | undefined
+  master: boolean | undefined
   output: string | undefined
 }
 
@@ -27,6 +28,10 @@ export async function printJoinToken(options: TokenOptions): Promise<void> {
   }
   const signal = AbortSignal.timeout(askMs)
   const { cluster, caPem } = await openSite(options, signal)
+  if (options.master === true) {
+    const { printMasterToken } = await import('./master-join-command.ts')
+    return printMasterToken(options, { cluster, caPem }, signal)
+  }
   const named = options.server === undefined ? await advertisedServers(cluster, signal) : []
   const [server, ...others] = [options.server ?? [], ...named].flat()
   if (server === undefined) throw new TypeError('Cannot create token: there is no address')

@@ -8,13 +8,23 @@ export function nameWords(info: SiteInfo | undefined): string[] {
 
 /** Returns the options of a node for ranges that are not the default ones. */
 export function networkWords(info: SiteInfo | undefined): string[] {
+  return info === undefined ? [] : [...rangeWords(info), ...podsWords(info)]
+}
+
+/** Returns the options of a further master for ranges that are not the default ones. */
+export function siteNetworkWords(info: SiteInfo | undefined): string[] {
   if (info === undefined) return []
+  const { nodeMaskSize } = info
+  const mask = nodeMaskSize === 24 ? [] : ['--node-cidr-mask-size', String(nodeMaskSize)]
+  return [...rangeWords(info), ...mask]
+}
+
+function rangeWords(info: SiteInfo): string[] {
   const { podCIDR, serviceCIDR, dnsDomain } = edgeNetworkDefaults
   return [
     ...(info.podCIDR === podCIDR ? [] : ['--cluster-cidr', info.podCIDR]),
     ...(info.serviceCIDR === serviceCIDR ? [] : ['--service-cidr', info.serviceCIDR]),
     ...(info.dnsDomain === dnsDomain ? [] : ['--cluster-domain', info.dnsDomain]),
-    ...podsWords(info),
   ]
 }
 

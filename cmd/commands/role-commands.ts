@@ -15,6 +15,11 @@ import type { WayFlags } from '../../roles/runtime/way-options.ts'
 import { accessOptionsOf, withAccessOptions, type AccessFlags } from '../flags/access-flags.ts'
 import { dialsOf, withAllowedDials, type AllowedDialsFlags } from '../flags/allowed-dials.ts'
 import { withAllowedServices, type AllowedServicesFlags } from '../flags/allowed-services.ts'
+import {
+  embeddedEtcdOf,
+  withEmbeddedEtcdOptions,
+  type EmbeddedEtcdFlags,
+} from '../flags/embedded-etcd-flags.ts'
 import { withEtcdOptions } from '../flags/etcd-flags.ts'
 import { withKindOptions } from '../flags/kind-flags.ts'
 import {
@@ -28,6 +33,7 @@ import { collectTaint, type TaintFlag } from '../flags/taint-flags.ts'
 import { withTracingOptions } from '../flags/tracing-flags.ts'
 import { withWayOptions } from '../flags/way-flags.ts'
 import { collect, example, role, toPods, toPort } from '../flags/option-values.ts'
+import { addMemberCommands } from './member-commands.ts'
 
 const siteDataDirectory = `${dataDirectoryDefault}/site`
 
@@ -45,6 +51,7 @@ function addSite(program: Command): void {
       ),
     ),
   )
+  addMemberCommands(withEmbeddedEtcdOptions(withFrontProxyOptions(site)))
   withMachinePrograms(withKindOptions(withEtcdOptions(withAllowedDials(site), '/skerry/site')))
     .description('Run a whole Kubernetes control plane: API server, store, scheduler, controllers')
     .option('--data-dir <path>', 'directory for its state', siteDataDirectory)
@@ -80,14 +87,6 @@ function addSite(program: Command): void {
       '--advertise-address <ip>',
       'IPv4 address at which nodes and pods reach this master (default: its first address)',
     )
-    .addOption(frontProxyOption('client-ca-file <path>', 'authority of front proxies, PEM'))
-    .addOption(frontProxyOption('allowed-names <names>', 'their common names', toList))
-    .addOption(frontProxyOption('username-headers <names>', 'headers that name the user', toList))
-    .addOption(frontProxyOption('uid-headers <names>', 'headers with the UID', toList))
-    .addOption(frontProxyOption('group-headers <names>', 'headers with the groups', toList))
-    .addOption(
-      frontProxyOption('extra-headers-prefix <texts>', 'prefix of headers with extras', toList),
-    )
     .option('--hub <url>', 'connect to this hub, under the name of this cluster')
     .option('--hub-token-file <path>', 'file with the registration token; only to register')
     .option('--hub-ca-hash <hash>', 'sha256:<hex> of the hub; only to register')
@@ -97,6 +96,7 @@ function addSite(program: Command): void {
       'after',
       example(
         'skerry site --name branch-7 --data-dir /var/lib/skerry/site',
+        'skerry site --etcd embedded --advertise-address 10.0.0.5',
         'skerry site --etcd-servers https://10.0.0.5:2379,https://10.0.0.6:2379',
       ),
     )
@@ -108,6 +108,18 @@ function addSite(program: Command): void {
     })
 }
 
+function withFrontProxyOptions(command: Command): Command {
+  return command
+    .addOption(frontProxyOption('client-ca-file <path>', 'authority of front proxies, PEM'))
+    .addOption(frontProxyOption('allowed-names <names>', 'their common names', toList))
+    .addOption(frontProxyOption('username-headers <names>', 'headers that name the user', toList))
+    .addOption(frontProxyOption('uid-headers <names>', 'headers with the UID', toList))
+    .addOption(frontProxyOption('group-headers <names>', 'headers with the groups', toList))
+    .addOption(
+      frontProxyOption('extra-headers-prefix <texts>', 'prefix of headers with extras', toList),
+    )
+}
+
 function siteOptionsOf(flags: SiteFlags): SiteOptions {
   const { dataDir, name, bindAddress, port, san: extraSans, newStore } = flags
   const { advertiseAddress, replicaKeyFile } = flags
@@ -116,7 +128,12 @@ function siteOptionsOf(flags: SiteFlags): SiteOptions {
     name,
     listening: { bindAddress, port, extraSans, advertiseAddress },
     network: flags,
-    store: { etcd: flags, newStore, replicaKeyFile },
+    store: {
+      etcd: flags,
+      newStore,
+      replicaKeyFile,
+      embedded: embeddedEtcdOf(flags, flags.etcdServers),
+    },
     access: accessOptionsOf(flags),
     served: flags,
     control: {
@@ -338,6 +355,7 @@ interface MasterFlags {
 interface SiteFlags
   extends
     MasterFlags,
+    EmbeddedEtcdFlags,
     ListeningFlags,
     NetworkFlags,
     NodeRangeFlags,

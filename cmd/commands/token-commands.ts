@@ -21,12 +21,14 @@ export function addTokenCommands(program: Command): void {
     .option('--ttl <duration>', 'its validity, e.g. 30m, 24h', toLife, '24h')
     .option('--print-join-command', 'print the whole command for the new machine')
     .option('--machine', 'print a line for a bare machine, which installs the program first')
+    .option('--master', 'for a further master of a site with --etcd embedded; it gets all its keys')
     .option('-o, --output <format>', 'json', toJson)
     .addHelpText(
       'after',
       example(
         'skerry token create --print-join-command',
         'skerry token create --print-join-command --machine --ttl 1h',
+        'skerry token create --master --print-join-command --ttl 1h',
       ),
     )
     .action(async (options: TokenOptions) => {

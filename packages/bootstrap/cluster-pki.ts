@@ -70,7 +70,7 @@ export async function ensureClusterPki(
     { ...pathsOf(directory, 'ca'), commonName: options.authorityName, isIrreplaceable: true },
     time,
   )
-  const scope: Scope = { directory, authority, time, renewsAll: options.renewsAll === true }
+  const scope: LeafScope = { directory, authority, time, renewsAll: options.renewsAll === true }
   // This must never be the clients' authority, whose certificates could then name any user.
   const frontProxyAuthority = await ensureAuthority(
     { ...pathsOf(directory, 'front-proxy-ca'), commonName: 'front-proxy-ca' },
@@ -163,27 +163,33 @@ export function authorityFault(certificatePem: string, nowMs: number): string | 
   return `authority "${commonName}" ${verb} at ${new Date(notAfterMs).toISOString()}; set the clock if it is wrong, else see "A certificate authority expires" in docs/operating.md`
 }
 
-interface Scope {
+/** The directory of leaves, and their issuer. */
+export interface LeafScope {
   readonly directory: string
   readonly authority: Authority
   readonly time: IssuerTime
   readonly renewsAll: boolean
 }
 
-function ensureClient(scope: Scope, name: string, subject: Subject): Promise<CertificateAndKey> {
+function ensureClient(
+  scope: LeafScope,
+  name: string,
+  subject: Subject,
+): Promise<CertificateAndKey> {
   return ensureLeaf(scope, name, {
     isGood: (found) => found.commonName === subject.commonName,
     issue: () => issueClientCertificate(scope.authority, { subject }, scope.time),
   })
 }
 
-interface Leaf {
+export interface Leaf {
   readonly isGood: (found: Certificate) => boolean
   readonly issue: () => Promise<CertificateAndKey>
 }
 
-async function ensureLeaf(
-  { directory, authority, time, renewsAll }: Scope,
+/** Returns the certificate of that name, issued again unless it is good and will be for a while. */
+export async function ensureLeaf(
+  { directory, authority, time, renewsAll }: LeafScope,
   name: string,
   leaf: Leaf,
 ): Promise<CertificateAndKey> {
@@ -218,7 +224,8 @@ async function issueBy(
   }
 }
 
-function isServing(
+/** Returns true if the certificate has all these names and addresses. */
+export function isServing(
   found: Certificate,
   dnsNames: readonly string[],
   ipAddresses: readonly string[],
@@ -261,7 +268,7 @@ function checkedKey(path: string, privateKeyPem: string): string {
   throw refusal(`it is not ${usedKeys}`)
 }
 
-function pathsOf(directory: string, name: string): KeyPairPaths {
+export function pathsOf(directory: string, name: string): KeyPairPaths {
   return {
     certificatePath: join(directory, `${name}.crt`),
     keyPath: join(directory, `${name}.key`),

@@ -24,7 +24,7 @@ export async function issueServingCertificate(
   const { commonName, dnsNames, ipAddresses, lifetimeMs } = options
   return issue(
     authority,
-    { subject: { commonName }, usage: 'serverAuth', dnsNames, ipAddresses, lifetimeMs },
+    { subject: { commonName }, usages: ['serverAuth'], dnsNames, ipAddresses, lifetimeMs },
     time,
   )
 }
@@ -43,12 +43,22 @@ export async function issueClientCertificate(
   { subject, lifetimeMs }: ClientCertificateOptions,
   time: IssuerTime,
 ): Promise<CertificateAndKey> {
-  return issue(authority, { subject, usage: 'clientAuth', lifetimeMs }, time)
+  return issue(authority, { subject, usages: ['clientAuth'], lifetimeMs }, time)
+}
+
+/** Issues a certificate for a program that is both to its peers: a server that they dial, and a client that dials. */
+export async function issuePeerCertificate(
+  authority: Authority,
+  { commonName, lifetimeMs, ...names }: ServingCertificateOptions,
+  time: IssuerTime,
+): Promise<CertificateAndKey> {
+  const usages = ['serverAuth', 'clientAuth'] as const
+  return issue(authority, { subject: { commonName }, usages, lifetimeMs, ...names }, time)
 }
 
 interface IssueOptions {
   readonly subject: Subject
-  readonly usage: 'clientAuth' | 'serverAuth'
+  readonly usages: readonly ('clientAuth' | 'serverAuth')[]
   readonly lifetimeMs: number | undefined
   readonly dnsNames?: readonly string[]
   readonly ipAddresses?: readonly string[]
@@ -56,7 +66,7 @@ interface IssueOptions {
 
 async function issue(
   authority: Authority,
-  { usage, lifetimeMs = certificateLifetimes.leafMs, ...profile }: IssueOptions,
+  { usages, lifetimeMs = certificateLifetimes.leafMs, ...profile }: IssueOptions,
   time: IssuerTime,
 ): Promise<CertificateAndKey> {
   const { privateKeyPem, publicKeyPem } = await generateKeyPair()
@@ -65,7 +75,7 @@ async function issue(
     publicKeyPem,
     ...periodFrom(time, lifetimeMs),
     keyUsages: ['digitalSignature', 'keyEncipherment'],
-    extendedUsages: [usage],
+    extendedUsages: usages,
   })
   return { certificatePem, privateKeyPem }
 }

@@ -12,6 +12,7 @@ export {
   type ClusterPki,
   type ClusterPkiOptions,
 } from './cluster-pki.ts'
+export { ensureEtcdPki, etcdPkiDirectory, etcdPkiPaths } from './etcd-pki.ts'
 export {
   issueClientCertificate,
   issueServingCertificate,

@@ -11,6 +11,13 @@ export const etcdCallDefaults = Object.freeze({
   answerBytesMax: 64 * 1024 * 1024,
 })
 
+/** The defaults of questions to one member about its cluster, in milliseconds. */
+export const etcdClusterDefaults = Object.freeze({
+  callMs: 5_000,
+  /** A large file on a slow disk takes long. */
+  defragmentMs: 600_000,
+})
+
 /** The limits of the embedded store. */
 export interface StoreLimits {
   /** The size of one value; etcd's default request limit. */
@@ -87,6 +94,10 @@ export const storeBounds = Object.freeze({
     /** The pause before a watch that cannot be restarted is tried again, in milliseconds. */
     restartMs: 1_000,
   }),
+  etcdSnapshot: Object.freeze({
+    /** The time after which a snapshot that does not arrive any more is given up. */
+    silentMs: 60_000,
+  }),
   etcdStore: Object.freeze({
     /** etcd's own limit, 1.5 MiB, applies to a whole request; the rest is for the key and its frame. */
     valueBytesMax: 1_572_864 - 16_384,
@@ -103,6 +114,14 @@ export const storeBounds = Object.freeze({
     /** The delay before the removal of an expired lease is tried again, e.g. after the disk was full. */
     retryMs: 1_000,
     leaseIdMax: 2 ** 52,
+  }),
+  storeRows: Object.freeze({
+    /** The number of rows that are read between two turns of the event loop. */
+    sliceRows: 500,
+  }),
+  storeFromRows: Object.freeze({
+    /** The number of gaps between revisions that are remembered for rows without one of their own. */
+    gapsMax: 65_536,
   }),
   storeFile: Object.freeze({
     cacheKibibytes: 8_192,

@@ -16,8 +16,17 @@ export {
   type WriteResult,
 } from './store.ts'
 export { openSqliteStore, type SqliteStore } from './sqlite-store.ts'
+export { saveSnapshotOf, saveSnapshotParts } from './etcd/etcd-snapshot.ts'
 export { openEtcdStore, type EtcdStore, type EtcdStoreOptions } from './etcd/etcd-store.ts'
+export { EtcdMemberClient, type EtcdMember, type EtcdMemberStatus } from './etcd/etcd-cluster.ts'
 export { restoreSqliteStore } from './sqlite-backup.ts'
+export { openStoreRows, type StoreRow, type StoreRows } from './store-rows.ts'
+export {
+  createStoreFromRows,
+  type ForeignHistory,
+  type ForeignRow,
+  type StoreFromRows,
+} from './store-from-rows.ts'
 export { runCompaction } from './compaction.ts'
 export { takeStoreLock } from './store-lock.ts'
 export { takeFileTurn } from './file-turn.ts'

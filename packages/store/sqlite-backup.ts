@@ -64,7 +64,7 @@ export async function copyStore(
   }
 }
 
-function createEmpty(path: string): void {
+export function createEmpty(path: string): void {
   using database = openDatabase(path)
   migrate(database, storeSchema, 0)
 }
@@ -149,7 +149,7 @@ export async function restoreSqliteStore(
   }
 }
 
-function shownFault(error: unknown, action: string): unknown {
+export function shownFault(error: unknown, action: string): unknown {
   return !(error instanceof ExpectedError) && isDiskFull(error)
     ? diskFullError(action, error)
     : error
@@ -164,7 +164,7 @@ async function assertReadable(backupPath: string): Promise<void> {
   }
 }
 
-async function makePrivateFile(path: string): Promise<void> {
+export async function makePrivateFile(path: string): Promise<void> {
   await removeDatabase(path)
   await using _file = await open(path, 'wx', 0o600)
 }
@@ -187,7 +187,7 @@ function requireDamaged(log: SqliteLog, { key, revision }: RowName, targetPath: 
  * Migrates the file to this program's schema and returns its damaged values. Throws an
  * ExpectedError that names the backup if it is not a complete store.
  */
-function checkCopy(path: string, shownPath: string): RowName[] {
+export function checkCopy(path: string, shownPath: string): RowName[] {
   try {
     using database = openDatabase(path)
     pragma(database, 'locking_mode = EXCLUSIVE')
@@ -227,7 +227,7 @@ function bump(path: string, bumpRevision: number): number {
 }
 
 /** Keeps the old store next to the new one, so that a wrong restore can be undone. */
-async function setAside(targetPath: string): Promise<string | undefined> {
+export async function setAside(targetPath: string): Promise<string | undefined> {
   if (!(await exists(targetPath))) return undefined
   foldWal(targetPath)
   const asidePath = await freePath(`${targetPath}.replaced`)
@@ -252,20 +252,20 @@ function foldWal(targetPath: string): void {
   }
 }
 
-async function freePath(wanted: string): Promise<string> {
+export async function freePath(wanted: string): Promise<string> {
   for (let number = 1; ; number += 1) {
     const path = `${wanted}-${number}`
     if (!(await exists(path))) return path
   }
 }
 
-async function syncFile(path: string): Promise<number> {
+export async function syncFile(path: string): Promise<number> {
   await using file = await open(path, 'r')
   await file.sync()
   return (await file.stat()).size
 }
 
-async function removeDatabase(path: string): Promise<void> {
+export async function removeDatabase(path: string): Promise<void> {
   for (const suffix of ['', '-wal', '-shm', '-journal'])
     await rm(`${path}${suffix}`, { force: true })
 }

@@ -42,6 +42,8 @@ export interface PlanePart<Plane extends OpenPlane = OpenPlane> {
   readonly sans?: readonly string[]
   /** The message of a ComponentStatus for components that do not run in this process. */
   readonly componentFaults?: NonNullable<ApiServerOptions['health']>['componentFaults']
+  /** Further checks of /readyz, /livez and /healthz, by name. */
+  readonly healthChecks?: NonNullable<ApiServerOptions['health']>['checks']
   /** Kinds that the control plane serves in addition to the built-in ones. */
   kinds?(builtin: readonly Kind[]): Promise<readonly Kind[]> | readonly Kind[]
   routes?(plane: Plane): readonly Route[]

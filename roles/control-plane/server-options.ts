@@ -61,7 +61,11 @@ export function serverOptions<Plane extends OpenPlane>(
       }
     },
     health: {
-      ...(files.checkKeyPlugins ? { checks: { 'kms-providers': files.checkKeyPlugins } } : {}),
+      checks: Object.assign(
+        {},
+        ...parts.map((part) => part.healthChecks),
+        files.checkKeyPlugins && { 'kms-providers': files.checkKeyPlugins },
+      ),
       componentFaults: Object.assign({}, ...parts.map((part) => part.componentFaults)),
     },
     ...(options.nodes ? { services: servicesOf(options.nodes.serviceCidr) } : {}),

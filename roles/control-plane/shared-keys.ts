@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ExpectedError, exitCodes } from '@skerry/base'
@@ -6,6 +6,7 @@ import { publicMode, readFileIfPresent, secretMode, writeFileDurably } from '@sk
 import { readCertificate, spkiHash } from '@skerry/pki'
 import type { Store } from '@skerry/store'
 import { readText } from '../runtime/read-config-file.ts'
+import { keyBytes, seal, unseal } from './sealed-record.ts'
 
 /**
  * The files that all replicas of a control plane must share: the signing authorities, and the keys of
@@ -24,11 +25,7 @@ const sharedFiles: Readonly<Record<string, number>> = Object.freeze({
 const authorityFiles: ReadonlySet<string> = new Set(['ca.crt', 'front-proxy-ca.crt'])
 
 const recordKey = '/replicas/keys'
-/** Binds the ciphertext to its purpose, so that another record does not open. */
-const purpose = Buffer.from('skerry shared keys 1')
-const keyBytes = 32
-const nonceBytes = 12
-const tagBytes = 16
+const purpose = 'skerry shared keys 1'
 
 /** The one file that a further replica needs: it opens the keys that are in the store. */
 export function replicaKeyPath(directory: string): string {
@@ -52,7 +49,7 @@ export async function fetchSharedKeys(
   const text = own ?? (keyFile === undefined ? undefined : await readText(keyFile))
   const from = own === undefined && keyFile !== undefined ? keyFile : path
   if (text === undefined) throw missingKey(path)
-  const files = unseal(entry.value, parseKey(text, from), from)
+  const files = opened(entry.value, parseKey(text, from), from)
   await refuseOthers(files, directory)
   await mkdir(join(directory, 'pki'), { recursive: true, mode: 0o700 })
   for (const [name, mode] of Object.entries(sharedFiles)) {
@@ -82,7 +79,7 @@ export async function shareKeys(store: Store, directory: string): Promise<void> 
     await writeFileDurably(path, `${key.toString('base64url')}\n`, secretMode)
   const { isApplied } = await store.write({
     key: recordKey,
-    value: seal(files, key),
+    value: seal(JSON.stringify(files), key, purpose),
     expectRevision: 0,
   })
   if (!isApplied) throw new Error('Cannot share keys: another replica did at the same time')
@@ -104,21 +101,10 @@ function parseKey(text: string, path: string): Buffer {
   )
 }
 
-function seal(files: Readonly<Record<string, string>>, key: Buffer): Uint8Array {
-  const nonce = randomBytes(nonceBytes)
-  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(purpose)
-  const sealed = Buffer.concat([cipher.update(JSON.stringify(files)), cipher.final()])
-  return Buffer.concat([nonce, cipher.getAuthTag(), sealed])
-}
-
-function unseal(record: Uint8Array, key: Buffer, path: string): Record<string, string> {
-  const nonce = record.subarray(0, nonceBytes)
-  const sealed = record.subarray(nonceBytes + tagBytes)
-  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes })
-  decipher.setAAD(purpose).setAuthTag(record.subarray(nonceBytes, nonceBytes + tagBytes))
+function opened(record: Uint8Array, key: Buffer, path: string): Record<string, string> {
   try {
     // A record that opens was sealed by shareKeys, so it holds texts by file name.
-    return JSON.parse(Buffer.concat([decipher.update(sealed), decipher.final()]).toString())
+    return JSON.parse(unseal(record, key, purpose))
   } catch (error) {
     throw new ExpectedError(
       `Cannot start: ${path} does not open the keys in etcd; copy it from another server of this cluster, or use another --etcd-prefix`,

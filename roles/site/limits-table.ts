@@ -1,5 +1,71 @@
 /** Bounds of roles/site that no caller sets, by the file that keeps them. */
 export const siteBounds = Object.freeze({
+  /** The bounds of an etcd that the site runs; times are in milliseconds. */
+  etcd: Object.freeze({
+    program: Object.freeze({
+      /** The time in which a program reports its version. */
+      askMs: 10_000,
+      installMs: 900_000,
+      outputBytesMax: 16 * 1024 * 1024,
+    }),
+    member: Object.freeze({
+      /** etcd's own rule for the time of an election; see its page about tuning. */
+      electionHeartbeats: 10,
+      /** The number of entries of the log that a member keeps in memory before it takes a snapshot. */
+      snapshotCount: 10_000,
+      logMebibytes: 10,
+      logFiles: 2,
+    }),
+    process: Object.freeze({
+      restart: Object.freeze({ initialMs: 500, maxMs: 30_000 }),
+      /** A member that ran this long begins again with the shortest pause. */
+      healthyMs: 60_000,
+      stopGraceMs: 10_000,
+      lookMs: 100,
+      logTailBytes: 65_536,
+      /** The engine of etcd collects memory earlier near this size. */
+      memoryMebibytes: 256,
+      /** The limit that the system keeps, in multiples of that size; the file's pages count for it, too. */
+      memoryFactor: 4,
+      cpuWeight: 200,
+      ioWeight: 200,
+      oomScore: -900,
+    }),
+    watch: Object.freeze({
+      lookMs: 5_000,
+      /** The interval of looks until the members agree. */
+      startLookMs: 200,
+      /** A member that is silent for this long does not answer. */
+      answerMs: 3_000,
+      /** How often a start that waits says why. */
+      sayMs: 10_000,
+    }),
+    joining: Object.freeze({
+      retry: Object.freeze({ initialMs: 200, maxMs: 3_000 }),
+      discoverMs: 60_000,
+    }),
+    upkeep: Object.freeze({
+      lookMs: 60_000,
+      /** A learner that nobody hears for this long blocks further ones, and is removed. */
+      learnerMs: 300_000,
+      defragmentEveryMs: 86_400_000,
+      /** A file below this size is left as it is, in bytes. */
+      defragmentBytesMin: 64 * 1024 * 1024,
+      /** The share of a file that must be unused. */
+      defragmentShare: 0.5,
+      /** Writes are allowed again once no file is larger than this share of the quota. */
+      fullShare: 0.9,
+    }),
+    backups: Object.freeze({
+      /** A backup that failed is tried again after this time. */
+      retryMs: 600_000,
+      lookMs: 60_000,
+    }),
+    recovery: Object.freeze({
+      /** The time in which the only member must serve. */
+      serveMs: 60_000,
+    }),
+  }),
   leadership: Object.freeze({
     /** How often a master that does not lead looks for the lease, on top of a random part, in milliseconds. */
     acquirePeriodMs: 1_000,

@@ -19,11 +19,14 @@ import { reportReady, type RoleContext } from '../runtime/role-context.ts'
 import { openRoleSocket } from '../runtime/role-socket.ts'
 import { version } from '../runtime/version.ts'
 import { localAgentUser } from './objects/agent-objects.ts'
+import type { EmbeddedEtcdOptions } from './etcd/embedded-options.ts'
+import type { EmbeddedEtcd } from './etcd/start-embedded.ts'
 import { certificates } from './parts/certificates.ts'
 import { controllers, type ControllersOptions } from './parts/controllers.ts'
 import { hubAgent } from './parts/hub-agent.ts'
 import type { CommonSettings } from './masters/master-directory.ts'
 import { leadership, siteUser, userAgent } from './parts/leadership.ts'
+import { joiningMasters } from './parts/joining-masters.ts'
 import { masters } from './parts/masters.ts'
 import { metricsApi, type MetricsApiOptions } from './parts/metrics-api.ts'
 import { program } from './parts/program.ts'
@@ -38,6 +41,8 @@ interface SiteListening extends ListeningOptions {
 }
 
 interface SharedStoreOptions extends StoreOptions {
+  /** An etcd that the site runs itself. If omitted, the state is in a file, or in the etcd that `etcd` names. */
+  embedded?: EmbeddedEtcdOptions | undefined
   /** Another master's pki/replica.key; only for the first start next to others. */
   replicaKeyFile?: string | undefined
 }
@@ -73,7 +78,7 @@ interface AggregationOptions {
 }
 
 /** Lists everything that a site is, by subject. */
-function siteParts(options: SiteOptions): readonly SitePart[] {
+function siteParts(options: SiteOptions, etcd: EmbeddedEtcd | undefined): readonly SitePart[] {
   const { dataDir, name, agent } = options
   const { controllers: controlling = {}, scheduler: scheduling = {} } = options.control ?? {}
   const archiveDirectory = join(dataDir, 'programs')
@@ -85,6 +90,7 @@ function siteParts(options: SiteOptions): readonly SitePart[] {
       isShared,
       settings: settingsOf(options),
     }),
+    ...(etcd ? [joiningMasters(etcd)] : []),
     serviceNetwork({ ...options.network, name }),
     metricsApi(options.aggregation?.metricsApi ?? {}),
     certificates(),
@@ -111,9 +117,11 @@ function settingsOf({ name, network }: SiteOptions): CommonSettings {
 }
 
 /** Runs a whole control plane in this process until the signal aborts. */
-export async function runSite(options: SiteOptions, context: RoleContext): Promise<void> {
-  await openDataDirectory(options.dataDir)
-  const parts = siteParts(options)
+export async function runSite(given: SiteOptions, context: RoleContext): Promise<void> {
+  await openDataDirectory(given.dataDir)
+  await using etcd = await embeddedEtcd(given, context)
+  const options = etcd ? { ...given, store: { ...given.store, etcd: etcd.flags } } : given
+  const parts = siteParts(options, etcd)
   const role = { parts, open: (plane: OpenPlane): OpenSite => openSite({ ...plane, context }) }
   using serving = linkedSignal(context.signal)
   using _end = { [Symbol.dispose]: () => serving.abort(new Error('The site has stopped')) }
@@ -131,6 +139,20 @@ export async function runSite(options: SiteOptions, context: RoleContext): Promi
   reportReady()
   context.log.info('Site serves', { address, version })
   await runAll(context.signal, [plane.upkeep, ...tasks])
+}
+
+/** Starts the site's own etcd, if it has one; imported only then. */
+async function embeddedEtcd(
+  { dataDir, listening, store = {}, ...options }: SiteOptions,
+  context: RoleContext,
+): Promise<EmbeddedEtcd | undefined> {
+  if (store.embedded === undefined) return undefined
+  const { startEmbedded } = await import('./etcd/start-embedded.ts')
+  const { bindAddress, advertiseAddress } = listening
+  const prefix = store.etcd?.etcdPrefix ?? '/skerry/site'
+  const settings = settingsOf({ dataDir, listening, ...options })
+  const site = { dataDir, prefix, bindAddress, advertiseAddress, settings }
+  return startEmbedded(store.embedded, site, context)
 }
 
 function planeOptions(options: SiteOptions, context: RoleContext): ControlPlaneOptions {

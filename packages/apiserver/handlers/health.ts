@@ -1,7 +1,10 @@
 import { textAnswer, type ApiAnswer } from '../contract/exchange.ts'
 
-/** Health checks by name, in the order of display. A check throws an error if it fails. */
-export type HealthChecks = Readonly<Record<string, () => Promise<void>>>
+/**
+ * Health checks by name, in the order of display. A check throws an error if it fails, or resolves with a reason that
+ * everybody may read.
+ */
+export type HealthChecks = Readonly<Record<string, () => Promise<void | string>>>
 
 /** Answers /healthz, /livez and /readyz, whole or one check, terse or verbose, in upstream's words. */
 export async function healthAnswer(
@@ -20,9 +23,9 @@ export async function healthAnswer(
       lines.push(`[+]${name} excluded: ok`)
       continue
     }
-    const isOk = await passes(checks[name])
-    isHealthy &&= isOk
-    lines.push(isOk ? `[+]${name} ok` : `[-]${name} failed: reason withheld`)
+    const fault = await faultOf(checks[name])
+    isHealthy &&= fault === undefined
+    lines.push(fault === undefined ? `[+]${name} ok` : `[-]${name} failed: ${fault}`)
   }
   if (isHealthy && one !== undefined) return { ...textAnswer(200, 'ok'), headers: plainText }
   if (isHealthy && !query.has('verbose')) return textAnswer(200, 'ok')
@@ -32,13 +35,11 @@ export async function healthAnswer(
 
 const plainText = Object.freeze({ 'content-type': 'text/plain; charset=utf-8' })
 
-async function passes(check: (() => Promise<void>) | undefined): Promise<boolean> {
-  if (!check) return true
+async function faultOf(check: HealthChecks[string] | undefined): Promise<string | undefined> {
   try {
-    await check()
-    return true
+    return (await check?.()) || undefined
   } catch {
     // The answer says only that the check failed; the reason is in the log of the failed part.
-    return false
+    return 'reason withheld'
   }
 }

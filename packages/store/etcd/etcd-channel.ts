@@ -25,7 +25,7 @@ export interface EtcdTls {
 }
 
 export interface EtcdEndpoints {
-  /** http://host:port or https://host:port of members, of which any may answer. */
+  /** http://host:port, https://host:port or unix:///path of members, of which any may answer. */
   readonly endpoints: readonly string[]
   readonly tls?: EtcdTls
 }
@@ -190,12 +190,13 @@ function waitForReady(client: Client, deadline: number): Promise<Client> {
   })
 }
 
-function clientFor(endpoint: string, tls: EtcdTls): Client {
-  const { protocol, host, hostname } = new URL(endpoint)
+/** Makes a client of one member, which connects when it is first used. */
+export function clientFor(endpoint: string, tls: EtcdTls): Client {
+  const { protocol, host, hostname, pathname } = new URL(endpoint)
   const isSecured = protocol === 'https:'
   const address = isIP(hostname.replace(/^\[|\]$/g, '')) ? hostname : undefined
   const security = isSecured ? secured(tls, address) : credentials.createInsecure()
-  return new Client(host, security, {
+  return new Client(protocol === 'unix:' ? `unix:${pathname}` : host, security, {
     'grpc.initial_reconnect_backoff_ms': 50,
     'grpc.min_reconnect_backoff_ms': 50,
     'grpc.max_reconnect_backoff_ms': 1_000,

@@ -1,4 +1,9 @@
-import { fromJSON, type MethodDefinition, type PackageDefinition } from '@grpc/proto-loader'
+import {
+  fromJSON,
+  type MethodDefinition,
+  type Options,
+  type PackageDefinition,
+} from '@grpc/proto-loader'
 
 /**
  * The used part of etcd's public API (etcdserverpb/rpc.proto, mvccpb/kv.proto; 3.4 and newer). A
@@ -125,20 +130,33 @@ export type EtcdMethodName =
 const conversion = Object.freeze({ longs: Number, defaults: true, arrays: true, objects: true })
 
 export function loadEtcdMethods(): Readonly<Record<EtcdMethodName, EtcdMethod>> {
+  return loadMethods({ messages, services }, conversion)
+}
+
+/** Messages and services by name, in the form of the tables of this folder. */
+export interface EtcdSchema {
+  readonly messages: Readonly<Record<string, Readonly<Record<string, string>>>>
+  readonly services: Readonly<Record<string, Readonly<Record<string, readonly [string, string]>>>>
+}
+
+export function loadMethods<Name extends string>(
+  { messages: fieldsOf, services: methodsOf }: EtcdSchema,
+  converted: Options,
+): Readonly<Record<Name, EtcdMethod>> {
   const nested: Record<string, object> = {}
-  for (const [name, fields] of Object.entries(messages)) {
+  for (const [name, fields] of Object.entries(fieldsOf)) {
     nested[name] = { fields: Object.fromEntries(Object.entries(fields).map(fieldOf)) }
   }
-  for (const [name, methods] of Object.entries(services)) {
+  for (const [name, methods] of Object.entries(methodsOf)) {
     nested[name] = { methods: Object.fromEntries(Object.entries(methods).map(methodOf)) }
   }
   const definition: PackageDefinition = fromJSON(
     { nested: { etcdserverpb: { nested } } },
-    conversion,
+    converted,
   )
-  const all = Object.keys(services).map((service) => definition[`etcdserverpb.${service}`])
-  // A service's entry in a package definition is its table of methods, and those are named above.
-  return Object.assign({}, ...all) as Readonly<Record<EtcdMethodName, EtcdMethod>>
+  const all = Object.keys(methodsOf).map((service) => definition[`etcdserverpb.${service}`])
+  // A service's entry in a package definition is its table of methods, and the caller names those of its table.
+  return Object.assign({}, ...all) as Readonly<Record<Name, EtcdMethod>>
 }
 
 function fieldOf([name, text]: [string, string]): [string, object] {

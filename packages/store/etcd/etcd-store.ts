@@ -231,9 +231,8 @@ export class EtcdStore implements Store {
 
   /** Saves a snapshot of the whole etcd, which is not older than the revision. Only etcd's own tools restore it. */
   async backup(targetPath: string): Promise<{ bytes: number; revision: number }> {
-    const revision = await this.revision()
-    const saved = await saveEtcdSnapshot(this.#parts.channel, targetPath, this.#scope.signal)
-    return { ...saved, revision }
+    const { channel, clock } = this.#parts
+    return saveEtcdSnapshot(channel, targetPath, { clock, signal: this.#scope.signal })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,0 +1,56 @@
+import { systemClock } from '@skerry/base'
+import { lookAtMembers, openKnownMembers } from '../../roles/site/etcd/known-members.ts'
+import type { SeenMember } from '../../roles/site/etcd/cluster-state.ts'
+import { removeMember } from '../../roles/site/etcd/remove-member.ts'
+import { bytesText } from '../output/human-figures.ts'
+import { printTable } from '../output/print-table.ts'
+import { askMs } from '../limits-table.ts'
+
+/** Prints the members, and the state of all of them on stderr. */
+export async function printMembers({
+  dataDir,
+  output,
+}: {
+  readonly dataDir: string
+  readonly output: 'json' | undefined
+}): Promise<void> {
+  const doing = 'Cannot list the members'
+  using known = await openKnownMembers(dataDir, doing, systemClock)
+  const state = await lookAtMembers(known, doing, AbortSignal.timeout(askMs))
+  const { members, hasQuorum, text } = state
+  if (output === 'json') {
+    console.log(JSON.stringify({ hasQuorum, state: text, members: members.map(plainOf) }))
+    return
+  }
+  printTable([heads, ...members.map(cellsOf)])
+  console.error(text)
+}
+
+export async function printRemoval(options: {
+  readonly dataDir: string
+  readonly name: string
+}): Promise<void> {
+  const { name, address } = await removeMember(options, systemClock, AbortSignal.timeout(askMs))
+  console.log(`${name || address} is removed; stop its master, if it still runs`)
+}
+
+const heads = ['NAME', 'ADDRESS', 'ROLE', 'HEALTHY', 'DB SIZE', 'VERSION', 'ID']
+
+function cellsOf({ id, name, address, isLeader, isLearner, isHealthy, status }: SeenMember) {
+  const role = isLearner ? 'learner' : isLeader ? 'leader' : 'follower'
+  const size = status ? bytesText(status.dbSizeBytes) : '-'
+  const word = isHealthy ? 'yes' : status ? 'no' : 'silent'
+  return [name || '-', address, role, word, size, status?.version ?? '-', BigInt(id).toString(16)]
+}
+
+function plainOf({ status, id, clientUrl: _url, ...member }: SeenMember): object {
+  return {
+    ...member,
+    id: BigInt(id).toString(16),
+    answers: status !== undefined,
+    dbSizeBytes: status?.dbSizeBytes,
+    dbInUseBytes: status?.dbInUseBytes,
+    version: status?.version,
+    errors: status?.errors,
+  }
+}

@@ -1,0 +1,223 @@
+/** Three masters in three hosts, each with an etcd of its own that the site runs: growth, deaths, and recovery. */
+import assert from 'node:assert/strict'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { silentLogger } from '@skerry/base'
+import type { CommandResult, TestHost } from '@skerry/testing'
+import { findEtcd } from '../../roles/site/etcd/etcd-program.ts'
+import { ClusterOnHosts, type JoinToken } from './cluster-on-hosts.ts'
+import { whyNot } from './prerequisites.ts'
+import { RoleProcess, skerryCommand, skerryEnv } from './role-process.ts'
+
+interface Master {
+  readonly name: string
+  readonly host: TestHost
+  readonly role: RoleProcess
+  readonly dataDir: string
+}
+
+interface Members {
+  readonly hasQuorum: boolean
+  readonly state: string
+  readonly members: readonly {
+    readonly name: string
+    readonly isLeader: boolean
+    readonly isLearner: boolean
+    readonly isHealthy: boolean
+  }[]
+}
+
+/** Hosts have no way to a mirror, so that the program is brought before. */
+async function etcdProgram(): Promise<string> {
+  const directory = join(import.meta.dirname, '../../node_modules/.cache/etcd')
+  const { path } = await findEtcd(undefined, directory, silentLogger, AbortSignal.timeout(600_000))
+  return path
+}
+
+test('masters with an etcd of their own', { skip: await whyNot(), timeout: 300_000 }, async (t) => {
+  const embedded = ['--etcd', 'embedded', '--etcd-program', await etcdProgram()]
+  await using cluster = await ClusterOnHosts.start({
+    siteFlags: async () => [...embedded, '--master-name', 'master-1'],
+  })
+  const story: Story = { cluster, embedded, masters: [firstMaster(cluster)] }
+  await t.test('one master becomes three while it serves', () => grow(story))
+  await t.test('the others go on without the leader, and one command replaces it', () =>
+    replaceLeader(story),
+  )
+  await t.test('a master without quorum says so, and goes on alone when it is told to', () =>
+    goOnAlone(story),
+  )
+})
+
+interface Story {
+  readonly cluster: ClusterOnHosts
+  /** The flags of every master. */
+  readonly embedded: readonly string[]
+  masters: readonly Master[]
+}
+
+function firstMaster({
+  siteHost: host,
+  site: role,
+  siteDirectory: dataDir,
+}: ClusterOnHosts): Master {
+  return { name: 'master-1', host, role, dataDir }
+}
+
+async function grow(story: Story): Promise<void> {
+  const { cluster, masters } = story
+  const [first] = masters
+  assert.ok(first)
+  await kubectlAt(cluster, first, 'create', 'configmap', 'before')
+  // etcd takes one learner at a time: the other one waits for its turn.
+  const joined = [2, 3].map((number) => joinMaster(story, { number, by: first }))
+  story.masters = [first, ...(await Promise.all(joined))]
+  for (const each of story.masters) {
+    const found = await kubectlAt(cluster, each, 'get', 'configmap', 'before', '-o', 'name')
+    assert.equal(found.trim(), 'configmap/before')
+  }
+  const { members, state } = await membersAt(first)
+  assert.equal(state, 'quorum: 3 of 3 members answer')
+  for (const { name } of story.masters) {
+    const found = members.find((each) => each.name === name)
+    assert.deepEqual([found?.isLearner, found?.isHealthy], [false, true], name)
+  }
+}
+
+async function replaceLeader(story: Story): Promise<void> {
+  const { cluster, masters } = story
+  const [first] = masters
+  assert.ok(first)
+  const { members } = await membersAt(first)
+  const leader = masters.find(({ name }) =>
+    members.some((each) => each.isLeader && each.name === name),
+  )
+  const living = masters.filter((each) => each !== leader)
+  const [one, other] = living
+  assert.ok(leader && one && other)
+  await leader.role.kill()
+  await cluster.waitFor('the others to write', async () => {
+    const made = await tryKubectlAt(cluster, one, 'create', 'configmap', 'without-leader')
+    return made.exitCode === 0 ? true : undefined
+  })
+  assert.equal(
+    (await membersAt(other)).state,
+    `quorum: 2 of 3 members answer; silent: ${leader.name}`,
+  )
+  const refused = await skerryAt(one, 'remove-member', other.name)
+  assert.match(
+    refused.stderr,
+    /1 of the 2 others answer, and 2 must; remove or start master-\d first/,
+  )
+  const next = await joinMaster(story, { number: 4, by: one, replaces: leader.name })
+  story.masters = [...living, next]
+  assert.equal((await membersAt(one)).state, 'quorum: 3 of 3 members answer')
+  await kubectlAt(cluster, next, 'get', 'configmap', 'without-leader')
+}
+
+async function goOnAlone({ cluster, masters }: Story): Promise<void> {
+  const [one, ...others] = masters
+  assert.ok(one)
+  for (const { role } of others) await role.kill()
+  await cluster.waitFor('the last one to say that it lost the quorum', async () => {
+    const { stdout, stderr } = await tryKubectlAt(cluster, one, 'get', '--raw', '/readyz?verbose')
+    return /quorum lost: 1 of 3 members answer/.test(stdout + stderr) ? true : undefined
+  })
+  const refused = await skerryAt(one, 'remove-member', others[0]?.name ?? '')
+  assert.match(refused.stderr, /quorum lost: 1 of 3 members answer.*skerry site recover/)
+  const running = await skerryAt(one, 'recover', '--yes', '--etcd-program', await etcdProgram())
+  assert.match(running.stderr, /stop it first/)
+  await one.role.kill()
+  const recovered = await skerryAt(one, 'recover', '--yes', '--etcd-program', await etcdProgram())
+  assert.equal(recovered.exitCode, 0, recovered.stderr)
+  await one.role.start()
+  await untilReady(cluster, one)
+  await kubectlAt(cluster, one, 'get', 'configmap', 'before', 'without-leader')
+  assert.equal((await membersAt(one)).state, 'quorum: 1 of 1 members answer')
+}
+
+interface Joining {
+  readonly number: number
+  /** The master on whose machine the token is made. */
+  readonly by: Master
+  readonly replaces?: string
+}
+
+async function joinMaster(
+  { cluster, embedded }: Story,
+  { number, by, replaces }: Joining,
+): Promise<Master> {
+  const name = `master-${number}`
+  const { stdout } = await runAt(by, 'token', 'create', '--master', '-o', 'json')
+  // The program's own JSON; the join would fail without its fields.
+  const { token, caHash } = JSON.parse(stdout) as JoinToken
+  const tokenFile = join(cluster.directory, `${name}.token`)
+  await writeFile(tokenFile, token, { mode: 0o600 })
+  const host = await cluster.host(number)
+  const dataDir = join(cluster.directory, name)
+  await mkdir(dataDir)
+  const server = `https://${by.host.address}:6443`
+  const joining = ['--join', server, '--token-file', tokenFile, '--ca-hash', caHash]
+  if (replaces !== undefined) joining.push('--replaces', replaces)
+  const flags = ['--data-dir', dataDir, '--master-name', name, ...embedded, ...joining]
+  const logFile = join(cluster.directory, `${name}.log`)
+  const role = new RoleProcess({
+    host,
+    name,
+    command: [...skerryCommand, 'site', ...flags],
+    logFile,
+  })
+  cluster.roles.push(role)
+  await role.start()
+  const master = { name, host, role, dataDir }
+  await untilReady(cluster, master)
+  return master
+}
+
+async function untilReady(cluster: ClusterOnHosts, master: Master): Promise<void> {
+  await cluster.waitFor(`${master.name} to serve`, async () => {
+    const { stdout } = await tryKubectlAt(cluster, master, 'get', '--raw', '/readyz')
+    return stdout === 'ok' ? true : undefined
+  })
+}
+
+async function membersAt(master: Master): Promise<Members> {
+  const { stdout, stderr, exitCode } = await skerryAt(master, 'members', '-o', 'json')
+  assert.equal(exitCode, 0, stderr)
+  // The program's own JSON.
+  return JSON.parse(stdout) as Members
+}
+
+function skerryAt(master: Master, ...words: string[]): Promise<CommandResult> {
+  return runAt(master, 'site', ...words)
+}
+
+/** Runs the program on a master's machine, for its data directory. */
+function runAt({ host, dataDir }: Master, ...words: string[]): Promise<CommandResult> {
+  const command = [...skerryCommand, ...words, '--data-dir', dataDir]
+  return host.run(command, { env: skerryEnv, timeoutMs: 60_000 })
+}
+
+/** Asks one master, in its host. */
+async function kubectlAt(
+  cluster: ClusterOnHosts,
+  master: Master,
+  ...args: string[]
+): Promise<string> {
+  const { stdout, stderr, exitCode } = await tryKubectlAt(cluster, master, ...args)
+  assert.equal(exitCode, 0, stderr)
+  return stdout
+}
+
+function tryKubectlAt(
+  cluster: ClusterOnHosts,
+  { host, dataDir }: Master,
+  ...args: string[]
+): Promise<CommandResult> {
+  const config = ['--kubeconfig', join(dataDir, 'admin.kubeconfig')]
+  return host.run(cluster.kubectlCommand([...args, ...config]), {
+    env: { ...cluster.kubectlEnv, KUBECACHEDIR: join(dataDir, 'kube-cache') },
+    timeoutMs: 20_000,
+  })
+}

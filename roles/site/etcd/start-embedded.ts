@@ -1,0 +1,236 @@
+import { mkdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ExpectedError, exitCodes, runAll, type Task } from '@skerry/base'
+import { ensureEtcdPki, etcdPkiPaths } from '@skerry/bootstrap'
+import type { EtcdFlags } from '../../control-plane/etcd-options.ts'
+import { hostAddresses } from '../../runtime/host-addresses.ts'
+import { wrongUse } from '../../runtime/read-config-file.ts'
+import type { RoleContext } from '../../runtime/role-context.ts'
+import type { CommonSettings } from '../masters/master-directory.ts'
+import { keepBackups } from './backups.ts'
+import { etcdFiles, type EmbeddedEtcdOptions, type EtcdFiles } from './embedded-options.ts'
+import { findEtcd } from './etcd-program.ts'
+import { superviseEtcd, type EtcdProcess } from './etcd-process.ts'
+import { fetchMasterKeys } from './fetch-keys.ts'
+import { becomeLearner, becomeVoter, type JoinDeps } from './join-members.ts'
+import { MemberClients } from './member-clients.ts'
+import { memberArguments, type MemberPlan } from './member-command.ts'
+import { readMemberRecord, writeMemberRecord, type MemberRecord } from './member-record.ts'
+import { requireNoSqlite } from './require-no-sqlite.ts'
+import { keepMembers } from './upkeep.ts'
+import { localUrl, MemberWatch } from './watch-members.ts'
+
+/** The site, as far as its etcd must know it. */
+export interface EtcdSite {
+  readonly dataDir: string
+  readonly prefix: string
+  readonly bindAddress: string
+  readonly advertiseAddress: string | undefined
+  readonly settings: CommonSettings
+}
+
+/** An etcd that runs with the site. It ends after everything that uses it. */
+export interface EmbeddedEtcd extends AsyncDisposable {
+  /** The options of a store in it. */
+  readonly flags: EtcdFlags
+  /** Returns the members' state in words if they have no quorum. */
+  readonly fault: () => string | undefined
+  /** Watches and cares for the members. */
+  readonly tasks: readonly Task[]
+}
+
+/**
+ * Starts this master's etcd, as the first member, as one that was there before, or as a further one, and resolves once
+ * it follows a leader. Throws ExpectedError that says what to do.
+ */
+export async function startEmbedded(
+  options: EmbeddedEtcdOptions,
+  site: EtcdSite,
+  context: RoleContext,
+): Promise<EmbeddedEtcd> {
+  const { clock, log, signal } = context
+  const files = etcdFiles(site.dataDir)
+  const own = placeOf(options, site)
+  const program = await findEtcd(options.program, files.program, log, signal)
+  await mkdir(files.data, { recursive: true, mode: 0o700 })
+  const given = await openRecord(own, { options, site, files }, context)
+  await ensureEtcdPki(pkiOptions(options, files, own), clock)
+  await using stack = new AsyncDisposableStack()
+  const clients = stack.use(await MemberClients.open(files.pki, clock))
+  const deps: JoinDeps = { ...context, clients, files }
+  const isJoining = given.stage === 'joining'
+  const { record, initialCluster } = isJoining
+    ? await becomeLearner(given, options.joining?.replaces, deps, signal)
+    : { record: given, initialCluster: `${given.name}=${own.peerUrl}` }
+  const plan: MemberPlan = {
+    ...own,
+    ...options,
+    name: record.name,
+    version: program.version,
+    files,
+    bindAddress: site.bindAddress,
+    initialCluster,
+    isJoining,
+  }
+  const process = stack.use(await superviseEtcd(program, files, () => memberArguments(plan), deps))
+  if (isJoining) await becomes(process, becomeVoter(record, deps, signal))
+  const watch = new MemberWatch({ ...record, ...own }, deps)
+  await becomes(process, watch.untilQuorum(signal))
+  process.onServes()
+  await moveAddress(watch, { own, clients }, signal)
+  return running({ watch, process, clients, files, site, options }, context, stack.move())
+}
+
+/** Settles with the work, unless etcd ends meanwhile. */
+function becomes(process: EtcdProcess, work: Promise<void>): Promise<void> {
+  return Promise.race([work, process.failed])
+}
+
+interface OwnPlace {
+  readonly address: string
+  readonly peerUrl: string
+  readonly clientUrl: string
+}
+
+function placeOf({ ports }: EmbeddedEtcdOptions, site: EtcdSite): OwnPlace {
+  const { bindAddress, advertiseAddress } = site
+  const [found] = bindAddress === '0.0.0.0' ? hostAddresses() : [bindAddress]
+  const address = advertiseAddress ?? found
+  if (address === undefined || address.includes(':') || address.startsWith('127.')) {
+    throw wrongUse(
+      '--etcd embedded needs an IPv4 address at which other masters may reach this one; pass --advertise-address',
+    )
+  }
+  const at = (port: number): string => `https://${address}:${port}`
+  return { address, peerUrl: at(ports.peer), clientUrl: at(ports.client) }
+}
+
+function pkiOptions({ memberName }: EmbeddedEtcdOptions, { pki }: EtcdFiles, own: OwnPlace) {
+  const ipAddresses = [...new Set(['127.0.0.1', own.address, ...hostAddresses()])]
+  return { directory: pki, memberName, ipAddresses }
+}
+
+interface Given {
+  readonly options: EmbeddedEtcdOptions
+  readonly site: EtcdSite
+  readonly files: EtcdFiles
+}
+
+/** Returns what this master remembers of its member, or begins a new one. */
+async function openRecord(
+  own: OwnPlace,
+  { options, site, files }: Given,
+  context: RoleContext,
+): Promise<MemberRecord> {
+  const { joining, memberName: name } = options
+  const found = await readMemberRecord(files.record)
+  const isWiped = found?.stage === 'member' && !(await hasData(files))
+  if (found && found.prefix !== site.prefix) {
+    throw wrongUse(`--etcd-prefix ${site.prefix}: the state of this site is under ${found.prefix}`)
+  }
+  const isAgain = isWiped && joining?.replaces === found.name
+  // etcd would begin an empty cluster of its own, next to the others.
+  if (isWiped && !isAgain) throw wiped(found.name, files)
+  if (found && !isAgain) {
+    // The name in etcd stays, whatever the machine is called now.
+    if (found.stage !== 'joining') return found
+    if (joining === undefined || found.others.length > 0) return { ...found, ...pathOf(own) }
+  }
+  await requireNoSqlite(site.dataDir)
+  const begun = { name, ...pathOf(own), prefix: site.prefix }
+  const record: MemberRecord = joining
+    ? await joiningRecord(begun, { options, site, files }, context)
+    : { ...begun, stage: 'new', others: [] }
+  await writeMemberRecord(files.record, record)
+  return record
+}
+
+async function hasData({ data }: EtcdFiles): Promise<boolean> {
+  return stat(join(data, 'member')).then(
+    () => true,
+    () => false,
+  )
+}
+
+function wiped(name: string, { data }: EtcdFiles): ExpectedError {
+  return new ExpectedError(
+    `Cannot start etcd: ${data} is gone; join the other masters again with --join --replaces ${name}, or run "skerry site recover" with a snapshot`,
+    exitCodes.dataDirectory,
+  )
+}
+
+function pathOf({ peerUrl, clientUrl }: OwnPlace): Pick<MemberRecord, 'peerUrl' | 'clientUrl'> {
+  return { peerUrl, clientUrl }
+}
+
+async function joiningRecord(
+  begun: Pick<MemberRecord, 'name' | 'peerUrl' | 'clientUrl' | 'prefix'>,
+  { options, site, files }: Given,
+  context: RoleContext,
+): Promise<MemberRecord> {
+  const { joining } = options
+  if (joining === undefined) throw new TypeError('Cannot join: no master is named')
+  const { dataDir, settings, prefix } = site
+  const keys = await fetchMasterKeys(joining, { dataDir, files, settings }, context)
+  if (keys.prefix !== prefix) {
+    throw new ExpectedError(
+      `Cannot join ${joining.server}: its --etcd-prefix is ${keys.prefix}, and ${prefix} was given; all masters need the same`,
+      exitCodes.usage,
+    )
+  }
+  return { ...begun, stage: 'joining', others: keys.members }
+}
+
+/** Tells the others where this member is now, e.g. after the machine got another address. */
+async function moveAddress(
+  watch: MemberWatch,
+  { own, clients }: { own: OwnPlace; clients: MemberClients },
+  signal: AbortSignal,
+): Promise<void> {
+  const local = clients.at(localUrl(own.clientUrl))
+  const { memberId } = await local.status(signal)
+  const members = await local.members(signal)
+  const mine = members.find(({ id }) => id === memberId)
+  if (mine === undefined || mine.peerUrls.includes(own.peerUrl)) return
+  await local.updateMember(mine.id, own.peerUrl, signal)
+  await watch.look(signal)
+}
+
+interface Running {
+  readonly watch: MemberWatch
+  readonly process: EtcdProcess
+  readonly clients: MemberClients
+  readonly files: EtcdFiles
+  readonly site: EtcdSite
+  readonly options: EmbeddedEtcdOptions
+}
+
+function running(
+  { watch, process, clients, files, site, options }: Running,
+  context: RoleContext,
+  owned: AsyncDisposableStack,
+): EmbeddedEtcd {
+  const { certificatePath, keyPath } = etcdPkiPaths(files.pki, 'client')
+  const { clientUrl } = watch.record
+  const care = { ...context, watch, clients, files }
+  return {
+    flags: {
+      etcdServers: [localUrl(clientUrl)],
+      etcdCafile: etcdPkiPaths(files.pki, 'ca').certificatePath,
+      etcdCertfile: certificatePath,
+      etcdKeyfile: keyPath,
+      etcdPrefix: site.prefix,
+    },
+    fault: () => (watch.state.hasQuorum ? undefined : watch.state.text),
+    tasks: [
+      (scope) =>
+        runAll(scope, [
+          () => process.failed,
+          (each) => watch.run(each),
+          (each) => keepMembers(options.quotaBytes, care, each),
+          (each) => keepBackups(options.backups, care, each),
+        ]),
+    ],
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
