@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
@@ -7,6 +9,7 @@ import { ExpectedError, exitCodes } from '@skerry/base'
 import type { TestRequest } from '../cmd/commands/developer-commands.ts'
 import type { ProgramUser } from '../roles/up/programs-table.ts'
 import { findMissingPrograms, installPrograms, packagesOf } from '../roles/up/system-packages.ts'
+import { groupTests, isLong, writeGroup } from './test-groups.ts'
 
 interface Check {
   name: string
@@ -95,7 +98,7 @@ function filesOf(options: TestRequest): string[] {
     .filter((file) => !file.includes('node_modules'))
     .filter((file) => options.only.length === 0 || options.only.some((part) => file.includes(part)))
     .map((file) => join(root, file))
-    .filter((file) => !options.isQuick || !isOfDeveloper(file))
+    .filter((file) => !options.isQuick || !(isOfDeveloper(file) || isLong(file, root)))
 }
 
 /**
@@ -104,7 +107,15 @@ function filesOf(options: TestRequest): string[] {
  */
 async function runTestFiles(files: readonly string[], totals: Totals): Promise<void> {
   const small = files.filter((file) => !isEndToEnd(file))
-  await runGroup(small, { concurrency: 3, totals })
+  const directory = await mkdtemp(join(tmpdir(), 'skerry-tests-'))
+  try {
+    const groups = groupTests(small, root)
+    const paths = groups.map((group, index) => writeGroup(group, directory, index))
+    const names = new Map(paths.map((path, index) => [path, groups[index]?.name ?? path]))
+    await runGroup(paths, { concurrency: 4, totals, names })
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
   await runGroup(files.filter(isEndToEnd), { concurrency: 2, totals })
 }
 
@@ -118,9 +129,16 @@ const fileMsMax = 600_000
 /** The number of files that are named as slow. */
 const slowFiles = 10
 
+interface GroupRun {
+  readonly concurrency: number
+  readonly totals: Totals
+  /** The names of the files that import others, by path; if omitted, each file is named by its path. */
+  readonly names?: ReadonlyMap<string, string>
+}
+
 async function runGroup(
   files: readonly string[],
-  { concurrency, totals }: { readonly concurrency: number; readonly totals: Totals },
+  { concurrency, totals, names }: GroupRun,
 ): Promise<void> {
   if (files.length === 0) return
   const stream = run({ files: [...files], concurrency, timeout: fileMsMax })
@@ -131,7 +149,7 @@ async function runGroup(
   })
   stream.on('test:summary', (summary) => {
     if (summary.file !== undefined) {
-      tookMs.set(relative(root, summary.file), summary.duration_ms)
+      tookMs.set(relative(root, names?.get(summary.file) ?? summary.file), summary.duration_ms)
       return
     }
     totals.passed += summary.counts.passed

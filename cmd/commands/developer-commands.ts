@@ -69,7 +69,10 @@ function addTest(program: Command, developer: Developer | undefined): void {
       'Prove the tree: types, lint, format, tidy, unit, integration and end-to-end tests',
     )
     .argument('[parts...]', 'only test files whose path contains one of these')
-    .option('--quick', 'leave out dev/: end-to-end tests, recorded answers of upstream, builds')
+    .option(
+      '--quick',
+      'leave out dev/ (end to end, recorded answers, builds) and the slowest files',
+    )
     .option(
       '--no-install',
       'run without the system packages that are missing; tests that need them fail',

@@ -1,0 +1,66 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+/** Files that one process runs one after the other, or one file that needs a process of its own. */
+export interface TestGroup {
+  readonly name: string
+  readonly files: readonly string[]
+}
+
+/**
+ * A file needs a process of its own if it has hooks of the root suite, a deadline that begins when it is loaded, changes
+ * or measures the process, or executes itself. All others share one: starting Node and loading the product costs more
+ * than most files' tests.
+ */
+const ownProcess =
+  /^(?:const \w+ = AbortSignal\.timeout|before|after|beforeEach|afterEach)\(|process\.(?:env|on|once|exit|chdir|argv|execArgv|memoryUsage)\b|globalThis\.|import\.meta\.filename|mock\.timers|getActiveResources/m
+
+/**
+ * Files that take over 20 s each. They come first, so that no processor is idle while the last of them ends, and are left
+ * out where somebody wants a quick answer.
+ */
+const longFiles: readonly string[] = [
+  'packages/provisioning/shell/ssh-shell.test.ts',
+  'packages/provisioning/shell/ssh-jumps.test.ts',
+  'packages/kubelet/half-done-work.test.ts',
+  'roles/site/masters/masters.test.ts',
+  'packages/store/etcd/etcd-store.test.ts',
+  'packages/provisioning/ensure/copied-packages.test.ts',
+  'roles/hub/hub-replicas.test.ts',
+  'roles/agent/virtual-clusters-change.test.ts',
+  'packages/etcd-server/store-contract.test.ts',
+  'packages/apiserver/subresources/backend/odd-answers.test.ts',
+]
+
+/** The number of files that share a process: enough that its start is cheap, few enough that groups end together. */
+const groupFilesMax = 8
+
+export function isLong(file: string, root: string): boolean {
+  return longFiles.some((long) => file === join(root, long))
+}
+
+/** Groups `files`, which are paths below `root`: the long ones first, each alone, then the others. */
+export function groupTests(files: readonly string[], root: string): TestGroup[] {
+  const long = files.filter((file) => isLong(file, root))
+  const others = files.filter((file) => !isLong(file, root))
+  const needsOwn = (file: string): boolean => ownProcess.test(readFileSync(file, 'utf8'))
+  const alone = others.filter(needsOwn)
+  const shared = others.filter((file) => !alone.includes(file))
+  const groups = [...long, ...alone].map((file) => ({ name: file, files: [file] }))
+  for (let start = 0; start < shared.length; start += groupFilesMax) {
+    const part = shared.slice(start, start + groupFilesMax)
+    groups.push({ name: `${part[0] ?? ''} and ${part.length - 1} more`, files: part })
+  }
+  return groups
+}
+
+/** Writes a module into `directory` that imports the group's files; returns its path, or that of a single file. */
+export function writeGroup(group: TestGroup, directory: string, index: number): string {
+  const [first] = group.files
+  if (first !== undefined && group.files.length === 1) return first
+  const path = join(directory, `group-${index}.test.mjs`)
+  const lines = group.files.map((file) => `import ${JSON.stringify(pathToFileURL(file).href)}\n`)
+  writeFileSync(path, lines.join(''))
+  return path
+}
