@@ -10,6 +10,7 @@ import { buildProgram } from '../build/build.ts'
 import { agentProcesses, agentProcessOf } from './agent-processes.ts'
 import { ClusterOnHosts, type EdgeNode } from './cluster-on-hosts.ts'
 import { followLog } from './follow-log.ts'
+import { importsAndBacksOut } from './import-story.ts'
 import { whyNot } from './prerequisites.ts'
 import { RoleProcess, skerryCommand, skerryEnv } from './role-process.ts'
 
@@ -60,8 +61,12 @@ test('the agent as a Deployment', { skip: await whyNot(), timeout: 400_000 }, as
   await using cluster = await ClusterOnHosts.start()
   const [node, image] = await Promise.all([cluster.addNode(1), buildImage(cluster.directory)])
   const scene = await openScene(cluster, node)
+  await t.test(
+    'a cluster is imported by its manifest, and is what it was when that is undone',
+    () => isImported(scene, image),
+  )
   await t.test('its image needs no registry, and its manifest only kubectl apply', () =>
-    joins(scene, image),
+    joins(scene),
   )
   await t.test('runs as nobody, and writes nothing to its image', () => isNobody(scene))
   await t.test('comes back as the same cluster when its pod is deleted', () => comesBack(scene))
@@ -115,16 +120,24 @@ function printedBy(args: readonly string[], { exitCode, stdout, stderr }: Comman
 
 async function runSkerry(host: TestHost, args: readonly string[]): Promise<string> {
   const command = [...skerryCommand, ...args]
-  return printedBy(args, await host.run(command, { env: skerryEnv, timeoutMs: 60_000 }))
+  return printedBy(args, await host.run(command, { env: skerryEnv, timeoutMs: 120_000 }))
 }
 
 async function lookAsStaff({ hub, asStaff }: Scene, args: readonly string[]): Promise<string> {
   return printedBy(args, await hub.host.run(asStaff(args), { timeoutMs: 60_000 }))
 }
 
-async function joins(scene: Scene, image: string): Promise<void> {
-  const { cluster, node, name, hub, atHub } = scene
+async function isImported(scene: Scene, image: string): Promise<void> {
+  const { cluster, node, name, hub, atHub: kubectl } = scene
   await runSkerry(node.host, ['image', 'import', image, '--node-dir', nodeDirectory(scene)])
+  const { host, directory, server } = hub
+  const atHub = (args: readonly string[]) => runSkerry(host, [...args, '--data-dir', directory])
+  await importsAndBacksOut({ cluster, name: `${name}-guest`, server, atHub, kubectl })
+  assert.deepEqual(await agentProcesses(`${name}-guest`), [])
+}
+
+async function joins(scene: Scene): Promise<void> {
+  const { cluster, name, hub, atHub } = scene
   const { host, directory, server } = hub
   const joining = ['cluster', 'join-command', name, '--data-dir', directory, '--server', server]
   const manifest = await runSkerry(host, [...joining, '--manifest', '--allow-group', 'staff'])
