@@ -91,20 +91,19 @@ export function describeLines(edge: EdgeCluster, nowMs: number): string[] {
     ['Steps', `${progressOf(edge)} finished`],
     ['Capacity', status?.capacity],
     ['Programs', programsText(status?.programs)],
+    ['Package', (status?.package ?? spec.package)?.digest],
   ]
   const given = fields.flatMap(([label, text = '']) =>
     text === '' ? [] : [[`${label}:`, plainText(text)]],
   )
   const head = ['ADDRESS', 'USER', 'PORT', 'CREDENTIALS', 'HOST KEY']
-  return [
-    ...tableLines(given, []),
-    '',
-    ...resultLines(machineResults(edge)),
-    '',
-    ...tableLines([head, ...[...logins, ...jumps].map((row) => row.map(plainText))], []),
-    '',
-    ...stepLines(status?.steps ?? [], nowMs),
-  ]
+  const rows = [...logins, ...jumps].map((row) => row.map(plainText))
+  // A cluster that is imported has no machines.
+  const ofMachines =
+    rows.length === 0
+      ? []
+      : ['', ...resultLines(machineResults(edge)), '', ...tableLines([head, ...rows], [])]
+  return [...tableLines(given, []), ...ofMachines, '', ...stepLines(status?.steps ?? [], nowMs)]
 }
 
 /** Formats the versions of the program with the number of machines that have each: 0.2.0 on 3, 0.1.0 on 1. */
