@@ -1,6 +1,8 @@
 /** Upgrades a machine over SSH while its pod runs, and then with a program that does not work. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -38,8 +40,10 @@ test('upgrades of an edge cluster', { skip, timeout: 400_000 }, async (t) => {
   await t.test('the pod went on in its container', async () => {
     assert.deepEqual(await containerOf(all), before)
   })
-  await t.test('a program that does not work is taken back, and the machine is Ready', () =>
-    rollsBack(all),
+  await t.test('images are pulled from a mirror before something needs them', () => pulls(all))
+  await t.test(
+    'a program that migrates the store and does not work is taken back with the store, and the machine is Ready',
+    () => rollsBack(all),
   )
   await t.test(
     'a further name of the API reaches the certificate, and the pod still runs',
@@ -118,7 +122,7 @@ ${rest}`
   const good = join(directory, 'good')
   const broken = join(directory, 'broken')
   await writeFile(good, start('0.1.1', ''))
-  await writeFile(broken, start('0.1.2', 'site | node) exit 1 ;;'))
+  await writeFile(broken, start('0.1.2', migrating))
   for (const path of [good, broken]) await chmod(path, 0o755)
   await hub.kill()
   const architecture = process.arch === 'arm64' ? 'aarch64' : 'x86_64'
@@ -129,6 +133,13 @@ ${rest}`
     return stdout.includes('0.1.0-') && stdout.includes('0.1.1-') && stdout.includes('0.1.2-')
   })
 }
+
+/** Says that it has a later schema, writes that into the store as a migration does, and ends. Byte 60 has its number. */
+const migrating = `machine) if [ "$2" = store-schema ]; then echo 99; exit; fi ;;
+site)
+  printf '\\0\\0\\0\\143' | dd of=/var/lib/skerry/site/store.db bs=1 seek=60 conv=notrunc 2>/dev/null
+  exit 1 ;;
+node) exit 1 ;;`
 
 /** Resolves with what kubectl shows of a job. */
 async function shown({ hub }: Story, job: string, path: string): Promise<string> {
@@ -171,6 +182,34 @@ async function upgrades(all: Story): Promise<void> {
   )
 }
 
+async function pulls({ hub }: Story): Promise<void> {
+  const script = join(import.meta.dirname, 'registry-process.ts')
+  const words = ['none', '', '', hub.host.address]
+  const child = hub.host.start([process.execPath, script, ...words], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  assert.ok(child.stdout)
+  const limit = { signal: AbortSignal.timeout(60_000) }
+  const [port] = await once(createInterface({ input: child.stdout }), 'line', limit)
+  const endpoints = [`http://${hub.host.address}:${port}`]
+  await hub.patchSpec({ registries: [{ host: 'registry.example', endpoints }] })
+  await hub.untilPhase('Ready')
+  const image = 'registry.example/test/app:v1'
+  const made = await hub.skerry('pull-images', name, '--image', image, '--wait', '-n', namespace)
+  assert.equal(made.exitCode, 0, made.stderr)
+  // Nothing else pulls it.
+  await hub.applyToSite(`
+apiVersion: v1
+kind: Pod
+metadata: { name: pulled, namespace: default }
+spec:
+  terminationGracePeriodSeconds: 1
+  containers: [{ name: pulled, image: '${image}', imagePullPolicy: Never }]
+`)
+  await hub.siteKubectl('wait', '--for=condition=Ready', 'pod/pulled', '--timeout=60s')
+  await hub.siteKubectl('delete', 'pod', 'pulled')
+}
+
 async function rollsBack(all: Story): Promise<void> {
   const { hub, machine } = all
   const words = ['upgrade', 'edge-cluster', name, '--to', '0.1.2', '--job', 'broken']
@@ -181,6 +220,10 @@ async function rollsBack(all: Story): Promise<void> {
     /1 rolled back; branch-7: \S+: MachineReady: \S+ is not Ready after 5 s/,
   )
   assert.match(await machine.ask(['cat', '/usr/local/bin/skerry']), /skerry\/0\.1\.1-/)
+  const path = '{.status.steps[?(@.name=="RollBack")].message}'
+  const part = ['get', 'edgejobcluster', `broken.${name}`, '-n', namespace, '-o']
+  const told = await hub.kubectl(...part, `jsonpath=${path}`)
+  assert.match(told, /^Ready again with 0\.1\.1-\S+, with the store of the backup$/)
   await hub.siteKubectl('wait', '--for=condition=Ready', 'node', '--all', '--timeout=30s')
   const backups = await machine.ask(['ls', '/var/lib/skerry/site/backups'])
   assert.equal(backups.trim().split('\n').length, 2)
