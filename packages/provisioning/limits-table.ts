@@ -172,6 +172,8 @@ export const edgeClusterBounds = Object.freeze({
   /** Above, a kubelet is not tested; below, a node has no room for the system's own pods. */
   podsPerNodeMin: 8,
   podsPerNodeMax: 500,
+  /** One text; paths on a machine are the longest. */
+  textCharsMax: 4_096,
   registriesMax: 50,
   endpointsMax: 10,
   noProxyMax: 200,

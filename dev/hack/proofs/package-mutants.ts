@@ -3,8 +3,24 @@ import type { Mutant } from './mutant.ts'
 const openPackage = 'packages/offline-package/open-package.test.ts'
 const installPackage = 'roles/machine/install-package.test.ts'
 
-/** The mutants of promises about offline packages. */
+/** The mutants of promises about offline packages, and about the fields by which machines are made and changed. */
 export const mutants: readonly Mutant[] = [
+  {
+    proof: 'takes no hostile text, and the error names it',
+    test: 'packages/provisioning/kind/hostile-fields.test.ts',
+    only: 'takes no hostile text',
+    file: 'packages/provisioning/kind/edge-cluster-checks.ts',
+    find: 'if (path === undefined || path.length > 4_095 || !/^(\\/[\\w.+@:-]+)+$/.test(path)) return false',
+    replace: "if (path === undefined || !path.startsWith('/')) return false",
+  },
+  {
+    proof: 'no field of a job takes',
+    test: 'packages/provisioning/kind/edge-job-checks.test.ts',
+    only: 'no field of a job takes',
+    file: 'packages/provisioning/kind/edge-job-checks.ts',
+    find: 'const versionPattern = /^\\d{1,6}\\.\\d{1,6}\\.\\d{1,6}(?:[-+][0-9A-Za-z.+-]{1,80})?$/',
+    replace: 'const versionPattern = /^\\d/',
+  },
   {
     proof: 'is found and named',
     test: openPackage,

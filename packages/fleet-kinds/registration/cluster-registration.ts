@@ -173,7 +173,7 @@ export function registrationCauses({ spec: asked }: ClusterRegistration): Status
   if (ttlSeconds !== undefined && !(ttlSeconds >= 1 && ttlSeconds <= ttlSecondsMax)) {
     causes.push(fieldInvalid('spec.ttlSeconds', ttlSeconds, `must be from 1 to ${ttlSecondsMax}`))
   }
-  if (image !== undefined && !/^[\w.:/@-]{1,512}$/.test(image)) {
+  if (image !== undefined && !/^\w[\w.:/@-]{0,511}$/.test(image)) {
     causes.push(fieldInvalid('spec.image', image, 'must be the reference of an image'))
   }
   const names = [...(asked.allowUsers ?? []), ...(asked.allowGroups ?? [])]

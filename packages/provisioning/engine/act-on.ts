@@ -1,16 +1,9 @@
 import type { PlannedMachine } from '../kind/machine-addresses.ts'
 import type { Shell } from '../contract/shell.ts'
-import {
-  StepError,
-  type ForMachineContext,
-  type HubContext,
-  type StepContext,
-} from '../contract/step.ts'
-import { provisioningBounds } from '../limits-table.ts'
+import type { ForMachineContext, HubContext, StepContext } from '../contract/step.ts'
+import { syncDisk } from '../ensure/sync-disk.ts'
 import type { StepInstance } from './plan-steps.ts'
 import type { StatusBook } from './status-book.ts'
-
-const { syncMsMax } = provisioningBounds.engine
 
 interface Place {
   /** Undefined for a cluster that was imported. */
@@ -40,15 +33,8 @@ export async function actOn(
   const shell = await shellOf(machine)
   onBegin?.()
   const result = await step.act({ ...forMachine, shell })
-  if (step.onlyReads !== true) await outliveCuts(shell, context.signal)
+  if (step.onlyReads !== true) await syncDisk(shell, context.signal)
   return result
-}
-
-/** A step is not done before the machine's disk has its work: a power cut would leave empty files behind. */
-async function outliveCuts(shell: Shell, signal: AbortSignal): Promise<void> {
-  const command = ['sync', '--file-system', '/', '/etc', '/usr', '/var/lib'] as const
-  const { exitCode, stderr } = await shell.run(command, { timeoutMs: syncMsMax, signal })
-  if (exitCode !== 0) throw new StepError(`the machine cannot write to its disk: ${stderr.trim()}`)
 }
 
 function factsOf(

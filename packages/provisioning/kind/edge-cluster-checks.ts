@@ -25,6 +25,7 @@ import { clusterNameOfEdge } from './edge-cluster.ts'
 import { edgeClusterBounds, edgeNetworkDefaults } from '../limits-table.ts'
 import { numberOf, overlap, rangeOf } from './address-range.ts'
 import { optionCauses } from './edge-option-checks.ts'
+import { longTextCauses } from './long-texts.ts'
 import { networkSizeOf, nodesMaxOf, whyNotPods } from './network-size.ts'
 import { packageCauses } from './package-checks.ts'
 import { taintCauses } from './taint-checks.ts'
@@ -45,6 +46,7 @@ export function edgeClusterCauses(object: EdgeCluster): StatusCause[] {
     causes.push(fieldInvalid(nameField, name, `must be no more than ${nameCharsMax} characters`))
   }
   causes.push(
+    ...longTextCauses(spec, 'spec'),
     ...serverCauses(spec),
     ...networkCauses(spec),
     ...unsupportedCauses(spec),
@@ -87,7 +89,7 @@ function serverCauses({ hubServer, apiNames = [], networkInterface }: EdgeCluste
     const why = isIPv4(name) ? [] : checkDnsSubdomain(name)
     causes.push(...why.map((each) => fieldInvalid(`spec.apiNames[${at}]`, name, each)))
   }
-  if (networkInterface !== undefined && !/^[\w.-]{1,15}$/.test(networkInterface)) {
+  if (networkInterface !== undefined && !/^[\w.][\w.-]{0,14}$/.test(networkInterface)) {
     const why = 'must be the name of a network interface, such as eth0'
     causes.push(fieldInvalid('spec.networkInterface', networkInterface, why))
   }

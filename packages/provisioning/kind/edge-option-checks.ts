@@ -33,7 +33,7 @@ export function optionCauses({
     const why = `must be from 1 to ${machinesAtOnceMax}`
     causes.push(fieldInvalid('spec.machinesAtOnce', machinesAtOnce, why))
   }
-  if (version !== undefined && !/^[\w.+-]{1,64}$/.test(version)) {
+  if (version !== undefined && !/^\w[\w.+-]{0,63}$/.test(version)) {
     causes.push(fieldInvalid('spec.version', version, 'must be a version such as 0.1.0'))
   }
   if (proxy !== undefined) causes.push(...proxyCauses(proxy))
