@@ -213,11 +213,11 @@ spec:
 async function rollsBack(all: Story): Promise<void> {
   const { hub, machine } = all
   const words = ['upgrade', 'edge-cluster', name, '--to', '0.1.2', '--job', 'broken']
-  const made = await hub.skerry(...words, '--timeout', '5', '--wait', '--namespace', namespace)
+  const made = await hub.skerry(...words, '--timeout', '15', '--wait', '--namespace', namespace)
   assert.equal(made.exitCode, 1, made.stdout)
   assert.match(
     made.stderr,
-    /1 rolled back; branch-7: \S+: MachineReady: \S+ is not Ready after 5 s/,
+    /1 rolled back; branch-7: \S+: MachineReady: \S+ is not Ready after 15 s/,
   )
   assert.match(await machine.ask(['cat', '/usr/local/bin/skerry']), /skerry\/0\.1\.1-/)
   const path = '{.status.steps[?(@.name=="RollBack")].message}'
@@ -233,7 +233,9 @@ async function addsName({ hub, machine, directory }: Story): Promise<void> {
   const authority = join(directory, 'ca.crt')
   await writeFile(authority, await machine.ask(['cat', '/var/lib/skerry/site/pki/ca.crt']))
   const server = `--server=https://${machine.address}:6443`
-  const trust = ['--kubeconfig=/dev/null', `--certificate-authority=${authority}`]
+  const config = join(directory, 'nobody.kubeconfig')
+  await writeFile(config, 'apiVersion: v1\nkind: Config\n')
+  const trust = [`--kubeconfig=${config}`, `--certificate-authority=${authority}`]
   const ask = ['get', '--raw', '/version', server, ...trust]
   const named = () => hub.tryKubectl([...ask, '--tls-server-name=api.branch-7.example'])
   assert.match((await named()).stderr, /certificate is valid for .*, not api\.branch-7\.example/)

@@ -47,7 +47,6 @@ const ways: Readonly<Record<string, (text: string) => Promise<string>>> = {
     prepareMachine(contextWith({ clusterName: text, network: { podCIDR: text, dnsDomain: text } })),
   'options of a site': (text) =>
     startSiteOf(token, [], { ...contextWith({ clusterName: text, apiNames: [text] }) }),
-  'names of an API': (text) => startSiteOf(token, [], { ...contextWith({ apiNames: [text] }) }),
   'labels of a node': (text) => {
     const block = {
       addresses: ['10.0.0.11'],
@@ -81,22 +80,22 @@ describe('hostile texts reach a real machine over SSH', { skip, timeout: 400_000
 
   for (const [name, act] of Object.entries(ways)) {
     test(`nothing of ${name} is executed or becomes another word`, async () => {
-      for (const text of hostileTexts) {
-        await machine.ask(['rm', '-f', '/root/words'])
-        const result = await act(text).catch((error: unknown) => error)
-        const found = await machine.run(['test', '-e', canary])
-        assert.equal(found.exitCode, 1, `${JSON.stringify(text).slice(0, 60)}: ${String(result)}`)
-        const words = (await machine.run(['cat', '/root/words'])).stdout.split('\0')
-        // The program gets the text as a whole word, or not at all.
-        const own = words.filter((word) => !known.has(word) && word !== '')
-        assert.ok(
-          own.every((word) => word === text),
-          JSON.stringify(own).slice(0, 200),
-        )
-      }
+      await machine.ask(['rm', '-f', '/root/words'])
+      for (const text of tried) await act(text).catch(() => undefined)
+      assert.equal((await machine.run(['test', '-e', canary])).exitCode, 1)
+      const words = (await machine.run(['cat', '/root/words'])).stdout.split('\0')
+      // The program gets a text as a whole word, or not at all.
+      const own = words.filter((word) => !known.has(word) && word !== '')
+      assert.ok(
+        own.every((word) => tried.includes(word)),
+        JSON.stringify(own).slice(0, 200),
+      )
     })
   }
 })
+
+/** Those by which a shell would do something: each costs some logins with sudo. */
+const tried = hostileTexts.filter((text) => text.includes(canary) || /^[-a]{2}|\0/.test(text))
 
 const known = new Set(
   'machine prepare --plan /etc/skerry/machine.json image pull -- install-package --package --public-key-file /etc/skerry/package.pub'.split(
