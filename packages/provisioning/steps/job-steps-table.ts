@@ -40,20 +40,22 @@ export function jobSteps(order: JobOrder): readonly Step[] {
     applies: () => requireConfirmation === true,
     act: awaitConfirmation(order),
   }
-  if (upgrade !== undefined) return [check, ...upgradeSteps(order, images, confirm)]
+  if (upgrade !== undefined) {
+    return [check, ...programSteps(order), images, confirm, ...upgradeSteps(order)]
+  }
   if (options !== undefined) return [check, confirm, ...configureSteps(order)]
   return [check, confirm, images]
 }
 
-function upgradeSteps(order: JobOrder, images: Step, confirm: Step): Step[] {
-  const hasPackage = (): boolean => jobHasPackage(order)
+/** Bring the program to the machine. Nothing uses it yet. */
+function programSteps(order: JobOrder): Step[] {
   return [
     {
       name: 'CopyPackage',
       does: 'copy the files of the offline package that the machine lacks',
       needs: ['CheckMachine'],
       place: 'machines',
-      applies: hasPackage,
+      applies: () => jobHasPackage(order),
       act: copyJobPackage(order),
     },
     {
@@ -63,8 +65,12 @@ function upgradeSteps(order: JobOrder, images: Step, confirm: Step): Step[] {
       place: 'machines',
       act: installBeside(order),
     },
-    images,
-    confirm,
+  ]
+}
+
+function upgradeSteps(order: JobOrder): Step[] {
+  const hasPackage = (): boolean => jobHasPackage(order)
+  return [
     {
       name: 'BackupStore',
       does: 'copy the store of the site, and check that the new program reads it',

@@ -28,7 +28,7 @@ async function happens(
   return { events, error }
 }
 
-test('a step of a copied line is told as done when the disk has its work, and not before', async () => {
+test('a step of a copied line is reported as done when the disk has its work, and not before', async () => {
   const { events, error } = await happens(() => ({}))
   assert.equal(error, undefined)
   assert.deepEqual(events, ['one', 'sync', 'done', 'two', 'sync', 'done'])
