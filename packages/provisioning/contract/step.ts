@@ -48,7 +48,10 @@ export interface MachineContext extends ForMachineContext {
   readonly shell: Shell
 }
 
-export type MachineFacts = Pick<MachineStatus, 'node' | 'machineIdDigest' | 'isCordoned'>
+export type MachineFacts = Pick<
+  MachineStatus,
+  'node' | 'machineIdDigest' | 'isCordoned' | 'isDialled'
+>
 
 /** The part of the context that a machine has which joins by itself, and not over SSH. */
 export interface OwnMachineContext extends Pick<
