@@ -119,7 +119,7 @@ export class EdgeHub implements AsyncDisposable {
   /** Runs skerry as the hub's administrator. */
   skerry(...args: string[]): Promise<CommandResult> {
     const command = [launcher, ...args, '--data-dir', join(this.#directory, 'hub')]
-    return this.host.run(command, { timeoutMs: 130_000 })
+    return this.host.run(command, { timeoutMs: this.#patienceMs })
   }
 
   async apply(manifest: string): Promise<void> {

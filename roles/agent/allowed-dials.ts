@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import { parseAllowedDial, type AllowedDial } from '@skerry/fleet-kinds'
+import { codeOf } from '../runtime/data-directory.ts'
 import { namesIn } from '../runtime/files.ts'
 import { agentBounds } from './limits-table.ts'
 
@@ -29,7 +30,11 @@ export async function readAllowedDials({
 }
 
 async function readDials(path: string): Promise<AllowedDial[]> {
-  const text = await readFile(path, 'utf8')
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    // It was taken away since the directory was listed.
+    if (codeOf(error) === 'ENOENT') return ''
+    throw error
+  })
   if (text.length > bytesMax) throw wrong(path, `it has more than ${bytesMax} bytes`)
   const lines = text.split('\n').map((line) => line.trim())
   return lines.flatMap((line, at) => {

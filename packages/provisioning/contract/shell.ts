@@ -40,6 +40,11 @@ export interface RunOptions {
   readonly input?: Uint8Array | string
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
+  /**
+   * True: the command changes no file that a power cut could take back. If omitted, it may, so the step ends with the
+   * machine's disk being synced.
+   */
+  readonly keepsFiles?: boolean
 }
 
 export interface RunResult {

@@ -48,7 +48,10 @@ export interface MachineContext extends ForMachineContext {
   readonly shell: Shell
 }
 
-export type MachineFacts = Pick<MachineStatus, 'node' | 'machineIdDigest' | 'isCordoned'>
+export type MachineFacts = Pick<
+  MachineStatus,
+  'node' | 'machineIdDigest' | 'isCordoned' | 'isDialled'
+>
 
 /** The part of the context that a machine has which joins by itself, and not over SSH. */
 export interface OwnMachineContext extends Pick<
@@ -181,7 +184,10 @@ export interface ProgramFiles {
   readonly launcher: (directory: string) => string
 }
 
-/** A step is held until a person confirms. It is looked at again, the later the longer that takes, and that does not count as an attempt. */
+/**
+ * A step on a machine is held until a person confirms there or at the hub. Each look logs in, so no change at the hub
+ * causes one, and looks get rarer; they do not count as attempts. StepWaiting is for the other case.
+ */
 export class StepHeld extends Error {
   readonly reason: WaitReason = 'Unconfirmed'
 
@@ -191,7 +197,11 @@ export class StepHeld extends Error {
   }
 }
 
-/** A step waits for something outside, such as a person, and looks again later. A look does not count as an attempt. */
+/**
+ * A step of the hub waits for something that the hub itself sees, such as an agent that somebody has yet to start. A
+ * look costs little: every change of the object or its cluster causes one, beside those at fixed times. Looks do not
+ * count as attempts.
+ */
 export class StepWaiting extends Error {
   readonly lookMs: number
 

@@ -1,7 +1,7 @@
 import type { PlannedMachine } from '../kind/machine-addresses.ts'
 import type { Shell } from '../contract/shell.ts'
 import type { ForMachineContext, HubContext, StepContext } from '../contract/step.ts'
-import { syncDisk } from '../ensure/sync-disk.ts'
+import { ChangedDisks } from './changed-disks.ts'
 import type { StepInstance } from './plan-steps.ts'
 import type { StatusBook } from './status-book.ts'
 
@@ -12,29 +12,43 @@ interface Place {
     readonly open: (machine: PlannedMachine, signal: AbortSignal) => Promise<Shell>
   }
   readonly book: StatusBook
+  /** Whether an attempt before may have changed machines: its work may not be on their disks yet. */
+  readonly isRepeated?: boolean
   /** Called when its machine is open, and the step may change it. */
   readonly onBegin?: () => void
 }
 
 /** Does a step where it belongs, and resolves with its result in a few words. */
 export async function actOn(
-  { step, machine, text }: StepInstance,
+  instance: StepInstance,
   context: HubContext,
-  { master, shells, book, onBegin }: Place,
+  place: Place,
 ): Promise<string> {
+  const { step, text } = instance
   if (step.place === 'hub') return step.act(context)
+  const { master, shells, isRepeated = false } = place
   if (master === undefined) throw new Error(`Cannot run step ${text}: it has no master`)
-  const shellOf = (one: PlannedMachine): Promise<Shell> => shells.open(one, context.signal)
-  const onMaster: StepContext = { ...context, master, shellOf }
+  const disks = new ChangedDisks(isRepeated)
+  const shellOf = async (one: PlannedMachine): Promise<Shell> =>
+    disks.watch(one, await shells.open(one, context.signal))
+  const result = await actOnMachines(instance, { ...context, master, shellOf }, place)
+  if (step.onlyReads !== true) await disks.outliveCuts(context.signal)
+  return result
+}
+
+async function actOnMachines(
+  { step, machine, text }: StepInstance,
+  onMaster: StepContext,
+  { book, onBegin }: Place,
+): Promise<string> {
+  if (step.place === 'hub') throw new Error(`Cannot run step ${text} on a machine: it is the hub's`)
   if (step.place === 'master') return step.act(onMaster)
   if (machine === undefined) throw new Error(`Cannot run step ${text}: it has no machine`)
   const forMachine: ForMachineContext = { ...onMaster, ...factsOf(machine, book) }
   if (step.place === 'master-for-each') return step.act(forMachine)
-  const shell = await shellOf(machine)
+  const shell = await onMaster.shellOf(machine)
   onBegin?.()
-  const result = await step.act({ ...forMachine, shell })
-  if (step.onlyReads !== true) await syncDisk(shell, context.signal)
-  return result
+  return step.act({ ...forMachine, shell })
 }
 
 function factsOf(

@@ -128,8 +128,8 @@ test('all steps are done, the master first', async () => {
 test('a step is done when the machine has its work on disk, and not before', async () => {
   const world = worldOf()
   const clock = simulatedClock(0)
-  const act = async ({ machine }: MachineContext, name: string): Promise<string> => {
-    world.done.add(`${name}@${machine.address}`)
+  const act = async ({ shell: opened }: MachineContext, name: string): Promise<string> => {
+    await opened.write(`/etc/${name}`, '', 0o600)
     return name
   }
   const cut: Shell = {
@@ -143,6 +143,33 @@ test('a step is done when the machine has its work on disk, and not before', asy
   const { state, message } = world.status.steps?.[0] ?? {}
   assert.equal(state, 'Waiting')
   assert.match(message ?? '', /cannot write to its disk: Input\/output error/)
+})
+
+test('a disk is synced only for a step that may have changed it, now or in an attempt before', async () => {
+  const world = worldOf()
+  const clock = simulatedClock(0)
+  let isBroken = true
+  const synced: string[] = []
+  const watched: Shell = {
+    ...shell,
+    run: async (command) => {
+      if (command[0] === 'sync') synced.push(String(isBroken))
+      return { exitCode: 0, stdout: '', stderr: '' }
+    },
+  }
+  const act = async ({ machine, shell: opened }: MachineContext, name: string): Promise<string> => {
+    await opened.run(['cat', '/etc/hostname'], { keepsFiles: true })
+    if (isBroken && machine.address === 'a' && name === 'Connect') throw new Error('once')
+    return name
+  }
+  const open = async (): Promise<Shell> => watched
+  await round(world, stepsThat(act), { clock, open })
+  assert.deepEqual(synced, [])
+  isBroken = false
+  await clock.advance(60_000)
+  await round(world, stepsThat(act), { clock, open })
+  assert.deepEqual(synced, ['false'], 'the attempt that failed may have written')
+  assert.ok(states(world).every((text) => text.endsWith('Done')))
 })
 
 test('a step that fails is tried again later and later, up to the limit, and stops only its own machine', async () => {

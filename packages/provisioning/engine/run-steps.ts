@@ -144,7 +144,8 @@ async function runStep(
   let ended: StepStatus
   try {
     const onBegin = (): void => void (isBegun = true)
-    const result = await actOn({ step, machine, text }, context, { ...deps, onBegin })
+    const place = { ...deps, isRepeated: isRepeated(before), onBegin }
+    const result = await actOn({ step, machine, text }, context, place)
     signal.throwIfAborted()
     const { reason: _, ...rest } = started
     ended = { ...rest, state: 'Done', ...shown(redactor.redact(result), printed) }
@@ -188,6 +189,11 @@ function startedStep(before: StepStatus, nowMs: number): StepStatus {
   return reason === undefined
     ? { ...rest, state: 'Running', attempt: attempt + 1, startTime: apiTime(nowMs) }
     : { ...rest, state: 'Running', reason, attempt, startTime }
+}
+
+/** A person who retries a step, and a full status, leave only one of the two. */
+function isRepeated({ attempt, startTime }: StepStatus): boolean {
+  return attempt !== undefined || startTime !== undefined
 }
 
 function isAway(error: unknown): boolean {

@@ -1,7 +1,7 @@
 import type { EdgeCluster } from '../kind/edge-cluster.ts'
 import { StepError, type MachineContext } from '../contract/step.ts'
 import { provisioningBounds } from '../limits-table.ts'
-import { addressOf, must, places, untilTrue } from './commands.ts'
+import { addressOf, ask, places, untilTrue } from './commands.ts'
 import { readSmall } from './job-files.ts'
 import { envText, sanWords, siteOptionsFile, startUnit } from './site.ts'
 
@@ -50,5 +50,5 @@ async function untilServed(context: MachineContext): Promise<void> {
   const command = [places.program, 'machine', 'nodes', '--data-dir', `${places.data}/site`] as const
   const look = async (): Promise<boolean> => (await shell.run(command, { signal })).exitCode === 0
   await untilTrue(look, { msMax: provisioningBounds.steps.readyMsMax, otherwise }, context)
-  await must(context, ['systemctl', 'is-active', 'skerry-site'], { isQuiet: true })
+  await ask(context, ['systemctl', 'is-active', 'skerry-site'])
 }

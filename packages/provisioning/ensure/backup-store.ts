@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { StepError, type JobOrder, type MachineContext } from '../contract/step.ts'
 import { edgeJobBounds } from '../limits-table.ts'
-import { must, places } from './commands.ts'
+import { ask, must, places } from './commands.ts'
 import { backupsDirectory, exists, jobFiles, machineSeconds } from './job-files.ts'
 import { wantedProgram } from './program-on-machine.ts'
 
@@ -43,19 +43,19 @@ export function backupStore(order: JobOrder): (context: MachineContext) => Promi
 /** A snapshot of etcd is a bbolt file, whose first page has this number at byte 16. */
 async function isOfEtcd(context: MachineContext, path: string): Promise<boolean> {
   const command = ['od', '-An', '-tx1', '-j16', '-N4', '--', path] as const
-  return (await must(context, command, { isQuiet: true })).trim() === 'ed da 0c ed'
+  return (await ask(context, command)).trim() === 'ed da 0c ed'
 }
 
 async function isRecent(context: MachineContext, path: string): Promise<boolean> {
   if (!(await exists(context, path))) return false
-  const text = (await must(context, ['stat', '-c', '%Y', '--', path], { isQuiet: true })).trim()
+  const text = (await ask(context, ['stat', '-c', '%Y', '--', path])).trim()
   return (await machineSeconds(context)) - Number(text) < backupSecondsMax
 }
 
 /** A backup is a whole SQLite file; its header has the schema version in bytes 60 to 63, the highest first. */
 async function schemaOf(context: MachineContext, path: string): Promise<number> {
   const command = ['od', '-An', '-tu1', '-j60', '-N4', '--', path] as const
-  const bytes = (await must(context, command, { isQuiet: true })).trim().split(/\s+/).map(Number)
+  const bytes = (await ask(context, command)).trim().split(/\s+/).map(Number)
   const version = bytes.reduce((sum, byte) => sum * 256 + byte, 0)
   if (bytes.length === 4 && Number.isSafeInteger(version) && version > 0) return version
   throw new StepError(`${path} is not the backup of a store`)
@@ -63,7 +63,7 @@ async function schemaOf(context: MachineContext, path: string): Promise<number> 
 
 async function schemaOfProgram(order: JobOrder, context: MachineContext): Promise<number> {
   const { launcher } = await wantedProgram(order, context)
-  const told = await must(context, [launcher, 'machine', 'store-schema'], { isQuiet: true })
+  const told = await ask(context, [launcher, 'machine', 'store-schema'])
   if (/^\d{1,6}$/.test(told.trim())) return Number(told)
   const text = 'the new program does not say which stores it reads'
   throw new StepError(text, { isFinal: true })
@@ -71,7 +71,7 @@ async function schemaOfProgram(order: JobOrder, context: MachineContext): Promis
 
 /** Keeps the newest ones. Only names that this file gives are touched. */
 async function removeOldBackups(context: MachineContext, own: string): Promise<void> {
-  const listed = await must(context, ['ls', '-1t', '--', backupsDirectory], { isQuiet: true })
+  const listed = await ask(context, ['ls', '-1t', '--', backupsDirectory])
   const names = listed.split('\n').filter((name) => /^[0-9a-f-]{8,64}\.db$/.test(name))
   const others = names.filter((name) => name !== own).slice(backupsKept - 1)
   for (const name of others) {

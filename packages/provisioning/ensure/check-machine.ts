@@ -2,7 +2,7 @@ import { StepError, type JobOrder, type MachineContext } from '../contract/step.
 import { machinesOf } from '../kind/machine-addresses.ts'
 import { targetsMaster } from '../kind/job-targets.ts'
 import { edgeJobBounds } from '../limits-table.ts'
-import { must, places } from './commands.ts'
+import { ask, places } from './commands.ts'
 import { exists } from './job-files.ts'
 import { nodeNameOf } from './node-name.ts'
 import { presentVersion, wantedProgram, whyNoPair, whyNoStep } from './program-on-machine.ts'
@@ -31,7 +31,7 @@ async function healthFindings(context: MachineContext): Promise<string[]> {
   const name = await nodeNameOf(context)
   const site = await context.shellOf(master)
   const command = [places.program, 'machine', 'node-ready', name] as const
-  const { exitCode } = await site.run(command, { signal })
+  const { exitCode } = await site.run(command, { signal, keepsFiles: true })
   return exitCode === 0
     ? []
     : [`node ${name} is not Ready: put it right first, or leave out the check`]
@@ -57,7 +57,7 @@ async function diskFindings(context: MachineContext): Promise<string[]> {
 }
 
 async function freeMegabytes(path: string, context: MachineContext): Promise<number> {
-  const text = await must(context, ['df', '-Pk', '--', path], { isQuiet: true })
+  const text = await ask(context, ['df', '-Pk', '--', path])
   const [, , , kilobytes] = (text.split('\n')[1] ?? '').split(/\s+/)
   return Math.floor(Number(kilobytes) / 1_024)
 }
@@ -66,7 +66,7 @@ async function storeMegabytes(context: MachineContext): Promise<number> {
   const path = `${places.data}/site/store.db`
   // The size of a store in etcd is not known here; a backup that does not fit fails before anything is changed.
   if (!(await exists(context, path))) return 0
-  const text = await must(context, ['stat', '-c', '%s', '--', path], { isQuiet: true })
+  const text = await ask(context, ['stat', '-c', '%s', '--', path])
   return Math.ceil(Number(text.trim()) / 1024 / 1024)
 }
 

@@ -9,7 +9,7 @@ const timeoutMs = provisioningBounds.steps.cleanMsMax
 export async function cleanMachine(context: MachineContext): Promise<string> {
   const { shell, signal } = context
   const isThere = async (path: string): Promise<boolean> =>
-    (await shell.run(['test', '-e', path], { signal })).exitCode === 0
+    (await shell.run(['test', '-e', path], { signal, keepsFiles: true })).exitCode === 0
   if (await isThere(places.program)) {
     await must(context, [places.program, 'machine', 'clean', '--yes'], { timeoutMs })
     return 'clean'

@@ -26,6 +26,15 @@ export const places = Object.freeze({
   allowedDials: '/etc/skerry/allow-dial.d',
 })
 
+/** Runs a command that changes nothing, and resolves with its output. Rejects with a StepError if it fails. */
+export function ask(
+  context: Pick<OwnMachineContext, 'shell' | 'print' | 'signal'>,
+  command: readonly [string, ...string[]],
+  options: Pick<RunOptions, 'timeoutMs'> = {},
+): Promise<string> {
+  return must(context, command, { ...options, isQuiet: true, keepsFiles: true })
+}
+
 /** Runs a command, prints what it printed, and resolves with its output. Rejects with a StepError if it fails. */
 export async function must(
   { shell, print, signal }: Pick<OwnMachineContext, 'shell' | 'print' | 'signal'>,
@@ -87,7 +96,7 @@ export async function ownAddresses(shell: OwnShell, signal: AbortSignal): Promis
 
 async function linksOf(shell: OwnShell, signal: AbortSignal): Promise<Link[]> {
   const command = ['ip', '-json', '-4', 'address', 'show'] as const
-  const { exitCode, stdout } = await shell.run(command, { signal })
+  const { exitCode, stdout } = await shell.run(command, { signal, keepsFiles: true })
   if (exitCode !== 0) throw new StepError('the machine does not list its addresses')
   return parseLinks(stdout)
 }

@@ -37,7 +37,7 @@ export async function configureMachine(context: MachineContext): Promise<string>
 
 /** Returns the content of a file, or nothing if there is none. It is not printed: it may hold a password. */
 async function textOf(path: string, { shell, signal }: MachineContext): Promise<string> {
-  const { exitCode, stdout } = await shell.run(['cat', path], { signal })
+  const { exitCode, stdout } = await shell.run(['cat', path], { signal, keepsFiles: true })
   return exitCode === 0 ? stdout : ''
 }
 
@@ -50,7 +50,10 @@ async function writeRegistries(context: MachineContext): Promise<void> {
   const { edge, shell, signal } = context
   const files = hostsFiles(edge.spec.registries ?? [])
   for (const { path, content } of files) await shell.write(path, content, 0o644)
-  const { exitCode, stdout } = await shell.run(['ls', '-A', registryDirectory], { signal })
+  const { exitCode, stdout } = await shell.run(['ls', '-A', registryDirectory], {
+    signal,
+    keepsFiles: true,
+  })
   if (exitCode !== 0) return
   const wanted = new Set(files.map(({ directory }) => directory))
   for (const name of stdout.split('\n')) {
@@ -65,6 +68,7 @@ async function restartUnits(context: MachineContext): Promise<void> {
   for (const unit of ['skerry-site', 'skerry-node']) {
     const active = await context.shell.run(['systemctl', 'is-active', '--quiet', unit], {
       signal: context.signal,
+      keepsFiles: true,
     })
     if (active.exitCode === 0) await must(context, ['systemctl', 'restart', unit], { timeoutMs })
   }

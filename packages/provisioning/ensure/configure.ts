@@ -20,6 +20,7 @@ export function configure(order: JobOrder): (context: MachineContext) => Promise
       const unit = `/etc/systemd/system/skerry-${role}.service`
       const { exitCode } = await context.shell.run(['grep', '-qF', `$${variable}`, '--', unit], {
         signal: context.signal,
+        keepsFiles: true,
       })
       if (exitCode === 0) continue
       const text = `the program on ${context.machine.address} cannot be configured by a job: upgrade it first`

@@ -41,7 +41,10 @@ const linePattern = /^(?<kind>file|replaced|directory) (?<value>[0-9a-f]{64}|-) 
 
 /** Returns everything that this machine's record says of files that were copied before. */
 async function readRecord({ shell, signal }: MachineContext): Promise<Entry[]> {
-  const { exitCode, stdout } = await shell.run(['cat', '--', recordPath], { signal })
+  const { exitCode, stdout } = await shell.run(['cat', '--', recordPath], {
+    signal,
+    keepsFiles: true,
+  })
   if (exitCode !== 0) return []
   return stdout.split('\n').flatMap((line) => {
     const { kind, value, path } = linePattern.exec(line)?.groups ?? {}
@@ -88,12 +91,15 @@ async function presentOf(
   { shell, signal }: MachineContext,
 ): Promise<ReadonlySet<string>> {
   // Its exit code tells only that one of them lacks.
-  const { stdout } = await shell.run(['ls', '-d', '--', ...paths], { signal })
+  const { stdout } = await shell.run(['ls', '-d', '--', ...paths], { signal, keepsFiles: true })
   return new Set(stdout.split('\n'))
 }
 
 async function keepAside(path: string, context: MachineContext): Promise<Entry> {
-  const { exitCode } = await context.shell.run(['test', '-d', path], { signal: context.signal })
+  const { exitCode } = await context.shell.run(['test', '-d', path], {
+    signal: context.signal,
+    keepsFiles: true,
+  })
   if (exitCode === 0) {
     throw new StepError(`spec.files names ${path}, which is a directory`, { isFinal: true })
   }

@@ -5,7 +5,7 @@ import { provisioningBounds } from '../limits-table.ts'
 import type { MachinePackage, MachineSystem } from '../contract/machine-package.ts'
 import type { DigestedFile } from '../contract/shell.ts'
 import { StepError, type MachineContext } from '../contract/step.ts'
-import { must, places } from './commands.ts'
+import { ask, must, places } from './commands.ts'
 import { parseFacts } from './preflight-facts.ts'
 
 const bounds = provisioningBounds.steps
@@ -49,7 +49,7 @@ export async function packageFor(
   asked: PackageSource,
   context: MachineContext,
 ): Promise<MachinePackage & { readonly system: SystemFacts }> {
-  const system = parseSystem(await must(context, ['sh', '-c', systemScript], { isQuiet: true }))
+  const system = parseSystem(await ask(context, ['sh', '-c', systemScript]))
   const { release, architecture } = system
   return { ...(await context.hub.package(asked, { release, architecture })), system }
 }
@@ -111,6 +111,7 @@ export async function presentFiles(
     input: lines.join(''),
     timeoutMs: bounds.copyMsMax,
     signal: context.signal,
+    keepsFiles: true,
   })
   const whole = new Set(stdout.split('\n'))
   return new Set(

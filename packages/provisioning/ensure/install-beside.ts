@@ -1,5 +1,5 @@
 import { StepError, type JobOrder, type MachineContext } from '../contract/step.ts'
-import { must } from './commands.ts'
+import { ask } from './commands.ts'
 import { packageFor } from './copy-package.ts'
 import { installLibraries, unpackProgram } from './install-package.ts'
 import { copyProgram } from './install-program.ts'
@@ -16,7 +16,7 @@ export function installBeside(order: JobOrder): (context: MachineContext) => Pro
       await unpackProgram(found.program, context)
       await installLibraries(launcher, found.debs, context)
     }
-    const told = await must(context, [launcher, '--version'], { isQuiet: true })
+    const told = await ask(context, [launcher, '--version'])
     if (told.trim() === '') throw new StepError('the program does not say its version')
     return `skerry ${program.version} is there`
   }

@@ -3,7 +3,7 @@ import type { MachinePackage } from '../contract/machine-package.ts'
 import type { PackageSource } from '../kind/edge-cluster.ts'
 import { provisioningBounds } from '../limits-table.ts'
 import { StepError, type MachineContext } from '../contract/step.ts'
-import { must, places } from './commands.ts'
+import { ask, must, places } from './commands.ts'
 import { packageFor, packageOf, presentFiles, programFiles } from './copy-package.ts'
 import { offlineAptScript } from './offline-apt.ts'
 import { whyNoPair } from './program-on-machine.ts'
@@ -29,7 +29,7 @@ export async function installPackagedProgram(context: MachineContext): Promise<s
   const launcher = await unpackProgram(program, context)
   await shell.write(places.program, launcher, 0o755)
   await installLibraries(places.program, debs, context)
-  const version = await must(context, [places.program, '--version'], { isQuiet: true })
+  const version = await ask(context, [places.program, '--version'])
   if (version.trim() === '') throw new StepError('the program does not say its version')
   await hub.recordProgram(edge, { address: machine.address, version: program.version }, signal)
   return `skerry ${version.trim()}`
@@ -83,7 +83,10 @@ export async function installLibraries(
   debs: MachinePackage['debs'],
   context: MachineContext,
 ): Promise<void> {
-  const { exitCode } = await context.shell.run([program, '--version'], { signal: context.signal })
+  const { exitCode } = await context.shell.run([program, '--version'], {
+    signal: context.signal,
+    keepsFiles: true,
+  })
   if (exitCode === 0) return
   const files = debs.map(({ file }) => file)
   const whole = await presentFiles(files, context)

@@ -7,7 +7,7 @@ import {
   type ProgramFiles,
   type ProgramWish,
 } from '../contract/step.ts'
-import { must, places } from './commands.ts'
+import { ask, must, places } from './commands.ts'
 import { isConfigured } from './configure-machine.ts'
 import { proxyFiles } from './proxy.ts'
 import { installPackagedProgram } from './install-package.ts'
@@ -17,14 +17,14 @@ import { takeNodeName } from './node-name.ts'
 export async function installProgram(context: MachineContext): Promise<string> {
   const { edge, hub, machine, master, shell, signal } = context
   if (packageInForce(edge) !== undefined) return installPackagedProgram(context)
-  const architecture = (await must(context, ['uname', '-m'], { isQuiet: true })).trim()
+  const architecture = (await ask(context, ['uname', '-m'])).trim()
   // A node that is added after an upgrade gets what its master has.
   const above = machine.role === 'Node' ? edge.status?.programs?.[master.address] : undefined
   const program = await hub.program(architecture, signal, wishOf(edge, above))
   const directory = await copyProgram(program, context)
   await shell.write(places.program, program.launcher(directory), 0o755)
   await installLibraries(context)
-  const version = await must(context, [places.program, '--version'], { isQuiet: true })
+  const version = await ask(context, [places.program, '--version'])
   if (version.trim() === '') throw new StepError('the program does not say its version')
   await hub.recordProgram(edge, { address: machine.address, version: program.version }, signal)
   return `skerry ${version.trim()}`
@@ -74,6 +74,7 @@ export async function prepare(context: MachineContext, plan: string): Promise<vo
 async function installLibraries(context: MachineContext): Promise<void> {
   const { exitCode } = await context.shell.run([places.program, '--version'], {
     signal: context.signal,
+    keepsFiles: true,
   })
   if (exitCode === 0) return
   const timeoutMs = provisioningBounds.steps.prepareMsMax

@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { StepError, type JobOrder, type MachineContext } from '../contract/step.ts'
 import { edgeJobBounds } from '../limits-table.ts'
-import { must, places } from './commands.ts'
+import { ask, must, places } from './commands.ts'
 
 type OnMachine = Pick<MachineContext, 'shell' | 'print' | 'signal'>
 
@@ -49,13 +49,16 @@ export function jobFiles({ job }: JobOrder): JobFiles {
 }
 
 export async function exists({ shell, signal }: OnMachine, path: string): Promise<boolean> {
-  return (await shell.run(['test', '-e', path], { signal })).exitCode === 0
+  return (await shell.run(['test', '-e', path], { signal, keepsFiles: true })).exitCode === 0
 }
 
 /** Reads a small file. Resolves with undefined if there is none, and with an empty text for an empty one. */
 export async function readSmall(context: OnMachine, path: string): Promise<string | undefined> {
   const { shell, signal } = context
-  const { exitCode, stdout: text } = await shell.run(['cat', '--', path], { signal })
+  const { exitCode, stdout: text } = await shell.run(['cat', '--', path], {
+    signal,
+    keepsFiles: true,
+  })
   if (exitCode !== 0) {
     if (!(await exists(context, path))) return undefined
     throw new StepError(`${path} on the machine cannot be read`)
@@ -84,7 +87,7 @@ export async function putBack(
 
 /** Returns the machine's time in seconds: its node reports by it. */
 export async function machineSeconds(context: OnMachine): Promise<number> {
-  const text = (await must(context, ['date', '+%s'], { isQuiet: true })).trim()
+  const text = (await ask(context, ['date', '+%s'])).trim()
   if (/^\d{1,12}$/.test(text)) return Number(text)
   throw new StepError('the machine does not say what time it is')
 }

@@ -27,7 +27,10 @@ export async function drainNode(context: ForMachineContext): Promise<string> {
 export async function stopNode(context: MachineContext): Promise<string> {
   const { shell, signal } = context
   const unit = 'skerry-node.service'
-  const { exitCode } = await shell.run(['test', '-e', `/etc/systemd/system/${unit}`], { signal })
+  const { exitCode } = await shell.run(['test', '-e', `/etc/systemd/system/${unit}`], {
+    signal,
+    keepsFiles: true,
+  })
   if (exitCode !== 0) return 'the machine has no node'
   await must(context, ['systemctl', 'disable', '--now', '--quiet', unit], { timeoutMs: stopMsMax })
   return 'the node has stopped'
@@ -60,11 +63,15 @@ async function onNode(
   if (other !== undefined) return `node ${name} is that of ${other.address} now`
   const shell = await context.shellOf(master)
   const kubeconfig = `${places.data}/site/admin.kubeconfig`
-  const { exitCode } = await shell.run(['test', '-e', kubeconfig], { signal })
+  const { exitCode } = await shell.run(['test', '-e', kubeconfig], { signal, keepsFiles: true })
   if (exitCode !== 0) return `${master.address} has no site, and so no node ${name}`
   return act(name, {
     async runOnSite(words, timeoutMs) {
-      await must({ ...context, shell }, [places.program, 'machine', ...words], { timeoutMs })
+      await must({ ...context, shell }, [places.program, 'machine', ...words], {
+        timeoutMs,
+        // The store of the site keeps what it has acknowledged.
+        keepsFiles: true,
+      })
     },
   })
 }

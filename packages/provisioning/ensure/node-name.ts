@@ -6,7 +6,7 @@ import {
   type MachineContext,
   type OwnMachineContext,
 } from '../contract/step.ts'
-import { must } from './commands.ts'
+import { ask } from './commands.ts'
 
 /**
  * Takes the name of the machine's node, its host name, for this machine. Rejects with a StepError while another
@@ -52,7 +52,7 @@ export function stillTaken(name: string, { address }: MachineStatus): StepError 
 
 /** Returns the name of the machine's node: its host name, as kubelets do. */
 export async function nodeNameOf(context: OwnMachineContext): Promise<string> {
-  const name = (await must(context, ['uname', '-n'], { isQuiet: true })).trim().toLowerCase()
+  const name = (await ask(context, ['uname', '-n'])).trim().toLowerCase()
   if (/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name) && name.length <= 63) return name
   const text = `its host name "${name}" cannot be the name of a node: use lower-case letters, digits and dashes`
   throw new StepError(text, { isFinal: true })

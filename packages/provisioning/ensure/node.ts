@@ -71,7 +71,8 @@ async function createToken(
   const text = await must(
     { ...context, shell: site },
     [places.program, ...command, '--data-dir', `${places.data}/site`],
-    { isQuiet: true },
+    // The store of the site keeps what it has acknowledged.
+    { isQuiet: true, keepsFiles: true },
   )
   // The machine may print what it likes, so each field is checked.
   const made: unknown = parsed(text)
@@ -101,7 +102,10 @@ export async function awaitNode(context: MachineContext): Promise<string> {
   const otherwise = `node ${name} is not Ready; read "journalctl -u skerry-node" on ${machine.address}`
   const isReady = async (): Promise<boolean> => {
     const command = [places.program, 'machine', 'node-ready', name] as const
-    const { exitCode } = await site.run(command, { signal: context.signal })
+    const { exitCode } = await site.run(command, {
+      signal: context.signal,
+      keepsFiles: true,
+    })
     return exitCode === 0
   }
   await untilTrue(isReady, { msMax: readyMsMax, otherwise }, context)
@@ -118,10 +122,14 @@ async function admitNode(name: string, site: Shell, context: MachineContext): Pr
   if (role !== 'Master' && !isCordoned) return
   const labels = role === 'Master' ? Object.entries(masterLabels(edge.spec)) : []
   const words = labels.flatMap(([key, value]) => ['--label', `${key}=${value}`])
-  await must({ ...context, shell: site }, [
-    ...([places.program, 'machine', 'admit-node', name] as const),
-    ...words,
-    ...(isCordoned ? ['--uncordon'] : []),
-  ])
+  await must(
+    { ...context, shell: site },
+    [
+      ...([places.program, 'machine', 'admit-node', name] as const),
+      ...words,
+      ...(isCordoned ? ['--uncordon'] : []),
+    ],
+    { keepsFiles: true },
+  )
   if (isCordoned) record({ isCordoned: false })
 }

@@ -74,7 +74,10 @@ export async function nodesOfSite(context: MachineContext): Promise<SeenNode[]> 
   if (context.edge.status?.steps?.some(isReadySite) !== true) return []
   try {
     const site = await context.shellOf(master)
-    const { exitCode, stdout } = await site.run([places.program, 'machine', 'nodes'], { signal })
+    const { exitCode, stdout } = await site.run([places.program, 'machine', 'nodes'], {
+      signal,
+      keepsFiles: true,
+    })
     return exitCode === 0 ? nodesIn(stdout) : []
   } catch (error) {
     signal.throwIfAborted()

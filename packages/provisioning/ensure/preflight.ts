@@ -2,7 +2,7 @@ import { packageInForce } from '../kind/package-in-force.ts'
 import { isIP } from 'node:net'
 import { provisioningBounds } from '../limits-table.ts'
 import { StepError, type MachineContext, type OwnMachineContext } from '../contract/step.ts'
-import { must, ownAddresses } from './commands.ts'
+import { ask, ownAddresses } from './commands.ts'
 import { machineClashes, machineIdDigest, nodeClashes, nodesOfSite } from './preflight-clashes.ts'
 import { isLeaving, otherOwnerOf, stillTaken } from './node-name.ts'
 import { clusterOf, findingsOf, isNodeName, parseFacts, type Facts } from './preflight-facts.ts'
@@ -28,7 +28,7 @@ export async function preflightOfOwn(context: OwnMachineContext): Promise<string
 async function readFacts(context: OwnMachineContext, names: [string, string]): Promise<Facts> {
   const { machine, print } = context
   const command = ['sh', '-c', factsScript, 'sh', ...names] as const
-  const text = await must(context, command, { isQuiet: true, timeoutMs: factsMsMax })
+  const text = await ask(context, command, { timeoutMs: factsMsMax })
   if (text.length > factsBytesMax) {
     throw new StepError(`${machine.address} prints more than facts about itself`, { isFinal: true })
   }

@@ -5,7 +5,7 @@ import {
   type MachineContext,
   type ProgramFiles,
 } from '../contract/step.ts'
-import { must, places } from './commands.ts'
+import { ask, places } from './commands.ts'
 import { packageFor } from './copy-package.ts'
 import { readSmall } from './job-files.ts'
 
@@ -33,7 +33,7 @@ export async function wantedProgram(
 
 /** Returns the program of this version that the hub holds for the machine. */
 export async function heldProgram(version: string, context: MachineContext): Promise<ProgramFiles> {
-  const architecture = (await must(context, ['uname', '-m'], { isQuiet: true })).trim()
+  const architecture = (await ask(context, ['uname', '-m'])).trim()
   return context.hub.program(architecture, context.signal, { version })
 }
 

@@ -90,6 +90,7 @@ async function look(
     const unit = `skerry-${role}`
     const shown = await shell.run(['systemctl', 'show', '--property=MainPID', '--value', unit], {
       signal,
+      keepsFiles: true,
     })
     const pid = shown.stdout.trim()
     if (shown.exitCode !== 0 || !/^[1-9]\d{0,9}$/.test(pid)) return `${unit} does not run`
@@ -103,7 +104,7 @@ async function look(
   const flags = since === undefined ? [] : ['--since', String(since)]
   const { exitCode, stderr } = await site.run(
     [places.program, 'machine', 'node-ready', name, ...flags],
-    { signal },
+    { signal, keepsFiles: true },
   )
   if (exitCode === 0) return { processes }
   return stderr.trim().split('\n').at(-1) || `node ${name} is not Ready`
@@ -116,7 +117,7 @@ export async function hasMark(
   mark: string,
 ): Promise<boolean> {
   const command = ['grep', '-zqxF', '-e', mark, '--', `/proc/${pid}/environ`] as const
-  return (await shell.run(command, { signal })).exitCode === 0
+  return (await shell.run(command, { signal, keepsFiles: true })).exitCode === 0
 }
 
 async function sinceOf(order: JobOrder, context: MachineContext): Promise<number | undefined> {

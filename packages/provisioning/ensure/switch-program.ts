@@ -1,5 +1,5 @@
 import type { JobOrder, MachineContext } from '../contract/step.ts'
-import { must, places } from './commands.ts'
+import { ask, must, places } from './commands.ts'
 import { backupStore } from './backup-store.ts'
 import { jobFiles, jobsDirectory, exists, keepOnce, readSmall } from './job-files.ts'
 import { wantedProgram, type WantedProgram } from './program-on-machine.ts'
@@ -35,7 +35,7 @@ async function isRunning(wanted: WantedProgram, context: MachineContext): Promis
       '--value',
       `skerry-${role}`,
     ] as const
-    const pid = (await shell.run(command, { signal })).stdout.trim()
+    const pid = (await shell.run(command, { signal, keepsFiles: true })).stdout.trim()
     if (!/^[1-9]\d{0,9}$/.test(pid)) return false
     if (!(await hasMark(context, pid, markOf(wanted)))) return false
   }
@@ -89,6 +89,6 @@ export function removeOldPrograms(order: JobOrder): (context: MachineContext) =>
 
 async function namesIn(context: MachineContext, directory: string): Promise<string[]> {
   if (!(await exists(context, directory))) return []
-  const listed = await must(context, ['ls', '-1', '--', directory], { isQuiet: true })
+  const listed = await ask(context, ['ls', '-1', '--', directory])
   return listed.split('\n').filter((name) => /^[\w][\w.+-]{0,200}$/.test(name))
 }

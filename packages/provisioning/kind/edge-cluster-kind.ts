@@ -180,6 +180,7 @@ const schemas: Readonly<Record<string, Schema>> = Object.freeze({
       machineIdDigest: text,
       login: part('MachineLogin'),
       isCordoned: boolean,
+      isDialled: boolean,
       isDead: boolean,
     },
     ['address', 'role'],

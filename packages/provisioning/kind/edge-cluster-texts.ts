@@ -195,6 +195,7 @@ export const edgeClusterTexts: KindTexts = Object.freeze({
       login:
         'The login as the spec had it last. The hub needs it for a machine that the spec does not name any more.',
       isCordoned: 'Whether the hub keeps pods off its node, because it leaves the cluster.',
+      isDialled: 'Whether the agent of the site may dial it.',
       isDead: 'Whether a person has said that the machine, which leaves, will never answer again.',
     },
   },

@@ -188,6 +188,8 @@ export interface MachineStatus {
   login?: MachineLogin
   /** Whether a departure has begun to keep pods off the node. */
   isCordoned?: boolean
+  /** Whether the agent of the site may dial it. */
+  isDialled?: boolean
   /** Whether a person has said that the machine, which leaves, will never answer again. */
   isDead?: boolean
 }

@@ -1,3 +1,4 @@
+import { forbidDial, isDiallable } from '../ensure/allow-dial.ts'
 import { cleanMachine } from '../ensure/clean-machine.ts'
 import { cordonNode, deleteNode, drainNode, stopNode } from '../ensure/leave-node.ts'
 import type { MachineStatus } from '../kind/edge-cluster.ts'
@@ -48,5 +49,14 @@ export const departure: readonly Step[] = [
     place: 'machines',
     appliesTo: answers,
     act: cleanMachine,
+  },
+  {
+    name: 'ForbidDial',
+    does: 'take the machine from those that the agent of the site may dial',
+    // The cleaning comes through the site.
+    needs: ['CleanMachine'],
+    place: 'master-for-each',
+    appliesTo: isDiallable,
+    act: forbidDial,
   },
 ]

@@ -10,7 +10,7 @@ import {
 import { awaitNode, joinNode } from '../ensure/node.ts'
 import { awaitSite, startSite } from '../ensure/site.ts'
 import { apiNamesName, hasApiNames, setApiNames } from '../ensure/api-names.ts'
-import { allowDial } from '../ensure/allow-dial.ts'
+import { allowDial, forbidDial, isDiallable } from '../ensure/allow-dial.ts'
 import { cleanMachine } from '../ensure/clean-machine.ts'
 import { copyPackage } from '../ensure/copy-package.ts'
 import { installPackage } from '../ensure/install-package.ts'
@@ -163,6 +163,14 @@ export const steps: readonly Step[] = [
     act: allowDial,
   },
   {
+    name: 'ForbidDial',
+    does: 'take a machine that is reached on another way now from those that the agent may dial',
+    needs: ['SiteReady'],
+    place: 'master-for-each',
+    appliesTo: ({ isDialled }, { block }) => isDialled === true && block.via !== 'Site',
+    act: forbidDial,
+  },
+  {
     name: 'JoinNode',
     does: 'start the node with a token of the site',
     needs: ['PrepareMachine', 'SiteReady'],
@@ -209,6 +217,16 @@ export const removal: readonly Step[] = [
     endsSite: true,
     appliesTo: ({ isChanged, isDead }) => isChanged === true && isDead !== true,
     act: cleanMachine,
+  },
+  {
+    name: 'ForbidDial',
+    does: 'take the machine from those that the agent of the site may dial',
+    needs: [],
+    place: 'master-for-each',
+    // A master that is cleaned loses them with everything else.
+    applies: (edge) => !isCleaned(edge),
+    appliesTo: isDiallable,
+    act: forbidDial,
   },
   {
     name: 'ForgetCluster',
