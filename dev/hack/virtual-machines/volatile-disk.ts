@@ -1,11 +1,16 @@
 /**
  * Serves a disk with the volatile cache of a drive to one virtual machine over NBD: writes stay in memory until the
- * machine flushes them. The death of this process is a power cut: they are lost. Run: node volatile-disk.ts IMAGE SOCKET
+ * machine flushes them. The death of this process is a power cut: they are lost. After SIGUSR2 it dies like a drive that
+ * was writing them back in any order: half of the sectors, chosen by SEED, are stored.
+ * Run: node volatile-disk.ts IMAGE SOCKET [SEED]
  */
 import { fstatSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
+import { seededRandom, type Random } from '@skerry/base'
 
 const blockBytes = 4_096
+/** A drive stores a sector whole or not at all. */
+const sectorBytes = 512
 
 /** An image, and above it the blocks that were written and not flushed. */
 class VolatileImage {
@@ -42,6 +47,16 @@ class VolatileImage {
 
   flush(): void {
     this.#store([...this.#unflushed.keys()])
+  }
+
+  /** Stores each unflushed sector with probability 1/2. */
+  flushHalf(random: Random): void {
+    for (const [block, content] of this.#unflushed) {
+      for (let at = 0; at < blockBytes; at += sectorBytes) {
+        if (random.next() < 0.5) continue
+        writeSync(this.#file, content, at, sectorBytes, block * blockBytes + at)
+      }
+    }
   }
 
   #stored(block: number): Buffer {
@@ -227,7 +242,11 @@ function serve(socket: Socket, image: VolatileImage): void {
   })
 }
 
-const [imagePath = '', socketPath = ''] = process.argv.slice(2)
+const [imagePath = '', socketPath = '', seed = '0'] = process.argv.slice(2)
 const image = new VolatileImage(imagePath)
+process.once('SIGUSR2', () => {
+  image.flushHalf(seededRandom(Number(seed)))
+  process.exit(0)
+})
 rmSync(socketPath, { force: true })
 createServer((socket) => serve(socket, image)).listen(socketPath)
