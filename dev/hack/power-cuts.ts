@@ -139,7 +139,8 @@ async function live({ machine, subject, kind, count }: Living, moment: Moment): 
   count.bootMs += bootMs
   const before = subject.acknowledged
   const life = await subject.live({ seed, boot, signal: cut.signal })
-  count.problems.push(...life.problems, ...(await faultsOfDisk(machine)))
+  const problems = [...life.problems, ...(await faultsOfDisk(machine))]
+  count.problems.push(...problems)
   if (!isLast) await untilMoment(life, { subject, kind, goal: before + moment.writes, ...moment })
   await machine.cut(kept)
   cut.abort(new Error('The power is off'))
@@ -149,7 +150,7 @@ async function live({ machine, subject, kind, count }: Living, moment: Moment): 
   const cutText = isLast ? '' : `, then ${news} acknowledged, cut keeps ${kept}`
   const bootText = (bootMs / 1_000).toFixed(1)
   console.log(`${count.name} ${boot}: boot ${bootText} s, ${life.notes}${cutText}`)
-  for (const problem of life.problems) console.log(`  PROBLEM: ${problem}`)
+  for (const problem of problems) console.log(`  PROBLEM: ${problem}`)
 }
 
 /** Resolves at the moment of the cut. Rejects if a part ends by itself. */

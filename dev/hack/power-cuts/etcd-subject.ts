@@ -43,7 +43,7 @@ class EtcdSubject implements Subject {
     ]
     const serving = Promise.withResolvers<void>()
     const running = machine.run(words.join(' '), {
-      timeoutMs: 600_000,
+      timeoutMs: 3_600_000,
       onLine: (line) => line.includes('etcd serves') && serving.resolve(),
     })
     const serverEnded = running.then((text) => {

@@ -9,7 +9,7 @@ import { hostAddress } from '../virtual-machines/quick-image.ts'
 import { isReady, openSiteApi, type SiteApi } from './api-of-site.ts'
 
 const launcher = join(import.meta.dirname, '../../../skerry')
-const startMsMax = 120_000
+const startMsMax = 600_000
 
 /** A site on the host, which a node in a machine can reach. */
 export class HostSite implements AsyncDisposable {

@@ -10,7 +10,7 @@ import type { Life, LifePlan, Subject, SubjectDeps, SubjectKind } from './subjec
 const namespace = 'default'
 const nodeName = 'quick'
 const settings = 'settings'
-const patienceMs = 300_000
+const patienceMs = 900_000
 /** Pods that are there in every life. */
 const lastingPods = ['lasting-0', 'lasting-1']
 
@@ -72,7 +72,7 @@ class NodeSubject implements Subject {
     if (boot === 0) await this.#prepare()
     const startMs = performance.now()
     const running = this.#deps.machine.run(nodeCommand, {
-      timeoutMs: 900_000,
+      timeoutMs: 3_600_000,
       onLine: (line) => void (/damaged/i.test(line) && problems.push(line)),
     })
     const ended = running.then((text) => {

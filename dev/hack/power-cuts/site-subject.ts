@@ -9,7 +9,7 @@ import type { Life, LifePlan, Subject, SubjectDeps, SubjectKind } from './subjec
 
 const port = 6_443
 const namespace = 'default'
-const startMsMax = 240_000
+const startMsMax = 900_000
 
 export const siteKind: SubjectKind = {
   title: 'a whole site',
@@ -45,7 +45,7 @@ class SiteSubject implements Subject {
     const damages: string[] = []
     const command = `exec ${skerry} site --data-dir /var/lib/skerry/site --port ${port}`
     const running = machine.run(command, {
-      timeoutMs: 600_000,
+      timeoutMs: 3_600_000,
       onLine: (line) => void (/damaged/i.test(line) && damages.push(line)),
     })
     const siteEnded = running.then((text) => {

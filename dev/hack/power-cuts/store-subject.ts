@@ -54,7 +54,7 @@ class StoreSubject implements Subject {
     }
     const path = '/var/lib/skerry/store/store.db'
     const command = `exec ${writerCommand} ${path} ${seed} ${boot}`
-    const running = this.#deps.machine.run(command, { onLine, timeoutMs: 600_000 })
+    const running = this.#deps.machine.run(command, { onLine, timeoutMs: 3_600_000 })
     const ended = running.then((text) => {
       throw new Error(`The writer ended: ${text.slice(-500)}`)
     })

@@ -37,7 +37,7 @@ export async function saveState(socketPath: string, file: string): Promise<void>
     const { status } = (await ask({ execute: 'query-migrate' })) as { status?: string }
     if (status === 'failed') throw new Error('Cannot save the state of the machine')
     return status === 'completed'
-  }, AbortSignal.timeout(120_000))
+  }, AbortSignal.timeout(600_000))
   await ask({ execute: 'quit' })
   socket.destroy()
 }

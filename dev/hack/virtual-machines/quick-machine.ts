@@ -48,7 +48,7 @@ export interface RunOptions {
 }
 
 const diskMegabytes = 3_072
-const usualMsMax = 120_000
+const usualMsMax = 600_000
 const environment = 'HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 const endMark = '@@ended '
 
@@ -97,7 +97,7 @@ class ResumedMachine implements QuickMachine {
     const log = join(this.#directory, 'console.log')
     const waits = async (): Promise<boolean> => {
       if (this.#processor?.exitCode !== null) throw new Error('The emulator ended')
-      return (await readFile(log, 'utf8')).includes('machine waits')
+      return (await readFile(log, 'utf8').catch(() => '')).includes('machine waits')
     }
     await until(waits, AbortSignal.timeout(usualMsMax)).catch(async (error: unknown) => {
       const text = await readFile(log, 'utf8').catch(() => '')
@@ -110,7 +110,8 @@ class ResumedMachine implements QuickMachine {
   async boot(seed: number): Promise<number> {
     const startMs = performance.now()
     await this.#switchOn(['-incoming', `exec:cat ${join(this.#directory, 'state')}`], seed)
-    await until(() => this.#ask('echo up').then(Boolean, () => false))
+    const signal = AbortSignal.timeout(usualMsMax)
+    await until(() => this.#ask('echo up').then(Boolean, () => false), signal)
     const seconds = Math.ceil(Date.now() / 1_000)
     await this.#ask(`date -s @${seconds} > /dev/null\n${mountScript}`)
     // The kernel's random numbers would be those of the boot before. 0x5207 is RNDRESEEDCRNG.
@@ -129,7 +130,8 @@ class ResumedMachine implements QuickMachine {
       [program, join(this.#directory, 'disk'), socket, String(seed)],
       { stdio: ['ignore', 'ignore', 'inherit'] },
     )
-    await until(() => stat(socket).then(Boolean, () => false))
+    const isThere = () => stat(socket).then(Boolean, () => false)
+    await until(isThere, AbortSignal.timeout(usualMsMax))
     const all = [...this.#words(socket), ...words]
     this.#processor = spawn(emulator, all, { stdio: ['ignore', 'ignore', 'inherit'] })
   }

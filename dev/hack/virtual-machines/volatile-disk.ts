@@ -4,9 +4,9 @@
  * was writing them back in any order: half of the sectors, chosen by SEED, are stored.
  * Run: node volatile-disk.ts IMAGE SOCKET [SEED]
  */
+import { createHash } from 'node:crypto'
 import { fstatSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
-import { seededRandom, type Random } from '@skerry/base'
 
 const blockBytes = 4_096
 /** A drive stores a sector whole or not at all. */
@@ -49,11 +49,12 @@ class VolatileImage {
     this.#store([...this.#unflushed.keys()])
   }
 
-  /** Stores each unflushed sector with probability 1/2. */
-  flushHalf(random: Random): void {
+  /** Stores half of the unflushed sectors, which the seed chooses. */
+  flushHalf(seed: string): void {
     for (const [block, content] of this.#unflushed) {
+      const choice = createHash('sha256').update(`${seed} ${block}`).digest()
       for (let at = 0; at < blockBytes; at += sectorBytes) {
-        if (random.next() < 0.5) continue
+        if (choice.readUInt8(at / sectorBytes) < 128) continue
         writeSync(this.#file, content, at, sectorBytes, block * blockBytes + at)
       }
     }
@@ -245,7 +246,7 @@ function serve(socket: Socket, image: VolatileImage): void {
 const [imagePath = '', socketPath = '', seed = '0'] = process.argv.slice(2)
 const image = new VolatileImage(imagePath)
 process.once('SIGUSR2', () => {
-  image.flushHalf(seededRandom(Number(seed)))
+  image.flushHalf(seed)
   process.exit(0)
 })
 rmSync(socketPath, { force: true })
