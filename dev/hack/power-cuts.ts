@@ -58,7 +58,8 @@ async function main(): Promise<void> {
   if (!Number.isSafeInteger(seed)) throw new RangeError('--seed: give a whole number')
   const chosen = names.map((name) => {
     const kind = kinds[name]
-    if (kind === undefined) throw new RangeError(`--only: there are ${Object.keys(kinds).join(', ')}`)
+    if (kind === undefined)
+      throw new RangeError(`--only: there are ${Object.keys(kinds).join(', ')}`)
     return { name, kind }
   })
   console.log(`seed ${seed}, load ${loadavg()[0]?.toFixed(1)}`)
@@ -101,7 +102,10 @@ async function cutAll(
         pauseMs: random.next() * 300,
         kept: random.next() < 0.5 ? ('half' as const) : ('nothing' as const),
       }
-      await live({ machine, subject, kind, count }, { ...moment, seed, boot, isLast: boot === cuts })
+      await live(
+        { machine, subject, kind, count },
+        { ...moment, seed, boot, isLast: boot === cuts },
+      )
     }
     count.acknowledged = subject.acknowledged
   } catch (error) {

@@ -90,7 +90,11 @@ class NodeSubject implements Subject {
       return `${wanted.length} pods run after ${seconds} s${isAlone ? ' without the site' : ''}`
     }
     const notes = await Promise.race([ended, start()])
-    return { problems, notes, parts: [ended, this.#churn(boot, signal), this.#change(boot, signal)] }
+    return {
+      problems,
+      notes,
+      parts: [ended, this.#churn(boot, signal), this.#change(boot, signal)],
+    }
   }
 
   async #prepare(): Promise<void> {
@@ -110,9 +114,9 @@ class NodeSubject implements Subject {
 
   /** Returns the argument of each `sleep` in the machine: a pod has its own. */
   async #processes(): Promise<number[]> {
-    const script = String.raw`for each in /proc/[0-9]*/cmdline; do tr '\0' ' ' < "$each" 2>/dev/null; echo; done`
+    const script = String.raw`cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' ' '`
     const text = await this.#deps.machine.run(script)
-    return [...text.matchAll(/^sleep (\d{6,}) $/gm)].map(([, seconds]) => Number(seconds))
+    return [...text.matchAll(/sleep (\d{6,}) /g)].map(([, seconds]) => Number(seconds))
   }
 
   /** Resolves when the site has heard of this boot, and of all pods in it. */
@@ -222,6 +226,8 @@ function podOf(name: string): Pod {
     spec: {
       nodeName,
       terminationGracePeriodSeconds: 1,
+      // A machine without power is away for minutes; its pods shall wait for it.
+      tolerations: [{ operator: 'Exists' }],
       containers: [{ name: 'main', image: podImage, command, volumeMounts }],
       volumes: [{ name: settings, configMap: { name: settings } }],
     },

@@ -59,7 +59,11 @@ class SiteSubject implements Subject {
       this.#writeOn(api.cluster, { seed, boot, signal, writer }),
     )
     const seconds = (startedMs / 1_000).toFixed(1)
-    return { problems, notes: `ready after ${seconds} s, ${found.size} objects`, parts: [siteEnded, ...writers] }
+    return {
+      problems,
+      notes: `ready after ${seconds} s, ${found.size} objects`,
+      parts: [siteEnded, ...writers],
+    }
   }
 
   async #untilReady(cut: AbortSignal): Promise<SiteApi> {

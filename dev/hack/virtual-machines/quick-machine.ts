@@ -80,11 +80,7 @@ class ResumedMachine implements QuickMachine {
     this.#disk?.kill('SIGKILL')
   }
 
-  constructor(
-    options: QuickMachineOptions,
-    directory: string,
-    ports: ReadonlyMap<number, number>,
-  ) {
+  constructor(options: QuickMachineOptions, directory: string, ports: ReadonlyMap<number, number>) {
     this.#options = options
     this.#directory = directory
     this.#ports = ports
