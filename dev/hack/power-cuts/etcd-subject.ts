@@ -3,15 +3,23 @@ import { EtcdClient } from '../../../packages/etcd-server/testing/etcd-client.ts
 import { guestAddress } from '../virtual-machines/quick-image.ts'
 import { AcknowledgedWrites, type KeyWrite } from './acknowledged-writes.ts'
 import { digestOf, plannedWrites, writersCount } from './planned-writes.ts'
-import { etcdFiles, skerry } from './program-files.ts'
+import { etcdFiles, holding, skerry } from './program-files.ts'
 import type { Life, LifePlan, Subject, SubjectDeps, SubjectKind } from './subject.ts'
 
 const port = 2_379
+
+const command = [
+  `HOLD_AHEAD=run-etcd- ${holding} ${skerry} etcd --data-dir /var/lib/skerry/etcd`,
+  `--listen-client-urls https://${guestAddress}:${port}`,
+  `--cert-file ${join(etcdFiles, 'cert.pem')} --key-file ${join(etcdFiles, 'key.pem')}`,
+  `--trusted-ca-file ${join(etcdFiles, 'ca.pem')}`,
+].join(' ')
 
 export const etcdKind: SubjectKind = {
   title: 'skerry etcd',
   ports: [port],
   memoryMegabytes: 512,
+  held: command,
   writesMax: 400,
   lifeMsMax: 30_000,
   open: async (deps) => new EtcdSubject(deps),
@@ -35,14 +43,8 @@ class EtcdSubject implements Subject {
   async live({ seed, boot, signal }: LifePlan): Promise<Life> {
     const { machine, identity } = this.#deps
     const startMs = performance.now()
-    const words = [
-      `exec ${skerry} etcd --data-dir /var/lib/skerry/etcd`,
-      `--listen-client-urls https://${guestAddress}:${port}`,
-      `--cert-file ${join(etcdFiles, 'cert.pem')} --key-file ${join(etcdFiles, 'key.pem')}`,
-      `--trusted-ca-file ${join(etcdFiles, 'ca.pem')}`,
-    ]
     const serving = Promise.withResolvers<void>()
-    const running = machine.run(words.join(' '), {
+    const running = machine.release('', {
       timeoutMs: 3_600_000,
       onLine: (line) => line.includes('etcd serves') && serving.resolve(),
     })

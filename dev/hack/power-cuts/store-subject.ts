@@ -7,6 +7,7 @@ export const storeKind: SubjectKind = {
   title: 'the store of a site, SQLite',
   ports: [],
   memoryMegabytes: 512,
+  held: `${writerCommand} /var/lib/skerry/store/store.db`,
   writesMax: 400,
   lifeMsMax: 30_000,
   open: async (deps) => new StoreSubject(deps),
@@ -52,9 +53,7 @@ class StoreSubject implements Subject {
         opened.resolve({ problems, notes: `opened in ${second} ms, ${found.size} keys` })
       }
     }
-    const path = '/var/lib/skerry/store/store.db'
-    const command = `exec ${writerCommand} ${path} ${seed} ${boot}`
-    const running = this.#deps.machine.run(command, { onLine, timeoutMs: 3_600_000 })
+    const running = this.#deps.machine.release(`${seed} ${boot}`, { onLine, timeoutMs: 3_600_000 })
     const ended = running.then((text) => {
       throw new Error(`The writer ended: ${text.slice(-500)}`)
     })

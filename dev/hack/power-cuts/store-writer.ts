@@ -1,14 +1,15 @@
 /**
  * Opens a site's store in a machine whose power will be cut, prints what is in it, and writes until then; a line for each
- * acknowledged write. Run: node store-writer.mjs PATH SEED BOOT
+ * acknowledged write. The file /run/go has its seed and the number of the boot. Run: node store-writer.mjs PATH
  */
-import { writeSync } from 'node:fs'
+import { readFileSync, writeSync } from 'node:fs'
 import { silentLogger, systemClock } from '@skerry/base'
 import { openSqliteStore, type SqliteStore } from '@skerry/store'
 import type { KeyWrite } from './acknowledged-writes.ts'
 import { digestOf, plannedWrites, writersCount } from './planned-writes.ts'
 
-const [path = '', seed = '', boot = ''] = process.argv.slice(2)
+const [path = ''] = process.argv.slice(2)
+const [seed = '', boot = ''] = readFileSync('/run/go', 'utf8').trim().split(' ')
 const startMs = performance.now()
 // As a site opens it.
 const deps = { clock: systemClock, log: silentLogger }

@@ -38,6 +38,8 @@ export interface SubjectKind {
   readonly title: string
   readonly ports: readonly number[]
   readonly memoryMegabytes: number
+  /** The program, if it is started ahead of the disk. */
+  readonly held?: string
   /** The power is cut after one to this many acknowledged writes of a life, or after the time, whichever comes first. */
   readonly writesMax: number
   readonly lifeMsMax: number

@@ -30,6 +30,11 @@ export interface QuickMachine extends AsyncDisposable {
   cut(kept: Kept): Promise<void>
   /** Returns what the script prints in the machine's root; throws unless it ends with 0. */
   run(script: string, options?: RunOptions): Promise<string>
+  /**
+   * Gives the held program the disk and this text, in the file /run/go, and passes its output on. Resolves with the output
+   * when it ends; rejects when the power is cut.
+   */
+  release(text: string, options?: RunOptions): Promise<string>
   /** Returns the port of loopback on the host that leads to a port of the machine. */
   hostPort(port: number): number
 }
@@ -39,6 +44,11 @@ export interface QuickMachineOptions {
   /** Ports that the host reaches. */
   readonly ports: readonly number[]
   readonly memoryMegabytes: number
+  /**
+   * A command that starts once, before the machine's disk is there, so that no boot has to wait for it. Its program must
+   * wait for the file /run/go before it looks at /var/lib/skerry; nothing else can be written.
+   */
+  readonly held?: string | undefined
 }
 
 export interface RunOptions {
@@ -99,6 +109,7 @@ class ResumedMachine implements QuickMachine {
       const text = await readFile(log, 'utf8').catch(() => '')
       throw new Error(`The kernel does not start:\n${text.slice(-2_000)}`, { cause: error })
     })
+    if (this.#options.held !== undefined) await this.#ask(holdScript(this.#options.held))
     await saveState(join(this.#directory, 'monitor'), join(this.#directory, 'state'))
     await this.cut('nothing')
   }
@@ -163,6 +174,14 @@ class ResumedMachine implements QuickMachine {
     return this.#ask(`${environment} exec chroot /r /bin/sh -c ${quoted(script)}`, options)
   }
 
+  release(text: string, options?: RunOptions): Promise<string> {
+    const script = `mount --bind /d/data /q/var/lib/skerry || exit
+      echo ${quoted(text)} > /q/run/go.new
+      mv /q/run/go.new /q/run/go
+      exec cat /q/run/out`
+    return this.#ask(script, options)
+  }
+
   hostPort(port: number): number {
     const found = this.#ports.get(port)
     if (found === undefined) throw new RangeError(`Cannot reach port ${port}: it is not forwarded`)
@@ -196,6 +215,22 @@ class ResumedMachine implements QuickMachine {
     await this.cut('nothing')
     await rm(this.#directory, { recursive: true, force: true })
   }
+}
+
+/** Starts the command in a root that has no disk yet; its output waits in a pipe. */
+function holdScript(command: string): string {
+  const start = `exec 1<>/run/out 2>&1; ${environment} exec env ${command}`
+  return `mkdir -p /q
+    mount -t overlay o -o lowerdir=/p:/b /q || exit
+    mount -t proc p /q/proc
+    mount -t devtmpfs d /q/dev
+    mount -t tmpfs t /q/run
+    mount -t tmpfs t /q/tmp
+    mkfifo /q/run/out
+    chroot /q /bin/sh -c ${quoted(start)} > /dev/null 2>&1 &
+    n=0
+    while [ ! -e /q/run/held ] && [ $n -lt 6000 ]; do usleep 100000; n=$((n+1)); done
+    [ -e /q/run/held ]`
 }
 
 async function end(child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<void> {
