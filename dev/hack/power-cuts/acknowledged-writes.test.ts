@@ -9,7 +9,7 @@ const pair = [
   { key: 'c', content: '3' },
 ]
 
-test('a store must have what it acknowledged, and may have what was under way', () => {
+test('a store must have each acknowledged write, and may have one that was under way', () => {
   const writes = new AcknowledgedWrites()
   writes.begin(first)
   writes.acknowledge(first, 7)

@@ -11,7 +11,7 @@ import { digestOf, plannedWrites, writersCount } from './planned-writes.ts'
 const [path = ''] = process.argv.slice(2)
 const [seed = '', boot = ''] = readFileSync('/run/go', 'utf8').trim().split(' ')
 const startMs = performance.now()
-// As a site opens it.
+// A site opens it in the same way.
 const deps = { clock: systemClock, log: silentLogger }
 const store = await openSqliteStore(path, { hasReserve: true }, deps)
 const openMs = Math.round(performance.now() - startMs)

@@ -20,7 +20,7 @@ export interface LifePlan {
 export interface Life {
   /** Each thing that the cut before has damaged or lost. */
   readonly problems: readonly string[]
-  /** What the start has shown, such as times. */
+  /** Observations during the start, such as times. */
   readonly notes: string
   /** The work under way. Each part ends when the power is cut; one that ends earlier is a fault. */
   readonly parts: readonly Promise<unknown>[]

@@ -19,7 +19,7 @@ export type Kept = 'nothing' | 'half'
 
 /**
  * A machine that boots in seconds and has a disk that loses what was not flushed. Its kernel has started once, until it
- * would mount the disk; each boot goes on from there, without memory of the disk, and mounts it anew.
+ * would mount the disk; each boot goes on from there, without memory of the disk, and mounts it again.
  */
 export interface QuickMachine extends AsyncDisposable {
   /**
@@ -46,7 +46,8 @@ export interface QuickMachineOptions {
   readonly memoryMegabytes: number
   /**
    * A command that starts once, before the machine's disk is there, so that no boot has to wait for it. Its program must
-   * wait for the file /run/go before it looks at /var/lib/skerry; nothing else can be written.
+   * wait for the file /run/go before it looks at /var/lib/skerry; nothing else can be written. Its random numbers may be
+   * the same after each boot, so it must be a program for which this does not matter.
    */
   readonly held?: string | undefined
 }
@@ -188,7 +189,7 @@ class ResumedMachine implements QuickMachine {
     return found
   }
 
-  /** Runs a script beside the machine's root. */
+  /** Runs a script outside the machine's root, in that of the initrd. */
   async #ask(script: string, { timeoutMs = usualMsMax, onLine }: RunOptions = {}): Promise<string> {
     const socket = createConnection({ host: '127.0.0.1', port: this.hostPort(shellPort) })
     socket.setTimeout(timeoutMs, () => socket.destroy(new Error(`No end in ${timeoutMs} ms`)))

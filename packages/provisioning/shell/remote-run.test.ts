@@ -42,7 +42,7 @@ test('the exit code of a command is kept', async () => {
   }
 })
 
-test('a login removes what logins before the last boot have left, and nothing else', async () => {
+test('a login removes the directories of logins before the last boot, and nothing else', async () => {
   const parent = await mkdtemp(join(tmpdir(), 'skerry-run-'))
   try {
     const boot = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim()
