@@ -1,11 +1,16 @@
 /**
  * Serves a disk with the volatile cache of a drive to one virtual machine over NBD: writes stay in memory until the
- * machine flushes them. The death of this process is a power cut: they are lost. Run: node volatile-disk.ts IMAGE SOCKET
+ * machine flushes them. The death of this process is a power cut: they are lost. After SIGUSR2 it dies like a drive that
+ * was writing them back in any order: half of the sectors, chosen by SEED, are stored.
+ * Run: node volatile-disk.ts IMAGE SOCKET [SEED]
  */
+import { createHash } from 'node:crypto'
 import { fstatSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 
 const blockBytes = 4_096
+/** A drive stores a sector whole or not at all. */
+const sectorBytes = 512
 
 /** An image, and above it the blocks that were written and not flushed. */
 class VolatileImage {
@@ -42,6 +47,17 @@ class VolatileImage {
 
   flush(): void {
     this.#store([...this.#unflushed.keys()])
+  }
+
+  /** Stores half of the unflushed sectors, which the seed chooses. */
+  flushHalf(seed: string): void {
+    for (const [block, content] of this.#unflushed) {
+      const choice = createHash('sha256').update(`${seed} ${block}`).digest()
+      for (let at = 0; at < blockBytes; at += sectorBytes) {
+        if (choice.readUInt8(at / sectorBytes) < 128) continue
+        writeSync(this.#file, content, at, sectorBytes, block * blockBytes + at)
+      }
+    }
   }
 
   #stored(block: number): Buffer {
@@ -227,7 +243,11 @@ function serve(socket: Socket, image: VolatileImage): void {
   })
 }
 
-const [imagePath = '', socketPath = ''] = process.argv.slice(2)
+const [imagePath = '', socketPath = '', seed = '0'] = process.argv.slice(2)
 const image = new VolatileImage(imagePath)
+process.once('SIGUSR2', () => {
+  image.flushHalf(seed)
+  process.exit(0)
+})
 rmSync(socketPath, { force: true })
 createServer((socket) => serve(socket, image)).listen(socketPath)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -39,6 +39,37 @@ test('the exit code of a command is kept', async () => {
     await assert.rejects(run, (error: Error) => 'code' in error && error.code === 7)
   } finally {
     await rm(directory, { recursive: true })
+  }
+})
+
+test('a login removes the directories of logins before the last boot, and nothing else', async () => {
+  const parent = await mkdtemp(join(tmpdir(), 'skerry-run-'))
+  try {
+    const boot = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim()
+    const logins = {
+      own: [],
+      other: [`boot-${boot}`],
+      earlier: ['boot-1', 'args-26'],
+      beginning: [],
+    }
+    for (const [name, files] of Object.entries(logins)) {
+      await mkdir(join(parent, `.skerry-${name}`))
+      for (const file of ['run', ...files]) {
+        await writeFile(join(parent, `.skerry-${name}`, file), runScript)
+      }
+    }
+    await mkdir(join(parent, 'elsewhere'))
+    await writeFile(join(parent, 'elsewhere', 'boot-1'), '')
+    await symlink('elsewhere', join(parent, '.skerry-link'))
+    const own = join(parent, '.skerry-own')
+    const staying = execute('sh', [join(own, 'run'), '0', own, 'stay'])
+    staying.child.stdin?.end()
+    await staying
+    const left = (await readdir(parent)).toSorted()
+    assert.deepEqual(left, ['.skerry-beginning', '.skerry-link', '.skerry-other', 'elsewhere'])
+    assert.deepEqual(await readdir(join(parent, 'elsewhere')), ['boot-1'])
+  } finally {
+    await rm(parent, { recursive: true })
   }
 })
 

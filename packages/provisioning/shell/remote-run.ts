@@ -10,7 +10,8 @@
 export const runScript = `#!/bin/sh
 # run <number> <directory> <seconds>: runs the command in args-<number>; its exit code is left in code-<number>.
 # run <number> <directory> end: ends that command with all that it has started in its group.
-# run <number> <directory> stay: waits for the end of the login, then ends its commands and removes the directory.
+# run <number> <directory> stay: waits for the end of the login, then ends its commands and removes the directory. First
+# it removes the directories of logins that ended with the power of the machine.
 umask 077
 cd "$2" || exit 125
 number=$1
@@ -21,6 +22,14 @@ if [ "$3" = end ]; then
 fi
 if [ "$3" = stay ]; then
   trap '' HUP
+  read -r boot </proc/sys/kernel/random/boot_id
+  : >"boot-$boot"
+  for other in "\${2%/*}"/.skerry-*; do
+    [ -d "$other" ] && [ ! -L "$other" ] && [ ! -e "$other/boot-$boot" ] || continue
+    # A login that has just begun has no mark yet.
+    marks=$(find "$other" -maxdepth 1 \\( -name 'boot-*' -o -path "$other" -mmin +1440 \\) | head -n 1)
+    [ -z "$marks" ] || rm -rf -- "$other"
+  done
   cat >/dev/null
   for file in pid-*; do
     read -r group 2>/dev/null <"$file" && kill -s KILL -- "-$group"
