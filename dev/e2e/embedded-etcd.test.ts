@@ -37,10 +37,11 @@ async function etcdProgram(): Promise<string> {
 
 test('masters with an etcd of their own', { skip: await whyNot(), timeout: 300_000 }, async (t) => {
   const embedded = ['--etcd', 'embedded', '--etcd-program', await etcdProgram()]
-  await using cluster = await ClusterOnHosts.start({
-    siteFlags: async () => [...embedded, '--master-name', 'master-1'],
-  })
-  const story: Story = { cluster, embedded, masters: [firstMaster(cluster)] }
+  await using cluster = await ClusterOnHosts.start()
+  const story: Story = { cluster, embedded, masters: [] }
+  await t.test('a site moves from its file to its own etcd, and watches could go on', () =>
+    moveToEtcd(story),
+  )
   await t.test('one master becomes three while it serves', () => grow(story))
   await t.test('the others go on without the leader, and one command replaces it', () =>
     replaceLeader(story),
@@ -57,19 +58,34 @@ interface Story {
   masters: readonly Master[]
 }
 
-function firstMaster({
-  siteHost: host,
-  site: role,
-  siteDirectory: dataDir,
-}: ClusterOnHosts): Master {
-  return { name: 'master-1', host, role, dataDir }
+async function moveToEtcd(story: Story): Promise<void> {
+  const { cluster, embedded } = story
+  const { siteHost: host, siteDirectory: dataDir } = cluster
+  const name = 'master-1'
+  await cluster.kubectl('create', 'configmap', 'before')
+  const asked = ['get', 'configmap', 'before', '-o', 'jsonpath={.metadata.resourceVersion}']
+  const before = await cluster.kubectl(...asked)
+  assert.equal(await cluster.site.stop(), 0)
+  const flags = ['--data-dir', dataDir, '--master-name', name, ...embedded]
+  const logFile = join(cluster.directory, `${name}.log`)
+  const role = new RoleProcess({
+    host,
+    name,
+    command: [...skerryCommand, 'site', ...flags],
+    logFile,
+  })
+  cluster.roles.push(role)
+  await role.start()
+  const first = { name, host, role, dataDir }
+  await untilReady(cluster, first)
+  assert.equal(await kubectlAt(cluster, first, ...asked), before)
+  story.masters = [first]
 }
 
 async function grow(story: Story): Promise<void> {
   const { cluster, masters } = story
   const [first] = masters
   assert.ok(first)
-  await kubectlAt(cluster, first, 'create', 'configmap', 'before')
   // etcd takes one learner at a time: the other one waits for its turn.
   const joined = [2, 3].map((number) => joinMaster(story, { number, by: first }))
   story.masters = [first, ...(await Promise.all(joined))]
