@@ -35,7 +35,7 @@ async function etcdProgram(): Promise<string> {
   return path
 }
 
-test('masters with an etcd of their own', { skip: await whyNot(), timeout: 300_000 }, async (t) => {
+test('masters with an etcd of their own', { skip: await whyNot(), timeout: 480_000 }, async (t) => {
   const embedded = ['--etcd', 'embedded', '--etcd-program', await etcdProgram()]
   await using cluster = await ClusterOnHosts.start()
   const story: Story = { cluster, embedded, masters: [] }
@@ -46,8 +46,9 @@ test('masters with an etcd of their own', { skip: await whyNot(), timeout: 300_0
   await t.test('the others go on without the leader, and one command replaces it', () =>
     replaceLeader(story),
   )
-  await t.test('a master without quorum says so, and goes on alone when it is told to', () =>
-    goOnAlone(story),
+  await t.test(
+    'a master without quorum says so, goes on alone when it is told to, and leaves etcd',
+    () => goOnAlone(story),
   )
 })
 
@@ -151,6 +152,24 @@ async function goOnAlone({ cluster, masters }: Story): Promise<void> {
   await untilReady(cluster, one)
   await kubectlAt(cluster, one, 'get', 'configmap', 'before', 'without-leader')
   assert.equal((await membersAt(one)).state, 'quorum: 1 of 1 members answer')
+  await backToFile(cluster, one)
+}
+
+/** The same versions of objects again, from a file. */
+async function backToFile(cluster: ClusterOnHosts, master: Master): Promise<void> {
+  const asked = ['get', 'configmap', 'before', '-o', 'jsonpath={.metadata.resourceVersion}']
+  const before = await kubectlAt(cluster, master, ...asked)
+  await master.role.stop()
+  const left = await skerryAt(master, 'leave-etcd', '--etcd-program', await etcdProgram())
+  assert.equal(left.exitCode, 0, left.stderr)
+  const { host, dataDir } = master
+  const command = [...skerryCommand, 'site', '--data-dir', dataDir]
+  const logFile = join(cluster.directory, 'alone.log')
+  const role = new RoleProcess({ host, name: 'alone', command, logFile })
+  cluster.roles.push(role)
+  await role.start()
+  await untilReady(cluster, { ...master, role })
+  assert.equal(await kubectlAt(cluster, master, ...asked), before)
 }
 
 interface Joining {
@@ -192,10 +211,11 @@ async function joinMaster(
 }
 
 async function untilReady(cluster: ClusterOnHosts, master: Master): Promise<void> {
-  await cluster.waitFor(`${master.name} to serve`, async () => {
+  const look = async (): Promise<true | undefined> => {
     const { stdout } = await tryKubectlAt(cluster, master, 'get', '--raw', '/readyz')
     return stdout === 'ok' ? true : undefined
-  })
+  }
+  await cluster.waitFor(`${master.name} to serve`, look, { timeoutMs: 120_000 })
 }
 
 async function membersAt(master: Master): Promise<Members> {
