@@ -1,6 +1,6 @@
 /** Three masters in three hosts, each with an etcd of its own that the site runs: growth, deaths, and recovery. */
 import assert from 'node:assert/strict'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { silentLogger } from '@skerry/base'
@@ -43,11 +43,12 @@ test('masters with an etcd of their own', { skip: await whyNot(), timeout: 480_0
     moveToEtcd(story),
   )
   await t.test('one master becomes three while it serves', () => grow(story))
+  await t.test('an etcd that was killed is started again', () => killEtcd(story))
   await t.test('the others go on without the leader, and one command replaces it', () =>
     replaceLeader(story),
   )
   await t.test(
-    'a master without quorum says so, goes on alone when it is told to, and leaves etcd',
+    'a master without quorum says so, goes on alone after `recover`, and leaves etcd',
     () => goOnAlone(story),
   )
 })
@@ -100,6 +101,19 @@ async function grow(story: Story): Promise<void> {
     const found = members.find((each) => each.name === name)
     assert.deepEqual([found?.isLearner, found?.isHealthy], [false, true], name)
   }
+}
+
+async function killEtcd({ cluster, masters }: Story): Promise<void> {
+  const [first, second] = masters
+  assert.ok(first && second)
+  const pid = (): Promise<string> => readFile(join(second.dataDir, 'etcd', 'etcd.pid'), 'utf8')
+  const before = await pid()
+  process.kill(Number(before), 'SIGKILL')
+  await cluster.waitFor('etcd to run again', async () => (await pid()) !== before || undefined)
+  await cluster.waitFor('its member to answer', async () => {
+    const { state } = await membersAt(first)
+    return state === 'quorum: 3 of 3 members answer' ? true : undefined
+  })
 }
 
 async function replaceLeader(story: Story): Promise<void> {
