@@ -173,7 +173,7 @@ async function goOnAlone({ cluster, masters }: Story): Promise<void> {
 async function backToFile(cluster: ClusterOnHosts, master: Master): Promise<void> {
   const asked = ['get', 'configmap', 'before', '-o', 'jsonpath={.metadata.resourceVersion}']
   const before = await kubectlAt(cluster, master, ...asked)
-  await master.role.stop()
+  assert.equal(await master.role.stop(), 0)
   const left = await skerryAt(master, 'leave-etcd', '--etcd-program', await etcdProgram())
   assert.equal(left.exitCode, 0, left.stderr)
   const { host, dataDir } = master

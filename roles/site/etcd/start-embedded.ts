@@ -1,6 +1,6 @@
 import { mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ExpectedError, exitCodes, runAll, type Task } from '@skerry/base'
+import { ExpectedError, exitCodes, runAll, unlessAborted, type Task } from '@skerry/base'
 import { ensureEtcdPki, etcdPkiPaths } from '@skerry/bootstrap'
 import type { EtcdFlags } from '../../control-plane/etcd-options.ts'
 import { hostAddresses } from '../../runtime/host-addresses.ts'
@@ -227,7 +227,7 @@ function running(
     tasks: [
       (scope) =>
         runAll(scope, [
-          () => process.failed,
+          (each) => unlessAborted(process.failed, each),
           (each) => watch.run(each),
           (each) => keepMembers(options.quotaBytes, care, each),
           (each) => keepBackups(options.backups, care, each),
