@@ -11,6 +11,7 @@ export function addMemberCommands(site: Command): void {
   addMembers(site)
   addRemoveMember(site)
   addRecover(site)
+  addLeaveEtcd(site)
 }
 
 function addMembers(site: Command): void {
@@ -61,6 +62,21 @@ function addRecover(site: Command): void {
     .action(async (options: RecoverFlags) => {
       const { recoverSite } = await import('../client/site-recovery.ts')
       await recoverSite(options)
+    })
+}
+
+function addLeaveEtcd(site: Command): void {
+  site
+    .command('leave-etcd')
+    .description(
+      'Move the state of the last master from its own etcd to a file; the site is stopped',
+    )
+    .option('--data-dir <path>', "data directory of this machine's master", siteDataDirectory)
+    .option('--etcd-program <path>', 'an etcd of 3.5.13 or newer')
+    .addHelpText('after', example('skerry site leave-etcd'))
+    .action(async (options: { dataDir: string; etcdProgram: string | undefined }) => {
+      const { printLeave } = await import('../client/site-recovery.ts')
+      await printLeave(options)
     })
 }
 

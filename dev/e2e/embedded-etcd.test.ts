@@ -1,6 +1,6 @@
 /** Three masters in three hosts, each with an etcd of its own that the site runs: growth, deaths, and recovery. */
 import assert from 'node:assert/strict'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { silentLogger } from '@skerry/base'
@@ -35,18 +35,21 @@ async function etcdProgram(): Promise<string> {
   return path
 }
 
-test('masters with an etcd of their own', { skip: await whyNot(), timeout: 300_000 }, async (t) => {
+test('masters with an etcd of their own', { skip: await whyNot(), timeout: 480_000 }, async (t) => {
   const embedded = ['--etcd', 'embedded', '--etcd-program', await etcdProgram()]
-  await using cluster = await ClusterOnHosts.start({
-    siteFlags: async () => [...embedded, '--master-name', 'master-1'],
-  })
-  const story: Story = { cluster, embedded, masters: [firstMaster(cluster)] }
+  await using cluster = await ClusterOnHosts.start()
+  const story: Story = { cluster, embedded, masters: [] }
+  await t.test('a site moves from its file to its own etcd, and watches could go on', () =>
+    moveToEtcd(story),
+  )
   await t.test('one master becomes three while it serves', () => grow(story))
+  await t.test('an etcd that was killed is started again', () => killEtcd(story))
   await t.test('the others go on without the leader, and one command replaces it', () =>
     replaceLeader(story),
   )
-  await t.test('a master without quorum says so, and goes on alone when it is told to', () =>
-    goOnAlone(story),
+  await t.test(
+    'a master without quorum says so, goes on alone after `recover`, and leaves etcd',
+    () => goOnAlone(story),
   )
 })
 
@@ -57,19 +60,34 @@ interface Story {
   masters: readonly Master[]
 }
 
-function firstMaster({
-  siteHost: host,
-  site: role,
-  siteDirectory: dataDir,
-}: ClusterOnHosts): Master {
-  return { name: 'master-1', host, role, dataDir }
+async function moveToEtcd(story: Story): Promise<void> {
+  const { cluster, embedded } = story
+  const { siteHost: host, siteDirectory: dataDir } = cluster
+  const name = 'master-1'
+  await cluster.kubectl('create', 'configmap', 'before')
+  const asked = ['get', 'configmap', 'before', '-o', 'jsonpath={.metadata.resourceVersion}']
+  const before = await cluster.kubectl(...asked)
+  assert.equal(await cluster.site.stop(), 0)
+  const flags = ['--data-dir', dataDir, '--master-name', name, ...embedded]
+  const logFile = join(cluster.directory, `${name}.log`)
+  const role = new RoleProcess({
+    host,
+    name,
+    command: [...skerryCommand, 'site', ...flags],
+    logFile,
+  })
+  cluster.roles.push(role)
+  await role.start()
+  const first = { name, host, role, dataDir }
+  await untilReady(cluster, first)
+  assert.equal(await kubectlAt(cluster, first, ...asked), before)
+  story.masters = [first]
 }
 
 async function grow(story: Story): Promise<void> {
   const { cluster, masters } = story
   const [first] = masters
   assert.ok(first)
-  await kubectlAt(cluster, first, 'create', 'configmap', 'before')
   // etcd takes one learner at a time: the other one waits for its turn.
   const joined = [2, 3].map((number) => joinMaster(story, { number, by: first }))
   story.masters = [first, ...(await Promise.all(joined))]
@@ -83,6 +101,19 @@ async function grow(story: Story): Promise<void> {
     const found = members.find((each) => each.name === name)
     assert.deepEqual([found?.isLearner, found?.isHealthy], [false, true], name)
   }
+}
+
+async function killEtcd({ cluster, masters }: Story): Promise<void> {
+  const [first, second] = masters
+  assert.ok(first && second)
+  const pid = (): Promise<string> => readFile(join(second.dataDir, 'etcd', 'etcd.pid'), 'utf8')
+  const before = await pid()
+  process.kill(Number(before), 'SIGKILL')
+  await cluster.waitFor('etcd to run again', async () => (await pid()) !== before || undefined)
+  await cluster.waitFor('its member to answer', async () => {
+    const { state } = await membersAt(first)
+    return state === 'quorum: 3 of 3 members answer' ? true : undefined
+  })
 }
 
 async function replaceLeader(story: Story): Promise<void> {
@@ -135,6 +166,24 @@ async function goOnAlone({ cluster, masters }: Story): Promise<void> {
   await untilReady(cluster, one)
   await kubectlAt(cluster, one, 'get', 'configmap', 'before', 'without-leader')
   assert.equal((await membersAt(one)).state, 'quorum: 1 of 1 members answer')
+  await backToFile(cluster, one)
+}
+
+/** The same versions of objects again, from a file. */
+async function backToFile(cluster: ClusterOnHosts, master: Master): Promise<void> {
+  const asked = ['get', 'configmap', 'before', '-o', 'jsonpath={.metadata.resourceVersion}']
+  const before = await kubectlAt(cluster, master, ...asked)
+  assert.equal(await master.role.stop(), 0)
+  const left = await skerryAt(master, 'leave-etcd', '--etcd-program', await etcdProgram())
+  assert.equal(left.exitCode, 0, left.stderr)
+  const { host, dataDir } = master
+  const command = [...skerryCommand, 'site', '--data-dir', dataDir]
+  const logFile = join(cluster.directory, 'alone.log')
+  const role = new RoleProcess({ host, name: 'alone', command, logFile })
+  cluster.roles.push(role)
+  await role.start()
+  await untilReady(cluster, { ...master, role })
+  assert.equal(await kubectlAt(cluster, master, ...asked), before)
 }
 
 interface Joining {
@@ -176,10 +225,11 @@ async function joinMaster(
 }
 
 async function untilReady(cluster: ClusterOnHosts, master: Master): Promise<void> {
-  await cluster.waitFor(`${master.name} to serve`, async () => {
+  const look = async (): Promise<true | undefined> => {
     const { stdout } = await tryKubectlAt(cluster, master, 'get', '--raw', '/readyz')
     return stdout === 'ok' ? true : undefined
-  })
+  }
+  await cluster.waitFor(`${master.name} to serve`, look, { timeoutMs: 120_000 })
 }
 
 async function membersAt(master: Master): Promise<Members> {

@@ -18,6 +18,7 @@ export {
 export { openSqliteStore, type SqliteStore } from './sqlite-store.ts'
 export { saveSnapshotOf, saveSnapshotParts } from './etcd/etcd-snapshot.ts'
 export { openEtcdStore, type EtcdStore, type EtcdStoreOptions } from './etcd/etcd-store.ts'
+export type { EtcdEndpoints } from './etcd/etcd-channel.ts'
 export { EtcdMemberClient, type EtcdMember, type EtcdMemberStatus } from './etcd/etcd-cluster.ts'
 export { restoreSqliteStore } from './sqlite-backup.ts'
 export { openStoreRows, type StoreRow, type StoreRows } from './store-rows.ts'

@@ -18,6 +18,8 @@ ExecStart=/usr/local/bin/skerry site --data-dir /var/lib/skerry/site $SKERRY_ARG
 Restart=always
 RestartSec=2
 TimeoutStopSec=25
+# An etcd of the site ends after it.
+KillMode=mixed
 Environment=NODE_COMPILE_CACHE=/var/cache/skerry-site
 CacheDirectory=skerry-site
 StateDirectory=skerry/site

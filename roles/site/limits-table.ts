@@ -61,9 +61,12 @@ export const siteBounds = Object.freeze({
       retryMs: 600_000,
       lookMs: 60_000,
     }),
-    recovery: Object.freeze({
-      /** The time in which the only member must serve. */
+    lone: Object.freeze({
+      /** The time in which a member that runs for a command alone must serve. */
       serveMs: 60_000,
+      heartbeatMs: 100,
+      /** A full member must still start, in bytes. */
+      quotaBytes: 8 * 1024 ** 3,
     }),
   }),
   leadership: Object.freeze({

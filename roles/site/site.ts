@@ -146,7 +146,11 @@ async function embeddedEtcd(
   { dataDir, listening, store = {}, ...options }: SiteOptions,
   context: RoleContext,
 ): Promise<EmbeddedEtcd | undefined> {
-  if (store.embedded === undefined) return undefined
+  if (store.embedded === undefined) {
+    const { refuseLeftEtcd } = await import('./etcd/refuse-left-etcd.ts')
+    await refuseLeftEtcd(dataDir, isInEtcd(store))
+    return undefined
+  }
   const { startEmbedded } = await import('./etcd/start-embedded.ts')
   const { bindAddress, advertiseAddress } = listening
   const prefix = store.etcd?.etcdPrefix ?? '/skerry/site'

@@ -96,7 +96,7 @@ export class EtcdMemberClient implements Disposable {
     }
   }
 
-  /** Writes the member's file anew without its holes. The member answers nothing meanwhile. */
+  /** Copies the member's file without its holes. The member answers nothing meanwhile. */
   async defragment(signal: AbortSignal): Promise<void> {
     await this.#call('Defragment', {}, signal, etcdClusterDefaults.defragmentMs)
   }

@@ -45,13 +45,13 @@ export async function superviseEtcd(
   const failed = Promise.withResolvers<never>()
   failed.promise.catch(() => undefined)
   let hasServed = false
-  const hasSystemd = await isSystemdRunning()
+  const hasScope = await mayHaveScope()
   const run = async (): Promise<void> => {
     const backoff = createBackoff(bounds.restart, deps.random)
     while (!stopping.signal.aborted) {
       const startMs = deps.clock.monotonicMs()
       const said = await logSize(files.log)
-      const child = start(program, args(), { hasSystemd, dataDir: files.data })
+      const child = start(program, args(), { hasScope, dataDir: files.data })
       await noteProcess(child, files, deps)
       const cause = await untilEnd(child, deps.clock, stopping.signal)
       await rm(files.pid, { force: true })
@@ -82,20 +82,20 @@ function refusal(reason: string, files: EtcdFiles): ExpectedError {
 }
 
 interface StartOptions {
-  readonly hasSystemd: boolean
+  readonly hasScope: boolean
   readonly dataDir: string
 }
 
 function start(
   { path }: EtcdProgram,
   args: readonly string[],
-  { hasSystemd, dataDir }: StartOptions,
+  { hasScope, dataDir }: StartOptions,
 ): ChildProcess {
   // The kernel ends it with this process: a member without its site would hold the files of the next one.
   const alone = ['--pdeathsig', 'TERM', path, ...args]
   const env = { ...process.env, GOMEMLIMIT: `${bounds.memoryMebibytes}MiB` }
   const options = { stdio: 'ignore', detached: true, env } as const
-  if (!hasSystemd) return spawn('setpriv', alone, options)
+  if (!hasScope) return spawn('setpriv', alone, options)
   const scope = [
     '--scope',
     '--quiet',
@@ -205,10 +205,18 @@ function faultIn(line: string): string | undefined {
   }
 }
 
-/** Checks as sd_booted(3) does. */
-async function isSystemdRunning(): Promise<boolean> {
-  return stat('/run/systemd/system').then(
+/**
+ * Checks as sd_booted(3) does, and whether systemd would make a scope for this process: it does so for the right
+ * CAP_SYS_ADMIN, which a unit with a bounding set has given away. There etcd is in the unit of the site.
+ */
+async function mayHaveScope(): Promise<boolean> {
+  const isBooted = await stat('/run/systemd/system').then(
     (found) => found.isDirectory(),
     () => false,
   )
+  const held = /^CapEff:\s*([0-9a-f]+)$/m.exec(await textOf('/proc/self/status'))?.[1] ?? '0'
+  return isBooted && (BigInt(`0x${held}`) & capSysAdmin) !== 0n
 }
+
+/** A bit of the kernel's sets of rights; see capability.h. */
+const capSysAdmin = 1n << 21n

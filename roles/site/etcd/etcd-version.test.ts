@@ -5,7 +5,7 @@ import { isAtLeast, readVersion } from './etcd-version.ts'
 import { memberArguments, type MemberPlan } from './member-command.ts'
 import { etcdFiles } from './embedded-options.ts'
 
-test('an etcd that is too old is told apart', () => {
+test('an etcd that is too old is not used', () => {
   const bad = ['3.4.23', '3.4.31', '3.5.12', '2.9.9']
   const good = ['3.5.13', '3.5.16', '3.6.0', '4.0.0']
   assert.deepEqual(

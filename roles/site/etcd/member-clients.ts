@@ -1,6 +1,11 @@
 import { withTimeout, type Clock } from '@skerry/base'
 import { etcdPkiPaths, readFileIfPresent } from '@skerry/bootstrap'
-import { EtcdMemberClient, type EtcdMember, type EtcdMemberStatus } from '@skerry/store'
+import {
+  EtcdMemberClient,
+  type EtcdEndpoints,
+  type EtcdMember,
+  type EtcdMemberStatus,
+} from '@skerry/store'
 import { clusterState, type ClusterState } from './cluster-state.ts'
 import { siteBounds } from '../limits-table.ts'
 
@@ -35,6 +40,11 @@ export class MemberClients implements Disposable {
       this.#clients.set(url, client)
     }
     return client
+  }
+
+  /** Returns the way to one member, for other clients of etcd. */
+  endpoints(url: string): EtcdEndpoints {
+    return { endpoints: [url], tls: this.#tls }
   }
 
   /** Asks the members in turn until one gives an answer. Rejects with the last one's error. */

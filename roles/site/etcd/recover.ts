@@ -2,28 +2,17 @@ import { execFile } from 'node:child_process'
 import { cp, mkdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import {
-  ExpectedError,
-  exitCodes,
-  messageOf,
-  withTimeout,
-  type Clock,
-  type Logger,
-  type Random,
-} from '@skerry/base'
+import { ExpectedError, exitCodes, messageOf } from '@skerry/base'
 import { ensureEtcdPki, readFileIfPresent } from '@skerry/bootstrap'
-import type { EtcdMemberClient } from '@skerry/store'
 import { replicaKeyPath } from '../../control-plane/shared-keys.ts'
 import { openDataDirectory } from '../../runtime/data-directory.ts'
 import { defaultNodeName, hostAddresses } from '../../runtime/host-addresses.ts'
 import { etcdFiles, type EtcdFiles } from './embedded-options.ts'
 import { findEtcd, findEtcdutl, type EtcdProgram } from './etcd-program.ts'
-import { runningMember, superviseEtcd } from './etcd-process.ts'
+import { runningMember } from './etcd-process.ts'
+import { withLoneMember, type LoneDeps } from './lone-member.ts'
 import { MemberClients } from './member-clients.ts'
-import { memberArguments } from './member-command.ts'
 import { readMemberRecord, writeMemberRecord, type MemberRecord } from './member-record.ts'
-import { localUrl } from './watch-members.ts'
-import { siteBounds } from '../limits-table.ts'
 
 const execute = promisify(execFile)
 
@@ -34,13 +23,6 @@ export interface RecoveryOptions {
   readonly etcdProgram: string | undefined
   readonly masterName: string | undefined
   readonly advertiseAddress: string | undefined
-}
-
-export interface RecoveryDeps {
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Logger
-  readonly signal: AbortSignal
 }
 
 export interface RecoveryPlan {
@@ -58,12 +40,11 @@ const doing = 'Cannot recover'
 const defaultPorts = { client: 2379, peer: 2380 }
 /** Revisions that clients have seen must never come again with other content. */
 const revisionsAhead = 1_000_000_000
-const { serveMs } = siteBounds.etcd.recovery
 
 /** Checks everything that can be checked before. Throws ExpectedError. */
 export async function planRecovery(
   options: RecoveryOptions,
-  deps: RecoveryDeps,
+  deps: LoneDeps,
 ): Promise<RecoveryPlan> {
   const { dataDir, snapshot } = options
   const files = etcdFiles(dataDir)
@@ -118,7 +99,7 @@ function warningsOf(
 }
 
 /** Makes this master the only one. Returns lines that say what to do next. */
-export async function recover(plan: RecoveryPlan, deps: RecoveryDeps): Promise<string[]> {
+export async function recover(plan: RecoveryPlan, deps: LoneDeps): Promise<string[]> {
   const { files, record, snapshot, keptAt } = plan
   const ipAddresses = [...new Set(['127.0.0.1', hostOf(record.clientUrl), ...hostAddresses()])]
   const pki = { directory: files.pki, memberName: record.name, ipAddresses }
@@ -134,44 +115,14 @@ export async function recover(plan: RecoveryPlan, deps: RecoveryDeps): Promise<s
   ]
 }
 
-async function goOnAlone(plan: RecoveryPlan, deps: RecoveryDeps): Promise<string> {
+async function goOnAlone(plan: RecoveryPlan, deps: LoneDeps): Promise<string> {
   const { files, record, program, keptAt } = plan
   await cp(files.data, keptAt, { recursive: true, errorOnExist: true })
-  using clients = await MemberClients.open(files.pki, deps.clock)
-  const args = memberArguments({
-    ...memberOf(plan),
-    isAlone: true,
-    // Nobody but this command talks to it.
-    bindAddress: '127.0.0.1',
-  })
-  await using process = await superviseEtcd(program, files, () => args, deps)
-  const only = clients.at(localUrl(record.clientUrl))
-  const limit = { clock: deps.clock, ms: serveMs, message: `etcd does not serve in ${serveMs} ms` }
-  const served = withTimeout(limit, deps.signal, (scope) => untilAlone(only, deps, scope))
-  const memberId = await Promise.race([served, process.failed])
-  process.onServes()
-  return memberId
+  const lone = { files, record, program, isForced: true }
+  return withLoneMember(lone, deps, async (memberId) => memberId)
 }
 
-/** Resolves with the id of the only member once it has elected itself. */
-async function untilAlone(
-  client: EtcdMemberClient,
-  { clock }: RecoveryDeps,
-  signal: AbortSignal,
-): Promise<string> {
-  for (;;) {
-    try {
-      const [mine, ...others] = await client.members(signal)
-      if (mine !== undefined && others.length === 0) return mine.id
-    } catch {
-      // It has not elected itself yet.
-      signal.throwIfAborted()
-    }
-    await clock.sleep(siteBounds.etcd.watch.startLookMs, signal)
-  }
-}
-
-async function restore(plan: RecoveryPlan, deps: RecoveryDeps): Promise<undefined> {
+async function restore(plan: RecoveryPlan, deps: LoneDeps): Promise<undefined> {
   const { files, record, program, snapshot = '', keptAt } = plan
   const etcdutl = await findEtcdutl(program, deps.signal)
   const fresh = join(files.root, 'data-restored')
@@ -199,26 +150,11 @@ async function restore(plan: RecoveryPlan, deps: RecoveryDeps): Promise<undefine
   await rename(fresh, files.data)
 }
 
-function memberOf({ files, record, program }: RecoveryPlan) {
-  const { name, peerUrl, clientUrl } = record
-  return {
-    name,
-    peerUrl,
-    clientUrl,
-    files,
-    version: program.version,
-    heartbeatMs: 100,
-    quotaBytes: 8 * 1024 ** 3,
-    initialCluster: `${name}=${peerUrl}`,
-    isJoining: false,
-  }
-}
-
 /** Masters that live would go on next to this one, each with a state of its own. */
 async function requireAlone(
   { others }: MemberRecord,
   files: EtcdFiles,
-  { clock, signal }: RecoveryDeps,
+  { clock, signal }: LoneDeps,
 ): Promise<void> {
   using clients = await MemberClients.open(files.pki, clock)
   for (const { name, clientUrl } of others) {

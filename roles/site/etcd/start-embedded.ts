@@ -1,6 +1,6 @@
 import { mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ExpectedError, exitCodes, runAll, type Task } from '@skerry/base'
+import { ExpectedError, exitCodes, runAll, unlessAborted, type Task } from '@skerry/base'
 import { ensureEtcdPki, etcdPkiPaths } from '@skerry/bootstrap'
 import type { EtcdFlags } from '../../control-plane/etcd-options.ts'
 import { hostAddresses } from '../../runtime/host-addresses.ts'
@@ -16,6 +16,7 @@ import { becomeLearner, becomeVoter, type JoinDeps } from './join-members.ts'
 import { MemberClients } from './member-clients.ts'
 import { memberArguments, type MemberPlan } from './member-command.ts'
 import { readMemberRecord, writeMemberRecord, type MemberRecord } from './member-record.ts'
+import { moveFromSqlite } from './move-from-sqlite.ts'
 import { requireNoSqlite } from './require-no-sqlite.ts'
 import { keepMembers } from './upkeep.ts'
 import { localUrl, MemberWatch } from './watch-members.ts'
@@ -52,8 +53,9 @@ export async function startEmbedded(
   const files = etcdFiles(site.dataDir)
   const own = placeOf(options, site)
   const program = await findEtcd(options.program, files.program, log, signal)
-  await mkdir(files.data, { recursive: true, mode: 0o700 })
+  await mkdir(files.root, { recursive: true, mode: 0o700 })
   const given = await openRecord(own, { options, site, files }, context)
+  if (given.stage === 'new') await moveFromSqlite(given, { site, files, program }, context)
   await ensureEtcdPki(pkiOptions(options, files, own), clock)
   await using stack = new AsyncDisposableStack()
   const clients = stack.use(await MemberClients.open(files.pki, clock))
@@ -136,7 +138,7 @@ async function openRecord(
     if (found.stage !== 'joining') return found
     if (joining === undefined || found.others.length > 0) return { ...found, ...pathOf(own) }
   }
-  await requireNoSqlite(site.dataDir)
+  if (joining) await requireNoSqlite(site.dataDir)
   const begun = { name, ...pathOf(own), prefix: site.prefix }
   const record: MemberRecord = joining
     ? await joiningRecord(begun, { options, site, files }, context)
@@ -225,7 +227,7 @@ function running(
     tasks: [
       (scope) =>
         runAll(scope, [
-          () => process.failed,
+          (each) => unlessAborted(process.failed, each),
           (each) => watch.run(each),
           (each) => keepMembers(options.quotaBytes, care, each),
           (each) => keepBackups(options.backups, care, each),

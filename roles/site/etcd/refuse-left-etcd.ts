@@ -1,0 +1,14 @@
+import { ExpectedError, exitCodes } from '@skerry/base'
+import { readFileIfPresent } from '@skerry/bootstrap'
+import { etcdFiles } from './embedded-options.ts'
+
+/** Throws ExpectedError if the state of the site is in its own etcd, which is not to be started. */
+export async function refuseLeftEtcd(dataDir: string, isElsewhere: boolean): Promise<void> {
+  const { record, root } = etcdFiles(dataDir)
+  if ((await readFileIfPresent(record)) === undefined) return
+  const remedy = isElsewhere ? '' : '; or move it to a file with "skerry site leave-etcd"'
+  throw new ExpectedError(
+    `Cannot start: the state of this site is in ${root}; pass --etcd embedded${remedy}`,
+    exitCodes.usage,
+  )
+}

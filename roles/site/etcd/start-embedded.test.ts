@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { createMetrics, seededRandom, silentLogger, systemClock } from '@skerry/base'
+import { etcdFiles, type EmbeddedEtcdOptions } from './embedded-options.ts'
+import { readMemberRecord, writeMemberRecord, type MemberRecord } from './member-record.ts'
+import { refuseLeftEtcd } from './refuse-left-etcd.ts'
+import { startEmbedded } from './start-embedded.ts'
+
+interface Scene extends AsyncDisposable {
+  readonly dataDir: string
+  /** Starts with a program that reports this version and then does what the script says. */
+  start(script: string, options?: Partial<EmbeddedEtcdOptions>): Promise<unknown>
+}
+
+const record: MemberRecord = {
+  name: 'master-1',
+  peerUrl: 'https://10.0.0.1:2380',
+  clientUrl: 'https://10.0.0.1:2379',
+  prefix: '/skerry/site',
+  stage: 'member',
+  others: [],
+}
+
+async function scene(version = '3.5.16'): Promise<Scene> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'skerry-embedded-'))
+  const program = join(dataDir, 'fake-etcd')
+  const context = {
+    clock: systemClock,
+    random: seededRandom(1),
+    log: silentLogger,
+    metrics: createMetrics(),
+    signal: new AbortController().signal,
+  }
+  return {
+    dataDir,
+    async start(script, options = {}) {
+      const says = `[ "$1" = --version ] && { echo 'etcd Version: ${version}'; exit 0; }`
+      await writeFile(program, `#!/bin/sh\n${says}\n${script}\n`)
+      await chmod(program, 0o755)
+      const embedded: EmbeddedEtcdOptions = {
+        memberName: 'master-1',
+        program,
+        ports: { client: 2379, peer: 2380 },
+        heartbeatMs: 100,
+        quotaBytes: 2 ** 31,
+        backups: { everyMs: 3_600_000, keep: 1 },
+        ...options,
+      }
+      const site = {
+        dataDir,
+        prefix: '/skerry/site',
+        bindAddress: '0.0.0.0',
+        advertiseAddress: '10.0.0.1',
+        settings: {},
+      }
+      await using _etcd = await startEmbedded(embedded, site, context)
+    },
+    async [Symbol.asyncDispose]() {
+      await rm(dataDir, { recursive: true })
+    },
+  }
+}
+
+test('an etcd that is too old is refused, with the version that is needed', async () => {
+  await using old = await scene('3.4.23')
+  await assert.rejects(old.start('exit 1'), /is etcd 3\.4\.23; name one of 3\.5\.13 or newer/)
+})
+
+test('an etcd that ends at its start ends the site with its last words', async () => {
+  await using broken = await scene()
+  const log = etcdFiles(broken.dataDir).log
+  const fatal = '{"level":"fatal","msg":"discovery failed","error":"listen tcp: in use"}'
+  const start = broken.start(`echo '${fatal}' >> ${log}; exit 1`)
+  await assert.rejects(start, /it ended: discovery failed: listen tcp: in use/)
+})
+
+test('a member whose data is gone does not begin an empty cluster', async () => {
+  await using wiped = await scene()
+  const files = etcdFiles(wiped.dataDir)
+  await mkdir(files.root)
+  await writeMemberRecord(files.record, record)
+  await assert.rejects(wiped.start('exit 1'), /data is gone; join .* --replaces master-1/)
+})
+
+test('a master does not join over the state of another site', async () => {
+  await using other = await scene()
+  await writeFile(join(other.dataDir, 'store.db'), 'state')
+  const joining = {
+    server: 'https://10.0.0.5:6443',
+    caHash: 'sha256:0',
+    readToken: async () => '',
+  }
+  await assert.rejects(other.start('exit 1', { joining }), /has the state of another site/)
+  assert.equal(await readFile(join(other.dataDir, 'store.db'), 'utf8'), 'state')
+})
+
+test('a text that is not the token of a master is refused before anybody is asked', async () => {
+  await using joiner = await scene()
+  const readToken = async (): Promise<string> => 'abcdef.0123456789abcdef'
+  const joining = { server: 'https://10.0.0.5:6443', caHash: 'sha256:0', readToken }
+  await assert.rejects(joiner.start('exit 1', { joining }), /the token is none of/)
+})
+
+test('a damaged record is named, and not begun again', async () => {
+  await using damaged = await scene()
+  const files = etcdFiles(damaged.dataDir)
+  await mkdir(files.root)
+  await writeFile(files.record, '{"name":')
+  await assert.rejects(readMemberRecord(files.record), /member\.json is damaged/)
+})
+
+test('a site whose state is in its own etcd does not start beside it', async () => {
+  await using left = await scene()
+  await refuseLeftEtcd(left.dataDir, false)
+  const files = etcdFiles(left.dataDir)
+  await mkdir(files.root)
+  await writeMemberRecord(files.record, record)
+  await assert.rejects(refuseLeftEtcd(left.dataDir, false), /pass --etcd embedded; or move it/)
+})
