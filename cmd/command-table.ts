@@ -12,6 +12,7 @@ import { addLoginCommands } from './commands/login-commands.ts'
 import { addMachineCommands } from './commands/machine-commands.ts'
 import { addPackageCommands } from './commands/package-commands.ts'
 import { addRoleCommands } from './commands/role-commands.ts'
+import { addStoreCommands } from './commands/store-commands.ts'
 import { addTokenCommands } from './commands/token-commands.ts'
 import { addUpCommands } from './commands/up-commands.ts'
 import { addUserCommands } from './commands/user-commands.ts'
@@ -33,6 +34,7 @@ export function addCommands(program: Command, developer?: Developer): void {
   addExplainCommand(program)
   addEncryptionCommands(program)
   addCertificatesCommands(program)
+  addStoreCommands(program)
   addDeveloperCommands(program, developer)
   addCompletion(program)
 }

@@ -52,6 +52,10 @@ export const commandBounds = Object.freeze({
     /** Several minutes for a person, after another login that may be in progress. */
     personMsMax: 600_000,
   }),
+  storeCommands: Object.freeze({
+    /** The number of changes between two lines of progress. */
+    progressRecords: 50_000,
+  }),
   upCommands: Object.freeze({
     /** Long enough for slow disks, and short enough to notice. */
     answerMsMax: 300_000,

@@ -10,6 +10,7 @@ import {
   type TlsFiles,
 } from './grpc/grpc-server.ts'
 import { etcdServerDefaults, type EtcdServerLimits } from './limits-table.ts'
+import { SnapshotMaker } from './snapshots/snapshot-maker.ts'
 import { etcdServices } from './services/etcd-services.ts'
 
 export interface EtcdServerOptions {
@@ -41,7 +42,9 @@ export async function openEtcdServer(
   const engine = await openEtcdEngine(options.path, { quotaBytes }, deps)
   const { name, clientUrls } = options
   const member = { name, clientUrls, version: etcdVersion, quotaBytes }
-  const services = etcdServices({ engine, limits, member, progressNotifyMs, clock: deps.clock })
+  const snapshots = await SnapshotMaker.open(engine, options.path)
+  const { clock } = deps
+  const services = etcdServices({ engine, limits, member, progressNotifyMs, clock, snapshots })
   const handler = new GrpcHandler({ services, requestBytesMax, toGrpcError }, deps)
   const servers: ListeningServer[] = []
   return {

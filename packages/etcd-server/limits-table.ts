@@ -91,6 +91,18 @@ export const etcdServerBounds = Object.freeze({
     ttlSecondsMax: 9_000_000_000,
     leasesMax: 1_000_000,
   }),
+  snapshotMaker: Object.freeze({
+    /** The number of snapshots that are on their way at once; each has a file next to the store. */
+    snapshotsMax: 4,
+  }),
+  engineRecords: Object.freeze({
+    /** The number of changes that are read between two turns of the event loop; each may have a megabyte. */
+    sliceRows: 64,
+  }),
+  sendSnapshot: Object.freeze({
+    /** The size of one answer; etcd's own. */
+    chunkBytes: 32_768,
+  }),
   hashHistory: Object.freeze({
     /** The number of changes that are hashed between two turns of the event loop. */
     sliceRows: 500,

@@ -4,3 +4,5 @@
  */
 export { openEtcdServer, type EtcdServer, type EtcdServerOptions } from './etcd-server.ts'
 export { type ListeningServer, type TlsFiles } from './grpc/grpc-server.ts'
+export { saveStore } from './snapshots/save-store.ts'
+export { storeFromSnapshot } from './snapshots/store-from-snapshot.ts'

@@ -114,8 +114,8 @@ const lies: readonly (readonly [
     /page 3: its element 1 is out of order/,
   ],
   ['a file that ends within its pages', (bytes) => bytes.subarray(0, 5 * pageBytes), /are missing/],
-  ['a file of nothing', () => Buffer.alloc(0), /pages 0 and 1 are no metas/],
-  ['a file of zeros', () => Buffer.alloc(64 * pageBytes), /pages 0 and 1 are no metas/],
+  ['a file of nothing', () => Buffer.alloc(0), /pages 0 and 1 are not metas/],
+  ['a file of zeros', () => Buffer.alloc(64 * pageBytes), /pages 0 and 1 are not metas/],
   [
     'metas that promise more pages than there are',
     (bytes) => {
@@ -127,12 +127,12 @@ const lies: readonly (readonly [
     /are missing: 1152921504606846976 pages/,
   ],
   [
-    'a key that is no revision',
+    'a key that is not a revision',
     (bytes) => {
       const at = pageWith(bytes, leaf) * pageBytes + 16
       bytes[at + bytes.readUInt32LE(at + 4) + 8] = 0
     },
-    /page 3: a key is no revision/,
+    /page 3: a key is not a revision/,
   ],
 ]
 

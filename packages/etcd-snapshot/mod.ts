@@ -4,5 +4,5 @@
  * Start reading at snapshot-writer.ts and snapshot-reader.ts, then bolt/bolt-layout.ts.
  */
 export { writeSnapshot, type SnapshotSource } from './snapshot-writer.ts'
-export { openSnapshot, type Snapshot, type SnapshotSummary } from './snapshot-reader.ts'
+export { openSnapshot, type Snapshot } from './snapshot-reader.ts'
 export type { EtcdLease, EtcdRecord } from './records/etcd-record.ts'

@@ -29,7 +29,7 @@ export interface ReadOptions {
 
 /**
  * Opens a snapshot, and compares it with its checksum. Throws ExpectedError, here and while changes are read, for a file
- * that is none or is damaged; its text names the page.
+ * that is damaged or not a snapshot; its text names the page.
  */
 export async function openSnapshot(path: string, options: ReadOptions = {}): Promise<Snapshot> {
   const file = await openFile(path)
@@ -58,7 +58,7 @@ async function openFile(path: string): Promise<FileHandle> {
 
 async function checkedSize(file: FileHandle, path: string, options: ReadOptions): Promise<number> {
   const info = await file.stat()
-  if (!info.isFile()) throw unreadable(path, 'it is no file')
+  if (!info.isFile()) throw unreadable(path, 'it is not a file')
   const split = splitSize(info.size)
   if (split === undefined) throw unreadable(path, 'it is cut off, or no snapshot of etcd')
   const { databaseBytes, hasChecksum } = split
@@ -99,7 +99,7 @@ async function readMarks(bolt: BoltReader): Promise<number[]> {
       const name = key.toString()
       if (name !== 'scheduledCompactRev' && name !== 'finishedCompactRev') continue
       const mark = readRevisionKey(value)
-      if (mark === undefined) throw damaged(page, `${name} is no revision`)
+      if (mark === undefined) throw damaged(page, `${name} is not a revision`)
       marks.push(mark.revision)
     }
   }
@@ -134,7 +134,7 @@ async function* recordsOf(
 
 function recordOf({ key: name, value: bytes, page }: PlacedElement): EtcdRecord {
   const at = readRevisionKey(name)
-  if (at === undefined || at.revision < 1) throw damaged(page, 'a key is no revision')
+  if (at === undefined || at.revision < 1) throw damaged(page, 'a key is not a revision')
   const { modRevision, key, ...kv } = parsed(page, `revision ${at.revision}`, () =>
     readKeyValue(bytes),
   )
@@ -158,7 +158,7 @@ function parsed<T>(page: number, what: string, parse: () => T): T {
     return parse()
   } catch (error) {
     if (!(error instanceof MalformedProtobufError)) throw error
-    throw damaged(page, `${what} is no record: ${error.why}`)
+    throw damaged(page, `${what} is not a record: ${error.why}`)
   }
 }
 

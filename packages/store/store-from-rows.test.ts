@@ -95,7 +95,7 @@ test('a foreign history keeps its revisions, and a watch from an old one goes on
     })
   }))
 
-test('what was compacted stays so, and the newest revision is that of all keys', () =>
+test('compacted history stays so, and the newest revision is that of all keys', () =>
   inScratch(async (directory) => {
     const rows = [put(2, '/a'), put(3, '/b'), put(4, '/a', 2), gone(5, '/b'), put(8, '/a', 2)]
     await make(directory, { revision: 20, compacted: 6 }, rows)
@@ -114,7 +114,9 @@ test('keys that shared a revision get new ones, and every watch learns them', ()
   inScratch(async (directory) => {
     const rows = [
       put(2, '/a'),
-      ...[put(5, '/service'), put(5, '/address'), put(5, '/port')],
+      put(5, '/service'),
+      put(5, '/address'),
+      put(5, '/port'),
       put(6, '/port', 5),
       put(8, '/b'),
     ]
@@ -124,7 +126,11 @@ test('keys that shared a revision get new ones, and every watch learns them', ()
       const before = { '/a': 2, '/b': 8, '/port': 6, '/service': 5 }
       assert.deepEqual(await keysAt(store, 9), { ...before, '/address': 9 })
       assert.deepEqual(Object.keys(await keysAt(store, 8)).toSorted(), [
-        ...['/a', '/address', '/b', '/port', '/service'],
+        '/a',
+        '/address',
+        '/b',
+        '/port',
+        '/service',
       ])
       const [event] = await eventsAfter(store, 8, 1)
       assert.equal(event?.key, '/address')
@@ -173,7 +179,7 @@ for (const [what, rows] of contradictions) {
     }))
 }
 
-test('a store that is there is kept beside the new one, and one in use is refused', () =>
+test('a store that is there is kept next to the new one, and one in use is refused', () =>
   inScratch(async (directory) => {
     const path = join(directory, 'store.db')
     {

@@ -44,7 +44,7 @@ export interface StoreFromRows {
 
 /**
  * Makes a store of another store's history, verifies and syncs it, and only then gives it its name; a store that is
- * there is kept beside it. Revisions stay as they are. Here each revision has one row: of several that share one, the
+ * there is kept next to it. Revisions stay as they are. Here each revision has one row: of several that share one, the
  * first keeps it, and each other key is written once more, with a revision after all others, so that every watch learns
  * the new one. Throws ExpectedError if the disk is full, the target is in use, or the history contradicts itself.
  */
@@ -98,7 +98,7 @@ async function fill(
   }
   const result = target.finish()
   writeMeta(database, 'compacted', result.isHistoryLost ? result.revision : history.compacted)
-  // Of compacted rows only the newest of each living key were taken.
+  // Only the newest compacted row of each living key was taken.
   writeMeta(database, 'scrubbed', history.compacted)
   database.exec('COMMIT')
   return result

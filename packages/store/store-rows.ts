@@ -81,7 +81,7 @@ async function retire(database: Database, path: string, suffix: string): Promise
   pragma(database, 'wal_checkpoint(TRUNCATE)')
   renameSync(path, retiredPath)
   database.close()
-  // Empty since the checkpoint; beside a missing store it would look like the rest of a lost one.
+  // Empty since the checkpoint; next to a missing store it would look like the rest of a lost one.
   for (const suffix of ['-wal', '-shm']) await rm(`${path}${suffix}`, { force: true })
   await syncFile(dirname(path))
   return retiredPath

@@ -49,8 +49,10 @@ export async function startFirstMember(
   try {
     const endpoints = [`unix://${join(sockets, clientSocket)}`]
     const scope = AbortSignal.any([context.signal, etcd.ended])
-    await using store = await openWhenServed({ endpoints, prefix }, context, scope)
-    await check(store)
+    {
+      await using store = await openWhenServed({ endpoints, prefix }, context, scope)
+      await check(store)
+    }
     await untilSnapshot(join(directory, 'member', 'snap'), context.clock, scope)
     await etcd.stop()
   } catch (error) {

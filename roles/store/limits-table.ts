@@ -9,10 +9,6 @@ export const storeMoveBounds = Object.freeze({
     /** The end of its log that an error shows. */
     logChars: 2_000,
   }),
-  progress: Object.freeze({
-    /** The number of changes between two reports. */
-    records: 50_000,
-  }),
   siteRecords: Object.freeze({
     /** The number of other prefixes that an error names. */
     namedPrefixesMax: 5,

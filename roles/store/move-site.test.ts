@@ -18,7 +18,7 @@ const skip = await whyNoEtcd()
 const { signal } = new AbortController()
 const context = { clock: systemClock, log: silentLogger, random: systemRandom, signal }
 const prefix = '/skerry/site'
-/** As startTestEtcd names it. */
+/** The name that startTestEtcd uses. */
 const member = { name: 'default', peerUrls: ['http://127.0.0.1:0'], clusterToken: 'test' }
 
 interface Places {
@@ -45,7 +45,7 @@ async function openSite({ dataDir }: Places) {
   return openSqliteStore(join(dataDir, 'store.db'), {}, context)
 }
 
-/** What clients can learn from a store, from a revision on. */
+/** Everything that clients can learn from a store, from a revision on. */
 interface Sight {
   readonly revision: number
   readonly compacted: number
@@ -157,7 +157,7 @@ test('a move that was interrupted before the store was set aside begins again', 
   }),
 )
 
-test('a program that is no etcd changes nothing', () =>
+test('a program that is not etcd changes nothing', () =>
   inScratch(async (places) => {
     {
       await using store = await openSite(places)

@@ -20,7 +20,7 @@ import { historyOfSnapshot, leftBehind, recordsOfRows, scanSnapshot } from './si
 export interface MoveToEtcdOptions {
   /** The site's data directory, with store.db. The site is stopped, or has not opened its store yet. */
   readonly dataDir: string
-  /** The data directory of the etcd member that is made. Its parent is on the disk of the member. */
+  /** The data directory of the etcd member that is made: missing, or without member/. */
   readonly etcdDataDir: string
   readonly prefix: string
   /** The program: etcd 3.4 or newer, the one that will run on the directory. */
@@ -54,7 +54,7 @@ export async function moveSiteToEtcd(
   if (!(await exists(storePath))) return undefined
   const markPath = `${etcdDataDir}.move.json`
   try {
-    if (await exists(etcdDataDir)) await requireOwnMove(options, markPath)
+    if (await exists(join(etcdDataDir, 'member'))) await requireOwnMove(options, markPath)
     using rows = await openStoreRows(storePath, context.log)
     await makeMember(rows, { ...options, markPath }, context)
     const { revision } = rows

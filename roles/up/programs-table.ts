@@ -56,6 +56,7 @@ export const systemPrograms: readonly SystemProgram[] = Object.freeze([
     service: 'etcd.service',
     isForUsers: true,
   },
+  { program: 'etcdctl', debianPackage: 'etcd-client', neededBy: 'tests' },
   { program: 'curl', debianPackage: 'curl', neededBy: 'tests', isForUsers: true },
   { program: 'ps', debianPackage: 'procps', neededBy: 'tests' },
   { program: 'pkill', debianPackage: 'procps', neededBy: 'tests' },

@@ -20,6 +20,7 @@ import {
   NoLeaseError,
   NoSpaceError,
 } from './engine-errors.ts'
+import { historyOf, type EngineHistory } from './engine-history.ts'
 import { EngineLog } from './engine-log.ts'
 import { engineSchema } from './engine-schema.ts'
 import { EngineTransaction } from './engine-transaction.ts'
@@ -155,6 +156,18 @@ export class EtcdEngine implements AsyncDisposable {
       event.kv.modRevision - 1 < this.#compacted ? { ...event, previous: undefined } : event,
     )
     return { events, revision: slice.revision }
+  }
+
+  /** Calls with the history up to now; writes go on meanwhile, and compactions wait until it is done. */
+  async withHistory<T>(read: (history: EngineHistory) => Promise<T>): Promise<T> {
+    this.#assertOpen()
+    const reading = this.#upkeep.then(() => {
+      this.#assertOpen()
+      const scrubbed = readMeta(this.#database, 'scrubbed')
+      return read(historyOf(this, scrubbed))
+    })
+    this.#upkeep = reading.then(ignored, ignored)
+    return reading
   }
 
   /** Makes revisions below this one unreadable, at once; `isDone` settles when their space is free. */
@@ -297,6 +310,8 @@ export class EtcdEngine implements AsyncDisposable {
     if (this.#isClosed) throw new StoreClosedError()
   }
 }
+
+function ignored(): void {}
 
 /** Operations that shrink the store, or preserve its content, continue while the disk is full. */
 const freeing = Object.freeze({ bytes: 0, mayUseReserve: true })

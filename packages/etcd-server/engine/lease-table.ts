@@ -52,6 +52,11 @@ export class LeaseTable implements Disposable {
     return this.#leases.size
   }
 
+  /** Returns all leases with the time that each was granted. */
+  grants(): { id: bigint; ttlSeconds: number }[] {
+    return [...this.#leases].map(([id, { ttlSeconds }]) => ({ id, ttlSeconds }))
+  }
+
   /** Returns the leases by deadline, the first to expire first. */
   ids(): bigint[] {
     const byDeadline = [...this.#leases].toSorted(([, a], [, b]) => a.deadlineMs - b.deadlineMs)

@@ -2,6 +2,7 @@ import { etcdError, notImplemented } from './etcd-errors-table.ts'
 import { stream, unary, type GrpcMethod } from '../grpc/grpc-call.ts'
 import type { Message, MessageDraft } from '../wire/etcd-messages-table.ts'
 import { hashHistory } from './hash-history.ts'
+import { sendSnapshot } from './send-snapshot.ts'
 import { headerOf, raftTerm, type ServiceContext } from './service-context.ts'
 
 const alarms = Object.freeze({ none: 0, noSpace: 1 })
@@ -30,9 +31,9 @@ export function maintenanceService(context: ServiceContext): Readonly<Record<str
     MoveLeader: unary('Empty', 'Empty', () => {
       throw etcdError('badTransferee')
     }),
-    Snapshot: stream('Empty', 'Empty', async () => {
-      throw notImplemented('it has no snapshots in etcd’s format; stop it and copy its directory')
-    }),
+    Snapshot: stream('Empty', 'SnapshotResponse', (_requests, answers) =>
+      sendSnapshot(context, answers),
+    ),
     Downgrade: unary('Empty', 'Empty', () => {
       throw notImplemented('it serves one version of the API, and cannot be downgraded')
     }),

@@ -1,5 +1,6 @@
 import type { Clock } from '@skerry/base'
 import type { EtcdEngine } from '../engine/etcd-engine.ts'
+import type { SnapshotMaker } from '../snapshots/snapshot-maker.ts'
 import type { EtcdServerLimits } from '../limits-table.ts'
 import type { MessageDraft } from '../wire/etcd-messages-table.ts'
 
@@ -19,6 +20,8 @@ export interface ServiceContext {
   readonly member: MemberInfo
   /** The interval at which a quiet watch that asks for it reports progress. */
   readonly progressNotifyMs: number
+  /** Makes a snapshot of the store. */
+  readonly snapshots: SnapshotMaker
 }
 
 /** There are no elections, so there is one term. */

@@ -47,6 +47,7 @@ const rpcs = {
   Hash: ['etcdserverpb.Maintenance/Hash', 'HashRequest', 'HashResponse'],
   HashKV: ['etcdserverpb.Maintenance/HashKV', 'HashKVRequest', 'HashKVResponse'],
   Defragment: ['etcdserverpb.Maintenance/Defragment', 'DefragmentRequest', 'DefragmentResponse'],
+  Snapshot: ['etcdserverpb.Maintenance/Snapshot', 'Empty', 'SnapshotResponse'],
   MemberList: ['etcdserverpb.Cluster/MemberList', 'MemberListRequest', 'MemberListResponse'],
   AuthStatus: ['etcdserverpb.Auth/AuthStatus', 'Empty', 'AuthStatusResponse'],
 } as const satisfies Record<string, RpcShape>

@@ -169,6 +169,12 @@ export const etcdMessages = Object.freeze({
     compactRevision: 'int 3',
     hashRevision: 'int 4',
   },
+  SnapshotResponse: {
+    header: 'ResponseHeader 1',
+    remainingBytes: 'int 2',
+    blob: 'bytes 3',
+    version: 'string 4',
+  },
   Member: {
     id: 'uint64 1',
     name: 'string 2',

@@ -16,11 +16,8 @@ export const metaBytes = 64
 
 export const pageFlags = Object.freeze({ branch: 0x01, leaf: 0x02, meta: 0x04, freelist: 0x10 })
 export const bucketFlag = 0x01
-export const magic = 0xed0cdaed
-export const version = 2
-/** In the place of a page id: the file has no free list, and its reader finds free pages itself. */
-export const noFreelist = 0xffff_ffff_ffff_ffffn
-
+const magic = 0xed0cdaed
+const version = 2
 export interface PageHeader {
   readonly id: bigint
   readonly flags: number
@@ -72,7 +69,7 @@ export function metaOf(meta: Meta): Buffer {
   return bytes
 }
 
-/** Returns undefined for bytes that are no meta, or a damaged one. */
+/** Returns undefined for bytes that are not an intact meta. */
 export function readMeta(bytes: Buffer): Meta | undefined {
   if (bytes.length < metaBytes) return undefined
   if (bytes.readUInt32LE(0) !== magic || bytes.readUInt32LE(4) !== version) return undefined

@@ -17,7 +17,7 @@ const { pageRunBytesMax, depthMax, bucketsMax, pagesMax } = etcdSnapshotBounds.b
 const pageBytesMin = 512
 const pageBytesMax = 65_536
 
-/** Reports a file that is no bbolt database, or a damaged one; the message names the page. */
+/** Reports a file that is damaged, or not a bbolt database; the message names the page. */
 export class DamagedFileError extends Error {
   override name = 'DamagedFileError'
 }
@@ -107,7 +107,7 @@ export class BoltReader {
     const bytes = value.subarray(bucketBytes)
     if (bytes.length < pageHeaderBytes) throw damaged(page, 'a bucket within it is cut off')
     const { flags, count } = readPageHeader(bytes)
-    if (flags !== pageFlags.leaf) throw damaged(page, 'a bucket within it is no leaf')
+    if (flags !== pageFlags.leaf) throw damaged(page, 'a bucket within it is not a leaf')
     const elements = leafElements({ id: page, isLeaf: true, count, bytes })
     requireOrder(elements, undefined)
     if (elements.length > 0) yield elements
@@ -221,7 +221,7 @@ async function findMeta(file: FileHandle, bytes: number): Promise<Meta> {
   const newest = [first, second]
     .filter((meta) => meta !== undefined)
     .toSorted((a, b) => (a.transaction < b.transaction ? 1 : -1))[0]
-  if (newest === undefined) throw new DamagedFileError('pages 0 and 1 are no metas of a database')
+  if (newest === undefined) throw new DamagedFileError('pages 0 and 1 are not metas of a database')
   if (!pageSizes().includes(newest.pageBytes)) {
     throw new DamagedFileError(`its pages have ${newest.pageBytes} bytes`)
   }

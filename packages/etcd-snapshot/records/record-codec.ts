@@ -4,7 +4,7 @@ import type { EtcdLease, EtcdRecord } from './etcd-record.ts'
 /** The mark of a delete, after the revision. */
 const tombstone = 't'.charCodeAt(0)
 const separator = '_'.charCodeAt(0)
-export const revisionBytes = 17
+const revisionBytes = 17
 const numberMax = BigInt(Number.MAX_SAFE_INTEGER)
 const noBytes = new Uint8Array(0)
 
@@ -23,7 +23,7 @@ export function revisionKey(record: {
   return key
 }
 
-/** Returns undefined for bytes that are no such key, or a number above 2^53. */
+/** Returns undefined for bytes that are not such a key, and for a number above 2^53. */
 export function readRevisionKey(
   key: Buffer,
 ): Pick<EtcdRecord, 'revision' | 'sub' | 'isDeleted'> | undefined {
@@ -94,7 +94,7 @@ const wires: Readonly<Record<number, number>> = Object.freeze({
   6: 0,
 })
 
-/** A field of a later etcd may be skipped; one of these with another type may not. */
+/** A field of a later etcd may be skipped, but not one of these with another type. */
 function unknownWire(field: number, wire: number): number {
   if (wires[field] === undefined) return wire
   throw new MalformedProtobufError(`field ${field} has wire type ${wire}`)
