@@ -7,13 +7,16 @@ import {
   type Timer,
 } from '@skerry/base'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { markClosed, recover } from './boot.ts'
 import { DiskReserve } from './disk-reserve.ts'
-import { GroupCommit, type Transaction } from './group-commit.ts'
+import { GroupCommit, type GroupSize, type Transaction } from './group-commit.ts'
+import { HeldWrites } from './held-writes.ts'
 import { prefixRange } from './key-range.ts'
 import { LeaseBook } from './lease-book.ts'
 import { copyStore } from './sqlite-backup.ts'
 import type { Database } from './sqlite-database.ts'
 import { PageRemainders, type PageCut } from './page-remainders.ts'
+import { RecentWrites } from './recent-writes.ts'
 import { SqliteLog } from './sqlite-log.ts'
 import { readMeta, writeMeta } from './file-schema.ts'
 import { storeSchema } from './sqlite-schema.ts'
@@ -33,6 +36,7 @@ import type {
   WriteResult,
 } from './store.ts'
 import { WatchHub } from './watch-hub.ts'
+import { WriteMeter, type StoreCounters } from './write-meter.ts'
 import { checkWrite, planWrite, refusingCompanion } from './write-plan.ts'
 import { type StoreLimits } from './limits-table.ts'
 
@@ -44,6 +48,8 @@ export interface SqliteStoreOptions {
   limits?: Partial<StoreLimits>
   /** If true, 8 MiB next to the file are reserved for deletes on a full disk. Default: false. */
   hasReserve?: boolean
+  /** Differs from that of the last open if the power may have been cut. Default: the kernel's. */
+  bootId?: string
 }
 
 export interface SqliteStoreDeps {
@@ -73,8 +79,24 @@ export async function openSqliteStore(
     ...(bytesMax ? { bytesMax } : {}),
   }
   const database = await openStoreFile(path, file, deps.log)
-  const reserve = options.hasReserve ? new DiskReserve(path) : undefined
-  return new SqliteStore(database, limits, deps, reserve)
+  try {
+    recover(database, recentPath(path), options.bootId)
+    const reserve = options.hasReserve ? new DiskReserve(path) : undefined
+    const parts = { recent: new RecentWrites(recentPath(path)), ...(reserve ? { reserve } : {}) }
+    return new SqliteStore(database, limits, deps, parts)
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+function recentPath(path: string): string {
+  return `${path}-recent`
+}
+
+interface StoreParts {
+  readonly recent: RecentWrites
+  readonly reserve?: DiskReserve
 }
 
 export class SqliteStore implements Store {
@@ -85,6 +107,8 @@ export class SqliteStore implements Store {
   readonly #leases: LeaseBook
   readonly #hub: WatchHub
   readonly #commits: GroupCommit
+  readonly #held: HeldWrites
+  readonly #meter = new WriteMeter()
   readonly #remainders: PageRemainders
   #revision: number
   #compacted: number
@@ -101,7 +125,7 @@ export class SqliteStore implements Store {
     database: Database,
     limits: StoreLimits,
     deps: SqliteStoreDeps,
-    reserve?: DiskReserve,
+    { recent, reserve }: StoreParts,
   ) {
     this.#database = database
     this.#limits = limits
@@ -113,17 +137,27 @@ export class SqliteStore implements Store {
     const revision = (): number => this.#revision
     this.#hub = new WatchHub(limits, { clock: deps.clock, revision })
     const onCommitted = (transaction: Transaction): void => this.#onCommitted(transaction)
+    const onDue = (): void => void this.#flush()
+    const log = this.#log
+    this.#held = new HeldWrites({ database, log, recent, clock: deps.clock, limits, onDue })
     this.#commits = new GroupCommit({
       database,
       limits,
       revision,
       onCommitted,
+      held: this.#held,
+      meter: this.#meter,
       ...(reserve ? { reserve } : {}),
     })
     const { clock, random = systemRandom } = deps
     const onExpired = (leaseId: number): void => this.#onLeaseExpired(leaseId)
     this.#leases = new LeaseBook({ database, clock, random, onExpired })
     this.#armLeaseCheckpoint()
+  }
+
+  /** Since the store was opened. */
+  get counters(): StoreCounters {
+    return this.#meter.counters
   }
 
   async revision(): Promise<number> {
@@ -165,10 +199,11 @@ export class SqliteStore implements Store {
 
   async write(write: Write): Promise<WriteResult> {
     checkWrite(write, this.#limits)
-    const { companions = [] } = write
+    const { companions = [], isRelaxed = false } = write
+    const mayWait = isRelaxed && companions.length === 0
     const bytes = [write, ...companions].reduce((sum, { value }) => sum + (value?.length ?? 0), 0)
     const mayUseReserve = write.value === undefined || write.isDeleteStep === true
-    return this.#commits.submit({ bytes, mayUseReserve }, (transaction) =>
+    return this.#commits.submit({ bytes, mayUseReserve, mayWait }, (transaction) =>
       companions.length === 0
         ? this.#apply(write, transaction)
         : this.#applyTogether({ ...write, companions }, transaction),
@@ -186,9 +221,11 @@ export class SqliteStore implements Store {
     this.#assertOpen()
     if (revision > this.#revision) throw new FutureRevisionError(revision, this.#revision)
     if (revision <= this.#compacted) throw new CompactedError(this.#compacted)
-    await this.#commits.submit(freeing, () => writeMeta(this.#database, 'compacted', revision))
+    const mayWait = revision - this.#compacted <= this.#limits.relaxedCompactionRevisions
+    const work = { ...freeing, mayWait }
+    await this.#commits.submit(work, () => writeMeta(this.#database, 'compacted', revision))
     this.#compacted = Math.max(this.#compacted, revision)
-    await this.#afterUpkeep(() => this.#scrub())
+    await this.#afterUpkeep(() => this.#scrub(work))
   }
 
   async grantLease(ttlSeconds: number): Promise<{ leaseId: number }> {
@@ -231,12 +268,15 @@ export class SqliteStore implements Store {
     signal?: AbortSignal,
   ): Promise<{ bytes: number; revision: number }> {
     this.#assertOpen()
-    return this.#afterUpkeep(() => {
+    return this.#afterUpkeep(async () => {
       this.#assertOpen()
+      // A copy cannot be attached to an open transaction.
+      using _strict = this.#held.strictly()
+      await this.#commits.flush()
       const { backupSliceRows: rowsPerSlice } = this.#limits
       const revision = (): number => this.#revision
       const source = { database: this.#database, log: this.#log, rowsPerSlice, revision }
-      return copyStore(source, targetPath, signal)
+      return await copyStore(source, targetPath, signal)
     })
   }
 
@@ -247,8 +287,30 @@ export class SqliteStore implements Store {
     this.#leases[Symbol.dispose]()
     this.#commits.close()
     this.#hub.close(new StoreClosedError())
-    this.#saveLeases()
+    this.#saveAtClose()
+    this.#held[Symbol.dispose]()
+    this.#meter[Symbol.dispose]()
     closeStoreFile(this.#database, this.#deps.log)
+  }
+
+  #saveAtClose(): void {
+    try {
+      this.#held.commit(() => {
+        this.#leases.saveAll()
+        markClosed(this.#database)
+      })
+    } catch (error) {
+      // The file of recent writes stays, and the next start reads it.
+      this.#deps.log.error('Store not closed cleanly', { error: asError(error) })
+    }
+  }
+
+  async #flush(): Promise<void> {
+    try {
+      await this.#commits.flush()
+    } catch (error) {
+      this.#deps.log.error('Recent writes not synced, trying again', { error: asError(error) })
+    }
   }
 
   #apply(write: Write, transaction: Transaction): WriteResult {
@@ -257,6 +319,7 @@ export class SqliteStore implements Store {
     if (plan.row === undefined) return plan.result
     if (plan.row.leaseId !== 0) this.#leases.require(plan.row.leaseId)
     this.#log.append(plan.row)
+    transaction.rows.push(plan.row)
     transaction.revision = plan.row.revision
     transaction.events.push(plan.event)
     return plan.result
@@ -327,12 +390,12 @@ export class SqliteStore implements Store {
   }
 
   /** Works in slices, each in its own transaction, so that writes get through in between. */
-  async #scrub(): Promise<void> {
+  async #scrub(work: GroupSize): Promise<void> {
     let scrubbed = readMeta(this.#database, 'scrubbed')
     while (scrubbed < this.#compacted) {
       const after = scrubbed
       const to = this.#log.sliceEnd(after, this.#limits.compactionSliceRevisions, this.#compacted)
-      await this.#commits.submit(freeing, () => {
+      await this.#commits.submit(work, () => {
         this.#log.scrub(after, to)
         writeMeta(this.#database, 'scrubbed', to)
       })
@@ -398,15 +461,18 @@ export class SqliteStore implements Store {
 
   #armLeaseCheckpoint(): void {
     this.#leaseCheckpoint = this.#deps.clock.setTimer(this.#limits.leaseCheckpointMs, () => {
-      this.#saveLeases()
+      void this.#saveLeases()
       this.#armLeaseCheckpoint()
     })
   }
 
-  #saveLeases(): void {
+  async #saveLeases(): Promise<void> {
+    if (this.#leases.size === 0) return
     try {
-      this.#leases.saveAll()
+      const size = { ...freeing, mayWait: true }
+      await this.#commits.submit(size, () => this.#leases.saveAll())
     } catch (error) {
+      if (error instanceof StoreClosedError) return
       this.#deps.log.error('Remaining time of leases not saved', { error: asError(error) })
     }
   }

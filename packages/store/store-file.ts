@@ -1,6 +1,14 @@
-import { mkdir, open, stat } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { asError, ExpectedError, exitCodes, messageOf, type Logger } from '@skerry/base'
+import {
+  asError,
+  ExpectedError,
+  exitCodes,
+  makeDirectoryDurably,
+  messageOf,
+  syncDirectory,
+  type Logger,
+} from '@skerry/base'
 import { openDatabase, pragma, sqliteFault, type Database } from './sqlite-database.ts'
 import { migrate, readMeta, readSchemaVersion, writeMeta, type FileSchema } from './file-schema.ts'
 import { storeBounds } from './limits-table.ts'
@@ -47,7 +55,7 @@ export async function openStoreFile(
 
 async function prepareFile(path: string): Promise<void> {
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    await makeDirectoryDurably(dirname(path))
     if (await exists(path)) return
     if (await exists(`${path}-wal`)) {
       const text = `Cannot open store ${path}: the file is missing but its ${path}-wal is there`
@@ -57,8 +65,7 @@ async function prepareFile(path: string): Promise<void> {
     // same mode.
     await using file = await open(path, 'wx', 0o600)
     await file.sync()
-    await using directory = await open(dirname(path), 'r')
-    await directory.sync()
+    await syncDirectory(dirname(path))
   } catch (error) {
     if (error instanceof ExpectedError) throw error
     const isCircle = error instanceof Error && 'code' in error && error.code === 'ELOOP'

@@ -8,8 +8,10 @@ import {
   readMeta,
   StoreClosedError,
   StoreFullError,
+  WriteMeter,
   writeMeta,
   type Database,
+  type StoreCounters,
   type Transaction,
 } from '@skerry/store'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -67,6 +69,7 @@ export class EtcdEngine implements AsyncDisposable {
   readonly #deps: EtcdEngineDeps
   readonly #commits: GroupCommit<EngineEvent>
   readonly #watchers = new WatcherSet()
+  readonly #meter = new WriteMeter()
   #revision: number
   #compacted: number
   #isOutOfSpace: boolean
@@ -84,7 +87,8 @@ export class EtcdEngine implements AsyncDisposable {
     this.memberId = this.#idOf('memberId')
     const revision = (): number => this.#revision
     const onCommitted = (group: Transaction<EngineEvent>): void => this.#onCommitted(group)
-    this.#commits = new GroupCommit({ database, limits, reserve, revision, onCommitted })
+    const meter = this.#meter
+    this.#commits = new GroupCommit({ database, limits, reserve, revision, onCommitted, meter })
     const onExpired = (lease: bigint): void => this.#onLeaseExpired(lease)
     this.leases = new LeaseTable({ database, ...deps, onExpired })
   }
@@ -92,6 +96,11 @@ export class EtcdEngine implements AsyncDisposable {
   /** The newest durable revision. */
   get revision(): number {
     return this.#revision
+  }
+
+  /** Since the store was opened. */
+  get counters(): StoreCounters {
+    return this.#meter.counters
   }
 
   /** Reads below it fail; 0 if nothing was compacted. */
@@ -245,6 +254,7 @@ export class EtcdEngine implements AsyncDisposable {
     this.leases[Symbol.dispose]()
     this.#commits.close()
     await this.#upkeep
+    this.#meter[Symbol.dispose]()
     closeStoreFile(this.#database, this.#deps.log)
   }
 
