@@ -1,4 +1,4 @@
-import { closeSync, ftruncateSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, ftruncateSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import type { LogRow } from './sqlite-log.ts'
 
@@ -75,7 +75,15 @@ export class RecentWrites implements Disposable {
     if (this.#file !== undefined) closeSync(this.#file)
     this.#file = undefined
     // What could not be committed is for the next start.
-    if (this.#size === 0) rmSync(this.#path, { force: true })
+    if (this.#size === 0) removeIfThere(this.#path)
+  }
+}
+
+function removeIfThere(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch {
+    // It was never written, or something else is in its place; an empty one says as much.
   }
 }
 
