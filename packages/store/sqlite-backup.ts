@@ -19,7 +19,7 @@ import {
 } from './sqlite-database.ts'
 import { damagedRows } from './row-checksum.ts'
 import { SqliteLog } from './sqlite-log.ts'
-import { migrate, readMeta, readSchemaVersion, writeMeta } from './file-schema.ts'
+import { migrate, readMeta, readSchemaVersion, sealMeta, writeMeta } from './file-schema.ts'
 import { storeSchema } from './sqlite-schema.ts'
 import { exists, verifyContent } from './store-file.ts'
 
@@ -94,6 +94,7 @@ async function copyRows(
     database.exec('INSERT OR REPLACE INTO copy.meta SELECT * FROM main.meta')
     // A copy has lost nothing, whichever machine opens it.
     database.exec("UPDATE copy.meta SET value = 0 WHERE name IN ('promised', 'boot')")
+    sealMeta(database, 'copy')
     const sql = 'INSERT INTO copy.log SELECT * FROM main.log WHERE revision > ? AND revision <= ?'
     const copySlice = database.prepare(sql)
     for (let copied = 0; copied < revision;) {

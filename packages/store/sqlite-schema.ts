@@ -39,7 +39,7 @@ const versionTwo = `
 
 /**
  * promised: relaxed writes have no revision above it. boot: the start of the machine in which the file is open, 0 if it
- * was closed; see boot.ts.
+ * was closed; see boot.ts. From this version on the marks have a checksum.
  */
 const versionThree = `
   INSERT OR IGNORE INTO meta VALUES ('promised', 0), ('boot', 0);

@@ -12,11 +12,13 @@ import { DiskReserve } from './disk-reserve.ts'
 import { GroupCommit, type GroupSize, type Transaction } from './group-commit.ts'
 import { HeldWrites } from './held-writes.ts'
 import { prefixRange } from './key-range.ts'
+import { rememberBackup, restoreAdvice } from './last-backup.ts'
 import { LeaseBook } from './lease-book.ts'
 import { copyStore } from './sqlite-backup.ts'
 import type { Database } from './sqlite-database.ts'
 import { PageRemainders, type PageCut } from './page-remainders.ts'
 import { RecentWrites } from './recent-writes.ts'
+import { damagedRows } from './row-checksum.ts'
 import { SqliteLog } from './sqlite-log.ts'
 import { readMeta, writeMeta } from './file-schema.ts'
 import { storeSchema } from './sqlite-schema.ts'
@@ -83,7 +85,9 @@ export async function openSqliteStore(
     recover(database, recentPath(path), options.bootId)
     const reserve = options.hasReserve ? new DiskReserve(path) : undefined
     const parts = { recent: new RecentWrites(recentPath(path)), ...(reserve ? { reserve } : {}) }
-    return new SqliteStore(database, limits, deps, parts)
+    const store = new SqliteStore(database, limits, deps, { ...parts, path })
+    if (check !== 'never') store.reportDamaged()
+    return store
   } catch (error) {
     database.close()
     throw error
@@ -95,6 +99,7 @@ function recentPath(path: string): string {
 }
 
 interface StoreParts {
+  readonly path: string
   readonly recent: RecentWrites
   readonly reserve?: DiskReserve
 }
@@ -108,6 +113,7 @@ export class SqliteStore implements Store {
   readonly #hub: WatchHub
   readonly #commits: GroupCommit
   readonly #held: HeldWrites
+  readonly #path: string
   readonly #meter = new WriteMeter()
   readonly #remainders: PageRemainders
   #revision: number
@@ -125,8 +131,9 @@ export class SqliteStore implements Store {
     database: Database,
     limits: StoreLimits,
     deps: SqliteStoreDeps,
-    { recent, reserve }: StoreParts,
+    { path, recent, reserve }: StoreParts,
   ) {
+    this.#path = path
     this.#database = database
     this.#limits = limits
     this.#deps = deps
@@ -276,7 +283,9 @@ export class SqliteStore implements Store {
       const { backupSliceRows: rowsPerSlice } = this.#limits
       const revision = (): number => this.#revision
       const source = { database: this.#database, log: this.#log, rowsPerSlice, revision }
-      return await copyStore(source, targetPath, signal)
+      const copied = await copyStore(source, targetPath, signal)
+      await this.#rememberBackup(targetPath, copied.revision)
+      return copied
     })
   }
 
@@ -434,10 +443,27 @@ export class SqliteStore implements Store {
     }
   }
 
+  /** Names every damaged value in the log. Reads the whole file. */
+  reportDamaged(): void {
+    const uncheckedMax = readMeta(this.#database, 'unchecked')
+    for (const { key, revision } of damagedRows(this.#database, { uncheckedMax })) {
+      this.#onDamaged(key, revision)
+    }
+  }
+
+  async #rememberBackup(path: string, revision: number): Promise<void> {
+    const time = new Date(this.#deps.clock.now()).toISOString()
+    try {
+      await rememberBackup(this.#path, { path, revision, time })
+    } catch (error) {
+      this.#deps.log.info('Backup made, but not remembered', { path, error: asError(error) })
+    }
+  }
+
   #onDamaged(key: string, revision: number): void {
     if (this.#damaged.has(revision) || this.#damaged.size >= this.#limits.damageReportsMax) return
     this.#damaged.add(revision)
-    const advice = 'restore a backup, and check the disk'
+    const advice = `${restoreAdvice(this.#path)}, and check the disk`
     this.#deps.log.error('Stored value is damaged', { key, revision, advice })
   }
 

@@ -10,7 +10,16 @@ import {
   type Logger,
 } from '@skerry/base'
 import { openDatabase, pragma, sqliteFault, type Database } from './sqlite-database.ts'
-import { migrate, readMeta, readSchemaVersion, writeMeta, type FileSchema } from './file-schema.ts'
+import {
+  isMetaIntact,
+  migrate,
+  readMeta,
+  readSchemaVersion,
+  writeMeta,
+  type FileSchema,
+} from './file-schema.ts'
+import { restoreAdvice } from './last-backup.ts'
+import { walDamage } from './wal-damage.ts'
 import { storeBounds } from './limits-table.ts'
 
 /** When to check the whole file at open. `afterCrash`: only if the last close was not clean. */
@@ -41,6 +50,7 @@ export async function openStoreFile(
   try {
     database = openDatabase(path)
     takeLock(database, path, options.schema)
+    checkLog(database, path, options.schema)
     upgrade(database, path, options.schema, log)
     checkContent(database, path, options, log)
     configure(database, options)
@@ -59,7 +69,7 @@ async function prepareFile(path: string): Promise<void> {
     if (await exists(path)) return
     if (await exists(`${path}-wal`)) {
       const text = `Cannot open store ${path}: the file is missing but its ${path}-wal is there`
-      throw new ExpectedError(`${text}; restore a backup`, exitCodes.dataDirectory)
+      throw new ExpectedError(`${text}; ${restoreAdvice(path)}`, exitCodes.dataDirectory)
     }
     // Only this user may read the file, because the store holds Secrets. SQLite gives its -wal the
     // same mode.
@@ -101,6 +111,15 @@ function takeLock(database: Database, path: string, { applicationId }: FileSchem
   }
 }
 
+/** A log that an older program has left is not empty at its start, and tells less. */
+function checkLog(database: Database, path: string, { migrations }: FileSchema): void {
+  if (readSchemaVersion(database) !== migrations.length) return
+  const damage = walDamage(`${path}-wal`)
+  if (damage === undefined) return
+  const text = `Cannot open store ${path}: ${damage} is damaged, and acknowledged changes follow it`
+  throw new ExpectedError(`${text}; ${restoreAdvice(path)}`, exitCodes.dataDirectory)
+}
+
 function upgrade(database: Database, path: string, schema: FileSchema, log: Logger): void {
   const version = readSchemaVersion(database)
   const schemaVersion = schema.migrations.length
@@ -112,8 +131,10 @@ function upgrade(database: Database, path: string, schema: FileSchema, log: Logg
   if (version === 0) pragma(database, `page_size = ${pageBytes}`)
   pragma(database, 'journal_mode = WAL')
   pragma(database, 'synchronous = FULL')
+  if (version < schemaVersion) migrate(database, schema, version)
+  // walDamage reads the log of one process, and needs the version in the main file.
+  pragma(database, 'wal_checkpoint(TRUNCATE)')
   if (version === schemaVersion) return
-  migrate(database, schema, version)
   log.info('Store schema upgraded', { path, fromVersion: version, toVersion: schemaVersion })
 }
 
@@ -140,13 +161,18 @@ export function verifyContent(
   schema: FileSchema,
 ): { isReindexed: boolean } {
   const result = pragma(database, 'integrity_check(1)')
+  if (!isMetaIntact(database)) throw damagedFile(path, 'its marks are not as they were written')
   if (result === 'ok') return { isReindexed: false }
   if (schema.hasIntactRows(database)) {
     database.exec('REINDEX')
     if (pragma(database, 'integrity_check(1)') === 'ok') return { isReindexed: true }
   }
-  const text = `Cannot open store ${path}: it is damaged (${String(result)}); restore a backup`
-  throw new ExpectedError(text, exitCodes.dataDirectory)
+  throw damagedFile(path, String(result))
+}
+
+function damagedFile(path: string, what: string): ExpectedError {
+  const text = `Cannot open store ${path}: it is damaged (${what}); ${restoreAdvice(path)}`
+  return new ExpectedError(text, exitCodes.dataDirectory)
 }
 
 function configure(database: Database, options: StoreFileOptions): void {
@@ -175,7 +201,7 @@ function explain(path: string, error: unknown): unknown {
     }
     case 'notADatabase':
     case 'corrupt': {
-      const text = `Cannot open store ${path}: the file is damaged or no store; restore a backup`
+      const text = `Cannot open store ${path}: the file is damaged or no store; ${restoreAdvice(path)}`
       return new ExpectedError(text, exitCodes.dataDirectory, cause)
     }
     case 'readOnly':

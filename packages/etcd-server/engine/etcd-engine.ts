@@ -23,7 +23,7 @@ import {
   NoSpaceError,
 } from './engine-errors.ts'
 import { EngineLog } from './engine-log.ts'
-import { engineSchema } from './engine-schema.ts'
+import { damagedRows, engineSchema } from './engine-schema.ts'
 import { EngineTransaction } from './engine-transaction.ts'
 import { LeaseTable } from './lease-table.ts'
 import type { KeyRange } from './key-range.ts'
@@ -44,15 +44,17 @@ export interface EtcdEngineDeps {
   readonly random: Random
 }
 
-/** Opens the file; it is checked if it was not closed cleanly. Throws ExpectedError if it cannot be used. */
+/** Opens the file and checks it. Throws ExpectedError if it cannot be used. */
 export async function openEtcdEngine(
   path: string,
   options: EtcdEngineOptions,
   deps: EtcdEngineDeps,
 ): Promise<EtcdEngine> {
-  const file = { schema: engineSchema, check: 'afterCrash', walPagesMax } as const
+  const file = { schema: engineSchema, check: 'always', walPagesMax } as const
   const database = await openStoreFile(path, { ...file, bytesMax: options.quotaBytes }, deps.log)
-  return new EtcdEngine(database, new DiskReserve(path), deps)
+  const engine = new EtcdEngine(database, new DiskReserve(path), deps)
+  engine.reportDamaged()
+  return engine
 }
 
 /**
@@ -296,6 +298,15 @@ export class EtcdEngine implements AsyncDisposable {
     const id = 1 + Math.floor(this.#deps.random.next() * idMax)
     writeMeta(this.#database, name, id)
     return BigInt(id)
+  }
+
+  /** Names damaged rows in the log: how many there are, and the first. Reads the whole file. */
+  reportDamaged(): void {
+    const [first, ...others] = damagedRows(this.#database)
+    if (first === undefined) return
+    this.#onDamaged(first)
+    if (others.length > 0)
+      this.#deps.log.error('More stored values are damaged', { count: others.length })
   }
 
   #onDamaged(position: unknown): void {
