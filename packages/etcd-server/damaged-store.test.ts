@@ -11,13 +11,14 @@ import {
   simulatedClock,
   type Logger,
 } from '@skerry/base'
-import { sqliteFault } from '@skerry/store'
+import { openStoreFile, sqliteFault } from '@skerry/store'
 import { DamagedValueError } from './engine/engine-errors.ts'
+import { engineSchema } from './engine/engine-schema.ts'
 import { openEtcdEngine } from './engine/etcd-engine.ts'
 
 const keys = Array.from({ length: 60 }, (_, index) => `k/${String(index).padStart(2, '0')}`)
 const textOf = (key: string): string => `value of ${key} ${'.'.repeat(300)}`
-const options = { quotaBytes: 1e9 }
+const options = { quotaBytes: 1e9, hasReserve: false }
 
 test('bytes flipped at random are refused in one line or named at the start, and never served', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'damaged-etcd-'))
@@ -75,5 +76,32 @@ test('bytes flipped at random are refused in one line or named at the start, and
       assert.equal(error.exitCode, exitCodes.dataDirectory, `seed ${seed}`)
       assert.ok(error.message.includes(path), `seed ${seed}: ${error.message}`)
     }
+  }
+})
+
+test('a store of a server before checksums of its marks is migrated, and keeps its data', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'older-etcd-'))
+  const path = join(directory, 'etcd.db')
+  const deps = { clock: simulatedClock(), log: silentLogger, random: seededRandom(1) }
+  const key = Buffer.from('k')
+  try {
+    {
+      await using engine = await openEtcdEngine(path, options, deps)
+      await engine.transact({ bytes: 0 }, (transaction) =>
+        transaction.put(key, { value: Buffer.from('v'), lease: 0n }),
+      )
+    }
+    {
+      const file = { schema: engineSchema, check: 'never', walPagesMax: 100 } as const
+      using database = await openStoreFile(path, file, silentLogger)
+      database.exec("DELETE FROM meta WHERE name = 'sum'; PRAGMA user_version = 1")
+    }
+    for (const _life of [1, 2]) {
+      await using engine = await openEtcdEngine(path, options, deps)
+      assert.equal(engine.revision, 2)
+      assert.equal(Buffer.from(engine.log.head(key, 2)?.kv.value ?? '').toString(), 'v')
+    }
+  } finally {
+    await rm(directory, { recursive: true })
   }
 })

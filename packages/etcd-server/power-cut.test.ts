@@ -24,7 +24,7 @@ async function assertKept({ seed, directory, told }: AfterCut): Promise<void> {
   const puts = told.map((line) => JSON.parse(line) as PowerPut)
   const path = join(directory, 'data/etcd/etcd.db')
   const deps = { clock, log, random: seededRandom(seed) }
-  await using engine = await openEtcdEngine(path, { quotaBytes: 1e9 }, deps)
+  await using engine = await openEtcdEngine(path, { quotaBytes: 1e9, hasReserve: false }, deps)
   assert.deepEqual(lines, [], `seed ${seed}`)
   for (const group of [0, 1, 2]) {
     const own = puts.filter((put) => put.group === group)

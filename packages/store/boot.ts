@@ -6,14 +6,19 @@ import { readMeta, writeMeta } from './file-schema.ts'
 import { readRecentWrites } from './recent-writes.ts'
 import { SqliteLog } from './sqlite-log.ts'
 
+/** Where a store keeps writes that SQLite does not have yet. */
+export function recentPath(path: string): string {
+  return `${path}-recent`
+}
+
 /**
  * Takes back what the last process had in its file of recent writes. Relaxed writes that a power cut has lost had
  * revisions that others may have seen; the next revision is then above all of them, and history up to it is compacted,
  * so that nobody takes a new revision for one that is lost.
  */
-export function recover(database: Database, recentPath: string, bootId = kernelBootId()): void {
+export function recover(database: Database, path: string, bootId = kernelBootId()): void {
   const log = new SqliteLog(database)
-  const rows = readRecentWrites(recentPath, log.newestRow())
+  const rows = readRecentWrites(recentPath(path), log.newestRow())
   const boot = 1 + crc32(bootId)
   const known = readMeta(database, 'boot')
   if (rows.length === 0 && known === boot) return

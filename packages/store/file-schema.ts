@@ -36,8 +36,13 @@ export function readMeta(database: Database, name: string): number {
 }
 
 export function writeMeta(database: Database, name: string, value: number): void {
-  database.prepare('UPDATE meta SET value = ? WHERE name = ?').run(value, name)
-  sealMeta(database)
+  const write = (): void => {
+    database.prepare('UPDATE meta SET value = ? WHERE name = ?').run(value, name)
+    sealMeta(database)
+  }
+  // A power cut between the two would leave marks that do not fit their checksum.
+  if (database.isTransaction) write()
+  else inTransaction(database, write)
 }
 
 /** Writes the checksum of all marks, a mark itself. Call this after each change of them. */

@@ -7,7 +7,7 @@ import {
   type Timer,
 } from '@skerry/base'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { markClosed, recover } from './boot.ts'
+import { markClosed, recentPath, recover } from './boot.ts'
 import { DiskReserve } from './disk-reserve.ts'
 import { GroupCommit, type GroupSize, type Transaction } from './group-commit.ts'
 import { HeldWrites } from './held-writes.ts'
@@ -82,7 +82,7 @@ export async function openSqliteStore(
   }
   const database = await openStoreFile(path, file, deps.log)
   try {
-    recover(database, recentPath(path), options.bootId)
+    recover(database, path, options.bootId)
     const reserve = options.hasReserve ? new DiskReserve(path) : undefined
     const parts = { recent: new RecentWrites(recentPath(path)), ...(reserve ? { reserve } : {}) }
     const store = new SqliteStore(database, limits, deps, { ...parts, path })
@@ -92,10 +92,6 @@ export async function openSqliteStore(
     database.close()
     throw error
   }
-}
-
-function recentPath(path: string): string {
-  return `${path}-recent`
 }
 
 interface StoreParts {

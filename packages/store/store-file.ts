@@ -46,11 +46,11 @@ export async function openStoreFile(
   log: Logger,
 ): Promise<Database> {
   await prepareFile(path)
+  await checkLog(path, options.schema)
   let database: Database | undefined
   try {
     database = openDatabase(path)
     takeLock(database, path, options.schema)
-    checkLog(database, path, options.schema)
     upgrade(database, path, options.schema, log)
     checkContent(database, path, options, log)
     configure(database, options)
@@ -111,13 +111,36 @@ function takeLock(database: Database, path: string, { applicationId }: FileSchem
   }
 }
 
-/** A log that an older program has left is not empty at its start, and tells less. */
-function checkLog(database: Database, path: string, { migrations }: FileSchema): void {
-  if (readSchemaVersion(database) !== migrations.length) return
+/**
+ * Call this before SQLite opens the file: when it closes it again, it takes what it can read of the log into the file,
+ * and removes the log. A log that an older program has left is not empty at its start, and tells less.
+ */
+async function checkLog(path: string, schema: FileSchema): Promise<void> {
   const damage = walDamage(`${path}-wal`)
   if (damage === undefined) return
+  const { applicationId, migrations } = schema
+  const header = await headerOf(path)
+  if (header?.applicationId !== applicationId || header.version !== migrations.length) return
+  // The second look is for a process that has the file open, and was writing during the first.
+  if (walDamage(`${path}-wal`) !== damage) return
   const text = `Cannot open store ${path}: ${damage} is damaged, and acknowledged changes follow it`
   throw new ExpectedError(`${text}; ${restoreAdvice(path)}`, exitCodes.dataDirectory)
+}
+
+/** Reads what the main file says of itself, at the places of SQLite's file format (section 1.3). */
+async function headerOf(
+  path: string,
+): Promise<{ version: number; applicationId: number } | undefined> {
+  try {
+    await using file = await open(path, 'r')
+    const header = Buffer.alloc(100)
+    const { bytesRead } = await file.read(header, 0, header.length, 0)
+    if (bytesRead < header.length) return undefined
+    return { version: header.readUInt32BE(60), applicationId: header.readUInt32BE(68) }
+  } catch {
+    // SQLite says what it is.
+    return undefined
+  }
 }
 
 function upgrade(database: Database, path: string, schema: FileSchema, log: Logger): void {

@@ -36,6 +36,8 @@ const { limits, historyBytesMax, scrubRows, walPagesMax, idMax, firstRevision } 
 export interface EtcdEngineOptions {
   /** The size of the file above which only deletes and compactions are accepted. */
   readonly quotaBytes: number
+  /** If false, a full disk refuses deletes, too. Default: true. */
+  readonly hasReserve?: boolean
 }
 
 export interface EtcdEngineDeps {
@@ -52,7 +54,8 @@ export async function openEtcdEngine(
 ): Promise<EtcdEngine> {
   const file = { schema: engineSchema, check: 'always', walPagesMax } as const
   const database = await openStoreFile(path, { ...file, bytesMax: options.quotaBytes }, deps.log)
-  const engine = new EtcdEngine(database, new DiskReserve(path), deps)
+  const reserve = options.hasReserve === false ? undefined : new DiskReserve(path)
+  const engine = new EtcdEngine(database, reserve, deps)
   engine.reportDamaged()
   return engine
 }
@@ -78,7 +81,7 @@ export class EtcdEngine implements AsyncDisposable {
   #upkeep: Promise<unknown> = Promise.resolve()
   #isClosed = false
 
-  constructor(database: Database, reserve: DiskReserve, deps: EtcdEngineDeps) {
+  constructor(database: Database, reserve: DiskReserve | undefined, deps: EtcdEngineDeps) {
     this.#database = database
     this.#deps = deps
     this.log = new EngineLog(database, (position) => this.#onDamaged(position))
@@ -90,7 +93,8 @@ export class EtcdEngine implements AsyncDisposable {
     const revision = (): number => this.#revision
     const onCommitted = (group: Transaction<EngineEvent>): void => this.#onCommitted(group)
     const meter = this.#meter
-    this.#commits = new GroupCommit({ database, limits, reserve, revision, onCommitted, meter })
+    const held = reserve ? { reserve } : {}
+    this.#commits = new GroupCommit({ database, limits, revision, onCommitted, meter, ...held })
     const onExpired = (lease: bigint): void => this.#onLeaseExpired(lease)
     this.leases = new LeaseTable({ database, ...deps, onExpired })
   }

@@ -21,7 +21,7 @@ const groups = 3
 for (const life of [1, 2]) {
   const deps = { clock: systemClock, log: silentLogger, random: seededRandom(life) }
   const path = join(root, 'data', 'etcd', 'etcd.db')
-  await using engine = await openEtcdEngine(path, { quotaBytes: 1e9 }, deps)
+  await using engine = await openEtcdEngine(path, { quotaBytes: 1e9, hasReserve: false }, deps)
   await Promise.all(Array.from({ length: groups }, (_, group) => changeGroup(engine, life, group)))
   await engine.compactionEnd()
 }
