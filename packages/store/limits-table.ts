@@ -84,7 +84,7 @@ export const storeLimitDefaults = Object.freeze({
   backupSliceRows: 500,
   leaseCheckpointMs: 60_000,
   damageReportsMax: 1_000,
-  relaxedDelayMs: 120_000,
+  relaxedDelayMs: 300_000,
   relaxedBytesMax: 262_144,
   relaxedRevisions: 1_000,
   relaxedCompactionRevisions: 200,
