@@ -36,6 +36,8 @@ export function readMeta(database: Database, name: string): number {
 }
 
 export function writeMeta(database: Database, name: string, value: number): void {
+  // A killed process starts again on a full disk, as long as it changes nothing.
+  if (readMeta(database, name) === value) return
   const write = (): void => {
     database.prepare('UPDATE meta SET value = ? WHERE name = ?').run(value, name)
     sealMeta(database)

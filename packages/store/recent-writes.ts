@@ -8,7 +8,7 @@ export interface Base {
   readonly checksum: number
 }
 
-const headBytes = 12
+const headSize = 12
 
 /**
  * Keeps rows in a file next to the store until SQLite has them, so that a killed process loses none. Nothing is
@@ -28,7 +28,7 @@ export class RecentWrites implements Disposable {
     this.#path = path
   }
 
-  /** Begins anew after this row. */
+  /** Begins again, after this row. */
   begin(base: Base): void {
     this.clear()
     this.#sum = sumOf(base)
@@ -42,7 +42,7 @@ export class RecentWrites implements Disposable {
     let sum = this.#sum
     for (const { value, ...row } of rows) {
       const json = Buffer.from(JSON.stringify(row))
-      const head = Buffer.alloc(headBytes)
+      const head = Buffer.alloc(headSize)
       head.writeUInt32LE(json.length, 0)
       head.writeUInt32LE(value.length, 4)
       sum = crc32(value, crc32(json, crc32(head.subarray(0, 8), sum)))
@@ -74,7 +74,7 @@ export class RecentWrites implements Disposable {
   [Symbol.dispose](): void {
     if (this.#file !== undefined) closeSync(this.#file)
     this.#file = undefined
-    // What could not be committed is for the next start.
+    // The next start reads rows that could not be committed.
     if (this.#size === 0) removeIfThere(this.#path)
   }
 }
@@ -92,8 +92,8 @@ export function readRecentWrites(path: string, base: Base): LogRow[] {
   const rows: LogRow[] = []
   const bytes = contentOf(path)
   let sum = sumOf(base)
-  for (let at = 0; at + headBytes <= bytes.length;) {
-    const jsonAt = at + headBytes
+  for (let at = 0; at + headSize <= bytes.length;) {
+    const jsonAt = at + headSize
     const valueAt = jsonAt + bytes.readUInt32LE(at)
     const end = valueAt + bytes.readUInt32LE(at + 4)
     if (end > bytes.length) break

@@ -15,7 +15,7 @@ import { prefixRange } from './key-range.ts'
 import { rememberBackup, restoreAdvice } from './last-backup.ts'
 import { LeaseBook } from './lease-book.ts'
 import { copyStore } from './sqlite-backup.ts'
-import type { Database } from './sqlite-database.ts'
+import { sqliteFault, type Database } from './sqlite-database.ts'
 import { PageRemainders, type PageCut } from './page-remainders.ts'
 import { RecentWrites } from './recent-writes.ts'
 import { damagedRows } from './row-checksum.ts'
@@ -82,8 +82,8 @@ export async function openSqliteStore(
   }
   const database = await openStoreFile(path, file, deps.log)
   try {
-    recover(database, path, options.bootId)
     const reserve = options.hasReserve ? new DiskReserve(path) : undefined
+    recoverOnFullDisk(() => recover(database, path, options.bootId), reserve)
     const parts = { recent: new RecentWrites(recentPath(path)), ...(reserve ? { reserve } : {}) }
     const store = new SqliteStore(database, limits, deps, { ...parts, path })
     if (check !== 'never') store.reportDamaged()
@@ -91,6 +91,16 @@ export async function openSqliteStore(
   } catch (error) {
     database.close()
     throw error
+  }
+}
+
+/** Recent writes have a place on a full disk: deletes get the reserve back when there is space. */
+function recoverOnFullDisk(work: () => void, reserve: DiskReserve | undefined): void {
+  try {
+    work()
+  } catch (error) {
+    if (sqliteFault(error) !== 'full' || !reserve?.release()) throw error
+    work()
   }
 }
 

@@ -155,10 +155,19 @@ function upgrade(database: Database, path: string, schema: FileSchema, log: Logg
   pragma(database, 'journal_mode = WAL')
   pragma(database, 'synchronous = FULL')
   if (version < schemaVersion) migrate(database, schema, version)
-  // walDamage reads the log of one process, and needs the version in the main file.
-  pragma(database, 'wal_checkpoint(TRUNCATE)')
+  emptyLog(database)
   if (version === schemaVersion) return
   log.info('Store schema upgraded', { path, fromVersion: version, toVersion: schemaVersion })
+}
+
+/** walDamage reads the log of one process, and needs the version in the main file. */
+function emptyLog(database: Database): void {
+  try {
+    pragma(database, 'wal_checkpoint(TRUNCATE)')
+  } catch (error) {
+    // The log goes on; only two power cuts while the disk is full could leave remains that look like damage.
+    if (sqliteFault(error) !== 'full') throw error
+  }
 }
 
 function checkContent(

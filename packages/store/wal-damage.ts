@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 
-const headerBytes = 32
-const frameHeaderBytes = 24
+const headerSize = 32
+const frameHeaderSize = 24
 /** The last bit says in which order of bytes the checksums are (SQLite's file format, section 4.1). */
 const magic = 0x377f0682
 
@@ -20,12 +20,12 @@ export function walDamage(path: string): string | undefined {
   if (file === undefined) return undefined
   try {
     const { size } = fstatSync(file)
-    const header = Buffer.alloc(headerBytes)
-    if (readSync(file, header, 0, headerBytes, 0) < headerBytes) return undefined
+    const header = Buffer.alloc(headerSize)
+    if (readSync(file, header, 0, headerSize, 0) < headerSize) return undefined
     const pageBytes = header.readUInt32BE(8)
     if (!isIntactHeader(header)) {
       // It is synced before the first frame is written.
-      return size > headerBytes ? 'the header of its log' : undefined
+      return size > headerSize ? 'the header of its log' : undefined
     }
     return damageOfFrames(file, { header, pageBytes, size })
   } finally {
@@ -38,11 +38,11 @@ function damageOfFrames(
   { header, pageBytes, size }: { header: Buffer; pageBytes: number; size: number },
 ): string | undefined {
   const isBigEndian = (header.readUInt32BE(0) & 1) === 1
-  const frame = Buffer.alloc(frameHeaderBytes + pageBytes)
+  const frame = Buffer.alloc(frameHeaderSize + pageBytes)
   let sum: Sum = [header.readUInt32BE(24), header.readUInt32BE(28)]
   let bad: number | undefined
   let endsAfterBad = 0
-  for (let at = headerBytes, count = 1; at + frame.length <= size; at += frame.length, count += 1) {
+  for (let at = headerSize, count = 1; at + frame.length <= size; at += frame.length, count += 1) {
     readSync(file, frame, 0, frame.length, at)
     const hasSalts = frame.compare(header, 16, 24, 8, 16) === 0
     const stored: Sum = [frame.readUInt32BE(16), frame.readUInt32BE(20)]
@@ -56,7 +56,7 @@ function damageOfFrames(
     const isEnd = frame.readUInt32BE(4) !== 0
     if (bad === undefined && !isIntact) {
       bad = count
-      // What remains of its header may say that the transaction ends here.
+      // The rest of its header may say that the transaction ends here.
       endsAfterBad = hasSalts && isEnd ? 1 : 0
     } else if (bad !== undefined && isIntact && isEnd) endsAfterBad += 1
     if (bad !== undefined && endsAfterBad > 1) return `frame ${bad} of its log`

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 
-/** What the store has given to the disk, and for how many acknowledged writes. */
+/** The bytes that the store has given to the disk, and its acknowledged writes. */
 export interface StoreCounters {
   /** Bytes of the write-ahead log, of its merges into the main file, and of the file of recent writes. */
   readonly bytesWritten: number

@@ -6,7 +6,7 @@ import { diskHistory, type DiskHistory, type DiskStep } from './disk-history.ts'
 import { layOut, SimulatedDisk } from './simulated-disk.ts'
 import { traceSystemCalls } from './system-calls.ts'
 
-/** What is left after a power cut. */
+/** The rest after a power cut. */
 export interface AfterCut {
   readonly seed: number
   /** A directory with what the disk kept. */

@@ -18,7 +18,7 @@ export interface NameChange {
   readonly node?: number
 }
 
-/** What one program did below a directory that was empty and durable before; that directory is node 0. */
+/** The work of one program below a directory that was empty and durable before; that directory is node 0. */
 export interface DiskHistory {
   readonly steps: readonly DiskStep[]
   readonly isDirectory: ReadonlyMap<number, boolean>

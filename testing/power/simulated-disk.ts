@@ -7,9 +7,9 @@ type FileStep = Extract<DiskStep, { kind: 'write' | 'size' }>
 type Numbered<T> = T & { readonly step: number }
 
 interface FileState {
-  /** What is on the disk for certain. */
+  /** Bytes that are on the disk for certain. */
   durable: Buffer
-  /** What may be there or not. */
+  /** Steps that the disk may have taken or not. */
   pending: Numbered<FileStep>[]
 }
 

@@ -1,8 +1,8 @@
 import { equalJson, type AnyObject } from '@skerry/api'
 
 /**
- * Changes that a power cut may lose, by storage: a calm cluster makes them all day, and whoever made one makes the next
- * soon, or needs it as a hint only. A change of anything else in these objects is durable. `old` is omitted for a new
+ * Changes that a power cut may lose, by storage: a calm cluster makes them all day, and their writer makes the next one
+ * soon, or needs them as hints only. A change of anything else in these objects is durable. `old` is omitted for a new
  * object.
  */
 const relaxedChanges: Readonly<

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { seededRandom, silentLogger, systemClock, type Random } from '@skerry/base'
+import { seededRandom, silentLogger, simulatedClock, type Random } from '@skerry/base'
 import { openSqliteStore, type SqliteStore } from '../sqlite-store.ts'
 
 /**
@@ -21,6 +21,8 @@ const [root = ''] = process.argv.slice(2)
 const path = join(root, 'data', 'site', 'store.db')
 const writers = 5
 const writesEach = 28
+const relaxedDelayMs = 1_000
+const clock = simulatedClock()
 
 for (const life of [1, 2]) {
   // A short write-ahead log is merged into the main file, and begun again, many times.
@@ -28,9 +30,9 @@ for (const life of [1, 2]) {
     walPagesMax: 60,
     compactionSliceRevisions: 20,
     relaxedRevisions: 30,
-    relaxedDelayMs: 20,
+    relaxedDelayMs,
   }
-  const deps = { clock: systemClock, log: silentLogger }
+  const deps = { clock, log: silentLogger }
   await using store = await openSqliteStore(path, { limits }, deps)
   await Promise.all(Array.from({ length: writers }, (_, writer) => writeOn(store, life, writer)))
   await calmDay(store, life)
@@ -43,7 +45,7 @@ async function calmDay(store: SqliteStore, life: number): Promise<void> {
     const isRelaxed = count % 7 !== 6
     const key = isRelaxed ? `/power/lease/${count % 3}` : '/power/durable'
     await put(store, key, textOf(key, `${life}.${count}`, random), isRelaxed)
-    if (count % 25 === 24) await systemClock.sleep(60, new AbortController().signal)
+    if (count % 25 === 24) await clock.advance(relaxedDelayMs)
     if (count % 20 === 19) await store.compact((await store.revision()) - 15)
   }
 }
