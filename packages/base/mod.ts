@@ -1,7 +1,8 @@
 /**
  * base: the foundation of every package. Clock, random, log, metrics, backoff, structured
  * concurrency, bounded queues and maps, outbound connections over TCP, proxies and TLS, and requests
- * over them; the wire format of protobuf. It knows no Kubernetes term, and does no other I/O except logs.
+ * over them; durable directories; the wire format of protobuf. It knows no Kubernetes term, and does no other I/O except
+ * logs.
  * Start reading at clock.ts (why time is injected) and run-all.ts (why no promise floats).
  */
 export { systemClock, type Clock, type Timer } from './clock.ts'
@@ -46,6 +47,7 @@ export {
 } from './tracing/span.ts'
 export { SpanQueue, type SpanExporter } from './tracing/span-queue.ts'
 export { diskFullError, isDiskFull } from './disk-full.ts'
+export { makeDirectoryDurably, syncDirectory } from './durable-directory.ts'
 export { ExpectedError, exitCodes, type ExitCode } from './expected-error.ts'
 export { ConnectError, destinationOf, hostAndPort, type Connect } from './outbound/connect.ts'
 export { connectByProxy, type HttpProxy, type ProxyLogin } from './outbound/connect-by-proxy.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { open, readFile, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { ExpectedError, exitCodes } from '@skerry/base'
+import { ExpectedError, exitCodes, makeDirectoryDurably, syncDirectory } from '@skerry/base'
 
 /** For keys and tokens, which only the owner may read. */
 export const secretMode = 0o600
@@ -13,7 +13,7 @@ export const publicMode = 0o644
  */
 export async function writeFileDurably(path: string, text: string, mode: number): Promise<void> {
   const directory = dirname(path)
-  await mkdir(directory, { recursive: true, mode: 0o700 })
+  await makeDirectoryDurably(directory)
   const temporary = join(directory, `.${basename(path)}.${randomBytes(6).toString('hex')}`)
   try {
     await using file = await open(temporary, 'wx', mode)
@@ -26,8 +26,7 @@ export async function writeFileDurably(path: string, text: string, mode: number)
     await rm(temporary, { force: true })
     throw error
   }
-  await using handle = await open(directory, 'r')
-  await handle.sync()
+  await syncDirectory(directory)
 }
 
 /**
@@ -36,7 +35,7 @@ export async function writeFileDurably(path: string, text: string, mode: number)
  */
 export async function ensureDirectory(path: string): Promise<void> {
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 })
+    await makeDirectoryDurably(path)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code !== 'EEXIST' && code !== 'ENOTDIR') throw error

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Clock, Logger, Random } from '@skerry/base'
+import { messageOf, type Clock, type Logger, type Random } from '@skerry/base'
 import { openEtcdEngine, type EtcdEngine } from './engine/etcd-engine.ts'
 import { toGrpcError } from './services/etcd-errors-table.ts'
 import { GrpcHandler } from './grpc/grpc-handler.ts'
@@ -21,6 +21,8 @@ export interface EtcdServerOptions {
   /** The URLs that the member list names. */
   readonly clientUrls: readonly string[]
   readonly limits?: Partial<EtcdServerLimits> | undefined
+  /** Returns what GET /metrics shows. If omitted, there is no such path. */
+  readonly metrics?: (() => Promise<string>) | undefined
 }
 
 export interface EtcdServer extends AsyncDisposable {
@@ -52,7 +54,7 @@ export async function openEtcdServer(
     async listen(address, tls) {
       const handlers = {
         onStream: handler.onStream.bind(handler),
-        onRequest: notHere,
+        onRequest: answerPlain(options.metrics),
         streamsMax,
       }
       const server = await listen(address, tls, handlers, deps)
@@ -66,7 +68,18 @@ export async function openEtcdServer(
   }
 }
 
-function notHere(_request: IncomingMessage, response: ServerResponse): void {
-  response.writeHead(404, { 'content-type': 'text/plain' })
-  response.end('404 page not found\n')
+/** Answers HTTP/1.1: etcd has its metrics there, too. */
+function answerPlain(metrics: EtcdServerOptions['metrics']) {
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    const answer = (status: number, text: string): void => {
+      response.writeHead(status, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' })
+      response.end(text)
+    }
+    const isMetrics = request.method === 'GET' && request.url?.split('?', 1)[0] === '/metrics'
+    if (metrics === undefined || !isMetrics) return answer(404, '404 page not found\n')
+    metrics().then(
+      (text) => answer(200, text),
+      (error: unknown) => answer(500, `${messageOf(error)}\n`),
+    )
+  }
 }

@@ -12,14 +12,20 @@ const seed = 20_261
 const lives = 4
 const writer = join(import.meta.dirname, 'testing/crash-writer.ts')
 
-test(`a killed process loses no acknowledged write (seed ${seed})`, async () => {
+for (const mode of ['durable', 'relaxed']) {
+  test(`a killed process loses no acknowledged write (seed ${seed}, ${mode})`, () =>
+    killAndLook(mode))
+}
+
+async function killAndLook(mode: string): Promise<void> {
   const random = seededRandom(seed)
   const directory = await mkdtemp(join(tmpdir(), 'store-crash-'))
   const path = join(directory, 'state.db')
   const acknowledged = new Map<string, number>()
   try {
     for (let life = 0; life < lives; life += 1) {
-      const acks = await writeUntilKilled([writer, path, String(life)], 1 + random.next() * 1_500)
+      const args = [writer, path, String(life), mode]
+      const acks = await writeUntilKilled(args, 1 + random.next() * 1_500)
       assert.ok(acks.length > 0)
       for (const [key, revision] of acks) acknowledged.set(key, revision)
       await assertKept(path, acknowledged)
@@ -27,7 +33,7 @@ test(`a killed process loses no acknowledged write (seed ${seed})`, async () => 
   } finally {
     await rm(directory, { recursive: true })
   }
-})
+}
 
 /** Kills after a number of acknowledgements: a point in the work, not in time. */
 async function writeUntilKilled(args: string[], acks: number): Promise<[string, number][]> {

@@ -204,3 +204,24 @@ test('a store of the schema before checksums is migrated, its values accepted, n
   )
   assert.equal((await restored.list({ prefix: '/' })).entries.length, keys.length)
 })
+
+test('changed marks are refused, because they decide what is compacted', async () => {
+  await using it = await filledStore()
+  {
+    using database = openDatabase(it.path)
+    database.exec("UPDATE meta SET value = 100 WHERE name = 'compacted'")
+  }
+  await assert.rejects(it.open(), /its marks are not as they were written\); restore a backup/)
+})
+
+test('damaged values are named at the start, with the last backup', async () => {
+  await using it = await filledStore()
+  {
+    await using store = await it.open()
+    await store.backup(`${it.path}.backup`)
+  }
+  await flipAfter(it.path, 'value of /k/05', 50)
+  await using _store = await it.open()
+  assert.equal(it.lines.length, 1, it.lines.join(''))
+  assert.match(it.lines[0] ?? '', /\/k\/05.*skerry restore \S*store\.db\.backup.*revision 121/)
+})

@@ -1,8 +1,9 @@
+import { crc32 } from 'node:zlib'
 import { inTransaction, pragma, type Database } from './sqlite-database.ts'
 
 /**
  * The content of one kind of file. Each has a table `meta (name, value)` with the row `isOpen`, so that an
- * open can tell whether the last close was clean.
+ * open can tell whether the last close was clean, and `sum`, the checksum of the others.
  */
 export interface FileSchema {
   /** Marks the file as ours in its header, so that a foreign database is never touched. */
@@ -23,6 +24,7 @@ export function migrate(database: Database, schema: FileSchema, fromVersion: num
   const { applicationId, migrations } = schema
   inTransaction(database, () => {
     for (const step of migrations.slice(fromVersion)) database.exec(step)
+    sealMeta(database)
     database.exec(`PRAGMA application_id = ${applicationId}`)
     database.exec(`PRAGMA user_version = ${migrations.length}`)
   })
@@ -34,5 +36,30 @@ export function readMeta(database: Database, name: string): number {
 }
 
 export function writeMeta(database: Database, name: string, value: number): void {
-  database.prepare('UPDATE meta SET value = ? WHERE name = ?').run(value, name)
+  // A killed process starts again on a full disk, as long as it changes nothing.
+  if (readMeta(database, name) === value) return
+  const write = (): void => {
+    database.prepare('UPDATE meta SET value = ? WHERE name = ?').run(value, name)
+    sealMeta(database)
+  }
+  // A power cut between the two would leave marks that do not fit their checksum.
+  if (database.isTransaction) write()
+  else inTransaction(database, write)
+}
+
+/** Writes the checksum of all marks, a mark itself. Call this after each change of them. */
+export function sealMeta(database: Database, schemaName: 'main' | 'copy' = 'main'): void {
+  const sql = `INSERT OR REPLACE INTO ${schemaName}.meta VALUES ('sum', ?)`
+  database.prepare(sql).run(sumOfMeta(database, schemaName))
+}
+
+/** Returns true if the marks are as they were written. */
+export function isMetaIntact(database: Database): boolean {
+  return readMeta(database, 'sum') === sumOfMeta(database, 'main')
+}
+
+function sumOfMeta(database: Database, schemaName: string): number {
+  const sql = `SELECT name, value FROM ${schemaName}.meta WHERE name <> 'sum' ORDER BY name`
+  const rows = database.prepare(sql).all()
+  return crc32(rows.map(({ name, value }) => `${String(name)} ${String(value)}`).join('\n'))
 }

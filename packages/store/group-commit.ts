@@ -1,13 +1,18 @@
 import { inTransaction, sqliteFault, type Database } from './sqlite-database.ts'
 import { StoreBusyError, StoreClosedError, StoreFullError } from './store-errors.ts'
 import type { DiskReserve } from './disk-reserve.ts'
+import type { HeldWrites } from './held-writes.ts'
+import type { LogRow } from './sqlite-log.ts'
 import type { StoreEvent } from './store.ts'
 import { type StoreLimits } from './limits-table.ts'
+import type { WriteMeter } from './write-meter.ts'
 
 /** The changes of a group so far. They are discarded if the group rolls back. */
 export interface Transaction<Event = StoreEvent> {
   revision: number
   readonly events: Event[]
+  /** The rows of the group so far. An operation that may wait adds all of its own. */
+  readonly rows: LogRow[]
 }
 
 /**
@@ -19,6 +24,7 @@ export type Operation<T, Event = StoreEvent> = (transaction: Transaction<Event>)
 interface Waiting<Event> {
   readonly bytes: number
   readonly mayUseReserve: boolean
+  readonly mayWait: boolean
   /** Runs inside the transaction. The returned function notifies the caller once the group is durable. */
   readonly run: (transaction: Transaction<Event>) => () => void
   readonly refuse: (error: unknown) => void
@@ -29,6 +35,11 @@ export interface GroupSize {
   readonly bytes: number
   /** Default: false. */
   readonly mayUseReserve?: boolean
+  /**
+   * True if a power cut may undo the operation, which changes at most one row, or nothing that its caller needs again.
+   * Default: false.
+   */
+  readonly mayWait?: boolean
 }
 
 export type GroupLimits = Pick<StoreLimits, 'writesWaitingMax' | 'groupWritesMax' | 'groupBytesMax'>
@@ -38,6 +49,9 @@ export interface GroupCommitDeps<Event = StoreEvent> {
   limits: GroupLimits
   /** If omitted, a full disk refuses everything that does not fit. */
   reserve?: DiskReserve
+  /** If omitted, no group waits. */
+  held?: HeldWrites
+  meter: WriteMeter
   /** Returns the newest durable revision. */
   revision: () => number
   /** Called when the group is durable, before its callers are notified. */
@@ -64,7 +78,7 @@ export class GroupCommit<Event = StoreEvent> {
    * because they need it.
    */
   submit<T>(size: GroupSize, operation: Operation<T, Event>): Promise<T> {
-    const { bytes, mayUseReserve = false } = size
+    const { bytes, mayUseReserve = false, mayWait = false } = size
     if (this.#isClosed) return Promise.reject(new StoreClosedError())
     const { writesWaitingMax } = this.#deps.limits
     if (this.#waiting.length >= writesWaitingMax) {
@@ -77,9 +91,14 @@ export class GroupCommit<Event = StoreEvent> {
         const result = operation(transaction)
         return () => resolve(result)
       }
-      this.#waiting.push({ bytes, mayUseReserve, run, refuse: reject })
+      this.#waiting.push({ bytes, mayUseReserve, mayWait, run, refuse: reject })
       this.#schedule()
     })
+  }
+
+  /** Resolves when all that was held is durable. */
+  async flush(): Promise<void> {
+    if (this.#deps.held?.isHolding) await this.submit({ bytes: 0, mayUseReserve: true }, () => {})
   }
 
   /** Commits waiting operations and refuses later ones. */
@@ -117,7 +136,8 @@ export class GroupCommit<Event = StoreEvent> {
 
   #commit(group: readonly Waiting<Event>[]): void {
     try {
-      const { transaction, tell } = this.#apply(group)
+      const { transaction, tell } = this.#deps.meter.measure(() => this.#apply(group))
+      this.#deps.meter.acknowledged(transaction.events.length)
       this.#deps.onCommitted(transaction)
       for (const settle of tell) settle()
     } catch (error) {
@@ -141,12 +161,36 @@ export class GroupCommit<Event = StoreEvent> {
     return isReleased
   }
 
-  #apply(group: readonly Waiting<Event>[]): {
-    transaction: Transaction<Event>
-    tell: (() => void)[]
-  } {
-    const transaction: Transaction<Event> = { revision: this.#deps.revision(), events: [] }
-    const tell = inTransaction(this.#deps.database, () =>
+  #apply(group: readonly Waiting<Event>[]): Applied<Event> {
+    const { held } = this.#deps
+    const mayWait = held !== undefined && group.every((one) => one.mayWait)
+    const revisionMax = this.#deps.revision() + group.length
+    const bytes = group.reduce((sum, one) => sum + one.bytes, 0)
+    if (mayWait && held.mayHold(revisionMax, bytes)) {
+      try {
+        return this.#run(group, (rows, work) => held.hold(rows, work))
+      } catch (error) {
+        if (isDatabaseError(error)) throw error
+        // The file of recent writes took no more.
+      }
+    }
+    return this.#run(group, (_rows, work) =>
+      held
+        ? held.commit(work, { revisionMax: mayWait ? revisionMax : 0 })
+        : inTransaction(this.#deps.database, work),
+    )
+  }
+
+  #run(
+    group: readonly Waiting<Event>[],
+    runIn: <T>(rows: readonly LogRow[], work: () => T) => T,
+  ): Applied<Event> {
+    const transaction: Transaction<Event> = {
+      revision: this.#deps.revision(),
+      events: [],
+      rows: [],
+    }
+    const tell = runIn(transaction.rows, () =>
       group.map((one) => {
         try {
           return one.run(transaction)
@@ -158,6 +202,11 @@ export class GroupCommit<Event = StoreEvent> {
     )
     return { transaction, tell }
   }
+}
+
+interface Applied<Event> {
+  readonly transaction: Transaction<Event>
+  readonly tell: (() => void)[]
 }
 
 /** A database fault spoils the whole transaction; a refusal concerns one operation. */

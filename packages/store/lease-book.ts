@@ -1,5 +1,5 @@
 import type { Clock, Random, Timer } from '@skerry/base'
-import { inTransaction, numberOf, type Database, type Statement } from './sqlite-database.ts'
+import { numberOf, type Database, type Statement } from './sqlite-database.ts'
 import { LeaseNotFoundError } from './store-errors.ts'
 import { storeBounds } from './limits-table.ts'
 
@@ -98,11 +98,9 @@ export class LeaseBook implements Disposable {
     lease.savedRemainingMs = remainingMs
   }
 
+  /** Call this inside a transaction. */
   saveAll(): void {
-    if (this.#leases.size === 0) return
-    inTransaction(this.#deps.database, () => {
-      for (const leaseId of this.#leases.keys()) this.save(leaseId)
-    })
+    for (const leaseId of this.#leases.keys()) this.save(leaseId)
   }
 
   /** Call this inside a transaction, and `forget` once that is durable. */

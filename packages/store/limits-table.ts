@@ -53,6 +53,14 @@ export interface StoreLimits {
   leaseCheckpointMs: number
   /** The number of damaged values that are each named in the log. */
   damageReportsMax: number
+  /** How long a relaxed write waits for a durable one, in milliseconds; a power cut may lose as much. */
+  relaxedDelayMs: number
+  /** The size of the values of relaxed writes that wait. */
+  relaxedBytesMax: number
+  /** The number of revisions for relaxed writes that are promised at once. */
+  relaxedRevisions: number
+  /** A compaction that looks at no more revisions is relaxed. */
+  relaxedCompactionRevisions: number
   /** The write-ahead log is merged into the main file when it has this many pages. */
   walPagesMax: number
 }
@@ -76,6 +84,10 @@ export const storeLimitDefaults = Object.freeze({
   backupSliceRows: 500,
   leaseCheckpointMs: 60_000,
   damageReportsMax: 1_000,
+  relaxedDelayMs: 300_000,
+  relaxedBytesMax: 262_144,
+  relaxedRevisions: 1_000,
+  relaxedCompactionRevisions: 200,
   walPagesMax: 2_000,
 })
 

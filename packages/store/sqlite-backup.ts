@@ -1,8 +1,15 @@
 import { constants } from 'node:fs'
-import { access, link, mkdir, open, rename, rm } from 'node:fs/promises'
+import { access, link, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { diskFullError, ExpectedError, exitCodes, isDiskFull } from '@skerry/base'
+import {
+  diskFullError,
+  ExpectedError,
+  exitCodes,
+  isDiskFull,
+  makeDirectoryDurably,
+  syncDirectory,
+} from '@skerry/base'
 import {
   inTransaction,
   openDatabase,
@@ -12,7 +19,7 @@ import {
 } from './sqlite-database.ts'
 import { damagedRows } from './row-checksum.ts'
 import { SqliteLog } from './sqlite-log.ts'
-import { migrate, readMeta, readSchemaVersion, writeMeta } from './file-schema.ts'
+import { migrate, readMeta, readSchemaVersion, sealMeta, writeMeta } from './file-schema.ts'
 import { storeSchema } from './sqlite-schema.ts'
 import { exists, verifyContent } from './store-file.ts'
 
@@ -47,7 +54,7 @@ export async function copyStore(
   }
   const partPath = `${targetPath}.part`
   try {
-    await mkdir(dirname(targetPath), { recursive: true, mode: 0o700 })
+    await makeDirectoryDurably(dirname(targetPath))
     await makePrivateFile(partPath)
     createEmpty(partPath)
     const revision = await copyRows(source, partPath, signal)
@@ -55,7 +62,7 @@ export async function copyStore(
     for (const row of damaged) requireDamaged(source.log, row, targetPath)
     const bytes = await syncFile(partPath)
     await rename(partPath, targetPath)
-    await syncFile(dirname(targetPath))
+    await syncDirectory(dirname(targetPath))
     return { bytes, revision }
   } catch (error) {
     throw shownFault(error, `back up to ${targetPath}`)
@@ -85,6 +92,9 @@ async function copyRows(
     const revision = source.revision()
     database.exec('INSERT INTO copy.lease SELECT * FROM main.lease')
     database.exec('INSERT OR REPLACE INTO copy.meta SELECT * FROM main.meta')
+    // A copy has lost nothing, whichever machine opens it.
+    database.exec("UPDATE copy.meta SET value = 0 WHERE name IN ('promised', 'boot')")
+    sealMeta(database, 'copy')
     const sql = 'INSERT INTO copy.log SELECT * FROM main.log WHERE revision > ? AND revision <= ?'
     const copySlice = database.prepare(sql)
     for (let copied = 0; copied < revision;) {
@@ -131,7 +141,7 @@ export async function restoreSqliteStore(
   await assertReadable(backupPath)
   const partPath = `${targetPath}.part`
   try {
-    await mkdir(dirname(targetPath), { recursive: true, mode: 0o700 })
+    await makeDirectoryDurably(dirname(targetPath))
     await removeDatabase(partPath)
     await makePrivateFile(partPath)
     await copyFileInto(backupPath, partPath)
@@ -140,7 +150,7 @@ export async function restoreSqliteStore(
     await syncFile(partPath)
     const replacedPath = await setAside(targetPath)
     await rename(partPath, targetPath)
-    await syncFile(dirname(targetPath))
+    await syncDirectory(dirname(targetPath))
     return { revision, damagedKeys, ...(replacedPath ? { replacedPath } : {}) }
   } catch (error) {
     throw shownFault(error, `restore to ${targetPath}`)
@@ -232,7 +242,10 @@ export async function setAside(targetPath: string): Promise<string | undefined> 
   foldWal(targetPath)
   const asidePath = await freePath(`${targetPath}.replaced`)
   await link(targetPath, asidePath)
-  if (await exists(`${targetPath}-wal`)) await rename(`${targetPath}-wal`, `${asidePath}-wal`)
+  for (const end of ['-wal', '-recent']) {
+    if (await exists(`${targetPath}${end}`))
+      await rename(`${targetPath}${end}`, `${asidePath}${end}`)
+  }
   return asidePath
 }
 

@@ -52,6 +52,7 @@ const newestPerKey = `
 
 const sql = Object.freeze({
   newestRevision: 'SELECT max(revision) AS revision FROM log',
+  newestRow: 'SELECT revision, checksum FROM log ORDER BY revision DESC LIMIT 1',
   head: `SELECT * FROM log
     WHERE key = ? AND revision <= ? ORDER BY revision DESC LIMIT 1`,
   // CROSS JOIN keeps the order of the two; otherwise SQLite may sort all rows before it takes the
@@ -93,6 +94,7 @@ export class SqliteLog {
     this.#uncheckedMax = readMeta(database, 'unchecked')
     this.#statements = {
       newestRevision: database.prepare(sql.newestRevision),
+      newestRow: database.prepare(sql.newestRow),
       head: database.prepare(sql.head),
       page: database.prepare(sql.page),
       count: database.prepare(sql.count),
@@ -108,6 +110,12 @@ export class SqliteLog {
   /** Returns 0 for an empty log. */
   newestRevision(): number {
     return Number(this.#statements.newestRevision.get()?.['revision'] ?? 0)
+  }
+
+  /** Returns zeros for an empty log. */
+  newestRow(): { revision: number; checksum: number } {
+    const row = this.#statements.newestRow.get()
+    return { revision: Number(row?.['revision'] ?? 0), checksum: Number(row?.['checksum'] ?? 0) }
   }
 
   head(key: string, revision: number): Head | undefined {

@@ -37,10 +37,18 @@ const versionTwo = `
   INSERT INTO meta SELECT 'unchecked', coalesce(max(revision), 0) FROM log;
 `
 
+/**
+ * promised: relaxed writes have no revision above it. boot: the start of the machine in which the file is open, 0 if it
+ * was closed; see boot.ts. From this version on the marks have a checksum.
+ */
+const versionThree = `
+  INSERT OR IGNORE INTO meta VALUES ('promised', 0), ('boot', 0);
+`
+
 /** The site's and the hub's own store ("SKRY" in the header of the file). */
 export const storeSchema = Object.freeze<FileSchema>({
   applicationId: 0x534b5259,
-  migrations: [versionOne, versionTwo],
+  migrations: [versionOne, versionTwo, versionThree],
   hasIntactRows: (database) => damagedRows(database, { uncheckedMax: 0 }).length === 0,
 })
 

@@ -7,13 +7,18 @@ import {
   type Timer,
 } from '@skerry/base'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { markClosed, recentPath, recover } from './boot.ts'
 import { DiskReserve } from './disk-reserve.ts'
-import { GroupCommit, type Transaction } from './group-commit.ts'
+import { GroupCommit, type GroupSize, type Transaction } from './group-commit.ts'
+import { HeldWrites } from './held-writes.ts'
 import { prefixRange } from './key-range.ts'
+import { rememberBackup, restoreAdvice } from './last-backup.ts'
 import { LeaseBook } from './lease-book.ts'
 import { copyStore } from './sqlite-backup.ts'
-import type { Database } from './sqlite-database.ts'
+import { sqliteFault, type Database } from './sqlite-database.ts'
 import { PageRemainders, type PageCut } from './page-remainders.ts'
+import { RecentWrites } from './recent-writes.ts'
+import { damagedRows } from './row-checksum.ts'
 import { SqliteLog } from './sqlite-log.ts'
 import { readMeta, writeMeta } from './file-schema.ts'
 import { storeSchema } from './sqlite-schema.ts'
@@ -33,6 +38,7 @@ import type {
   WriteResult,
 } from './store.ts'
 import { WatchHub } from './watch-hub.ts'
+import { WriteMeter, type StoreCounters } from './write-meter.ts'
 import { checkWrite, planWrite, refusingCompanion } from './write-plan.ts'
 import { type StoreLimits } from './limits-table.ts'
 
@@ -44,6 +50,8 @@ export interface SqliteStoreOptions {
   limits?: Partial<StoreLimits>
   /** If true, 8 MiB next to the file are reserved for deletes on a full disk. Default: false. */
   hasReserve?: boolean
+  /** Differs from that of the last open if the power may have been cut. Default: the kernel's. */
+  bootId?: string
 }
 
 export interface SqliteStoreDeps {
@@ -73,8 +81,33 @@ export async function openSqliteStore(
     ...(bytesMax ? { bytesMax } : {}),
   }
   const database = await openStoreFile(path, file, deps.log)
-  const reserve = options.hasReserve ? new DiskReserve(path) : undefined
-  return new SqliteStore(database, limits, deps, reserve)
+  try {
+    const reserve = options.hasReserve ? new DiskReserve(path) : undefined
+    recoverOnFullDisk(() => recover(database, path, options.bootId), reserve)
+    const parts = { recent: new RecentWrites(recentPath(path)), ...(reserve ? { reserve } : {}) }
+    const store = new SqliteStore(database, limits, deps, { ...parts, path })
+    if (check !== 'never') store.reportDamaged()
+    return store
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+/** Recent writes have a place on a full disk: deletes get the reserve back when there is space. */
+function recoverOnFullDisk(work: () => void, reserve: DiskReserve | undefined): void {
+  try {
+    work()
+  } catch (error) {
+    if (sqliteFault(error) !== 'full' || !reserve?.release()) throw error
+    work()
+  }
+}
+
+interface StoreParts {
+  readonly path: string
+  readonly recent: RecentWrites
+  readonly reserve?: DiskReserve
 }
 
 export class SqliteStore implements Store {
@@ -85,6 +118,9 @@ export class SqliteStore implements Store {
   readonly #leases: LeaseBook
   readonly #hub: WatchHub
   readonly #commits: GroupCommit
+  readonly #held: HeldWrites
+  readonly #path: string
+  readonly #meter = new WriteMeter()
   readonly #remainders: PageRemainders
   #revision: number
   #compacted: number
@@ -101,8 +137,9 @@ export class SqliteStore implements Store {
     database: Database,
     limits: StoreLimits,
     deps: SqliteStoreDeps,
-    reserve?: DiskReserve,
+    { path, recent, reserve }: StoreParts,
   ) {
+    this.#path = path
     this.#database = database
     this.#limits = limits
     this.#deps = deps
@@ -113,17 +150,27 @@ export class SqliteStore implements Store {
     const revision = (): number => this.#revision
     this.#hub = new WatchHub(limits, { clock: deps.clock, revision })
     const onCommitted = (transaction: Transaction): void => this.#onCommitted(transaction)
+    const onDue = (): void => void this.#flush()
+    const log = this.#log
+    this.#held = new HeldWrites({ database, log, recent, clock: deps.clock, limits, onDue })
     this.#commits = new GroupCommit({
       database,
       limits,
       revision,
       onCommitted,
+      held: this.#held,
+      meter: this.#meter,
       ...(reserve ? { reserve } : {}),
     })
     const { clock, random = systemRandom } = deps
     const onExpired = (leaseId: number): void => this.#onLeaseExpired(leaseId)
     this.#leases = new LeaseBook({ database, clock, random, onExpired })
     this.#armLeaseCheckpoint()
+  }
+
+  /** Since the store was opened. */
+  get counters(): StoreCounters {
+    return this.#meter.counters
   }
 
   async revision(): Promise<number> {
@@ -165,10 +212,11 @@ export class SqliteStore implements Store {
 
   async write(write: Write): Promise<WriteResult> {
     checkWrite(write, this.#limits)
-    const { companions = [] } = write
+    const { companions = [], isRelaxed = false } = write
+    const mayWait = isRelaxed && companions.length === 0
     const bytes = [write, ...companions].reduce((sum, { value }) => sum + (value?.length ?? 0), 0)
     const mayUseReserve = write.value === undefined || write.isDeleteStep === true
-    return this.#commits.submit({ bytes, mayUseReserve }, (transaction) =>
+    return this.#commits.submit({ bytes, mayUseReserve, mayWait }, (transaction) =>
       companions.length === 0
         ? this.#apply(write, transaction)
         : this.#applyTogether({ ...write, companions }, transaction),
@@ -186,9 +234,11 @@ export class SqliteStore implements Store {
     this.#assertOpen()
     if (revision > this.#revision) throw new FutureRevisionError(revision, this.#revision)
     if (revision <= this.#compacted) throw new CompactedError(this.#compacted)
-    await this.#commits.submit(freeing, () => writeMeta(this.#database, 'compacted', revision))
+    const mayWait = revision - this.#compacted <= this.#limits.relaxedCompactionRevisions
+    const work = { ...freeing, mayWait }
+    await this.#commits.submit(work, () => writeMeta(this.#database, 'compacted', revision))
     this.#compacted = Math.max(this.#compacted, revision)
-    await this.#afterUpkeep(() => this.#scrub())
+    await this.#afterUpkeep(() => this.#scrub(work))
   }
 
   async grantLease(ttlSeconds: number): Promise<{ leaseId: number }> {
@@ -231,12 +281,17 @@ export class SqliteStore implements Store {
     signal?: AbortSignal,
   ): Promise<{ bytes: number; revision: number }> {
     this.#assertOpen()
-    return this.#afterUpkeep(() => {
+    return this.#afterUpkeep(async () => {
       this.#assertOpen()
+      // A copy cannot be attached to an open transaction.
+      using _strict = this.#held.strictly()
+      await this.#commits.flush()
       const { backupSliceRows: rowsPerSlice } = this.#limits
       const revision = (): number => this.#revision
       const source = { database: this.#database, log: this.#log, rowsPerSlice, revision }
-      return copyStore(source, targetPath, signal)
+      const copied = await copyStore(source, targetPath, signal)
+      await this.#rememberBackup(targetPath, copied.revision)
+      return copied
     })
   }
 
@@ -247,8 +302,30 @@ export class SqliteStore implements Store {
     this.#leases[Symbol.dispose]()
     this.#commits.close()
     this.#hub.close(new StoreClosedError())
-    this.#saveLeases()
+    this.#saveAtClose()
+    this.#held[Symbol.dispose]()
+    this.#meter[Symbol.dispose]()
     closeStoreFile(this.#database, this.#deps.log)
+  }
+
+  #saveAtClose(): void {
+    try {
+      this.#held.commit(() => {
+        this.#leases.saveAll()
+        markClosed(this.#database)
+      })
+    } catch (error) {
+      // The file of recent writes stays, and the next start reads it.
+      this.#deps.log.error('Store not closed cleanly', { error: asError(error) })
+    }
+  }
+
+  async #flush(): Promise<void> {
+    try {
+      await this.#commits.flush()
+    } catch (error) {
+      this.#deps.log.error('Recent writes not synced, trying again', { error: asError(error) })
+    }
   }
 
   #apply(write: Write, transaction: Transaction): WriteResult {
@@ -257,6 +334,7 @@ export class SqliteStore implements Store {
     if (plan.row === undefined) return plan.result
     if (plan.row.leaseId !== 0) this.#leases.require(plan.row.leaseId)
     this.#log.append(plan.row)
+    transaction.rows.push(plan.row)
     transaction.revision = plan.row.revision
     transaction.events.push(plan.event)
     return plan.result
@@ -327,12 +405,12 @@ export class SqliteStore implements Store {
   }
 
   /** Works in slices, each in its own transaction, so that writes get through in between. */
-  async #scrub(): Promise<void> {
+  async #scrub(work: GroupSize): Promise<void> {
     let scrubbed = readMeta(this.#database, 'scrubbed')
     while (scrubbed < this.#compacted) {
       const after = scrubbed
       const to = this.#log.sliceEnd(after, this.#limits.compactionSliceRevisions, this.#compacted)
-      await this.#commits.submit(freeing, () => {
+      await this.#commits.submit(work, () => {
         this.#log.scrub(after, to)
         writeMeta(this.#database, 'scrubbed', to)
       })
@@ -371,10 +449,27 @@ export class SqliteStore implements Store {
     }
   }
 
+  /** Names every damaged value in the log. Reads the whole file. */
+  reportDamaged(): void {
+    const uncheckedMax = readMeta(this.#database, 'unchecked')
+    for (const { key, revision } of damagedRows(this.#database, { uncheckedMax })) {
+      this.#onDamaged(key, revision)
+    }
+  }
+
+  async #rememberBackup(path: string, revision: number): Promise<void> {
+    const time = new Date(this.#deps.clock.now()).toISOString()
+    try {
+      await rememberBackup(this.#path, { path, revision, time })
+    } catch (error) {
+      this.#deps.log.info('Backup made, but not remembered', { path, error: asError(error) })
+    }
+  }
+
   #onDamaged(key: string, revision: number): void {
     if (this.#damaged.has(revision) || this.#damaged.size >= this.#limits.damageReportsMax) return
     this.#damaged.add(revision)
-    const advice = 'restore a backup, and check the disk'
+    const advice = `${restoreAdvice(this.#path)}, and check the disk`
     this.#deps.log.error('Stored value is damaged', { key, revision, advice })
   }
 
@@ -398,15 +493,18 @@ export class SqliteStore implements Store {
 
   #armLeaseCheckpoint(): void {
     this.#leaseCheckpoint = this.#deps.clock.setTimer(this.#limits.leaseCheckpointMs, () => {
-      this.#saveLeases()
+      void this.#saveLeases()
       this.#armLeaseCheckpoint()
     })
   }
 
-  #saveLeases(): void {
+  async #saveLeases(): Promise<void> {
+    if (this.#leases.size === 0) return
     try {
-      this.#leases.saveAll()
+      const size = { ...freeing, mayWait: true }
+      await this.#commits.submit(size, () => this.#leases.saveAll())
     } catch (error) {
+      if (error instanceof StoreClosedError) return
       this.#deps.log.error('Remaining time of leases not saved', { error: asError(error) })
     }
   }

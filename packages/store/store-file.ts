@@ -1,8 +1,25 @@
-import { mkdir, open, stat } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { asError, ExpectedError, exitCodes, messageOf, type Logger } from '@skerry/base'
+import {
+  asError,
+  ExpectedError,
+  exitCodes,
+  makeDirectoryDurably,
+  messageOf,
+  syncDirectory,
+  type Logger,
+} from '@skerry/base'
 import { openDatabase, pragma, sqliteFault, type Database } from './sqlite-database.ts'
-import { migrate, readMeta, readSchemaVersion, writeMeta, type FileSchema } from './file-schema.ts'
+import {
+  isMetaIntact,
+  migrate,
+  readMeta,
+  readSchemaVersion,
+  writeMeta,
+  type FileSchema,
+} from './file-schema.ts'
+import { restoreAdvice } from './last-backup.ts'
+import { walDamage } from './wal-damage.ts'
 import { storeBounds } from './limits-table.ts'
 
 /** When to check the whole file at open. `afterCrash`: only if the last close was not clean. */
@@ -29,6 +46,7 @@ export async function openStoreFile(
   log: Logger,
 ): Promise<Database> {
   await prepareFile(path)
+  await checkLog(path, options.schema)
   let database: Database | undefined
   try {
     database = openDatabase(path)
@@ -47,18 +65,17 @@ export async function openStoreFile(
 
 async function prepareFile(path: string): Promise<void> {
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    await makeDirectoryDurably(dirname(path))
     if (await exists(path)) return
     if (await exists(`${path}-wal`)) {
       const text = `Cannot open store ${path}: the file is missing but its ${path}-wal is there`
-      throw new ExpectedError(`${text}; restore a backup`, exitCodes.dataDirectory)
+      throw new ExpectedError(`${text}; ${restoreAdvice(path)}`, exitCodes.dataDirectory)
     }
     // Only this user may read the file, because the store holds Secrets. SQLite gives its -wal the
     // same mode.
     await using file = await open(path, 'wx', 0o600)
     await file.sync()
-    await using directory = await open(dirname(path), 'r')
-    await directory.sync()
+    await syncDirectory(dirname(path))
   } catch (error) {
     if (error instanceof ExpectedError) throw error
     const isCircle = error instanceof Error && 'code' in error && error.code === 'ELOOP'
@@ -94,6 +111,38 @@ function takeLock(database: Database, path: string, { applicationId }: FileSchem
   }
 }
 
+/**
+ * Call this before SQLite opens the file: when it closes it again, it takes what it can read of the log into the file,
+ * and removes the log. A log that an older program has left is not empty at its start, and tells less.
+ */
+async function checkLog(path: string, schema: FileSchema): Promise<void> {
+  const damage = walDamage(`${path}-wal`)
+  if (damage === undefined) return
+  const { applicationId, migrations } = schema
+  const header = await headerOf(path)
+  if (header?.applicationId !== applicationId || header.version !== migrations.length) return
+  // The second look is for a process that has the file open, and was writing during the first.
+  if (walDamage(`${path}-wal`) !== damage) return
+  const text = `Cannot open store ${path}: ${damage} is damaged, and acknowledged changes follow it`
+  throw new ExpectedError(`${text}; ${restoreAdvice(path)}`, exitCodes.dataDirectory)
+}
+
+/** Reads what the main file says of itself, at the places of SQLite's file format (section 1.3). */
+async function headerOf(
+  path: string,
+): Promise<{ version: number; applicationId: number } | undefined> {
+  try {
+    await using file = await open(path, 'r')
+    const header = Buffer.alloc(100)
+    const { bytesRead } = await file.read(header, 0, header.length, 0)
+    if (bytesRead < header.length) return undefined
+    return { version: header.readUInt32BE(60), applicationId: header.readUInt32BE(68) }
+  } catch {
+    // SQLite says what it is.
+    return undefined
+  }
+}
+
 function upgrade(database: Database, path: string, schema: FileSchema, log: Logger): void {
   const version = readSchemaVersion(database)
   const schemaVersion = schema.migrations.length
@@ -105,9 +154,20 @@ function upgrade(database: Database, path: string, schema: FileSchema, log: Logg
   if (version === 0) pragma(database, `page_size = ${pageBytes}`)
   pragma(database, 'journal_mode = WAL')
   pragma(database, 'synchronous = FULL')
+  if (version < schemaVersion) migrate(database, schema, version)
+  emptyLog(database)
   if (version === schemaVersion) return
-  migrate(database, schema, version)
   log.info('Store schema upgraded', { path, fromVersion: version, toVersion: schemaVersion })
+}
+
+/** walDamage reads the log of one process, and needs the version in the main file. */
+function emptyLog(database: Database): void {
+  try {
+    pragma(database, 'wal_checkpoint(TRUNCATE)')
+  } catch (error) {
+    // The log goes on; only two power cuts while the disk is full could leave remains that look like damage.
+    if (sqliteFault(error) !== 'full') throw error
+  }
 }
 
 function checkContent(
@@ -133,13 +193,18 @@ export function verifyContent(
   schema: FileSchema,
 ): { isReindexed: boolean } {
   const result = pragma(database, 'integrity_check(1)')
+  if (!isMetaIntact(database)) throw damagedFile(path, 'its marks are not as they were written')
   if (result === 'ok') return { isReindexed: false }
   if (schema.hasIntactRows(database)) {
     database.exec('REINDEX')
     if (pragma(database, 'integrity_check(1)') === 'ok') return { isReindexed: true }
   }
-  const text = `Cannot open store ${path}: it is damaged (${String(result)}); restore a backup`
-  throw new ExpectedError(text, exitCodes.dataDirectory)
+  throw damagedFile(path, String(result))
+}
+
+function damagedFile(path: string, what: string): ExpectedError {
+  const text = `Cannot open store ${path}: it is damaged (${what}); ${restoreAdvice(path)}`
+  return new ExpectedError(text, exitCodes.dataDirectory)
 }
 
 function configure(database: Database, options: StoreFileOptions): void {
@@ -168,7 +233,7 @@ function explain(path: string, error: unknown): unknown {
     }
     case 'notADatabase':
     case 'corrupt': {
-      const text = `Cannot open store ${path}: the file is damaged or no store; restore a backup`
+      const text = `Cannot open store ${path}: the file is damaged or no store; ${restoreAdvice(path)}`
       return new ExpectedError(text, exitCodes.dataDirectory, cause)
     }
     case 'readOnly':

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ExpectedError, exitCodes, type Logger } from '@skerry/base'
+import { recover } from './boot.ts'
 import { readMeta, writeMeta } from './file-schema.ts'
 import { freePath, syncFile } from './sqlite-backup.ts'
 import { storeBounds, storeLimitDefaults } from './limits-table.ts'
@@ -58,6 +59,7 @@ export async function openStoreRows(path: string, log: Logger): Promise<StoreRow
   const { walPagesMax } = storeLimitDefaults
   const options = { schema: storeSchema, check: 'always', walPagesMax } as const
   const database = await openStoreFile(path, options, log)
+  recover(database, path)
   const compacted = readMeta(database, 'compacted')
   const newest = database.prepare('SELECT max(revision) AS revision FROM log').get()
   return {
@@ -82,7 +84,7 @@ async function retire(database: Database, path: string, suffix: string): Promise
   renameSync(path, retiredPath)
   database.close()
   // Empty since the checkpoint; next to a missing store it would look like the rest of a lost one.
-  for (const suffix of ['-wal', '-shm']) await rm(`${path}${suffix}`, { force: true })
+  for (const suffix of ['-wal', '-shm', '-recent']) await rm(`${path}${suffix}`, { force: true })
   await syncFile(dirname(path))
   return retiredPath
 }

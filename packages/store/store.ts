@@ -70,6 +70,11 @@ export interface Write {
   leaseId?: number
   /** True for a put that is a step of a delete. Like a delete, it may use the reserve of a full disk. */
   isDeleteStep?: boolean
+  /**
+   * True if a power cut may lose the write: it is durable with the next durable write, or some minutes later. A killed
+   * process loses none. Stores that make each write durable ignore it, and so do writes with companions.
+   */
+  isRelaxed?: boolean
   /** Writes of other keys that apply together with this one, or not at all. */
   companions?: readonly CompanionWrite[]
 }
@@ -94,12 +99,12 @@ export type WriteResult =
     }
 
 export interface Store extends AsyncDisposable {
-  /** Returns the newest durable revision; at least 1. */
+  /** Returns the newest revision, which a power cut may take back if its write is relaxed; at least 1. */
   revision(): Promise<number>
   get(key: string, revision?: number): Promise<{ revision: number; entry?: Entry }>
   list(options: ListOptions): Promise<ListResult>
   /**
-   * Resolves only when the write is durable. A delete of a missing key is applied and changes nothing. With
+   * Resolves only when the write is durable, or held if it is relaxed. A delete of a missing key is applied and changes nothing. With
    * companions, the revision in the result is that of the write itself, and no smaller than theirs.
    */
   write(write: Write): Promise<WriteResult>

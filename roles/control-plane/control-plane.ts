@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { mkdir } from 'node:fs/promises'
 import {
   createApiServer,
   ensureBootstrapObjects,
@@ -14,6 +13,7 @@ import {
   exitCodes,
   abortReason,
   isDiskFull,
+  makeDirectoryDurably,
   runAll,
   messageOf,
   type Task,
@@ -116,7 +116,7 @@ async function openControlPlane<Plane extends OpenPlane>(
   await using stack = new AsyncDisposableStack()
   const { clock, random, log, metrics, signal } = context
   const { directory, replicas, store: storeOptions = {} } = options
-  await mkdir(directory, { recursive: true, mode: 0o700 })
+  await makeDirectoryDurably(directory)
   // Replicas get a missing authority from etcd.
   if (!replicas) await requireAuthority(directory)
   if (!isInEtcd(storeOptions) && storeOptions.newStore !== true) await requireStore(directory)

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { openSqliteStore, type Store } from '@skerry/store'
 import type { RoleContext } from '../runtime/role-context.ts'
+import { showStoreMetrics } from '../runtime/store-metrics.ts'
 import { isInEtcd, type StoreOptions } from './store-options.ts'
 
 /** A store that can be copied while it runs, or reports how else to back it up. */
@@ -13,9 +14,12 @@ export async function openStore(
   options: StoreOptions,
   context: RoleContext,
 ): Promise<ControlPlaneStore> {
-  const { clock, log } = context
+  const { clock, log, metrics } = context
   if (!isInEtcd(options)) {
-    return openSqliteStore(join(directory, 'store.db'), { hasReserve: true }, { clock, log })
+    const path = join(directory, 'store.db')
+    const store = await openSqliteStore(path, { hasReserve: true }, { clock, log })
+    showStoreMetrics(metrics, () => store.counters)
+    return store
   }
   const { openEtcd } = await import('./open-etcd.ts')
   return openEtcd(options.etcd ?? {}, context)

@@ -1,8 +1,6 @@
-import { mkdir, readFile, readdir } from 'node:fs/promises'
-import { constants } from 'node:fs'
-import { open, rename } from 'node:fs/promises'
+import { open, readFile, readdir, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { ExpectedError, exitCodes } from '@skerry/base'
+import { ExpectedError, exitCodes, makeDirectoryDurably, syncDirectory } from '@skerry/base'
 
 /** Grows by one when a data directory's content changes its meaning. */
 const dataFormat = 1
@@ -18,7 +16,7 @@ export const dataDirectoryDefault = '/var/lib/skerry'
  */
 export async function openDataDirectory(path: string): Promise<void> {
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 })
+    await makeDirectoryDurably(path)
     const found = await readFormat(path)
     if (found === undefined) {
       await refuseForeign(path)
@@ -51,7 +49,9 @@ async function readFormat(path: string): Promise<number | undefined> {
 
 /** Refuses a directory that is not empty and has no format file: a mistyped path must not be written into. */
 async function refuseForeign(path: string): Promise<void> {
-  const names = (await readdir(path)).filter((name) => name !== 'lost+found')
+  // The last of them is a format file that a power cut left behind.
+  const ours = ['lost+found', `${formatFile}.tmp`]
+  const names = (await readdir(path)).filter((name) => !ours.includes(name))
   if (names.length === 0) return
   throw new ExpectedError(
     `Cannot open ${path}: it holds ${names[0]} and no ${formatFile}, so it is not a skerry data directory or was written half; pass another --data-dir, or empty it`,
@@ -114,6 +114,5 @@ export async function writeFileDurably(path: string, content: string, mode = 0o6
   await file.writeFile(content)
   await file.sync()
   await rename(temporary, path)
-  await using directory = await open(dirname(path), constants.O_RDONLY)
-  await directory.sync()
+  await syncDirectory(dirname(path))
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { createMetrics, linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
-import { readBody, resources } from '@skerry/client'
+import { readBody, resources, type ClusterClient } from '@skerry/client'
 import { until } from '@skerry/testing'
 import { openAdminCluster } from '../admin/admin-cluster.ts'
 import { runSite } from './site.ts'
@@ -46,15 +46,35 @@ async function startSite() {
   return { cluster, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
+async function scrapeOf(cluster: ClusterClient): Promise<string> {
+  const request = { method: 'GET', path: '/metrics', headers: {} } as const
+  const { status, body } = await cluster.raw(request, soon())
+  assert.equal(status, 200)
+  return (await readBody(body)).toString()
+}
+
+test('the metrics of a site show what its store writes, and for how many changes', async () => {
+  await using site = await startSite()
+  const { cluster } = site
+  const valueOf = async (name: string): Promise<number> => {
+    const [, value] = new RegExp(`^${name} (\\d+)$`, 'm').exec(await scrapeOf(cluster)) ?? []
+    return Number(value)
+  }
+  const bytes = await valueOf('skerry_store_bytes_written_total')
+  const writes = await valueOf('skerry_store_writes_total')
+  assert.ok(writes > 0 && bytes / writes > 1_000, `${bytes} bytes for ${writes} writes`)
+  const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } } as const
+  await cluster
+    .resource(resources.configMaps)
+    .create({ ...configMap, metadata: { ...configMap.metadata, namespace: 'default' } }, soon())
+  assert.ok((await valueOf('skerry_store_writes_total')) > writes)
+  assert.ok((await valueOf('skerry_store_bytes_written_total')) >= bytes + 4_096)
+})
+
 test('the metrics of a site show the queues and reconciliations of its controllers', async () => {
   await using site = await startSite()
   const { cluster } = site
-  const scrape = async (): Promise<string> => {
-    const request = { method: 'GET', path: '/metrics', headers: {} } as const
-    const { status, body } = await cluster.raw(request, soon())
-    assert.equal(status, 200)
-    return (await readBody(body)).toString()
-  }
+  const scrape = () => scrapeOf(cluster)
   const name = 'replicaset-controller'
   await cluster.resource(resources.replicaSets).create(
     {

@@ -60,6 +60,7 @@ export const systemPrograms: readonly SystemProgram[] = Object.freeze([
   { program: 'curl', debianPackage: 'curl', neededBy: 'tests', isForUsers: true },
   { program: 'ps', debianPackage: 'procps', neededBy: 'tests' },
   { program: 'pkill', debianPackage: 'procps', neededBy: 'tests' },
+  { program: 'strace', debianPackage: 'strace', neededBy: 'tests', isForUsers: true },
   { program: 'conntrack', debianPackage: 'conntrack', neededBy: 'end-to-end tests' },
   { program: 'faketime', debianPackage: 'faketime', neededBy: 'end-to-end tests' },
   { program: 'mmdebstrap', debianPackage: 'mmdebstrap', neededBy: 'end-to-end tests' },

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process'
-import { mkdir, open, readFile } from 'node:fs/promises'
+import { open, readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import {
   ExpectedError,
   createLogger,
   exitCodes,
+  makeDirectoryDurably,
   runAll,
   systemClock,
   systemRandom,
@@ -52,7 +53,7 @@ export async function runUp(options: UpOptions, signal: AbortSignal): Promise<vo
   })
   await ensurePackages(options, progress, signal)
   await requirePorts(options)
-  await mkdir(join(options.dataDir, 'log'), { recursive: true, mode: 0o700 })
+  await makeDirectoryDurably(join(options.dataDir, 'log'))
   await writeFileDurably(installation.settingsFile, JSON.stringify(settingsOf(options)))
   await runAll(signal, [(scope) => startRoles({ options, installation, progress }, scope)])
 }
@@ -399,7 +400,7 @@ async function detach(options: UpOptions, installation: Installation): Promise<v
       exitCodes.alreadyRunning,
     )
   }
-  await mkdir(join(options.dataDir, 'log'), { recursive: true, mode: 0o700 })
+  await makeDirectoryDurably(join(options.dataDir, 'log'))
   const logFile = installation.logFile('up')
   await using log = await open(logFile, 'w', 0o600)
   const [file = '', ...args] = programCommand([])

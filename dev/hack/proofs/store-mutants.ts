@@ -44,4 +44,62 @@ export const mutants: readonly Mutant[] = [
     find: 'copySlice.run(copied, to)',
     replace: 'copySlice.run(copied, to - 1)',
   },
+  {
+    proof: 'a store whose power is cut at 600 moments opens by itself with each acknowledged write',
+    test: 'packages/store/power-cut.test.ts',
+    file: 'packages/store/store-file.ts',
+    find: `pragma(database, 'synchronous = FULL')`,
+    replace: `pragma(database, 'synchronous = OFF')`,
+  },
+  {
+    proof: 'revisions that a power cut took back are never given again',
+    test: 'packages/store/relaxed-writes.test.ts',
+    file: 'packages/store/boot.ts',
+    find: `if (mayHaveLost) writeMeta(database, 'compacted', promised)`,
+    replace: `if (mayHaveLost) log.newestRevision()`,
+  },
+  {
+    proof: 'a killed process loses no relaxed write, and the revision goes on',
+    test: 'packages/store/relaxed-writes.test.ts',
+    file: 'packages/store/held-writes.ts',
+    find: 'recent.append(rows)',
+    replace: 'recent.append([])',
+  },
+  {
+    proof:
+      'a flipped bit anywhere in the log before its last changes is named, with the last backup',
+    test: 'packages/store/wal-damage.test.ts',
+    file: 'packages/store/wal-damage.ts',
+    find: 'if (bad !== undefined && endsAfterBad > 1)',
+    replace: 'if (bad !== undefined && endsAfterBad > 1_000)',
+  },
+  {
+    proof: 'an etcd server whose power is cut at 250 moments has each acknowledged change, whole',
+    test: 'packages/etcd-server/power-cut.test.ts',
+    file: 'packages/store/store-file.ts',
+    find: `pragma(database, 'synchronous = FULL')`,
+    replace: `pragma(database, 'synchronous = OFF')`,
+  },
+  {
+    proof:
+      'bytes flipped at random are refused in one line or named at the start, and never served',
+    test: 'packages/etcd-server/damaged-store.test.ts',
+    file: 'packages/etcd-server/engine/etcd-engine.ts',
+    find: 'engine.reportDamaged()',
+    replace: 'void engine.counters',
+  },
+  {
+    proof: 'a node whose power is cut at 100 moments knows each object that it kept',
+    test: 'packages/kubelet/store/power-cut.test.ts',
+    file: 'packages/kubelet/store/object-disk.ts',
+    find: 'await file.sync()',
+    replace: 'await file.stat()',
+  },
+  {
+    proof: 'a role whose power is cut at 100 moments opens its directory and has its files whole',
+    test: 'testing/power/durable-files.test.ts',
+    file: 'packages/base/durable-directory.ts',
+    find: 'await directory.sync()',
+    replace: 'await directory.stat()',
+  },
 ]

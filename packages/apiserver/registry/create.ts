@@ -21,6 +21,7 @@ import {
 } from './request-scope.ts'
 import { createSteps } from './managed-fields.ts'
 import { requireStorable, requireStored } from './object-size.ts'
+import { isRelaxedChange } from './relaxed-changes-table.ts'
 import { apiServerBounds } from '../limits-table.ts'
 
 /** Changes `object` in place. It must be decoded, defaulted and private. */
@@ -146,6 +147,7 @@ async function writeNew(
     key: storageKey(storage, key),
     value,
     expectRevision: 0,
+    isRelaxed: isRelaxedChange(storage, next, undefined),
     ...(leaseId === undefined ? {} : { leaseId }),
     ...companionsOf(reservation),
   })

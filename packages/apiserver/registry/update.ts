@@ -13,6 +13,7 @@ import { keepAllButPart } from './part-table.ts'
 import { removeObject } from './remove.ts'
 import { companionsOf, reservationLost, tooContended, type Reservation } from './interceptor.ts'
 import { missing } from './read.ts'
+import { isRelaxedChange } from './relaxed-changes-table.ts'
 import { badRequest, invalid, modifiedConflict, requireValid, unnamed } from './registry-errors.ts'
 import {
   objectKey,
@@ -199,6 +200,7 @@ async function writeNext(
     ...(leaseId === undefined ? {} : { leaseId }),
     // Finalizers and the node remove a deleted object in several updates.
     isDeleteStep: next.metadata.deletionTimestamp !== undefined,
+    isRelaxed: isRelaxedChange(reader.storage, next, old),
     ...companionsOf(reservation),
   })
   if (!result.isApplied) {

@@ -43,11 +43,14 @@ const versionOne = `
     ('isOutOfSpace', 0), ('clusterId', 0), ('memberId', 0);
 `
 
+/** From this version on the marks have a checksum, which the store's own migration writes. */
+const versionTwo = ''
+
 /** The store of an etcd server ("SKRE" in the header of the file). */
 export const engineSchema = Object.freeze<FileSchema>({
   applicationId: 0x534b5245,
-  migrations: [versionOne],
-  hasIntactRows: (database) => damagedRow(database) === undefined,
+  migrations: [versionOne, versionTwo],
+  hasIntactRows: (database) => damagedRows(database).next().done === true,
 })
 
 /** Computes a CRC-32 over all columns, because SQLite does not notice a flipped bit inside a value. */
@@ -86,9 +89,8 @@ export function intactRow(
   return checksumOf(read) === row['checksum'] ? read : undefined
 }
 
-/** Returns the position of the first row that is not as it was written, read from the table without any index. */
-function damagedRow(database: Database): unknown {
+/** Yields positions of rows that are not as they were written, read from the table without any index. */
+export function* damagedRows(database: Database): Generator<unknown> {
   const rows = database.prepare('SELECT * FROM log NOT INDEXED ORDER BY position').iterate()
-  for (const row of rows) if (intactRow(row) === undefined) return row['position']
-  return undefined
+  for (const row of rows) if (intactRow(row) === undefined) yield row['position']
 }

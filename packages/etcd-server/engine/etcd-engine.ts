@@ -8,8 +8,10 @@ import {
   readMeta,
   StoreClosedError,
   StoreFullError,
+  WriteMeter,
   writeMeta,
   type Database,
+  type StoreCounters,
   type Transaction,
 } from '@skerry/store'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -22,7 +24,7 @@ import {
 } from './engine-errors.ts'
 import { historyOf, type EngineHistory } from './engine-history.ts'
 import { EngineLog } from './engine-log.ts'
-import { engineSchema } from './engine-schema.ts'
+import { damagedRows, engineSchema } from './engine-schema.ts'
 import { EngineTransaction } from './engine-transaction.ts'
 import { LeaseTable } from './lease-table.ts'
 import type { KeyRange } from './key-range.ts'
@@ -35,6 +37,8 @@ const { limits, historyBytesMax, scrubRows, walPagesMax, idMax, firstRevision } 
 export interface EtcdEngineOptions {
   /** The size of the file above which only deletes and compactions are accepted. */
   readonly quotaBytes: number
+  /** If false, a full disk refuses deletes, too. Default: true. */
+  readonly hasReserve?: boolean
 }
 
 export interface EtcdEngineDeps {
@@ -43,15 +47,18 @@ export interface EtcdEngineDeps {
   readonly random: Random
 }
 
-/** Opens the file; it is checked if it was not closed cleanly. Throws ExpectedError if it cannot be used. */
+/** Opens the file and checks it. Throws ExpectedError if it cannot be used. */
 export async function openEtcdEngine(
   path: string,
   options: EtcdEngineOptions,
   deps: EtcdEngineDeps,
 ): Promise<EtcdEngine> {
-  const file = { schema: engineSchema, check: 'afterCrash', walPagesMax } as const
+  const file = { schema: engineSchema, check: 'always', walPagesMax } as const
   const database = await openStoreFile(path, { ...file, bytesMax: options.quotaBytes }, deps.log)
-  return new EtcdEngine(database, new DiskReserve(path), deps)
+  const reserve = options.hasReserve === false ? undefined : new DiskReserve(path)
+  const engine = new EtcdEngine(database, reserve, deps)
+  engine.reportDamaged()
+  return engine
 }
 
 /**
@@ -68,13 +75,14 @@ export class EtcdEngine implements AsyncDisposable {
   readonly #deps: EtcdEngineDeps
   readonly #commits: GroupCommit<EngineEvent>
   readonly #watchers = new WatcherSet()
+  readonly #meter = new WriteMeter()
   #revision: number
   #compacted: number
   #isOutOfSpace: boolean
   #upkeep: Promise<unknown> = Promise.resolve()
   #isClosed = false
 
-  constructor(database: Database, reserve: DiskReserve, deps: EtcdEngineDeps) {
+  constructor(database: Database, reserve: DiskReserve | undefined, deps: EtcdEngineDeps) {
     this.#database = database
     this.#deps = deps
     this.log = new EngineLog(database, (position) => this.#onDamaged(position))
@@ -85,7 +93,9 @@ export class EtcdEngine implements AsyncDisposable {
     this.memberId = this.#idOf('memberId')
     const revision = (): number => this.#revision
     const onCommitted = (group: Transaction<EngineEvent>): void => this.#onCommitted(group)
-    this.#commits = new GroupCommit({ database, limits, reserve, revision, onCommitted })
+    const meter = this.#meter
+    const held = reserve ? { reserve } : {}
+    this.#commits = new GroupCommit({ database, limits, revision, onCommitted, meter, ...held })
     const onExpired = (lease: bigint): void => this.#onLeaseExpired(lease)
     this.leases = new LeaseTable({ database, ...deps, onExpired })
   }
@@ -93,6 +103,11 @@ export class EtcdEngine implements AsyncDisposable {
   /** The newest durable revision. */
   get revision(): number {
     return this.#revision
+  }
+
+  /** Since the store was opened. */
+  get counters(): StoreCounters {
+    return this.#meter.counters
   }
 
   /** Reads below it fail; 0 if nothing was compacted. */
@@ -258,6 +273,7 @@ export class EtcdEngine implements AsyncDisposable {
     this.leases[Symbol.dispose]()
     this.#commits.close()
     await this.#upkeep
+    this.#meter[Symbol.dispose]()
     closeStoreFile(this.#database, this.#deps.log)
   }
 
@@ -299,6 +315,15 @@ export class EtcdEngine implements AsyncDisposable {
     const id = 1 + Math.floor(this.#deps.random.next() * idMax)
     writeMeta(this.#database, name, id)
     return BigInt(id)
+  }
+
+  /** Names damaged rows in the log: how many there are, and the first. Reads the whole file. */
+  reportDamaged(): void {
+    const [first, ...others] = damagedRows(this.#database)
+    if (first === undefined) return
+    this.#onDamaged(first)
+    if (others.length > 0)
+      this.#deps.log.error('More stored values are damaged', { count: others.length })
   }
 
   #onDamaged(position: unknown): void {

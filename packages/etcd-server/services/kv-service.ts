@@ -77,7 +77,7 @@ async function txn(
   }
   if (isReadOnly(request)) {
     const revision = engine.readable(0)
-    return answered(new EngineTransaction(engine.log, { revision, events: [] }))
+    return answered(new EngineTransaction(engine.log, { revision, events: [], rows: [] }))
   }
   checkSize(context, call)
   return engine.transact({ bytes: call.requestBytes, isShrinking: !hasPut(request) }, answered)

@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto'
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { asError, createWakeFlag, type Logger } from '@skerry/base'
+import {
+  asError,
+  createWakeFlag,
+  makeDirectoryDurably,
+  syncDirectory,
+  type Logger,
+} from '@skerry/base'
 import type { KubeObject } from '@skerry/api'
 import { hasCode, namesIn } from '../system-error.ts'
 
@@ -88,7 +94,7 @@ export class ObjectDisk {
   async #write(entry: DiskEntry, object: KubeObject | null): Promise<void> {
     const directory = join(this.#directory, entry.resource)
     const path = join(directory, `${encodeURIComponent(entry.key)}.json`)
-    await mkdir(directory, { recursive: true, mode: 0o700 })
+    await makeDirectoryDurably(directory)
     if (object) {
       const aside = `${path}.new`
       {
@@ -98,8 +104,7 @@ export class ObjectDisk {
       }
       await rename(aside, path)
     } else await rm(path, { force: true })
-    await using folder = await open(directory, 'r')
-    await folder.sync()
+    await syncDirectory(directory)
   }
 }
 

@@ -4,9 +4,10 @@ import { openSqliteStore } from '../sqlite-store.ts'
 
 /**
  * Writes until it is killed; one line "key revision" on stdout per acknowledged write.
- * Arguments: store path, a name for this life's keys.
+ * Arguments: store path, a name for this life's keys, and `relaxed` for writes that a power cut may lose.
  */
-const [path = '', life = ''] = process.argv.slice(2)
+const [path = '', life = '', mode = ''] = process.argv.slice(2)
+const isRelaxed = mode === 'relaxed'
 const store = await openSqliteStore(path, {}, { clock: systemClock, log: silentLogger })
 const writers = 8
 await Promise.all(Array.from({ length: writers }, (_, writer) => writeOn(writer)))
@@ -14,7 +15,8 @@ await Promise.all(Array.from({ length: writers }, (_, writer) => writeOn(writer)
 async function writeOn(writer: number): Promise<never> {
   for (let count = 0; ; count += 1) {
     const key = `/crash/${life}/${writer}/${count}`
-    const { revision } = await store.write({ key, value: new TextEncoder().encode(key) })
+    const value = new TextEncoder().encode(key)
+    const { revision } = await store.write({ key, value, isRelaxed })
     // The write is synchronous, because acknowledgements must reach the parent before the kill
     // does.
     writeSync(1, `${key} ${revision}\n`)
