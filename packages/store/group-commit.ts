@@ -42,6 +42,8 @@ export interface GroupCommitDeps<Event = StoreEvent> {
   revision: () => number
   /** Called when the group is durable, before its callers are notified. */
   onCommitted: (transaction: Transaction<Event>) => void
+  /** Runs a commit and may measure it. */
+  timed?: <T>(commit: () => T) => T
 }
 
 /**
@@ -146,7 +148,8 @@ export class GroupCommit<Event = StoreEvent> {
     tell: (() => void)[]
   } {
     const transaction: Transaction<Event> = { revision: this.#deps.revision(), events: [] }
-    const tell = inTransaction(this.#deps.database, () =>
+    const { timed = unmeasured } = this.#deps
+    const work = (): (() => void)[] =>
       group.map((one) => {
         try {
           return one.run(transaction)
@@ -154,10 +157,14 @@ export class GroupCommit<Event = StoreEvent> {
           if (isDatabaseError(error)) throw error
           return () => one.refuse(error)
         }
-      }),
-    )
+      })
+    const tell = timed(() => inTransaction(this.#deps.database, work))
     return { transaction, tell }
   }
+}
+
+function unmeasured<T>(commit: () => T): T {
+  return commit()
 }
 
 /** A database fault spoils the whole transaction; a refusal concerns one operation. */
