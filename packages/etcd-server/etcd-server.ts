@@ -1,15 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock, Logger, Random } from '@skerry/base'
+import { AuthStore } from './auth/auth-store.ts'
 import { openEtcdEngine, type EtcdEngine } from './engine/etcd-engine.ts'
 import { toGrpcError } from './services/etcd-errors-table.ts'
+import { CallCounts } from './grpc/call-counts.ts'
+import { grpcErrorsOf } from './grpc/grpc-errors-of.ts'
 import { GrpcHandler } from './grpc/grpc-handler.ts'
 import {
   listen,
   type ListenAddress,
   type ListeningServer,
+  type ServerHandlers,
   type TlsFiles,
 } from './grpc/grpc-server.ts'
-import { etcdServerDefaults, type EtcdServerLimits } from './limits-table.ts'
+import { exchangeOfHttp1, exchangeOfHttp2 } from './http/http-exchange.ts'
+import { HttpFace } from './http/http-face.ts'
+import { etcdServerBounds, etcdServerDefaults, type EtcdServerLimits } from './limits-table.ts'
 import { etcdServices } from './services/etcd-services.ts'
 
 export interface EtcdServerOptions {
@@ -28,6 +34,8 @@ export interface EtcdServer extends AsyncDisposable {
   listen(address: ListenAddress, tls?: TlsFiles): Promise<ListeningServer>
 }
 
+const { partialBytesMax, unreadBytesMax } = etcdServerBounds.grpcServer
+
 /** The version of etcd whose API is served: clients of 3.4.31, 3.5.13 and later may ask how far a watch is. */
 const etcdVersion = '3.6.0'
 
@@ -41,15 +49,30 @@ export async function openEtcdServer(
   const engine = await openEtcdEngine(options.path, { quotaBytes }, deps)
   const { name, clientUrls } = options
   const member = { name, clientUrls, version: etcdVersion, quotaBytes }
-  const services = etcdServices({ engine, limits, member, progressNotifyMs, clock: deps.clock })
-  const handler = new GrpcHandler({ services, requestBytesMax, toGrpcError }, deps)
+  const commit = (change: () => void): Promise<void> => engine.commit(change)
+  const auth = new AuthStore({ table: engine.auth, clock: deps.clock, commit })
+  const context = { engine, auth, limits, member, progressNotifyMs, clock: deps.clock }
+  const calls = {
+    services: etcdServices(context),
+    requestBytesMax,
+    partial: { used: 0, max: partialBytesMax },
+    unread: { used: 0, max: unreadBytesMax },
+    counts: new CallCounts(),
+    toGrpcError: grpcErrorsOf(toGrpcError, deps.log),
+  }
+  const health = { successes: 0, failures: 0 }
+  const face = new HttpFace(context, calls, { calls: calls.counts, health, log: deps.log })
+  const onOther: ServerHandlers['onStream'] = (stream, headers) =>
+    face.onRequest(exchangeOfHttp2(stream, headers))
+  const handler = new GrpcHandler({ ...calls, onOther }, deps)
   const servers: ListeningServer[] = []
   return {
     engine,
     async listen(address, tls) {
       const handlers = {
         onStream: handler.onStream.bind(handler),
-        onRequest: notHere,
+        onRequest: (request: IncomingMessage, response: ServerResponse) =>
+          face.onRequest(exchangeOfHttp1(request, response)),
         streamsMax,
       }
       const server = await listen(address, tls, handlers, deps)
@@ -61,9 +84,4 @@ export async function openEtcdServer(
       await engine[Symbol.asyncDispose]()
     },
   }
-}
-
-function notHere(_request: IncomingMessage, response: ServerResponse): void {
-  response.writeHead(404, { 'content-type': 'text/plain' })
-  response.end('404 page not found\n')
 }

@@ -43,10 +43,19 @@ const versionOne = `
     ('isOutOfSpace', 0), ('clusterId', 0), ('memberId', 0);
 `
 
+/** Roles of users, and permissions of roles, are JSON; a user without a password has '' in its place. */
+const versionTwo = `
+  CREATE TABLE auth_user (name TEXT PRIMARY KEY, password TEXT NOT NULL, roles TEXT NOT NULL)
+    STRICT, WITHOUT ROWID;
+  CREATE TABLE auth_role (name TEXT PRIMARY KEY, permissions TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  INSERT INTO meta VALUES ('authEnabled', 0), ('authRevision', 1);
+`
+
 /** The store of an etcd server ("SKRE" in the header of the file). */
 export const engineSchema = Object.freeze<FileSchema>({
   applicationId: 0x534b5245,
-  migrations: [versionOne],
+  migrations: [versionOne, versionTwo],
+  isShrinkable: true,
   hasIntactRows: (database) => damagedRow(database) === undefined,
 })
 
