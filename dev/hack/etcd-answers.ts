@@ -1,6 +1,7 @@
 /**
  * Asks an etcd what packages/etcd-server must answer. `record PROGRAM` writes the answers that differential.test.ts
- * replays, `compare PROGRAM FIRST LAST` runs random requests by seed against both and prints what differs.
+ * replays, `record-http PROGRAM` those of http-differential.test.ts, and `compare PROGRAM FIRST LAST` runs random
+ * requests by seed against both and prints what differs.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,7 +13,10 @@ import { gzipSync } from 'node:zlib'
 import { seededRandom } from '@skerry/base'
 import { until } from '@skerry/testing'
 import { EtcdClient } from '../../packages/etcd-server/testing/etcd-client.ts'
+import { authScript } from '../../packages/etcd-server/testing/differential/auth-script.ts'
+import { gatewayScript } from '../../packages/etcd-server/testing/differential/gateway-script.ts'
 import { handScript } from '../../packages/etcd-server/testing/differential/hand-script.ts'
+import { runHttpScript } from '../../packages/etcd-server/testing/differential/http-script.ts'
 import { RandomScript } from '../../packages/etcd-server/testing/differential/random-script.ts'
 import { runScript, type Script } from '../../packages/etcd-server/testing/differential/script.ts'
 import { openTestServer } from '../../packages/etcd-server/testing/open-test-server.ts'
@@ -22,21 +26,40 @@ const stepsOfSeed = 250
 
 const [verb, program = '', first = '1', last = '10'] = process.argv.slice(2)
 if (verb === 'record') await record()
+else if (verb === 'record-http') await recordHttp()
 else if (verb === 'compare') {
   for (let seed = Number(first); seed <= Number(last); seed += 1) await compare(seed)
-} else console.error('usage: etcd-answers.ts record PROGRAM | compare PROGRAM [FIRST] [LAST]')
+} else
+  console.error(
+    'usage: etcd-answers.ts record|record-http PROGRAM | compare PROGRAM [FIRST] [LAST]',
+  )
+
+function versionOfEtcd(): string {
+  const version = execFileSync(program, ['--version']).toString()
+  return /etcd Version: (\S+)/.exec(version)?.[1] ?? ''
+}
+
+async function recordHttp(): Promise<void> {
+  const gateway = await onEtcd((client) => runHttpScript(client, gatewayScript))
+  const auth = await onEtcd((client) => runHttpScript(client, authScript))
+  await writeAnswers('http-answers', { etcd: versionOfEtcd(), gateway, auth })
+}
 
 async function record(): Promise<void> {
-  const version = execFileSync(program, ['--version']).toString()
-  const etcd = /etcd Version: (\S+)/.exec(version)?.[1] ?? ''
+  const etcd = versionOfEtcd()
   const hand = await answersOfEtcd(handScript)
   const random = []
   for (let seed = 1; seed <= recordedSeeds; seed += 1) {
     const script = new RandomScript(seededRandom(seed)).make(stepsOfSeed)
     random.push({ seed, count: stepsOfSeed, lines: await answersOfEtcd(script) })
   }
-  const file = join(import.meta.dirname, '../../packages/etcd-server/testdata/answers.json.gz')
-  await writeFile(file, gzipSync(JSON.stringify({ etcd, hand, random }), { level: 9 }))
+  await writeAnswers('answers', { etcd, hand, random })
+}
+
+async function writeAnswers(name: string, answers: object): Promise<void> {
+  const directory = join(import.meta.dirname, '../../packages/etcd-server/testdata')
+  const file = join(directory, `${name}.json.gz`)
+  await writeFile(file, gzipSync(JSON.stringify(answers), { level: 9 }))
 }
 
 async function compare(seed: number): Promise<void> {
@@ -50,6 +73,14 @@ async function compare(seed: number): Promise<void> {
 }
 
 async function answersOfEtcd(script: Script): Promise<string[]> {
+  return await onEtcd(async (client) => {
+    using asking = new EtcdClient(client)
+    return await runScript(asking, script)
+  })
+}
+
+/** Starts an etcd of its own for the work. */
+async function onEtcd(work: (client: string) => Promise<string[]>): Promise<string[]> {
   const directory = await mkdtemp(join(tmpdir(), 'etcd-answers-'))
   const client = `http://127.0.0.1:${await freePort()}`
   const flags = [
@@ -66,8 +97,7 @@ async function answersOfEtcd(script: Script): Promise<string[]> {
       using probe = new EtcdClient(client)
       return await probe.call('Range', { key: Buffer.from('a') }).catch(() => undefined)
     })
-    using asking = new EtcdClient(client)
-    return await runScript(asking, script)
+    return await work(client)
   } finally {
     child.kill('SIGKILL')
     await once(child, 'exit')

@@ -1,15 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { messageOf, type Clock, type Logger, type Random } from '@skerry/base'
+import type { Clock, Logger, Random } from '@skerry/base'
+import { AuthStore } from './auth/auth-store.ts'
 import { openEtcdEngine, type EtcdEngine } from './engine/etcd-engine.ts'
 import { toGrpcError } from './services/etcd-errors-table.ts'
+import { CallCounts } from './grpc/call-counts.ts'
+import { grpcErrorsOf } from './grpc/grpc-errors-of.ts'
 import { GrpcHandler } from './grpc/grpc-handler.ts'
 import {
   listen,
   type ListenAddress,
   type ListeningServer,
+  type ServerHandlers,
   type TlsFiles,
 } from './grpc/grpc-server.ts'
-import { etcdServerDefaults, type EtcdServerLimits } from './limits-table.ts'
+import { exchangeOfHttp1, exchangeOfHttp2 } from './http/http-exchange.ts'
+import { HttpFace } from './http/http-face.ts'
+import { etcdServerBounds, etcdServerDefaults, type EtcdServerLimits } from './limits-table.ts'
 import { SnapshotMaker } from './snapshots/snapshot-maker.ts'
 import { etcdServices } from './services/etcd-services.ts'
 
@@ -21,8 +27,6 @@ export interface EtcdServerOptions {
   /** The URLs that the member list names. */
   readonly clientUrls: readonly string[]
   readonly limits?: Partial<EtcdServerLimits> | undefined
-  /** Returns what GET /metrics shows. If omitted, there is no such path. */
-  readonly metrics?: (() => Promise<string>) | undefined
 }
 
 export interface EtcdServer extends AsyncDisposable {
@@ -30,6 +34,8 @@ export interface EtcdServer extends AsyncDisposable {
   /** Serves on a further address until the server is disposed. */
   listen(address: ListenAddress, tls?: TlsFiles): Promise<ListeningServer>
 }
+
+const { partialBytesMax, unreadBytesMax } = etcdServerBounds.grpcServer
 
 /** The version of etcd whose API is served: clients of 3.4.31, 3.5.13 and later may ask how far a watch is. */
 const etcdVersion = '3.6.0'
@@ -45,16 +51,31 @@ export async function openEtcdServer(
   const { name, clientUrls } = options
   const member = { name, clientUrls, version: etcdVersion, quotaBytes }
   const snapshots = await SnapshotMaker.open(engine, options.path)
+  const commit = (change: () => void): Promise<void> => engine.commit(change)
+  const auth = new AuthStore({ table: engine.auth, clock: deps.clock, commit })
   const { clock } = deps
-  const services = etcdServices({ engine, limits, member, progressNotifyMs, clock, snapshots })
-  const handler = new GrpcHandler({ services, requestBytesMax, toGrpcError }, deps)
+  const context = { engine, auth, limits, member, progressNotifyMs, clock, snapshots }
+  const calls = {
+    services: etcdServices(context),
+    requestBytesMax,
+    partial: { used: 0, max: partialBytesMax },
+    unread: { used: 0, max: unreadBytesMax },
+    counts: new CallCounts(),
+    toGrpcError: grpcErrorsOf(toGrpcError, deps.log),
+  }
+  const health = { successes: 0, failures: 0 }
+  const face = new HttpFace(context, calls, { calls: calls.counts, health, log: deps.log })
+  const onOther: ServerHandlers['onStream'] = (stream, headers) =>
+    face.onRequest(exchangeOfHttp2(stream, headers))
+  const handler = new GrpcHandler({ ...calls, onOther }, deps)
   const servers: ListeningServer[] = []
   return {
     engine,
     async listen(address, tls) {
       const handlers = {
         onStream: handler.onStream.bind(handler),
-        onRequest: answerPlain(options.metrics),
+        onRequest: (request: IncomingMessage, response: ServerResponse) =>
+          face.onRequest(exchangeOfHttp1(request, response)),
         streamsMax,
       }
       const server = await listen(address, tls, handlers, deps)
@@ -65,21 +86,5 @@ export async function openEtcdServer(
       await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()))
       await engine[Symbol.asyncDispose]()
     },
-  }
-}
-
-/** Answers HTTP/1.1: etcd has its metrics there, too. */
-function answerPlain(metrics: EtcdServerOptions['metrics']) {
-  return (request: IncomingMessage, response: ServerResponse): void => {
-    const answer = (status: number, text: string): void => {
-      response.writeHead(status, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' })
-      response.end(text)
-    }
-    const isMetrics = request.method === 'GET' && request.url?.split('?', 1)[0] === '/metrics'
-    if (metrics === undefined || !isMetrics) return answer(404, '404 page not found\n')
-    metrics().then(
-      (text) => answer(200, text),
-      (error: unknown) => answer(500, `${messageOf(error)}\n`),
-    )
   }
 }

@@ -45,6 +45,10 @@ export const etcdServerBounds = Object.freeze({
     unreadMs: 60_000,
     /** The time from the connection to its first bytes. */
     prefaceMs: 10_000,
+    /** The size of a frame of HTTP/2, unless a server allows more. */
+    frameBytesMax: 16_384,
+    /** The bytes of a connection that are looked at before its first request is served. */
+    greetingBytesMax: 131_072,
     /** The time in which calls end by themselves when the server stops. */
     drainMs: 2_000,
     /** The idle time after which the kernel asks whether the peer is still there. */
@@ -55,6 +59,14 @@ export const etcdServerBounds = Object.freeze({
     windowBytes: 1_048_576,
     /** The number of messages of one stream that wait to be handled. */
     waitingMessagesMax: 256,
+  }),
+  gateway: Object.freeze({
+    /** The most that JSON makes of a request: base64 takes a third more, and names and spaces take some. */
+    growth: 2,
+  }),
+  jsonWriter: Object.freeze({
+    /** The length of a piece of an answer, after which other calls get through. */
+    pieceChars: 262_144,
   }),
   etcdEngine: Object.freeze({
     limits: Object.freeze({
@@ -72,6 +84,13 @@ export const etcdServerBounds = Object.freeze({
     idMax: 2 ** 52,
     /** An empty etcd is at revision 1. */
     firstRevision: 1,
+  }),
+  giveBackPages: Object.freeze({
+    /** The number of free pages that one step gives back, at first and at most. */
+    pagesAtFirst: 64,
+    pagesMax: 512,
+    /** The time that a step aims for, in milliseconds. */
+    stepMs: 5,
   }),
   leaseTable: Object.freeze({
     /** The delay before the removal of an expired lease is tried again, e.g. after the disk was full. */
@@ -103,6 +122,23 @@ export const etcdServerBounds = Object.freeze({
     /** The size of one answer; etcd's own. */
     chunkBytes: 32_768,
   }),
+  passwordHash: Object.freeze({
+    hashesAtOnceMax: 2,
+    hashesWaitingMax: 64,
+    saltBytes: 16,
+    hashBytes: 32,
+  }),
+  tokenTable: Object.freeze({
+    /** The life of a token after its last use; etcd's --auth-token-ttl. */
+    lifeMs: 300_000,
+    tokensMax: 100_000,
+  }),
+  authStore: Object.freeze({
+    usersMax: 10_000,
+    rolesMax: 10_000,
+    permissionsMax: 10_000,
+    nameBytesMax: 1_024,
+  }),
   hashHistory: Object.freeze({
     /** The number of changes that are hashed between two turns of the event loop. */
     sliceRows: 500,
@@ -114,6 +150,8 @@ export const etcdServerBounds = Object.freeze({
   readRange: Object.freeze({
     /** The number of keys that are read, and counted, between two turns of the event loop. */
     sliceKeys: 1_000,
+    /** The size of such a slice, and of a part of an answer that is written at once. */
+    sliceBytes: 1_048_576,
     countKeys: 5_000,
     /** The size of one answer. */
     answerBytesMax: 536_870_912,

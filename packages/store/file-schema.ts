@@ -10,6 +10,8 @@ export interface FileSchema {
   readonly applicationId: number
   /** migrations[n] takes schema version n to n + 1. Released entries never change. */
   readonly migrations: readonly string[]
+  /** True if freed pages can be given back to the disk step by step, at the cost of a map of all pages. */
+  readonly isShrinkable?: boolean
   /** Returns true if each row is provably as it was written; reads tables alone, and no index. */
   readonly hasIntactRows: (database: Database) => boolean
 }

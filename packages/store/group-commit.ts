@@ -56,6 +56,8 @@ export interface GroupCommitDeps<Event = StoreEvent> {
   revision: () => number
   /** Called when the group is durable, before its callers are notified. */
   onCommitted: (transaction: Transaction<Event>) => void
+  /** Runs a commit and may measure it. */
+  timed?: <T>(commit: () => T) => T
 }
 
 /**
@@ -174,10 +176,13 @@ export class GroupCommit<Event = StoreEvent> {
         // The file of recent writes took no more.
       }
     }
+    const { timed = unmeasured } = this.#deps
     return this.#run(group, (_rows, work) =>
-      held
-        ? held.commit(work, { revisionMax: mayWait ? revisionMax : 0 })
-        : inTransaction(this.#deps.database, work),
+      timed(() =>
+        held
+          ? held.commit(work, { revisionMax: mayWait ? revisionMax : 0 })
+          : inTransaction(this.#deps.database, work),
+      ),
     )
   }
 
@@ -207,6 +212,10 @@ export class GroupCommit<Event = StoreEvent> {
 interface Applied<Event> {
   readonly transaction: Transaction<Event>
   readonly tell: (() => void)[]
+}
+
+function unmeasured<T>(commit: () => T): T {
+  return commit()
 }
 
 /** A database fault spoils the whole transaction; a refusal concerns one operation. */

@@ -50,6 +50,7 @@ export async function openStoreFile(
   let database: Database | undefined
   try {
     database = openDatabase(path)
+    if (options.schema.isShrinkable) makeShrinkable(database)
     takeLock(database, path, options.schema)
     upgrade(database, path, options.schema, log)
     checkContent(database, path, options, log)
@@ -95,6 +96,11 @@ export async function exists(path: string): Promise<boolean> {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false
     throw error
   }
+}
+
+/** It counts for an empty file alone, and only before the first transaction. */
+function makeShrinkable(database: Database): void {
+  if (pragma(database, 'page_count') === 0) pragma(database, 'auto_vacuum = INCREMENTAL')
 }
 
 /** The kernel releases this lock with the process, so a killed one never blocks the next. */

@@ -10,7 +10,6 @@ import {
 import { runCompaction } from '@skerry/store'
 import { codeOf, openDataDirectory } from '../runtime/data-directory.ts'
 import { reportReady, type RoleContext } from '../runtime/role-context.ts'
-import { showStoreMetrics } from '../runtime/store-metrics.ts'
 import { listenUrl, type ListenUrl } from './listen-urls.ts'
 import {
   followCertificates,
@@ -40,9 +39,7 @@ export async function runEtcd(options: EtcdRoleOptions, context: RoleContext): P
   const { name, limits } = options
   const path = join(options.dataDir, 'etcd.db')
   const clientUrls = options.advertiseUrls ?? options.listenUrls
-  const metrics = (): Promise<string> => context.metrics.text()
-  await using server = await openEtcdServer({ path, name, clientUrls, limits, metrics }, context)
-  showStoreMetrics(context.metrics, () => server.engine.counters)
+  await using server = await openEtcdServer({ path, name, clientUrls, limits }, context)
   const listening: ListeningServer[] = []
   for (const url of urls) {
     const at = await listenAt(server, url, url.isTls ? tls : undefined)

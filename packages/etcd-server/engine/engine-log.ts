@@ -82,10 +82,26 @@ export class EngineLog {
     return this.#stored(row)
   }
 
-  page({ range, revision, after, limit }: PageOptions): KeyValue[] {
+  page(options: PageOptions): KeyValue[] {
+    return this.slice({ ...options, bytesMax: Infinity }).kvs
+  }
+
+  /** Returns entries up to `limit`, or until they have `bytesMax`; `isLast` if nothing of the range is left. */
+  slice({ range, revision, after, limit, bytesMax }: PageOptions & { bytesMax: number }): {
+    kvs: KeyValue[]
+    isLast: boolean
+  } {
     const { from, until = null } = range
-    const rows = this.#statements.page.all({ from, until, after: after ?? null, revision, limit })
-    return rows.map((row) => this.#stored(row).kv)
+    const kvs: KeyValue[] = []
+    let bytes = 0
+    const asked = { from, until, after: after ?? null, revision, limit }
+    for (const row of this.#statements.page.iterate(asked)) {
+      const { kv } = this.#stored(row)
+      kvs.push(kv)
+      bytes += kv.key.length + kv.value.length
+      if (bytes >= bytesMax) return { kvs, isLast: false }
+    }
+    return { kvs, isLast: limit < 0 || kvs.length < limit }
   }
 
   /** Counts at most `limit` keys; `last` is the last counted one. */

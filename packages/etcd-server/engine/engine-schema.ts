@@ -46,10 +46,19 @@ const versionOne = `
 /** From this version on the marks have a checksum, which the store's own migration writes. */
 const versionTwo = ''
 
+/** Roles of users, and permissions of roles, are JSON; a user without a password has '' in its place. */
+const versionThree = `
+  CREATE TABLE auth_user (name TEXT PRIMARY KEY, password TEXT NOT NULL, roles TEXT NOT NULL)
+    STRICT, WITHOUT ROWID;
+  CREATE TABLE auth_role (name TEXT PRIMARY KEY, permissions TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  INSERT INTO meta VALUES ('authEnabled', 0), ('authRevision', 1);
+`
+
 /** The store of an etcd server ("SKRE" in the header of the file). */
 export const engineSchema = Object.freeze<FileSchema>({
   applicationId: 0x534b5245,
-  migrations: [versionOne, versionTwo],
+  migrations: [versionOne, versionTwo, versionThree],
+  isShrinkable: true,
   hasIntactRows: (database) => damagedRows(database).next().done === true,
 })
 

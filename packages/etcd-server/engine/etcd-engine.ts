@@ -24,8 +24,10 @@ import {
 } from './engine-errors.ts'
 import { historyOf, type EngineHistory } from './engine-history.ts'
 import { EngineLog } from './engine-log.ts'
+import { AuthTable } from './auth-table.ts'
 import { damagedRows, engineSchema } from './engine-schema.ts'
 import { EngineTransaction } from './engine-transaction.ts'
+import { giveBackPages } from './give-back-pages.ts'
 import { LeaseTable } from './lease-table.ts'
 import type { KeyRange } from './key-range.ts'
 import type { EngineEvent } from './key-value.ts'
@@ -69,6 +71,11 @@ export async function openEtcdEngine(
 export class EtcdEngine implements AsyncDisposable {
   readonly log: EngineLog
   readonly leases: LeaseTable
+  readonly auth: AuthTable
+  /** The number of changes since the start. */
+  readonly counts = { puts: 0, deletes: 0, leasesGranted: 0, leasesRevoked: 0, leasesExpired: 0 }
+  /** Called with the time that each group of writes took to become durable. */
+  onCommitTimed: ((ms: number) => void) | undefined
   readonly clusterId: bigint
   readonly memberId: bigint
   readonly #database: Database
@@ -85,6 +92,7 @@ export class EtcdEngine implements AsyncDisposable {
   constructor(database: Database, reserve: DiskReserve | undefined, deps: EtcdEngineDeps) {
     this.#database = database
     this.#deps = deps
+    this.auth = new AuthTable(database)
     this.log = new EngineLog(database, (position) => this.#onDamaged(position))
     this.#compacted = readMeta(database, 'compacted')
     this.#revision = Math.max(firstRevision, this.log.newestRevision(), this.#compacted)
@@ -94,10 +102,17 @@ export class EtcdEngine implements AsyncDisposable {
     const revision = (): number => this.#revision
     const onCommitted = (group: Transaction<EngineEvent>): void => this.#onCommitted(group)
     const meter = this.#meter
-    const held = reserve ? { reserve } : {}
-    this.#commits = new GroupCommit({ database, limits, revision, onCommitted, meter, ...held })
+    const timed = <T>(commit: () => T): T => this.#timed(commit)
+    const kept = reserve ? { reserve } : {}
+    const parts = { database, limits, revision, onCommitted, meter, timed, ...kept }
+    this.#commits = new GroupCommit(parts)
     const onExpired = (lease: bigint): void => this.#onLeaseExpired(lease)
     this.leases = new LeaseTable({ database, ...deps, onExpired })
+  }
+
+  /** The number of open watches. */
+  get watcherCount(): number {
+    return this.#watchers.size
   }
 
   /** The newest durable revision. */
@@ -212,8 +227,10 @@ export class EtcdEngine implements AsyncDisposable {
       this.leases.insert(lease, ttlSeconds)
       return true
     })
-    if (isGranted) this.leases.start(lease, ttlSeconds)
-    return isGranted
+    if (!isGranted) return false
+    this.counts.leasesGranted += 1
+    this.leases.start(lease, ttlSeconds)
+    return true
   }
 
   /** Deletes the lease and its keys in one revision. */
@@ -228,7 +245,10 @@ export class EtcdEngine implements AsyncDisposable {
       this.leases.remove(lease)
       return true
     })
-    if (isRevoked) this.leases.forget(lease)
+    if (!isRevoked) return
+    this.counts.leasesRevoked += 1
+    if (isExpiry) this.counts.leasesExpired += 1
+    this.leases.forget(lease)
   }
 
   /** Returns the keys that the lease has now. */
@@ -246,6 +266,12 @@ export class EtcdEngine implements AsyncDisposable {
     await this.#commits.submit(freeing, () => writeMeta(this.#database, 'isOutOfSpace', value))
   }
 
+  /** Makes a change durable that has no revision of its own, even if the store is full. It may throw before its first change. */
+  async commit<T>(change: () => T): Promise<T> {
+    this.#assertOpen()
+    return await this.#commits.submit(freeing, change)
+  }
+
   /** Returns the size of the file, and that of the part of it in use. */
   size(): { bytes: number; usedBytes: number } {
     this.#assertOpen()
@@ -255,14 +281,13 @@ export class EtcdEngine implements AsyncDisposable {
     return { bytes: pages * pageBytes, usedBytes: (pages - free) * pageBytes }
   }
 
-  /** Gives the space of deleted rows back to the disk. Nothing else happens meanwhile. */
+  /** Gives the space of deleted rows back to the disk, in short steps, so that other calls get through in between. */
   async defragment(): Promise<void> {
     this.#assertOpen()
-    const work = this.#upkeep.then(() => {
-      this.#assertOpen()
-      this.#database.exec('VACUUM')
-      pragma(this.#database, 'wal_checkpoint(TRUNCATE)')
-    })
+    const database = this.#database
+    const commit = (step: () => void): Promise<void> => this.commit(step)
+    const { clock } = this.#deps
+    const work = this.#upkeep.then(() => giveBackPages({ database, clock, commit }))
     this.#upkeep = work.catch(() => {})
     await work
   }
@@ -279,7 +304,17 @@ export class EtcdEngine implements AsyncDisposable {
 
   #onCommitted({ events, revision }: Transaction<EngineEvent>): void {
     this.#revision = revision
+    const deletes = events.filter(({ type }) => type === 'delete').length
+    this.counts.deletes += deletes
+    this.counts.puts += events.length - deletes
     if (events.length > 0) this.#watchers.publish(events, revision)
+  }
+
+  #timed<T>(commit: () => T): T {
+    const fromMs = this.#deps.clock.monotonicMs()
+    const result = commit()
+    this.onCommitTimed?.(this.#deps.clock.monotonicMs() - fromMs)
+    return result
   }
 
   /** Works in slices, each in its own transaction, so that writes get through in between. */

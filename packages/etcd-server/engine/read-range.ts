@@ -5,7 +5,7 @@ import type { EtcdEngine } from './etcd-engine.ts'
 import type { KeyRange } from './key-range.ts'
 import type { KeyValue } from './key-value.ts'
 
-const { sliceKeys, countKeys, answerBytesMax } = etcdServerBounds.readRange
+const { sliceKeys, sliceBytes, countKeys, answerBytesMax } = etcdServerBounds.readRange
 
 export interface RangeSlice {
   readonly kvs: readonly KeyValue[]
@@ -25,23 +25,34 @@ export async function readRange(
 ): Promise<RangeSlice> {
   const kvs: KeyValue[] = []
   let bytes = 0
-  let after: Uint8Array | undefined
-  for (;;) {
-    const want = Math.min(sliceKeys, limit - kvs.length)
-    const slice = engine.log.page({ range, revision, after, limit: want })
+  for await (const slice of slicesOf(engine, range, revision, limit)) {
     for (const kv of slice) {
       kvs.push(kv)
       bytes += kv.key.length + kv.value.length
     }
     if (bytes > answerBytesMax) throw new AnswerTooLargeError(answerBytesMax)
-    after = kvs.at(-1)?.key
-    if (slice.length < want) return { kvs, count: kvs.length }
-    if (kvs.length === limit) break
-    await nextTurn()
-    engine.readable(revision)
   }
-  const rest = await countRange(engine, range, revision, after)
+  const rest = kvs.length < limit ? 0 : await countRange(engine, range, revision, kvs.at(-1)?.key)
   return { kvs, count: kvs.length + rest }
+}
+
+/** Yields the entries of a range in slices of few keys and bytes, at most `limit` entries in all. */
+export async function* slicesOf(
+  engine: EtcdEngine,
+  range: KeyRange,
+  revision: number,
+  limit: number,
+): AsyncGenerator<readonly KeyValue[], void> {
+  let after: Uint8Array | undefined
+  for (let left = limit; left > 0; await nextTurn()) {
+    engine.readable(revision)
+    const page = { range, revision, after, limit: Math.min(sliceKeys, left) }
+    const { kvs, isLast } = engine.log.slice({ ...page, bytesMax: sliceBytes })
+    yield kvs
+    if (isLast) return
+    left -= kvs.length
+    after = kvs.at(-1)?.key
+  }
 }
 
 /** Counts the keys of a range after `after`, in slices. */

@@ -18,6 +18,11 @@ export class WatcherSet {
   readonly #lengths = new Map<number, number>()
   readonly #others = new Set<Watcher>()
 
+  get size(): number {
+    const found = [...this.#byKey.values(), ...this.#byPrefix.values()]
+    return found.reduce((sum, { size }) => sum + size, this.#others.size)
+  }
+
   add(watcher: Watcher): void {
     const { map, text } = this.#placeOf(watcher)
     if (map === undefined) return void this.#others.add(watcher)

@@ -1,15 +1,25 @@
 import type { MessageDraft, MessageName, Message } from '../wire/etcd-messages-table.ts'
 
+/** The proofs of identity that came with a call. */
+export interface Caller {
+  /** The token that an earlier call of Authenticate gave. */
+  readonly token: string | undefined
+  /** The common name of the client's certificate, if an authority of the server signed it. */
+  readonly commonName: string | undefined
+}
+
 /** The facts of a call that a handler may use, in addition to the request. */
 export interface CallContext {
   /** The size of the request on the wire. */
   readonly requestBytes: number
+  readonly caller: Caller
   /** Aborts when the call ends: by its deadline, by its peer, or with the server. */
   readonly signal: AbortSignal
 }
 
 /** The server's side of a stream of answers. */
 export interface AnswerStream<Answer extends MessageName> {
+  readonly caller: Caller
   /** Aborts when the call ends. */
   readonly signal: AbortSignal
   /** Queues an answer. Returns false if the peer reads too slowly: wait for `whenDrained` then. */
@@ -19,6 +29,21 @@ export interface AnswerStream<Answer extends MessageName> {
   /** Resolves when the peer has taken what was queued. Rejects with the signal's reason. */
   whenDrained(): Promise<void>
 }
+
+/**
+ * An answer that is large. Its parts together are the whole, since protobuf merges fields that come again; others get
+ * through between them.
+ */
+export class LargeAnswer<Answer extends MessageName> {
+  readonly whole: MessageDraft<Answer>
+  readonly parts: readonly MessageDraft<Answer>[]
+  constructor(whole: MessageDraft<Answer>, parts: readonly MessageDraft<Answer>[]) {
+    this.whole = whole
+    this.parts = parts
+  }
+}
+
+type UnaryAnswer<Answer extends MessageName> = MessageDraft<Answer> | LargeAnswer<Answer>
 
 export interface UnaryMethod<
   Request extends MessageName = MessageName,
@@ -30,7 +55,7 @@ export interface UnaryMethod<
   readonly handle: (
     request: Message<Request>,
     context: CallContext,
-  ) => MessageDraft<Answer> | Promise<MessageDraft<Answer>>
+  ) => UnaryAnswer<Answer> | Promise<UnaryAnswer<Answer>>
 }
 
 export interface StreamMethod<

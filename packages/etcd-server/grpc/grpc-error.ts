@@ -2,9 +2,11 @@
 export const grpcCodes = Object.freeze({
   ok: 0,
   canceled: 1,
+  unknown: 2,
   invalidArgument: 3,
   deadlineExceeded: 4,
   notFound: 5,
+  permissionDenied: 7,
   resourceExhausted: 8,
   failedPrecondition: 9,
   outOfRange: 11,
@@ -12,6 +14,7 @@ export const grpcCodes = Object.freeze({
   internal: 13,
   unavailable: 14,
   dataLoss: 15,
+  unauthenticated: 16,
 })
 export type GrpcCode = keyof typeof grpcCodes
 

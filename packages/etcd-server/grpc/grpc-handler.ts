@@ -1,21 +1,35 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
-import { asError, type Clock, type Logger } from '@skerry/base'
+import type { Clock } from '@skerry/base'
 import { etcdServerBounds } from '../limits-table.ts'
 import { decodeMessage } from '../wire/message-codec.ts'
-import type { ErasedStream, ErasedUnary, GrpcMethod, GrpcServices } from './grpc-call.ts'
+import type { CallCounts } from './call-counts.ts'
+import { callerOf } from './caller-of.ts'
+import {
+  LargeAnswer,
+  type Caller,
+  type ErasedStream,
+  type ErasedUnary,
+  type GrpcMethod,
+  type GrpcServices,
+} from './grpc-call.ts'
 import { GrpcError } from './grpc-error.ts'
 import { MessageSplitter, type ByteBudget } from './message-splitter.ts'
 import { RequestQueue } from './request-queue.ts'
 import { ServerCall, type CallDeps } from './server-call.ts'
 
-const { overheadBytes, partialBytesMax, unreadBytesMax, arriveMs, waitingMessagesMax } =
-  etcdServerBounds.grpcServer
+const { overheadBytes, arriveMs, waitingMessagesMax } = etcdServerBounds.grpcServer
 
 export interface GrpcHandlerOptions {
   readonly services: GrpcServices
   readonly requestBytesMax: number
-  /** Puts an error of a handler into a status; undefined for one that it does not know. */
-  readonly toGrpcError: (error: unknown) => GrpcError | undefined
+  /** Counts bytes of requests that have arrived in part, and answers that their readers have not taken. */
+  readonly partial: ByteBudget
+  readonly unread: ByteBudget
+  readonly counts: CallCounts
+  /** Puts an error of a handler into a status. */
+  readonly toGrpcError: (error: unknown) => GrpcError
+  /** Answers streams that are not gRPC. */
+  readonly onOther: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void
 }
 
 /** Answers HTTP/2 streams as calls. No peer's bytes make it throw. */
@@ -23,13 +37,13 @@ export class GrpcHandler {
   readonly #methods: ReadonlyMap<string, GrpcMethod>
   readonly #services: ReadonlySet<string>
   readonly #bytesMax: number
-  readonly #partial: ByteBudget = { used: 0, max: partialBytesMax }
-  readonly #log: Logger
+  readonly #partial: ByteBudget
+  readonly #onOther: GrpcHandlerOptions['onOther']
   readonly #clock: Clock
   readonly #callDeps: CallDeps
 
-  constructor(options: GrpcHandlerOptions, { clock, log }: { clock: Clock; log: Logger }) {
-    const { services, requestBytesMax } = options
+  constructor(options: GrpcHandlerOptions, { clock }: { clock: Clock }) {
+    const { services, requestBytesMax, partial, unread, counts, toGrpcError } = options
     this.#services = new Set(Object.keys(services))
     this.#methods = new Map(
       Object.entries(services).flatMap(([service, methods]) =>
@@ -37,11 +51,10 @@ export class GrpcHandler {
       ),
     )
     this.#bytesMax = requestBytesMax + overheadBytes
-    this.#log = log
+    this.#partial = partial
+    this.#onOther = options.onOther
     this.#clock = clock
-    const toGrpcError = (error: unknown): GrpcError =>
-      error instanceof GrpcError ? error : (options.toGrpcError(error) ?? this.#unknown(error))
-    this.#callDeps = { clock, toGrpcError, unread: { used: 0, max: unreadBytesMax } }
+    this.#callDeps = { clock, toGrpcError, unread, counts }
   }
 
   onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
@@ -49,17 +62,18 @@ export class GrpcHandler {
     stream.on('error', ignored)
     const type = String(headers['content-type'] ?? '')
     if (headers[':method'] !== 'POST' || !/^application\/grpc($|[+;])/.test(type)) {
-      const status = headers[':method'] === 'POST' ? 415 : 405
-      stream.respond({ ':status': status }, { endStream: true })
-      return
+      return this.#onOther(stream, headers)
     }
     const call = new ServerCall(stream, this.#callDeps)
     try {
-      const method = this.#methodOf(String(headers[':path'] ?? ''))
+      const path = String(headers[':path'] ?? '')
+      const method = this.#methodOf(path)
+      call.countAs(path)
       refuseEncoding(headers)
       call.limitTime(headers)
-      if (method.kind === 'unary') this.#unary(method, stream, call)
-      else this.#stream(method, stream, call)
+      const caller = callerOf(headers, () => stream.session?.socket)
+      if (method.kind === 'unary') this.#unary(method, stream, { call, caller })
+      else this.#stream(method, stream, { call, caller })
     } catch (error) {
       call.fail(error)
     }
@@ -75,7 +89,7 @@ export class GrpcHandler {
     throw new GrpcError('unimplemented', text)
   }
 
-  #unary(method: ErasedUnary, stream: ServerHttp2Stream, call: ServerCall): void {
+  #unary(method: ErasedUnary, stream: ServerHttp2Stream, { call, caller }: Calling): void {
     const splitter = new MessageSplitter(this.#bytesMax, this.#partial)
     let request: Buffer | undefined
     const late = new GrpcError('deadlineExceeded', 'the request did not arrive in time')
@@ -98,29 +112,34 @@ export class GrpcHandler {
       if (call.isEnded) return
       guarded(call, () => {
         if (request === undefined || !splitter.isBetweenMessages) throw incomplete()
-        this.#answer(method, request, call)
+        this.#answer(method, request, { call, caller })
       })
     })
   }
 
-  #answer(method: ErasedUnary, bytes: Buffer, call: ServerCall): void {
+  #answer(method: ErasedUnary, bytes: Buffer, { call, caller }: Calling): void {
     const request = decodeMessage(method.request, bytes)
     const context = {
       requestBytes: bytes.length,
+      caller,
       get signal() {
         return call.signal
       },
     }
     // The codec made this request from the message that the handler names.
     const answer = method.handle(request as never, context)
-    if (!(answer instanceof Promise)) return call.answer(method.answer, answer)
+    const send = (settled: object): void => {
+      if (!(settled instanceof LargeAnswer)) return call.answer(method.answer, settled)
+      call.answerInParts(method.answer, settled.parts).catch((error: unknown) => call.fail(error))
+    }
+    if (!(answer instanceof Promise)) return send(answer)
     answer.then(
-      (settled) => guarded(call, () => call.answer(method.answer, settled)),
+      (settled) => guarded(call, () => send(settled)),
       (error: unknown) => call.fail(error),
     )
   }
 
-  #stream(method: ErasedStream, stream: ServerHttp2Stream, call: ServerCall): void {
+  #stream(method: ErasedStream, stream: ServerHttp2Stream, { call, caller }: Calling): void {
     const splitter = new MessageSplitter(this.#bytesMax, this.#partial)
     const pause = (isPaused: boolean): void => void (isPaused ? stream.pause() : stream.resume())
     const requests = new RequestQueue<unknown>(waitingMessagesMax, pause)
@@ -141,6 +160,7 @@ export class GrpcHandler {
       else call.fail(incomplete())
     })
     const answers = {
+      caller,
       signal: call.signal,
       send: (answer: object) => call.send(method.answer, answer),
       get isFull() {
@@ -154,11 +174,11 @@ export class GrpcHandler {
       (error: unknown) => call.fail(error),
     )
   }
+}
 
-  #unknown(error: unknown): GrpcError {
-    this.#log.error('Call failed', { error: asError(error) })
-    return new GrpcError('internal', 'skerry: internal error; the log of the server has the cause')
-  }
+interface Calling {
+  readonly call: ServerCall
+  readonly caller: Caller
 }
 
 /** The whole gRPC protocol allows compression; a server offers it by grpc-accept-encoding, and this one does not. */

@@ -11,6 +11,8 @@ import { createServer as createTcpServer, type AddressInfo, type Socket } from '
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
 import type { Clock, Logger } from '@skerry/base'
 import { etcdServerBounds } from '../limits-table.ts'
+import { AuthorityFilter } from './authority-filter.ts'
+import { readFirstHeaders } from './first-headers.ts'
 
 const bounds = etcdServerBounds.grpcServer
 
@@ -106,7 +108,11 @@ function protocolRouter(handlers: ServerHandlers, { clock, log }: { clock: Clock
       socket.once('close', () => late[Symbol.dispose]())
       readFirst(socket, (isHttp2) => {
         late[Symbol.dispose]()
-        if (isHttp2) return void http2.emit('connection', socket)
+        if (isHttp2) {
+          return readFirstHeaders(socket, clock, (hasUrl) => {
+            http2.emit('connection', hasUrl ? new AuthorityFilter(socket) : socket)
+          })
+        }
         http1.emit('connection', socket)
         socket.resume()
       })
@@ -146,8 +152,10 @@ function readFirst(socket: Socket, onKnown: (isHttp2: boolean) => void): void {
   socket.on('data', onData)
 }
 
+/** A watch may leave its request open, so Node limits the time of the head alone. */
 const http1Options = Object.freeze({
-  requestTimeout: bounds.arriveMs,
+  requestTimeout: 0,
+  headersTimeout: bounds.arriveMs,
   maxHeaderSize: bounds.headerBytesMax,
 })
 

@@ -6,7 +6,8 @@ export interface ByteBudget {
   readonly max: number
 }
 
-const prefixBytes = 5
+/** A flag of one byte and a length of four. */
+export const prefixBytes = 5
 const noBytes = Buffer.alloc(0)
 
 /**

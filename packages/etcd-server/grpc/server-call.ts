@@ -1,24 +1,22 @@
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
-import {
-  MalformedProtobufError,
-  ProtoWriter,
-  whenSilent,
-  type Clock,
-  type Timer,
-} from '@skerry/base'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { ProtoWriter, whenSilent, type Clock, type Timer } from '@skerry/base'
 import { etcdServerBounds } from '../limits-table.ts'
 import type { MessageDraft, MessageName } from '../wire/etcd-messages-table.ts'
 import { encodeMessage } from '../wire/message-codec.ts'
-import { encodedStatusText, GrpcError, grpcCodes } from './grpc-error.ts'
-import type { ByteBudget } from './message-splitter.ts'
+import type { CallCounts } from './call-counts.ts'
+import { encodedStatusText, GrpcError, grpcCodes, type GrpcCode } from './grpc-error.ts'
+import { prefixBytes, type ByteBudget } from './message-splitter.ts'
 import { timeoutMsOf } from './grpc-timeout.ts'
+import { UnreadAnswers } from './unread-answers.ts'
 
-const { unreadMs, streamUnreadBytesMax } = etcdServerBounds.grpcServer
+const { unreadMs } = etcdServerBounds.grpcServer
 
 export interface CallDeps {
   readonly clock: Clock
   /** Counts answers that their readers have not taken. */
   readonly unread: ByteBudget
+  readonly counts: CallCounts
   /** Puts an error of a handler into a status. */
   readonly toGrpcError: (error: unknown) => GrpcError
 }
@@ -29,17 +27,19 @@ const head = Object.freeze({ ':status': 200, 'content-type': 'application/grpc' 
 export class ServerCall {
   readonly #stream: ServerHttp2Stream
   readonly #deps: CallDeps
+  readonly #unread: UnreadAnswers
   #abort: AbortController | undefined
-  #unreadBytes = 0
-  #onDrained: (() => void)[] = []
   #isClosed = false
   #deadline: Timer | undefined
   #isEnded = false
+  /** The path under which the call is counted. */
+  #path: string | undefined
   #status: { code: number; text: string } = { code: 0, text: '' }
 
   constructor(stream: ServerHttp2Stream, deps: CallDeps) {
     this.#stream = stream
     this.#deps = deps
+    this.#unread = new UnreadAnswers(deps.unread)
     stream.once('close', () => this.#onClosed())
     stream.once('wantTrailers', () => {
       const { code, text } = this.#status
@@ -64,7 +64,12 @@ export class ServerCall {
   }
 
   get isFull(): boolean {
-    return this.#unreadBytes >= streamUnreadBytesMax
+    return this.#unread.isFull
+  }
+
+  /** Counts the call when it ends. Only a known method may be counted. */
+  countAs(path: string): void {
+    this.#path = path
   }
 
   /** Ends the call when the client's deadline passes. */
@@ -90,17 +95,7 @@ export class ServerCall {
 
   /** Resolves when the reader has taken half of what it may leave. Rejects when the call ends. */
   whenDrained(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const { signal } = this
-      if (signal.aborted) return reject(signal.reason)
-      if (!this.isFull) return resolve()
-      const onAbort = (): void => reject(signal.reason)
-      signal.addEventListener('abort', onAbort, { once: true })
-      this.#onDrained.push(() => {
-        signal.removeEventListener('abort', onAbort)
-        resolve()
-      })
-    })
+    return this.#unread.whenDrained(this.signal)
   }
 
   /** Answers with one message and the status OK. */
@@ -108,23 +103,47 @@ export class ServerCall {
     if (this.#isEnded || this.#isGone) return
     const frame = this.#frame(name, answer)
     if (!this.#mayQueue(frame.length)) return
-    this.#finish()
+    this.#finish('ok')
     this.#stream.respond(head, { waitForTrailers: true })
     this.#count(frame.length, (done) => this.#stream.end(frame, done))
+  }
+
+  /** Answers with one message, whose parts are encoded in turns of their own, and the status OK. */
+  async answerInParts<Name extends MessageName>(
+    name: Name,
+    parts: readonly MessageDraft<Name>[],
+  ): Promise<void> {
+    const pieces: Uint8Array[] = [Buffer.alloc(prefixBytes)]
+    let bytes = 0
+    for (const part of parts) {
+      if (this.#isEnded || this.#isGone) return
+      const piece = encodeMessage(name, part).done()
+      pieces.push(piece)
+      bytes += piece.length
+      await nextTurn()
+    }
+    if (this.#isEnded || this.#isGone || !this.#mayQueue(bytes)) return
+    pieces[0] = prefixOf(bytes)
+    this.#finish('ok')
+    this.#stream.respond(head, { waitForTrailers: true })
+    for (const piece of pieces) {
+      this.#count(piece.length, (done) => this.#stream.write(piece, done))
+    }
+    this.#stream.end()
   }
 
   /** Ends a stream of answers with the status OK. */
   end(): void {
     if (this.#isEnded || this.#isGone) return
-    this.#finish()
+    this.#finish('ok')
     if (!this.#stream.headersSent) this.#stream.respond(head, { waitForTrailers: true })
     this.#stream.end()
   }
 
   fail(error: unknown): void {
     if (this.#isEnded || this.#isGone) return
-    const { code, message } = error instanceof GrpcError ? error : this.#toGrpcError(error)
-    this.#finish()
+    const { code, message } = this.#deps.toGrpcError(error)
+    this.#finish(code)
     this.#status = { code: grpcCodes[code], text: message }
     if (this.#stream.headersSent) this.#stream.end()
     else {
@@ -136,59 +155,47 @@ export class ServerCall {
     setImmediate(() => this.#stream.close(constants.NGHTTP2_NO_ERROR))
   }
 
-  #toGrpcError(error: unknown): GrpcError {
-    if (error instanceof MalformedProtobufError) {
-      return new GrpcError('internal', `grpc: error unmarshalling request: ${error.why}`)
-    }
-    return this.#deps.toGrpcError(error)
-  }
-
   /** A length of four bytes after a flag, then the message. */
   #frame<Name extends MessageName>(name: Name, answer: MessageDraft<Name>): Uint8Array {
     const writer = encodeMessage(name, answer, new ProtoWriter())
-    const prefix = Buffer.alloc(5)
-    prefix.writeUInt32BE(writer.length, 1)
-    writer.raw(prefix)
+    writer.raw(prefixOf(writer.length))
     return writer.done()
   }
 
   /** All answers that are not read share one bound. */
   #count(bytes: number, write: (done: () => void) => void): void {
-    this.#deps.unread.used += bytes
-    this.#unreadBytes += bytes
-    write(() => this.#uncount(Math.min(bytes, this.#unreadBytes)))
-  }
-
-  #uncount(bytes: number): void {
-    this.#deps.unread.used -= bytes
-    this.#unreadBytes -= bytes
-    if (this.#onDrained.length === 0 || this.#unreadBytes > streamUnreadBytesMax / 2) return
-    const waiting = this.#onDrained
-    this.#onDrained = []
-    for (const resume of waiting) resume()
+    this.#unread.add(bytes)
+    write(() => this.#unread.remove(bytes))
   }
 
   #mayQueue(bytes: number): boolean {
-    const { unread } = this.#deps
-    if (unread.used === 0 || unread.used + bytes <= unread.max) return true
+    if (this.#unread.hasRoomFor(bytes)) return true
     this.fail(new GrpcError('resourceExhausted', 'etcdserver: too many requests'))
     return false
   }
 
   /** A reader that takes nothing of its answer for a minute loses the call. */
-  #finish(): void {
+  #finish(code: GrpcCode): void {
     this.#isEnded = true
+    if (this.#path !== undefined) this.#deps.counts.add(this.#path, code)
     this.#deadline?.[Symbol.dispose]()
     whenSilent(this.#stream, unreadMs, () => this.#stream.close(constants.NGHTTP2_CANCEL))
   }
 
   #onClosed(): void {
+    if (!this.#isEnded && this.#path !== undefined) this.#deps.counts.add(this.#path, 'canceled')
     this.#isEnded = true
     this.#deadline?.[Symbol.dispose]()
     this.#isClosed = true
     this.#abort?.abort(new GrpcError('canceled', 'context canceled'))
-    this.#uncount(this.#unreadBytes)
+    this.#unread.clear()
   }
+}
+
+function prefixOf(bytes: number): Buffer {
+  const prefix = Buffer.alloc(prefixBytes)
+  prefix.writeUInt32BE(bytes, 1)
+  return prefix
 }
 
 function trailersOf(code: number, text: string): Record<string, string> {

@@ -1,11 +1,18 @@
 import { etcdServerBounds } from '../limits-table.ts'
 import { etcdError } from './etcd-errors-table.ts'
-import { unary, type CallContext, type GrpcMethod } from '../grpc/grpc-call.ts'
+import {
+  stream,
+  unary,
+  type CallContext,
+  type GrpcMethod,
+  type LargeAnswer,
+} from '../grpc/grpc-call.ts'
 import type { Message, MessageDraft } from '../wire/etcd-messages-table.ts'
 import { EngineTransaction } from '../engine/engine-transaction.ts'
-import { rangeAt } from './range-answer.ts'
+import { inParts, rangeAt } from './range-answer.ts'
+import { rangeStream } from './range-stream.ts'
 import { checkPutNow, deleteNow, hasPut, isReadOnly, putNow, runTxn } from './run-txn.ts'
-import { headerOf, type ServiceContext } from './service-context.ts'
+import { headerOf, rightsOf, type ServiceContext } from './service-context.ts'
 import { checkDelete, checkPut, checkRange, checkTxn } from './txn-checks.ts'
 
 const { envelopeBytes } = etcdServerBounds.kvService
@@ -13,26 +20,32 @@ const { envelopeBytes } = etcdServerBounds.kvService
 /** etcdserverpb.KV. Reads are linearizable without asking anybody: there is one member, and it shows durable state only. */
 export function kvService(context: ServiceContext): Readonly<Record<string, GrpcMethod>> {
   return {
-    Range: unary('RangeRequest', 'RangeResponse', (request) => range(context, request)),
+    Range: unary('RangeRequest', 'RangeResponse', (request, call) => range(context, request, call)),
+    RangeStream: stream('RangeRequest', 'RangeStreamResponse', (requests, answers) =>
+      rangeStream(context, requests, answers),
+    ),
     Put: unary('PutRequest', 'PutResponse', (request, call) => put(context, request, call)),
     DeleteRange: unary('DeleteRangeRequest', 'DeleteRangeResponse', (request, call) =>
       deleteRange(context, request, call),
     ),
     Txn: unary('TxnRequest', 'TxnResponse', (request, call) => txn(context, request, call)),
-    Compact: unary('CompactionRequest', 'CompactionResponse', (request) =>
-      compact(context, request),
+    Compact: unary('CompactionRequest', 'CompactionResponse', (request, call) =>
+      compact(context, request, call),
     ),
   }
 }
 
 async function range(
-  { engine }: ServiceContext,
+  context: ServiceContext,
   request: Message<'RangeRequest'>,
-): Promise<MessageDraft<'RangeResponse'>> {
+  call: CallContext,
+): Promise<MessageDraft<'RangeResponse'> | LargeAnswer<'RangeResponse'>> {
+  const { engine } = context
   checkRange(request)
+  rightsOf(context, call).checkRead(request.key, request.rangeEnd)
   const { revision } = engine
   const body = await rangeAt(engine, request, engine.readable(request.revision))
-  return { header: headerOf(engine, revision), ...body }
+  return inParts({ header: headerOf(engine, revision), ...body })
 }
 
 async function put(
@@ -42,6 +55,7 @@ async function put(
 ): Promise<MessageDraft<'PutResponse'>> {
   const { engine } = context
   checkPut(request)
+  rightsOf(context, call).checkPut(request)
   checkSize(context, call)
   return engine.transact({ bytes: call.requestBytes }, (transaction) => {
     checkPutNow(request, transaction, engine)
@@ -57,6 +71,7 @@ async function deleteRange(
 ): Promise<MessageDraft<'DeleteRangeResponse'>> {
   const { engine } = context
   checkDelete(request)
+  rightsOf(context, call).checkDelete(request)
   checkSize(context, call)
   return engine.transact({ bytes: 0, isShrinking: true }, (transaction) => {
     const body = deleteNow(request, transaction)
@@ -71,6 +86,7 @@ async function txn(
 ): Promise<MessageDraft<'TxnResponse'>> {
   const { engine, limits } = context
   checkTxn(request, limits.txnOperationsMax)
+  rightsOf(context, call).checkTxn(request)
   const answered = (transaction: EngineTransaction): MessageDraft<'TxnResponse'> => {
     const answer = runTxn(request, transaction, engine)
     return { ...answer, header: headerOf(engine, transaction.revision) }
@@ -84,9 +100,12 @@ async function txn(
 }
 
 async function compact(
-  { engine }: ServiceContext,
+  context: ServiceContext,
   { revision, physical }: Message<'CompactionRequest'>,
+  call: CallContext,
 ): Promise<MessageDraft<'CompactionResponse'>> {
+  const { engine } = context
+  rightsOf(context, call).checkAdmin()
   const { isDone } = await engine.compact(revision)
   if (physical) await isDone
   return { header: headerOf(engine) }

@@ -3,7 +3,7 @@ import { etcdError } from './etcd-errors-table.ts'
 import { stream, unary, type AnswerStream, type GrpcMethod } from '../grpc/grpc-call.ts'
 import { etcdServerBounds } from '../limits-table.ts'
 import type { Message, MessageDraft } from '../wire/etcd-messages-table.ts'
-import { headerOf, type ServiceContext } from './service-context.ts'
+import { headerOf, rightsOf, type ServiceContext } from './service-context.ts'
 
 const { ttlSecondsMin, ttlSecondsMax, leasesMax } = etcdServerBounds.leaseService
 
@@ -11,10 +11,12 @@ const { ttlSecondsMin, ttlSecondsMax, leasesMax } = etcdServerBounds.leaseServic
 export function leaseService(context: ServiceContext): Readonly<Record<string, GrpcMethod>> {
   const { engine } = context
   return {
-    LeaseGrant: unary('LeaseGrantRequest', 'LeaseGrantResponse', (request) =>
-      grant(context, request),
-    ),
-    LeaseRevoke: unary('LeaseRevokeRequest', 'LeaseRevokeResponse', async ({ id }) => {
+    LeaseGrant: unary('LeaseGrantRequest', 'LeaseGrantResponse', (request, call) => {
+      rightsOf(context, call).checkUser()
+      return grant(context, request)
+    }),
+    LeaseRevoke: unary('LeaseRevokeRequest', 'LeaseRevokeResponse', async ({ id }, call) => {
+      rightsOf(context, call).checkLeaseWrite(id)
       if (!engine.leases.has(id)) throw new NoLeaseError()
       await engine.revokeLease(id)
       return { header: headerOf(engine) }
@@ -22,11 +24,18 @@ export function leaseService(context: ServiceContext): Readonly<Record<string, G
     LeaseKeepAlive: stream('LeaseKeepAliveRequest', 'LeaseKeepAliveResponse', (requests, answers) =>
       keepAlive(context, requests, answers),
     ),
-    LeaseTimeToLive: unary('LeaseTimeToLiveRequest', 'LeaseTimeToLiveResponse', (request) =>
-      timeToLive(context, request),
-    ),
-    LeaseLeases: unary('LeaseLeasesRequest', 'LeaseLeasesResponse', () => {
-      return { header: headerOf(engine), leases: engine.leases.ids().map((id) => ({ id })) }
+    LeaseTimeToLive: unary('LeaseTimeToLiveRequest', 'LeaseTimeToLiveResponse', (request, call) => {
+      const rights = rightsOf(context, call)
+      if (request.keys) rights.checkLeaseRead(request.id)
+      else rights.checkUser()
+      return timeToLive(context, request)
+    }),
+    LeaseLeases: unary('LeaseLeasesRequest', 'LeaseLeasesResponse', (_request, call) => {
+      const rights = rightsOf(context, call)
+      rights.checkUser()
+      const ids = engine.leases.ids()
+      if (context.auth.isEnabled) for (const id of ids) rights.checkLeaseRead(id)
+      return { header: headerOf(engine), leases: ids.map((id) => ({ id })) }
     }),
   }
 }
@@ -45,11 +54,13 @@ async function grant(
 }
 
 async function keepAlive(
-  { engine }: ServiceContext,
+  context: ServiceContext,
   requests: AsyncIterable<Message<'LeaseKeepAliveRequest'>>,
   answers: AnswerStream<'LeaseKeepAliveResponse'>,
 ): Promise<void> {
+  const { engine } = context
   for await (const { id } of requests) {
+    rightsOf(context, answers).checkLeaseWrite(id)
     const ttl = renewed(id)
     if (!answers.send({ header: headerOf(engine), id, ttl })) await answers.whenDrained()
   }

@@ -3,7 +3,7 @@ import { stream, unary, type GrpcMethod } from '../grpc/grpc-call.ts'
 import type { Message, MessageDraft } from '../wire/etcd-messages-table.ts'
 import { hashHistory } from './hash-history.ts'
 import { sendSnapshot } from './send-snapshot.ts'
-import { headerOf, raftTerm, type ServiceContext } from './service-context.ts'
+import { headerOf, raftTerm, rightsOf, type ServiceContext } from './service-context.ts'
 
 const alarms = Object.freeze({ none: 0, noSpace: 1 })
 const alarmActions = Object.freeze({ get: 0, activate: 1, deactivate: 2 })
@@ -12,17 +12,28 @@ const alarmActions = Object.freeze({ get: 0, activate: 1, deactivate: 2 })
 export function maintenanceService(context: ServiceContext): Readonly<Record<string, GrpcMethod>> {
   const { engine } = context
   return {
-    Status: unary('StatusRequest', 'StatusResponse', () => status(context)),
-    Alarm: unary('AlarmRequest', 'AlarmResponse', (request) => alarm(context, request)),
-    Defragment: unary('DefragmentRequest', 'DefragmentResponse', async () => {
-      await engine.defragment()
-      return { header: headerOf(engine) }
+    Status: unary('StatusRequest', 'StatusResponse', (_request, call) => {
+      rightsOf(context, call).checkUser()
+      return status(context)
     }),
-    Hash: unary('HashRequest', 'HashResponse', async () => {
+    Alarm: unary('AlarmRequest', 'AlarmResponse', (request, call) => {
+      const rights = rightsOf(context, call)
+      if (request.action === alarmActions.get) rights.checkUser()
+      else rights.checkAdmin()
+      return alarm(context, request)
+    }),
+    Defragment: unary('DefragmentRequest', 'DefragmentResponse', async (_request, call) => {
+      rightsOf(context, call).checkAdmin()
+      await engine.defragment()
+      return {}
+    }),
+    Hash: unary('HashRequest', 'HashResponse', async (_request, call) => {
+      rightsOf(context, call).checkAdmin()
       const { hash } = await hashHistory(engine, 0)
       return { header: headerOf(engine), hash }
     }),
-    HashKV: unary('HashKVRequest', 'HashKVResponse', async ({ revision }) => {
+    HashKV: unary('HashKVRequest', 'HashKVResponse', async ({ revision }, call) => {
+      rightsOf(context, call).checkAdmin()
       const { hash, compacted, revision: hashRevision } = await hashHistory(engine, revision)
       // etcd's sign that nothing was compacted.
       const compactRevision = compacted === 0 ? -1 : compacted

@@ -3,9 +3,14 @@ import { noBytes, type KeyValue } from '../engine/key-value.ts'
 import { countRange, readRange } from '../engine/read-range.ts'
 import type { EngineTransaction } from '../engine/engine-transaction.ts'
 import type { EtcdEngine } from '../engine/etcd-engine.ts'
+import { LargeAnswer } from '../grpc/grpc-call.ts'
+import { etcdServerBounds } from '../limits-table.ts'
 import type { Message, MessageDraft } from '../wire/etcd-messages-table.ts'
 
+const { sliceKeys, sliceBytes } = etcdServerBounds.readRange
+
 type RangeRequest = Message<'RangeRequest'>
+type KeyValueDraft = MessageDraft<'KeyValue'>
 export type RangeBody = Omit<MessageDraft<'RangeResponse'>, 'header'>
 
 const sortOrders = Object.freeze({ none: 0, ascend: 1, descend: 2 })
@@ -31,6 +36,26 @@ export async function rangeAt(
   return shape(request, await readRange(engine, range, revision, limit))
 }
 
+/** Divides a large answer, so that nobody waits while all of it is written. */
+export function inParts(
+  answer: MessageDraft<'RangeResponse'>,
+): MessageDraft<'RangeResponse'> | LargeAnswer<'RangeResponse'> {
+  const { kvs = [], ...rest } = answer
+  const parts: { kvs: KeyValueDraft[] }[] = []
+  let bytes = Infinity
+  for (const kv of kvs) {
+    const size = (kv.key?.length ?? 0) + (kv.value?.length ?? 0)
+    bytes += size
+    const last = parts.at(-1)
+    if (last && bytes <= sliceBytes && last.kvs.length < sliceKeys) last.kvs.push(kv)
+    else {
+      parts.push({ kvs: [kv] })
+      bytes = size
+    }
+  }
+  return parts.length < 2 ? answer : new LargeAnswer(answer, [rest, ...parts])
+}
+
 /** Answers inside a transaction, which sees its own changes. */
 export function rangeWithin(transaction: EngineTransaction, request: RangeRequest): RangeBody {
   const kvs = transaction.read(
@@ -51,6 +76,14 @@ function shape(
   const page = isCut ? chosen.slice(0, request.limit) : chosen
   const more = isCut || (!isCutLate(request) && page.length < count)
   return { kvs: request.keysOnly ? page.map(withoutValue) : page, more, count }
+}
+
+/** Returns true if the entries are wanted by their keys, upwards, and none is filtered out. */
+export function isPlain({ sortOrder, sortTarget, ...filters }: RangeRequest): boolean {
+  const { minModRevision, maxModRevision, minCreateRevision, maxCreateRevision } = filters
+  if (minModRevision || maxModRevision || minCreateRevision || maxCreateRevision) return false
+  const isUp = sortOrder === sortOrders.ascend && sortTarget === sortTargets.key
+  return sortOrder === sortOrders.none || isUp
 }
 
 /** Returns true if all entries must be known before the limit applies. */

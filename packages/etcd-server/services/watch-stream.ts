@@ -5,10 +5,12 @@ import { isEmptyRange, keyRange, type KeyRange } from '../engine/key-range.ts'
 import type { EngineEvent } from '../engine/key-value.ts'
 import type { Watcher } from '../engine/watcher-set.ts'
 import { etcdErrors } from './etcd-errors-table.ts'
+import { metricNameOf } from '../grpc/call-counts.ts'
 import type { AnswerStream } from '../grpc/grpc-call.ts'
+import { GrpcError } from '../grpc/grpc-error.ts'
 import { etcdServerBounds } from '../limits-table.ts'
 import type { Message, MessageDraft } from '../wire/etcd-messages-table.ts'
-import { headerOf, type ServiceContext } from './service-context.ts'
+import { headerOf, rightsOf, type ServiceContext } from './service-context.ts'
 import { fragmentsOf, wireEvents } from './watch-events.ts'
 
 const { watchesMax } = etcdServerBounds.watchStream
@@ -77,6 +79,8 @@ export class WatchStream implements Disposable {
     // An empty key stands for the first of all keys.
     const first = request.key.length === 0 ? Uint8Array.of(0) : request.key
     const range = keyRange(first, request.rangeEnd)
+    const denied = this.#whyDenied(first, request.rangeEnd)
+    if (denied !== undefined) return refuse(denied)
     if (isEmptyRange(range)) return refuse('mvcc: watcher range is empty')
     if (request.watchId !== 0n && this.#watches.has(request.watchId)) {
       return refuse('mvcc: duplicate watch ID provided on the WatchStream')
@@ -85,6 +89,17 @@ export class WatchStream implements Disposable {
     const from = request.startRevision > 0 ? request.startRevision : engine.revision + 1
     this.#send({ watchId: id, created: true })
     this.#start(id, range, request, from)
+  }
+
+  /** Returns the words in which etcd's server quotes its own error. */
+  #whyDenied(key: Uint8Array, rangeEnd: Uint8Array): string | undefined {
+    try {
+      rightsOf(this.#context, this.#answers).checkRead(key, rangeEnd)
+      return undefined
+    } catch (error) {
+      if (!(error instanceof GrpcError)) throw error
+      return `rpc error: code = ${metricNameOf(error.code)} desc = ${error.message}`
+    }
   }
 
   #start(id: bigint, range: KeyRange, request: Message<'WatchCreateRequest'>, from: number): void {
@@ -175,7 +190,9 @@ export class WatchStream implements Disposable {
     } catch (error) {
       if (!(error instanceof CompactedRevisionError)) throw error
       this.#drop(watch.id)
-      this.#send({ watchId: watch.id, canceled: true, compactRevision: engine.compacted })
+      const answer = { watchId: watch.id, canceled: true, compactRevision: engine.compacted }
+      // etcd reports no revision here, since the watch has reached none.
+      this.#send(answer, 0)
     }
   }
 

@@ -24,6 +24,7 @@ type RpcShape = readonly [path: string, request: MessageName, answer: MessageNam
 /** The methods of etcd that tests call. */
 const rpcs = {
   Range: ['etcdserverpb.KV/Range', 'RangeRequest', 'RangeResponse'],
+  RangeStream: ['etcdserverpb.KV/RangeStream', 'RangeRequest', 'RangeStreamResponse'],
   Put: ['etcdserverpb.KV/Put', 'PutRequest', 'PutResponse'],
   DeleteRange: ['etcdserverpb.KV/DeleteRange', 'DeleteRangeRequest', 'DeleteRangeResponse'],
   Txn: ['etcdserverpb.KV/Txn', 'TxnRequest', 'TxnResponse'],

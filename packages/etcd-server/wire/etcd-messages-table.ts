@@ -41,6 +41,7 @@ export const etcdMessages = Object.freeze({
     more: 'bool 3',
     count: 'int 4',
   },
+  RangeStreamResponse: { rangeResponse: 'RangeResponse 1' },
   PutRequest: {
     key: 'bytes 1',
     value: 'bytes 2',
@@ -185,7 +186,34 @@ export const etcdMessages = Object.freeze({
   MemberListRequest: { linearizable: 'bool 1' },
   MemberListResponse: { header: 'ResponseHeader 1', members: 'repeated Member 2' },
   AuthStatusResponse: { header: 'ResponseHeader 1', enabled: 'bool 2', authRevision: 'int 3' },
-  AuthNames: { header: 'ResponseHeader 1', names: 'repeated string 2' },
+  AuthResponse: { header: 'ResponseHeader 1' },
+  AuthenticateRequest: { name: 'string 1', password: 'string 2' },
+  AuthenticateResponse: { header: 'ResponseHeader 1', token: 'string 2' },
+  UserAddOptions: { noPassword: 'bool 1' },
+  AuthUserAddRequest: {
+    name: 'string 1',
+    password: 'string 2',
+    options: 'UserAddOptions 3',
+    hashedPassword: 'string 4',
+  },
+  /** Requests that name a user or a role alone. */
+  AuthNameRequest: { name: 'string 1' },
+  AuthUserChangePasswordRequest: {
+    name: 'string 1',
+    password: 'string 2',
+    hashedPassword: 'string 3',
+  },
+  AuthUserGrantRoleRequest: { user: 'string 1', role: 'string 2' },
+  AuthUserRevokeRoleRequest: { name: 'string 1', role: 'string 2' },
+  AuthUserGetResponse: { header: 'ResponseHeader 1', roles: 'repeated string 2' },
+  AuthUserListResponse: { header: 'ResponseHeader 1', users: 'repeated string 2' },
+  /** Requests whose only field is a role. */
+  AuthRoleRequest: { role: 'string 1' },
+  Permission: { permType: 'int 1', key: 'bytes 2', rangeEnd: 'bytes 3' },
+  AuthRoleGetResponse: { header: 'ResponseHeader 1', perm: 'repeated Permission 2' },
+  AuthRoleListResponse: { header: 'ResponseHeader 1', roles: 'repeated string 2' },
+  AuthRoleGrantPermissionRequest: { name: 'string 1', perm: 'Permission 2' },
+  AuthRoleRevokePermissionRequest: { role: 'string 1', key: 'bytes 2', rangeEnd: 'bytes 3' },
   HealthCheckResponse: { status: 'int 1' },
   Empty: {},
 } as const)

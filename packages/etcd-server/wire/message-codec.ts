@@ -9,10 +9,10 @@ import {
 
 const { depthMax, fieldsMax } = etcdServerBounds.messageCodec
 
-type Scalar = 'bytes' | 'int' | 'int64' | 'uint64' | 'bool' | 'string'
+export type Scalar = 'bytes' | 'int' | 'int64' | 'uint64' | 'bool' | 'string'
 type MessageRecord = Record<string, unknown>
 
-interface FieldPlan {
+export interface FieldPlan {
   readonly number: number
   readonly name: string
   readonly isRepeated: boolean
@@ -89,6 +89,11 @@ function valueOf(field: FieldPlan, wire: number, reader: ProtoReader, budget: Bu
   const value = decode(planOf(field.message ?? 'Empty'), new ProtoReader(bytes), budget)
   budget.depth -= 1
   return value
+}
+
+/** Returns the fields of a message in ascending order of their numbers. */
+export function fieldsOf(name: MessageName): readonly FieldPlan[] {
+  return planOf(name).fields
 }
 
 /** Writes a message; fields with zero values are left out, messages within are not. */
