@@ -59,7 +59,8 @@ export async function withLoneMember<Answer>(
   )
   const memberId = await Promise.race([served, process.failed])
   process.onServes()
-  return work(memberId, clients.endpoints(url))
+  // etcd must run until the work is done.
+  return await work(memberId, clients.endpoints(url))
 }
 
 /** Resolves with the id of the only member once it has elected itself. */
