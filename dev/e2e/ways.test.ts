@@ -1,6 +1,6 @@
 /**
- * Makes a cluster whose nodes the hub does not reach: one is in reach of the site alone, and a batch is behind a jump
- * host. Of the batch one machine was never there, one dies in the middle, and the disk of one is full at first.
+ * The test makes a cluster whose nodes the hub does not reach: one is in reach of the site alone, and a batch is behind
+ * a jump host. In the batch one machine was never there, one dies in the middle, and the disk of one is full at first.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'

@@ -61,8 +61,8 @@ export const mutants: readonly Mutant[] = [
     proof: 'a file that was there before comes back with its permissions',
     test: `${ensure}/copied-files.test.ts`,
     file: `${ensure}/copied-files.ts`,
-    find: `'cp', '-aT'`,
-    replace: `'cp', '-T'`,
+    find: 'mv -T -- "${replacedPath}/$value" "$path"',
+    replace: 'true',
   },
   {
     proof: 'a machine with the state of a node, but without the program, is not taken apart',

@@ -199,8 +199,8 @@ export class StepHeld extends Error {
 
 /**
  * A step of the hub waits for something that the hub itself sees, such as an agent that somebody has yet to start. A
- * look costs little: every change of the object or its cluster causes one, beside those at fixed times. Looks do not
- * count as attempts.
+ * look costs little: every change of the object or its cluster causes one, in addition to those at fixed times. Looks
+ * do not count as attempts.
  */
 export class StepWaiting extends Error {
   readonly lookMs: number
