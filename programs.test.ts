@@ -34,7 +34,7 @@ const basePrograms: Readonly<Record<string, readonly string[]>> = {
     touch tr true uname yes`.split(/\s+/),
   dash: ['sh'],
   diffutils: ['cmp'],
-  dpkg: ['dpkg-deb'],
+  dpkg: ['dpkg', 'dpkg-deb'],
   findutils: ['find'],
   hostname: ['hostname'],
   'libc-bin': ['ldd'],

@@ -61,9 +61,8 @@ test('the agent as a Deployment', { skip: await whyNot(), timeout: 400_000 }, as
   await using cluster = await ClusterOnHosts.start()
   const [node, image] = await Promise.all([cluster.addNode(1), buildImage(cluster.directory)])
   const scene = await openScene(cluster, node)
-  await t.test(
-    'a cluster is imported by its manifest, and is what it was when that is undone',
-    () => isImported(scene, image),
+  await t.test('an import by a manifest is undone without a trace in the cluster', () =>
+    isImported(scene, image),
   )
   await t.test('its image needs no registry, and its manifest only kubectl apply', () =>
     joins(scene),

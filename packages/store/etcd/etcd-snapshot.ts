@@ -11,7 +11,7 @@ import type { WireHeader } from './etcd-schema-table.ts'
 const { silentMs } = storeBounds.etcdSnapshot
 
 /** etcd ends a snapshot with the SHA-256 of all bytes before it. */
-const digestBytes = 32
+const sha256Length = 32
 
 export interface SnapshotContext {
   readonly clock: Clock
@@ -115,11 +115,11 @@ async function writeParts(parts: AsyncIterable<Uint8Array>, path: string): Promi
     bytes += part.length
     // The last bytes may be the digest, so they wait for the next part.
     const seen = Buffer.concat([tail, part])
-    const end = Math.max(0, seen.length - digestBytes)
+    const end = Math.max(0, seen.length - sha256Length)
     sum.update(seen.subarray(0, end))
     tail = seen.subarray(end)
   }
-  if (tail.length < digestBytes || !sum.digest().equals(tail)) {
+  if (tail.length < sha256Length || !sum.digest().equals(tail)) {
     throw new ExpectedError('the snapshot came damaged or not whole; try again', exitCodes.failure)
   }
   await file.sync()
