@@ -94,7 +94,9 @@ test('a store of a server before checksums of its marks is migrated, and keeps i
     {
       const file = { schema: engineSchema, check: 'never', walPagesMax: 100 } as const
       using database = await openStoreFile(path, file, silentLogger)
-      database.exec("DELETE FROM meta WHERE name = 'sum'; PRAGMA user_version = 1")
+      database.exec('DROP TABLE auth_user; DROP TABLE auth_role')
+      database.exec("DELETE FROM meta WHERE name IN ('sum', 'authEnabled', 'authRevision')")
+      database.exec('PRAGMA user_version = 1')
     }
     for (const _life of [1, 2]) {
       await using engine = await openEtcdEngine(path, options, deps)

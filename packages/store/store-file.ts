@@ -50,7 +50,6 @@ export async function openStoreFile(
   let database: Database | undefined
   try {
     database = openDatabase(path)
-    if (options.schema.isShrinkable) makeShrinkable(database)
     takeLock(database, path, options.schema)
     upgrade(database, path, options.schema, log)
     checkContent(database, path, options, log)
@@ -104,8 +103,13 @@ function makeShrinkable(database: Database): void {
 }
 
 /** The kernel releases this lock with the process, so a killed one never blocks the next. */
-function takeLock(database: Database, path: string, { applicationId }: FileSchema): void {
+function takeLock(
+  database: Database,
+  path: string,
+  { applicationId, isShrinkable = false }: FileSchema,
+): void {
   pragma(database, 'locking_mode = EXCLUSIVE')
+  if (isShrinkable) makeShrinkable(database)
   database.exec('BEGIN IMMEDIATE')
   database.exec('COMMIT')
   const isEmpty =
