@@ -92,4 +92,11 @@ export const mutants: readonly Mutant[] = [
     find: 'if (known.endMs <= this.#clock.monotonicMs()) return undefined',
     replace: 'if (known.endMs <= 0) return undefined',
   },
+  {
+    proof: 'only an administrator takes a snapshot, which has everybody’s keys',
+    test: `${here}/auth/auth.test.ts`,
+    file: `${here}/services/maintenance-service.ts`,
+    find: 'rightsOf(context, answers).checkAdmin()',
+    replace: 'rightsOf(context, answers).checkUser()',
+  },
 ]

@@ -63,6 +63,23 @@ test('users and the state of authentication survive a restart, tokens do not, an
   }
 })
 
+test('only an administrator takes a snapshot, which has everybody’s keys', async () => {
+  await using server = await openTestServer()
+  await enable(server)
+  const login = { name: 'alice', password: 'alice-secret' }
+  const { token = '' } = await ask(server, 'auth/authenticate', login)
+  const taken = async (headers: Record<string, string>): Promise<string> => {
+    const url = `${server.endpoint}/v3/maintenance/snapshot`
+    const response = await fetch(url, { method: 'POST', body: '{}', headers })
+    return await response.text()
+  }
+  assert.match(await taken({}), /user name is empty/)
+  assert.match(await taken({ authorization: token }), /permission denied/)
+  const root = { name: 'root', password: 'root-secret' }
+  const { token: rootToken = '' } = await ask(server, 'auth/authenticate', root)
+  assert.match(await taken({ authorization: rootToken }), /"blob":/)
+})
+
 test('the common name of a client’s certificate is its user, and a token counts more', async () => {
   const authority = await createAuthority({ subject: { commonName: 'etcd-ca' }, ...lifetime })
   const ca = authority.certificatePem

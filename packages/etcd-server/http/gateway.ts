@@ -102,7 +102,8 @@ export class Gateway {
       requests.fail(new GrpcError('canceled', 'context canceled'))
     })
     // The codec made these requests from the message that the handler names.
-    method.handle(requests as AsyncIterable<never>, call.answers).then(
+    const handled = Promise.try(() => method.handle(requests as AsyncIterable<never>, call.answers))
+    handled.then(
       () => {
         call.answers.end()
         this.#options.counts.add(call.path, 'ok')

@@ -42,9 +42,10 @@ export function maintenanceService(context: ServiceContext): Readonly<Record<str
     MoveLeader: unary('Empty', 'Empty', () => {
       throw etcdError('badTransferee')
     }),
-    Snapshot: stream('Empty', 'SnapshotResponse', (_requests, answers) =>
-      sendSnapshot(context, answers),
-    ),
+    Snapshot: stream('Empty', 'SnapshotResponse', async (_requests, answers) => {
+      rightsOf(context, answers).checkAdmin()
+      await sendSnapshot(context, answers)
+    }),
     Downgrade: unary('Empty', 'Empty', () => {
       throw notImplemented('it serves one version of the API, and cannot be downgraded')
     }),
