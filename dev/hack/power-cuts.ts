@@ -62,6 +62,8 @@ async function main(): Promise<void> {
       throw new RangeError(`--only: there are ${Object.keys(kinds).join(', ')}`)
     return { name, kind }
   })
+  // Machines and files go with the process.
+  for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => process.exit(130))
   console.log(`seed ${seed}, load ${loadavg()[0]?.toFixed(1)}`)
   let identity: TlsIdentity | undefined
   await using image = await makeQuickImage(async (root) => {

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { rmSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -87,6 +88,7 @@ export async function makeQuickImage(fill: (root: string) => Promise<void>): Pro
   const system = await systemImage()
   const directory = await mkdtemp(join(tmpdir(), 'skerry-quick-image-'))
   const at = (name: string): string => join(directory, name)
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
   try {
     await mkdir(at('root'))
     await fill(at('root'))

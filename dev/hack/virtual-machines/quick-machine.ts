@@ -1,6 +1,7 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { rmSync } from 'node:fs'
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { createConnection } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -89,6 +90,7 @@ class ResumedMachine implements QuickMachine {
   readonly #onExit = (): void => {
     this.#processor?.kill('SIGKILL')
     this.#disk?.kill('SIGKILL')
+    rmSync(this.#directory, { recursive: true, force: true })
   }
 
   constructor(options: QuickMachineOptions, directory: string, ports: ReadonlyMap<number, number>) {
