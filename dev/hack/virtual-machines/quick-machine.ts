@@ -112,6 +112,7 @@ class ResumedMachine implements QuickMachine {
       const text = await readFile(log, 'utf8').catch(() => '')
       throw new Error(`The kernel does not start:\n${text.slice(-2_000)}`, { cause: error })
     })
+    await this.#untilHeard()
     if (this.#options.held !== undefined) await this.#ask(holdScript(this.#options.held))
     await saveState(join(this.#directory, 'monitor'), join(this.#directory, 'state'))
     await this.cut('nothing')
@@ -120,8 +121,7 @@ class ResumedMachine implements QuickMachine {
   async boot(seed: number): Promise<number> {
     const startMs = performance.now()
     await this.#switchOn(['-incoming', `exec:cat ${join(this.#directory, 'state')}`], seed)
-    const signal = AbortSignal.timeout(usualMsMax)
-    await until(() => this.#ask('echo up').then(Boolean, () => false), signal)
+    await this.#untilHeard()
     const seconds = Math.ceil(Date.now() / 1_000)
     await this.#ask(`date -s @${seconds} > /dev/null\n${mountScript}`)
     // The kernel's random numbers would be those of the boot before. 0x5207 is RNDRESEEDCRNG.
@@ -129,6 +129,12 @@ class ResumedMachine implements QuickMachine {
     const reseed = `open F, "+>", "/dev/urandom"; syswrite F, "${news}"; ioctl(F, 0x5207, 0) or die`
     await this.run(`perl -e '${reseed}'`)
     return performance.now() - startMs
+  }
+
+  /** Resolves when the machine runs what it is sent. */
+  async #untilHeard(): Promise<void> {
+    const signal = AbortSignal.timeout(usualMsMax)
+    await until(() => this.#ask('echo up').then(Boolean, () => false), signal)
   }
 
   async #switchOn(words: readonly string[], seed: number): Promise<void> {
