@@ -230,13 +230,10 @@ async function rollsBack(all: Story): Promise<void> {
 }
 
 async function addsName({ hub, machine, directory }: Story): Promise<void> {
-  const authority = join(directory, 'ca.crt')
-  await writeFile(authority, await machine.ask(['cat', '/var/lib/skerry/site/pki/ca.crt']))
+  const config = join(directory, 'site-admin.kubeconfig')
+  await writeFile(config, await machine.ask(['cat', '/var/lib/skerry/site/admin.kubeconfig']))
   const server = `--server=https://${machine.address}:6443`
-  const config = join(directory, 'nobody.kubeconfig')
-  await writeFile(config, 'apiVersion: v1\nkind: Config\n')
-  const trust = [`--kubeconfig=${config}`, `--certificate-authority=${authority}`]
-  const ask = ['get', '--raw', '/version', server, ...trust]
+  const ask = ['get', '--raw', '/version', server, `--kubeconfig=${config}`]
   const named = () => hub.tryKubectl([...ask, '--tls-server-name=api.branch-7.example'])
   assert.match((await named()).stderr, /certificate is valid for .*, not api\.branch-7\.example/)
   await hub.patchSpec({ apiNames: ['api.branch-7.example'] })
