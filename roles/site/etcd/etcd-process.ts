@@ -52,8 +52,10 @@ export async function superviseEtcd(
       const startMs = deps.clock.monotonicMs()
       const said = await logSize(files.log)
       const child = start(program, args(), { hasScope, dataDir: files.data })
+      // A child may end before anything else is done.
+      const end = endOf(child)
       await noteProcess(child, files, deps)
-      const cause = await untilEnd(child, deps.clock, stopping.signal)
+      const cause = await untilEnd({ child, end }, deps.clock, stopping.signal)
       await rm(files.pid, { force: true })
       if (stopping.signal.aborted) return
       const reason = (await lastWords(files.log, said)) ?? cause
@@ -132,11 +134,18 @@ async function noteProcess(
   }
 }
 
-async function untilEnd(child: ChildProcess, clock: Clock, signal: AbortSignal): Promise<string> {
-  const ended = new Promise<string>((resolve) => {
+function endOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
     child.on('error', (error) => resolve(error.message))
     child.on('exit', (code, by) => resolve(by ?? `exit code ${code}`))
   })
+}
+
+async function untilEnd(
+  { child, end }: { readonly child: ChildProcess; readonly end: Promise<string> },
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<string> {
   let killer: Timer | undefined
   const stop = (): void => {
     child.kill('SIGTERM')
@@ -144,7 +153,7 @@ async function untilEnd(child: ChildProcess, clock: Clock, signal: AbortSignal):
   }
   signal.addEventListener('abort', stop, { once: true })
   if (signal.aborted) stop()
-  const cause = await ended
+  const cause = await end
   killer?.[Symbol.dispose]()
   signal.removeEventListener('abort', stop)
   return cause

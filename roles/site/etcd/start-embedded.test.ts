@@ -112,7 +112,7 @@ test('a damaged record is named, and not begun again', async () => {
   await assert.rejects(readMemberRecord(files.record), /member\.json is damaged/)
 })
 
-test('a site whose state is in its own etcd does not start beside it', async () => {
+test('a site whose state is in its own etcd does not start without it', async () => {
   await using left = await scene()
   await refuseLeftEtcd(left.dataDir, false)
   const files = etcdFiles(left.dataDir)

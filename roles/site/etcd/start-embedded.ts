@@ -1,6 +1,13 @@
 import { mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ExpectedError, exitCodes, runAll, unlessAborted, type Task } from '@skerry/base'
+import {
+  ExpectedError,
+  exitCodes,
+  linkedSignal,
+  runAll,
+  unlessAborted,
+  type Task,
+} from '@skerry/base'
 import { ensureEtcdPki, etcdPkiPaths } from '@skerry/bootstrap'
 import type { EtcdFlags } from '../../control-plane/etcd-options.ts'
 import { hostAddresses } from '../../runtime/host-addresses.ts'
@@ -75,17 +82,26 @@ export async function startEmbedded(
     isJoining,
   }
   const process = stack.use(await superviseEtcd(program, files, () => memberArguments(plan), deps))
-  if (isJoining) await becomes(process, becomeVoter(record, deps, signal))
+  if (isJoining) await becomes(process, (scope) => becomeVoter(record, deps, scope), signal)
   const watch = new MemberWatch({ ...record, ...own }, deps)
-  await becomes(process, watch.untilQuorum(signal))
+  await becomes(process, (scope) => watch.untilQuorum(scope), signal)
   process.onServes()
   await moveAddress(watch, { own, clients }, signal)
   return running({ watch, process, clients, files, site, options }, context, stack.move())
 }
 
-/** Settles with the work, unless etcd ends meanwhile. */
-function becomes(process: EtcdProcess, work: Promise<void>): Promise<void> {
-  return Promise.race([work, process.failed])
+/** Settles with the work, unless etcd ends meanwhile; the work ends with it. */
+async function becomes(
+  process: EtcdProcess,
+  work: (scope: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  using scope = linkedSignal(signal)
+  try {
+    await Promise.race([work(scope.signal), process.failed])
+  } finally {
+    scope.abort(new Error('The start of etcd has ended'))
+  }
 }
 
 interface OwnPlace {
