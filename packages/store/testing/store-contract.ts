@@ -125,6 +125,26 @@ function companionTests(open: OpenSubject): void {
     await assert.rejects(store.write(twice), RangeError)
   })
 
+  test('a write applies only while the key that it requires has its revision', async () => {
+    await using subject = await open()
+    const { store } = subject
+    const revision = await put(store, '/record', 'a')
+    const write = { key: '/main', value: bytes('m'), requires: { key: '/record', revision } }
+    assert.ok((await store.write({ ...write, expectRevision: 0 })).isApplied)
+    await put(store, '/record', 'b')
+    const refused = await store.write(write)
+    assert.ok(!refused.isApplied)
+    assert.equal(refused.refusedBy, '/record')
+    const stale = await store.write({ ...write, expectRevision: 0 })
+    assert.ok(!stale.isApplied)
+    assert.equal(stale.refusedBy, undefined, "the write's own expectation comes first")
+    const companions = [{ key: '/free', value: bytes('a'), expectRevision: 0 }]
+    const both = await store.write({ ...write, companions })
+    assert.ok(!both.isApplied)
+    assert.equal(both.refusedBy, '/record')
+    assert.equal((await store.get('/free')).entry, undefined)
+  })
+
   test('writers that race for one companion: exactly one wins', async () => {
     await using subject = await open()
     const { store } = subject
