@@ -1,5 +1,15 @@
-import type { Entry, Store, StoreEvent, WatchBatch, WriteResult } from '@skerry/store'
+import {
+  StoreUnavailableError,
+  type Entry,
+  type RequiredRevision,
+  type Store,
+  type StoreEvent,
+  type WatchBatch,
+  type Write,
+  type WriteResult,
+} from '@skerry/store'
 import { unreadableValue } from '../cache/unreadable-value.ts'
+import { apiServerBounds } from '../limits-table.ts'
 import type { EncryptionPlan } from './encryption-config.ts'
 import type { TransformerChain } from './transformer-chain.ts'
 import { UnreadableValueError } from './transformers/transformer.ts'
@@ -13,12 +23,29 @@ export interface EncryptedStore extends Store {
 }
 
 /**
+ * Keeps servers that share a store from writing with keys that are no longer in use: each encrypted write applies only
+ * while the record of the keys has the revision at which this server read it.
+ */
+export interface KeyFence {
+  /** The record as this server has read it; undefined while the keys are its own. */
+  required(): RequiredRevision | undefined
+  /** Reads the record again and puts its keys to use. */
+  renew(): Promise<void>
+}
+
+const { fenceTriesMax } = apiServerBounds.encryptedStore
+
+/**
  * Wraps any store for the registry. An unreadable value is replaced by the reason, which readers
  * find with `unreadableReason`.
  */
 type StoredEntry = Pick<Entry, 'key' | 'value' | 'isDamaged'>
 
-export function createEncryptedStore(store: Store, firstPlan: EncryptionPlan): EncryptedStore {
+export function createEncryptedStore(
+  store: Store,
+  firstPlan: EncryptionPlan,
+  fence?: KeyFence,
+): EncryptedStore {
   let plan = firstPlan
   const open = <T extends StoredEntry>(entry: T): T => {
     const chain = entry.isDamaged ? undefined : plan.chainFor(storageOf(entry.key))
@@ -41,6 +68,29 @@ export function createEncryptedStore(store: Store, firstPlan: EncryptionPlan): E
   const sealed = <T extends { readonly key: string; readonly value?: Uint8Array }>(write: T): T => {
     const chain = write.value && plan.chainFor(storageOf(write.key))
     return chain && write.value ? { ...write, value: chain.seal(write.value, write.key) } : write
+  }
+  const sealedWrite = (write: Write): Write => {
+    const { companions } = write
+    const next = sealed(companions ? { ...write, companions: companions.map(sealed) } : write)
+    const isSealed = [next, ...(next.companions ?? [])].some(
+      ({ key, value }) => value && plan.chainFor(storageOf(key)),
+    )
+    const requires = isSealed ? fence?.required() : undefined
+    return requires ? { ...next, requires } : next
+  }
+  /** Seals again with the newest keys if the record of the keys has changed. */
+  const writeFenced = async (write: Write): Promise<WriteResult> => {
+    for (let tries = 1; ; tries += 1) {
+      const next = sealedWrite(write)
+      const result = await store.write(next)
+      const isFenced = !result.isApplied && result.refusedBy === next.requires?.key
+      if (!next.requires || !isFenced) return result
+      if (tries >= fenceTriesMax) {
+        const options = { isSent: false }
+        throw new StoreUnavailableError('Cannot encrypt: the keys have changed', options)
+      }
+      await fence?.renew()
+    }
   }
   const openEvent = (event: StoreEvent): StoreEvent =>
     event.previous ? { ...open(event), previous: open(event.previous) } : open(event)
@@ -66,10 +116,7 @@ export function createEncryptedStore(store: Store, firstPlan: EncryptionPlan): E
       return { ...found, entries: found.entries.map(open) }
     },
     async write(write) {
-      const { companions } = write
-      const result = await store.write(
-        sealed(companions ? { ...write, companions: companions.map(sealed) } : write),
-      )
+      const result = await writeFenced(write)
       await fetched([result.isApplied ? result.previous : result.current])
       return openResult(result, open)
     },
