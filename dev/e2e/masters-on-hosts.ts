@@ -120,9 +120,20 @@ async function planMachines(
       const tokenFile = join(directory, `agent-${at + 1}.token`)
       await writeFile(tokenFile, token)
       const flags = [
-        ...['--etcd-servers', servers.join(), '--name', siteName],
-        ...['--audit-policy-file', policy, '--audit-log-path', join(disk, 'audit.log')],
-        ...['--hub', hub.server, '--hub-token-file', tokenFile, '--hub-ca-hash', caHash],
+        '--etcd-servers',
+        servers.join(),
+        '--name',
+        siteName,
+        '--audit-policy-file',
+        policy,
+        '--audit-log-path',
+        join(disk, 'audit.log'),
+        '--hub',
+        hub.server,
+        '--hub-token-file',
+        tokenFile,
+        '--hub-ca-hash',
+        caHash,
       ]
       const member = planMember(host, hosts, { directory: disk })
       return { host, directory: disk, tokenFile, flags, member }

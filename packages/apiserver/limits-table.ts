@@ -183,7 +183,7 @@ export const apiServerLimits: ApiServerLimits = Object.freeze({
  * is for access-webhook.ts.
  */
 export const apiServerBounds = Object.freeze({
-  encryptedStore: Object.freeze({
+  keyFence: Object.freeze({
     /** The number of times that a write is sealed again because the keys have changed meanwhile. */
     fenceTriesMax: 4,
   }),

@@ -40,13 +40,19 @@ export async function slowCable(
     await ip('tuntap', 'add', 'dev', device, 'mode', 'tap')
     await ip('link', 'set', device, 'master', bridge, 'up')
   }
-  const [first = '', ...rest] = [
-    ...['ip', 'netns', 'exec', wan],
+  const [first, ...rest] = [
+    'ip',
+    'netns',
+    'exec',
+    wan,
     ...deviceOpener(far, 'tap'),
     ...deviceOpener(near, 'tap'),
-    ...[process.execPath, '--disable-warning=ExperimentalWarning'],
+    process.execPath,
+    '--disable-warning=ExperimentalWarning',
     join(import.meta.dirname, 'delayed-link.ts'),
-    ...['3', '4', ...[oneWayMs, bytesPerSecond, queueMs, lossPercent].map(String)],
+    '3',
+    '4',
+    ...[oneWayMs, bytesPerSecond, queueMs, lossPercent].map(String),
   ]
   const carrier = spawn(first, rest, { stdio: ['ignore', 'pipe', 'inherit'] })
   await once(carrier.stdout, 'data')

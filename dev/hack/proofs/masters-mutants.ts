@@ -80,7 +80,7 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'a write with keys that were replaced is encrypted again with those in use',
     test: 'packages/apiserver/encryption/key-fence.test.ts',
-    file: 'packages/apiserver/encryption/encrypted-store.ts',
+    file: 'packages/apiserver/encryption/key-fence.ts',
     find: 'const requires = isSealed ? fence?.required() : undefined',
     replace: 'const requires = isSealed ? undefined : fence?.required()',
   },

@@ -1,7 +1,5 @@
 import {
-  StoreUnavailableError,
   type Entry,
-  type RequiredRevision,
   type Store,
   type StoreEvent,
   type WatchBatch,
@@ -9,8 +7,8 @@ import {
   type WriteResult,
 } from '@skerry/store'
 import { unreadableValue } from '../cache/unreadable-value.ts'
-import { apiServerBounds } from '../limits-table.ts'
 import type { EncryptionPlan } from './encryption-config.ts'
+import { writeFenced, type KeyFence, type Sealed } from './key-fence.ts'
 import type { TransformerChain } from './transformer-chain.ts'
 import { UnreadableValueError } from './transformers/transformer.ts'
 
@@ -21,19 +19,6 @@ export interface EncryptedStore extends Store {
   /** Resolves to true if a write of the same value would be stored differently, e.g. with a newer key. */
   isStale(key: string): Promise<boolean>
 }
-
-/**
- * Keeps servers that share a store from writing with keys that are no longer in use: each encrypted write applies only
- * while the record of the keys has the revision at which this server read it.
- */
-export interface KeyFence {
-  /** The record as this server has read it; undefined while the keys are its own. */
-  required(): RequiredRevision | undefined
-  /** Reads the record again and puts its keys to use. */
-  renew(): Promise<void>
-}
-
-const { fenceTriesMax } = apiServerBounds.encryptedStore
 
 /**
  * Wraps any store for the registry. An unreadable value is replaced by the reason, which readers
@@ -47,8 +32,9 @@ export function createEncryptedStore(
   fence?: KeyFence,
 ): EncryptedStore {
   let plan = firstPlan
+  const chainOf = (key: string) => plan.chainFor(storageOf(key))
   const open = <T extends StoredEntry>(entry: T): T => {
-    const chain = entry.isDamaged ? undefined : plan.chainFor(storageOf(entry.key))
+    const chain = entry.isDamaged ? undefined : chainOf(entry.key)
     return chain ? { ...entry, value: opened(entry, chain) } : entry
   }
   /**
@@ -66,31 +52,13 @@ export function createEncryptedStore(
     return waits.length === 0 ? undefined : Promise.all(waits)
   }
   const sealed = <T extends { readonly key: string; readonly value?: Uint8Array }>(write: T): T => {
-    const chain = write.value && plan.chainFor(storageOf(write.key))
+    const chain = write.value && chainOf(write.key)
     return chain && write.value ? { ...write, value: chain.seal(write.value, write.key) } : write
   }
-  const sealedWrite = (write: Write): Write => {
-    const { companions } = write
-    const next = sealed(companions ? { ...write, companions: companions.map(sealed) } : write)
-    const isSealed = [next, ...(next.companions ?? [])].some(
-      ({ key, value }) => value && plan.chainFor(storageOf(key)),
-    )
-    const requires = isSealed ? fence?.required() : undefined
-    return requires ? { ...next, requires } : next
-  }
-  /** Seals again with the newest keys if the record of the keys has changed. */
-  const writeFenced = async (write: Write): Promise<WriteResult> => {
-    for (let tries = 1; ; tries += 1) {
-      const next = sealedWrite(write)
-      const result = await store.write(next)
-      const isFenced = !result.isApplied && result.refusedBy === next.requires?.key
-      if (!next.requires || !isFenced) return result
-      if (tries >= fenceTriesMax) {
-        const options = { isSent: false }
-        throw new StoreUnavailableError('Cannot encrypt: the keys have changed', options)
-      }
-      await fence?.renew()
-    }
+  const sealedWrite = (write: Write): Sealed => {
+    const { companions = [] } = write
+    const isSealed = [write, ...companions].some(({ key, value }) => value && chainOf(key))
+    return { write: { ...sealed(write), companions: companions.map(sealed) }, isSealed }
   }
   const openEvent = (event: StoreEvent): StoreEvent =>
     event.previous ? { ...open(event), previous: open(event.previous) } : open(event)
@@ -99,10 +67,8 @@ export function createEncryptedStore(
   return {
     setPlan: (next) => void (plan = next),
     async isStale(key) {
-      const chain = plan.chainFor(storageOf(key))
-      if (!chain) return false
       const { entry } = await store.get(key)
-      return entry !== undefined && chain.isStale(entry.value)
+      return entry !== undefined && chainOf(key)?.isStale(entry.value) === true
     },
     revision: () => store.revision(),
     async get(key, revision) {
@@ -116,8 +82,8 @@ export function createEncryptedStore(
       return { ...found, entries: found.entries.map(open) }
     },
     async write(write) {
-      const result = await writeFenced(write)
-      await fetched([result.isApplied ? result.previous : result.current])
+      const result = await writeFenced(store, fence, () => sealedWrite(write))
+      await fetched([entryIn(result)])
       return openResult(result, open)
     },
     async *watch(options, signal) {
@@ -133,6 +99,10 @@ export function createEncryptedStore(
     revokeLease: (leaseId) => store.revokeLease(leaseId),
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
   }
+}
+
+function entryIn(result: WriteResult): Entry | undefined {
+  return result.isApplied ? result.previous : result.current
 }
 
 function openResult(result: WriteResult, open: (entry: Entry) => Entry): WriteResult {

@@ -22,6 +22,7 @@ export function storeContract(name: string, open: OpenSubject): void {
   describe(`store contract: ${name}`, () => {
     writeTests(open)
     companionTests(open)
+    requiredTests(open)
     entryTests(open)
     readTests(open)
     historyTests(open)
@@ -76,6 +77,28 @@ function writeTests(open: OpenSubject): void {
   })
 }
 
+function requiredTests(open: OpenSubject): void {
+  test('a write applies only while the key that it requires has its revision', async () => {
+    await using subject = await open()
+    const { store } = subject
+    const revision = await put(store, '/record', 'a')
+    const write = { key: '/main', value: bytes('m'), requires: { key: '/record', revision } }
+    assert.ok((await store.write({ ...write, expectRevision: 0 })).isApplied)
+    await put(store, '/record', 'b')
+    const refused = await store.write(write)
+    assert.ok(!refused.isApplied)
+    assert.equal(refused.refusedBy, '/record')
+    const stale = await store.write({ ...write, expectRevision: 0 })
+    assert.ok(!stale.isApplied)
+    assert.equal(stale.refusedBy, undefined, "the write's own expectation comes first")
+    const companions = [{ key: '/free', value: bytes('a'), expectRevision: 0 }]
+    const both = await store.write({ ...write, companions })
+    assert.ok(!both.isApplied)
+    assert.equal(both.refusedBy, '/record')
+    assert.equal((await store.get('/free')).entry, undefined)
+  })
+}
+
 function companionTests(open: OpenSubject): void {
   test('a write and its companions apply together, and watches see all of them', async () => {
     await using subject = await open()
@@ -123,26 +146,6 @@ function companionTests(open: OpenSubject): void {
     assert.equal((await store.get('/free')).entry, undefined)
     const twice = { key: '/main', companions: [{ key: '/main', expectRevision: 0 }] }
     await assert.rejects(store.write(twice), RangeError)
-  })
-
-  test('a write applies only while the key that it requires has its revision', async () => {
-    await using subject = await open()
-    const { store } = subject
-    const revision = await put(store, '/record', 'a')
-    const write = { key: '/main', value: bytes('m'), requires: { key: '/record', revision } }
-    assert.ok((await store.write({ ...write, expectRevision: 0 })).isApplied)
-    await put(store, '/record', 'b')
-    const refused = await store.write(write)
-    assert.ok(!refused.isApplied)
-    assert.equal(refused.refusedBy, '/record')
-    const stale = await store.write({ ...write, expectRevision: 0 })
-    assert.ok(!stale.isApplied)
-    assert.equal(stale.refusedBy, undefined, "the write's own expectation comes first")
-    const companions = [{ key: '/free', value: bytes('a'), expectRevision: 0 }]
-    const both = await store.write({ ...write, companions })
-    assert.ok(!both.isApplied)
-    assert.equal(both.refusedBy, '/record')
-    assert.equal((await store.get('/free')).entry, undefined)
   })
 
   test('writers that race for one companion: exactly one wins', async () => {
