@@ -606,6 +606,8 @@ const handMadeWaits = [
   // End-to-end tests wait here: it names the awaited state, and polls with `until`.
   'dev/e2e/wait-for.ts',
   // These peers send something at intervals.
+  'dev/e2e/history/history-clients.ts',
+  'dev/e2e/history/history-load.ts',
   'dev/e2e/masters-load.ts',
   'dev/e2e/thin-link-edge.ts',
   'testing/odd-answers/odd-json-answers.ts',

@@ -33,6 +33,9 @@ export const commandBounds = Object.freeze({
   }),
   rotateEncryption: Object.freeze({
     pollMs: 1_000,
+    /** The time in which all masters must use a new list of keys, in milliseconds. */
+    usedMsMax: 60_000,
+    answerMs: 5_000,
     rewriteAttemptsMax: 5,
   }),
   serviceConnection: Object.freeze({

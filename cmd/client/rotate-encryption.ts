@@ -1,9 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { isStatusError } from '@skerry/api'
-import { ExpectedError, exitCodes, systemClock, type Clock } from '@skerry/base'
+import { ExpectedError, exitCodes, silentLogger, systemClock, withTimeout } from '@skerry/base'
 import { readFileIfPresent, secretMode, writeFileDurably } from '@skerry/bootstrap'
-import { resources, type ClusterClient } from '@skerry/client'
+import {
+  createCluster,
+  createHttpsTransport,
+  loadKubeconfig,
+  readBody,
+  resources,
+  type ClusterClient,
+} from '@skerry/client'
 import { parse } from 'yaml'
 import { openAdminCluster } from '../../roles/admin/admin-cluster.ts'
 import { ownKeysPath } from '../../roles/control-plane/access-files.ts'
@@ -13,25 +20,44 @@ import {
   type EncryptionKey,
 } from '../../roles/control-plane/encryption-keys.ts'
 import { replicaKeyPath } from '../../roles/control-plane/shared-keys.ts'
+import { version } from '../../roles/runtime/version.ts'
+import { advertisedServers } from '../../roles/site/objects/site-objects.ts'
 import { commandBounds } from '../limits-table.ts'
 
-const { pollMs, rewriteAttemptsMax } = commandBounds.rotateEncryption
+const userAgent = `skerry/${version}`
+const { pollMs, usedMsMax, answerMs, rewriteAttemptsMax } = commandBounds.rotateEncryption
 
-/** A new key writes from now on, every secret is written with it, and the old keys go. */
+/** The API servers that have the same keys now, by URL. */
+export type SharingServers = (signal: AbortSignal) => Promise<ReadonlyMap<string, ClusterClient>>
+
+/**
+ * A new key writes from now on, every secret is written with it, and the old keys go. `sharing` is for tests; if omitted,
+ * the masters that the site names.
+ */
 export async function rotateEncryption(
   dataDir: string,
   onStep: (text: string) => void,
   signal: AbortSignal,
+  sharing?: SharingServers,
 ): Promise<{ keyName: string; secrets: number }> {
   const path = ownKeysPath(dataDir)
-  await refuseReplicas(dataDir)
   const keys = await readKeys(path)
-  const { cluster } = await openAdminCluster(join(dataDir, 'admin.kubeconfig'))
+  const kubeconfig = join(dataDir, 'admin.kubeconfig')
+  const { cluster, server } = await openAdminCluster(kubeconfig)
+  const isShared = (await readFileIfPresent(replicaKeyPath(dataDir))) !== undefined
+  const masters = sharing ?? ((scope) => mastersOf(kubeconfig, cluster, scope))
+  const servers: SharingServers = isShared ? masters : async () => new Map([[server, cluster]])
+  // Before anything is changed: each of them must be there to learn the new key.
+  await servers(signal)
   const key = { name: nextName(keys), secret: randomBytes(32).toString('base64') }
   const put = async (next: readonly EncryptionKey[]): Promise<void> => {
     const text = encryptionConfigOf(next)
     await writeFileDurably(path, text, secretMode)
-    await untilUsed(cluster, fileHash(text), systemClock, signal)
+    await untilUsed(servers, fileHash(text), signal)
+  }
+  if (isShared) {
+    await put([...keys, key])
+    onStep(`each master can read ${key.name}`)
   }
   await put([key, ...keys])
   onStep(`${key.name} writes from now on`)
@@ -41,10 +67,29 @@ export async function rotateEncryption(
   return { keyName: key.name, secrets }
 }
 
-/** Refuses if there are replicas: one that still wrote with the old key while stopping would lose its writes. */
-async function refuseReplicas(dataDir: string): Promise<void> {
-  if ((await readFileIfPresent(replicaKeyPath(dataDir))) === undefined) return
-  throw new ExpectedError(
+/** Opens each master that lives. Throws ExpectedError for replicas of a hub, which nothing names here. */
+async function mastersOf(
+  kubeconfig: string,
+  cluster: ClusterClient,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, ClusterClient>> {
+  const urls = await advertisedServers(cluster, signal).catch((error: unknown) => {
+    if (isStatusError(error, 'NotFound')) return []
+    throw error
+  })
+  if (urls.length === 0) throw replicasOfHub()
+  const deps = { clock: systemClock, environment: process.env, log: silentLogger, userAgent }
+  const { transport } = await loadKubeconfig(kubeconfig, {}, deps)
+  return new Map(
+    urls.map((server) => [
+      server,
+      createCluster(createHttpsTransport({ ...transport, server }, deps), deps),
+    ]),
+  )
+}
+
+function replicasOfHub(): ExpectedError {
+  return new ExpectedError(
     'Cannot rotate the key: other replicas have the same key; give each the same --encryption-provider-config and change that file in three steps (docs/operating.md, Encryption at rest)',
     exitCodes.failure,
   )
@@ -75,18 +120,41 @@ export function nextName(keys: readonly EncryptionKey[]): string {
   return `key${Math.max(0, ...numbers) + 1}`
 }
 
+/** Waits until each server uses the keys. Throws ExpectedError with the names of those that do not in time. */
 async function untilUsed(
-  cluster: ClusterClient,
+  servers: SharingServers,
   hash: string,
-  clock: Clock,
   signal: AbortSignal,
 ): Promise<void> {
+  const lateMs = systemClock.monotonicMs() + usedMsMax
   for (;;) {
-    const answer = await cluster.raw({ method: 'GET', path: '/metrics', headers: {} }, signal)
-    const pieces: Uint8Array[] = []
-    for await (const piece of answer.body) pieces.push(piece)
-    if (Buffer.concat(pieces).includes(`last_config_info{hash="${hash}"} 1`)) return
-    await clock.sleep(pollMs, signal)
+    const all = await servers(signal)
+    const used = await Promise.all([...all.values()].map((each) => uses(each, hash, signal)))
+    if (!used.includes(false)) return
+    const missing = [...all.keys()].filter((_, at) => !used[at])
+    if (systemClock.monotonicMs() > lateMs) {
+      throw new ExpectedError(
+        `Cannot rotate the key: ${missing.join(', ')} does not use it yet; nothing is lost, run the command again when it does or is stopped`,
+        exitCodes.failure,
+      )
+    }
+    await systemClock.sleep(pollMs, signal)
+  }
+}
+
+/** A server that does not answer uses nothing new, as far as is known. */
+async function uses(cluster: ClusterClient, hash: string, signal: AbortSignal): Promise<boolean> {
+  const limit = { ms: answerMs, message: 'no answer in time', clock: systemClock }
+  try {
+    return await withTimeout(limit, signal, async (scope) => {
+      const answer = await cluster.raw({ method: 'GET', path: '/metrics', headers: {} }, scope)
+      const text = await readBody(answer.body)
+      return text.includes(`last_config_info{hash="${hash}"} 1`)
+    })
+  } catch {
+    // The caller names it if that stays so.
+    signal.throwIfAborted()
+    return false
   }
 }
 

@@ -22,10 +22,19 @@ export interface EdgeNode {
 export interface ClusterOptions {
   /** The program; default: from its sources. */
   command?: readonly string[] | undefined
+  /** The site's own program; default: as all others. */
+  siteCommand?: readonly string[]
   /** A directory of image archives for every node; default: those of the examples. */
   archives?: string | undefined
   /** Further flags of the site. Called before it starts, when the network is there. */
-  siteFlags?: (network: TestNetwork, directory: string) => Promise<readonly string[]>
+  siteFlags?: (place: ClusterPlace) => Promise<readonly string[]>
+}
+
+/** The directory and the hosts, which are there before the site starts. */
+export interface ClusterPlace {
+  readonly directory: string
+  /** Returns a host on the switch; 1 is the site's own. */
+  host(number: number): Promise<TestHost>
 }
 
 /** The output of `skerry token create -o json`. */
@@ -37,6 +46,22 @@ export interface JoinToken {
 
 /** The number of the site's host. Each test chooses the hosts of its nodes. */
 const siteHostNumber = 1
+
+/** Hosts on one switch, each made when it is first asked for. */
+class HostsByNumber {
+  readonly #hosts = new Map<number, Promise<TestHost>>()
+  readonly #network: TestNetwork
+
+  constructor(network: TestNetwork) {
+    this.#network = network
+  }
+
+  at(number: number): Promise<TestHost> {
+    const host = this.#hosts.get(number) ?? this.#network.addHost(number)
+    this.#hosts.set(number, host)
+    return host
+  }
+}
 
 /**
  * A site, its nodes and kubectl, each a real process, on their own hosts. Everything that it makes
@@ -53,15 +78,17 @@ export class ClusterOnHosts implements AsyncDisposable {
   readonly #kubectl: string
   readonly #archives: string
   readonly #command: readonly string[]
-  readonly #hosts = new Map<number, TestHost>()
+  readonly #hosts: HostsByNumber
 
   private constructor(parts: {
     directory: string
     network: TestNetwork
+    hosts: HostsByNumber
     siteHost: TestHost
     kubectl: string
     archives: string
     command: readonly string[]
+    siteCommand: readonly string[]
     siteFlags: readonly string[]
   }) {
     this.directory = parts.directory
@@ -70,11 +97,11 @@ export class ClusterOnHosts implements AsyncDisposable {
     this.#kubectl = parts.kubectl
     this.#archives = parts.archives
     this.#command = parts.command
-    this.#hosts.set(siteHostNumber, parts.siteHost)
+    this.#hosts = parts.hosts
     this.site = new RoleProcess({
       host: parts.siteHost,
       name: 'site',
-      command: [...parts.command, 'site', '--data-dir', this.siteDirectory, ...parts.siteFlags],
+      command: [...parts.siteCommand, 'site', '--data-dir', this.siteDirectory, ...parts.siteFlags],
       logFile: join(parts.directory, 'site.log'),
     })
   }
@@ -86,15 +113,23 @@ export class ClusterOnHosts implements AsyncDisposable {
     const { kubectl } = await unpackClients()
     const directory = await mkdtemp(join(tmpdir(), 'skerry-e2e-'))
     const network = await createTestNetwork()
-    const siteHost = await network.addHost(siteHostNumber)
-    const siteFlags = (await options.siteFlags?.(network, directory)) ?? []
+    const hosts = new HostsByNumber(network)
+    const siteHost = await hosts.at(siteHostNumber)
+    const place = { directory, host: (number: number) => hosts.at(number) }
+    const siteFlags = await siteFlagsOf(options, place).catch(async (error: unknown) => {
+      await network[Symbol.asyncDispose]()
+      await rm(directory, { recursive: true, force: true })
+      throw error
+    })
     const cluster = new ClusterOnHosts({
       directory,
       network,
+      hosts,
       siteHost,
       kubectl,
       archives,
       command,
+      siteCommand: options.siteCommand ?? command,
       siteFlags,
     })
     try {
@@ -122,12 +157,8 @@ export class ClusterOnHosts implements AsyncDisposable {
   }
 
   /** A host on the same switch; the same one for the same number. */
-  async host(number: number): Promise<TestHost> {
-    const known = this.#hosts.get(number)
-    if (known !== undefined) return known
-    const host = await this.network.addHost(number)
-    this.#hosts.set(number, host)
-    return host
+  host(number: number): Promise<TestHost> {
+    return this.#hosts.at(number)
   }
 
   async createToken(): Promise<JoinToken> {
@@ -265,6 +296,13 @@ export class ClusterOnHosts implements AsyncDisposable {
     for (const { name } of this.nodes) await removeCgroups(name)
     await rm(this.directory, { recursive: true, force: true })
   }
+}
+
+async function siteFlagsOf(
+  { siteFlags }: ClusterOptions,
+  place: ClusterPlace,
+): Promise<readonly string[]> {
+  return (await siteFlags?.(place)) ?? []
 }
 
 export interface NodePlan {

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { whyNoEtcd, type TestHost, type TestNetwork } from '@skerry/testing'
+import { whyNoEtcd, type TestHost } from '@skerry/testing'
 import { ClusterOnHosts, type EdgeNode } from './cluster-on-hosts.ts'
 import { containerStates } from './container-states.ts'
 import type { LoadReport } from './masters-load.ts'
@@ -46,8 +46,8 @@ test(
   async (t) => {
     let endpoint = ''
     await using cluster = await ClusterOnHosts.start({
-      async siteFlags(network, directory) {
-        endpoint = await startEtcd(network, directory)
+      async siteFlags(place) {
+        endpoint = await startEtcd(await place.host(etcdHostNumber), place.directory)
         return ['--etcd-servers', endpoint]
       },
     })
@@ -63,8 +63,7 @@ test(
 )
 
 /** A member without certificates, in a host of its own. */
-async function startEtcd(network: TestNetwork, directory: string): Promise<string> {
-  const host = await network.addHost(etcdHostNumber)
+async function startEtcd(host: TestHost, directory: string): Promise<string> {
   const url = `http://${host.address}:2379`
   const peer = `http://${host.address}:2380`
   const flags = {

@@ -183,6 +183,10 @@ export const apiServerLimits: ApiServerLimits = Object.freeze({
  * is for access-webhook.ts.
  */
 export const apiServerBounds = Object.freeze({
+  keyFence: Object.freeze({
+    /** The number of times that a write is sealed again because the keys have changed meanwhile. */
+    fenceTriesMax: 4,
+  }),
   accessWebhook: Object.freeze({
     /**
      * Questions with longer fields are never cached; otherwise a client could use them to fill memory.

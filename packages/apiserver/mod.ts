@@ -36,6 +36,7 @@ export { serviceAddressDefaults } from './service-addresses/service-allocator.ts
 export type { TlsFiles } from './http/http-server.ts'
 export { trustedProxies, type TrustedProxies } from './http/proxied-connections.ts'
 export { createEncryptedStore, type EncryptedStore } from './encryption/encrypted-store.ts'
+export type { KeyFence } from './encryption/key-fence.ts'
 export { isEncryptedValue } from './encryption/transformer-chain.ts'
 export { readEncryptionConfig, type EncryptionPlan } from './encryption/encryption-config.ts'
 export { followFile } from './config-file/follow-file.ts'

@@ -18,6 +18,8 @@ class TestServers {
   readonly refusing = new Set<string>()
   readonly silent = new Set<string>()
   readonly unready = new Set<string>()
+  /** They take the client's credentials for invalid; probes have none. */
+  readonly unauthorized = new Set<string>()
   /** Requests by server, without probes. */
   readonly asked: string[] = []
   probes = 0
@@ -39,6 +41,9 @@ class TestServers {
         const isReady = request.path !== '/readyz' || !this.unready.has(server)
         const body =
           request.path === '/watch' ? endless(both, () => this.ended.push(server)) : once()
+        if (request.path !== '/readyz' && this.unauthorized.has(server)) {
+          return { status: 401, headers: {}, body: once() }
+        }
         return { status: isReady ? 200 : 500, headers: {}, body }
       },
       [Symbol.dispose]: () => {
@@ -98,6 +103,44 @@ function start(servers: TestServers, given: readonly string[], named: readonly s
 async function pass(clock: SimulatedClock, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 250) await clock.advance(250)
 }
+
+test('a client whose credentials one server refuses works with another, also for writes', async () => {
+  const servers = new TestServers()
+  await using client = start(servers, [one], [one, two, three])
+  const { api, clock, transport } = client
+  await pass(clock, 1_000)
+  const wrong = api.current
+  servers.unauthorized.add(wrong)
+  const written = await transport.send({ method: 'POST', path: '/api', headers: {} }, signal)
+  assert.equal(written.status, 200)
+  assert.deepEqual(
+    servers.asked.map((each) => each.startsWith('POST')),
+    [true, true],
+    'it is sent once to each of two',
+  )
+  assert.notEqual(api.current, wrong)
+  const asked = servers.asked.length
+  assert.equal((await client.get()).status, 200)
+  assert.equal(servers.asked.length, asked + 1)
+  // It is preferred again when it was steady, and refuses again.
+  await pass(clock, 180_000)
+  assert.equal((await client.get()).status, 200)
+  assert.notEqual(api.current, wrong)
+})
+
+test('a client whom all servers refuse learns that, and asks each of them once', async () => {
+  const servers = new TestServers()
+  await using client = start(servers, [one], [one, two, three])
+  for (const url of [one, two, three]) servers.unauthorized.add(url)
+  const { status, body } = await client.get()
+  assert.equal(status, 401)
+  const pieces: Uint8Array[] = []
+  for await (const piece of body) pieces.push(piece)
+  assert.equal(Buffer.concat(pieces).toString(), 'ok')
+  assert.equal(servers.asked.length, 3)
+  await client.get()
+  assert.equal(servers.asked.length, 4, 'for ten seconds one is enough')
+})
 
 test('a client leaves a server that refuses, closes its connections there, and goes back when it is steady', async () => {
   const servers = new TestServers()

@@ -8,14 +8,13 @@ import {
 } from '@skerry/base'
 import {
   createHttpsTransport,
-  isUnsent,
   type HttpsTransport,
   type HttpsTransportConfig,
 } from './https-transport.ts'
 import { clientBounds } from './limits-table.ts'
 import { readBody } from './response-body.ts'
 import { rankServers, shareOf } from './server-rank.ts'
-import type { TransportRequest, TransportResponse } from './transport.ts'
+import { ServersTransport, type ServerChoice } from './servers-transport.ts'
 
 export interface ApiServersOptions {
   /** The client's name, which decides which of several servers it prefers. */
@@ -45,9 +44,11 @@ interface Server {
   failures: number
   /** Since when every probe succeeded. */
   goodSinceMs: number | undefined
+  /** When it last did not accept the client's credentials. */
+  refusedMs: number | undefined
 }
 
-const { probeMs, probeTimeoutMs, againMs, failuresMax, steadyMs, othersMs, serversMax } =
+const { probeMs, probeTimeoutMs, againMs, failuresMax, steadyMs, othersMs, refusedMs, serversMax } =
   clientBounds.apiServers
 
 /**
@@ -55,7 +56,7 @@ const { probeMs, probeTimeoutMs, againMs, failuresMax, steadyMs, othersMs, serve
  * probe, to one that does; connections to a server that was left or removed are closed, so that watches go on
  * elsewhere. It goes back to a preferred server once that has answered for a while.
  */
-export class ApiServers implements Disposable {
+export class ApiServers implements ServerChoice, Disposable {
   readonly #options: ApiServersOptions
   readonly #deps: ApiServersDeps
   readonly #servers = new Map<string, Server>()
@@ -124,6 +125,32 @@ export class ApiServers implements Disposable {
   /** Call this when a request to the server got no answer: it is probed at once. */
   suspect(url: string): void {
     if (url === this.#current) this.#wake.raise()
+  }
+
+  /**
+   * Call this when a server did not accept the client's credentials, e.g. because its clock is years off: probes have
+   * none and do not show it. Returns the servers that may accept them.
+   */
+  refused(url: string): readonly string[] {
+    const nowMs = this.#deps.clock.monotonicMs()
+    const server = this.#servers.get(url)
+    if (server) {
+      server.refusedMs = nowMs
+      server.goodSinceMs = undefined
+    }
+    return this.ranked().filter((each) => {
+      const { refusedMs: lastMs = -Infinity } = this.#servers.get(each) ?? {}
+      return nowMs - lastMs >= refusedMs
+    })
+  }
+
+  /** Call this when a server has accepted what the one in use refused. */
+  prefer(url: string): void {
+    const from = this.#current
+    if (url === from || !this.#servers.has(url)) return
+    this.#current = url
+    this.#deps.log.info('Another API server is used', { server: url, before: from })
+    this.#close(from)
   }
 
   /** Probes the servers and changes over until the signal aborts. */
@@ -232,7 +259,12 @@ export class ApiServers implements Disposable {
   #server(url: string): Server {
     let server = this.#servers.get(url)
     if (!server) {
-      const unknown = { fastestMs: undefined, failures: 0, goodSinceMs: undefined }
+      const unknown = {
+        fastestMs: undefined,
+        failures: 0,
+        goodSinceMs: undefined,
+        refusedMs: undefined,
+      }
       server = { url, isNamed: false, isGiven: false, ...unknown }
       this.#servers.set(url, server)
     }
@@ -246,56 +278,5 @@ export class ApiServers implements Disposable {
 
   #close(url: string): void {
     for (const transport of this.#transports) transport.close(url)
-  }
-}
-
-/** One caller's connections to the servers. */
-class ServersTransport implements HttpsTransport {
-  readonly #servers: ApiServers
-  readonly #open: (server: string) => HttpsTransport
-  readonly #opened = new Map<string, HttpsTransport>()
-  onClosed: () => void = () => undefined
-
-  constructor(servers: ApiServers, open: (server: string) => HttpsTransport) {
-    this.#servers = servers
-    this.#open = open
-  }
-
-  /** Asks another server if one gives no answer, and the request may be sent twice or was not sent. */
-  async send(request: TransportRequest, signal: AbortSignal): Promise<TransportResponse> {
-    const { current } = this.#servers
-    const urls = [current, ...this.#servers.ranked().filter((url) => url !== current)]
-    for (const [at, url] of urls.entries()) {
-      try {
-        return await this.sendTo(url, request, signal)
-      } catch (error) {
-        if (signal.aborted) throw error
-        this.#servers.suspect(url)
-        const { method, isRepeatable = method === 'GET' } = request
-        if (at === urls.length - 1 || !(isRepeatable || isUnsent(error))) throw error
-      }
-    }
-    throw new Error('Cannot send: there is no API server')
-  }
-
-  sendTo(url: string, request: TransportRequest, signal: AbortSignal): Promise<TransportResponse> {
-    let transport = this.#opened.get(url)
-    if (!transport) {
-      transport = this.#open(url)
-      this.#opened.set(url, transport)
-    }
-    return transport.send(request, signal)
-  }
-
-  /** Closes the connections to one server; requests under way there fail. */
-  close(url: string): void {
-    this.#opened.get(url)?.[Symbol.dispose]()
-    this.#opened.delete(url)
-  }
-
-  [Symbol.dispose](): void {
-    for (const transport of this.#opened.values()) transport[Symbol.dispose]()
-    this.#opened.clear()
-    this.onClosed()
   }
 }

@@ -65,6 +65,8 @@ export const clientBounds = Object.freeze({
     steadyMs: 30_000,
     /** The interval at which the other servers are probed, up to twice as long. */
     othersMs: 60_000,
+    /** A server that did not accept the client's credentials is not asked again for so long if another one refuses. */
+    refusedMs: 10_000,
     serversMax: 16,
   }),
   serverRank: Object.freeze({

@@ -100,6 +100,10 @@ export const storeBounds = Object.freeze({
     reserveBytes: 8 * 1_048_576,
     chunkBytes: 1_048_576,
   }),
+  etcdChannel: Object.freeze({
+    /** How long a member that has not failed may take to connect before one that has is used again. */
+    elsewhereMs: 1_000,
+  }),
   etcdFeed: Object.freeze({
     /** How long a known change may take to arrive before etcd is asked for its progress. */
     lateMs: 50,

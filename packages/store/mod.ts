@@ -10,9 +10,11 @@ export {
   SlowWatcherError,
   type CompanionWrite,
   type Entry,
+  type RequiredRevision,
   type Store,
   type StoreEvent,
   type WatchBatch,
+  type Write,
   type WriteResult,
 } from './store.ts'
 export { openSqliteStore, type SqliteStore } from './sqlite-store.ts'
@@ -37,5 +39,10 @@ export { readMeta, writeMeta, type FileSchema } from './file-schema.ts'
 export { GroupCommit, type Transaction } from './group-commit.ts'
 export { WriteMeter, type StoreCounters } from './write-meter.ts'
 export { DiskReserve } from './disk-reserve.ts'
-export { StoreBusyError, StoreClosedError, StoreFullError } from './store-errors.ts'
+export {
+  StoreBusyError,
+  StoreClosedError,
+  StoreFullError,
+  StoreUnavailableError,
+} from './store-errors.ts'
 export { schemaVersion } from './sqlite-schema.ts'

@@ -39,7 +39,7 @@ import type {
 } from './store.ts'
 import { WatchHub } from './watch-hub.ts'
 import { WriteMeter, type StoreCounters } from './write-meter.ts'
-import { checkWrite, planWrite, refusingCompanion } from './write-plan.ts'
+import { checkWrite, planWrite, refusingKey } from './write-plan.ts'
 import { type StoreLimits } from './limits-table.ts'
 
 export interface SqliteStoreOptions {
@@ -216,8 +216,9 @@ export class SqliteStore implements Store {
     const mayWait = isRelaxed && companions.length === 0
     const bytes = [write, ...companions].reduce((sum, { value }) => sum + (value?.length ?? 0), 0)
     const mayUseReserve = write.value === undefined || write.isDeleteStep === true
+    const isAlone = companions.length === 0 && write.requires === undefined
     return this.#commits.submit({ bytes, mayUseReserve, mayWait }, (transaction) =>
-      companions.length === 0
+      isAlone
         ? this.#apply(write, transaction)
         : this.#applyTogether({ ...write, companions }, transaction),
     )
@@ -351,7 +352,7 @@ export class SqliteStore implements Store {
     if (row === undefined && !result.isApplied) return result
     const revisionOf = (key: string): number =>
       this.#log.head(key, revision)?.entry.modRevision ?? 0
-    const refusedBy = refusingCompanion(write.companions, revisionOf)
+    const refusedBy = refusingKey(write, revisionOf)
     if (refusedBy !== undefined) {
       return { isApplied: false, revision, refusedBy, ...(entry ? { current: entry } : {}) }
     }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Clock, Timer } from '@skerry/base'
 import { LeaseNotFoundError } from './store-errors.ts'
 import type { Store } from './store.ts'
@@ -26,7 +27,9 @@ async function tryLock(
   key: string,
 ): Promise<{ leaseId: number } | { leaseId?: undefined; revision: number }> {
   const { leaseId } = await store.grantLease(storeLockDefaults.ttlSeconds)
-  const result = await store.write({ key, value: noBytes, expectRevision: 0, leaseId })
+  // Each holder's value is its own: a write whose answer was lost is told by its value.
+  const value = Buffer.from(randomUUID())
+  const result = await store.write({ key, value, expectRevision: 0, leaseId })
   if (result.isApplied) return { leaseId }
   await revoke(store, leaseId)
   return { revision: result.revision }
@@ -40,8 +43,6 @@ async function revoke(store: Store, leaseId: number): Promise<void> {
     if (!(error instanceof LeaseNotFoundError)) throw error
   }
 }
-
-const noBytes = new Uint8Array(0)
 
 async function untilGone(
   store: Store,

@@ -77,6 +77,13 @@ export interface Write {
   isRelaxed?: boolean
   /** Writes of other keys that apply together with this one, or not at all. */
   companions?: readonly CompanionWrite[]
+  /** A key that must have this modRevision for the write to apply, though it is not changed. */
+  requires?: RequiredRevision
+}
+
+export interface RequiredRevision {
+  readonly key: string
+  readonly revision: number
 }
 
 /** A write that another one brings along. It always has an expectation. */
@@ -94,7 +101,7 @@ export type WriteResult =
       readonly isApplied: false
       readonly revision: number
       readonly current?: Entry
-      /** The companion whose expectation failed, if that of the write itself holds. */
+      /** The required key or the companion whose expectation failed, if that of the write itself holds. */
       readonly refusedBy?: string
     }
 

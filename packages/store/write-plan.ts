@@ -1,6 +1,6 @@
 import type { LogRow } from './sqlite-log.ts'
 import { ValueTooLargeError } from './store-errors.ts'
-import type { CompanionWrite, Entry, StoreEvent, Write, WriteResult } from './store.ts'
+import type { Entry, StoreEvent, Write, WriteResult } from './store.ts'
 import { type StoreLimits } from './limits-table.ts'
 
 export type WritePlan =
@@ -37,11 +37,12 @@ export function planWrite(write: Write, previous: Entry | undefined, revision: n
   return { row: rowOf(event, previous, 0), event, result }
 }
 
-/** Returns the first companion whose key does not have the expected revision. */
-export function refusingCompanion(
-  companions: readonly CompanionWrite[],
+/** Returns the required key, or the first companion's, that does not have the expected revision. */
+export function refusingKey(
+  { requires, companions = [] }: Pick<Write, 'requires' | 'companions'>,
   revisionOf: (key: string) => number,
 ): string | undefined {
+  if (requires && revisionOf(requires.key) !== requires.revision) return requires.key
   return companions.find(({ key, expectRevision }) => revisionOf(key) !== expectRevision)?.key
 }
 

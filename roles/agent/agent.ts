@@ -66,6 +66,8 @@ export interface AgentEnrolment {
 }
 
 export interface AgentListeners {
+  /** Decides when it represents its cluster at the hub: by a tunnel, and by reports. If omitted, always. */
+  gate?: (represent: Task) => Task
   onTunnel?: (state: TunnelAgentState) => void
   /** Called with the number of open tunnels whenever it changes. */
   onOpen?: (count: number) => void
@@ -81,7 +83,7 @@ export interface AgentListeners {
 /** Registers the cluster with the hub and serves its API there, until the signal aborts. */
 export async function runAgent(options: AgentOptions, context: RoleContext): Promise<void> {
   const { onTunnel } = withClockCheck({ hub: options.hub, ...options.listeners }, context)
-  const { onOpen, onViews, onIdentity } = options.listeners ?? {}
+  const { gate, onOpen, onViews, onIdentity } = options.listeners ?? {}
   const { clock, random, log, onBytes } = context
   const userAgent = `skerry/${version} (agent)`
   using localTransport = createHttpsTransport(options.api, { clock })
@@ -112,32 +114,36 @@ export async function runAgent(options: AgentOptions, context: RoleContext): Pro
     ...(labels ? { labels } : {}),
     appliesWorks: options.appliesWorks === true,
   }
+  const represent: Task = (signal) =>
+    runAll(signal, [
+      (scope) => runClusterReporter(reporting, { hub, observer, clock, random, log }, scope),
+      (scope) =>
+        runTunnelAgent(
+          {
+            endpoint: (held) => endpointOf(options, identity, held),
+            ...(onOpen ? { onOpen } : {}),
+            onState(state) {
+              metrics.onTunnel(state)
+              onTunnel(state)
+            },
+          },
+          (onReplica) => withReplicaNotices(handler, onReplica),
+          { clock, random, log, classify: classifyRequest, ...(onBytes ? { onBytes } : {}) },
+          scope,
+        ),
+    ])
   await runAll(context.signal, [
     (scope) => identity.client.run(scope),
     ...(onIdentity ? [onIdentity(identity)] : []),
     ...(each ? [each.run] : []),
     (scope) => observer.run(scope),
     ...tasks,
-    (scope) => runClusterReporter(reporting, { hub, observer, clock, random, log }, scope),
     ...agentWorks(
       { clusterName: name, appliesWorks: options.appliesWorks === true, virtual },
       { hub, local },
       context,
     ),
-    (scope) =>
-      runTunnelAgent(
-        {
-          endpoint: (held) => endpointOf(options, identity, held),
-          ...(onOpen ? { onOpen } : {}),
-          onState(state) {
-            metrics.onTunnel(state)
-            onTunnel(state)
-          },
-        },
-        (onReplica) => withReplicaNotices(handler, onReplica),
-        { clock, random, log, classify: classifyRequest, ...(onBytes ? { onBytes } : {}) },
-        scope,
-      ),
+    gate?.(represent) ?? represent,
   ])
 }
 

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { loadExpressions } from '@skerry/kinds'
 import {
   createConfiguredUsers,
-  createEncryptedStore,
   followFile,
   optionalPluginNames,
   readAuthenticationConfig,
@@ -20,7 +19,8 @@ import { readText, wrongUse } from '../runtime/read-config-file.ts'
 import type { RoleContext } from '../runtime/role-context.ts'
 import type { AccessOptions, EncryptionOptions, OidcOptions } from './access-options.ts'
 import type { AccessWebhooks } from './access-webhooks.ts'
-import { encryptionConfigOf, fileHash } from './encryption-keys.ts'
+import { useEncryption } from './encryption-in-use.ts'
+import { encryptionConfigOf } from './encryption-keys.ts'
 import { lookAfter } from './key-plugins.ts'
 import { openAudit } from './open-audit.ts'
 import { requireReadable } from './readable-secrets.ts'
@@ -37,36 +37,38 @@ export interface AccessFiles extends AsyncDisposable {
   readonly store: EncryptedStore
   /** Throws an error about plugins that hold keys. If omitted, there are no such plugins. */
   readonly checkKeyPlugins?: () => Promise<void>
+  /** Call this once the keys are shared, before anything is written. */
+  useSharedKeys(): Promise<void>
   /** Follows the files; `onKeys` is called when other values may have become readable. */
   follow(onKeys: () => Promise<void>): readonly Task[]
 }
 
 const { lookMs } = controlPlaneBounds.accessFiles
 
+export interface AccessFilesOptions extends AccessOptions {
+  /** True if other servers have the same keys of encryption at rest. */
+  readonly isShared?: boolean
+}
+
 /** Reads and checks everything before anything runs. Throws ExpectedError. */
 export async function openAccessFiles(
   directory: string,
-  options: AccessOptions,
+  options: AccessFilesOptions,
   context: RoleContext,
   inner: Store,
 ): Promise<AccessFiles> {
   await using stack = new AsyncDisposableStack()
-  const { clock, log, metrics } = context
   const keys = await openKeys(directory, options.encryption ?? {}, { context, store: inner })
   const plugins = stack.use(await lookAfter(keys.plan))
   const users = await openUsers(options)
-  const configuredUsers = users && createConfiguredUsers(users.config, clock)
+  const configuredUsers = users && createConfiguredUsers(users.config, context.clock)
   const tokenFile = options.tokenAuthFile && (await readText(options.tokenAuthFile))
   const webhooks = await openWebhooks(options, { context, stack })
   const enabledPlugins = pluginNames(options.enableAdmissionPlugins)
   const audit = stack.use(await openAudit(directory, options.audit ?? {}, context))
-  const info = metrics.gauge(
-    'apiserver_encryption_config_controller_last_config_info',
-    'The encryption configuration that is in use, by the hash of its file.',
-    ['hash'],
-  )
-  info.set({ hash: fileHash(keys.text) }, 1)
-  const store = createEncryptedStore(inner, keys.plan)
+  const isShared = options.isShared === true && options.encryption?.providerConfig === undefined
+  const sharing = { plugins, sharedIn: isShared ? directory : undefined }
+  const encryption = useEncryption(inner, keys, sharing, context)
   const owned = stack.move()
   return {
     ...(configuredUsers ? { configuredUsers } : {}),
@@ -74,23 +76,12 @@ export async function openAccessFiles(
     enabledPlugins,
     ...(webhooks ? { webhooks } : {}),
     ...(audit.trail ? { auditTrail: audit.trail } : {}),
-    store,
+    store: encryption.store,
     ...(keys.plan.isRemote ? { checkKeyPlugins: plugins.check } : {}),
+    useSharedKeys: () => encryption.useShared(),
     follow: (onKeys) => [
       (signal) => plugins.follow(onKeys, signal),
-      (signal) =>
-        followFile(
-          { ...keys, lookMs },
-          async (text) => {
-            const next = await readEncryptionConfig(text, context)
-            await plugins.replace(next, () => store.setPlan(next))
-            await onKeys()
-            info.reset()
-            info.set({ hash: fileHash(text) }, 1)
-          },
-          { clock, log },
-          signal,
-        ),
+      encryption.follow(onKeys),
       ...(users?.path !== undefined && configuredUsers
         ? [followUsers({ path: users.path, text: users.text }, configuredUsers, context)]
         : []),

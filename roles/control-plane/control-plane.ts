@@ -134,8 +134,10 @@ async function openControlPlane<Plane extends OpenPlane>(
   const renewal: Renewal = { current: pki, listeners: [] }
   const dial = options.nodes?.dial(() => renewal.current)
   const frontProxies = await frontProxiesOf(options.frontProxy ?? {}, () => renewal.current)
-  const files = stack.use(await openAccessFiles(directory, options.access ?? {}, context, store))
+  const access = { ...options.access, isShared: replicas !== undefined }
+  const files = stack.use(await openAccessFiles(directory, access, context, store))
   if (isFirst) await shareKeys(store, directory)
+  await files.useSharedKeys()
   await finishClaim?.(pki.authority.certificatePem)
   const issuers = (): ReturnType<ConfiguredUsers['issuers']> =>
     files.configuredUsers?.issuers() ?? []

@@ -16,6 +16,11 @@ export const controlPlaneBounds = Object.freeze({
   openAudit: Object.freeze({
     bodyBytesMax: 1024 * 1024,
   }),
+  sharedEncryption: Object.freeze({
+    /** The interval at which a server looks at the record of the keys and at its file, in milliseconds. */
+    lookMs: 2_000,
+    retry: Object.freeze({ initialMs: 500, maxMs: 10_000 }),
+  }),
   readableSecrets: Object.freeze({
     /** A key that opens none of so many Secrets is another store's key. */
     sampleMax: 100,

@@ -24,7 +24,8 @@ const sharedFiles: Readonly<Record<string, number>> = Object.freeze({
 
 const authorityFiles: ReadonlySet<string> = new Set(['ca.crt', 'front-proxy-ca.crt'])
 
-const recordKey = '/replicas/keys'
+/** The key of the record in the store. */
+export const sharedKeysRecord = '/replicas/keys'
 const purpose = 'skerry shared keys 1'
 
 /** The one file that a further replica needs: it opens the keys that are in the store. */
@@ -42,7 +43,7 @@ export async function fetchSharedKeys(
   directory: string,
   keyFile?: string,
 ): Promise<boolean> {
-  const { entry } = await store.get(recordKey)
+  const { entry } = await store.get(sharedKeysRecord)
   if (!entry) return false
   const path = replicaKeyPath(directory)
   const own = await readFileIfPresent(path)
@@ -64,6 +65,41 @@ export async function fetchSharedKeys(
   return true
 }
 
+/** The keys that all share, and the revision of their record. */
+export interface SharedKeys {
+  readonly revision: number
+  readonly files: Readonly<Record<string, string>>
+}
+
+/** Resolves undefined if nothing is shared. Throws ExpectedError if this replica’s key does not open the record. */
+export async function readSharedKeys(
+  store: Store,
+  directory: string,
+): Promise<SharedKeys | undefined> {
+  const { entry } = await store.get(sharedKeysRecord)
+  if (!entry) return undefined
+  const path = replicaKeyPath(directory)
+  const text = await readFileIfPresent(path)
+  if (text === undefined) throw missingKey(path)
+  return { revision: entry.modRevision, files: opened(entry.value, parseKey(text, path), path) }
+}
+
+/** Replaces one of the files for all; resolves false if the record is no longer the one that was read. */
+export async function replaceSharedFile(
+  store: Store,
+  directory: string,
+  { known, name, text }: { known: SharedKeys; name: string; text: string },
+): Promise<boolean> {
+  const path = replicaKeyPath(directory)
+  const key = parseKey((await readFileIfPresent(path)) ?? '', path)
+  const { isApplied } = await store.write({
+    key: sharedKeysRecord,
+    value: seal(JSON.stringify({ ...known.files, [name]: text }), key, purpose),
+    expectRevision: known.revision,
+  })
+  return isApplied
+}
+
 /** Stores this replica's keys for the others, sealed with a key that never leaves replica.key. */
 export async function shareKeys(store: Store, directory: string): Promise<void> {
   const files: Record<string, string> = {}
@@ -78,7 +114,7 @@ export async function shareKeys(store: Store, directory: string): Promise<void> 
   if (found === undefined)
     await writeFileDurably(path, `${key.toString('base64url')}\n`, secretMode)
   const { isApplied } = await store.write({
-    key: recordKey,
+    key: sharedKeysRecord,
     value: seal(JSON.stringify(files), key, purpose),
     expectRevision: 0,
   })

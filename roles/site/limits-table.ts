@@ -75,6 +75,13 @@ export const siteBounds = Object.freeze({
     /** Upstream's interval of the repair of node ports, in milliseconds. */
     repairMs: 180_000,
   }),
+  whileReady: Object.freeze({
+    /** The interval at which a master with others asks itself whether it is ready, in milliseconds. */
+    lookMs: 2_000,
+    answerMs: 3_000,
+    /** A server that was not ready so many times in a row is not. */
+    failuresMax: 3,
+  }),
   masterDirectory: Object.freeze({
     /** The others forget a silent master after this time; upstream's. */
     ttlSeconds: 15,

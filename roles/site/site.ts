@@ -25,7 +25,7 @@ import { certificates } from './parts/certificates.ts'
 import { controllers, type ControllersOptions } from './parts/controllers.ts'
 import { hubAgent } from './parts/hub-agent.ts'
 import type { CommonSettings } from './masters/master-directory.ts'
-import { leadership, siteUser, userAgent } from './parts/leadership.ts'
+import { leadership } from './parts/leadership.ts'
 import { joiningMasters } from './parts/joining-masters.ts'
 import { masters } from './parts/masters.ts'
 import { metricsApi, type MetricsApiOptions } from './parts/metrics-api.ts'
@@ -33,6 +33,7 @@ import { program } from './parts/program.ts'
 import { scheduler, type SchedulerOptions } from './parts/scheduler.ts'
 import { serviceNetwork, type NetworkOptions } from './parts/service-network.ts'
 import type { SiteAgentOptions } from './parts/site-agent.ts'
+import { siteUser, userAgent } from './parts/site-user.ts'
 import type { OpenSite, SitePart } from './contract/site-part.ts'
 
 interface SiteListening extends ListeningOptions {
@@ -95,7 +96,7 @@ function siteParts(options: SiteOptions, etcd: EmbeddedEtcd | undefined): readon
     metricsApi(options.aggregation?.metricsApi ?? {}),
     certificates(),
     scheduler(scheduling),
-    hubAgent(agent && { ...agent, dataDir, name }),
+    hubAgent(agent && { ...agent, dataDir, name }, isShared),
     program({ ...options.machines, archiveDirectory, role: 'site' }),
   ]
   const programs = {

@@ -46,8 +46,8 @@ export async function createLinkNetwork(options: LinkOptions = longCable): Promi
     await execute('ip', ['-n', name, 'tuntap', 'add', 'dev', device, 'mode', 'tun'])
   }
   const [first, ...rest] = [
-    ...enter(cloud).concat(openDevice),
-    ...enter(edge).concat(openDevice),
+    ...enter(cloud).concat(deviceOpener(device, 'tun')),
+    ...enter(edge).concat(deviceOpener(device, 'tun')),
     process.execPath,
     '--disable-warning=ExperimentalWarning',
     join(import.meta.dirname, 'delayed-link.ts'),
@@ -84,18 +84,18 @@ export async function createLinkNetwork(options: LinkOptions = longCable): Promi
 }
 
 /**
- * Opens the device of its own namespace and becomes the command that follows, which inherits the descriptor.
- * Node cannot call ioctl(TUNSETIFF, IFF_TUN | IFF_NO_PI).
+ * Returns a command that opens the device of its own namespace and becomes the command that follows, which inherits
+ * the descriptor: IP packets of a `tun` device, Ethernet frames of a `tap` device. Node cannot call ioctl(TUNSETIFF).
  */
-const openDevice = [
-  'perl',
-  '-e',
-  [
+export function deviceOpener(name: string, kind: 'tun' | 'tap'): string[] {
+  // IFF_TUN or IFF_TAP, with IFF_NO_PI.
+  const flags = kind === 'tun' ? '0x1001' : '0x1002'
+  const script = [
     '$^F = 255',
     'open(my $device, "+<", "/dev/net/tun") or die "Cannot open /dev/net/tun: $!\\n"',
-    `my $request = pack("a16 s x22", "${device}", 0x1001)`,
+    `my $request = pack("a16 s x22", "${name}", ${flags})`,
     'ioctl($device, 0x400454ca, $request) or die "Cannot attach: $!\\n"',
     'exec @ARGV',
-  ].join('; '),
-  '--',
-]
+  ]
+  return ['perl', '-e', script.join('; '), '--']
+}

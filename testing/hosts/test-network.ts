@@ -9,6 +9,7 @@ import { once } from 'node:events'
 import { constants } from 'node:os'
 import { promisify } from 'node:util'
 import { until } from '../until.ts'
+import { slowCable, type CableOptions } from './slow-cable.ts'
 
 const execute = promisify(execFile)
 
@@ -42,6 +43,8 @@ export interface TestHost {
   /** Pulls the cable: the link goes down on the switch's side. */
   cut(): Promise<void>
   restore(): Promise<void>
+  /** Makes its cable long and bad until disposed. */
+  slow(cable: CableOptions): Promise<AsyncDisposable>
   /**
    * Simulates a power cut and reboot: SIGKILL to every process of the host, an empty /run, a new boot id. The
    * disk keeps its content.
@@ -205,6 +208,7 @@ function facade(host: HostState): TestHost {
     start: (command, options = {}) => spawn('nsenter', inHost(command), options),
     cut: () => ip('-n', host.wan, 'link', 'set', host.port, 'down'),
     restore: () => ip('-n', host.wan, 'link', 'set', host.port, 'up'),
+    slow: (cable) => slowCable(host, cable),
     async reboot() {
       await killAll(host)
       await clearLinks(host)

@@ -46,4 +46,49 @@ export const mutants: readonly Mutant[] = [
     find: 'if (!isShared) return [(scope) => act(scope)]',
     replace: 'if (isShared || !isShared) return [(scope) => act(scope)]',
   },
+  {
+    proof: 'no history has a fault, and pods and watches never noticed',
+    test: 'dev/e2e/masters-killed.test.ts',
+    msMax: 600_000,
+    file: 'roles/site/parts/leadership.ts',
+    find: 'if (!isShared) return [(scope) => act(scope)]',
+    replace: 'if (isShared || !isShared) return [(scope) => act(scope)]',
+  },
+  {
+    proof: 'calls that fail together at a silent member go to another one, and so does the watch',
+    test: 'packages/store/etcd/etcd-members.test.ts',
+    file: 'packages/store/etcd/etcd-channel.ts',
+    find: 'if (this.#current === client) this.#current = undefined',
+    replace: 'if (this.#current !== client) this.#current = undefined',
+  },
+  {
+    proof:
+      'a change whose answer was lost does not count as a success: another may have written the same',
+    test: 'packages/store/etcd/etcd-members.test.ts',
+    file: 'packages/store/etcd/etcd-store.ts',
+    find: 'if (expectRevision > 0) throw lost',
+    replace: 'if (expectRevision < 0) throw lost',
+  },
+  {
+    proof:
+      'the key of several masters is rotated while they write, and each reads everything afterwards',
+    test: 'roles/site/masters/shared-encryption.test.ts',
+    file: 'roles/control-plane/shared-encryption.ts',
+    find: 'await this.#publishFile()',
+    replace: 'await Promise.resolve()',
+  },
+  {
+    proof: 'a write with keys that were replaced is encrypted again with those in use',
+    test: 'packages/apiserver/encryption/key-fence.test.ts',
+    file: 'packages/apiserver/encryption/key-fence.ts',
+    find: 'const requires = isSealed ? fence?.required() : undefined',
+    replace: 'const requires = isSealed ? undefined : fence?.required()',
+  },
+  {
+    proof: 'work ends when the server was not ready three times, and begins again with it',
+    test: 'roles/site/masters/while-ready.test.ts',
+    file: 'roles/site/masters/while-ready.ts',
+    find: 'for (let failures = 0; failures < failuresMax;) {',
+    replace: 'for (let failures = 0; failures < failuresMax * 100;) {',
+  },
 ]

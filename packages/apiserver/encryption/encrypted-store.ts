@@ -1,6 +1,14 @@
-import type { Entry, Store, StoreEvent, WatchBatch, WriteResult } from '@skerry/store'
+import {
+  type Entry,
+  type Store,
+  type StoreEvent,
+  type WatchBatch,
+  type Write,
+  type WriteResult,
+} from '@skerry/store'
 import { unreadableValue } from '../cache/unreadable-value.ts'
 import type { EncryptionPlan } from './encryption-config.ts'
+import { writeFenced, type KeyFence, type Sealed } from './key-fence.ts'
 import type { TransformerChain } from './transformer-chain.ts'
 import { UnreadableValueError } from './transformers/transformer.ts'
 
@@ -18,10 +26,15 @@ export interface EncryptedStore extends Store {
  */
 type StoredEntry = Pick<Entry, 'key' | 'value' | 'isDamaged'>
 
-export function createEncryptedStore(store: Store, firstPlan: EncryptionPlan): EncryptedStore {
+export function createEncryptedStore(
+  store: Store,
+  firstPlan: EncryptionPlan,
+  fence?: KeyFence,
+): EncryptedStore {
   let plan = firstPlan
+  const chainOf = (key: string) => plan.chainFor(storageOf(key))
   const open = <T extends StoredEntry>(entry: T): T => {
-    const chain = entry.isDamaged ? undefined : plan.chainFor(storageOf(entry.key))
+    const chain = entry.isDamaged ? undefined : chainOf(entry.key)
     return chain ? { ...entry, value: opened(entry, chain) } : entry
   }
   /**
@@ -39,8 +52,13 @@ export function createEncryptedStore(store: Store, firstPlan: EncryptionPlan): E
     return waits.length === 0 ? undefined : Promise.all(waits)
   }
   const sealed = <T extends { readonly key: string; readonly value?: Uint8Array }>(write: T): T => {
-    const chain = write.value && plan.chainFor(storageOf(write.key))
+    const chain = write.value && chainOf(write.key)
     return chain && write.value ? { ...write, value: chain.seal(write.value, write.key) } : write
+  }
+  const sealedWrite = (write: Write): Sealed => {
+    const { companions = [] } = write
+    const isSealed = [write, ...companions].some(({ key, value }) => value && chainOf(key))
+    return { write: { ...sealed(write), companions: companions.map(sealed) }, isSealed }
   }
   const openEvent = (event: StoreEvent): StoreEvent =>
     event.previous ? { ...open(event), previous: open(event.previous) } : open(event)
@@ -49,10 +67,8 @@ export function createEncryptedStore(store: Store, firstPlan: EncryptionPlan): E
   return {
     setPlan: (next) => void (plan = next),
     async isStale(key) {
-      const chain = plan.chainFor(storageOf(key))
-      if (!chain) return false
       const { entry } = await store.get(key)
-      return entry !== undefined && chain.isStale(entry.value)
+      return entry !== undefined && chainOf(key)?.isStale(entry.value) === true
     },
     revision: () => store.revision(),
     async get(key, revision) {
@@ -66,11 +82,8 @@ export function createEncryptedStore(store: Store, firstPlan: EncryptionPlan): E
       return { ...found, entries: found.entries.map(open) }
     },
     async write(write) {
-      const { companions } = write
-      const result = await store.write(
-        sealed(companions ? { ...write, companions: companions.map(sealed) } : write),
-      )
-      await fetched([result.isApplied ? result.previous : result.current])
+      const result = await writeFenced(store, fence, () => sealedWrite(write))
+      await fetched([entryIn(result)])
       return openResult(result, open)
     },
     async *watch(options, signal) {
@@ -86,6 +99,10 @@ export function createEncryptedStore(store: Store, firstPlan: EncryptionPlan): E
     revokeLease: (leaseId) => store.revokeLease(leaseId),
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
   }
+}
+
+function entryIn(result: WriteResult): Entry | undefined {
+  return result.isApplied ? result.previous : result.current
 }
 
 function openResult(result: WriteResult, open: (entry: Entry) => Entry): WriteResult {

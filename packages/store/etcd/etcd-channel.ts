@@ -14,7 +14,7 @@ import {
 import { grpcDeadline, unaryCall, type Clock } from '@skerry/base'
 import { StoreClosedError, StoreUnavailableError } from '../store-errors.ts'
 import { loadEtcdMethods, type EtcdMethodName } from './etcd-schema-table.ts'
-import { etcdCallDefaults } from '../limits-table.ts'
+import { etcdCallDefaults, storeBounds } from '../limits-table.ts'
 
 export interface EtcdTls {
   /** PEM. Only this authority is trusted when set; the system's otherwise. */
@@ -53,13 +53,24 @@ export const etcdCodes = Object.freeze({
   exhausted: status.RESOURCE_EXHAUSTED,
 })
 
-/** Connects to the members of one etcd. The one that answers is used until it stops answering. */
+type EtcdStream = ClientDuplexStream<object, object>
+
+const { elsewhereMs } = storeBounds.etcdChannel
+
+/**
+ * Connects to the members of one etcd. The one that answers is used until it stops answering. A connection alone proves
+ * nothing, because a member that is cut off from the others takes requests as well: a member that has failed is used
+ * again only when all others have failed after it.
+ */
 export class EtcdChannel implements Disposable {
   readonly #clients: readonly Client[]
   readonly #endpoints: readonly string[]
   readonly #clock: Clock
   readonly #methods = loadEtcdMethods()
-  #current = 0
+  /** The members whose last call failed, or that did not connect, the oldest failure first. */
+  readonly #doubtful = new Set<Client>()
+  readonly #streams = new Map<EtcdStream, Client>()
+  #current: Client | undefined
   #isClosed = false
 
   constructor({ endpoints, tls = {} }: EtcdEndpoints, clock: Clock) {
@@ -95,16 +106,22 @@ export class EtcdChannel implements Disposable {
   }
 
   /** Opens a stream in both directions, to a member that has a leader. */
-  async stream(
-    method: EtcdMethodName,
-    signal: AbortSignal,
-  ): Promise<ClientDuplexStream<object, object>> {
+  async stream(method: EtcdMethodName, signal: AbortSignal): Promise<EtcdStream> {
     const client = await this.#ready(signal)
     const { path, requestSerialize, responseDeserialize } = this.#methods[method]
     const metadata = new Metadata()
     // A member that is cut off from the others ends the stream, so that another one is tried.
     metadata.set('hasleader', 'true')
-    return client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, metadata, {})
+    const stream: EtcdStream = client.makeBidiStreamRequest(
+      path,
+      requestSerialize,
+      responseDeserialize,
+      metadata,
+      {},
+    )
+    this.#streams.set(stream, client)
+    stream.once('close', () => this.#streams.delete(stream))
+    return stream
   }
 
   /** Opens a stream of answers to one request. */
@@ -118,9 +135,10 @@ export class EtcdChannel implements Disposable {
     return client.makeServerStreamRequest(path, requestSerialize, responseDeserialize, request)
   }
 
-  /** Call this after a stream that broke: the next call begins with the next member. */
-  turnAway(): void {
-    this.#current = (this.#current + 1) % this.#clients.length
+  /** Call this when a stream broke or is silent: it ends, and another member is tried next. */
+  turnAwayFrom(stream: EtcdStream): void {
+    const client = this.#streams.get(stream)
+    if (client) this.#doubt(client)
   }
 
   [Symbol.dispose](): void {
@@ -128,46 +146,68 @@ export class EtcdChannel implements Disposable {
     for (const client of this.#clients) client.close()
   }
 
-  #once(client: Client, { method: name, request, signal }: Call): Promise<object> {
+  async #once(client: Client, { method: name, request, signal }: Call): Promise<object> {
     const call = {
       method: this.#methods[name],
       request,
       metadata: new Metadata(),
       timeoutMs: etcdCallDefaults.callMs,
       clock: this.#clock,
-      toError: (error: ServiceError) => this.#toError(name, error),
+      toError: (error: ServiceError) => this.#toError(name, error, client),
     }
-    return unaryCall(client, call, signal)
+    const answer = await unaryCall(client, call, signal)
+    this.#doubtful.delete(client)
+    return answer
   }
 
-  #toError(method: string, error: ServiceError): Error {
+  #toError(method: string, error: ServiceError, client: Client): Error {
     if (this.#isClosed) return new StoreClosedError()
     if (!silentCodes.has(error.code)) return new EtcdError(method, error)
-    this.turnAway()
+    this.#doubt(client)
     return new StoreUnavailableError(`Cannot reach etcd: ${method} failed: ${error.details}`, {
       cause: error,
       isSent: true,
     })
   }
 
+  /** Several calls that fail at once at one member are one failure. Its streams are as silent, and end. */
+  #doubt(client: Client): void {
+    if (this.#current === client) this.#current = undefined
+    this.#doubtful.delete(client)
+    this.#doubtful.add(client)
+    for (const [stream, at] of this.#streams) if (at === client) stream.cancel()
+  }
+
   async #ready(signal: AbortSignal): Promise<Client> {
     if (this.#isClosed) throw new StoreClosedError()
     signal.throwIfAborted()
-    const current = this.#clients[this.#current]
-    if (current && isReady(current)) return current
-    const deadline = grpcDeadline(etcdCallDefaults.findMs)
-    const found = this.#clients.map((client) => waitForReady(client, deadline))
-    try {
-      const client = await Promise.any(found)
-      this.#current = this.#clients.indexOf(client)
-      return client
-    } catch (error) {
-      if (this.#isClosed) throw new StoreClosedError()
-      throw new StoreUnavailableError(
-        `Cannot reach etcd: none of ${this.#endpoints.join(', ')} answers`,
-        { cause: error, isSent: false },
-      )
-    }
+    if (this.#current && isReady(this.#current)) return this.#current
+    const found = await this.#find()
+    if (this.#isClosed) throw new StoreClosedError()
+    this.#current = found
+    return found
+  }
+
+  async #find(): Promise<Client> {
+    const trusted = this.#clients.filter((client) => !this.#doubtful.has(client))
+    const connected = trusted.find(isReady) ?? (await this.#anyOf(trusted, elsewhereMs))
+    if (connected) return connected
+    for (const client of trusted) this.#doubtful.add(client)
+    const found = [...this.#doubtful].find(isReady)
+    const last = found ?? (await this.#anyOf(this.#clients, etcdCallDefaults.findMs))
+    if (last) return last
+    const text = `Cannot reach etcd: none of ${this.#endpoints.join(', ')} answers`
+    throw this.#isClosed
+      ? new StoreClosedError()
+      : new StoreUnavailableError(text, { isSent: false })
+  }
+
+  /** Resolves with the first that has a connection, or with undefined if none gets one in time. */
+  async #anyOf(clients: readonly Client[], ms: number): Promise<Client | undefined> {
+    const deadline = grpcDeadline(ms)
+    return Promise.any(clients.map((client) => waitForReady(client, deadline))).catch(
+      () => undefined,
+    )
   }
 }
 

@@ -25,7 +25,7 @@ import type {
   Write,
   WriteResult,
 } from '../store.ts'
-import { checkWrite, refusingCompanion } from '../write-plan.ts'
+import { checkWrite, refusingKey } from '../write-plan.ts'
 import { EtcdChannel, EtcdError, etcdCodes, type EtcdEndpoints } from './etcd-channel.ts'
 import { EtcdFeed } from './etcd-feed.ts'
 import { EtcdKeys } from './etcd-keys.ts'
@@ -33,7 +33,7 @@ import type { WireHeader, WireRange, WireTxn } from './etcd-schema-table.ts'
 import { saveEtcdSnapshot } from './etcd-snapshot.ts'
 import { canTellProgress } from './etcd-version.ts'
 import { watchEtcd, type EtcdWatchDeps } from './etcd-watch.ts'
-import { storeBounds, type StoreLimits } from '../limits-table.ts'
+import { etcdCallDefaults, storeBounds, type StoreLimits } from '../limits-table.ts'
 
 export interface EtcdStoreOptions extends EtcdEndpoints {
   /** The prefix of all keys, e.g. /skerry/hub. Stores that share an etcd have different ones. */
@@ -201,8 +201,11 @@ export class EtcdStore implements Store {
   }
 
   async keepLeaseAlive(leaseId: number): Promise<{ ttlSeconds: number }> {
-    const stream = await this.#parts.channel.stream('LeaseKeepAlive', this.#scope.signal)
+    const { channel, clock } = this.#parts
+    const stream = await channel.stream('LeaseKeepAlive', this.#scope.signal)
     stream.on('error', () => undefined)
+    // A member that was cut off answers nothing, and the lease would run out meanwhile.
+    using _timer = clock.setTimer(etcdCallDefaults.callMs, () => channel.turnAwayFrom(stream))
     try {
       stream.write({ id: leaseId })
       for await (const message of stream) {
@@ -213,6 +216,7 @@ export class EtcdStore implements Store {
       }
     } catch (error) {
       if (error instanceof LeaseNotFoundError) throw error
+      channel.turnAwayFrom(stream)
       const options = { cause: error, isSent: true }
       throw new StoreUnavailableError('Cannot reach etcd: LeaseKeepAlive failed', options)
     } finally {
@@ -267,22 +271,28 @@ export class EtcdStore implements Store {
 
   async #transact(write: Write): Promise<WriteResult> {
     const { keys, channel } = this.#parts
-    const { leaseId = 0, companions = [] } = write
+    const { leaseId = 0, companions = [], requires } = write
     const all: readonly Write[] = [write, ...companions]
     const expecting = all.filter(({ expectRevision }) => expectRevision !== undefined)
+    const isKeyAt = (key: string, modRevision = 0) => ({
+      ...isAt,
+      key: keys.keyOf(key),
+      modRevision,
+    })
     const request = {
-      compare: expecting.map(({ key, expectRevision: modRevision }) => ({
-        ...isAt,
-        key: keys.keyOf(key),
-        modRevision,
-      })),
+      compare: [
+        ...expecting.map(({ key, expectRevision }) => isKeyAt(key, expectRevision)),
+        ...(requires ? [isKeyAt(requires.key, requires.revision)] : []),
+      ],
       success: all.map(({ key: name, value }, at) => {
         const key = keys.keyOf(name)
         return value
           ? { requestPut: { key, value, lease: at === 0 ? leaseId : 0, prevKv: true } }
           : { requestDeleteRange: { key, prevKv: true } }
       }),
-      failure: all.map(({ key }) => ({ requestRange: { key: keys.keyOf(key) } })),
+      failure: [...all, ...(requires ? [requires] : [])].map(({ key }) => ({
+        requestRange: { key: keys.keyOf(key) },
+      })),
     }
     const answer = await channel.write<WireTxn>('Txn', request, this.#scope.signal)
     return this.#resultOf(write, answer)
@@ -303,30 +313,33 @@ export class EtcdStore implements Store {
       revision,
       ...(found ? { current: keys.entryOf(found) } : {}),
     } as const
-    const { companions = [], expectRevision } = write
+    const { companions = [], expectRevision, requires } = write
     const isOwn = expectRevision !== undefined && expectRevision !== (found?.modRevision ?? 0)
     if (isOwn) return refused
     const revisions = new Map(
-      companions.map(({ key }, at) => [
+      [...companions, ...(requires ? [requires] : [])].map(({ key }, at) => [
         key,
         responses[at + 1]?.responseRange?.kvs[0]?.modRevision ?? 0,
       ]),
     )
-    const refusedBy = refusingCompanion(companions, (key) => revisions.get(key) ?? 0)
+    const refusedBy = refusingKey(write, (key) => revisions.get(key) ?? 0)
     return refusedBy === undefined ? refused : { ...refused, refusedBy }
   }
 
   /**
-   * Handles a write whose answer was lost. A write with an expectation can be repeated: it can
-   * apply only once, and an equal stored value is the one that was sent.
+   * Handles a write whose answer was lost. A write with an expectation can be repeated, because it can apply only once.
+   * If the second try is refused, the first one may have applied. A new object has an id of its own, so an equal value
+   * is the one that was sent. Two writers may change an object to the same bytes, and both may not succeed.
    */
   async #settle(write: Write, lost: StoreUnavailableError): Promise<WriteResult> {
-    if (write.expectRevision === undefined || write.value === undefined) throw lost
+    const { expectRevision, value: sent } = write
+    if (expectRevision === undefined || sent === undefined) throw lost
     const result = await this.#transact(write)
     // A companion alone that refuses was not changed by the first try, so that did not apply.
     if (result.isApplied || !result.current || result.refusedBy !== undefined) return result
     const { value, modRevision } = result.current
-    if (Buffer.compare(value, write.value) !== 0) return result
+    if (Buffer.compare(value, sent) !== 0) return result
+    if (expectRevision > 0) throw lost
     return { isApplied: true, revision: modRevision }
   }
 

@@ -39,7 +39,7 @@ export async function* watchEtcd(
   deps: EtcdWatchDeps,
   signal: AbortSignal,
 ): AsyncGenerator<WatchBatch, never> {
-  const { channel, clock, log, random = systemRandom } = deps
+  const { clock, log, random = systemRandom } = deps
   const backoff = createBackoff(storeBounds.etcdWatch.retry, random)
   let { afterRevision } = options
   for (;;) {
@@ -55,7 +55,6 @@ export async function* watchEtcd(
       const cause = asError(error)
       log.info('Watch on etcd broke, continuing it', { error: cause, afterRevision })
     }
-    channel.turnAway()
     await clock.sleep(backoff.nextMs(), signal)
   }
 }
@@ -93,6 +92,10 @@ async function* watchOnce(
         yield { events: [], revision: answer.header.revision }
       }
     }
+    channel.turnAwayFrom(stream)
+  } catch (error) {
+    if (!(error instanceof CompactedError) && !signal.aborted) channel.turnAwayFrom(stream)
+    throw error
   } finally {
     signal.removeEventListener('abort', onAbort)
     stream.cancel()

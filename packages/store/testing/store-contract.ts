@@ -22,6 +22,7 @@ export function storeContract(name: string, open: OpenSubject): void {
   describe(`store contract: ${name}`, () => {
     writeTests(open)
     companionTests(open)
+    requiredTests(open)
     entryTests(open)
     readTests(open)
     historyTests(open)
@@ -73,6 +74,28 @@ function writeTests(open: OpenSubject): void {
     )
     const results = await Promise.all(writes)
     assert.equal(results.filter((result) => result.isApplied).length, 1)
+  })
+}
+
+function requiredTests(open: OpenSubject): void {
+  test('a write applies only while the key that it requires has its revision', async () => {
+    await using subject = await open()
+    const { store } = subject
+    const revision = await put(store, '/record', 'a')
+    const write = { key: '/main', value: bytes('m'), requires: { key: '/record', revision } }
+    assert.ok((await store.write({ ...write, expectRevision: 0 })).isApplied)
+    await put(store, '/record', 'b')
+    const refused = await store.write(write)
+    assert.ok(!refused.isApplied)
+    assert.equal(refused.refusedBy, '/record')
+    const stale = await store.write({ ...write, expectRevision: 0 })
+    assert.ok(!stale.isApplied)
+    assert.equal(stale.refusedBy, undefined, "the write's own expectation comes first")
+    const companions = [{ key: '/free', value: bytes('a'), expectRevision: 0 }]
+    const both = await store.write({ ...write, companions })
+    assert.ok(!both.isApplied)
+    assert.equal(both.refusedBy, '/record')
+    assert.equal((await store.get('/free')).entry, undefined)
   })
 }
 

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import type { UserInfo } from '@skerry/apiserver'
 import { asError, runAll, type Clock } from '@skerry/base'
 import { createCluster, createEventSink } from '@skerry/client'
 import {
@@ -9,9 +8,9 @@ import {
   runAsLeader,
   type Leadership,
 } from '@skerry/controller-runtime'
-import { version } from '../../runtime/version.ts'
 import { siteBounds } from '../limits-table.ts'
 import type { OpenSite, SitePart, SiteTerm } from '../contract/site-part.ts'
+import { siteUser, userAgent } from './site-user.ts'
 
 export interface LedPrograms {
   readonly hasControllers: boolean
@@ -19,15 +18,6 @@ export interface LedPrograms {
   /** True: other masters may be on the same store, and one of them acts at a time. */
   readonly isShared: boolean
 }
-
-/** Controllers and scheduler act as this user, in system:masters: nothing separates them within one process. */
-export const siteUser: UserInfo = Object.freeze({
-  name: 'system:skerry-site',
-  groups: Object.freeze(['system:masters', 'system:authenticated']),
-  extra: Object.freeze({}),
-})
-
-export const userAgent = `skerry-site/${version}`
 
 const { acquirePeriodMs, repairMs } = siteBounds.leadership
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { ExpectedError } from '@skerry/base'
+import { ExpectedError, type Task } from '@skerry/base'
 import {
   isFresh,
   issueClientCertificate,
@@ -16,7 +16,9 @@ import { localServer } from '../../control-plane/local-server.ts'
 import type { OpenPlane } from '../../control-plane/plane-part.ts'
 import type { WayFlags } from '../../runtime/way-options.ts'
 import { connectBy } from '../../runtime/way-to-hub.ts'
+import { whileReady } from '../masters/while-ready.ts'
 import { ensureAgentObjects, localAgentUser } from '../objects/agent-objects.ts'
+import { siteUser } from './site-user.ts'
 
 export interface SiteAgentOptions {
   dataDir: string
@@ -43,11 +45,15 @@ export interface SiteAgentOptions {
   hasVirtualClusters?: boolean | undefined
 }
 
-/** Runs the agent that connects a site to its hub, in the site's own process. The site never waits for it. */
+/**
+ * Runs the agent that connects a site to its hub, in the site's own process. The site never waits for it. `isShared` is
+ * true if the site may have other masters, each with an agent.
+ */
 export async function runSiteAgent(
   options: SiteAgentOptions,
   { objects, server, pki, time, context }: OpenPlane,
   signal: AbortSignal,
+  isShared: boolean,
 ): Promise<void> {
   await ensureAgentObjects(objects, options)
   try {
@@ -68,6 +74,7 @@ export async function runSiteAgent(
         ...(options.dials ? { dials: options.dials } : {}),
         appliesWorks: options.appliesWorks,
         hasVirtualClusters: options.hasVirtualClusters,
+        ...(isShared ? { listeners: { gate: gateOf(server, context) } } : {}),
         api: {
           server: localServer(server.address),
           certificateAuthority: pki.authority.certificatePem,
@@ -81,6 +88,19 @@ export async function runSiteAgent(
     // A wrong token is for a person to put right; the site and its pods go on without a hub.
     context.log.error('Site is not connected to its hub', { error })
   }
+}
+
+/**
+ * Each of several masters has a tunnel of its own, and the hub uses the newest: one that has lost the store closes its
+ * tunnel, so that the hub asks another.
+ */
+function gateOf(
+  server: OpenPlane['server'],
+  { clock, log }: OpenPlane['context'],
+): (represent: Task) => Task {
+  const transport = server.transport(siteUser)
+  const onLost = (): void => log.info('Tunnel closed: this master is not ready')
+  return (represent) => (signal) => whileReady({ transport, clock, onLost }, represent, signal)
 }
 
 /**
