@@ -53,7 +53,7 @@ async function scrapeOf(cluster: ClusterClient): Promise<string> {
   return (await readBody(body)).toString()
 }
 
-test('the metrics of a site show what its store writes, and for how many changes', async () => {
+test('the metrics of a site count the bytes that its store writes, and its changes', async () => {
   await using site = await startSite()
   const { cluster } = site
   const valueOf = async (name: string): Promise<number> => {
