@@ -21,6 +21,7 @@ import { clusterResource } from '@skerry/fleet-kinds'
 import { clusterStatesPath, tunnelPrefix, type ClusterStates } from '@skerry/gateway'
 import { revokeAgent } from '@skerry/membership'
 import { startTestEtcd, whyNoEtcd, until } from '@skerry/testing'
+import { writeAdminKubeconfig } from '../control-plane/admin-kubeconfig.ts'
 import { rotateEncryption } from '../../cmd/client/rotate-encryption.ts'
 import {
   registerCluster,
@@ -240,6 +241,8 @@ test(
       startTestHub({ etcd: etcdFlags(etcd), replicaKeyFile }),
       refused(/other\.key does not open the keys in etcd/),
     )
+    const path = join(first.directory, 'admin.kubeconfig')
+    await writeAdminKubeconfig(first.hub.plane.pki, { path, name: 'hub', server: first.url })
     await assert.rejects(
       rotateEncryption(first.directory, () => undefined, soon()),
       /other replicas have the same key/,

@@ -40,6 +40,8 @@ export async function saveEtcdSnapshot(
 ): Promise<{ bytes: number; revision: number }> {
   const { signal } = context
   try {
+    // Before a stream is open that nobody would read.
+    await refuseExisting(path)
     // A linearizable read: the member that answers has everything up to here, and gives the snapshot as well.
     const range = { key: Buffer.from('/'), countOnly: true }
     const { header } = await channel.read<{ header: WireHeader }>('Range', range, signal)
@@ -81,9 +83,7 @@ export async function saveSnapshotParts(
   parts: AsyncIterable<Uint8Array>,
   path: string,
 ): Promise<number> {
-  if (await isThere(path)) {
-    throw new ExpectedError('the file exists; choose another name', exitCodes.dataDirectory)
-  }
+  await refuseExisting(path)
   const partPath = `${path}.part`
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
@@ -98,11 +98,10 @@ export async function saveSnapshotParts(
   }
 }
 
-async function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  )
+async function refuseExisting(path: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined)
+  if (found === undefined) return
+  throw new ExpectedError('the file exists; choose another name', exitCodes.dataDirectory)
 }
 
 async function writeParts(parts: AsyncIterable<Uint8Array>, path: string): Promise<number> {
