@@ -116,7 +116,7 @@ async function runTestFiles(files: readonly string[], totals: Totals): Promise<v
   } finally {
     await rm(directory, { recursive: true, force: true })
   }
-  await runGroup(files.filter(isEndToEnd), { concurrency: 2, totals })
+  await runGroup(files.filter(isEndToEnd), { concurrency: 3, totals })
 }
 
 interface Totals {
