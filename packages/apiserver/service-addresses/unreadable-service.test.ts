@@ -27,16 +27,17 @@ async function startServer() {
     )
   }
   const plan = await planWith('key')
-  const stores: EncryptedStore[] = []
+  const stores: { own: EncryptedStore; other: EncryptedStore }[] = []
+  const otherPlan = await planWith('other key')
   const server = await startTestApiServer({
     encrypted(store) {
-      const made = createEncryptedStore(store, plan)
-      stores.push(made)
-      return made
+      const own = createEncryptedStore(store, plan)
+      stores.push({ own, other: createEncryptedStore(store, otherPlan) })
+      return own
     },
   })
-  const [store] = stores
-  assert.ok(store)
+  const [made] = stores
+  assert.ok(made)
   const call = (request: Parameters<typeof callApi>[1]) => callApi(server.transport, request)
   return {
     call,
@@ -48,13 +49,11 @@ async function startServer() {
       const value = Buffer.from(
         JSON.stringify({ ...object, spec: { ...spec, clusterIPs: [clusterIP] } }),
       )
-      store.setPlan(await planWith('other key'))
-      await store.write({ key: `/registry/core/services/default/${name}`, value })
-      store.setPlan(plan)
+      await made.other.write({ key: `/registry/core/services/default/${name}`, value })
       await call({ path: `${path}/${name}` })
     },
     async bringKey() {
-      store.setPlan(await planWith('other key'))
+      made.own.setPlan(otherPlan)
       await server.server.retryUnreadable()
     },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
