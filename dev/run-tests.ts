@@ -9,7 +9,7 @@ import { ExpectedError, exitCodes } from '@skerry/base'
 import type { TestRequest } from '../cmd/commands/developer-commands.ts'
 import type { ProgramUser } from '../roles/up/programs-table.ts'
 import { findMissingPrograms, installPrograms, packagesOf } from '../roles/up/system-packages.ts'
-import { groupTests, isLong, writeGroup } from './test-groups.ts'
+import { groupTests, isLong, orderStories, writeGroup } from './test-groups.ts'
 
 interface Check {
   name: string
@@ -116,7 +116,7 @@ async function runTestFiles(files: readonly string[], totals: Totals): Promise<v
   } finally {
     await rm(directory, { recursive: true, force: true })
   }
-  await runGroup(files.filter(isEndToEnd), { concurrency: 3, totals })
+  await runGroup(orderStories(files.filter(isEndToEnd)), { concurrency: 3, totals })
 }
 
 interface Totals {

@@ -36,6 +36,22 @@ const longFiles: readonly string[] = [
 /** The number of files that share a process: enough that its start is cheap, few enough that groups end together. */
 const groupFilesMax = 8
 
+/** End-to-end files that take over two minutes. They come first, for the same reason. */
+const longStories: readonly string[] = [
+  'ways',
+  'edge-cluster',
+  'upgrade',
+  'offline-package',
+  'masters-killed',
+]
+
+/** Returns the end-to-end files of `files`, the longest first. */
+export function orderStories(files: readonly string[]): string[] {
+  const isLongStory = (file: string): boolean =>
+    longStories.some((name) => file.endsWith(`/${name}.test.ts`))
+  return files.toSorted((a, b) => Number(isLongStory(b)) - Number(isLongStory(a)))
+}
+
 export function isLong(file: string, root: string): boolean {
   return longFiles.some((long) => file === join(root, long))
 }

@@ -53,9 +53,14 @@ export function planMember(
 
 /** Takes a member that is gone out of the others’ list and adds it again, as `etcdctl member remove` and `add`. */
 export async function replaceInList(lost: EtcdMember, asked: EtcdMember): Promise<void> {
-  const { members } = await ask(asked, 'list', {})
-  const found = members?.find(({ peerURLs }) => peerURLs?.includes(lost.peerUrl))
-  if (found) await ask(asked, 'remove', { ID: found.ID })
+  // An answer may be lost: the list alone says whether it is gone.
+  await waitFor('etcd to forget the member', async () => {
+    const { members } = await ask(asked, 'list', {})
+    const found = members?.find(({ peerURLs }) => peerURLs?.includes(lost.peerUrl))
+    if (found === undefined) return true
+    await ask(asked, 'remove', { ID: found.ID })
+    return undefined
+  })
   // etcd says "unhealthy cluster" until the others have been connected for some seconds.
   await waitFor('etcd to take the member', () => ask(asked, 'add', { peerURLs: [lost.peerUrl] }))
 }
@@ -72,7 +77,7 @@ async function ask(
 ): Promise<MemberList> {
   const script = `
     const [url, body] = process.argv.slice(1)
-    const answer = await fetch(url, { method: 'POST', body })
+    const answer = await fetch(url, { method: 'POST', body, signal: AbortSignal.timeout(5_000) })
     console.log(await answer.text())
     process.exitCode = answer.ok ? 0 : 1`
   const url = `${clientUrl}/v3/cluster/member/${verb}`

@@ -115,6 +115,7 @@ export class MastersStory {
   async end(): Promise<void> {
     const { cluster, masters } = this.scene
     for (const master of masters) await untilReady(cluster, master)
+    await this.#untilRenewed(5)
     const { written } = await this.#history.judge()
     await this.#watch.untilShown(written.at(-1)?.key ?? '')
     assert.equal(this.#watch.isRunning(), true)
@@ -123,6 +124,21 @@ export class MastersStory {
     const asked = ['get', 'node', this.#nodeName, '-o', `jsonpath=${path}`]
     assert.equal(await kubectlAt(cluster, masters[1], ...asked), 'True')
     assert.deepEqual(await containerStates(cluster, '-l', 'app=echo'), this.#before)
+  }
+
+  /** A history with few terms of leaders says little about them. */
+  async #untilRenewed(times: number): Promise<void> {
+    const { cluster, masters } = this.scene
+    const words = ['get', 'lease', 'kube-controller-manager', '-n', 'kube-system']
+    const seen = new Set<string>()
+    const look = async (): Promise<true | undefined> => {
+      seen.add(await kubectlAt(cluster, masters[1], ...words, '-o', 'jsonpath={.spec.renewTime}'))
+      return seen.size > times ? true : undefined
+    }
+    await waitFor('the leader to renew its lease', look, {
+      timeoutMs: 120_000,
+      diagnose: () => cluster.diagnose(),
+    })
   }
 
   /** One request may meet the tunnel that has just died; a person asks again. */
