@@ -37,13 +37,7 @@ const longFiles: readonly string[] = [
 const groupFilesMax = 8
 
 /** End-to-end files that take over two minutes. They come first, for the same reason. */
-const longStories: readonly string[] = [
-  'ways',
-  'edge-cluster',
-  'upgrade',
-  'offline-package',
-  'masters-killed',
-]
+const longStories: readonly string[] = ['ways', 'edge-cluster', 'upgrade', 'offline-package']
 
 /** Returns the end-to-end files of `files`, the longest first. */
 export function orderStories(files: readonly string[]): string[] {

@@ -47,14 +47,6 @@ export const mutants: readonly Mutant[] = [
     replace: 'if (isShared || !isShared) return [(scope) => act(scope)]',
   },
   {
-    proof: 'no history has a fault, and pods and watches never noticed',
-    test: 'dev/e2e/masters-killed.test.ts',
-    msMax: 600_000,
-    file: 'roles/site/parts/leadership.ts',
-    find: 'if (!isShared) return [(scope) => act(scope)]',
-    replace: 'if (isShared || !isShared) return [(scope) => act(scope)]',
-  },
-  {
     proof: 'calls that fail together at a silent member go to another one, and so does the watch',
     test: 'packages/store/etcd/etcd-members.test.ts',
     file: 'packages/store/etcd/etcd-channel.ts',
