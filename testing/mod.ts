@@ -20,6 +20,7 @@ export {
 export { startTestRegistry } from './images/test-registry.ts'
 export { brokenBodies } from './broken-bodies.ts'
 export { failuresOfDamage, fileDamages, refusalProblem } from './damaged-files.ts'
+export { errorLogger } from './error-logger.ts'
 export { startTestEtcd, whyNoEtcd, type TestEtcd } from './test-etcd.ts'
 export { simulatedClock, type SimulatedClock } from '@skerry/base'
 export {

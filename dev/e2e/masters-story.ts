@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { containerStates, type ContainerStates } from './container-states.ts'
+import { echoManifest } from './echo-manifest.ts'
 import { followHistory, type FollowedHistory } from './follow-history.ts'
 import type { LoadMark } from './history/history-report.ts'
 import { followWatchByHub, type FollowedWatch } from './follow-watch.ts'
@@ -12,22 +13,6 @@ import {
   type MastersOnHosts,
 } from './masters-on-hosts.ts'
 import { waitFor } from './wait-for.ts'
-
-const manifest = `
-apiVersion: apps/v1
-kind: Deployment
-metadata: { name: echo, namespace: default }
-spec:
-  replicas: 1
-  selector: { matchLabels: { app: echo } }
-  template:
-    metadata: { labels: { app: echo } }
-    spec:
-      containers:
-        - name: echo
-          image: skerry-examples/guestbook:v1
-          command: [sh, -c, 'exec httpd -f -p 8080 -h /tmp']
-`
 
 /** The longest time without an acknowledged write, and until controllers have answered, on a busy machine. */
 export interface FaultBounds {
@@ -65,7 +50,7 @@ export class MastersStory {
   static async begin(scene: MastersOnHosts): Promise<MastersStory> {
     const { cluster } = scene
     const { name: nodeName } = await joinNode(scene)
-    await cluster.apply(manifest)
+    await cluster.apply(echoManifest)
     await cluster.kubectl('rollout', 'status', 'deployment/echo', '--timeout=60s')
     const before = await containerStates(cluster, '-l', 'app=echo')
     const history = await followHistory(scene)
@@ -115,7 +100,6 @@ export class MastersStory {
   async end(): Promise<void> {
     const { cluster, masters } = this.scene
     for (const master of masters) await untilReady(cluster, master)
-    await this.#untilRenewed(5)
     const { written } = await this.#history.judge()
     await this.#watch.untilShown(written.at(-1)?.key ?? '')
     assert.equal(this.#watch.isRunning(), true)
@@ -124,21 +108,6 @@ export class MastersStory {
     const asked = ['get', 'node', this.#nodeName, '-o', `jsonpath=${path}`]
     assert.equal(await kubectlAt(cluster, masters[1], ...asked), 'True')
     assert.deepEqual(await containerStates(cluster, '-l', 'app=echo'), this.#before)
-  }
-
-  /** A history with few terms of leaders says little about them. */
-  async #untilRenewed(times: number): Promise<void> {
-    const { cluster, masters } = this.scene
-    const words = ['get', 'lease', 'kube-controller-manager', '-n', 'kube-system']
-    const seen = new Set<string>()
-    const look = async (): Promise<true | undefined> => {
-      seen.add(await kubectlAt(cluster, masters[1], ...words, '-o', 'jsonpath={.spec.renewTime}'))
-      return seen.size > times ? true : undefined
-    }
-    await waitFor('the leader to renew its lease', look, {
-      timeoutMs: 120_000,
-      diagnose: () => cluster.diagnose(),
-    })
   }
 
   /** One request may meet the tunnel that has just died; a person asks again. */

@@ -9,6 +9,7 @@ import { whyNoEtcd, type TestHost } from '@skerry/testing'
 import { ClusterOnHosts, type EdgeNode } from './cluster-on-hosts.ts'
 import { containerStates } from './container-states.ts'
 import type { LoadReport } from './masters-load.ts'
+import { echoManifest } from './echo-manifest.ts'
 import { whyNot } from './prerequisites.ts'
 import { RoleProcess, skerryCommand } from './role-process.ts'
 import { waitFor } from './wait-for.ts'
@@ -23,22 +24,6 @@ interface Master {
   readonly dataDir: string
   readonly url: string
 }
-
-const manifest = `
-apiVersion: apps/v1
-kind: Deployment
-metadata: { name: echo, namespace: default }
-spec:
-  replicas: 1
-  selector: { matchLabels: { app: echo } }
-  template:
-    metadata: { labels: { app: echo } }
-    spec:
-      containers:
-        - name: echo
-          image: skerry-examples/guestbook:v1
-          command: [sh, -c, 'exec httpd -f -p 8080 -h /tmp']
-`
 
 test(
   'three masters',
@@ -202,7 +187,7 @@ async function killLeader(
   masters: readonly Master[],
   node: EdgeNode,
 ): Promise<void> {
-  await cluster.apply(manifest)
+  await cluster.apply(echoManifest)
   await cluster.kubectl('rollout', 'status', 'deployment/echo', '--timeout=60s')
   const before = await containerStates(cluster, '-l', 'app=echo')
   const load = await startLoad(cluster, masters)

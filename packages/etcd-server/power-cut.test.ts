@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { seededRandom, silentLogger, simulatedClock, type Logger } from '@skerry/base'
-import { cutPower, type AfterCut } from '@skerry/testing'
+import { seededRandom, simulatedClock } from '@skerry/base'
+import { cutPower, errorLogger, type AfterCut } from '@skerry/testing'
 import { openEtcdEngine } from './engine/etcd-engine.ts'
 import type { PowerPut } from './testing/power-writer.ts'
 
@@ -15,12 +15,7 @@ test('an etcd server whose power is cut at 250 moments has each acknowledged cha
 })
 
 async function assertKept({ seed, directory, told }: AfterCut): Promise<void> {
-  const lines: string[] = []
-  const log: Logger = {
-    ...silentLogger,
-    error: (message) => void lines.push(message),
-    child: () => log,
-  }
+  const { log, lines } = errorLogger()
   const puts = told.map((line) => JSON.parse(line) as PowerPut)
   const path = join(directory, 'data/etcd/etcd.db')
   const deps = { clock, log, random: seededRandom(seed) }

@@ -1,6 +1,13 @@
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { diskFullError, ExpectedError, exitCodes, isDiskFull, ProtoWriter } from '@skerry/base'
+import {
+  diskFullError,
+  ExpectedError,
+  exitCodes,
+  isDiskFull,
+  ProtoWriter,
+  syncDirectory,
+} from '@skerry/base'
 import { BoltWriter, type TreeElement } from './bolt/bolt-writer.ts'
 import { checksumOf } from './checksum.ts'
 import type { EtcdLease, EtcdRecord } from './records/etcd-record.ts'
@@ -40,8 +47,7 @@ export async function writeSnapshot(
     await rm(partPath, { force: true })
     const written = await writePart(partPath, source, options)
     await rename(partPath, path)
-    await using directory = await open(dirname(path), 'r')
-    await directory.sync()
+    await syncDirectory(dirname(path))
     return written
   } catch (error) {
     if (error instanceof ExpectedError || !isDiskFull(error)) throw error

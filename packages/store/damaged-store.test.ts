@@ -3,14 +3,8 @@ import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import {
-  ExpectedError,
-  exitCodes,
-  seededRandom,
-  silentLogger,
-  simulatedClock,
-  type Logger,
-} from '@skerry/base'
+import { ExpectedError, exitCodes, seededRandom, silentLogger, simulatedClock } from '@skerry/base'
+import { errorLogger } from '@skerry/testing'
 import { restoreSqliteStore } from './sqlite-backup.ts'
 import { openDatabase, sqliteFault } from './sqlite-database.ts'
 import { openSqliteStore, type SqliteStore } from './sqlite-store.ts'
@@ -31,12 +25,7 @@ interface Scene extends AsyncDisposable {
 async function filledStore(): Promise<Scene> {
   const directory = await mkdtemp(join(tmpdir(), 'damaged-store-'))
   const path = join(directory, 'store.db')
-  const lines: string[] = []
-  const log: Logger = {
-    ...silentLogger,
-    error: (message, fields) => void lines.push(`${message} ${JSON.stringify(fields)}`),
-    child: () => log,
-  }
+  const { log, lines } = errorLogger()
   const openIt = () => openSqliteStore(path, {}, { clock, log })
   {
     await using store = await openIt()

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { silentLogger, simulatedClock, type Logger } from '@skerry/base'
-import { cutPower, type AfterCut } from '@skerry/testing'
+import { simulatedClock } from '@skerry/base'
+import { cutPower, errorLogger, type AfterCut } from '@skerry/testing'
 import { openSqliteStore, type SqliteStore } from './sqlite-store.ts'
 import type { Entry } from './store.ts'
 import type { PowerWrite } from './testing/power-writer.ts'
@@ -32,12 +32,7 @@ for (const { what, isDirectory } of [
 }
 
 async function assertKept({ seed, directory, told }: AfterCut): Promise<void> {
-  const lines: string[] = []
-  const log: Logger = {
-    ...silentLogger,
-    error: (message, fields) => void lines.push(`${message} ${JSON.stringify(fields)}`),
-    child: () => log,
-  }
+  const { log, lines } = errorLogger()
   const path = join(directory, 'data/site/store.db')
   const writes = told.map((line) => JSON.parse(line) as PowerWrite)
   await using store = await openSqliteStore(path, { bootId: 'the next' }, { clock, log })

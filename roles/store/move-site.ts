@@ -1,6 +1,6 @@
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { diskFullError, ExpectedError, exitCodes, isDiskFull } from '@skerry/base'
+import { diskFullError, ExpectedError, exitCodes, isDiskFull, syncDirectory } from '@skerry/base'
 import { openSnapshot, writeSnapshot } from '@skerry/etcd-snapshot'
 import {
   createStoreFromRows,
@@ -12,7 +12,8 @@ import {
   type StoreFromRows,
   type StoreRows,
 } from '@skerry/store'
-import { codeOf, writeFileDurably } from '../runtime/data-directory.ts'
+import { writeFileDurably } from '../runtime/data-directory.ts'
+import { exists } from '../runtime/files.ts'
 import type { RoleContext } from '../runtime/role-context.ts'
 import { startFirstMember, type FirstMember } from './first-start.ts'
 import { historyOfSnapshot, leftBehind, recordsOfRows, scanSnapshot } from './site-records.ts'
@@ -173,19 +174,4 @@ async function requireStill(
     `Cannot move from etcd: its revision went from ${found} to ${now} meanwhile; stop everything that writes to it`,
     exitCodes.failure,
   )
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await stat(path)
-    return true
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return false
-    throw error
-  }
-}
-
-async function syncDirectory(path: string): Promise<void> {
-  await using directory = await open(path, 'r')
-  await directory.sync()
 }

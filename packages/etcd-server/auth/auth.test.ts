@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { simulatedClock } from '@skerry/base'
-import { createAuthority, generateKeyPair, signCertificate, type Authority } from '@skerry/pki'
+import { createAuthority } from '@skerry/pki'
 import { EtcdClient } from '../testing/etcd-client.ts'
+import { issueCertificate, lifetime } from '../testing/issue-certificate.ts'
 import { openTestServer, type TestServer } from '../testing/open-test-server.ts'
 import { hashPassword, isPasswordOf } from './password-hash.ts'
 import { isCovered, permittedRanges } from './permitted-ranges.ts'
 import { TokenTable } from './token-table.ts'
 
 const key = Buffer.from('app/1')
-const lifetime = { notBeforeMs: Date.now() - 60_000, notAfterMs: Date.now() + 3_600_000 }
 
 /** Asks over HTTP; returns the answer, or the message of the error. */
 async function ask(
@@ -84,9 +84,9 @@ test('the common name of a client’s certificate is its user, and a token count
   const authority = await createAuthority({ subject: { commonName: 'etcd-ca' }, ...lifetime })
   const ca = authority.certificatePem
   const [own, root, nobody] = await Promise.all([
-    issue(authority, 'etcd'),
-    issue(authority, 'root'),
-    issue(authority, 'nobody'),
+    issueCertificate(authority, 'etcd'),
+    issueCertificate(authority, 'root'),
+    issueCertificate(authority, 'nobody'),
   ])
   await using server = await openTestServer()
   await enable(server)
@@ -105,19 +105,6 @@ test('the common name of a client’s certificate is its user, and a token count
   assert.match(await put(root, { token }), /permission denied/)
   assert.match(await put(root, { token: 'made-up' }), /invalid auth token/)
 })
-
-async function issue(authority: Authority, commonName: string) {
-  const { privateKeyPem, publicKeyPem } = await generateKeyPair()
-  const cert = await signCertificate(authority, {
-    ...lifetime,
-    subject: { commonName },
-    publicKeyPem,
-    ipAddresses: ['127.0.0.1'],
-    keyUsages: ['digitalSignature'],
-    extendedUsages: ['serverAuth', 'clientAuth'],
-  })
-  return { cert, key: privateKeyPem }
-}
 
 test('a token ends five minutes after its last use, and with its user', async () => {
   const clock = simulatedClock()

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { silentLogger, type Logger } from '@skerry/base'
-import { cutPower, type AfterCut } from '@skerry/testing'
+import { cutPower, errorLogger, type AfterCut } from '@skerry/testing'
 import type { KeptObject } from '../testing/power-writer.ts'
 import { ObjectDisk } from './object-disk.ts'
 
@@ -14,12 +13,7 @@ test('a node whose power is cut at 100 moments knows each object that it kept', 
 })
 
 async function assertKept({ seed, directory, told }: AfterCut): Promise<void> {
-  const lines: string[] = []
-  const log: Logger = {
-    ...silentLogger,
-    error: (message) => void lines.push(message),
-    child: () => log,
-  }
+  const { log, lines } = errorLogger()
   const changes = told.map((line) => JSON.parse(line) as KeptObject)
   const objects = await new ObjectDisk(join(directory, 'node', 'store'), log).load('pods')
   assert.deepEqual(lines, [], `seed ${seed}: no file is half there`)

@@ -2,7 +2,14 @@ import { createHash } from 'node:crypto'
 import { mkdir, open, rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { status, type ClientReadableStream, type ServiceError } from '@grpc/grpc-js'
-import { diskFullError, ExpectedError, exitCodes, isDiskFull, type Clock } from '@skerry/base'
+import {
+  diskFullError,
+  ExpectedError,
+  exitCodes,
+  isDiskFull,
+  syncDirectory,
+  type Clock,
+} from '@skerry/base'
 import { storeBounds } from '../limits-table.ts'
 import { StoreUnavailableError } from '../store-errors.ts'
 import { EtcdChannel, EtcdError, type EtcdEndpoints } from './etcd-channel.ts'
@@ -90,8 +97,7 @@ export async function saveSnapshotParts(
     await rm(partPath, { force: true })
     const bytes = await writeParts(parts, partPath)
     await rename(partPath, path)
-    await using directory = await open(dirname(path), 'r')
-    await directory.sync()
+    await syncDirectory(dirname(path))
     return bytes
   } finally {
     await rm(partPath, { force: true })
