@@ -1,8 +1,9 @@
 /**
- * The launcher runs this when a source is newer than the bundle: it makes the bundle. It exits with 1,
- * silently, if it cannot, for example in a read-only checkout: the launcher then runs the sources.
+ * The launcher runs this when a source is newer than the bundle: it makes the bundle. It exits with 1 if it
+ * cannot: the launcher then runs the sources. In a read-only checkout it says nothing about it.
  */
 import { join } from 'node:path'
+import { messageOf } from '@skerry/base'
 import { version } from '../../roles/runtime/version.ts'
 import { bundleProgram } from './bundle.ts'
 
@@ -10,6 +11,13 @@ const outputDirectory = join(import.meta.dirname, '../..', 'node_modules', '.cac
 try {
   await bundleProgram({ outputDirectory, version })
 } catch (error) {
-  if (process.env['SKERRY_DEBUG']) console.error(error)
+  if (!isReadOnly(error)) {
+    console.error(`skerry: the sources run, because making the bundle failed: ${messageOf(error)}`)
+  }
   process.exitCode = 1
+}
+
+function isReadOnly(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return code === 'EROFS' || code === 'EACCES' || code === 'EPERM'
 }

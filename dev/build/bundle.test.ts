@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import { version } from '../../roles/runtime/version.ts'
 import { bundleProgram } from './bundle.ts'
@@ -41,6 +41,23 @@ test('agents and nodes, which mostly wait, load no code that they do not need ye
     )
     for (const role of ['agent-pod', 'agent-way', 'node'])
       assert.deepEqual(await heldBy(role), [], role)
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+})
+
+test('launchers that start at the same time all make the bundle', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'skerry-bundle-'))
+  try {
+    const launchers = Array.from({ length: 4 }, () =>
+      bundleProgram({ outputDirectory: directory, version }),
+    )
+    await Promise.all(launchers)
+    const left = await readdir(directory, { recursive: true })
+    assert.deepEqual(
+      left.filter((name) => basename(name).startsWith('.')),
+      [],
+    )
   } finally {
     await rm(directory, { recursive: true, force: true })
   }

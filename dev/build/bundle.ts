@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { build, type BuildOptions, type OutputFile } from 'esbuild'
@@ -107,18 +108,21 @@ function withoutUnusedRequire({ path, contents }: OutputFile): Written {
 /** Writes one file per role, for the launcher, which is a shell script. */
 async function writeEngineFlags(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true })
-  for (const [role, flags] of Object.entries(engineFlags))
-    await writeFile(join(directory, role), `${flags.join(' ')}\n`)
+  for (const [role, flags] of Object.entries(engineFlags)) {
+    const contents = Buffer.from(`${flags.join(' ')}\n`)
+    await replaceFile({ path: join(directory, role), contents }, Date.now())
+  }
 }
 
 /** Dates the file to the start of the build, so that a source that is saved during the build is newer. */
 async function replaceFile({ path, contents }: Written, dateMs: number): Promise<void> {
-  const next = join(dirname(path), `.${basename(path)}.${process.pid}`)
+  const next = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}`)
   await writeFile(next, contents)
   await utimes(next, dateMs / 1_000, dateMs / 1_000)
   await rename(next, path)
 }
 
+/** Another launcher may make the same bundle at the same time, and rename or remove its files. */
 async function removeOldChunks(
   directory: string,
   current: ReadonlySet<string>,
@@ -127,7 +131,7 @@ async function removeOldChunks(
   for (const name of await readdir(directory)) {
     if (current.has(name)) continue
     const path = join(directory, name)
-    const { mtimeMs } = await stat(path)
-    if (nowMs - mtimeMs > oldChunkMs) await rm(path, { force: true })
+    const found = await stat(path).catch(() => undefined)
+    if (found && nowMs - found.mtimeMs > oldChunkMs) await rm(path, { force: true })
   }
 }
