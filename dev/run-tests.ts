@@ -9,7 +9,7 @@ import { ExpectedError, exitCodes } from '@skerry/base'
 import type { TestRequest } from '../cmd/commands/developer-commands.ts'
 import type { ProgramUser } from '../roles/up/programs-table.ts'
 import { findMissingPrograms, installPrograms, packagesOf } from '../roles/up/system-packages.ts'
-import { groupTests, isLong, orderStories, writeGroup } from './test-groups.ts'
+import { groupTests, isQuick, orderStories, writeGroup } from './test-groups.ts'
 
 interface Check {
   name: string
@@ -98,7 +98,7 @@ function filesOf(options: TestRequest): string[] {
     .filter((file) => !file.includes('node_modules'))
     .filter((file) => options.only.length === 0 || options.only.some((part) => file.includes(part)))
     .map((file) => join(root, file))
-    .filter((file) => !options.isQuick || !(isOfDeveloper(file) || isLong(file, root)))
+    .filter((file) => !options.isQuick || (!isOfDeveloper(file) && isQuick(file, root)))
 }
 
 /**

@@ -71,7 +71,7 @@ function addTest(program: Command, developer: Developer | undefined): void {
     .argument('[parts...]', 'only test files whose path contains one of these')
     .option(
       '--quick',
-      'leave out dev/ (end to end, recorded answers, builds) and the slowest files',
+      'leave out dev/ (end to end, recorded answers, builds), the slowest files, and those that play faults',
     )
     .option(
       '--no-install',
