@@ -16,11 +16,13 @@ import { addStoreCommands } from './commands/store-commands.ts'
 import { addTokenCommands } from './commands/token-commands.ts'
 import { addUpCommands } from './commands/up-commands.ts'
 import { addUserCommands } from './commands/user-commands.ts'
+import { addWitnessCommand } from './commands/witness-commands.ts'
 
 /** Every command, its options and its help; what it does is imported when it runs. */
 export function addCommands(program: Command, developer?: Developer): void {
   addUpCommands(program)
   addRoleCommands(program)
+  addWitnessCommand(program)
   addEtcdCommand(program)
   addHubCommands(program)
   addEdgeClusterCommands(program)

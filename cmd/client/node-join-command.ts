@@ -17,6 +17,7 @@ export interface TokenOptions {
   printJoinCommand: boolean | undefined
   machine: boolean | undefined
   master: boolean | undefined
+  witness: boolean | undefined
   output: string | undefined
 }
 
@@ -28,7 +29,7 @@ export async function printJoinToken(options: TokenOptions): Promise<void> {
   }
   const signal = AbortSignal.timeout(askMs)
   const { cluster, caPem } = await openSite(options, signal)
-  if (options.master === true) {
+  if (options.master === true || options.witness === true) {
     const { printMasterToken } = await import('./master-join-command.ts')
     return printMasterToken(options, { cluster, caPem }, signal)
   }

@@ -2,6 +2,7 @@ import { systemClock } from '@skerry/base'
 import { lookAtMembers, openKnownMembers } from '../../roles/site/etcd/known-members.ts'
 import type { SeenMember } from '../../roles/site/etcd/cluster-state.ts'
 import { removeMember } from '../../roles/site/etcd/remove-member.ts'
+import { isWitness } from '../../roles/site/etcd/witness.ts'
 import { bytesText } from '../output/human-figures.ts'
 import { printTable } from '../output/print-table.ts'
 import { askMs } from '../limits-table.ts'
@@ -37,15 +38,26 @@ export async function printRemoval(options: {
 const heads = ['NAME', 'ADDRESS', 'ROLE', 'HEALTHY', 'DB SIZE', 'VERSION', 'ID']
 
 function cellsOf({ id, name, address, isLeader, isLearner, isHealthy, status }: SeenMember) {
-  const role = isLearner ? 'learner' : isLeader ? 'leader' : 'follower'
+  const role = roleOf({ name, isLeader, isLearner })
   const size = status ? bytesText(status.dbSizeBytes) : '-'
   const word = isHealthy ? 'yes' : status ? 'no' : 'silent'
   return [name || '-', address, role, word, size, status?.version ?? '-', BigInt(id).toString(16)]
 }
 
+function roleOf({
+  name,
+  isLeader,
+  isLearner,
+}: Pick<SeenMember, 'name' | 'isLeader' | 'isLearner'>) {
+  if (isLearner) return 'learner'
+  if (isWitness(name)) return isLeader ? 'witness, leader' : 'witness'
+  return isLeader ? 'leader' : 'follower'
+}
+
 function plainOf({ status, id, clientUrl: _url, ...member }: SeenMember): object {
   return {
     ...member,
+    isWitness: isWitness(member.name),
     id: BigInt(id).toString(16),
     answers: status !== undefined,
     dbSizeBytes: status?.dbSizeBytes,

@@ -2,21 +2,26 @@ import { InvalidArgumentError, type Command } from 'commander'
 import { parseDurationMs } from '@skerry/api'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import type { EmbeddedEtcdOptions, JoiningOptions } from '../../roles/site/etcd/embedded-options.ts'
+import { isWitness } from '../../roles/site/etcd/witness.ts'
 import { defaultNodeName } from '../../roles/runtime/host-addresses.ts'
 import { readText } from '../../roles/runtime/read-config-file.ts'
 import { toCount, toPort } from './option-values.ts'
 
 /** The words for an etcd that a site runs itself. */
-export interface EmbeddedEtcdFlags extends JoiningFlags {
+export interface EmbeddedEtcdFlags extends MemberFlags {
   etcd: 'embedded' | undefined
+  etcdBackupEvery: number
+  etcdBackupsKept: number
+  masterName: string | undefined
+}
+
+/** The words for one member of it. */
+export interface MemberFlags extends JoiningFlags {
   etcdProgram: string | undefined
   etcdHeartbeat: number
   etcdQuotaBytes: number
   etcdClientPort: number
   etcdPeerPort: number
-  etcdBackupEvery: number
-  etcdBackupsKept: number
-  masterName: string | undefined
 }
 
 interface JoiningFlags {
@@ -30,12 +35,29 @@ const gibibyte = 1024 ** 3
 const hourMs = 3_600_000
 
 export function withEmbeddedEtcdOptions(command: Command): Command {
-  return command
+  const own = command
     .option(
       '--etcd <kind>',
       'embedded: run an etcd as a child process, alone or with other masters',
       toKind,
     )
+    .option(
+      '--etcd-backup-every <duration>',
+      'interval of snapshots on this disk',
+      toIntervalMs,
+      12 * hourMs,
+    )
+    .option('--etcd-backups-kept <number>', 'snapshots that stay on this disk', toCount, 5)
+    .option(
+      '--master-name <name>',
+      'name of this master among the members (default: the host name)',
+      toName,
+    )
+  return withMemberOptions(own)
+}
+
+export function withMemberOptions(command: Command): Command {
+  return command
     .option(
       '--etcd-program <path>',
       'an etcd of 3.5.13 or newer (default: that of PATH, or Debian 13’s is installed in the data directory)',
@@ -55,25 +77,13 @@ export function withEmbeddedEtcdOptions(command: Command): Command {
     .option('--etcd-client-port <number>', 'port of etcd for clients', toPort, 2379)
     .option('--etcd-peer-port <number>', 'port of etcd for the other masters', toPort, 2380)
     .option(
-      '--etcd-backup-every <duration>',
-      'interval of snapshots on this disk',
-      toIntervalMs,
-      12 * hourMs,
-    )
-    .option('--etcd-backups-kept <number>', 'snapshots that stay on this disk', toCount, 5)
-    .option(
-      '--master-name <name>',
-      'name of this master among the members (default: the host name)',
-      toName,
-    )
-    .option(
       '--join <url>',
-      'become a further master of the site at this address; only the first time',
+      'become a further member of the site at this address; only the first time',
       toServer,
     )
     .option(
       '--token-file <path>',
-      'file with the token of "skerry token create --master", or - for standard input; only to join',
+      'file with the token of "skerry token create", or - for standard input; only to join',
     )
     .option('--ca-hash <hash>', 'sha256:<hex> of the site; only to join')
     .option('--replaces <name>', 'take the place of this dead master; only to join', toName)
@@ -97,14 +107,29 @@ export function embeddedEtcdOf(
   if (flags.replaces !== undefined && flags.join === undefined) {
     throw wrong('--replaces belongs to --join')
   }
+  const memberName = flags.masterName ?? defaultNodeName()
+  if (isWitness(memberName)) {
+    throw wrong(`--master-name ${memberName}: a witness has such a name; give the master another`)
+  }
+  const backups = { everyMs: flags.etcdBackupEvery, keep: flags.etcdBackupsKept }
+  return { ...memberOf(flags), memberName, backups }
+}
+
+/** Returns the options of a member that makes no snapshots. */
+export function witnessEtcdOf(flags: MemberFlags & { name: string }): EmbeddedEtcdOptions {
+  if (flags.replaces !== undefined && flags.join === undefined) {
+    throw wrong('--replaces belongs to --join')
+  }
+  return { ...memberOf(flags), memberName: flags.name, backups: { everyMs: 12 * hourMs, keep: 0 } }
+}
+
+function memberOf(flags: MemberFlags): Omit<EmbeddedEtcdOptions, 'memberName' | 'backups'> {
   const joining = joiningOf(flags)
   return {
-    memberName: flags.masterName ?? defaultNodeName(),
     program: flags.etcdProgram,
     ports: { client: flags.etcdClientPort, peer: flags.etcdPeerPort },
     heartbeatMs: flags.etcdHeartbeat,
     quotaBytes: flags.etcdQuotaBytes,
-    backups: { everyMs: flags.etcdBackupEvery, keep: flags.etcdBackupsKept },
     ...(joining ? { joining } : {}),
   }
 }
@@ -114,7 +139,7 @@ function joiningOf({
   tokenFile,
   caHash,
   replaces,
-}: EmbeddedEtcdFlags): JoiningOptions | undefined {
+}: JoiningFlags): JoiningOptions | undefined {
   if (join === undefined) return undefined
   return {
     server: join,

@@ -1,39 +1,24 @@
 /** Three masters in three hosts, each with an etcd of its own that the site runs: growth, deaths, and recovery. */
 import assert from 'node:assert/strict'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { silentLogger } from '@skerry/base'
-import type { CommandResult, TestHost } from '@skerry/testing'
-import { findEtcd } from '../../roles/site/etcd/etcd-program.ts'
-import { ClusterOnHosts, type JoinToken } from './cluster-on-hosts.ts'
+import { ClusterOnHosts } from './cluster-on-hosts.ts'
+import {
+  etcdProgram,
+  joinMaster,
+  kubectlAt,
+  membersAt,
+  skerryAt,
+  startOnEtcd,
+  tryKubectlAt,
+  untilReady,
+  untilState,
+  type Master,
+  type Story,
+} from './embedded-masters.ts'
 import { whyNot } from './prerequisites.ts'
-import { RoleProcess, skerryCommand, skerryEnv } from './role-process.ts'
-
-interface Master {
-  readonly name: string
-  readonly host: TestHost
-  readonly role: RoleProcess
-  readonly dataDir: string
-}
-
-interface Members {
-  readonly hasQuorum: boolean
-  readonly state: string
-  readonly members: readonly {
-    readonly name: string
-    readonly isLeader: boolean
-    readonly isLearner: boolean
-    readonly isHealthy: boolean
-  }[]
-}
-
-/** Hosts have no way to a mirror, so that the program is brought before. */
-async function etcdProgram(): Promise<string> {
-  const directory = join(import.meta.dirname, '../../node_modules/.cache/etcd')
-  const { path } = await findEtcd(undefined, directory, silentLogger, AbortSignal.timeout(600_000))
-  return path
-}
+import { RoleProcess, skerryCommand } from './role-process.ts'
 
 test('masters with an etcd of their own', { skip: await whyNot(), timeout: 600_000 }, async (t) => {
   const embedded = ['--etcd', 'embedded', '--etcd-program', await etcdProgram()]
@@ -53,33 +38,12 @@ test('masters with an etcd of their own', { skip: await whyNot(), timeout: 600_0
   )
 })
 
-interface Story {
-  readonly cluster: ClusterOnHosts
-  /** The flags of every master. */
-  readonly embedded: readonly string[]
-  masters: readonly Master[]
-}
-
 async function moveToEtcd(story: Story): Promise<void> {
-  const { cluster, embedded } = story
-  const { siteHost: host, siteDirectory: dataDir } = cluster
-  const name = 'master-1'
+  const { cluster } = story
   await cluster.kubectl('create', 'configmap', 'before')
   const asked = ['get', 'configmap', 'before', '-o', 'jsonpath={.metadata.resourceVersion}']
   const before = await cluster.kubectl(...asked)
-  assert.equal(await cluster.site.stop(), 0)
-  const flags = ['--data-dir', dataDir, '--master-name', name, ...embedded]
-  const logFile = join(cluster.directory, `${name}.log`)
-  const role = new RoleProcess({
-    host,
-    name,
-    command: [...skerryCommand, 'site', ...flags],
-    logFile,
-  })
-  cluster.roles.push(role)
-  await role.start()
-  const first = { name, host, role, dataDir }
-  await untilReady(cluster, first)
+  const first = await startOnEtcd(story)
   assert.equal(await kubectlAt(cluster, first, ...asked), before)
   story.masters = [first]
 }
@@ -179,99 +143,4 @@ async function backToFile(cluster: ClusterOnHosts, master: Master): Promise<void
   await role.start()
   await untilReady(cluster, { ...master, role })
   assert.equal(await kubectlAt(cluster, master, ...asked), before)
-}
-
-interface Joining {
-  readonly number: number
-  /** The master on whose machine the token is made. */
-  readonly by: Master
-  readonly replaces?: string
-}
-
-async function joinMaster(
-  { cluster, embedded }: Story,
-  { number, by, replaces }: Joining,
-): Promise<Master> {
-  const name = `master-${number}`
-  const { stdout } = await runAt(by, 'token', 'create', '--master', '-o', 'json')
-  // The program's own JSON; the join would fail without its fields.
-  const { token, caHash } = JSON.parse(stdout) as JoinToken
-  const tokenFile = join(cluster.directory, `${name}.token`)
-  await writeFile(tokenFile, token, { mode: 0o600 })
-  const host = await cluster.host(number)
-  const dataDir = join(cluster.directory, name)
-  await mkdir(dataDir)
-  const server = `https://${by.host.address}:6443`
-  const joining = ['--join', server, '--token-file', tokenFile, '--ca-hash', caHash]
-  if (replaces !== undefined) joining.push('--replaces', replaces)
-  const flags = ['--data-dir', dataDir, '--master-name', name, ...embedded, ...joining]
-  const logFile = join(cluster.directory, `${name}.log`)
-  const role = new RoleProcess({
-    host,
-    name,
-    command: [...skerryCommand, 'site', ...flags],
-    logFile,
-  })
-  cluster.roles.push(role)
-  await role.start()
-  const master = { name, host, role, dataDir }
-  await untilReady(cluster, master)
-  return master
-}
-
-async function untilReady(cluster: ClusterOnHosts, master: Master): Promise<void> {
-  const look = async (): Promise<true | undefined> => {
-    const { stdout } = await tryKubectlAt(cluster, master, 'get', '--raw', '/readyz')
-    return stdout === 'ok' ? true : undefined
-  }
-  await cluster.waitFor(`${master.name} to serve`, look, { timeoutMs: 120_000 })
-}
-
-/** A busy machine is silent for a moment. */
-function untilState({ cluster }: Story, master: Master, state: string): Promise<Members> {
-  const look = async (): Promise<Members | undefined> => {
-    const found = await membersAt(master)
-    return found.state === state ? found : undefined
-  }
-  return cluster.waitFor(`the members to be in the state "${state}"`, look, { timeoutMs: 120_000 })
-}
-
-async function membersAt(master: Master): Promise<Members> {
-  const { stdout, stderr, exitCode } = await skerryAt(master, 'members', '-o', 'json')
-  assert.equal(exitCode, 0, stderr)
-  // The program's own JSON.
-  return JSON.parse(stdout) as Members
-}
-
-function skerryAt(master: Master, ...words: string[]): Promise<CommandResult> {
-  return runAt(master, 'site', ...words)
-}
-
-/** Runs the program on a master's machine, for its data directory. */
-function runAt({ host, dataDir }: Master, ...words: string[]): Promise<CommandResult> {
-  const command = [...skerryCommand, ...words, '--data-dir', dataDir]
-  return host.run(command, { env: skerryEnv, timeoutMs: 60_000 })
-}
-
-/** Asks one master, in its host. */
-async function kubectlAt(
-  cluster: ClusterOnHosts,
-  master: Master,
-  ...args: string[]
-): Promise<string> {
-  const { stdout, stderr, exitCode } = await tryKubectlAt(cluster, master, ...args)
-  assert.equal(exitCode, 0, stderr)
-  return stdout
-}
-
-function tryKubectlAt(
-  cluster: ClusterOnHosts,
-  { host, dataDir }: Master,
-  ...args: string[]
-): Promise<CommandResult> {
-  const config = ['--kubeconfig', join(dataDir, 'admin.kubeconfig')]
-  return host.run(cluster.kubectlCommand([...args, ...config]), {
-    env: { ...cluster.kubectlEnv, KUBECACHEDIR: join(dataDir, 'kube-cache') },
-    timeoutMs: 20_000,
-  })
 }

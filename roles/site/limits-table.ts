@@ -56,6 +56,10 @@ export const siteBounds = Object.freeze({
       /** Writes are allowed again once no file is larger than this share of the quota. */
       fullShare: 0.9,
     }),
+    leading: Object.freeze({
+      /** How long a witness may lead before a master takes the lead. */
+      lookMs: 10_000,
+    }),
     backups: Object.freeze({
       /** A backup that failed is tried again after this time. */
       retryMs: 600_000,

@@ -31,11 +31,17 @@ import { siteBounds } from '../limits-table.ts'
  */
 export async function fetchMasterKeys(
   joining: JoiningOptions,
-  { dataDir, files, settings }: { dataDir: string; files: EtcdFiles; settings: CommonSettings },
+  { dataDir, files, settings, isWitness = false }: KeysPlace,
   context: RoleContext,
 ): Promise<MasterKeys> {
   const token = await readToken(joining)
   const keys = await askForKeys(joining, token, context)
+  if (!isWitness && keys.replicaKey === undefined) {
+    throw refusal(
+      joining,
+      'the token is one for a witness; make one with "skerry token create --master"',
+    )
+  }
   for (const [option, theirs] of Object.entries(keys.settings)) {
     const own = settings[option]
     if (own === undefined || own === theirs) continue
@@ -47,8 +53,18 @@ export async function fetchMasterKeys(
   const paths = etcdPkiPaths(files.pki, 'ca')
   await refuseOtherAuthority(joining, paths.certificatePath, keys)
   await writeCertificateAndKey(paths, keys.etcdAuthority)
-  await writeFileDurably(replicaKeyPath(dataDir), keys.replicaKey, secretMode)
+  if (!isWitness && keys.replicaKey !== undefined) {
+    await writeFileDurably(replicaKeyPath(dataDir), keys.replicaKey, secretMode)
+  }
   return keys
+}
+
+interface KeysPlace {
+  readonly dataDir: string
+  readonly files: EtcdFiles
+  readonly settings: CommonSettings
+  /** A witness keeps nothing but what etcd itself needs. */
+  readonly isWitness?: boolean | undefined
 }
 
 async function askForKeys(

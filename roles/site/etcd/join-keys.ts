@@ -4,9 +4,10 @@ import { keyBytes, seal, unseal } from '../../control-plane/sealed-record.ts'
 import type { OtherMember } from './member-record.ts'
 import type { CommonSettings } from '../masters/master-directory.ts'
 
-/** Everything that a further master needs: the rest is in etcd, sealed with the replica key. */
+/** Everything that a further master or a witness needs: the rest is in etcd, sealed with the replica key. */
 export interface MasterKeys {
-  readonly replicaKey: string
+  /** Missing for a witness, which votes and opens nothing that is sealed. */
+  readonly replicaKey?: string | undefined
   readonly etcdAuthority: { readonly certificatePem: string; readonly privateKeyPem: string }
   readonly members: readonly OtherMember[]
   /** The path of all keys in etcd. */
@@ -68,7 +69,7 @@ function readKeys(value: unknown): MasterKeys | undefined {
   if (!isJsonObject(value)) return undefined
   const { replicaKey, etcdAuthority, members, prefix, settings } = value
   const isWhole =
-    typeof replicaKey === 'string' &&
+    (replicaKey === undefined || typeof replicaKey === 'string') &&
     typeof prefix === 'string' &&
     isJsonObject(etcdAuthority) &&
     isJsonObject(settings) &&

@@ -22,21 +22,24 @@ export interface MasterTokenOptions {
   readonly server: string
   readonly caPem: string
   readonly ttlSeconds: number
+  /** For a member that only votes: the token does not hold the key that opens what masters have sealed. */
+  readonly isWitness?: boolean | undefined
 }
 
 /**
- * Makes a token with which a further master joins: a bootstrap token, and a Secret with the keys that all masters
+ * Makes a token with which a further master or a witness joins: a bootstrap token, and a Secret with the keys that all masters
  * share. The key that opens the Secret is in the token's text only, so that reading Secrets is not enough.
  */
 export async function createMasterToken(
   cluster: ClusterClient,
-  { dataDir, ...options }: MasterTokenOptions,
+  { dataDir, isWitness = false, ...options }: MasterTokenOptions,
   deps: { readonly clock: Clock },
   signal: AbortSignal,
 ): Promise<JoinToken> {
   // Nothing is made if there is nothing to give.
-  const keys = await keysOf(cluster, dataDir, signal)
-  const description = 'made by skerry token create --master'
+  const { replicaKey, ...shared } = await keysOf(cluster, dataDir, signal)
+  const keys = isWitness ? shared : { replicaKey, ...shared }
+  const description = `made by skerry token create --${isWitness ? 'witness' : 'master'}`
   const groups = [mastersGroup]
   const made = await createJoinToken(cluster, { ...options, description, groups }, deps, signal)
   const token = { bootstrap: made.token, key: newMasterKey() }

@@ -22,6 +22,7 @@ import { fetchMasterKeys } from './fetch-keys.ts'
 import { becomeLearner, becomeVoter, type JoinDeps } from './join-members.ts'
 import { MemberClients } from './member-clients.ts'
 import { memberArguments, type MemberPlan } from './member-command.ts'
+import { leadFromMaster } from './lead-from-master.ts'
 import { readMemberRecord, writeMemberRecord, type MemberRecord } from './member-record.ts'
 import { moveFromSqlite } from './move-from-sqlite.ts'
 import { requireNoSqlite } from './require-no-sqlite.ts'
@@ -31,7 +32,10 @@ import { localUrl, MemberWatch } from './watch-members.ts'
 /** The site, as far as its etcd must know it. */
 export interface EtcdSite {
   readonly dataDir: string
-  readonly prefix: string
+  /** If omitted, that of the others. */
+  readonly prefix?: string | undefined
+  /** True for a member without a site: it votes, and has only the keys that etcd needs. */
+  readonly isWitness?: boolean
   readonly bindAddress: string
   readonly advertiseAddress: string | undefined
   readonly settings: CommonSettings
@@ -62,7 +66,10 @@ export async function startEmbedded(
   const program = await findEtcd(options.program, files.program, log, signal)
   await mkdir(files.root, { recursive: true, mode: 0o700 })
   const given = await openRecord(own, { options, site, files }, context)
-  if (given.stage === 'new') await moveFromSqlite(given, { site, files, program }, context)
+  if (given.stage === 'new') {
+    const from = { dataDir: site.dataDir, prefix: given.prefix }
+    await moveFromSqlite(given, { site: from, files, program }, context)
+  }
   await ensureEtcdPki(pkiOptions(options, files, own), clock)
   await using stack = new AsyncDisposableStack()
   const clients = stack.use(await MemberClients.open(files.pki, clock))
@@ -87,7 +94,7 @@ export async function startEmbedded(
   await becomes(process, (scope) => watch.untilQuorum(scope), signal)
   process.onServes()
   await moveAddress(watch, { own, clients }, signal)
-  return running({ watch, process, clients, files, site, options }, context, stack.move())
+  return running({ watch, process, clients, files, options }, context, stack.move())
 }
 
 /** Settles with the work, unless etcd ends meanwhile; the work ends with it. */
@@ -104,19 +111,24 @@ async function becomes(
   }
 }
 
-interface OwnPlace {
+/** The addresses of this machine's member. */
+export interface OwnPlace {
   readonly address: string
   readonly peerUrl: string
   readonly clientUrl: string
 }
 
-function placeOf({ ports }: EmbeddedEtcdOptions, site: EtcdSite): OwnPlace {
+/** Throws ExpectedError if no other machine could reach it. */
+export function placeOf(
+  { ports }: Pick<EmbeddedEtcdOptions, 'ports'>,
+  site: Pick<EtcdSite, 'bindAddress' | 'advertiseAddress'>,
+): OwnPlace {
   const { bindAddress, advertiseAddress } = site
   const [found] = bindAddress === '0.0.0.0' ? hostAddresses() : [bindAddress]
   const address = advertiseAddress ?? found
   if (address === undefined || address.includes(':') || address.startsWith('127.')) {
     throw wrongUse(
-      '--etcd embedded needs an IPv4 address at which other masters may reach this one; pass --advertise-address',
+      'a member of etcd needs an IPv4 address at which the other masters may reach it; pass --advertise-address',
     )
   }
   const at = (port: number): string => `https://${address}:${port}`
@@ -143,7 +155,7 @@ async function openRecord(
   const { joining, memberName: name } = options
   const found = await readMemberRecord(files.record)
   const isWiped = found?.stage === 'member' && !(await hasData(files))
-  if (found && found.prefix !== site.prefix) {
+  if (found && found.prefix !== (site.prefix ?? found.prefix)) {
     throw wrongUse(`--etcd-prefix ${site.prefix}: the state of this site is under ${found.prefix}`)
   }
   const isAgain = isWiped && joining?.replaces === found.name
@@ -155,12 +167,17 @@ async function openRecord(
     if (joining === undefined || found.others.length > 0) return { ...found, ...pathOf(own) }
   }
   if (joining) await requireNoSqlite(site.dataDir)
-  const begun = { name, ...pathOf(own), prefix: site.prefix }
+  const begun = { name, ...pathOf(own) }
   const record: MemberRecord = joining
     ? await joiningRecord(begun, { options, site, files }, context)
-    : { ...begun, stage: 'new', others: [] }
+    : { ...begun, prefix: prefixOf(site), stage: 'new', others: [] }
   await writeMemberRecord(files.record, record)
   return record
+}
+
+function prefixOf({ prefix }: EtcdSite): string {
+  if (prefix === undefined) throw new TypeError('Cannot begin an etcd: it has no prefix')
+  return prefix
 }
 
 async function hasData({ data }: EtcdFiles): Promise<boolean> {
@@ -182,21 +199,22 @@ function pathOf({ peerUrl, clientUrl }: OwnPlace): Pick<MemberRecord, 'peerUrl' 
 }
 
 async function joiningRecord(
-  begun: Pick<MemberRecord, 'name' | 'peerUrl' | 'clientUrl' | 'prefix'>,
+  begun: Pick<MemberRecord, 'name' | 'peerUrl' | 'clientUrl'>,
   { options, site, files }: Given,
   context: RoleContext,
 ): Promise<MemberRecord> {
   const { joining } = options
   if (joining === undefined) throw new TypeError('Cannot join: no master is named')
-  const { dataDir, settings, prefix } = site
-  const keys = await fetchMasterKeys(joining, { dataDir, files, settings }, context)
-  if (keys.prefix !== prefix) {
+  const { dataDir, settings, isWitness, prefix } = site
+  const place = { dataDir, files, settings, isWitness }
+  const keys = await fetchMasterKeys(joining, place, context)
+  if (prefix !== undefined && keys.prefix !== prefix) {
     throw new ExpectedError(
       `Cannot join ${joining.server}: its --etcd-prefix is ${keys.prefix}, and ${prefix} was given; all masters need the same`,
       exitCodes.usage,
     )
   }
-  return { ...begun, stage: 'joining', others: keys.members }
+  return { ...begun, prefix: keys.prefix, stage: 'joining', others: keys.members }
 }
 
 /** Tells the others where this member is now, e.g. after the machine got another address. */
@@ -219,17 +237,16 @@ interface Running {
   readonly process: EtcdProcess
   readonly clients: MemberClients
   readonly files: EtcdFiles
-  readonly site: EtcdSite
   readonly options: EmbeddedEtcdOptions
 }
 
 function running(
-  { watch, process, clients, files, site, options }: Running,
+  { watch, process, clients, files, options }: Running,
   context: RoleContext,
   owned: AsyncDisposableStack,
 ): EmbeddedEtcd {
   const { certificatePath, keyPath } = etcdPkiPaths(files.pki, 'client')
-  const { clientUrl } = watch.record
+  const { clientUrl, prefix } = watch.record
   const care = { ...context, watch, clients, files }
   return {
     flags: {
@@ -237,7 +254,7 @@ function running(
       etcdCafile: etcdPkiPaths(files.pki, 'ca').certificatePath,
       etcdCertfile: certificatePath,
       etcdKeyfile: keyPath,
-      etcdPrefix: site.prefix,
+      etcdPrefix: prefix,
     },
     fault: () => (watch.state.hasQuorum ? undefined : watch.state.text),
     tasks: [
@@ -246,6 +263,7 @@ function running(
           (each) => unlessAborted(process.failed, each),
           (each) => watch.run(each),
           (each) => keepMembers(options.quotaBytes, care, each),
+          (each) => leadFromMaster(care, each),
           (each) => keepBackups(options.backups, care, each),
         ]),
     ],
