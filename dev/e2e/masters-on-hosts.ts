@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { TestHost } from '@skerry/testing'
+import type { CommandResult, TestHost } from '@skerry/testing'
 import { ClusterOnHosts, type EdgeNode } from './cluster-on-hosts.ts'
 import { clientUrlOf, planMember, type EtcdMember } from './etcd-member.ts'
 import { RoleProcess, skerryCommand, skerryEnv } from './role-process.ts'
@@ -212,15 +212,22 @@ export async function hubToken({ host, server, dataDir }: SiteHub) {
 /** Asks one master, in its host. */
 export async function kubectlAt(
   cluster: ClusterOnHosts,
-  { host, dataDir }: Pick<Master, 'host' | 'dataDir'>,
+  master: Pick<Master, 'host' | 'dataDir'>,
   ...args: string[]
 ): Promise<string> {
-  const config = ['--kubeconfig', join(dataDir, 'admin.kubeconfig')]
-  const env = { ...cluster.kubectlEnv, KUBECACHEDIR: join(dataDir, 'kube-cache') }
-  const command = cluster.kubectlCommand([...args, ...config])
-  const { stdout, stderr, exitCode } = await host.run(command, { env, timeoutMs: 20_000 })
+  const { stdout, stderr, exitCode } = await tryKubectlAt(cluster, master, ...args)
   assert.equal(exitCode, 0, stderr)
   return stdout
+}
+
+export function tryKubectlAt(
+  cluster: ClusterOnHosts,
+  { host, dataDir }: Pick<Master, 'host' | 'dataDir'>,
+  ...args: string[]
+): Promise<CommandResult> {
+  const config = ['--kubeconfig', join(dataDir, 'admin.kubeconfig')]
+  const env = { ...cluster.kubectlEnv, KUBECACHEDIR: join(dataDir, 'kube-cache') }
+  return host.run(cluster.kubectlCommand([...args, ...config]), { env, timeoutMs: 20_000 })
 }
 
 /** Asks the site through the hub, in the hub's host. */

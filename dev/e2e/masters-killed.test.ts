@@ -2,16 +2,16 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { mountSmallDisk, whyNoEtcd } from '@skerry/testing'
-import { planMember, replaceInList } from '../e2e/etcd-member.ts'
+import { planMember, replaceInList } from './etcd-member.ts'
 import {
   hubToken,
   startMasters,
   untilReady,
   type Master,
   type MastersOnHosts,
-} from '../e2e/masters-on-hosts.ts'
-import { MastersStory } from '../e2e/masters-story.ts'
-import { whyNot } from '../e2e/prerequisites.ts'
+} from './masters-on-hosts.ts'
+import { MastersStory } from './masters-story.ts'
+import { whyNot } from './prerequisites.ts'
 
 const skip = (await whyNot()) || (await whyNoEtcd())
 
