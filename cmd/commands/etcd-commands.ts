@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { parseDurationMs } from '@skerry/api'
 import type { LogLevel } from '@skerry/base'
-import type { EtcdRoleOptions } from '../../roles/etcd/run-etcd.ts'
+import type { EtcdRoleOptions } from '../../roles/etcd/serve-etcd.ts'
 import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
 import { runRole } from '../../roles/runtime/role-context.ts'
 import { collect, example, role, toLife } from '../flags/option-values.ts'

@@ -29,6 +29,7 @@ import {
 } from '../flags/machine-program-flags.ts'
 import { placeOf, withPlaceOptions, type PlaceFlags } from '../flags/place-flags.ts'
 import { policyOf, withPolicyOptions, type PolicyFlags } from '../flags/policy-flags.ts'
+import { servedEtcdOf, withServedEtcd, type ServedEtcdFlags } from '../flags/served-etcd-flags.ts'
 import { collectTaint, type TaintFlag } from '../flags/taint-flags.ts'
 import { withTracingOptions } from '../flags/tracing-flags.ts'
 import { withWayOptions } from '../flags/way-flags.ts'
@@ -51,7 +52,7 @@ function addSite(program: Command): void {
       ),
     ),
   )
-  addMemberCommands(withEmbeddedEtcdOptions(withFrontProxyOptions(site)))
+  addMemberCommands(withServedEtcd(withEmbeddedEtcdOptions(withFrontProxyOptions(site))))
   withMachinePrograms(withKindOptions(withEtcdOptions(withAllowedDials(site), '/skerry/site')))
     .description('Run a whole Kubernetes control plane: API server, store, scheduler, controllers')
     .option('--data-dir <path>', 'directory for its state', siteDataDirectory)
@@ -136,6 +137,7 @@ function siteOptionsOf(flags: SiteFlags): SiteOptions {
     },
     access: accessOptionsOf(flags),
     served: flags,
+    servedEtcd: servedEtcdOf(flags, dataDir),
     control: {
       controllers: { isDisabled: flags.disableControllerManager },
       scheduler: { isDisabled: flags.disableScheduler, configFile: flags.schedulerConfig },
@@ -356,6 +358,7 @@ interface SiteFlags
   extends
     MasterFlags,
     EmbeddedEtcdFlags,
+    ServedEtcdFlags,
     ListeningFlags,
     NetworkFlags,
     NodeRangeFlags,

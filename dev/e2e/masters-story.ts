@@ -14,7 +14,7 @@ import {
 } from './masters-on-hosts.ts'
 import { waitFor } from './wait-for.ts'
 
-/** What is to be seen after a fault: the longest times of writes and controllers are those of a busy machine. */
+/** A story asserts this after a fault. The longest times of writes and controllers are those of a busy machine. */
 export interface FaultBounds {
   readonly writesMs: number
   readonly controllersMs: number

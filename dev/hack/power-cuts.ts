@@ -32,8 +32,8 @@ const kinds: Readonly<Record<string, SubjectKind>> = {
 }
 
 /**
- * Site and node run on demand only: their parts have never been played to their ends. On a loaded host the machine's
- * clock runs fast, so a client on the host refuses the certificates of a site in it.
+ * Site and node run on demand only. On a loaded host the machine's clock runs fast, so a client on the host refuses the
+ * certificates of a site in it; the part of the node has never been played to its end.
  */
 const playedKinds = ['store', 'etcd']
 
@@ -151,12 +151,14 @@ async function live({ machine, subject, kind, count }: Living, moment: Moment): 
   count.bootMs += bootMs
   const before = subject.acknowledged
   const life = await subject.live({ seed, boot, signal: cut.signal })
+  // A cut ends writers before anybody waits for them.
+  const ended = Promise.allSettled(life.parts)
   const problems = [...life.problems, ...(await faultsOfDisk(machine))]
   count.problems.push(...problems)
   if (!isLast) await untilMoment(life, { subject, kind, goal: before + moment.writes, ...moment })
   await machine.cut(kept)
   cut.abort(new Error('The power is off'))
-  await Promise.allSettled(life.parts)
+  await ended
   if (!isLast) count.cuts += 1
   const news = subject.acknowledged - before
   const cutText = isLast ? '' : `, then ${news} acknowledged, cut keeps ${kept}`

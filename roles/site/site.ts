@@ -27,6 +27,7 @@ import { hubAgent } from './parts/hub-agent.ts'
 import type { CommonSettings } from './masters/master-directory.ts'
 import { leadership } from './parts/leadership.ts'
 import { joiningMasters } from './parts/joining-masters.ts'
+import type { EtcdRoleOptions, ServedEtcd } from '../etcd/serve-etcd.ts'
 import { masters } from './parts/masters.ts'
 import { metricsApi, type MetricsApiOptions } from './parts/metrics-api.ts'
 import { program } from './parts/program.ts'
@@ -62,6 +63,8 @@ export interface SiteOptions {
   control?: ControlOptions
   /** The program for new nodes. If omitted, what the site itself runs from. */
   machines?: MachinePrograms
+  /** An etcd for programs on this node, next to the site's own state. If omitted, none is served. */
+  servedEtcd?: EtcdRoleOptions | undefined
   /** The agent that connects the site to a hub. If omitted, the site is on its own. */
   agent?: Omit<SiteAgentOptions, 'dataDir' | 'name'>
 }
@@ -127,6 +130,7 @@ export async function runSite(given: SiteOptions, context: RoleContext): Promise
   using serving = linkedSignal(context.signal)
   using _end = { [Symbol.dispose]: () => serving.abort(new Error('The site has stopped')) }
   const scope = { ...context, signal: serving.signal }
+  await using served = await servedEtcd(options, scope)
   await using plane = await startControlPlane(planeOptions(options, context), role, scope)
   // From here on the server runs until its users have ended: a leader releases its lease.
   serving[Symbol.dispose]()
@@ -139,7 +143,17 @@ export async function runSite(given: SiteOptions, context: RoleContext): Promise
   await using _requests = await openRoleSocket(join(options.dataDir, 'backup.sock'), plane)
   reportReady()
   context.log.info('Site serves', { address, version })
-  await runAll(context.signal, [plane.upkeep, ...tasks])
+  await runAll(context.signal, [plane.upkeep, ...tasks, ...(served?.tasks ?? [])])
+}
+
+/** Imported only by a site that serves one. */
+async function servedEtcd(
+  { servedEtcd: served }: SiteOptions,
+  context: RoleContext,
+): Promise<ServedEtcd | undefined> {
+  if (served === undefined) return undefined
+  const { serveEtcd } = await import('../etcd/serve-etcd.ts')
+  return serveEtcd(served, context)
 }
 
 /** Starts the site's own etcd, if it has one; imported only then. */
