@@ -3,34 +3,41 @@ import { crc32 } from 'node:zlib'
 import { systemRandom } from '@skerry/base'
 import { inTransaction, type Database } from './sqlite-database.ts'
 import { readMeta, writeMeta } from './file-schema.ts'
-import { readRecentWrites } from './recent-writes.ts'
+import { pathBesideStore, type RecentPlace } from './recent-place.ts'
+import { readRecentWrites, removeIfThere } from './recent-writes.ts'
 import { SqliteLog } from './sqlite-log.ts'
 
-/** Where a store keeps writes that SQLite does not have yet. */
-export function recentPath(path: string): string {
-  return `${path}-recent`
+export interface LastProcess {
+  /** The path of the store. */
+  readonly path: string
+  readonly place: RecentPlace
+  /** Differs from that of the last open if the power may have been cut. Default: the kernel's. */
+  readonly bootId?: string | undefined
 }
 
 /**
- * Takes back what the last process had in its file of recent writes. Relaxed writes that a power cut has lost had
- * revisions that others may have seen; the next revision is then above all of them, and history up to it is compacted,
- * so that nobody takes a new revision for one that is lost.
+ * Takes back what the last process had in its file of recent writes. Relaxed writes that were lost with the power, or with
+ * the memory of a container, had revisions that others may have seen; the next revision is then above all of them, and
+ * history up to it is compacted, so that nobody takes a new revision for one that is lost.
  */
-export function recover(database: Database, path: string, bootId = kernelBootId()): void {
+export function recover(database: Database, { path, place, bootId }: LastProcess): void {
   const log = new SqliteLog(database)
-  const rows = readRecentWrites(recentPath(path), log.newestRow())
-  const boot = 1 + crc32(bootId)
+  const beside: RecentPlace = { path: pathBesideStore(path), headBytes: 0, mark: '' }
+  const boot = 1 + crc32(`${bootId ?? kernelBootId()}${place.mark}`)
+  // 0: the last close was clean. Another number: the file in memory is not that of the last process.
   const known = readMeta(database, 'boot')
+  const rows = known === 0 ? [] : readRecentWrites(known === boot ? place : beside, log.newestRow())
   if (rows.length === 0 && known === boot) return
   inTransaction(database, () => {
     for (const row of rows) log.append(row)
     const promised = readMeta(database, 'promised')
     const newest = Math.max(log.newestRevision(), readMeta(database, 'compacted'))
-    // 0: the last close was clean. The same boot: the kernel has kept all.
+    // In the same boot the kernel has kept all.
     const mayHaveLost = known !== 0 && known !== boot && promised > newest
     if (mayHaveLost) writeMeta(database, 'compacted', promised)
     writeMeta(database, 'boot', boot)
   })
+  if (place.mark !== '') removeIfThere(beside.path)
 }
 
 /** Call this when nothing is held any more. */

@@ -1,5 +1,14 @@
-import { closeSync, ftruncateSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
 import { crc32 } from 'node:zlib'
+import type { RecentPlace } from './recent-place.ts'
 import type { LogRow } from './sqlite-log.ts'
 
 /** The newest row of the store before the first kept one. */
@@ -11,21 +20,27 @@ export interface Base {
 const headSize = 12
 
 /**
- * Keeps rows in a file next to the store until SQLite has them, so that a killed process loses none. Nothing is
- * synced: a power cut may leave any part of it. Each record has a checksum over itself and all before it, which
+ * Keeps rows in a file until SQLite has them, so that a killed process loses none. Nothing is synced: a power cut may
+ * leave any part of it, and takes one in memory. Each record has a checksum over itself and all before it, which
  * begins with the store's newest row; records of another time do not follow that row, and are never read.
  *
  * A record is the length of its two parts and the checksum, each in four bytes, then the row without its value as JSON,
  * then the value.
  */
 export class RecentWrites implements Disposable {
-  readonly #path: string
+  readonly #place: RecentPlace
   #file: number | undefined
   #size = 0
   #sum = 0
+  #bytesInMemory = 0
 
-  constructor(path: string) {
-    this.#path = path
+  constructor(place: RecentPlace) {
+    this.#place = place
+  }
+
+  /** The bytes that it has written to memory, which no disk gets. */
+  get bytesInMemory(): number {
+    return this.#bytesInMemory
   }
 
   /** Begins again, after this row. */
@@ -37,7 +52,7 @@ export class RecentWrites implements Disposable {
   /** Throws if the disk takes no more; then nothing of these rows counts. */
   append(rows: readonly LogRow[]): void {
     if (rows.length === 0) return
-    this.#file ??= openSync(this.#path, 'w', 0o600)
+    this.#file ??= this.#open()
     const records: Uint8Array[] = []
     let sum = this.#sum
     for (const { value, ...row } of rows) {
@@ -53,14 +68,26 @@ export class RecentWrites implements Disposable {
     this.#sum = sum
   }
 
+  /** A file in memory is there, with its mark; anybody may put something else in its place. */
+  #open(): number {
+    const { path, headBytes } = this.#place
+    if (headBytes === 0) return openSync(path, 'w', 0o600)
+    const file = openSync(path, constants.O_RDWR | constants.O_NOFOLLOW)
+    ftruncateSync(file, headBytes)
+    return file
+  }
+
   #write(file: number, bytes: Buffer): void {
+    const { headBytes } = this.#place
+    const start = headBytes + this.#size
     try {
       for (let at = 0; at < bytes.length;) {
-        at += writeSync(file, bytes, at, bytes.length - at, this.#size + at)
+        at += writeSync(file, bytes, at, bytes.length - at, start + at)
       }
       this.#size += bytes.length
+      if (headBytes > 0) this.#bytesInMemory += bytes.length
     } catch (error) {
-      ftruncateSync(file, this.#size)
+      ftruncateSync(file, start)
       throw error
     }
   }
@@ -68,18 +95,18 @@ export class RecentWrites implements Disposable {
   clear(): void {
     if (this.#size === 0) return
     this.#size = 0
-    if (this.#file !== undefined) ftruncateSync(this.#file)
+    if (this.#file !== undefined) ftruncateSync(this.#file, this.#place.headBytes)
   }
 
   [Symbol.dispose](): void {
     if (this.#file !== undefined) closeSync(this.#file)
     this.#file = undefined
     // The next start reads rows that could not be committed.
-    if (this.#size === 0) removeIfThere(this.#path)
+    if (this.#size === 0) removeIfThere(this.#place.path)
   }
 }
 
-function removeIfThere(path: string): void {
+export function removeIfThere(path: string): void {
   try {
     unlinkSync(path)
   } catch {
@@ -88,9 +115,9 @@ function removeIfThere(path: string): void {
 }
 
 /** Returns the rows that follow this one, up to the first that is not as it was written. */
-export function readRecentWrites(path: string, base: Base): LogRow[] {
+export function readRecentWrites(place: RecentPlace, base: Base): LogRow[] {
   const rows: LogRow[] = []
-  const bytes = contentOf(path)
+  const bytes = contentOf(place.path).subarray(place.headBytes)
   let sum = sumOf(base)
   for (let at = 0; at + headSize <= bytes.length;) {
     const jsonAt = at + headSize

@@ -22,7 +22,12 @@ async function scene(): Promise<Scene> {
   const path = join(directory, 'data', 'store.db')
   const clock = simulatedClock()
   const open = (options: SqliteStoreOptions = {}, at = path) =>
-    openSqliteStore(at, { bootId: 'this', ...options }, { clock, log: silentLogger })
+    openSqliteStore(
+      at,
+      // Nothing is in memory, so that a copy of the directory is all that a killed process leaves.
+      { bootId: 'this', recentDirectory: join(directory, 'missing'), ...options },
+      { clock, log: silentLogger },
+    )
   return {
     path,
     clock,

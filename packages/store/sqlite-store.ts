@@ -7,7 +7,7 @@ import {
   type Timer,
 } from '@skerry/base'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { markClosed, recentPath, recover } from './boot.ts'
+import { markClosed, recover } from './boot.ts'
 import { DiskReserve } from './disk-reserve.ts'
 import { GroupCommit, type GroupSize, type Transaction } from './group-commit.ts'
 import { HeldWrites } from './held-writes.ts'
@@ -17,6 +17,7 @@ import { LeaseBook } from './lease-book.ts'
 import { copyStore } from './sqlite-backup.ts'
 import { sqliteFault, type Database } from './sqlite-database.ts'
 import { PageRemainders, type PageCut } from './page-remainders.ts'
+import { findRecentPlace } from './recent-place.ts'
 import { RecentWrites } from './recent-writes.ts'
 import { damagedRows } from './row-checksum.ts'
 import { SqliteLog } from './sqlite-log.ts'
@@ -52,6 +53,8 @@ export interface SqliteStoreOptions {
   hasReserve?: boolean
   /** Differs from that of the last open if the power may have been cut. Default: the kernel's. */
   bootId?: string
+  /** A directory in memory for writes that may wait. Default: /dev/shm. If it is not in memory: next to the store. */
+  recentDirectory?: string
 }
 
 export interface SqliteStoreDeps {
@@ -83,8 +86,9 @@ export async function openSqliteStore(
   const database = await openStoreFile(path, file, deps.log)
   try {
     const reserve = options.hasReserve ? new DiskReserve(path) : undefined
-    recoverOnFullDisk(() => recover(database, path, options.bootId), reserve)
-    const parts = { recent: new RecentWrites(recentPath(path)), ...(reserve ? { reserve } : {}) }
+    const place = findRecentPlace(path, options.recentDirectory)
+    recoverOnFullDisk(() => recover(database, { path, place, bootId: options.bootId }), reserve)
+    const parts = { recent: new RecentWrites(place), ...(reserve ? { reserve } : {}) }
     const store = new SqliteStore(database, limits, deps, { ...parts, path })
     if (check !== 'never') store.reportDamaged()
     return store
@@ -119,6 +123,7 @@ export class SqliteStore implements Store {
   readonly #hub: WatchHub
   readonly #commits: GroupCommit
   readonly #held: HeldWrites
+  readonly #recent: RecentWrites
   readonly #path: string
   readonly #meter = new WriteMeter()
   readonly #remainders: PageRemainders
@@ -140,6 +145,7 @@ export class SqliteStore implements Store {
     { path, recent, reserve }: StoreParts,
   ) {
     this.#path = path
+    this.#recent = recent
     this.#database = database
     this.#limits = limits
     this.#deps = deps
@@ -170,7 +176,8 @@ export class SqliteStore implements Store {
 
   /** Since the store was opened. */
   get counters(): StoreCounters {
-    return this.#meter.counters
+    const { bytesWritten, writes } = this.#meter.counters
+    return { bytesWritten: bytesWritten - this.#recent.bytesInMemory, writes }
   }
 
   async revision(): Promise<number> {

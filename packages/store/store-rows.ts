@@ -3,10 +3,12 @@ import { rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ExpectedError, exitCodes, type Logger } from '@skerry/base'
-import { recover } from './boot.ts'
+import { markClosed, recover } from './boot.ts'
 import { readMeta, writeMeta } from './file-schema.ts'
 import { freePath, syncFile } from './sqlite-backup.ts'
 import { storeBounds, storeLimitDefaults } from './limits-table.ts'
+import { findRecentPlace } from './recent-place.ts'
+import { removeIfThere } from './recent-writes.ts'
 import { isIntact } from './row-checksum.ts'
 import {
   bytesOf,
@@ -59,7 +61,10 @@ export async function openStoreRows(path: string, log: Logger): Promise<StoreRow
   const { walPagesMax } = storeLimitDefaults
   const options = { schema: storeSchema, check: 'always', walPagesMax } as const
   const database = await openStoreFile(path, options, log)
-  recover(database, path)
+  const place = findRecentPlace(path)
+  recover(database, { path, place })
+  markClosed(database)
+  removeIfThere(place.path)
   const compacted = readMeta(database, 'compacted')
   const newest = database.prepare('SELECT max(revision) AS revision FROM log').get()
   return {

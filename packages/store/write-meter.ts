@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync } from 'node:fs'
 
 /** The bytes that the store has given to the disk, and its acknowledged writes. */
 export interface StoreCounters {
-  /** Bytes of the write-ahead log, of its merges into the main file, and of the file of recent writes. */
+  /** Bytes of the write-ahead log, of its merges into the main file, and of recent writes that are not in memory. */
   readonly bytesWritten: number
   readonly writes: number
 }
