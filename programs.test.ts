@@ -58,6 +58,8 @@ const optional: Readonly<Record<string, string>> = {
   systemctl: 'asked only where systemd runs',
   'systemd-run': 'the same',
   openssl: 'skerry bench only',
+  losetup: 'the same',
+  mke2fs: 'the same',
   skopeo: 'skerry package --image-ref only; its error names it',
   pgrep: 'runs on machines that tests make of Debian packages',
   'no-such-program': 'a test of what is answered then',

@@ -15,6 +15,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Fig
   tunnel: async (options) => (await import('./bench/tunnel.ts')).run(options),
   provision: async (options) => (await import('./bench/provision.ts')).run(options),
   store: async (options) => (await import('./bench/store.ts')).run(options),
+  'disk-writes': async (options) => (await import('./bench/disk-writes.ts')).run(options),
   'idle-connections': async (options) => (await import('./bench/idle-connections.ts')).run(options),
   'virtual-clusters': async (options) => (await import('./bench/virtual-clusters.ts')).run(options),
 }

@@ -26,7 +26,7 @@ export interface RecentPlace {
   readonly mark: string
 }
 
-/** What shared memory is on Linux: a directory that every user may write, gone when the machine stops. */
+/** The directory of Linux for shared memory: every user may write there, and a machine that stops loses it. */
 const memoryDirectory = '/dev/shm'
 
 /** TMPFS_MAGIC in statfs(2). */

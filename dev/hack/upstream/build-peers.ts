@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { copyFile, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
-/** Other tunnels that are measured next to ours, each at one version, with its source. */
+/** Other programs that are measured next to ours, tunnels and K3s' datastore, each at one version, with its source. */
 interface GoPeer {
   readonly language: 'go'
   readonly module: string
@@ -46,6 +46,12 @@ const peers: Readonly<Record<string, GoPeer | RustPeer>> = Object.freeze({
     module: 'github.com/jpillora/chisel',
     version: 'v1.10.1',
     programs: { chisel: 'github.com/jpillora/chisel' },
+  },
+  kine: {
+    language: 'go',
+    module: 'github.com/k3s-io/kine',
+    version: 'v0.17.5',
+    programs: { kine: 'github.com/k3s-io/kine' },
   },
   rathole: {
     language: 'rust',
