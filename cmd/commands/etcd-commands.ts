@@ -32,6 +32,11 @@ export function addEtcdCommand(program: Command): void {
     .option('--max-request-bytes <bytes>', 'size of one request (default: 1.5 MiB)', toCount)
     .option('--max-txn-ops <number>', 'operations of one transaction (default: 128)', toCount)
     .option('--auto-compaction-retention <time>', 'keep history this long, e.g. 1h', toLife)
+    .option(
+      '--watch-progress-notify-interval <time>',
+      'how often quiet watches that ask for it hear the revision (default: 10m)',
+      toInterval,
+    )
     .addHelpText('after', example('skerry etcd --data-dir /var/lib/skerry/etcd'))
     .action(async (flags: EtcdCommandFlags) => {
       const { runEtcd } = await import('../../roles/etcd/run-etcd.ts')
@@ -42,6 +47,7 @@ export function addEtcdCommand(program: Command): void {
 function optionsOf(flags: EtcdCommandFlags): EtcdRoleOptions {
   const { dataDir, name, certFile, keyFile, trustedCaFile, clientCertAllowedCn } = flags
   const keep = flags.autoCompactionRetention
+  const progressNotifyMs = flags.watchProgressNotifyInterval
   return {
     dataDir,
     name,
@@ -52,9 +58,17 @@ function optionsOf(flags: EtcdCommandFlags): EtcdRoleOptions {
       ...(flags.quotaBackendBytes ? { quotaBytes: flags.quotaBackendBytes } : {}),
       ...(flags.maxRequestBytes ? { requestBytesMax: flags.maxRequestBytes } : {}),
       ...(flags.maxTxnOps ? { txnOperationsMax: flags.maxTxnOps } : {}),
+      ...(progressNotifyMs ? { progressNotifyMs } : {}),
     },
     keepMs: keep === undefined ? undefined : parseDurationMs(keep),
   }
+}
+
+/** etcd allows intervals down to 100 ms. */
+function toInterval(text: string): number {
+  const ms = parseDurationMs(text) ?? 0
+  if (ms >= 100 && ms < 2 ** 31) return ms
+  throw new InvalidArgumentError('a duration has its unit and is 100ms or longer, e.g. 5s')
 }
 
 function toUrls(text: string): string[] {
@@ -83,5 +97,6 @@ interface EtcdCommandFlags extends CertificateFlags {
   maxRequestBytes: number | undefined
   maxTxnOps: number | undefined
   autoCompactionRetention: string | undefined
+  watchProgressNotifyInterval: number | undefined
   logLevel: LogLevel
 }

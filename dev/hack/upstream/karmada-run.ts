@@ -26,6 +26,8 @@ export interface KarmadaOptions {
   /** The API server's address, which must include loopback; the others listen on loopback only. */
   readonly bindAddress: string
   readonly withSearch?: boolean
+  /** A program that takes etcd's flags, in the place of the one in `upstreamBin`. */
+  readonly etcdProgram?: string
 }
 
 export interface RunningKarmada extends AsyncDisposable {
@@ -64,6 +66,7 @@ export async function startKarmada(options: KarmadaOptions): Promise<RunningKarm
     await startUpstream({
       bin: options.upstreamBin,
       directory,
+      ...(options.etcdProgram ? { etcdProgram: options.etcdProgram } : {}),
       withControllers: true,
       controllerArguments: [`--controllers=${controllers.join(',')}`],
       apiServerArguments: [

@@ -19,6 +19,10 @@ export interface UpstreamOptions {
   readonly authorizationMode?: string
   /** Further arguments of kube-apiserver, e.g. `--runtime-config=api/all=true`. */
   readonly apiServerArguments?: readonly string[]
+  /** A program that takes etcd's flags, in the place of the one in `bin`. */
+  readonly etcdProgram?: string
+  /** Whether each write is on the disk before its answer. Default: false, which is faster. */
+  readonly isDurable?: boolean
   /** Further arguments of kube-controller-manager. */
   readonly controllerArguments?: readonly string[]
 }
@@ -41,8 +45,9 @@ export async function startUpstream(options: UpstreamOptions): Promise<RunningUp
   const { bin, directory } = options
   await mkdir(directory, { recursive: true })
   const files = await writeCredentials(directory)
-  const run = async (name: string, args: readonly string[]): Promise<void> => {
-    stack.use(await runProgram({ ...programIn(bin, directory, name), args }))
+  const run = async (name: string, args: readonly string[], path?: string): Promise<void> => {
+    const program = programIn(bin, directory, name)
+    stack.use(await runProgram({ ...program, args, ...(path ? { path } : {}) }))
   }
   const etcd = `http://127.0.0.1:${await freePort()}`
   const peers = `http://127.0.0.1:${await freePort()}`
@@ -55,7 +60,8 @@ export async function startUpstream(options: UpstreamOptions): Promise<RunningUp
     'initial-advertise-peer-urls': peers,
     'initial-cluster': `default=${peers}`,
   }
-  await run('etcd', [...argumentsOf(etcdFlags), '--unsafe-no-fsync'])
+  const unsafe = options.isDurable ? [] : ['--unsafe-no-fsync']
+  await run('etcd', [...argumentsOf(etcdFlags), ...unsafe], options.etcdProgram)
   const port = await freePort()
   const url = `https://127.0.0.1:${port}`
   await run('kube-apiserver', apiServerArguments(options, { etcd, port, directory }))

@@ -1,0 +1,71 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { runIn } from '../clients/client-plan.ts'
+import type { Verdict } from './verdict.ts'
+
+export interface GoTests {
+  /** A program that `go test -c` has built. */
+  readonly program: string
+  readonly args: readonly string[]
+  /** Where the tests find their files. */
+  readonly directory: string
+  readonly env?: Record<string, string>
+}
+
+const runMsMax = 3_600_000
+
+/** Runs all tests of a program in one process. Subtests count, and not what contains them. */
+export async function runGoTests(tests: GoTests): Promise<Verdict> {
+  const { program, args, directory, env = {} } = tests
+  const temporary = await mkdtemp(join(tmpdir(), 'skerry-etcd-judge-'))
+  try {
+    const command = [program, '-test.v', '-test.timeout=60m', ...args]
+    const own = { ...env, TMPDIR: temporary }
+    const result = await runIn(command, { directory, env: own, timeoutMs: runMsMax })
+    const verdict = readResults(result.stdout)
+    if (result.exitCode !== 0 && verdict.failed.length === 0) {
+      const text = `${result.stderr}${result.stdout}`.slice(-2_000)
+      return { ...verdict, failed: [`exit code ${result.exitCode}: ${text}`] }
+    }
+    if (verdict.failed.length > 0) console.error(result.stdout)
+    return verdict
+  } finally {
+    await rm(temporary, { recursive: true, force: true })
+  }
+}
+
+/** Runs each test in a process of its own: some leave things behind that make later ones be skipped. */
+export async function runEachGoTest(
+  tests: GoTests,
+  isExcused: (name: string) => boolean,
+): Promise<Verdict> {
+  const { program, args, directory } = tests
+  const listed = await runIn([program, '-test.list', '.'], { directory })
+  const names = listed.stdout
+    .split('\n')
+    .filter((name) => name.startsWith('Test') && !isExcused(name))
+  const failed: string[] = []
+  let passed = 0
+  for (const name of names) {
+    const verdict = await runGoTests({ ...tests, args: [...args, `-test.run=^${name}$`] })
+    if (verdict.failed.length === 0) passed += 1
+    else failed.push(...verdict.failed)
+    console.log(`${verdict.failed.length === 0 ? 'pass' : 'FAIL'} ${name}`)
+  }
+  return { passed, failed }
+}
+
+function readResults(output: string): Verdict {
+  const results = [...output.matchAll(/^ *--- (PASS|FAIL): (\S+)/gm)].map(([, state, name]) => ({
+    isPassed: state === 'PASS',
+    name: name ?? '',
+  }))
+  const isContainer = (name: string): boolean =>
+    results.some((other) => other.name.startsWith(`${name}/`))
+  const leaves = results.filter(({ name, isPassed }) => !isPassed || !isContainer(name))
+  return {
+    passed: leaves.filter(({ isPassed }) => isPassed).length,
+    failed: leaves.filter(({ isPassed }) => !isPassed).map(({ name }) => name),
+  }
+}
