@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { copyFile, readFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { LeaderAct } from '../../testing/histories/history.ts'
 import { leaderFaults } from '../../testing/histories/leader-terms.ts'
@@ -55,6 +55,7 @@ export async function followHistory({
       stdin.write('stop\n')
       assert.equal(await next(), 'done')
       await exited
+      await keep(reportPath)
       const report = await readReport(reportPath)
       // A history in which nothing happened has no fault.
       const holders = new Set(report.leases.map(({ holder }) => holder).filter(Boolean))
@@ -65,6 +66,14 @@ export async function followHistory({
       return report
     },
   }
+}
+
+/** A developer may want another judge: dev/hack/porcupine.ts. */
+async function keep(reportPath: string): Promise<void> {
+  const directory = process.env['SKERRY_HISTORIES']
+  if (directory === undefined) return
+  const test = basename(process.argv[1] ?? 'history', '.test.ts')
+  await copyFile(reportPath, join(directory, `${test}.json`))
 }
 
 async function faultsOf(report: HistoryReport, masters: readonly Master[]): Promise<string[]> {

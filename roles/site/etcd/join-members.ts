@@ -1,5 +1,4 @@
-import { rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import {
   createBackoff,
   ExpectedError,
@@ -14,7 +13,7 @@ import type { EtcdMember } from '@skerry/store'
 import type { EtcdFiles } from './embedded-options.ts'
 import { initialClusterOf, nextJoinStep, type JoinStep } from './join-plan.ts'
 import type { MemberClients } from './member-clients.ts'
-import { writeMemberRecord, type MemberRecord } from './member-record.ts'
+import { hasMemberData, writeMemberRecord, type MemberRecord } from './member-record.ts'
 import { siteBounds } from '../limits-table.ts'
 
 export interface JoinDeps {
@@ -44,8 +43,8 @@ export async function becomeLearner(
     try {
       const members = await membersOf(clients, record, signal)
       record = await withOthers(record, members, deps)
-      const hasData = await isThere(join(deps.files.data, 'member'))
-      const step = nextJoinStep(members, { ...record, hasData, replaces })
+      const known = { ...record, hasData: await hasMemberData(deps.files), replaces }
+      const step = nextJoinStep(members, known)
       if (step.does === 'start') {
         return {
           record,
@@ -58,6 +57,10 @@ export async function becomeLearner(
     } catch (error) {
       signal.throwIfAborted()
       if (error instanceof ExpectedError) throw error
+      // It may have its vote already: then the others could not decide before it is there.
+      if (record.memberId !== undefined && (await hasMemberData(deps.files))) {
+        return { record, initialCluster: `${record.name}=${record.peerUrl}` }
+      }
       // For some seconds after a change etcd calls its cluster unhealthy, and refuses the next one.
       log.info('Join of the members waits', { reason: messageOf(error) })
     }
@@ -84,7 +87,9 @@ export async function becomeVoter(
     } catch (error) {
       signal.throwIfAborted()
       if (error instanceof ExpectedError) throw error
-      const failure = { subject: 'Promotion', message: 'This member has no vote yet', error }
+      // If it stays so, the others cannot reach the address, which a person can put right.
+      const message = 'This member has no vote yet: the others must reach its address'
+      const failure = { subject: 'Promotion', message, error }
       logFailure(log, failure)
     }
     await clock.sleep(backoff.nextMs(), signal)
@@ -165,11 +170,4 @@ async function withOthers(
 
 function urlsOf({ others }: MemberRecord): string[] {
   return others.map(({ clientUrl }) => clientUrl)
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  )
 }

@@ -1,5 +1,8 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import { readFileIfPresent, secretMode, writeFileDurably } from '@skerry/bootstrap'
+import type { EtcdFiles } from './embedded-options.ts'
 
 /** A master's memory of its own member. It is written before each step that it describes. */
 export interface MemberRecord {
@@ -37,6 +40,14 @@ export async function readMemberRecord(path: string): Promise<MemberRecord | und
 
 export async function writeMemberRecord(path: string, record: MemberRecord): Promise<void> {
   await writeFileDurably(path, `${JSON.stringify(record, undefined, 2)}\n`, secretMode)
+}
+
+/** Resolves true if etcd has written anything on this machine. */
+export async function hasMemberData({ data }: Pick<EtcdFiles, 'data'>): Promise<boolean> {
+  return stat(join(data, 'member')).then(
+    () => true,
+    () => false,
+  )
 }
 
 function parsed(text: string): MemberRecord | undefined {

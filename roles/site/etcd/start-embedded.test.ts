@@ -104,6 +104,17 @@ test('a text that is not the token of a master is refused before anybody is aske
   await assert.rejects(joiner.start('exit 1', { joining }), /the token is none of/)
 })
 
+test('a join that was killed after its vote goes on while the others wait for it', async () => {
+  await using voter = await scene()
+  const files = etcdFiles(voter.dataDir)
+  await mkdir(join(files.data, 'member'), { recursive: true })
+  const others = [{ name: 'master-0', clientUrl: 'https://127.0.0.1:1' }]
+  await writeMemberRecord(files.record, { ...record, stage: 'joining', memberId: '7', others })
+  const fatal = '{"level":"fatal","msg":"was started"}'
+  const start = voter.start(`echo '${fatal}' >> ${files.log}; exit 1`)
+  await assert.rejects(start, /it ended: was started/)
+})
+
 test('a damaged record is named, and not begun again', async () => {
   await using damaged = await scene()
   const files = etcdFiles(damaged.dataDir)

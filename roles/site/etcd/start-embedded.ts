@@ -1,5 +1,4 @@
-import { mkdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir } from 'node:fs/promises'
 import {
   ExpectedError,
   exitCodes,
@@ -23,7 +22,12 @@ import { becomeLearner, becomeVoter, type JoinDeps } from './join-members.ts'
 import { MemberClients } from './member-clients.ts'
 import { memberArguments, type MemberPlan } from './member-command.ts'
 import { leadFromMaster } from './lead-from-master.ts'
-import { readMemberRecord, writeMemberRecord, type MemberRecord } from './member-record.ts'
+import {
+  hasMemberData,
+  readMemberRecord,
+  writeMemberRecord,
+  type MemberRecord,
+} from './member-record.ts'
 import { moveFromSqlite } from './move-from-sqlite.ts'
 import { requireNoSqlite } from './require-no-sqlite.ts'
 import { keepMembers } from './upkeep.ts'
@@ -154,7 +158,7 @@ async function openRecord(
 ): Promise<MemberRecord> {
   const { joining, memberName: name } = options
   const found = await readMemberRecord(files.record)
-  const isWiped = found?.stage === 'member' && !(await hasData(files))
+  const isWiped = found?.stage === 'member' && !(await hasMemberData(files))
   if (found && found.prefix !== (site.prefix ?? found.prefix)) {
     throw wrongUse(`--etcd-prefix ${site.prefix}: the state of this site is under ${found.prefix}`)
   }
@@ -178,13 +182,6 @@ async function openRecord(
 function prefixOf({ prefix }: EtcdSite): string {
   if (prefix === undefined) throw new TypeError('Cannot begin an etcd: it has no prefix')
   return prefix
-}
-
-async function hasData({ data }: EtcdFiles): Promise<boolean> {
-  return stat(join(data, 'member')).then(
-    () => true,
-    () => false,
-  )
 }
 
 function wiped(name: string, { data }: EtcdFiles): ExpectedError {
