@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -15,6 +15,7 @@ import { createOperatorKey } from './operator-key.ts'
 import { PackageWriter } from './write-package.ts'
 
 const signal = AbortSignal.timeout(60_000)
+const blobName = `blobs/sha256/${'0'.repeat(64)}`
 
 async function inScratch(act: (scratch: string) => Promise<void>): Promise<void> {
   const scratch = await mkdtemp(join(tmpdir(), 'skerry-image-archive-'))
@@ -137,3 +138,70 @@ test('a file that is not an archive, and a tar that is cut off, are refused', as
     }
   })
 })
+
+type EntryHeader = Partial<tarStream.Header> & { readonly name: string }
+
+/** Headers of a tar file: what an archive calls itself is all that a reader knows before its content. */
+const hostileEntries: readonly [string, readonly EntryHeader[]][] = [
+  ['a symbolic link to a file of the machine', [linkTo('symlink', '/etc/passwd')]],
+  ['a hard link to a file of the machine', [linkTo('link', '/etc/passwd')]],
+  ['a device', [{ name: blobName, type: 'character-device', devmajor: 1, devminor: 5 }]],
+  ['a pipe', [{ name: blobName, type: 'fifo' }]],
+  ['a path out of the package', [{ name: `../../${blobName}`, type: 'file', size: 0 }]],
+]
+
+function linkTo(type: 'symlink' | 'link', linkname: string): EntryHeader {
+  return { name: blobName, type, linkname }
+}
+
+for (const [what, headers] of hostileEntries) {
+  test(`${what} in an archive becomes no file of the package`, async () => {
+    await inScratch(async (scratch) => {
+      const path = join(scratch, 'hostile.tar')
+      const pack = tarStream.pack()
+      for (const header of headers) pack.entry(header, '')
+      const annotations = { 'io.containerd.image.name': 'docker.io/library/app:v1' }
+      pack.entry({ name: 'index.json' }, JSON.stringify({ manifests: [{ annotations }] }))
+      pack.finalize()
+      await pipeline(pack, createWriteStream(path))
+      const [image] = await packaged(scratch, [path])
+      assert.deepEqual(image?.blobs, [])
+      const names = await readdir(placesIn(join(scratch, 'package')).blobs)
+      assert.deepEqual(names, [image?.content.sha256])
+    })
+  })
+}
+
+test('a header that declares gigabytes is refused before they are read', async () => {
+  await inScratch(async (scratch) => {
+    const before = process.memoryUsage().rss
+    for (const type of ['x', 'g', 'L', 'K']) {
+      const path = join(scratch, `${type}.tar`)
+      const zeros = Array.from({ length: 16 }, () => Buffer.alloc(1024 * 1024))
+      await pipeline(
+        [longHeader(type, 8 * 1024 ** 3), ...zeros],
+        createGzip(),
+        createWriteStream(path),
+      )
+      await mkdir(join(scratch, type))
+      await assert.rejects(packaged(join(scratch, type), [path]), /Cannot add image archive/)
+    }
+    assert.ok(process.memoryUsage().rss - before < 256 * 1024 * 1024)
+  })
+})
+
+/** A header of POSIX.1-1988 with the type of one that extends the next. */
+function longHeader(type: string, size: number): Buffer {
+  const header = Buffer.alloc(512)
+  header.write('long', 0)
+  header.write('0000644\0', 100)
+  // Sizes of 8 GB and more do not fit into twelve octal digits, and are binary.
+  header[124] = 0x80
+  header.writeBigUInt64BE(BigInt(size), 128)
+  header.write('        ', 148)
+  header.write(type, 156)
+  header.write('ustar\x0000', 257)
+  const sum = header.reduce((all, byte) => all + byte, 0)
+  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
+  return header
+}

@@ -479,6 +479,37 @@ test('a job without a cluster, and one whose cluster does not exist, have failed
   assert.match(job.status?.message ?? '', /branch-9: there is no such EdgeCluster/)
 })
 
+test('a job of one namespace reaches no cluster of another, and a forged part of it does nothing', async () => {
+  await using scene = await Scene.start({ 'branch-1': ['10.0.0.1'] })
+  const tenant = 'tenant'
+  const namespaces = scene.api.resource(resources.namespaces)
+  await namespaces.create(
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: tenant } },
+    signal,
+  )
+  const jobs = scene.api.resource(edgeJobResource)
+  const apiVersion = 'hub.skerry.io/v1alpha1'
+  const byLabels = jobNamed('labels', {}).spec.clusters
+  for (const [name, clusters] of Object.entries({ byLabels, byName: { names: ['branch-1'] } })) {
+    const key = { namespace: tenant, name: name.toLowerCase() }
+    const job = { apiVersion, kind: 'EdgeJob', metadata: key, spec: { ...upgrade, clusters } }
+    const { metadata } = await jobs.create(job, signal)
+    // A user who may write in one namespace may make the object by hand, too.
+    const owner = { apiVersion, kind: 'EdgeJob', name: key.name, uid: metadata.uid ?? '' }
+    const forged = {
+      apiVersion,
+      kind: 'EdgeJobCluster',
+      metadata: { namespace, name: `forged-${key.name}`, ownerReferences: [owner] },
+      spec: { job: key.name, edgeCluster: 'branch-1' },
+    }
+    await scene.api.resource(edgeJobClusterResource).create(forged, signal)
+    await scene.until(async () => (await jobs.get(key, signal)).status?.phase === 'Failed')
+  }
+  await scene.create({ ...upgrade, clusters: { names: ['branch-9'] } })
+  await scene.untilPhase('Failed')
+  assert.deepEqual(scene.versions(), { '10.0.0.1': old })
+})
+
 test('the purpose of a job may not be changed, its amounts may', async () => {
   await using scene = await Scene.start({})
   await scene.create({ ...upgrade, clusters: { names: ['branch-9'] } })
