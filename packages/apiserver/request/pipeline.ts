@@ -50,6 +50,7 @@ import { accessEnded, type LastingRequests } from './lasting-requests.ts'
 import type { ApiServerLimits } from '../limits-table.ts'
 import { requestAttributes, type RequestAttributes } from '../contract/request-attributes.ts'
 import type { AuthorizedRequest, RequestRights } from '../contract/authorized-request.ts'
+import { requireFreeStream } from './free-stream.ts'
 import { isOfPages, requireOwnOrigin } from './own-origin.ts'
 import { createRequestRights, requireRight } from './request-rights.ts'
 import type { RequestMetrics } from './request-metrics.ts'
@@ -209,6 +210,7 @@ function begin(received: ApiRequest, isUpgrade: boolean, deps: PipelineDeps): Ex
     info = parseRequestInfo(request.method, target)
     if (!isOfPages(info) && deps.paths.servesPages?.(info) !== true)
       requireOwnOrigin(request, isUpgrade)
+    if (deps.paths.isLongRunning(info)) requireFreeStream(request, deps.limits)
   } catch (error) {
     refusal = error
     request = { ...request, target: withoutManyParameters(request.target) }

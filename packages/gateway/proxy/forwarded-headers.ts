@@ -231,16 +231,3 @@ export function sandboxed(headers: AnsweredHeaders): AnsweredHeaders {
   headers['x-content-type-options'] = 'nosniff'
   return headers
 }
-
-/**
- * Names of the hub's own cookies begin with `__Host-skerry-`. Browsers take such a cookie from the hub's own host alone,
- * over TLS, and for all its paths (RFC 6265bis, 4.1.3.2); the hub neither passes one on to an edge nor takes one from
- * there.
- * The pattern matches more than that: any case, any prefix, and a name hidden in the value of a cookie without a name.
- */
-const likeHubCookie = /^[\s=]*(?:__host-|__secure-)?skerry/i
-
-/** Reports whether `name=value` could be read as one of the hub's own cookies. */
-export function isHubCookie(pair: string): boolean {
-  return likeHubCookie.test(pair)
-}
