@@ -45,7 +45,13 @@ export type { AuditRecord, AuditSink } from './contract/audit.ts'
 export { openAuditLog } from './audit/audit-log.ts'
 export { readAuditPolicy } from './audit/audit-policy.ts'
 export { createAuditTrail, type AuditTrail } from './audit/audit-trail.ts'
-export type { Attributes, Authenticator, Authorizer, UserInfo } from './contract/access.ts'
+export type {
+  Attributes,
+  Authenticator,
+  Authorizer,
+  Credentials,
+  UserInfo,
+} from './contract/access.ts'
 export type { AdmissionPlugin, AdmissionRequest } from './contract/admission.ts'
 export type { Objects } from './contract/objects.ts'
 export type { UpgradeSocket } from './contract/subresource.ts'

@@ -37,7 +37,7 @@ import { runAgent, type AgentListeners, type AgentOptions } from '../../roles/ag
 import type { AccessOptions } from '../../roles/control-plane/access-options.ts'
 import type { EtcdFlags } from '../../roles/control-plane/etcd-options.ts'
 import { startHub, type Hub, type HubOptions } from '../../roles/hub/hub.ts'
-import type { LoginFlags } from '../../roles/hub/parts/login.ts'
+import type { LoginFlags } from '../../roles/hub/contract/login-flags.ts'
 import type { RegistrationRules } from '../../roles/hub/registration/registration-rules.ts'
 import type { MachinePrograms } from '../../roles/program/program-for-machines.ts'
 import type { RoleContext } from '../../roles/runtime/role-context.ts'

@@ -299,7 +299,8 @@ async function requireStillAllowed(admitted: AuthorizedRequest, running: Running
   const { deps } = running
   try {
     const own = () => ownAttributes(admitted, deps)
-    const now = await identify(request, deps.access, () => undefined, own)
+    const again = { ...request, isRepeat: true }
+    const now = await identify(again, deps.access, () => undefined, own)
     if (!isSameUser(now.user, user)) throw unauthorized()
   } catch (error) {
     if (!haveRunOut(request, deps.clock.now())) throw error

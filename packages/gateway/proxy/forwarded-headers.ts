@@ -1,6 +1,7 @@
 import { StatusError } from '@skerry/api'
 import type { HeaderFields, UserInfo } from '@skerry/apiserver'
 import { connectionFields, namedByConnection } from '@skerry/base'
+import { sessionIdKey } from '@skerry/fleet-kinds'
 import type { TunnelHeaders } from '@skerry/tunnel'
 import { gatewayBounds } from '../limits-table.ts'
 
@@ -95,6 +96,8 @@ function impersonationOf(user: UserInfo): TunnelHeaders {
   if (groups.length > 0) headers['impersonate-group'] = groups.map(bytesOf)
   if (user.uid) headers['impersonate-uid'] = bytesOf(user.uid)
   for (const [key, values] of Object.entries(user.extra)) {
+    // No edge knows the hub's sessions, and older agents may not impersonate an extra of that name.
+    if (key === sessionIdKey) continue
     headers[`impersonate-extra-${escapedKey(key)}`] = values.map(bytesOf)
   }
   return headers
