@@ -49,6 +49,8 @@ import { hubBounds } from './limits-table.ts'
 interface HubListening extends ListeningOptions {
   /** The domain under which each cluster has its own host name. If omitted, clusters have paths only. */
   clusterDomain?: string | undefined
+  /** The directory of the web console's files. If omitted, they are next to the program. */
+  consoleDirectory?: string | undefined
 }
 
 export interface HubOptions {
@@ -93,7 +95,7 @@ function hubParts(options: HubOptions): readonly HubPart[] {
     clusterProxy(listening),
     login(options.login ?? {}),
     certificateRenewal(options.login ?? {}),
-    webConsole(options.login ?? {}),
+    webConsole({ login: options.login, directory: listening.consoleDirectory }),
     carrier(carried),
     certificates(),
     traffic(),

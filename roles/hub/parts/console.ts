@@ -1,11 +1,24 @@
-import { createConsoleSessions, type ConsoleSessions } from '@skerry/console-api'
+import {
+  consoleFilesAuthorizer,
+  consoleFilesRoute,
+  consoleTarget,
+  createConsoleSessions,
+  type ConsoleSessions,
+} from '@skerry/console-api'
 import type { OidcClient } from '@skerry/client'
 import { version } from '../../runtime/version.ts'
+import { readConsoleFiles } from '../contract/console-files.ts'
 import type { HubPart, OpenHub } from '../contract/hub-part.ts'
 import { loginOffersOf, type LoginFlags } from '../contract/login-flags.ts'
 
-/** Serves the web console: logs browsers in. */
-export function webConsole(login: LoginFlags): HubPart {
+export interface ConsoleOptions {
+  readonly login?: LoginFlags | undefined
+  /** The directory of the console's files. If omitted, they are next to the program. */
+  readonly directory?: string | undefined
+}
+
+/** Serves the web console: logs browsers in, and gives them the pages. */
+export function webConsole({ login = {}, directory }: ConsoleOptions): HubPart {
   const opened = new WeakMap<OpenHub, ConsoleSessions>()
   const sessionsOf = (hub: OpenHub): ConsoleSessions => {
     const known = opened.get(hub) ?? openSessions(hub, login)
@@ -13,10 +26,11 @@ export function webConsole(login: LoginFlags): HubPart {
     return known
   }
   return {
-    routes: (hub) => [sessionsOf(hub).route],
+    retarget: consoleTarget,
+    routes: (hub) => [sessionsOf(hub).route, consoleFilesRoute(readConsoleFiles(directory))],
     access: (hub) => {
       const { authorizer, callers } = sessionsOf(hub)
-      return { authorizers: [authorizer], callers }
+      return { authorizers: [authorizer, consoleFilesAuthorizer], callers }
     },
     tasks: (hub) => [sessionsOf(hub).sweep],
   }
