@@ -185,7 +185,7 @@ function publicKey({ key }: Issuer) {
 function authorize(issuer: Issuer, asked: Record<string, string>): Answer {
   issuer.authorizations.push(asked)
   const redirect = new URL(asked['redirect_uri'] ?? '')
-  const isLoopback = redirect.protocol === 'http:' && redirect.hostname === '127.0.0.1'
+  const isLoopback = redirect.hostname === '127.0.0.1'
   if (asked['client_id'] !== clientId || !isLoopback) return { status: 400 }
   redirect.searchParams.set('state', asked['state'] ?? '')
   if (asked['code_challenge_method'] !== 'S256' || issuer.person === undefined) {

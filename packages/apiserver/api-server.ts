@@ -3,7 +3,7 @@ import type { Kind } from '@skerry/api'
 import { runAll, type Clock, type Logger, type Metrics, type Random, type Task } from '@skerry/base'
 import type { Transport } from '@skerry/client'
 import type { Store } from '@skerry/store'
-import type { UserInfo } from './contract/access.ts'
+import type { AuthenticatedUser, Authenticator, UserInfo } from './contract/access.ts'
 import {
   createAggregation,
   type Aggregation,
@@ -26,7 +26,7 @@ import type { Route } from './contract/route.ts'
 import { createDispatcher } from './request/dispatch.ts'
 import type { HealthChecks } from './handlers/health.ts'
 import type { HandlerDeps } from './handlers/resource-call.ts'
-import type { ApiRequest } from './contract/exchange.ts'
+import type { ApiAnswer, ApiRequest } from './contract/exchange.ts'
 import { createHttpServer, type HttpServer, type TlsFiles } from './http/http-server.ts'
 import { RequestBodies } from './http/request-bodies.ts'
 import { UnreadBytes } from './http/unread-bytes.ts'
@@ -123,7 +123,7 @@ export interface Serving {
 /** A server that has loaded its objects. Its `address`, `transport` and `take` work once it serves. */
 export type LoadedServer = Pick<
   ApiServer,
-  'objects' | 'address' | 'transport' | 'take' | 'repairNodePorts'
+  'objects' | 'address' | 'transport' | 'take' | 'repairNodePorts' | 'answer' | 'authenticate'
 >
 
 export interface ApiServerDeps {
@@ -153,6 +153,13 @@ export interface ApiServer<S extends Serving = Serving> extends AsyncDisposable 
    * same, without a socket.
    */
   transport(user: UserInfo): Transport
+  /**
+   * Answers a request of a client, as if it had come on a connection of its own. For requests that come inside of
+   * another one. Never rejects.
+   */
+  answer(request: ApiRequest): Promise<ApiAnswer>
+  /** Authenticates as for a request. Throws Unauthorized; resolves to the anonymous user without credentials. */
+  authenticate: Authenticator['authenticate']
   /**
    * Makes the records of node ports say what the services say. One of several servers on a store does it from
    * time to time.
@@ -187,7 +194,7 @@ export async function createApiServer<S extends Serving>(
   const registry = createRegistry(options, { ...deps, cache, limits })
   const objects = createServerObjects(registry, stop.signal)
   const state = { address: '' }
-  const parts = { state, pipeline: () => pipeline, server: () => server }
+  const parts = { state, pipeline: () => pipeline, server: () => server, access: () => access }
   const repair = (scope: AbortSignal): Promise<void> => repairNodePorts({ ...deps, cache }, scope)
   const loaded = loadedServer(objects, { ...parts, repair })
   const serving = options.serving(loaded)
@@ -250,6 +257,7 @@ function loadedServer(
     readonly pipeline: () => Pipeline
     readonly server: () => HttpServer
     readonly repair: (signal: AbortSignal) => Promise<void>
+    readonly access: () => Access
   },
 ): LoadedServer {
   return {
@@ -260,6 +268,13 @@ function loadedServer(
     },
     transport: (user) => inProcessTransport(user, (request) => parts.pipeline().onRequest(request)),
     take: (connection, address) => parts.server().take(connection, address),
+    answer: (request) => parts.pipeline().onRequest(request),
+    async authenticate(credentials, signal) {
+      let found: AuthenticatedUser | undefined
+      for (const each of parts.access().authenticators)
+        found ??= await each.authenticate(credentials, signal)
+      return found
+    },
   }
 }
 

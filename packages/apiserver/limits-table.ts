@@ -91,6 +91,8 @@ export interface ApiServerLimits {
   readonly warningsBytesMax: number
   readonly headerBytesMax: number
   readonly streamsPerConnectionMax: number
+  /** The requests on one connection of a browser at which it gets no further one that may last. */
+  readonly browserStreamsMax: number
   readonly handshakeMs: number
   /** The time in which a trusted proxy must send the client's address. */
   readonly proxyHeaderMs: number
@@ -166,6 +168,7 @@ export const apiServerLimits: ApiServerLimits = Object.freeze({
   warningsBytesMax: 4 * 1024,
   headerBytesMax: 1024 * 1024,
   streamsPerConnectionMax: 250,
+  browserStreamsMax: 200,
   handshakeMs: 32_000,
   proxyHeaderMs: 5_000,
   handshakesMax: 128,

@@ -27,6 +27,7 @@ export type { AuthorizedRequest } from './contract/authorized-request.ts'
 export { accessEnded } from './request/lasting-requests.ts'
 export { openWatchSocket } from './handlers/open-watch-socket.ts'
 export type { ApiAnswer, ApiRequest } from './contract/exchange.ts'
+export { isHubCookie, withoutHubCookies } from './contract/hub-cookies.ts'
 export { isTrue, parseRequestInfo, type RequestInfo } from './contract/request-info.ts'
 export { lengthPrefix } from './protobuf/encode-object.ts'
 export { protobufType, readAnyProtobuf } from './protobuf/decode-object.ts'
@@ -44,7 +45,13 @@ export type { AuditRecord, AuditSink } from './contract/audit.ts'
 export { openAuditLog } from './audit/audit-log.ts'
 export { readAuditPolicy } from './audit/audit-policy.ts'
 export { createAuditTrail, type AuditTrail } from './audit/audit-trail.ts'
-export type { Attributes, Authenticator, Authorizer, UserInfo } from './contract/access.ts'
+export type {
+  Attributes,
+  Authenticator,
+  Authorizer,
+  Credentials,
+  UserInfo,
+} from './contract/access.ts'
 export type { AdmissionPlugin, AdmissionRequest } from './contract/admission.ts'
 export type { Objects } from './contract/objects.ts'
 export type { UpgradeSocket } from './contract/subresource.ts'

@@ -63,6 +63,7 @@ export { createEventSeriesSink, type EventSeriesRecorder } from './event-series-
 export {
   LoginEndedError,
   openOidcIssuer,
+  type OidcChecks,
   type OidcClient,
   type OidcTokens,
 } from './oidc/oidc-issuer.ts'

@@ -15,6 +15,7 @@ export {
 export {
   findUserToken,
   readUserToken,
+  sessionIdKey,
   tokenIdKey,
   userNameProblem,
   userTokenName,

@@ -22,16 +22,18 @@ import { version } from '../runtime/version.ts'
 import { openHubAudit } from './contract/hub-audit.ts'
 import { createHubConnections, type HubConnections } from './contract/hub-connections.ts'
 import type { HubPart, OpenHub } from './contract/hub-part.ts'
+import type { LoginFlags } from './contract/login-flags.ts'
 import { agentTunnels } from './parts/agent-tunnels.ts'
 import { carrier, type CarrierOptions } from './parts/carrier.ts'
 import { certificates } from './parts/certificates.ts'
 import { clusterProxy } from './parts/cluster-proxy.ts'
 import { clusters } from './parts/clusters.ts'
+import { webConsole } from './parts/console.ts'
 import { controllers } from './parts/controllers.ts'
 import { fleet, type FleetOptions } from './parts/fleet.ts'
 import { hostNames } from './parts/host-names.ts'
 import { karmadaAgents } from './parts/karmada-agents.ts'
-import { certificateRenewal, login, type LoginFlags } from './parts/login.ts'
+import { certificateRenewal, login } from './parts/login.ts'
 import { program } from './parts/program.ts'
 import { provisioning } from './parts/provisioning.ts'
 import { pushMode, type PushOptions } from './parts/push-mode.ts'
@@ -47,6 +49,8 @@ import { hubBounds } from './limits-table.ts'
 interface HubListening extends ListeningOptions {
   /** The domain under which each cluster has its own host name. If omitted, clusters have paths only. */
   clusterDomain?: string | undefined
+  /** The directory of the web console's files. If omitted, they are next to the program. */
+  consoleDirectory?: string | undefined
 }
 
 export interface HubOptions {
@@ -91,6 +95,7 @@ function hubParts(options: HubOptions): readonly HubPart[] {
     clusterProxy(listening),
     login(options.login ?? {}),
     certificateRenewal(options.login ?? {}),
+    webConsole({ login: options.login, directory: listening.consoleDirectory }),
     carrier(carried),
     certificates(),
     traffic(),

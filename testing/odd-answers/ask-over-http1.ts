@@ -27,14 +27,14 @@ export async function askTwice(asked: AskedTwice): Promise<WireAnswer[]> {
 
 /** Requests an upgrade, and sends bytes of no protocol; resolves with all bytes until the connection closes. */
 export async function askToUpgrade(
-  { url, credentials, method = 'GET', path }: Omit<AskedTwice, 'next' | 'fields'>,
+  { url, credentials, method = 'GET', path, fields = '' }: Omit<AskedTwice, 'next'>,
   protocol: string,
 ): Promise<Buffer> {
   const { hostname: host, port } = new URL(url)
   const socket = connect({ host, port: Number(port), ...credentials })
   socket.on('error', () => undefined)
   const webSocket = `sec-websocket-version: 13\r\nsec-websocket-key: ${'A'.repeat(22)}==\r\n`
-  const lines = protocol === 'websocket' ? webSocket : ''
+  const lines = fields + (protocol === 'websocket' ? webSocket : '')
   socket.write(
     `${method} ${path} HTTP/1.1\r\nhost: a\r\nconnection: Upgrade\r\nupgrade: ${protocol}\r\n${lines}\r\n`,
   )

@@ -37,7 +37,7 @@ import { runAgent, type AgentListeners, type AgentOptions } from '../../roles/ag
 import type { AccessOptions } from '../../roles/control-plane/access-options.ts'
 import type { EtcdFlags } from '../../roles/control-plane/etcd-options.ts'
 import { startHub, type Hub, type HubOptions } from '../../roles/hub/hub.ts'
-import type { LoginFlags } from '../../roles/hub/parts/login.ts'
+import type { LoginFlags } from '../../roles/hub/contract/login-flags.ts'
 import type { RegistrationRules } from '../../roles/hub/registration/registration-rules.ts'
 import type { MachinePrograms } from '../../roles/program/program-for-machines.ts'
 import type { RoleContext } from '../../roles/runtime/role-context.ts'
@@ -78,6 +78,8 @@ export interface TestHubOptions {
   log?: Logger
   access?: AccessOptions
   login?: LoginFlags
+  /** The directory of the console's files. If omitted, the hub has none. */
+  consoleDirectory?: string
   /** The program for machines. Default: none, as the test runs from its sources. */
   machines?: MachinePrograms
   accessCheckMs?: number
@@ -108,6 +110,7 @@ export async function startTestHub({
   access,
   accessCheckMs: checkMs,
   clusterDomain,
+  consoleDirectory,
   ...given
 }: TestHubOptions = {}): Promise<TestHub> {
   await using stack = new AsyncDisposableStack()
@@ -119,7 +122,7 @@ export async function startTestHub({
   const options: HubOptions = {
     ...given,
     dataDir: directory,
-    listening: { bindAddress, port: 0, proxies, clusterDomain },
+    listening: { bindAddress, port: 0, proxies, clusterDomain, consoleDirectory },
     store: { etcd },
     replicas: { replicaKeyFile },
     carrier: { allowInspectedTls },

@@ -10,7 +10,7 @@ import {
   type BackendAnswer,
   type BackendRequest,
 } from '../subresources/backend/backend-request.ts'
-import { forwardedHeaders } from '../subresources/backend/forwarded-headers.ts'
+import { forwardedToApi } from '../subresources/backend/forwarded-headers.ts'
 import { hostPort, connectionErrorText } from '../http/connection-error-text.ts'
 import { identityHeaders, isIdentityHeader } from './proxy-headers.ts'
 import {
@@ -80,7 +80,7 @@ export function toExtension(
 ): BackendRequest & { readonly endpoint: ServiceEndpoint } {
   const endpoint = endpointOf(server, deps)
   const { method, path, user, body } = request
-  const kept = Object.entries(forwardedHeaders(request.headers)).filter(
+  const kept = Object.entries(forwardedToApi(request.headers)).filter(
     ([name]) => !isIdentityHeader(name) && !name.startsWith('x-forwarded-'),
   )
   return {

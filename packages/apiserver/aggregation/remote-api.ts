@@ -1,4 +1,4 @@
-import { peerHeadOf } from '@skerry/base'
+import { peerHeadOf, type HeaderRecord } from '@skerry/base'
 import { textAnswer, type ApiAnswer } from '../contract/exchange.ts'
 import type { AuthorizedRequest } from '../contract/authorized-request.ts'
 import type { UpgradeSocket } from '../contract/subresource.ts'
@@ -87,7 +87,9 @@ function toAnswer(answer: BackendAnswer, method: string, server: ExtensionServer
   const { namespace, name } = server.service
   try {
     const peer = `the extension server ${namespace}/${name}`
-    const { status, headers, hasBody } = peerHeadOf(response, { peer, method })
+    const head = peerHeadOf(response, { peer, method })
+    const { status, hasBody } = head
+    const headers = confined(head.headers)
     const isRedirect = status >= 300 && status < 400 && headers['location'] !== undefined
     if (hasBody && !isRedirect) return { status, headers, body: response }
     response.destroy()
@@ -96,6 +98,22 @@ function toAnswer(answer: BackendAnswer, method: string, server: ExtensionServer
     if (answer.type === 'upgrade') answer.socket.destroy()
     response.destroy()
     throw error
+  }
+}
+
+const sandbox = 'sandbox'
+
+/**
+ * Gives a page of an extension server an origin of its own; otherwise it could act as its reader at this server. No
+ * API sets cookies.
+ */
+function confined(headers: HeaderRecord): HeaderRecord {
+  const { 'set-cookie': _, 'content-security-policy': policies = [], ...kept } = headers
+  const own = typeof policies === 'string' ? [policies] : policies
+  return {
+    ...kept,
+    'content-security-policy': [...own, sandbox],
+    'x-content-type-options': 'nosniff',
   }
 }
 

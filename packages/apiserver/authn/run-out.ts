@@ -1,6 +1,7 @@
 import { isJsonObject } from '@skerry/api'
 import { readClientCertificate } from '@skerry/pki'
 import type { ApiRequest } from '../contract/exchange.ts'
+import { isHubCookie } from '../contract/hub-cookies.ts'
 import { bearerTokenOf } from './bearer-token.ts'
 
 /**
@@ -9,6 +10,8 @@ import { bearerTokenOf } from './bearer-token.ts'
  */
 export function haveRunOut({ peer, headers }: ApiRequest, nowMs: number): boolean {
   if (peer.type === 'process') return false
+  // A session ends by its own rules, whatever certificate the browser shows as well.
+  if (headers.cookie?.split(';').some(isHubCookie) === true) return false
   const [leaf] = peer.certificates
   if (leaf && readClientCertificate(leaf).notAfterMs < nowMs) return true
   const token = bearerTokenOf({ headers, clientCertificates: [] })

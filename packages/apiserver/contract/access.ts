@@ -23,6 +23,8 @@ export interface Credentials {
    * process.
    */
   readonly sourceAddress?: string
+  /** True if an open request is checked again, which does not count as a use of its credentials. */
+  readonly isRepeat?: boolean
 }
 
 /**

@@ -21,6 +21,8 @@ export interface ApiRequest {
   /** Called with the value of a YAML body, which is too expensive to parse twice. */
   readonly onYamlRead?: (value: unknown) => void
   readonly peer: Peer
+  /** The number of requests on the same HTTP/2 connection that are not over, this one included. */
+  readonly streams?: number
   /** The message of an HTTP/1.1 request, for handlers that hand its connection on. */
   readonly message?: IncomingMessage
   /** Aborts when the client is gone. */

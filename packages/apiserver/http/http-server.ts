@@ -316,6 +316,7 @@ async function onStream(
   stream.on('error', (error) => options.log.debug('Stream failed', { error }))
   stream.once('close', () => controller.abort(clientGone))
   const peer = peerOf(stream.session?.socket)
+  const streams = countStream(stream)
   const answer = await options.onRequest({
     method: headers[':method'] ?? 'GET',
     target: headers[':path'] ?? '/',
@@ -323,6 +324,7 @@ async function onStream(
     fields: () => pairs(Array.isArray(rawHeaders) ? rawHeaders : []),
     body: kept(stream),
     peer,
+    streams,
     signal: controller.signal,
     abort: (reason) => controller.abort(reason),
   })
@@ -335,6 +337,18 @@ async function onStream(
   if (isEmpty(answer)) readAway(stream)
   // The rest of a body that nobody reads would hold the stream open (RFC 9113, section 8.1).
   else if (!answer.trailers) stream.close(http2.constants.NGHTTP2_NO_ERROR)
+}
+
+const openStreams = new WeakMap<object, number>()
+
+/** Counts a stream until it is closed. Returns the number on its connection. */
+function countStream(stream: http2.ServerHttp2Stream): number {
+  const { session } = stream
+  if (session === undefined || stream.destroyed) return 1
+  const count = (openStreams.get(session) ?? 0) + 1
+  openStreams.set(session, count)
+  stream.once('close', () => openStreams.set(session, (openStreams.get(session) ?? 1) - 1))
+  return count
 }
 
 /**

@@ -1,5 +1,5 @@
 import { StatusError } from '@skerry/api'
-import type { Authenticator, UserInfo } from '../contract/access.ts'
+import type { Authenticator, Credentials, UserInfo } from '../contract/access.ts'
 import type { Impersonation } from '../authn/impersonation.ts'
 import type { ApiRequest } from '../contract/exchange.ts'
 import type { RequestAttributes } from '../contract/request-attributes.ts'
@@ -22,7 +22,7 @@ const anonymous: UserInfo = Object.freeze({
  * Unauthorized or Forbidden.
  */
 export async function identify(
-  request: ApiRequest,
+  request: ApiRequest & Pick<Credentials, 'isRepeat'>,
   access: { authenticators: readonly Authenticator[]; impersonation?: Impersonation | undefined },
   onAsker: (asker: UserInfo) => void,
   own?: () => RequestAttributes,
@@ -35,7 +35,7 @@ export async function identify(
 }
 
 async function authenticate(
-  { peer, headers, fields, target, signal }: ApiRequest,
+  { peer, headers, fields, target, signal, isRepeat }: ApiRequest & Pick<Credentials, 'isRepeat'>,
   authenticators: readonly Authenticator[],
 ): Promise<UserInfo> {
   if (peer.type === 'process') return peer.user
@@ -46,6 +46,7 @@ async function authenticate(
     clientCertificates: peer.certificates,
     path,
     sourceAddress: peer.address,
+    ...(isRepeat === true ? { isRepeat } : {}),
   }
   let user: UserInfo = anonymous
   for (const authenticator of authenticators) {

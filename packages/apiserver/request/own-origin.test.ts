@@ -68,3 +68,15 @@ test('a page that a pod or a service serves may ask more of it', async () => {
   const status = await ask(server, { method: 'POST', path, headers: { origin: 'null' }, body: {} })
   assert.equal(status, 404, 'there is no such service')
 })
+
+test('a write that a browser sends for a page of another site is refused, even without an Origin', async () => {
+  await using server = await startTestApiServer({ withAccess: true })
+  const body = { apiVersion: 'v1', kind: 'Secret', metadata: { generateName: 'a' } }
+  const expected = { 'cross-site': 403, 'same-site': 403, 'same-origin': 201, none: 201 }
+  for (const [site, status] of Object.entries(expected)) {
+    const headers = { 'sec-fetch-site': site }
+    assert.equal(await ask(server, { method: 'POST', path: secrets, headers, body }), status, site)
+    // Another site's page cannot read the answer.
+    assert.equal(await ask(server, { path: secrets, headers }), 200, site)
+  }
+})

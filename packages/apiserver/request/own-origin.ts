@@ -8,14 +8,19 @@ const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
  * Refuses requests from pages of other origins. A browser sends its user's certificate or cookie
  * with whatever a page requests. A page of another origin, or of none, as those of edges have none
  * here, cannot read an ordinary answer, but it could write, and open WebSockets, which ignore CORS.
- * Programs send no Origin, or the server's own (python's WebSockets). Throws StatusError Forbidden.
+ * Programs send no Origin, or the server's own (python's WebSockets). A browser also says where a request came from, and
+ * `same-site` is a page of another port or of a sibling host, e.g. of a cluster. Throws StatusError Forbidden.
  */
 export function requireOwnOrigin(
   { method, headers }: Pick<ApiRequest, 'headers' | 'method'>,
   isUpgrade: boolean,
 ): void {
-  const { origin, host = '' } = headers
-  if (origin === undefined || (readMethods.has(method) && !isUpgrade)) return
+  const { origin, host = '', 'sec-fetch-site': site = '' } = headers
+  if (readMethods.has(method) && !isUpgrade) return
+  if (site === 'cross-site' || site === 'same-site') {
+    throw new StatusError('Forbidden', `a ${site} page may neither write here nor open sessions`)
+  }
+  if (origin === undefined) return
   if (isOriginOf(origin, host)) return
   throw new StatusError(
     'Forbidden',

@@ -50,6 +50,7 @@ import { accessEnded, type LastingRequests } from './lasting-requests.ts'
 import type { ApiServerLimits } from '../limits-table.ts'
 import { requestAttributes, type RequestAttributes } from '../contract/request-attributes.ts'
 import type { AuthorizedRequest, RequestRights } from '../contract/authorized-request.ts'
+import { requireFreeStream } from './free-stream.ts'
 import { isOfPages, requireOwnOrigin } from './own-origin.ts'
 import { createRequestRights, requireRight } from './request-rights.ts'
 import type { RequestMetrics } from './request-metrics.ts'
@@ -209,6 +210,7 @@ function begin(received: ApiRequest, isUpgrade: boolean, deps: PipelineDeps): Ex
     info = parseRequestInfo(request.method, target)
     if (!isOfPages(info) && deps.paths.servesPages?.(info) !== true)
       requireOwnOrigin(request, isUpgrade)
+    if (deps.paths.isLongRunning(info)) requireFreeStream(request, deps.limits)
   } catch (error) {
     refusal = error
     request = { ...request, target: withoutManyParameters(request.target) }
@@ -297,7 +299,8 @@ async function requireStillAllowed(admitted: AuthorizedRequest, running: Running
   const { deps } = running
   try {
     const own = () => ownAttributes(admitted, deps)
-    const now = await identify(request, deps.access, () => undefined, own)
+    const again = { ...request, isRepeat: true }
+    const now = await identify(again, deps.access, () => undefined, own)
     if (!isSameUser(now.user, user)) throw unauthorized()
   } catch (error) {
     if (!haveRunOut(request, deps.clock.now())) throw error

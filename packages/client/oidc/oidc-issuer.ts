@@ -31,12 +31,26 @@ export interface DevicePrompt {
   readonly code: string
 }
 
+/** Secrets of a login that has begun, with which its answer is checked. */
+export interface OidcChecks {
+  readonly verifier: string
+  readonly state: string
+  readonly nonce: string
+}
+
 export interface OidcIssuer {
   /**
    * Logs in by authorization code with PKCE (RFC 7636, RFC 8252). Calls `show` with the address to
    * open. `port` 0 means any free one. Throws ExpectedError.
    */
   logInByBrowser(port: number, show: (url: string) => void): Promise<OidcTokens>
+  /**
+   * Begins the same for an answer that comes to `redirectUri`, possibly at another process. The checks are secret.
+   * Throws ExpectedError.
+   */
+  beginLogin(redirectUri: string): Promise<{ readonly url: string; readonly checks: OidcChecks }>
+  /** Ends it with the whole address to which the issuer returned. Throws ExpectedError. */
+  finishLogin(answer: URL, checks: OidcChecks): Promise<OidcTokens>
   /** Logs in by device authorization grant (RFC 8628). Throws ExpectedError. */
   logInByDevice(show: (prompt: DevicePrompt) => void): Promise<OidcTokens>
   /** Throws LoginEndedError if the issuer requires another login, otherwise ExpectedError. */
@@ -67,25 +81,34 @@ export async function openOidcIssuer(
     return openid.discovery(new URL(client.issuerUrl), client.clientId, {}, none, options)
   })
   const scope = scopesOf(client, config)
+  const begin = async (redirectUri: string) => {
+    const verifier = openid.randomPKCECodeVerifier()
+    const [state, nonce] = [openid.randomState(), openid.randomNonce()]
+    const url = openid.buildAuthorizationUrl(config, {
+      redirect_uri: redirectUri,
+      scope,
+      state,
+      nonce,
+      code_challenge: await openid.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    })
+    return { url: url.href, checks: { verifier, state, nonce } }
+  }
+  const finish = async (answer: URL, { verifier, state, nonce }: OidcChecks) => {
+    const checks = { pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce }
+    return tokensOf(await openid.authorizationCodeGrant(config, answer, checks))
+  }
   return {
     logInByBrowser: (port, show) =>
       act('Cannot log in at', async () => {
         await using listener = await openLoopbackListener(port)
-        const verifier = openid.randomPKCECodeVerifier()
-        const [state, nonce] = [openid.randomState(), openid.randomNonce()]
-        const url = openid.buildAuthorizationUrl(config, {
-          redirect_uri: listener.redirectUri,
-          scope,
-          state,
-          nonce,
-          code_challenge: await openid.calculatePKCECodeChallenge(verifier),
-          code_challenge_method: 'S256',
-        })
-        const answer = listener.answered(state, signal)
-        show(url.href)
-        const checks = { pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce }
-        return tokensOf(await openid.authorizationCodeGrant(config, await answer, checks))
+        const { url, checks } = await begin(listener.redirectUri)
+        const answer = listener.answered(checks.state, signal)
+        show(url)
+        return finish(await answer, checks)
       }),
+    beginLogin: (redirectUri) => act('Cannot log in at', () => begin(redirectUri)),
+    finishLogin: (answer, checks) => act('Cannot log in at', () => finish(answer, checks)),
     logInByDevice: (show) =>
       act('Cannot log in at', async () => {
         requireDeviceEndpoint(config)

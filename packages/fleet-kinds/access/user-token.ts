@@ -15,6 +15,8 @@ export interface UserToken {
 const secretPrefix = 'user-token-'
 /** The key of a user's extras that names the token to clusters. */
 export const tokenIdKey = 'hub.skerry.io/token-id'
+/** The key of a user's extras that names the session of a browser. It stays at the hub. */
+export const sessionIdKey = 'hub.skerry.io/session-id'
 
 export function userTokenName(id: string): string {
   return `${secretPrefix}${id}`

@@ -1,6 +1,6 @@
 import { checkDnsLabel } from '@skerry/api'
 import type { AuditRecord, AuditSink, RequestInfo, UserInfo } from '@skerry/apiserver'
-import { tokenIdKey, clusterOfReporter } from '@skerry/fleet-kinds'
+import { clusterOfReporter, sessionIdKey, tokenIdKey } from '@skerry/fleet-kinds'
 import { aggregatedPrefix, clustersPrefix } from './cluster-path.ts'
 
 /** The byte counts of one request that passes through the hub, and how it ended. */
@@ -100,10 +100,14 @@ function clusterAskedFor({ path }: RequestInfo): string | undefined {
   return checkDnsLabel(name).length === 0 ? name : undefined
 }
 
-/** Returns the id of the token or certificate that was used, by which an administrator finds and revokes it. */
+/** Returns the id of the session, token or certificate that was used, by which an administrator finds and revokes it. */
 function credentialOf(user: UserInfo | undefined): { credential?: string } {
-  const { [tokenIdKey]: token, [credentialIdKey]: other } = user?.extra ?? {}
-  const [credential] = token ?? other ?? []
+  const {
+    [sessionIdKey]: session,
+    [tokenIdKey]: token,
+    [credentialIdKey]: other,
+  } = user?.extra ?? {}
+  const [credential] = session ?? token ?? other ?? []
   return credential === undefined ? {} : { credential }
 }
 

@@ -1,6 +1,7 @@
 import { StatusError } from '@skerry/api'
 import type { HeaderFields, UserInfo } from '@skerry/apiserver'
 import { connectionFields, namedByConnection } from '@skerry/base'
+import { sessionIdKey } from '@skerry/fleet-kinds'
 import type { TunnelHeaders } from '@skerry/tunnel'
 import { gatewayBounds } from '../limits-table.ts'
 
@@ -95,6 +96,8 @@ function impersonationOf(user: UserInfo): TunnelHeaders {
   if (groups.length > 0) headers['impersonate-group'] = groups.map(bytesOf)
   if (user.uid) headers['impersonate-uid'] = bytesOf(user.uid)
   for (const [key, values] of Object.entries(user.extra)) {
+    // No edge knows the hub's sessions, and older agents may not impersonate an extra of that name.
+    if (key === sessionIdKey) continue
     headers[`impersonate-extra-${escapedKey(key)}`] = values.map(bytesOf)
   }
   return headers
@@ -230,17 +233,4 @@ export function sandboxed(headers: AnsweredHeaders): AnsweredHeaders {
   headers['content-security-policy'] = [...own, sandbox]
   headers['x-content-type-options'] = 'nosniff'
   return headers
-}
-
-/**
- * Names of the hub's own cookies begin with `__Host-skerry-`. Browsers take such a cookie from the hub's own host alone,
- * over TLS, and for all its paths (RFC 6265bis, 4.1.3.2); the hub neither passes one on to an edge nor takes one from
- * there.
- * The pattern matches more than that: any case, any prefix, and a name hidden in the value of a cookie without a name.
- */
-const likeHubCookie = /^[\s=]*(?:__host-|__secure-)?skerry/i
-
-/** Reports whether `name=value` could be read as one of the hub's own cookies. */
-export function isHubCookie(pair: string): boolean {
-  return likeHubCookie.test(pair)
 }

@@ -1,11 +1,6 @@
 import type { ApiRequest, HeaderFields } from '@skerry/apiserver'
-import { rewriteAddress } from '@skerry/apiserver'
-import {
-  clientHeaders,
-  isDroppedAnswer,
-  isHubCookie,
-  sandboxed,
-} from '../proxy/forwarded-headers.ts'
+import { isHubCookie, rewriteAddress, withoutHubCookies } from '@skerry/apiserver'
+import { clientHeaders, isDroppedAnswer, sandboxed } from '../proxy/forwarded-headers.ts'
 
 /** The place of a service, as clients see it and as the service sees itself. */
 export interface ServicePlace {
@@ -24,14 +19,12 @@ export function serviceRequestHeaders(
   { prefix }: ServicePlace,
 ): Record<string, string[]> {
   const { cookie, ...headers } = clientHeaders(request.fields())
-  const kept = (cookie ?? [])
-    .flatMap((line) => line.split(';'))
-    .filter((pair) => pair.trim() !== '' && !isHubCookie(pair))
+  const kept = withoutHubCookies((cookie ?? []).join(';'))
   const { peer } = request
   const { host } = request.headers
   return {
     ...headers,
-    ...(kept.length === 0 ? {} : { cookie: [kept.map((pair) => pair.trim()).join('; ')] }),
+    ...(kept === '' ? {} : { cookie: [kept] }),
     ...(takesTrailers(request.fields()) ? { te: ['trailers'] } : {}),
     ...(peer.type === 'socket' && peer.address !== '' ? { 'x-forwarded-for': [peer.address] } : {}),
     ...(host === undefined ? {} : { 'x-forwarded-host': [host] }),

@@ -7,18 +7,12 @@ import {
 } from '@skerry/gateway'
 import { certificateLifetimes } from '@skerry/bootstrap'
 import { wrongUse } from '../../runtime/read-config-file.ts'
-import type { HubPart, OpenHub } from '../contract/hub-part.ts'
-
-export interface LoginFlags {
-  /** A public client of one of the hub's issuers. Default: the hub does not say where its users log in. */
-  loginClientId?: string | undefined
-  loginScope?: readonly string[] | undefined
-  /** True: a user with a certificate of the hub gets the next one by it. */
-  renewUserCertificates?: boolean | undefined
-}
+import type { HubPart } from '../contract/hub-part.ts'
+import { loginOffersOf, type LoginFlags } from '../contract/login-flags.ts'
 
 /** Tells people where to log in. Throws ExpectedError where no issuer has the client of the flags. */
-export function login({ loginClientId: clientId, loginScope: scopes = [] }: LoginFlags): HubPart {
+export function login(flags: LoginFlags): HubPart {
+  const { loginClientId: clientId, loginScope: scopes = [] } = flags
   if (clientId === undefined) {
     if (scopes.length > 0) throw wrongUse('--login-scope needs --login-client-id')
     return {}
@@ -26,7 +20,7 @@ export function login({ loginClientId: clientId, loginScope: scopes = [] }: Logi
   return {
     routes({ issuers }) {
       // Asked at each request: the file of the issuers may change.
-      const offers = (): LoginOffer[] => offersOf({ clientId, scopes }, issuers())
+      const offers = (): LoginOffer[] => loginOffersOf(flags, issuers())
       if (offers().length === 0) throw noIssuer(clientId)
       return [loginOffersRoute(offers)]
     },
@@ -44,17 +38,6 @@ export function certificateRenewal({ renewUserCertificates }: LoginFlags): HubPa
     ],
     access: () => ({ authorizers: [certificateRenewalAuthorizer] }),
   }
-}
-
-function offersOf(
-  { clientId, scopes }: { readonly clientId: string; readonly scopes: readonly string[] },
-  issuers: ReturnType<OpenHub['issuers']>,
-): LoginOffer[] {
-  return issuers.flatMap(({ url, audiences, certificateAuthority }) => {
-    if (url === undefined || audiences?.includes(clientId) !== true) return []
-    const ca = certificateAuthority ? { certificateAuthority } : {}
-    return { issuerUrl: url, clientId, scopes, ...ca }
-  })
 }
 
 function noIssuer(clientId: string): Error {

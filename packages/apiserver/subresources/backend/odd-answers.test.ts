@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { get } from 'node:https'
 import { connect as connectTcp, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
 import { systemClock, systemRandom } from '@skerry/base'
@@ -231,6 +233,44 @@ for (const [path, protocol] of sessions) {
     const isAsked = protocol === 'websocket' || !path.endsWith('/log')
     assert.equal(askedCount > 0, isAsked)
   })
+}
+
+test("a hub's cookies stay here, whether a client or a backend names them", async () => {
+  const session = '__Host-skerry-session=secret'
+  const cookie = `theme=dark; ${session}; skerry-other=1`
+  const fields = `cookie: ${cookie}\r\n`
+  let asked = ''
+  const page = '<h1>a page</h1>'
+  answerWith((connection, head) => {
+    asked = head
+    const lines = ['HTTP/1.1 200 OK', `Set-Cookie: ${session}; Path=/; Secure`]
+    const more = ['Set-Cookie: cart=7', 'content-type: text/html', `content-length: ${page.length}`]
+    connection.write(`${[...lines, ...more].join('\r\n')}\r\n\r\n${page}`)
+  })
+  for (const [place, path] of Object.entries(proxied)) {
+    const isApi = place === 'nodes/proxy' || place === 'an extension server'
+    const { headers } = await rawGet(path, { cookie })
+    assert.doesNotMatch(asked, /secret|skerry-other/, place)
+    assert.equal(/^cookie: theme=dark\r$/im.test(asked), !isApi, place)
+    const isExtension = place === 'an extension server'
+    assert.deepEqual(headers['set-cookie'], isExtension ? undefined : ['cart=7'], place)
+    if (!isExtension) continue
+    assert.equal(headers['content-security-policy'], 'sandbox')
+    assert.equal(headers['x-content-type-options'], 'nosniff')
+  }
+  for (const [path, protocol] of sessions.filter(([each]) => !each.endsWith('/log'))) {
+    const bytes = await askToUpgrade({ ...client(), path, fields }, protocol)
+    assert.doesNotMatch(asked, /secret|skerry-other/, path)
+    assert.doesNotMatch(bytes.toString('latin1'), /secret/, path)
+  }
+})
+
+async function rawGet(path: string, headers: Record<string, string>): Promise<IncomingMessage> {
+  const request = get(new URL(path, server.url), { ...server.credentials, headers, agent: false })
+  // The listener of `response` gets the answer.
+  const [answer] = (await once(request, 'response')) as [IncomingMessage]
+  answer.resume()
+  return answer
 }
 
 test(`an odd answer of a webhook fails its request only (seed ${seed})`, async () => {

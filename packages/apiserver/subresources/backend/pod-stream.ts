@@ -2,7 +2,7 @@ import { StatusError } from '@skerry/api'
 import type { SubresourceHandler, SubresourceRequest } from '../../contract/subresource.ts'
 import type { NodeAccess } from './backend-dial.ts'
 import type { BackendRequest } from './backend-request.ts'
-import { forwardedHeaders } from './forwarded-headers.ts'
+import { forwardedToApi } from './forwarded-headers.ts'
 import { kubeletTarget } from './kubelet-target.ts'
 import { chooseContainer, findPod, nodeOf } from './pod-container.ts'
 import { wellKnown } from '../../contract/well-known-resources.ts'
@@ -52,7 +52,7 @@ function toBackend(
     method: request.method,
     path,
     host: `${target.host}:${target.port}`,
-    headers: forwardedHeaders(request.headers),
+    headers: forwardedToApi(request.headers),
     dial: (scope) => dial.dialNode(target, scope),
     clock,
   }

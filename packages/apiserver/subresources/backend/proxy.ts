@@ -1,5 +1,6 @@
 import { StatusError } from '@skerry/api'
 import { peerHeadOf, type Random } from '@skerry/base'
+import { withoutSetHubCookies } from '../../contract/hub-cookies.ts'
 import type {
   SubresourceAnswer,
   SubresourceHandler,
@@ -7,7 +8,7 @@ import type {
 } from '../../contract/subresource.ts'
 import type { NodeAccess } from './backend-dial.ts'
 import { sendToBackend, type BackendRequest } from './backend-request.ts'
-import { forwardedHeaders } from './forwarded-headers.ts'
+import { forwardedHeaders, forwardedToApi } from './forwarded-headers.ts'
 import { kubeletTarget } from './kubelet-target.ts'
 import {
   parseProxyName,
@@ -74,7 +75,8 @@ function createProxy(word: string, clock: NodeAccess['clock'], route: Route): Su
       ...route(request, name),
       method: request.method,
       path: `${request.restOfPath || '/'}${query === '' ? '' : `?${query}`}`,
-      headers: forwardedHeaders(request.headers),
+      headers:
+        word === 'node' ? forwardedToApi(request.headers) : forwardedHeaders(request.headers),
       clock,
     }
   }
@@ -140,7 +142,7 @@ function toAnswer(
   const { place, method, word } = asked
   try {
     const head = peerHeadOf(response, { peer: `the ${word} at ${place.host}`, method })
-    const headers = { ...head.headers }
+    const headers = { ...withoutSetHubCookies(head.headers) }
     for (const name of droppedCors) delete headers[name]
     if (head.hasBody)
       return { type: 'stream', status: head.status, ...rewriteLinks(response, headers, place) }

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { StatusError } from '@skerry/api'
 import { checkPeerSwitch, fieldsOfRaw, http1Head, peerHeadOf, PeerAnswerError } from '@skerry/base'
+import { withoutSetHubCookies } from '../../contract/hub-cookies.ts'
 import { statusOf, toStatusError } from '../../contract/status-answer.ts'
 import type { UpgradeSocket } from '../../contract/subresource.ts'
 import {
@@ -85,7 +86,8 @@ async function passResponse(
   try {
     const { status, headers, hasBody } = peerHeadOf(response, { peer: peerAt(host), method })
     onRefused?.(status)
-    socket.write(http1Head(status, { ...headers, connection: 'close' }))
+    const passed = withoutSetHubCookies(headers)
+    socket.write(http1Head(status, { ...passed, connection: 'close' }))
     if (hasBody) return await pipeline(response, socket)
     socket.end()
   } finally {
@@ -101,7 +103,8 @@ function switchedHead(
   const { upgrade = '' } = headers
   try {
     const asked = { peer: peerAt(host), offered: String(upgrade) }
-    return http1Head(101, checkPeerSwitch(fieldsOfRaw(response.rawHeaders), asked))
+    const switched = checkPeerSwitch(fieldsOfRaw(response.rawHeaders), asked)
+    return http1Head(101, withoutSetHubCookies(switched))
   } catch (error) {
     socket.destroy()
     throw error
