@@ -75,6 +75,7 @@ function directoryOf(name: string): string {
 const roomLevels: Readonly<Record<string, number>> = {
   examples: 0,
   packages: 0,
+
   'roles/runtime': 1,
   'roles/admin': 2,
   'roles/program': 2,
@@ -90,6 +91,7 @@ const roomLevels: Readonly<Record<string, number>> = {
   'roles/package': 7,
   cmd: 8,
   testing: 9,
+  console: 9,
   dev: 10,
 }
 
@@ -233,8 +235,8 @@ test('each package declares the packages that it imports, and no others', () => 
   }
 })
 
-/** Packages below base's users, which convert for themselves. */
-const withoutBase = /^packages\/(api|bodies|cel|discovery|kinds|pki)\//
+/** Packages below base's users, and pages of a browser: they convert for themselves. */
+const withoutBase = /^(?:packages\/(?:api|bodies|cel|discovery|kinds|pki)|console)\//
 
 test('thrown values become errors and texts in one place', () => {
   const conversion =
@@ -325,7 +327,7 @@ const inlineWait =
   /\bcreateBackoff\(\s*\{\s*initialMs: [\d_]|\bAbortSignal\.timeout\([\d_]|\.sleep\([\d_]+,/
 
 /** Tables are plain data: they import nothing, so that whatever loads one loads nothing else. */
-const limitsTable = /^(?:packages\/[^/]+|roles\/[^/]+|cmd)\/limits-table\.ts$/
+const limitsTable = /^(?:packages\/[^/]+|roles\/[^/]+|cmd|console)\/limits-table\.ts$/
 
 test('bounds stand in the table of their package', () => {
   const tables = code.filter((file) => basename(file) === 'limits-table.ts')
@@ -334,7 +336,7 @@ test('bounds stand in the table of their package', () => {
     [],
   )
   const found = code
-    .filter((file) => /^(?:packages|roles|cmd)\//.test(file) && !isTestCode(file))
+    .filter((file) => /^(?:packages|roles|cmd|console)\//.test(file) && !isTestCode(file))
     .filter((file) => !tables.includes(file))
     .flatMap((file) => {
       const names = boundForms.flatMap((form) =>
@@ -345,7 +347,7 @@ test('bounds stand in the table of their package', () => {
     })
   assert.deepEqual(found.toSorted(), Object.values(fixedElsewhere).flat().toSorted())
   const waiting = code
-    .filter((file) => /^(?:packages|roles|cmd)\//.test(file) && !isTestCode(file))
+    .filter((file) => /^(?:packages|roles|cmd|console)\//.test(file) && !isTestCode(file))
     .filter((file) => file !== 'cmd/commands/machine-commands.ts' && inlineWait.test(read(file)))
   assert.deepEqual(waiting, [])
 })
@@ -361,7 +363,9 @@ const longOptions = [
 test('options are grouped by subject: no interface of them has more than 12 members', () => {
   const shape =
     /^(?:export )?interface (\w*(?:Options|Deps|Config|Flags|Parts|Settings))\b[^{]*\{\n([\s\S]*?)^\}/gm
-  const product = code.filter((file) => /^(?:packages|roles|cmd)\//.test(file) && !isTestCode(file))
+  const product = code.filter(
+    (file) => /^(?:packages|roles|cmd|console)\//.test(file) && !isTestCode(file),
+  )
   const found = product.flatMap((file) =>
     [...read(file).matchAll(shape)].flatMap(([, name = '', body = '']) => {
       const count = [...body.matchAll(/^ {2}(?:readonly )?["'\w[\]-]+\??[:(<]/gm)].length
@@ -444,14 +448,15 @@ function isTestOfOthers(file: string): boolean {
 }
 
 test('every export is used outside its file, and not by tests alone', () => {
-  const found = exportsOf(sources.filter((file) => file.endsWith('.ts')))
+  const found = exportsOf(sources.filter((file) => /\.tsx?$/.test(file)))
   const checked = found.filter(({ key }) => {
     const [file = ''] = key.split(' ')
     return code.includes(file) && !/\.test\.ts$|-mutants\.ts$/.test(file)
   })
   const unused = checked.filter(({ users }) => users.length === 0)
   assert.deepEqual(unused, [])
-  const isProduct = ({ key }: { key: string }): boolean => /^(packages|roles|cmd)\//.test(key)
+  const isProduct = ({ key }: { key: string }): boolean =>
+    /^(packages|roles|cmd|console)\//.test(key)
   const forTests = checked
     .filter((each) => isProduct(each) && !isTestCode(each.key.split(' ')[0] ?? ''))
     .filter(({ users }) => users.every(isTestOfOthers))
@@ -535,6 +540,9 @@ const realClockReaders: Readonly<Record<string, readonly string[]>> = {
   'the context of a role, from which all of its parts have their clock': [
     'roles/runtime/role-context.ts',
   ],
+  'the browser’s clock, from which the pages of the console have theirs': [
+    'console/data/browser-clock.ts',
+  ],
   'kubeconfigs and credentials that are read before a role begins': [
     'roles/admin/admin-cluster.ts',
     'roles/agent/agent-way.ts',
@@ -584,7 +592,7 @@ const realClockReaders: Readonly<Record<string, readonly string[]>> = {
 
 test('no package reads the wall clock but base', () => {
   const found = code.filter((file) => {
-    if (!/^(?:packages|roles|cmd)\//.test(file) || isTestCode(file)) return false
+    if (!/^(?:packages|roles|cmd|console)\//.test(file) || isTestCode(file)) return false
     const text = read(file)
     return wallClock.some((each) => each.test(text))
   })

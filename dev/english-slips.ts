@@ -96,7 +96,8 @@ const titleStart = /\b(?:test|it|describe|suite)(?:\.\w+)?\(\s*$/
 /** Returns the titles of a file's tests, or the messages of product code: errors, logs, help and conditions. */
 function wordsOf(file: string, source: string): PlacedText[] {
   if (file === 'dev/english-slips.ts') return []
-  const isProduct = /^(packages|roles|cmd)\//.test(file) && !/\.test\.ts$|\/testing\//.test(file)
+  const isProduct =
+    /^(packages|roles|cmd|console)\//.test(file) && !/\.test\.ts$|\/testing\//.test(file)
   return sourceTexts(source).filter(
     (found) => titleStart.test(found.before) || (isProduct && isMessage(found)),
   )

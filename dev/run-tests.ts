@@ -71,6 +71,7 @@ const installMsMax = 1_800_000
 function checks(): Check[] {
   return [
     { name: 'types', command: [bin('tsc'), '--project', root] },
+    { name: 'types of the console', command: [bin('tsc'), '--project', join(root, 'console')] },
     { name: 'lint', command: [bin('oxlint'), '--type-aware', '--quiet', root] },
     { name: 'format', command: [bin('oxfmt'), '--check', root] },
   ]
@@ -91,7 +92,7 @@ async function runCheck(check: Check): Promise<boolean> {
 
 function filesOf(options: TestRequest): string[] {
   // The longest files come first, so that none is left over at the end.
-  const folders = ['dev', 'packages', 'roles', 'cmd', 'testing']
+  const folders = ['dev', 'packages', 'roles', 'cmd', 'console', 'testing']
   const patterns = ['*.test.ts', ...folders.map((folder) => `${folder}/**/*.test.ts`)]
   return patterns
     .flatMap((pattern) => globSync(pattern, { cwd: root }))

@@ -8,15 +8,17 @@ import type { BuildRequest } from '../../cmd/commands/developer-commands.ts'
 import { version } from '../../roles/runtime/version.ts'
 import { buildAgentImage } from './agent-image.ts'
 import { bundleProgram, bundleSingleFile } from './bundle.ts'
+import { buildConsole } from './console.ts'
 
 /** Resolves the paths of what was built. */
 export async function buildProgram(options: BuildRequest): Promise<string[]> {
   const outputDirectory = resolve(options.outputDir)
   await rm(join(outputDirectory, 'chunks'), { recursive: true, force: true })
+  const pages = await buildConsole({ outputDirectory, compression: 'best' })
   const built = [await bundleProgram({ outputDirectory, version })]
   if (options.executable) {
     const path = join(outputDirectory, `skerry-linux-${process.arch}`)
-    await buildExecutable(path)
+    await buildExecutable(path, assetsOf(pages, outputDirectory))
     built.push(path)
     if (options.agentImage !== undefined) {
       built.push(await buildAgentImage({ executable: path, output: resolve(options.agentImage) }))
@@ -30,11 +32,19 @@ export async function buildProgram(options: BuildRequest): Promise<string[]> {
   return built
 }
 
+/** Names the files of the web console as the program asks for them: by their paths from the bundle. */
+function assetsOf(names: readonly string[], directory: string): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [name, join(directory, name)]))
+}
+
 /**
- * Builds Node with the program inside, by Node's own means (node:single-executable-applications). The option
+ * Builds Node with the program and the pages inside, by Node's own means (node:single-executable-applications). The option
  * --node-options= sets engine flags at each start, which is how `up` bounds each role's heap.
  */
-async function buildExecutable(output: string): Promise<void> {
+async function buildExecutable(
+  output: string,
+  assets: Readonly<Record<string, string>>,
+): Promise<void> {
   const scratch = await mkdtemp(join(tmpdir(), 'skerry-build-'))
   try {
     const main = join(scratch, 'skerry.mjs')
@@ -49,6 +59,7 @@ async function buildExecutable(output: string): Promise<void> {
         output,
         disableExperimentalSEAWarning: true,
         useCodeCache: true,
+        assets,
         execArgv: ['--disable-warning=ExperimentalWarning'],
         execArgvExtension: 'cli',
       }),

@@ -1,6 +1,5 @@
-import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { mkdir } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { build, type BuildOptions, type OutputFile } from 'esbuild'
 import { engineFlags } from '../../roles/runtime/engine-flags.ts'
 import {
@@ -11,6 +10,7 @@ import {
   openDoors,
   requireBuiltins,
 } from './bundle-plugins.ts'
+import { removeOldFiles, replaceFile, type WrittenFile } from './written-files.ts'
 
 export interface BundleOptions {
   /**
@@ -21,16 +21,11 @@ export interface BundleOptions {
   version: string
 }
 
-type Written = Pick<OutputFile, 'path' | 'contents'>
-
 const root = join(import.meta.dirname, '../..')
 
 /** Some CommonJS packages require() Node's built-in modules. */
 const requireBanner =
   "import{createRequire as __c}from'node:module';const require=__c(import.meta.url);"
-
-/** How long chunks of earlier bundles are kept, for programs that run from them and import late. */
-const oldChunkMs = 30 * 24 * 3_600_000
 
 /**
  * Bundles the program as a few plain JavaScript files. A role started from these keeps 50 MB less in memory
@@ -56,7 +51,7 @@ export async function bundleProgram({ outputDirectory, version }: BundleOptions)
   for (const file of chunks) await replaceFile(file, startMs)
   for (const file of outputFiles) if (file.path === entry) await replaceFile(file, startMs)
   await writeEngineFlags(join(outputDirectory, 'engine-flags'))
-  await removeOldChunks(chunkDirectory, new Set(chunks.map(({ path }) => basename(path))), startMs)
+  await removeOldFiles(chunkDirectory, new Set(chunks.map(({ path }) => basename(path))), startMs)
   return entry
 }
 
@@ -100,7 +95,7 @@ function commonOptions(version: string): BuildOptions {
 }
 
 /** Removes the banner of a file that calls no require(): of some 300 chunks, only a few do. */
-function withoutUnusedRequire({ path, contents }: OutputFile): Written {
+function withoutUnusedRequire({ path, contents }: OutputFile): WrittenFile {
   const code = Buffer.from(contents).toString('utf8').replace(`${requireBanner}\n`, '')
   return { path, contents: /\brequire\b/.test(code) ? contents : Buffer.from(code) }
 }
@@ -111,27 +106,5 @@ async function writeEngineFlags(directory: string): Promise<void> {
   for (const [role, flags] of Object.entries(engineFlags)) {
     const contents = Buffer.from(`${flags.join(' ')}\n`)
     await replaceFile({ path: join(directory, role), contents }, Date.now())
-  }
-}
-
-/** Dates the file to the start of the build, so that a source that is saved during the build is newer. */
-async function replaceFile({ path, contents }: Written, dateMs: number): Promise<void> {
-  const next = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}`)
-  await writeFile(next, contents)
-  await utimes(next, dateMs / 1_000, dateMs / 1_000)
-  await rename(next, path)
-}
-
-/** Another launcher may make the same bundle at the same time, and rename or remove its files. */
-async function removeOldChunks(
-  directory: string,
-  current: ReadonlySet<string>,
-  nowMs: number,
-): Promise<void> {
-  for (const name of await readdir(directory)) {
-    if (current.has(name)) continue
-    const path = join(directory, name)
-    const found = await stat(path).catch(() => undefined)
-    if (found && nowMs - found.mtimeMs > oldChunkMs) await rm(path, { force: true })
   }
 }

@@ -1,0 +1,46 @@
+import { inBoth } from '../words/language.ts'
+
+export const appTexts = inBoth({
+  en: {
+    fleet: 'Fleet',
+    clusters: 'Clusters',
+    sections: { look: 'Fleet', grow: 'Grow', run: 'Run', guard: 'Guard' },
+    menu: 'Menu',
+    skip: 'Skip to the page',
+    logOut: 'Log out',
+    theme: 'Colours',
+    themes: { system: 'System', dark: 'Dark', light: 'Light' },
+    language: 'Language',
+    validUntil: (time: string) => `Until ${time}`,
+    hubAway: (span: string) =>
+      `The hub has not answered for ${span}. The pages show the last known state.`,
+    dialNow: 'Try now',
+    clockSkew: (span: string) =>
+      `The clock of this computer differs from the hub’s by ${span}; ages follow the hub.`,
+    notFound: 'There is no such page',
+    toFleet: 'Go to the fleet',
+    newVersion: 'The hub has a newer console.',
+    reload: 'Load it',
+    broken: 'This page broke',
+  },
+  zh: {
+    fleet: '总览',
+    clusters: '集群',
+    sections: { look: '舰队', grow: '扩展', run: '运行', guard: '安全' },
+    menu: '菜单',
+    skip: '跳到页面内容',
+    logOut: '退出登录',
+    theme: '颜色',
+    themes: { system: '跟随系统', dark: '深色', light: '浅色' },
+    language: '语言',
+    validUntil: (time: string) => `有效至 ${time}`,
+    hubAway: (span: string) => `中心已 ${span} 没有应答。页面显示的是最后看到的数据。`,
+    dialNow: '立即重试',
+    clockSkew: (span: string) => `本机时钟与中心相差 ${span}；时间以中心为准。`,
+    notFound: '没有这个页面',
+    toFleet: '前往总览',
+    newVersion: '中心有新版控制台。',
+    reload: '加载',
+    broken: '此页面出错',
+  },
+})

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { takeLoginCode } from './session.ts'
+
+test('a login code is taken from the fragment, and the address that stays is free of it', () => {
+  assert.deepEqual(takeLoginCode('https://hub:7443/console/#code=abc-1'), {
+    code: 'abc-1',
+    cleanUrl: '/console/',
+  })
+  assert.deepEqual(takeLoginCode('https://hub:7443/console/clusters?q=a#code=x'), {
+    code: 'x',
+    cleanUrl: '/console/clusters?q=a',
+  })
+})
+
+test('an address without a code is left alone', () => {
+  for (const hash of ['', '#', '#code=', '#other=1']) {
+    assert.equal(takeLoginCode(`https://hub:7443/console/${hash}`), undefined)
+  }
+})

@@ -1,0 +1,61 @@
+/** The bounds of the console in one tab of a browser. */
+
+/** One stream carries all that a tab watches. */
+export const streamLimits = Object.freeze({
+  /** The hub's own bound; a page that needs more waits for one to end. */
+  watchesMax: 64,
+  reconnectMsMin: 500,
+  reconnectMsMax: 15_000,
+  /** The hub beats every 10 s. A stream that is silent for this time is dialled again. */
+  silenceMsMax: 25_000,
+  /** A tab that nobody sees gives its stream back after this time. */
+  hiddenMsMax: 60_000,
+  /** How long a list is kept after the last page that showed it was left. */
+  keptMs: 15_000,
+  /** Frames that the hub may send ahead of this tab, for each watch. */
+  credits: 32,
+})
+
+/** Single requests. */
+export const requestLimits = Object.freeze({
+  timeoutMs: 30_000,
+  /** An answer of this size is cut off: pages show objects, not archives. */
+  answerBytesMax: 16 * 1024 * 1024,
+})
+
+/** Times after which something is shown or asked again. */
+export const timeLimits = Object.freeze({
+  /** A break that is shorter is mended before anybody has read about it. */
+  quietBreakMs: 1_500,
+  /** A clock that differs by more is mentioned. */
+  skewMsMin: 60_000,
+  /** How often a hidden tab publishes what it watches. */
+  hiddenFrameMs: 1_000,
+  /** How long a button says that it has copied. */
+  confirmedMs: 1_500,
+  /** How often pages ask again for what no watch brings. */
+  askAgainMs: 5_000,
+})
+
+/** Bounds of the drawn pages. */
+export const viewLimits = Object.freeze({
+  /** A skeleton appears only if an answer takes longer than this. */
+  skeletonMs: 150,
+  /** Rows above and below the visible ones. */
+  overscanRows: 8,
+  labelChars: 64,
+  groupsMax: 200,
+  /** Clusters that need a look, on the overview; the list has all of them. */
+  attentionRows: 8,
+  /** A fleet of more clusters is drawn as shapes without names. */
+  namedCells: 120,
+  /** Keys of labels that are offered for grouping. */
+  labelChoices: 20,
+  /** A name in the palette is searched among this many clusters. */
+  paletteMatches: 12,
+  /** The lines of a log that stay in memory. */
+  logLinesMax: 20_000,
+  logLineCharsMax: 16_384,
+  logPodsMax: 8,
+  eventsMax: 500,
+})

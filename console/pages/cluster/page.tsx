@@ -1,0 +1,78 @@
+/** One cluster: how it is, and what is in it, through its tunnel. */
+import { useParams, Link } from 'wouter'
+import { useFleetRow } from '../../data/fleet-rows.ts'
+import { isOutOfSight } from '../../data/fleet.ts'
+import { Age } from '../../parts/age.tsx'
+import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
+import { PageFrame } from '../../parts/page-frame.tsx'
+import { StateMark } from '../../parts/state-mark.tsx'
+import { Tabs } from '../../parts/tabs.tsx'
+import { useTexts } from '../../words/language.ts'
+import { Overview } from './overview.tsx'
+import { ClusterEvents, ClusterNodes, ClusterWorkloads } from './resources.tsx'
+import { texts as both } from './texts.ts'
+import { Tunnel } from './tunnel.tsx'
+import { ClusterYaml } from './yaml.tsx'
+
+const tabKeys = ['overview', 'nodes', 'workloads', 'events', 'tunnel', 'yaml'] as const
+
+type TabKey = (typeof tabKeys)[number]
+
+const bodies: Readonly<Record<TabKey, (props: { readonly cluster: string }) => React.ReactNode>> = {
+  overview: Overview,
+  nodes: ClusterNodes,
+  workloads: ClusterWorkloads,
+  events: ClusterEvents,
+  tunnel: Tunnel,
+  yaml: ClusterYaml,
+}
+
+export function ClusterPage() {
+  const texts = useTexts(both)
+  const params = useParams()
+  const cluster = params.cluster ?? ''
+  const tab = tabKeys.find((key) => key === params.tab) ?? 'overview'
+  const { row, view } = useFleetRow(cluster)
+  const above = <Link href="/clusters">{texts.clusters}</Link>
+  if (view.error !== undefined) return <Failed error={view.error} />
+  if (row === undefined) {
+    return (
+      <PageFrame title={cluster} above={above}>
+        {view.phase === 'loading' ? <Loading /> : <Empty title={texts.noCluster(cluster)} />}
+      </PageFrame>
+    )
+  }
+  const Body = bodies[tab]
+  const base = `/clusters/${encodeURIComponent(cluster)}`
+  return (
+    <PageFrame
+      title={cluster}
+      above={above}
+      view={view}
+      mark={
+        <StateMark state={row.s}>
+          {row.t === undefined ? undefined : <Age atMs={row.t * 1_000} isBare />}
+        </StateMark>
+      }
+    >
+      <Tabs
+        label={cluster}
+        current={tab}
+        tabs={tabKeys.map((key) => ({
+          key,
+          title: texts.tabs[key],
+          href: key === 'overview' ? base : `${base}/${key}`,
+        }))}
+      />
+      {isOutOfSight(row) && tab !== 'tunnel' && tab !== 'yaml' ? (
+        <p className="banner tone-away">
+          ◌ {row.m === undefined ? '' : `${row.m}. `}
+          {texts.asLastSeen}
+        </p>
+      ) : undefined}
+      <div className={isOutOfSight(row) ? 'page-body is-old' : 'page-body'}>
+        <Body cluster={cluster} />
+      </div>
+    </PageFrame>
+  )
+}

@@ -1,0 +1,81 @@
+import { useQuery } from '@tanstack/react-query'
+import { asHubError } from '../../data/hub-error.ts'
+import { askJson } from '../../data/hub-request.ts'
+import { timeLimits } from '../../limits-table.ts'
+import { Age } from '../../parts/age.tsx'
+import { Failed, Loading } from '../../parts/answer-state.tsx'
+import { Facts, type Fact } from '../../parts/facts.tsx'
+import { useTexts } from '../../words/language.ts'
+import { bytesText } from '../../words/number-texts.ts'
+import { texts as both, type ClusterTexts } from './texts.ts'
+
+/** One tunnel as /hub/v1/cluster-states reports it; only what is shown. */
+interface TunnelState {
+  readonly openedAt: string
+  readonly lastHeard: string
+  readonly rttMs: number | null
+  readonly bytesIn: number
+  readonly bytesOut: number
+  readonly bytesInPerSecond: number
+  readonly bytesOutPerSecond: number
+  readonly streams: number
+  readonly agent: Readonly<Record<string, unknown>> | null
+}
+
+interface State {
+  readonly tunnel: 'open' | 'closed' | 'none'
+  readonly agents: readonly TunnelState[]
+  readonly lastEnd: { readonly at: string; readonly reason: string } | null
+}
+
+export function Tunnel({ cluster }: { readonly cluster: string }) {
+  const texts = useTexts(both)
+  const path = `/hub/v1/cluster-states/${encodeURIComponent(cluster)}`
+  const { data, error, refetch } = useQuery({
+    queryKey: [path],
+    queryFn: ({ signal }) => askJson<State>(path, { signal }),
+    refetchInterval: timeLimits.askAgainMs,
+  })
+  if (error !== null) return <Failed error={asHubError(error)} onRetry={() => void refetch()} />
+  if (data === undefined) return <Loading />
+  const { tunnel, agents, lastEnd } = data
+  return (
+    <div className="columns">
+      {tunnel === 'none' ? <p className="panel muted">{texts.pushed}</p> : undefined}
+      {tunnel === 'closed' ? <p className="panel muted">{texts.noTunnel}</p> : undefined}
+      {agents.map((agent, index) => (
+        <section key={agent.openedAt} className="panel">
+          <h2>{texts.tunnel(index + 1)}</h2>
+          <Facts facts={factsOf(agent, texts)} />
+        </section>
+      ))}
+      {lastEnd === null ? undefined : (
+        <section className="panel">
+          <h2>{texts.lastEnd}</h2>
+          <p>
+            <Age atMs={Date.parse(lastEnd.at)} />: {lastEnd.reason}
+          </p>
+        </section>
+      )}
+    </div>
+  )
+}
+
+function factsOf(tunnel: TunnelState, texts: ClusterTexts): Fact[] {
+  const facts = Object.entries(tunnel.agent ?? {}).filter(([, value]) => typeof value === 'string')
+  return [
+    { name: texts.opened, value: <Age atMs={Date.parse(tunnel.openedAt)} /> },
+    { name: texts.lastHeard, value: <Age atMs={Date.parse(tunnel.lastHeard)} /> },
+    { name: texts.roundTrip, value: tunnel.rttMs === null ? '–' : `${tunnel.rttMs} ms` },
+    {
+      name: texts.received,
+      value: `${bytesText(tunnel.bytesIn)} · ${bytesText(tunnel.bytesInPerSecond)}/s`,
+    },
+    {
+      name: texts.sent,
+      value: `${bytesText(tunnel.bytesOut)} · ${bytesText(tunnel.bytesOutPerSecond)}/s`,
+    },
+    { name: texts.streams, value: tunnel.streams },
+    ...facts.map(([name, value]) => ({ name: `${texts.agent}: ${name}`, value: String(value) })),
+  ]
+}

@@ -1,0 +1,124 @@
+import { useState, type SubmitEvent } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { asHubError, type HubError } from '../../data/hub-error.ts'
+import {
+  beginSession,
+  readOffers,
+  type Session,
+  type SessionCredential,
+} from '../../data/session.ts'
+import { CopyButton } from '../../parts/copy-button.tsx'
+import { useTexts } from '../../words/language.ts'
+import { texts as both } from './texts.ts'
+
+interface LoginPageProps {
+  readonly onSession: (session: Session) => void
+  /** Why the session that the address promised did not begin. */
+  readonly error?: HubError
+}
+
+export function LoginPage({ onSession, error: before }: LoginPageProps) {
+  const texts = useTexts(both)
+  const offers = useQuery({ queryKey: ['offers'], queryFn: readOffers })
+  const [error, setError] = useState<HubError>()
+  const [isBusy, setBusy] = useState(false)
+  const logIn = async (credential: SessionCredential): Promise<void> => {
+    setBusy(true)
+    setError(undefined)
+    try {
+      onSession(await beginSession(credential))
+    } catch (thrown) {
+      setError(asHubError(thrown))
+      setBusy(false)
+    }
+  }
+  const { certificate = false, issuer = null } = offers.data ?? {}
+  return (
+    <main className="login">
+      <div className="login-card">
+        <p className="brand">
+          <span className="brand-mark" aria-hidden="true" />
+          Skerry
+        </p>
+        <h1>{texts.title}</h1>
+        <LoginFault before={before} now={error} />
+        <TokenForm isBusy={isBusy} onToken={(token) => void logIn({ token })} />
+        {certificate || issuer !== null ? <p className="login-or">{texts.or}</p> : undefined}
+        {issuer === null ? undefined : (
+          <a className="button" href={issuer.loginURL}>
+            {texts.issuer(issuer.name)}
+          </a>
+        )}
+        {certificate ? (
+          <button type="button" className="button" disabled={isBusy} onClick={() => void logIn({})}>
+            {texts.certificate}
+          </button>
+        ) : undefined}
+        <p className="login-hint muted">{texts.linkHint}</p>
+        <p className="command">
+          <code>skerry console</code>
+          <CopyButton text="skerry console" />
+        </p>
+      </div>
+    </main>
+  )
+}
+
+function LoginFault({ before, now }: { before: HubError | undefined; now: HubError | undefined }) {
+  const texts = useTexts(both)
+  if (now !== undefined) {
+    const { code } = now.facts
+    const text = code === 401 ? texts.wrong : code === 0 ? texts.noAnswer : now.message
+    return (
+      <p className="fault" role="alert">
+        {text}
+      </p>
+    )
+  }
+  if (before === undefined) return undefined
+  const { code } = before.facts
+  const isSpent = code === 401 || code === 403 || code === 410
+  return (
+    <p className="fault" role="alert">
+      {isSpent ? texts.codeSpent : code === 0 ? texts.noAnswer : before.message}
+    </p>
+  )
+}
+
+interface TokenFormProps {
+  readonly isBusy: boolean
+  readonly onToken: (token: string) => void
+}
+
+/** The token lives in the field alone, and leaves it when it is sent. */
+function TokenForm({ isBusy, onToken }: TokenFormProps) {
+  const texts = useTexts(both)
+  const onSubmit = (event: SubmitEvent<HTMLFormElement>): void => {
+    event.preventDefault()
+    const field = event.currentTarget.elements.namedItem('token')
+    if (!(field instanceof HTMLInputElement)) return
+    const token = field.value.trim()
+    if (token === '') return
+    field.value = ''
+    onToken(token)
+  }
+  return (
+    <form onSubmit={onSubmit}>
+      <label className="field">
+        <span>{texts.token}</span>
+        <input
+          name="token"
+          type="password"
+          autoComplete="off"
+          spellCheck={false}
+          autoFocus
+          required
+        />
+        <span className="field-hint">{texts.tokenHint}</span>
+      </label>
+      <button type="submit" className="button is-main" disabled={isBusy}>
+        {texts.logIn}
+      </button>
+    </form>
+  )
+}

@@ -1,0 +1,32 @@
+import { inBoth } from '../../words/language.ts'
+
+export const texts = inBoth({
+  en: {
+    title: 'Log in',
+    token: 'Token',
+    tokenHint: 'A token of a user of this hub. It is sent once and not kept in this browser.',
+    logIn: 'Log in',
+    certificate: 'Use the certificate of this browser',
+    issuer: (name: string) => `Log in with ${name}`,
+    or: 'or',
+    linkHint: 'For a link that logs in once, run this where the hub’s kubeconfig is:',
+    wrong: 'The hub does not know this token.',
+    codeSpent: 'This link has been used, or has expired. Ask for another one, or log in here.',
+    noAnswer: 'The hub does not answer.',
+    ended: 'Please log in.',
+  },
+  zh: {
+    title: '登录',
+    token: '令牌',
+    tokenHint: '此中心用户的令牌。只发送一次，不会保存在浏览器中。',
+    logIn: '登录',
+    certificate: '使用浏览器中的证书',
+    issuer: (name: string) => `使用 ${name} 登录`,
+    or: '或',
+    linkHint: '要获得一次性登录链接，请在有中心 kubeconfig 的机器上运行：',
+    wrong: '中心不认识此令牌。',
+    codeSpent: '此链接已被使用或已过期。请重新获取，或在此登录。',
+    noAnswer: '中心没有应答。',
+    ended: '请登录。',
+  },
+})

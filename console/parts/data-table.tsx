@@ -1,0 +1,222 @@
+/** A table of thousands of rows: fixed heights, only the visible ones drawn, sorted by a click, walked by keys. */
+import { useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react'
+import { useNarrow } from '../data/use-narrow.ts'
+import { viewLimits } from '../limits-table.ts'
+import { useTexts } from '../words/language.ts'
+import { rowWindow, scrollToRow } from './row-window.ts'
+import { partTexts } from './texts.ts'
+
+export interface Column<Row> {
+  readonly key: string
+  readonly title: string
+  /** A CSS track: `2fr`, `90px`, `minmax(120px, 1fr)`. */
+  readonly width: string
+  readonly cell: (row: Row) => React.ReactNode
+  /** Texts are compared with numbers in them counted. A column without it cannot sort. */
+  readonly sortBy?: (row: Row) => string | number
+  readonly isNumber?: boolean
+  /** Left out on a phone. */
+  readonly isWide?: boolean
+}
+
+export interface DataTableProps<Row> {
+  readonly label: string
+  readonly rows: readonly Row[]
+  readonly columns: readonly Column<Row>[]
+  readonly keyOf: (row: Row) => string
+  readonly onOpen?: (row: Row) => void
+  readonly initialSort?: string
+  /** Rows that are drawn as old. */
+  readonly isOld?: (row: Row) => boolean
+}
+
+interface Sort {
+  readonly key: string
+  readonly isDescending: boolean
+}
+
+const rowPx = 32
+const collator = new Intl.Collator('en', { numeric: true })
+
+export function DataTable<Row>(props: DataTableProps<Row>) {
+  const { rows, keyOf, onOpen, label } = props
+  const isNarrow = useNarrow()
+  const columns = useMemo(
+    () => props.columns.filter(({ isWide }) => !isNarrow || isWide !== true),
+    [props.columns, isNarrow],
+  )
+  const [sort, setSort] = useState<Sort>({ key: props.initialSort ?? '', isDescending: false })
+  const [chosen, setChosen] = useState<string>()
+  const body = useRef<HTMLDivElement>(null)
+  const view = useScrollView(body)
+  const sorted = useMemo(() => sortRows(rows, columns, sort), [rows, columns, sort])
+  const drawn = rowWindow({
+    ...view,
+    rows: sorted.length,
+    rowPx,
+    overscan: viewLimits.overscanRows,
+  })
+  const template = columns.map(({ width }) => width).join(' ')
+  const at = sorted.findIndex((row) => keyOf(row) === chosen)
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const next = rowAfterKey(event, at, sorted.length)
+    const row = sorted[next]
+    if (event.key === 'Enter' || event.key === 'o') {
+      const current = sorted[at]
+      if (current !== undefined) onOpen?.(current)
+    } else if (row !== undefined && next !== at) {
+      event.preventDefault()
+      setChosen(keyOf(row))
+      body.current?.scrollTo({ top: scrollToRow(next, { ...view, rowPx }) })
+    }
+  }
+  return (
+    <div
+      className="table"
+      role="grid"
+      aria-label={label}
+      aria-rowcount={sorted.length + 1}
+      aria-activedescendant={at < 0 ? undefined : rowId(label, chosen ?? '')}
+      tabIndex={0}
+      onKeyDown={onKeyDown}
+    >
+      <TableHead columns={columns} sort={sort} onSort={setSort} template={template} />
+      <div className="table-body" role="rowgroup" ref={body}>
+        <div className="table-space" style={{ height: sorted.length * rowPx }}>
+          {sorted.slice(drawn.first, drawn.end).map((row, index) => (
+            <div
+              key={keyOf(row)}
+              id={rowId(label, keyOf(row))}
+              role="row"
+              aria-rowindex={drawn.first + index + 2}
+              aria-selected={keyOf(row) === chosen}
+              className={`table-row${props.isOld?.(row) ? ' is-old' : ''}`}
+              style={{ top: (drawn.first + index) * rowPx, gridTemplateColumns: template }}
+              onClick={() => setChosen(keyOf(row))}
+            >
+              {columns.map((column) => (
+                <div key={column.key} role="gridcell" className={cellClass(column)}>
+                  {column.cell(row)}
+                </div>
+              ))}
+            </div>
+          ))}
+        </div>
+      </div>
+    </div>
+  )
+}
+
+interface TableHeadProps<Row> {
+  readonly columns: readonly Column<Row>[]
+  readonly sort: Sort
+  readonly onSort: (sort: Sort) => void
+  readonly template: string
+}
+
+function TableHead<Row>({ columns, sort, onSort, template }: TableHeadProps<Row>) {
+  const texts = useTexts(partTexts)
+  return (
+    <div role="rowgroup">
+      <div className="table-head" role="row" style={{ gridTemplateColumns: template }}>
+        {columns.map((column) => {
+          const isSorted = sort.key === column.key
+          const order = sort.isDescending ? 'descending' : 'ascending'
+          return (
+            <div
+              key={column.key}
+              role="columnheader"
+              className={cellClass(column)}
+              aria-sort={isSorted ? order : undefined}
+            >
+              {column.sortBy === undefined ? (
+                column.title
+              ) : (
+                <button
+                  type="button"
+                  className="table-sort"
+                  title={texts.sortBy(column.title)}
+                  onClick={() =>
+                    onSort({ key: column.key, isDescending: isSorted && !sort.isDescending })
+                  }
+                >
+                  {column.title}
+                  <span aria-hidden="true">
+                    {isSorted ? (sort.isDescending ? ' ↓' : ' ↑') : ''}
+                  </span>
+                </button>
+              )}
+            </div>
+          )
+        })}
+      </div>
+    </div>
+  )
+}
+
+function cellClass({ isNumber }: { readonly isNumber?: boolean }): string {
+  return isNumber ? 'cell is-number' : 'cell'
+}
+
+/** Texts of others become ids only in this form. */
+function rowId(label: string, key: string): string {
+  return `row-${encodeURIComponent(label)}-${encodeURIComponent(key)}`
+}
+
+function sortRows<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  { key, isDescending }: Sort,
+): readonly Row[] {
+  const sortBy = columns.find((column) => column.key === key)?.sortBy
+  if (sortBy === undefined) return rows
+  const sign = isDescending ? -1 : 1
+  return rows
+    .map((row) => ({ row, by: sortBy(row) }))
+    .toSorted((a, b) => sign * compare(a.by, b.by))
+    .map(({ row }) => row)
+}
+
+function compare(a: string | number, b: string | number): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b
+  return collator.compare(String(a), String(b))
+}
+
+/** Arrows and the keys of vi move by one; the others by more. */
+function rowAfterKey({ key }: KeyboardEvent, at: number, rows: number): number {
+  const steps: Readonly<Record<string, number>> = {
+    ArrowDown: at + 1,
+    j: at + 1,
+    ArrowUp: at - 1,
+    k: at - 1,
+    PageDown: at + 15,
+    PageUp: at - 15,
+    Home: 0,
+    End: rows - 1,
+  }
+  const next = steps[key]
+  return next === undefined ? at : Math.max(0, Math.min(rows - 1, next))
+}
+
+function useScrollView(body: React.RefObject<HTMLDivElement | null>) {
+  const [view, setView] = useState({ topPx: 0, heightPx: 600 })
+  useLayoutEffect(() => {
+    const element = body.current
+    if (element === null) return
+    const read = (): void =>
+      setView((before) => {
+        const next = { topPx: element.scrollTop, heightPx: element.clientHeight }
+        const isSame = before.topPx === next.topPx && before.heightPx === next.heightPx
+        return isSame ? before : next
+      })
+    read()
+    element.addEventListener('scroll', read, { passive: true })
+    const observer = new ResizeObserver(read)
+    observer.observe(element)
+    return () => {
+      element.removeEventListener('scroll', read)
+      observer.disconnect()
+    }
+  }, [body])
+  return view
+}

@@ -1,0 +1,21 @@
+import { browserClock } from '../data/browser-clock.ts'
+import { useNow } from '../data/use-now.ts'
+import type { ListView } from '../data/watched-list.ts'
+import { useLanguage, useTexts } from '../words/language.ts'
+import { spanText } from '../words/time-texts.ts'
+import { partTexts } from './texts.ts'
+
+/** Says whether the page shows what is, or what was, and when. */
+export function Freshness({ view }: { readonly view: ListView }) {
+  const texts = useTexts(partTexts)
+  const language = useLanguage()
+  useNow(view.phase === 'live' ? 60_000 : 1_000)
+  if (view.phase === 'live') return <span className="freshness tone-ok">● {texts.live}</span>
+  if (view.phase === 'loading' || view.phase === 'ended') return undefined
+  const span = spanText(browserClock.nowMs() - (view.asOfMs ?? browserClock.nowMs()), language)
+  return (
+    <span className="freshness tone-away" title={view.message} role="status">
+      ◌ {texts.asOf(span)}
+    </span>
+  )
+}

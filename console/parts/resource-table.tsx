@@ -1,0 +1,194 @@
+/** Objects of one kind as the server prints them, live. */
+import { useDeferredValue, useMemo } from 'react'
+import { Link, useLocation } from 'wouter'
+import { listPath, objectPage, type ResourceName } from '../data/api-paths.ts'
+import { useRetry, useWatched } from '../data/console-context.tsx'
+import {
+  cellText,
+  isAge,
+  matchesText,
+  shownColumns,
+  tableRows,
+  type PlacedColumn,
+  type TableRow,
+} from '../data/table-rows.ts'
+import { useUrlValues } from '../data/use-url-values.ts'
+import type { ListView } from '../data/watched-list.ts'
+import { useTexts } from '../words/language.ts'
+import { Age } from './age.tsx'
+import { Empty, Failed, Loading } from './answer-state.tsx'
+import { CopyButton } from './copy-button.tsx'
+import { DataTable, type Column } from './data-table.tsx'
+import { Freshness } from './freshness.tsx'
+import { SearchField } from './search-field.tsx'
+import { resourceTexts } from './resource-texts.ts'
+import { partTexts } from './texts.ts'
+
+interface ResourceTableProps {
+  /** Undefined for the hub's own objects. */
+  readonly cluster: string | undefined
+  readonly resource: ResourceName
+  readonly isNamespaced: boolean
+  /** Stands at the start of the bar, such as a choice of kinds. */
+  readonly choices?: React.ReactNode
+}
+
+export function ResourceTable({ cluster, resource, isNamespaced, choices }: ResourceTableProps) {
+  const texts = useTexts(resourceTexts)
+  const [values, setValues] = useUrlValues()
+  const namespace = isNamespaced ? (values.namespace ?? '') : ''
+  const path = listPath(cluster, resource, namespace)
+  const view = useWatched(path, true)
+  const retry = useRetry(path, true)
+  const rows = useMemo(() => tableRows(view), [view])
+  const text = useDeferredValue(values.q ?? '')
+  const shown = useMemo(() => rows.filter((row) => matchesText(row, text)), [rows, text])
+  const words = useTexts(partTexts)
+  return (
+    <>
+      <div className="bar">
+        {choices}
+        {isNamespaced ? (
+          <label className="select">
+            <span>{texts.namespace}</span>
+            <input
+              className="namespace"
+              value={values.namespace ?? ''}
+              placeholder={texts.allNamespaces}
+              spellCheck={false}
+              onChange={(event) => setValues({ namespace: event.target.value.trim() })}
+            />
+          </label>
+        ) : undefined}
+        <span className="page-space" />
+        <Freshness view={view} />
+        <span className="muted">{words.rows(shown.length, rows.length)}</span>
+        <SearchField
+          value={values.q ?? ''}
+          label={texts.filter}
+          onChange={(q) => setValues({ q })}
+        />
+        <CopyButton label={words.asKubectl} text={kubectlGet(resource, namespace, isNamespaced)} />
+      </div>
+      <Rows {...{ cluster, resource, view, shown, retry, isNamespaced }} />
+    </>
+  )
+}
+
+interface RowsProps {
+  readonly cluster: string | undefined
+  readonly resource: ResourceName
+  readonly view: ListView
+  readonly shown: readonly TableRow[]
+  readonly retry: () => void
+  readonly isNamespaced: boolean
+}
+
+function Rows({ cluster, resource, view, shown, retry, isNamespaced }: RowsProps) {
+  const texts = useTexts(resourceTexts)
+  const words = useTexts(partTexts)
+  const [, navigate] = useLocation()
+  const pageOf = useMemo(
+    () =>
+      ({ metadata }: TableRow): string =>
+        objectPage(cluster, {
+          ...resource,
+          name: metadata.name ?? '',
+          ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+        }),
+    [cluster, resource],
+  )
+  const columns = useMemo(
+    () => columnsOf({ view, pageOf, namespaceTitle: isNamespaced ? texts.namespace : undefined }),
+    [view, pageOf, isNamespaced, texts],
+  )
+  if (view.error !== undefined) return <Failed error={view.error} onRetry={retry} />
+  if (view.phase === 'away' && view.items.size === 0) {
+    return (
+      <Empty title={words.awayTitle}>
+        <p className="empty-text">{view.message}</p>
+        <button type="button" className="button" onClick={retry}>
+          {words.retry}
+        </button>
+      </Empty>
+    )
+  }
+  if (view.phase === 'loading') return <Loading />
+  if (view.items.size === 0) return <Empty title={texts.empty(resource.resource)} />
+  if (shown.length === 0) return <Empty title={words.noMatch} />
+  return (
+    <DataTable
+      label={resource.resource}
+      rows={shown}
+      columns={columns}
+      keyOf={({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name ?? ''}`}
+      initialSort="Name"
+      isOld={({ metadata }) => view.phase !== 'live' || metadata.deletionTimestamp !== undefined}
+      onOpen={(row) => navigate(pageOf(row))}
+    />
+  )
+}
+
+interface ColumnsOf {
+  readonly view: ListView
+  readonly pageOf: (row: TableRow) => string
+  /** Undefined for kinds without namespaces. */
+  readonly namespaceTitle: string | undefined
+}
+
+function columnsOf({ view, pageOf, namespaceTitle }: ColumnsOf): Column<TableRow>[] {
+  const namespace: Column<TableRow>[] =
+    namespaceTitle === undefined
+      ? []
+      : [
+          {
+            key: 'namespace',
+            title: namespaceTitle,
+            width: 'minmax(90px, 1fr)',
+            sortBy: ({ metadata }) => metadata.namespace ?? '',
+            cell: ({ metadata }) => metadata.namespace,
+          },
+        ]
+  return [...namespace, ...shownColumns(view.columns).map((each) => columnOf(each, pageOf))]
+}
+
+function columnOf(
+  { column, at }: PlacedColumn,
+  pageOf: (row: TableRow) => string,
+): Column<TableRow> {
+  const { name, type } = column
+  const shared = { key: name, title: name, isNumber: type === 'integer' || type === 'number' }
+  if (name === 'Name') {
+    return {
+      ...shared,
+      width: 'minmax(150px, 2fr)',
+      sortBy: ({ metadata }) => metadata.name ?? '',
+      cell: (row) => <Link href={pageOf(row)}>{row.metadata.name}</Link>,
+    }
+  }
+  if (isAge(column)) {
+    return {
+      ...shared,
+      width: '84px',
+      sortBy: ({ metadata }) => -Date.parse(metadata.creationTimestamp ?? ''),
+      cell: ({ metadata }) => <Age atMs={Date.parse(metadata.creationTimestamp ?? '')} isBare />,
+    }
+  }
+  return {
+    ...shared,
+    width: name === 'Message' ? 'minmax(200px, 4fr)' : 'minmax(70px, 1fr)',
+    sortBy: ({ cells }) =>
+      typeof cells[at] === 'number' ? Number(cells[at]) : cellText(cells[at]),
+    cell: ({ cells }) => <span title={cellText(cells[at])}>{cellText(cells[at])}</span>,
+  }
+}
+
+function kubectlGet(
+  { group, resource }: ResourceName,
+  namespace: string,
+  isNamespaced: boolean,
+): string {
+  const kind = group === '' ? resource : `${resource}.${group}`
+  const where = isNamespaced ? (namespace === '' ? ' --all-namespaces' : ` -n ${namespace}`) : ''
+  return `kubectl get ${kind}${where}`
+}

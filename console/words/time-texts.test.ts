@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { nextChangeMs, spanText } from './time-texts.ts'
+
+test('an age has one unit, two between one hour and ten, and is never negative', () => {
+  const table: readonly (readonly [ms: number, en: string, zh: string])[] = [
+    [-5_000, '0 s', '0 秒'],
+    [12_900, '12 s', '12 秒'],
+    [60_000, '1 min', '1 分钟'],
+    [3_599_000, '59 min', '59 分钟'],
+    [3_600_000, '1 h', '1 小时'],
+    [15_000_000, '4 h 10 min', '4 小时 10 分钟'],
+    [36_660_000, '10 h', '10 小时'],
+    [100_000_000, '27 h', '27 小时'],
+    [172_800_000, '2 d', '2 天'],
+  ]
+  for (const [ms, en, zh] of table) {
+    assert.equal(spanText(ms, 'en'), en)
+    assert.equal(spanText(ms, 'zh'), zh)
+  }
+})
+
+test('an old age is drawn less often than a young one', () => {
+  assert.deepEqual([nextChangeMs(5_000), nextChangeMs(120_000), nextChangeMs(9e6)], [1e3, 1e4, 6e4])
+})
