@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict'
-import { copyFile, cp, link, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import {
+  copyFile,
+  cp,
+  link,
+  mkdtemp,
+  readdir,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { test } from 'node:test'
@@ -95,22 +105,27 @@ test('a clean close leaves nothing in memory, and neither does a reader of the c
   assert.equal(await textOf(store), 'second')
 })
 
-test('a file in memory that somebody else may write is not used', async () => {
-  await using it = await scene()
-  await (await it.open())[Symbol.asyncDispose]()
-  const { path: memory } = findRecentPlace(it.path)
-  const other = `${memory}-other`
-  await rm(memory)
-  await writeFile(other, 'x'.repeat(32))
-  await link(other, memory)
-  try {
-    assert.equal(findRecentPlace(it.path).path, `${it.path}-recent`)
-    await using store = await it.open()
-    await renew(store, 'first')
-    await renew(store, 'second')
-    assert.equal((await stat(other)).size, 32)
-  } finally {
+for (const [what, lead] of [
+  ['that somebody else may write', link],
+  ['that is a link', symlink],
+] as const) {
+  test(`a file in memory ${what} is not used`, async () => {
+    await using it = await scene()
+    await (await it.open())[Symbol.asyncDispose]()
+    const { path: memory } = findRecentPlace(it.path)
+    const other = `${memory}-other`
     await rm(memory)
-    await rm(other)
-  }
-})
+    await writeFile(other, 'x'.repeat(32))
+    await lead(other, memory)
+    try {
+      assert.equal(findRecentPlace(it.path).path, `${it.path}-recent`)
+      await using store = await it.open()
+      await renew(store, 'first')
+      await renew(store, 'second')
+      assert.equal((await stat(other)).size, 32)
+    } finally {
+      await rm(memory)
+      await rm(other)
+    }
+  })
+}

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,
+  constants,
   fstatSync,
   openSync,
   readFileSync,
@@ -60,10 +61,10 @@ function nameInMemory(path: string, directory: string): string | undefined {
   return join(directory, `skerry-store-${dev}-${ino}`)
 }
 
-/** Reads the mark of a file that the store's owner made: anybody may put one there. */
+/** Reads the mark of a file that the store's owner made: anybody may put one there, or a link to another file. */
 function readMark(name: string, path: string): string | undefined {
   try {
-    const file = openSync(name, 'r')
+    const file = openSync(name, constants.O_RDONLY | constants.O_NOFOLLOW)
     try {
       const { uid, nlink } = fstatSync(file)
       const isOwn = uid === statSync(path).uid && nlink === 1
