@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import {
   copyFile,
   cp,
@@ -13,10 +14,13 @@ import {
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { test } from 'node:test'
+import { promisify } from 'node:util'
 import { silentLogger, simulatedClock } from '@skerry/base'
 import { findRecentPlace } from './recent-place.ts'
 import { openSqliteStore, type SqliteStore } from './sqlite-store.ts'
 import { openStoreRows } from './store-rows.ts'
+
+const execute = promisify(execFile)
 
 interface Scene extends AsyncDisposable {
   readonly path: string
@@ -108,6 +112,7 @@ test('a clean close leaves nothing in memory, and neither does a reader of the c
 for (const [what, lead] of [
   ['that somebody else may write', link],
   ['that is a link', symlink],
+  ['that is a pipe', (_: string, path: string) => execute('mkfifo', [path])],
 ] as const) {
   test(`a file in memory ${what} is not used`, async () => {
     await using it = await scene()

@@ -64,10 +64,11 @@ function nameInMemory(path: string, directory: string): string | undefined {
 /** Reads the mark of a file that the store's owner made: anybody may put one there, or a link to another file. */
 function readMark(name: string, path: string): string | undefined {
   try {
-    const file = openSync(name, constants.O_RDONLY | constants.O_NOFOLLOW)
+    // A pipe would make the process wait.
+    const file = openSync(name, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     try {
-      const { uid, nlink } = fstatSync(file)
-      const isOwn = uid === statSync(path).uid && nlink === 1
+      const found = fstatSync(file)
+      const isOwn = found.isFile() && found.uid === statSync(path).uid && found.nlink === 1
       const mark = readFileSync(file).toString('latin1', 0, markLength)
       return isOwn && mark.length === markLength ? mark : undefined
     } finally {

@@ -98,11 +98,15 @@ export class RecentWrites implements Disposable {
     if (this.#file !== undefined) ftruncateSync(this.#file, this.#place.headBytes)
   }
 
+  /** Removes the file. Call it when SQLite has all rows, and knows that it was closed. */
+  forget(): void {
+    removeIfThere(this.#place.path)
+  }
+
+  /** The next start reads rows that could not be committed, and from the mark that none is lost. */
   [Symbol.dispose](): void {
     if (this.#file !== undefined) closeSync(this.#file)
     this.#file = undefined
-    // The next start reads rows that could not be committed.
-    if (this.#size === 0) removeIfThere(this.#place.path)
   }
 }
 

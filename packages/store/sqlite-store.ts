@@ -322,6 +322,7 @@ export class SqliteStore implements Store {
         this.#leases.saveAll()
         markClosed(this.#database)
       })
+      this.#recent.forget()
     } catch (error) {
       // The file of recent writes stays, and the next start reads it.
       this.#deps.log.error('Store not closed cleanly', { error: asError(error) })
