@@ -10,6 +10,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Fig
   main: async (options) => (await import('./bench/main.ts')).run(options),
   apiserver: async (options) => (await import('./bench/apiserver.ts')).run(options),
   'hub-reconnect': async (options) => (await import('./bench/hub-reconnect.ts')).run(options),
+  ha: async (options) => (await import('./bench/ha.ts')).run(options),
   hostile: async (options) => (await import('./bench/hostile.ts')).run(options),
   fleet: async (options) => (await import('./bench/fleet.ts')).run(options),
   tunnel: async (options) => (await import('./bench/tunnel.ts')).run(options),

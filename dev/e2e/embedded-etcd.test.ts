@@ -29,6 +29,7 @@ test('masters with an etcd of their own', { skip: await whyNot(), timeout: 600_0
   )
   await t.test('one master becomes three while it serves', () => grow(story))
   await t.test('an etcd that was killed is started again', () => killEtcd(story))
+  await t.test('a master that was removed joins again over its old data', () => comeBack(story))
   await t.test('the others go on without the leader, and one command replaces it', () =>
     replaceLeader(story),
   )
@@ -75,6 +76,27 @@ async function killEtcd(story: Story): Promise<void> {
   process.kill(Number(before), 'SIGKILL')
   await cluster.waitFor('etcd to run again', async () => (await pid()) !== before || undefined)
   await untilState(story, first, 'quorum: 3 of 3 members answer')
+}
+
+async function comeBack(story: Story): Promise<void> {
+  const { cluster, masters } = story
+  const [first, second, third] = masters
+  assert.ok(first && second && third)
+  const removed = await skerryAt(first, 'remove-member', third.name)
+  assert.equal(removed.exitCode, 0, removed.stderr)
+  await untilState(story, first, 'quorum: 2 of 2 members answer')
+  await third.role.stop()
+  await third.role.start()
+  await cluster.waitFor('the removed one to say so and end', async () => {
+    const log = await readFile(third.role.logFile, 'utf8')
+    return /another master has removed the member/.test(log) && !third.role.isRunning
+      ? true
+      : undefined
+  })
+  const again = await joinMaster(story, { number: 3, by: first })
+  story.masters = [first, second, again]
+  await untilState(story, first, 'quorum: 3 of 3 members answer')
+  await kubectlAt(cluster, again, 'get', 'configmap', 'before')
 }
 
 async function replaceLeader(story: Story): Promise<void> {

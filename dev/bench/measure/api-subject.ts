@@ -76,7 +76,10 @@ export async function startUpstream(
   }
   const startMs = performance.now()
   await start('etcd', etcdFlags(directory, etcdPort, etcdPeerPort))
-  await start('kube-apiserver', apiServerFlags(directory, etcdPort, port))
+  await start(
+    'kube-apiserver',
+    apiServerFlags(directory, { etcd: `http://127.0.0.1:${etcdPort}`, address: '127.0.0.1', port }),
+  )
   // The client needs the server's certificate, which its first start writes.
   const client = await openRawClient(kubeconfig)
   await untilReady(client)
@@ -112,7 +115,7 @@ export async function requireBinaries(directory: string): Promise<void> {
 
 type Flags = Readonly<Record<string, string>>
 
-function argumentsOf(flags: Flags): string[] {
+export function argumentsOf(flags: Flags): string[] {
   return Object.entries(flags).map(([name, value]) => `--${name}=${value}`)
 }
 
@@ -135,11 +138,15 @@ function etcdFlags(directory: string, clientPort: number, peerPort: number): Fla
   }
 }
 
-function apiServerFlags(directory: string, etcdPort: number, port: number): Flags {
+/** The flags of a kube-apiserver with the files of `writeServerFiles`; `etcd` is its URL. */
+export function apiServerFlags(
+  directory: string,
+  { etcd, address, port }: { etcd: string; address: string; port: number },
+): Flags {
   return {
-    'etcd-servers': `http://127.0.0.1:${etcdPort}`,
+    'etcd-servers': etcd,
     'secure-port': String(port),
-    'bind-address': '127.0.0.1',
+    'bind-address': address,
     'cert-dir': join(directory, 'certs'),
     'token-auth-file': join(directory, 'tokens.csv'),
     'authorization-mode': 'Node,RBAC',
@@ -171,33 +178,37 @@ function schedulerFlags(kubeconfig: string): Flags {
 
 /** Writes the credentials unless they exist, as on a prepared machine. */
 async function writeCredentials(directory: string, port: number): Promise<string> {
+  await writeServerFiles(directory)
+  const path = join(directory, 'kubeconfig')
+  await writeFile(path, kubeconfigFor(`https://127.0.0.1:${port}`), { mode: 0o600 })
+  return path
+}
+
+/** Writes the keys and the token of a kube-apiserver unless they exist. */
+export async function writeServerFiles(directory: string): Promise<void> {
   const key = join(directory, 'sa.key')
   const isThere = await readFile(key).then(
     () => true,
     () => false,
   )
-  if (!isThere) {
-    const pair = generateKeyPairSync('rsa', { modulusLength: 2_048 })
-    await writeFile(key, pair.privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 })
-    await writeFile(
-      join(directory, 'sa.pub'),
-      pair.publicKey.export({ type: 'spki', format: 'pem' }),
-    )
-    await writeFile(join(directory, 'tokens.csv'), 'bench,admin,1,"system:masters"\n')
-  }
-  const server = `https://127.0.0.1:${port}`
-  const path = join(directory, 'kubeconfig')
-  const text = stringify({
+  if (isThere) return
+  const pair = generateKeyPairSync('rsa', { modulusLength: 2_048 })
+  await writeFile(key, pair.privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 })
+  await writeFile(join(directory, 'sa.pub'), pair.publicKey.export({ type: 'spki', format: 'pem' }))
+  await writeFile(join(directory, 'tokens.csv'), 'bench,admin,1,"system:masters"\n')
+}
+
+/** Returns a kubeconfig with the token of `writeServerFiles`, as YAML. */
+export function kubeconfigFor(server: string): string {
+  return stringify({
     apiVersion: 'v1',
     kind: 'Config',
-    // A server of this machine for the length of a measurement, on loopback.
+    // A server of this machine for the length of a measurement.
     clusters: [{ name: 'bench', cluster: { server, 'insecure-skip-tls-verify': true } }],
     users: [{ name: 'bench', user: { token: 'bench' } }],
     contexts: [{ name: 'bench', context: { cluster: 'bench', user: 'bench' } }],
     'current-context': 'bench',
   })
-  await writeFile(path, text, { mode: 0o600 })
-  return path
 }
 
 async function untilReady(client: RawClient): Promise<void> {

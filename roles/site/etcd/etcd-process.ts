@@ -206,7 +206,9 @@ async function lastWords(path: string, after: number): Promise<string | undefine
 function faultIn(line: string): string | undefined {
   try {
     const { level, msg, error } = JSON.parse(line)
-    if (!['error', 'fatal', 'panic', 'dpanic'].includes(level)) return undefined
+    // etcd only warns of the error for which it ends itself, e.g. that another member has removed this one.
+    const isFault = ['error', 'fatal', 'panic', 'dpanic'].includes(level) || msg === 'server error'
+    if (!isFault) return undefined
     return error === undefined ? String(msg) : `${msg}: ${error}`
   } catch {
     // The first line may be cut off.

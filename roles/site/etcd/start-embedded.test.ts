@@ -77,6 +77,14 @@ test('an etcd that ends at its start ends the site with its last words', async (
   await assert.rejects(start, /it ended: discovery failed: listen tcp: in use/)
 })
 
+test('an etcd that only warns of the error for which it ends is quoted as well', async () => {
+  await using removed = await scene()
+  const log = etcdFiles(removed.dataDir).log
+  const says = '{"level":"warn","msg":"server error","error":"the member has been removed"}'
+  const start = removed.start(`echo '${says}' >> ${log}; exit 0`)
+  await assert.rejects(start, /it ended: server error: the member has been removed/)
+})
+
 test('a member whose data is gone does not begin an empty cluster', async () => {
   await using wiped = await scene()
   const files = etcdFiles(wiped.dataDir)

@@ -64,24 +64,37 @@ export async function startEmbedded(
   site: EtcdSite,
   context: RoleContext,
 ): Promise<EmbeddedEtcd> {
+  const given = { options, site, files: etcdFiles(site.dataDir) }
+  try {
+    return await startMember(given, context)
+  } catch (error) {
+    context.signal.throwIfAborted()
+    if (!(await wasRemoved(given.files, context))) throw error
+    if (options.joining === undefined) throw removedEarlier(given.files, error)
+  }
+  context.log.info('This member was removed by another master, joining again')
+  return startMember({ ...given, isRemoved: true }, context)
+}
+
+async function startMember(given: Given, context: RoleContext): Promise<EmbeddedEtcd> {
+  const { options, site, files } = given
   const { clock, log, signal } = context
-  const files = etcdFiles(site.dataDir)
   const own = placeOf(options, site)
   const program = await findEtcd(options.program, files.program, log, signal)
   await mkdir(files.root, { recursive: true, mode: 0o700 })
-  const given = await openRecord(own, { options, site, files }, context)
-  if (given.stage === 'new') {
-    const from = { dataDir: site.dataDir, prefix: given.prefix }
-    await moveFromSqlite(given, { site: from, files, program }, context)
+  const begun = await openRecord(own, given, context)
+  if (begun.stage === 'new') {
+    const from = { dataDir: site.dataDir, prefix: begun.prefix }
+    await moveFromSqlite(begun, { site: from, files, program }, context)
   }
   await ensureEtcdPki(pkiOptions(options, files, own), clock)
   await using stack = new AsyncDisposableStack()
   const clients = stack.use(await MemberClients.open(files.pki, clock))
   const deps: JoinDeps = { ...context, clients, files }
-  const isJoining = given.stage === 'joining'
+  const isJoining = begun.stage === 'joining'
   const { record, initialCluster } = isJoining
-    ? await becomeLearner(given, options.joining?.replaces, deps, signal)
-    : { record: given, initialCluster: `${given.name}=${own.peerUrl}` }
+    ? await becomeLearner(begun, options.joining?.replaces, deps, signal)
+    : { record: begun, initialCluster: `${begun.name}=${own.peerUrl}` }
   const plan: MemberPlan = {
     ...own,
     ...options,
@@ -148,12 +161,14 @@ interface Given {
   readonly options: EmbeddedEtcdOptions
   readonly site: EtcdSite
   readonly files: EtcdFiles
+  /** True if another master has removed the member that is on this machine. */
+  readonly isRemoved?: boolean
 }
 
 /** Returns what this master remembers of its member, or begins a new one. */
 async function openRecord(
   own: OwnPlace,
-  { options, site, files }: Given,
+  { options, site, files, isRemoved = false }: Given,
   context: RoleContext,
 ): Promise<MemberRecord> {
   const { joining, memberName: name } = options
@@ -162,7 +177,7 @@ async function openRecord(
   if (found && found.prefix !== (site.prefix ?? found.prefix)) {
     throw wrongUse(`--etcd-prefix ${site.prefix}: the state of this site is under ${found.prefix}`)
   }
-  const isAgain = isWiped && joining?.replaces === found.name
+  const isAgain = isRemoved || (isWiped && joining?.replaces === found.name)
   // etcd would begin an empty cluster of its own, next to the others.
   if (isWiped && !isAgain) throw wiped(found.name, files)
   if (found && !isAgain) {
@@ -177,6 +192,34 @@ async function openRecord(
     : { ...begun, prefix: prefixOf(site), stage: 'new', others: [] }
   await writeMemberRecord(files.record, record)
   return record
+}
+
+/** Asks the others about this member, whose etcd has ended. If none answers, it was not removed as far as is known. */
+async function wasRemoved(
+  { record: path, pki }: EtcdFiles,
+  context: RoleContext,
+): Promise<boolean> {
+  const record = await readMemberRecord(path)
+  if (record?.stage !== 'member' || record.memberId === undefined) return false
+  using clients = await MemberClients.open(pki, context.clock)
+  const { signal } = context
+  const urls = record.others.map(({ clientUrl }) => clientUrl)
+  try {
+    const members = await clients.first(urls, (each) => each.members(signal), signal)
+    return !members.some(({ id }) => id === record.memberId)
+  } catch {
+    // Silence proves nothing; the caller reports why etcd has ended.
+    signal.throwIfAborted()
+    return false
+  }
+}
+
+function removedEarlier({ root }: EtcdFiles, cause: unknown): ExpectedError {
+  return new ExpectedError(
+    `Cannot start etcd: another master has removed the member in ${root}; join again with --join and a new token`,
+    exitCodes.dataDirectory,
+    { cause },
+  )
 }
 
 function prefixOf({ prefix }: EtcdSite): string {
