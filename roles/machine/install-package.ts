@@ -124,7 +124,7 @@ async function installDebs(
   print(`installing ${packages.join(' ')}`)
   const digests = debs.map(({ sha256 }) => sha256)
   const files = { directory: places.blobs, digests, script: offlineAptScript }
-  await installPrograms(missing, signal, files)
+  await installPrograms(missing, signal, { files })
   return packages.length
 }
 

@@ -63,12 +63,20 @@ function isMissingFile(error: unknown): boolean {
 }
 
 /** Files of Debian packages, from which apt installs without any other source. */
-export interface PackageFiles {
+interface PackageFiles {
   /** Each file is named by its SHA-256. */
   readonly directory: string
   readonly digests: readonly string[]
   /** Installs from such files; see offlineAptScript of provisioning. */
   readonly script: string
+}
+
+/** How apt installs. */
+interface AptOptions {
+  /** If omitted, apt uses its sources. */
+  readonly files?: PackageFiles
+  /** A file with settings of apt, which may hold the login of a proxy. */
+  readonly configFile?: string
 }
 
 /**
@@ -78,7 +86,7 @@ export interface PackageFiles {
 export async function installPrograms(
   programs: readonly SystemProgram[],
   signal: AbortSignal,
-  files?: PackageFiles,
+  { files, configFile }: AptOptions = {},
 ): Promise<void> {
   const packages = packagesOf(programs)
   if (!(await isFound({ program: 'apt-get', debianPackage: 'apt', neededBy: 'node' }))) {
@@ -88,17 +96,18 @@ export async function installPrograms(
     )
   }
   // An init system other than systemd starts no service in runlevel 1.
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' }
+  const own = configFile === undefined ? {} : { APT_CONFIG: configFile }
+  const env = { ...process.env, ...own, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' }
   const options = { env, signal, maxBuffer: 64 * 1024 * 1024 }
   const services = programs.flatMap(({ service }) => (service === undefined ? [] : [service]))
   await using _asleep = await keepServicesAsleep(services)
   if (files !== undefined) return installFromFiles(packages, files, signal)
   try {
     await finishInterrupted(options)
-    await execute('apt-get', ['update', '-qq'], options)
+    await execute('apt-get', [...patient, 'update', '-qq'], options)
     await execute(
       'apt-get',
-      ['install', '-y', '-qq', '--no-install-recommends', ...packages],
+      [...patient, 'install', '-y', '-qq', '--no-install-recommends', ...packages],
       options,
     )
   } catch (error) {
@@ -109,6 +118,9 @@ export async function installPrograms(
     )
   }
 }
+
+/** A fresh Ubuntu or Debian of a cloud updates itself in its first minutes, and holds the lock of dpkg meanwhile. */
+const patient = ['-o', 'DPkg::Lock::Timeout=300']
 
 /** dpkg refuses everything after a power cut until its unfinished packages are configured. */
 async function finishInterrupted(options: ExecFileOptions): Promise<void> {

@@ -1,4 +1,4 @@
-import { readFile, readdir, rm } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { asError } from '@skerry/base'
 import type { Pod } from '@skerry/api'
@@ -19,7 +19,8 @@ import {
 import { podCgroupParent, runtimeClassOf } from './container-config.ts'
 import type { Garbage } from './container-garbage.ts'
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../pod/observed-pod.ts'
-import { parseResolvConf, podDns } from './pod-dns.ts'
+import { hostDns } from './host-dns.ts'
+import { podDns } from './pod-dns.ts'
 import { podLogDirectory } from '../pod/pod-paths.ts'
 import type { StartAction, UpdateAction } from '../plan/pod-actions.ts'
 import { isHostNetwork } from '../pod/pod-spec.ts'
@@ -200,9 +201,7 @@ export class PodResources {
 
   async #sandboxConfig(pod: Pod, attempt: number): Promise<PodSandboxConfig> {
     const { config, facts } = this.#context
-    const host = parseResolvConf(
-      await readFile(config.network.resolvConfFile, 'utf8').catch(() => ''),
-    )
+    const host = await hostDns(config.network.resolvConfFile)
     const { nodeName } = config
     const { clusterDns, clusterDomain } = config.network
     return sandboxConfig({
