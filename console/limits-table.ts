@@ -56,6 +56,11 @@ export const viewLimits = Object.freeze({
   /** The lines of a log that stay in memory. */
   logLinesMax: 20_000,
   logLineCharsMax: 16_384,
+  /** Containers whose logs are shown together: each is a stream of its own. */
   logPodsMax: 8,
+  /** How far back a line of another pod may be put in order. */
+  logReorderLines: 500,
+  logTailLines: 1_000,
+  terminalLines: 5_000,
   eventsMax: 500,
 })

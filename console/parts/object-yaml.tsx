@@ -1,34 +1,173 @@
-import { useQuery } from '@tanstack/react-query'
+/** An object as YAML: to read, and to change by server-side apply, with a dry run first. */
+import { lazy, Suspense, useState } from 'react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { objectPath, type ObjectName } from '../data/api-paths.ts'
-import { asHubError } from '../data/hub-error.ts'
-import { askHub } from '../data/hub-request.ts'
-import { withoutManagedFields } from '../data/yaml-text.ts'
+import { applyObject, conflictsOf, type Applied } from '../data/apply-object.ts'
+import { asHubError, type HubError } from '../data/hub-error.ts'
+import { askJson } from '../data/hub-request.ts'
+import { editableYaml, readableYaml } from '../data/editable-object.ts'
+import { useTexts } from '../words/language.ts'
 import { Failed, Loading } from './answer-state.tsx'
 import { CopyButton } from './copy-button.tsx'
+import { yamlTexts } from './yaml-texts.ts'
+
+const YamlEditor = lazy(async () => ({ default: (await import('./yaml-editor.tsx')).YamlEditor }))
+const YamlDifference = lazy(async () => ({
+  default: (await import('./yaml-editor.tsx')).YamlDifference,
+}))
 
 interface ObjectYamlProps {
   readonly cluster: string | undefined
   readonly object: ObjectName
 }
 
-/** An object as the server writes it, without the book of its managers. */
 export function ObjectYaml({ cluster, object }: ObjectYamlProps) {
+  const texts = useTexts(yamlTexts)
+  const [isEditing, setEditing] = useState(false)
   const path = objectPath(cluster, object)
   const { data, error, refetch } = useQuery({
-    queryKey: ['yaml', path],
-    queryFn: async ({ signal }) =>
-      withoutManagedFields(
-        await (await askHub(path, { accept: 'application/yaml', signal })).text(),
-      ),
+    queryKey: [path],
+    queryFn: ({ signal }) => askJson<Readonly<Record<string, unknown>>>(path, { signal }),
   })
   if (error !== null) return <Failed error={asHubError(error)} onRetry={() => void refetch()} />
   if (data === undefined) return <Loading />
+  if (isEditing) {
+    return <EditYaml path={path} before={editableYaml(data)} onEnd={() => setEditing(false)} />
+  }
+  const yaml = readableYaml(data)
   return (
     <div className="yaml">
       <div className="yaml-actions">
-        <CopyButton text={data} />
+        <button type="button" className="button" onClick={() => setEditing(true)}>
+          {texts.edit}
+        </button>
+        <CopyButton text={yaml} />
       </div>
-      <pre tabIndex={0}>{data}</pre>
+      <pre tabIndex={0}>{yaml}</pre>
+    </div>
+  )
+}
+
+interface EditYamlProps {
+  readonly path: string
+  readonly before: string
+  readonly onEnd: () => void
+}
+
+type Step =
+  | { readonly is: 'editing'; readonly error?: HubError }
+  | { readonly is: 'checking' | 'applying' }
+  | { readonly is: 'checked'; readonly applied: Applied; readonly isForced: boolean }
+
+function EditYaml({ path, before, onEnd }: EditYamlProps) {
+  const texts = useTexts(yamlTexts)
+  const queries = useQueryClient()
+  const [yaml, setYaml] = useState(before)
+  const [step, setStep] = useState<Step>({ is: 'editing' })
+  const check = async (isForced: boolean): Promise<void> => {
+    setStep({ is: 'checking' })
+    try {
+      const applied = await applyObject({ path, yaml, isDryRun: true, isForced })
+      setStep({ is: 'checked', applied, isForced })
+    } catch (thrown) {
+      setStep({ is: 'editing', error: asHubError(thrown) })
+    }
+  }
+  const apply = async (isForced: boolean): Promise<void> => {
+    setStep({ is: 'applying' })
+    try {
+      await applyObject({ path, yaml, isDryRun: false, isForced })
+      await queries.invalidateQueries({ queryKey: [path] })
+      onEnd()
+    } catch (thrown) {
+      setStep({ is: 'editing', error: asHubError(thrown) })
+    }
+  }
+  const error = step.is === 'editing' ? step.error : undefined
+  return (
+    <div className="yaml">
+      <div className="yaml-actions">
+        {step.is === 'checked' ? (
+          <>
+            <button
+              type="button"
+              className="button is-main"
+              onClick={() => void apply(step.isForced)}
+            >
+              {step.isForced ? texts.applyForced : texts.apply}
+            </button>
+            <button type="button" className="button" onClick={() => setStep({ is: 'editing' })}>
+              {texts.editOn}
+            </button>
+          </>
+        ) : (
+          <button
+            type="button"
+            className="button is-main"
+            disabled={step.is !== 'editing' || yaml === before}
+            onClick={() => void check(false)}
+          >
+            {texts.check}
+          </button>
+        )}
+        <button type="button" className="button" onClick={onEnd}>
+          {texts.discard}
+        </button>
+        <span className="muted">{step.is === 'checked' ? texts.checked : texts.hint}</span>
+      </div>
+      {error === undefined ? undefined : (
+        <ApplyFault error={error} onForce={() => void check(true)} />
+      )}
+      {step.is === 'checked' ? <Warnings texts={step.applied.warnings} /> : undefined}
+      <Suspense fallback={<Loading />}>
+        {step.is === 'checked' ? (
+          <YamlDifference label={texts.difference} before={before} after={step.applied.yaml} />
+        ) : (
+          <YamlEditor label={texts.edit} text={yaml} onChange={setYaml} />
+        )}
+      </Suspense>
+    </div>
+  )
+}
+
+function Warnings({ texts }: { readonly texts: readonly string[] }) {
+  return texts.map((text) => (
+    <p key={text} className="banner tone-warn">
+      ▲ {text}
+    </p>
+  ))
+}
+
+/** Another manager's fields are taken over only by a second, deliberate step. */
+function ApplyFault({
+  error,
+  onForce,
+}: {
+  readonly error: HubError
+  readonly onForce: () => void
+}) {
+  const texts = useTexts(yamlTexts)
+  const conflicts = conflictsOf(error)
+  if (conflicts.length === 0) {
+    return (
+      <p className="fault" role="alert">
+        {error.message}
+      </p>
+    )
+  }
+  return (
+    <div className="fault" role="alert">
+      <p>{texts.conflicts}</p>
+      <ul className="plain">
+        {conflicts.map(({ field, message }) => (
+          <li key={field}>
+            <code>{field}</code> {message}
+          </li>
+        ))}
+      </ul>
+      <button type="button" className="button is-bad" onClick={onForce}>
+        {texts.takeOver}
+      </button>
     </div>
   )
 }

@@ -1,0 +1,31 @@
+import { inBoth } from '../words/language.ts'
+
+export const yamlTexts = inBoth({
+  en: {
+    edit: 'Edit',
+    check: 'Check',
+    apply: 'Apply',
+    applyForced: 'Apply and take the fields over',
+    editOn: 'Go on editing',
+    discard: 'Discard',
+    hint: 'A check asks the server without changing anything.',
+    checked: 'The server would change this:',
+    difference: 'Difference',
+    conflicts:
+      'Other managers keep these fields. If you take them over, their next change conflicts with yours.',
+    takeOver: 'Check again, taking these fields over',
+  },
+  zh: {
+    edit: '编辑',
+    check: '检查',
+    apply: '应用',
+    applyForced: '应用并接管字段',
+    editOn: '继续编辑',
+    discard: '放弃',
+    hint: '检查只询问服务器，不做任何更改。',
+    checked: '服务器将做出以下更改：',
+    difference: '差异',
+    conflicts: '这些字段由其他管理者维护。如果您接管，它们的下一次更改会与您的冲突。',
+    takeOver: '接管这些字段并重新检查',
+  },
+})
