@@ -14,6 +14,7 @@ import {
   type TlsFiles,
 } from './grpc/grpc-server.ts'
 import { exchangeOfHttp1, exchangeOfHttp2 } from './http/http-exchange.ts'
+import { Http2Duplex } from './http/http2-duplex.ts'
 import { HttpFace } from './http/http-face.ts'
 import { etcdServerBounds, etcdServerDefaults, type EtcdServerLimits } from './limits-table.ts'
 import { SnapshotMaker } from './snapshots/snapshot-maker.ts'
@@ -65,8 +66,11 @@ export async function openEtcdServer(
   }
   const health = { successes: 0, failures: 0 }
   const face = new HttpFace(context, calls, { calls: calls.counts, health, log: deps.log })
-  const onOther: ServerHandlers['onStream'] = (stream, headers) =>
-    face.onRequest(exchangeOfHttp2(stream, headers))
+  const onOther: ServerHandlers['onStream'] = (stream, fields) => {
+    const duplex = new Http2Duplex(stream)
+    face.onRequest(exchangeOfHttp2(duplex, fields))
+    return duplex
+  }
   const handler = new GrpcHandler({ ...calls, onOther }, deps)
   const servers: ListeningServer[] = []
   return {

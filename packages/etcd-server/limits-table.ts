@@ -45,16 +45,10 @@ export const etcdServerBounds = Object.freeze({
     unreadMs: 60_000,
     /** The time from the connection to its first bytes. */
     prefaceMs: 10_000,
-    /** The size of a frame of HTTP/2, unless a server allows more. */
-    frameBytesMax: 16_384,
-    /** The bytes of a connection that are looked at before its first request is served. */
-    greetingBytesMax: 131_072,
     /** The time in which calls end by themselves when the server stops. */
     drainMs: 2_000,
     /** The idle time after which the kernel asks whether the peer is still there. */
     keepAliveMs: 30_000,
-    /** The memory of one connection's HTTP/2 state, above which it gets no new stream. */
-    sessionMegabytes: 64,
     /** The bytes of one connection that may be on their way to the server. */
     windowBytes: 1_048_576,
     /** The number of messages of one stream that wait to be handled. */

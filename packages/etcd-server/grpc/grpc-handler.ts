@@ -1,23 +1,18 @@
-import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
+import type { Socket } from 'node:net'
 import type { Clock } from '@skerry/base'
+import type { Http2Stream, RequestFields, StreamHandler } from '@skerry/http2-server'
 import { etcdServerBounds } from '../limits-table.ts'
-import { decodeMessage } from '../wire/message-codec.ts'
 import type { CallCounts } from './call-counts.ts'
 import { callerOf } from './caller-of.ts'
-import {
-  LargeAnswer,
-  type Caller,
-  type ErasedStream,
-  type ErasedUnary,
-  type GrpcMethod,
-  type GrpcServices,
-} from './grpc-call.ts'
+import type { GrpcMethod, GrpcServices } from './grpc-call.ts'
 import { GrpcError } from './grpc-error.ts'
+import { LateRequests } from './late-requests.ts'
 import { MessageSplitter, type ByteBudget } from './message-splitter.ts'
-import { RequestQueue } from './request-queue.ts'
 import { ServerCall, type CallDeps } from './server-call.ts'
+import { StreamingRequest } from './streaming-request.ts'
+import { UnaryRequest } from './unary-request.ts'
 
-const { overheadBytes, arriveMs, waitingMessagesMax } = etcdServerBounds.grpcServer
+const { overheadBytes, arriveMs } = etcdServerBounds.grpcServer
 
 export interface GrpcHandlerOptions {
   readonly services: GrpcServices
@@ -29,7 +24,7 @@ export interface GrpcHandlerOptions {
   /** Puts an error of a handler into a status. */
   readonly toGrpcError: (error: unknown) => GrpcError
   /** Answers streams that are not gRPC. */
-  readonly onOther: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void
+  readonly onOther: (stream: Http2Stream, fields: RequestFields, socket: Socket) => StreamHandler
 }
 
 /** Answers HTTP/2 streams as calls. No peer's bytes make it throw. */
@@ -39,7 +34,7 @@ export class GrpcHandler {
   readonly #bytesMax: number
   readonly #partial: ByteBudget
   readonly #onOther: GrpcHandlerOptions['onOther']
-  readonly #clock: Clock
+  readonly #late: LateRequests<UnaryRequest>
   readonly #callDeps: CallDeps
 
   constructor(options: GrpcHandlerOptions, { clock }: { clock: Clock }) {
@@ -53,29 +48,31 @@ export class GrpcHandler {
     this.#bytesMax = requestBytesMax + overheadBytes
     this.#partial = partial
     this.#onOther = options.onOther
-    this.#clock = clock
+    const late = new GrpcError('deadlineExceeded', 'the request did not arrive in time')
+    this.#late = new LateRequests(clock, arriveMs, (request) => request.call.fail(late))
     this.#callDeps = { clock, toGrpcError, unread, counts }
   }
 
-  onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
-    // A peer may cut its stream at any moment; the call ends with its `close`.
-    stream.on('error', ignored)
-    const type = String(headers['content-type'] ?? '')
-    if (headers[':method'] !== 'POST' || !/^application\/grpc($|[+;])/.test(type)) {
-      return this.#onOther(stream, headers)
+  onStream(stream: Http2Stream, fields: RequestFields, socket: Socket): StreamHandler {
+    const type = fields['content-type'] ?? ''
+    if (fields[':method'] !== 'POST' || !grpcType.test(type)) {
+      return this.#onOther(stream, fields, socket)
     }
     const call = new ServerCall(stream, this.#callDeps)
     try {
-      const path = String(headers[':path'] ?? '')
+      const path = fields[':path'] ?? ''
       const method = this.#methodOf(path)
       call.countAs(path)
-      refuseEncoding(headers)
-      call.limitTime(headers)
-      const caller = callerOf(headers, () => stream.session?.socket)
-      if (method.kind === 'unary') this.#unary(method, stream, { call, caller })
-      else this.#stream(method, stream, { call, caller })
+      refuseEncoding(fields['grpc-encoding'])
+      call.limitTime(fields['grpc-timeout'])
+      const caller = callerOf(fields, socket)
+      const splitter = new MessageSplitter(this.#bytesMax, this.#partial)
+      if (method.kind === 'stream')
+        return new StreamingRequest(method, stream, { call, caller, splitter })
+      return new UnaryRequest(method, { call, caller, splitter, late: this.#late })
     } catch (error) {
       call.fail(error)
+      return new RefusedRequest(call)
     }
   }
 
@@ -88,117 +85,33 @@ export class GrpcHandler {
       : `unknown service ${service}`
     throw new GrpcError('unimplemented', text)
   }
-
-  #unary(method: ErasedUnary, stream: ServerHttp2Stream, { call, caller }: Calling): void {
-    const splitter = new MessageSplitter(this.#bytesMax, this.#partial)
-    let request: Buffer | undefined
-    const late = new GrpcError('deadlineExceeded', 'the request did not arrive in time')
-    const timer = this.#clock.setTimer(arriveMs, () => call.fail(late))
-    stream.once('close', () => {
-      timer[Symbol.dispose]()
-      splitter.clear()
-    })
-    stream.on('data', (chunk: Buffer) => {
-      if (call.isEnded) return
-      guarded(call, () => {
-        for (const message of splitter.push(chunk)) {
-          if (request) throw new GrpcError('internal', 'one request is expected, several came')
-          request = message
-        }
-      })
-    })
-    stream.once('end', () => {
-      timer[Symbol.dispose]()
-      if (call.isEnded) return
-      guarded(call, () => {
-        if (request === undefined || !splitter.isBetweenMessages) throw incomplete()
-        this.#answer(method, request, { call, caller })
-      })
-    })
-  }
-
-  #answer(method: ErasedUnary, bytes: Buffer, { call, caller }: Calling): void {
-    const request = decodeMessage(method.request, bytes)
-    const context = {
-      requestBytes: bytes.length,
-      caller,
-      get signal() {
-        return call.signal
-      },
-    }
-    // The codec made this request from the message that the handler names.
-    const answer = method.handle(request as never, context)
-    const send = (settled: object): void => {
-      if (!(settled instanceof LargeAnswer)) return call.answer(method.answer, settled)
-      call.answerInParts(method.answer, settled.parts).catch((error: unknown) => call.fail(error))
-    }
-    if (!(answer instanceof Promise)) return send(answer)
-    answer.then(
-      (settled) => guarded(call, () => send(settled)),
-      (error: unknown) => call.fail(error),
-    )
-  }
-
-  #stream(method: ErasedStream, stream: ServerHttp2Stream, { call, caller }: Calling): void {
-    const splitter = new MessageSplitter(this.#bytesMax, this.#partial)
-    const pause = (isPaused: boolean): void => void (isPaused ? stream.pause() : stream.resume())
-    const requests = new RequestQueue<unknown>(waitingMessagesMax, pause)
-    stream.once('close', () => {
-      splitter.clear()
-      requests.fail(new GrpcError('canceled', 'context canceled'))
-    })
-    stream.on('data', (chunk: Buffer) => {
-      if (call.isEnded) return
-      guarded(call, () => {
-        for (const bytes of splitter.push(chunk)) {
-          requests.push(decodeMessage(method.request, bytes))
-        }
-      })
-    })
-    stream.once('end', () => {
-      if (splitter.isBetweenMessages) requests.end()
-      else call.fail(incomplete())
-    })
-    const answers = {
-      caller,
-      signal: call.signal,
-      send: (answer: object) => call.send(method.answer, answer),
-      get isFull() {
-        return call.isFull
-      },
-      whenDrained: () => call.whenDrained(),
-    }
-    // The codec made these requests from the message that the handler names.
-    method.handle(requests as AsyncIterable<never>, answers).then(
-      () => call.end(),
-      (error: unknown) => call.fail(error),
-    )
-  }
 }
 
-interface Calling {
-  readonly call: ServerCall
-  readonly caller: Caller
+const grpcType = /^application\/grpc($|[+;])/
+
+/** The rest of a request that is refused already is of no use. */
+class RefusedRequest implements StreamHandler {
+  readonly #call: ServerCall
+
+  constructor(call: ServerCall) {
+    this.#call = call
+  }
+
+  onData(): void {}
+  onEnd(): void {}
+
+  onTaken(bytes: number): void {
+    this.#call.onTaken(bytes)
+  }
+
+  onClose(): void {
+    this.#call.onClose()
+  }
 }
 
 /** The whole gRPC protocol allows compression; a server offers it by grpc-accept-encoding, and this one does not. */
-function refuseEncoding(headers: IncomingHttpHeaders): void {
-  const encoding = headers['grpc-encoding']
+function refuseEncoding(encoding: string | undefined): void {
   if (encoding === undefined || encoding === 'identity') return
-  const text = `grpc: Decompressor is not installed for grpc-encoding "${String(encoding)}"`
+  const text = `grpc: Decompressor is not installed for grpc-encoding "${encoding}"`
   throw new GrpcError('unimplemented', text)
 }
-
-function guarded(call: ServerCall, work: () => void): void {
-  try {
-    work()
-  } catch (error) {
-    call.fail(error)
-  }
-}
-
-function incomplete(): GrpcError {
-  return new GrpcError('internal', 'the request ended before its message did')
-}
-
-function ignored(): void {}

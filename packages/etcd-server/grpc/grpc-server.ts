@@ -1,18 +1,11 @@
 import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
 import { createServer as createHttp1Server } from 'node:http'
-import {
-  createServer as createHttp2Server,
-  type IncomingHttpHeaders,
-  type ServerHttp2Session,
-  type ServerHttp2Stream,
-} from 'node:http2'
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
 import type { Clock, Logger } from '@skerry/base'
+import { Http2Server, type OnStream } from '@skerry/http2-server'
 import { etcdServerBounds } from '../limits-table.ts'
-import { AuthorityFilter } from './authority-filter.ts'
-import { readFirstHeaders } from './first-headers.ts'
 
 const bounds = etcdServerBounds.grpcServer
 
@@ -32,7 +25,7 @@ export type ListenAddress =
   | { readonly path: string }
 
 export interface ServerHandlers {
-  readonly onStream: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void
+  readonly onStream: OnStream
   /** Answers HTTP/1.1. */
   readonly onRequest: RequestListener
   readonly streamsMax: number
@@ -84,18 +77,19 @@ export async function listen(
 
 function protocolRouter(handlers: ServerHandlers, { clock, log }: { clock: Clock; log: Logger }) {
   const sockets = new Set<Socket>()
-  const sessions = new Set<ServerHttp2Session>()
   const quiet = (error: Error): void => log.debug('Connection failed', { error })
   const http1 = createHttp1Server(http1Options, handlers.onRequest)
-  const http2 = createHttp2Server(http2Options(handlers.streamsMax))
-  http2.on('stream', handlers.onStream)
-  http2.on('sessionError', quiet)
-  http2.on('session', (session) => {
-    sessions.add(session)
-    session.once('close', () => sessions.delete(session))
-    session.on('error', quiet)
-    session.setLocalWindowSize(bounds.windowBytes)
-  })
+  const { streamsMax, onStream } = handlers
+  const http2 = new Http2Server(
+    {
+      streamsMax,
+      headerBytesMax: bounds.headerBytesMax,
+      headerFieldsMax: bounds.headerPairsMax,
+      windowBytes: bounds.windowBytes,
+      unreadMs: bounds.unreadMs,
+    },
+    { clock, onStream },
+  )
   return {
     take(socket: Socket): void {
       if (socket.destroyed) return
@@ -108,27 +102,15 @@ function protocolRouter(handlers: ServerHandlers, { clock, log }: { clock: Clock
       socket.once('close', () => late[Symbol.dispose]())
       readFirst(socket, (isHttp2) => {
         late[Symbol.dispose]()
-        if (isHttp2) {
-          return readFirstHeaders(socket, clock, (hasUrl) => {
-            http2.emit('connection', hasUrl ? new AuthorityFilter(socket) : socket)
-          })
-        }
-        http1.emit('connection', socket)
+        if (isHttp2) http2.take(socket)
+        else http1.emit('connection', socket)
         socket.resume()
       })
     },
     /** Lets calls end for a moment, and then ends them. */
     async close(): Promise<void> {
       http1.closeIdleConnections()
-      const ended = [...sessions].map((session) => {
-        const closed = once(session, 'close')
-        session.close()
-        return closed
-      })
-      const late = Promise.withResolvers<void>()
-      using _timer = clock.setTimer(bounds.drainMs, () => late.resolve())
-      await Promise.race([Promise.all(ended), late.promise])
-      for (const session of sessions) session.destroy()
+      await http2.close(bounds.drainMs)
       for (const socket of sockets) socket.destroy()
     },
   }
@@ -158,18 +140,6 @@ const http1Options = Object.freeze({
   headersTimeout: bounds.arriveMs,
   maxHeaderSize: bounds.headerBytesMax,
 })
-
-function http2Options(streamsMax: number) {
-  return {
-    maxHeaderListPairs: bounds.headerPairsMax,
-    maxSessionMemory: bounds.sessionMegabytes,
-    settings: {
-      enablePush: false,
-      maxConcurrentStreams: streamsMax,
-      maxHeaderListSize: bounds.headerBytesMax,
-    },
-  }
-}
 
 function tlsOptions({ cert, key, clientCa }: TlsFiles) {
   const options = {

@@ -1,7 +1,6 @@
-import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { ProtoWriter, whenSilent, type Clock, type Timer } from '@skerry/base'
-import { etcdServerBounds } from '../limits-table.ts'
+import { ProtoWriter, type Clock, type Timer } from '@skerry/base'
+import { headerBlock, type Http2Stream } from '@skerry/http2-server'
 import type { MessageDraft, MessageName } from '../wire/etcd-messages-table.ts'
 import { encodeMessage } from '../wire/message-codec.ts'
 import type { CallCounts } from './call-counts.ts'
@@ -9,8 +8,6 @@ import { encodedStatusText, GrpcError, grpcCodes, type GrpcCode } from './grpc-e
 import { prefixBytes, type ByteBudget } from './message-splitter.ts'
 import { timeoutMsOf } from './grpc-timeout.ts'
 import { UnreadAnswers } from './unread-answers.ts'
-
-const { unreadMs } = etcdServerBounds.grpcServer
 
 export interface CallDeps {
   readonly clock: Clock
@@ -21,11 +18,13 @@ export interface CallDeps {
   readonly toGrpcError: (error: unknown) => GrpcError
 }
 
-const head = Object.freeze({ ':status': 200, 'content-type': 'application/grpc' })
+const headFields = Object.freeze({ ':status': 200, 'content-type': 'application/grpc' })
+const head = headerBlock(headFields)
+const okTrailers = headerBlock(trailersOf(grpcCodes.ok, ''))
 
 /** The answering half of one call. It ends once: with a status, by its deadline, or with its peer. */
 export class ServerCall {
-  readonly #stream: ServerHttp2Stream
+  readonly #stream: Http2Stream
   readonly #deps: CallDeps
   readonly #unread: UnreadAnswers
   #abort: AbortController | undefined
@@ -34,17 +33,11 @@ export class ServerCall {
   #isEnded = false
   /** The path under which the call is counted. */
   #path: string | undefined
-  #status: { code: number; text: string } = { code: 0, text: '' }
 
-  constructor(stream: ServerHttp2Stream, deps: CallDeps) {
+  constructor(stream: Http2Stream, deps: CallDeps) {
     this.#stream = stream
     this.#deps = deps
     this.#unread = new UnreadAnswers(deps.unread)
-    stream.once('close', () => this.#onClosed())
-    stream.once('wantTrailers', () => {
-      const { code, text } = this.#status
-      if (!this.#isGone) stream.sendTrailers(trailersOf(code, text))
-    })
   }
 
   get signal(): AbortSignal {
@@ -60,7 +53,7 @@ export class ServerCall {
 
   /** A stream that its peer has reset accepts nothing, though it may still have to report its end. */
   get #isGone(): boolean {
-    return this.#stream.destroyed || this.#stream.closed
+    return this.#stream.isClosed
   }
 
   get isFull(): boolean {
@@ -73,8 +66,8 @@ export class ServerCall {
   }
 
   /** Ends the call when the client's deadline passes. */
-  limitTime(headers: IncomingHttpHeaders): void {
-    const timeoutMs = timeoutMsOf(headers['grpc-timeout'])
+  limitTime(timeout: string | undefined): void {
+    const timeoutMs = timeoutMsOf(timeout)
     if (timeoutMs === undefined) return
     if (Number.isNaN(timeoutMs)) {
       throw new GrpcError('internal', 'malformed grpc-timeout: a number and a unit are expected')
@@ -88,8 +81,8 @@ export class ServerCall {
     if (this.#isEnded || this.#isGone) return true
     const frame = this.#frame(name, answer)
     if (!this.#mayQueue(frame.length)) return true
-    if (!this.#stream.headersSent) this.#stream.respond(head, { waitForTrailers: true })
-    this.#count(frame.length, (done) => this.#stream.write(frame, done))
+    this.#stream.respond(head)
+    this.#write(frame)
     return !this.isFull
   }
 
@@ -104,8 +97,9 @@ export class ServerCall {
     const frame = this.#frame(name, answer)
     if (!this.#mayQueue(frame.length)) return
     this.#finish('ok')
-    this.#stream.respond(head, { waitForTrailers: true })
-    this.#count(frame.length, (done) => this.#stream.end(frame, done))
+    this.#stream.respond(head)
+    this.#write(frame)
+    this.#stream.end(okTrailers)
   }
 
   /** Answers with one message, whose parts are encoded in turns of their own, and the status OK. */
@@ -125,34 +119,27 @@ export class ServerCall {
     if (this.#isEnded || this.#isGone || !this.#mayQueue(bytes)) return
     pieces[0] = prefixOf(bytes)
     this.#finish('ok')
-    this.#stream.respond(head, { waitForTrailers: true })
-    for (const piece of pieces) {
-      this.#count(piece.length, (done) => this.#stream.write(piece, done))
-    }
-    this.#stream.end()
+    this.#stream.respond(head)
+    for (const piece of pieces) this.#write(piece)
+    this.#stream.end(okTrailers)
   }
 
   /** Ends a stream of answers with the status OK. */
   end(): void {
     if (this.#isEnded || this.#isGone) return
     this.#finish('ok')
-    if (!this.#stream.headersSent) this.#stream.respond(head, { waitForTrailers: true })
-    this.#stream.end()
+    this.#stream.respond(head)
+    this.#stream.end(okTrailers)
   }
 
   fail(error: unknown): void {
     if (this.#isEnded || this.#isGone) return
     const { code, message } = this.#deps.toGrpcError(error)
     this.#finish(code)
-    this.#status = { code: grpcCodes[code], text: message }
-    if (this.#stream.headersSent) this.#stream.end()
-    else {
-      const fields = { ...head, ...trailersOf(grpcCodes[code], message) }
-      this.#stream.respond(fields, { endStream: true })
-    }
-    if (this.#stream.readableEnded) return
-    // The rest of the request is of no use any more. A reset at once would overtake the status.
-    setImmediate(() => this.#stream.close(constants.NGHTTP2_NO_ERROR))
+    const trailers = trailersOf(grpcCodes[code], message)
+    if (this.#stream.hasResponded) return this.#stream.end(headerBlock(trailers))
+    this.#stream.respond(headerBlock({ ...headFields, ...trailers }))
+    this.#stream.end()
   }
 
   /** A length of four bytes after a flag, then the message. */
@@ -163,9 +150,14 @@ export class ServerCall {
   }
 
   /** All answers that are not read share one bound. */
-  #count(bytes: number, write: (done: () => void) => void): void {
-    this.#unread.add(bytes)
-    write(() => this.#unread.remove(bytes))
+  #write(bytes: Uint8Array): void {
+    this.#unread.add(bytes.length)
+    this.#stream.write(bytes)
+  }
+
+  /** The reader has taken so many bytes of the answers. */
+  onTaken(bytes: number): void {
+    this.#unread.remove(bytes)
   }
 
   #mayQueue(bytes: number): boolean {
@@ -174,15 +166,14 @@ export class ServerCall {
     return false
   }
 
-  /** A reader that takes nothing of its answer for a minute loses the call. */
   #finish(code: GrpcCode): void {
     this.#isEnded = true
     if (this.#path !== undefined) this.#deps.counts.add(this.#path, code)
     this.#deadline?.[Symbol.dispose]()
-    whenSilent(this.#stream, unreadMs, () => this.#stream.close(constants.NGHTTP2_CANCEL))
   }
 
-  #onClosed(): void {
+  /** The stream has ended, whole or not. */
+  onClose(): void {
     if (!this.#isEnded && this.#path !== undefined) this.#deps.counts.add(this.#path, 'canceled')
     this.#isEnded = true
     this.#deadline?.[Symbol.dispose]()
@@ -198,6 +189,6 @@ function prefixOf(bytes: number): Buffer {
   return prefix
 }
 
-function trailersOf(code: number, text: string): Record<string, string> {
+function trailersOf(code: number, text: string): Readonly<Record<string, string>> {
   return { 'grpc-status': String(code), 'grpc-message': encodedStatusText(text) }
 }

@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import type { ServerHttp2Stream } from 'node:http2'
 import type { Readable, Writable } from 'node:stream'
 import { whenSilent } from '@skerry/base'
+import { headerBlock, type RequestFields } from '@skerry/http2-server'
 import { etcdServerBounds } from '../limits-table.ts'
+import type { Http2Duplex } from './http2-duplex.ts'
 
 const { unreadMs } = etcdServerBounds.grpcServer
 
@@ -35,20 +36,17 @@ export function exchangeOfHttp1(request: IncomingMessage, response: ServerRespon
   }
 }
 
-export function exchangeOfHttp2(
-  stream: ServerHttp2Stream,
-  headers: IncomingHttpHeaders,
-): HttpExchange {
+export function exchangeOfHttp2(duplex: Http2Duplex, fields: RequestFields): HttpExchange {
   return {
-    method: String(headers[':method'] ?? ''),
-    ...addressOf(String(headers[':path'] ?? '/')),
-    headers,
-    body: stream,
-    answer: stream,
-    begin(status, fields) {
-      if (!stream.destroyed && !stream.closed) stream.respond({ ':status': status, ...fields })
+    method: fields[':method'] ?? '',
+    ...addressOf(fields[':path'] ?? '/'),
+    headers: fields,
+    body: duplex,
+    answer: duplex.on('error', ignored),
+    begin(status, answerFields) {
+      duplex.stream.respond(headerBlock({ ':status': status, ...answerFields }))
     },
-    cut: () => void stream.destroy(),
+    cut: () => void duplex.destroy(),
   }
 }
 
