@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { until } from '@skerry/testing'
 import { freePort } from '../../processes/free-port.ts'
+import { kernelWords } from './kernel-words.ts'
 import { saveState } from './monitor.ts'
 import { mountScript, shellPort, type QuickImage } from './quick-image.ts'
 
@@ -148,11 +149,11 @@ class ResumedMachine implements QuickMachine {
     )
     const isThere = () => stat(socket).then(Boolean, () => false)
     await until(isThere, AbortSignal.timeout(usualMsMax))
-    const all = [...this.#words(socket), ...words]
+    const all = [...this.#words(socket, await kernelWords()), ...words]
     this.#processor = spawn(emulator, all, { stdio: ['ignore', 'ignore', 'inherit'] })
   }
 
-  #words(socket: string): string[] {
+  #words(socket: string, kernel: string): string[] {
     const { image, memoryMegabytes } = this.#options
     const forwards = [...this.#ports].map(
       ([guest, host]) => `,hostfwd=tcp:127.0.0.1:${host}-:${guest}`,
@@ -170,7 +171,6 @@ class ResumedMachine implements QuickMachine {
       `-netdev user,id=n${forwards.join('')} -device virtio-net-pci,netdev=n,romfile=`,
       '-device virtio-rng-pci',
     ]
-    const kernel = 'console=ttyS0 quiet net.ifnames=0 mitigations=off nokaslr panic=5 tsc=reliable'
     return [...lines.flatMap((line) => line.split(' ')), '-append', kernel]
   }
 

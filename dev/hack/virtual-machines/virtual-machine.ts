@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { until, type CommandResult, type RunOptions, type TestHost } from '@skerry/testing'
+import { kernelWords } from './kernel-words.ts'
 import { systemImage, type SystemImage } from './system-image.ts'
 
 const execute = promisify(execFile)
@@ -108,7 +109,8 @@ class EmulatedMachine implements VirtualMachine {
     const command = [process.execPath, disk, join(directory, 'disk'), socket]
     this.#disk = host.start(command, { stdio: ['ignore', 'ignore', 'inherit'] })
     await until(() => stat(socket).then(Boolean, () => false))
-    this.#processor = host.start([emulator, ...this.#words(socket)], { stdio: 'ignore' })
+    const words = this.#words(socket, await kernelWords())
+    this.#processor = host.start([emulator, ...words], { stdio: 'ignore' })
     await this.#untilReached()
     return performance.now() - startMs
   }
@@ -127,11 +129,10 @@ class EmulatedMachine implements VirtualMachine {
     return `${this.name} does not answer over SSH; its console says:\n${console.slice(-2_000)}`
   }
 
-  #words(socket: string): string[] {
+  #words(socket: string, kernel: string): string[] {
     const { image, directory } = this.#files
     const { memoryMegabytes = 768 } = this.#options
     const last = Number(this.address.split('.').at(-1)).toString(16).padStart(2, '0')
-    const kernel = 'console=ttyS0 quiet net.ifnames=0 mitigations=off nokaslr panic=5 tsc=reliable'
     const lines = [
       '-M q35 -accel tcg,thread=multi,tb-size=256 -smp 1 -nodefaults -no-user-config',
       `-display none -m ${memoryMegabytes} -serial file:${join(directory, 'console.log')}`,
