@@ -11,6 +11,8 @@ export interface GoTests {
   /** Where the tests find their files. */
   readonly directory: string
   readonly env?: Record<string, string>
+  /** The directory in which they make theirs. Default: that of this machine. */
+  readonly temporary?: string
 }
 
 const runMsMax = 3_600_000
@@ -18,7 +20,7 @@ const runMsMax = 3_600_000
 /** Runs all tests of a program in one process. Subtests count, and not what contains them. */
 export async function runGoTests(tests: GoTests): Promise<Verdict> {
   const { program, args, directory, env = {} } = tests
-  const temporary = await mkdtemp(join(tmpdir(), 'skerry-etcd-judge-'))
+  const temporary = await mkdtemp(join(tests.temporary ?? tmpdir(), 'skerry-etcd-judge-'))
   try {
     const command = [program, '-test.v', '-test.timeout=60m', ...args]
     const own = { ...env, TMPDIR: temporary }
@@ -49,11 +51,18 @@ export async function runEachGoTest(
   let passed = 0
   for (const name of names) {
     const verdict = await runGoTests({ ...tests, args: [...args, `-test.run=^${name}$`] })
-    if (verdict.failed.length === 0) passed += 1
-    else failed.push(...verdict.failed)
-    console.log(`${verdict.failed.length === 0 ? 'pass' : 'FAIL'} ${name}`)
+    failed.push(...verdict.failed)
+    const state = stateOf(verdict)
+    if (state === 'pass') passed += 1
+    console.log(`${state} ${name}`)
   }
   return { passed, failed }
+}
+
+/** Upstream skips some tests itself. */
+function stateOf({ passed, failed }: Verdict): 'FAIL' | 'pass' | 'skip' {
+  if (failed.length > 0) return 'FAIL'
+  return passed > 0 ? 'pass' : 'skip'
 }
 
 function readResults(output: string): Verdict {

@@ -233,22 +233,28 @@ export class EtcdEngine implements AsyncDisposable {
     return true
   }
 
-  /** Deletes the lease and its keys in one revision. */
-  async revokeLease(lease: bigint, { isExpiry = false } = {}): Promise<void> {
-    const isRevoked = await this.transact({ bytes: 0, isShrinking: true }, (transaction) => {
-      // It was kept alive meanwhile, or another request revoked it.
-      if (isExpiry && !this.leases.isExpired(lease)) return false
-      if (!this.leases.isStored(lease)) throw new NoLeaseError()
-      for (const key of this.keysOf(lease, transaction)) {
-        transaction.delete({ from: key, isOneKey: true })
-      }
-      this.leases.remove(lease)
-      return true
-    })
-    if (!isRevoked) return
+  /** Deletes the lease and its keys in one revision, and returns the revision after it. */
+  async revokeLease(lease: bigint, { isExpiry = false } = {}): Promise<number> {
+    const { isRevoked, revision } = await this.transact(
+      { bytes: 0, isShrinking: true },
+      (transaction) => {
+        // It was kept alive meanwhile, or another request revoked it.
+        if (isExpiry && !this.leases.isExpired(lease)) {
+          return { isRevoked: false, revision: transaction.revision }
+        }
+        if (!this.leases.isStored(lease)) throw new NoLeaseError()
+        for (const key of this.keysOf(lease, transaction)) {
+          transaction.delete({ from: key, isOneKey: true })
+        }
+        this.leases.remove(lease)
+        return { isRevoked: true, revision: transaction.revision }
+      },
+    )
+    if (!isRevoked) return revision
     this.counts.leasesRevoked += 1
     if (isExpiry) this.counts.leasesExpired += 1
     this.leases.forget(lease)
+    return revision
   }
 
   /** Returns the keys that the lease has now. */

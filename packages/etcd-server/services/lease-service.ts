@@ -18,8 +18,7 @@ export function leaseService(context: ServiceContext): Readonly<Record<string, G
     LeaseRevoke: unary('LeaseRevokeRequest', 'LeaseRevokeResponse', async ({ id }, call) => {
       rightsOf(context, call).checkLeaseWrite(id)
       if (!engine.leases.has(id)) throw new NoLeaseError()
-      await engine.revokeLease(id)
-      return { header: headerOf(engine) }
+      return { header: headerOf(engine, await engine.revokeLease(id)) }
     }),
     LeaseKeepAlive: stream('LeaseKeepAliveRequest', 'LeaseKeepAliveResponse', (requests, answers) =>
       keepAlive(context, requests, answers),

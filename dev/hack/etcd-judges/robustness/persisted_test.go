@@ -105,15 +105,15 @@ func (h *history) close() {
 }
 
 // persistedRequests finds the request that made each revision. Requests that were answered tell their revision; of those
-// whose answer was lost, the one is taken that makes exactly this change in this state.
+// whose answer was lost, one is taken that makes exactly this change in this state. If a later revision then has no
+// explanation, another one is tried.
 func persistedRequests(t *testing.T, changes map[int64]change, reports []report.ClientReport) []model.EtcdRequest {
 	state := model.EtcdState{
 		Revision: 1, CompactRevision: -1, KeyValues: map[string]model.ValueRevision{},
 		KeyLeases: map[string]int64{}, Leases: map[int64]model.EtcdLease{},
 	}
-	var persisted []model.EtcdRequest
-	answered := map[int64][]model.EtcdRequest{}
-	var lost []model.EtcdRequest
+	search := &search{changes: changes, answered: map[int64][]model.EtcdRequest{}, lostUsed: map[int]bool{}}
+	var granted []model.EtcdRequest
 	for _, each := range reports {
 		for _, operation := range each.KeyValue {
 			request := operation.Input.(model.EtcdRequest)
@@ -123,51 +123,74 @@ func persistedRequests(t *testing.T, changes map[int64]change, reports []report.
 				if answer.Error == "" {
 					// A grant makes no revision. As no put used it earlier, it may as well be the first.
 					state, _ = state.Step(request)
-					persisted = append(persisted, request)
+					granted = append(granted, request)
 				}
 			case request.Type != model.LeaseRevoke && (request.Type != model.Txn || request.IsRead()):
 			case answer.Error != "":
-				lost = append(lost, request)
+				search.lost = append(search.lost, request)
 			case answer.ClientError == "":
-				answered[answer.Revision] = append(answered[answer.Revision], request)
+				search.answered[answer.Revision] = append(search.answered[answer.Revision], request)
 			}
 		}
 	}
-	for revision := int64(2); revision <= int64(len(changes))+1; revision++ {
-		request, next, ok := firstThatMakes(changes[revision], state, answered[revision])
-		if !ok {
-			var at int
-			if at, next, ok = indexOfMaker(changes[revision], state, lost); !ok {
-				t.Fatalf("No request explains revision %d: %v", revision, changes[revision])
+	if !search.explain(2, state) {
+		t.Fatalf("No request explains revision %d: %v", search.furthest, changes[search.furthest])
+	}
+	return append(granted, search.found...)
+}
+
+type search struct {
+	changes  map[int64]change
+	answered map[int64][]model.EtcdRequest
+	lost     []model.EtcdRequest
+	lostUsed map[int]bool
+	found    []model.EtcdRequest
+	furthest int64
+}
+
+// explain finds requests for this revision and all later ones.
+func (s *search) explain(revision int64, state model.EtcdState) bool {
+	if revision > int64(len(s.changes))+1 {
+		return true
+	}
+	s.furthest = max(s.furthest, revision)
+	want := s.changes[revision]
+	for _, request := range s.answered[revision] {
+		if next, is := made(want, state, request); is {
+			// Two that are both true to this state cannot both have been answered with this revision.
+			s.found = append(s.found, request)
+			if s.explain(revision+1, next) {
+				return true
 			}
-			request = lost[at]
-			lost = append(lost[:at:at], lost[at+1:]...)
+			s.found = s.found[:len(s.found)-1]
+			return false
 		}
-		persisted = append(persisted, request)
-		state = next
 	}
-	return persisted
-}
-
-func firstThatMakes(want change, state model.EtcdState, requests []model.EtcdRequest) (model.EtcdRequest, model.EtcdState, bool) {
-	at, next, ok := indexOfMaker(want, state, requests)
-	if !ok {
-		return model.EtcdRequest{}, next, false
-	}
-	return requests[at], next, true
-}
-
-func indexOfMaker(want change, state model.EtcdState, requests []model.EtcdRequest) (int, model.EtcdState, bool) {
-	for at, request := range requests {
-		if !touches(request, state, want) {
+	for at, request := range s.lost {
+		if s.lostUsed[at] {
 			continue
 		}
-		next, _ := state.Step(request)
-		if next.Revision == state.Revision+1 && makes(want, state, next) {
-			return at, next, true
+		next, is := made(want, state, request)
+		if !is {
+			continue
 		}
+		s.lostUsed[at] = true
+		s.found = append(s.found, request)
+		if s.explain(revision+1, next) {
+			return true
+		}
+		s.found = s.found[:len(s.found)-1]
+		s.lostUsed[at] = false
 	}
-	return 0, state, false
+	return false
+}
+
+func made(want change, state model.EtcdState, request model.EtcdRequest) (model.EtcdState, bool) {
+	if !touches(request, state, want) {
+		return state, false
+	}
+	next, _ := state.Step(request)
+	return next, next.Revision == state.Revision+1 && makes(want, state, next)
 }
 
 // touches spares most requests the costly step.

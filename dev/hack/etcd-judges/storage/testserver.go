@@ -61,16 +61,19 @@ func start(t testing.TB, config *embed.Config, endpoint string) {
 		t.Fatal("Cannot start a server: ETCD_PROGRAM names none")
 	}
 	peers := config.ListenPeerUrls[0].String()
-	command := exec.Command(program,
-		"--data-dir="+config.Dir,
+	flags := []string{
+		"--data-dir=" + config.Dir,
 		"--log-level=error",
-		"--listen-client-urls="+endpoint,
-		"--advertise-client-urls="+endpoint,
-		"--listen-peer-urls="+peers,
-		"--initial-advertise-peer-urls="+peers,
-		"--initial-cluster=default="+peers,
-		"--watch-progress-notify-interval="+config.WatchProgressNotifyInterval.String(),
-	)
+		"--listen-client-urls=" + endpoint,
+		"--advertise-client-urls=" + endpoint,
+		"--listen-peer-urls=" + peers,
+		"--initial-advertise-peer-urls=" + peers,
+		"--initial-cluster=default=" + peers,
+	}
+	if interval := config.WatchProgressNotifyInterval; interval != 0 {
+		flags = append(flags, "--watch-progress-notify-interval="+interval.String())
+	}
+	command := exec.Command(program, flags...)
 	command.Stderr = os.Stderr
 	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := command.Start(); err != nil {
