@@ -26,6 +26,7 @@ import { machineResults, resultLines } from './machine-results.ts'
 import {
   firstAddress,
   machineBlocks,
+  namedAddresses,
   parseHostKeys,
   parseMachine,
   parseMachinesFile,
@@ -62,8 +63,18 @@ interface NetworkFlags {
   apiName: string[]
 }
 
-export interface CreateOptions extends EdgeOptions, MachineFlags, NetworkFlags, PackageFlags {
-  master: string | undefined
+/** The masters' store, and the address before them. */
+interface MastersFlags {
+  store: 'SQLite' | 'Etcd' | undefined
+  virtualIp: string | undefined
+  virtualRouterId: number | undefined
+  balancer: { readonly address: string; readonly port?: number } | undefined
+}
+
+export interface CreateOptions
+  extends EdgeOptions, MachineFlags, NetworkFlags, PackageFlags, MastersFlags {
+  master: string[]
+  witness: string[]
   displayName: string | undefined
   hubServer: string | undefined
   /** Whether machines are checked, and nothing is made. */
@@ -126,7 +137,7 @@ function edgeClusterOf(
   const machines = options.machine.map(parseMachine)
   const [first] = machines
   if (first === undefined) throw noMachines('--machine')
-  const master = options.master ?? firstAddress(first)
+  const roles = rolesOf(options, firstAddress(first))
   const network = {
     ...(podCIDR === undefined ? {} : { podCIDR }),
     ...(serviceCIDR === undefined ? {} : { serviceCIDR }),
@@ -145,9 +156,50 @@ function edgeClusterOf(
       ...(options.check ? { mode: 'Check' as const } : {}),
       ...(atOnce === undefined ? {} : { machinesAtOnce: atOnce }),
       ...offline,
-      machines: machineBlocks(machines, { ...rulesOf(options, secret), master }),
+      ...mastersSpec(options),
+      machines: machineBlocks(machines, { ...rulesOf(options, secret), roles }),
       ...(options.mastersTakeNoWorkloads ? { mastersTakeWorkloads: false } : {}),
     },
+  }
+}
+
+function rolesOf(
+  { master, witness }: Pick<CreateOptions, 'master' | 'witness'>,
+  first: string,
+): Map<string, 'Master' | 'Witness'> {
+  const masters = master.length === 0 ? [first] : master.flatMap((text) => namedAddresses(text))
+  const witnesses = witness.flatMap((text) => namedAddresses(text))
+  return new Map([
+    ...masters.map((address) => [address, 'Master'] as const),
+    ...witnesses.map((address) => [address, 'Witness'] as const),
+  ])
+}
+
+/** Several masters need an etcd, so that naming them asks for one. */
+function mastersSpec(options: CreateOptions): Partial<EdgeCluster['spec']> {
+  const { store, master, witness, virtualIp, virtualRouterId, balancer } = options
+  if (virtualIp !== undefined && balancer !== undefined) {
+    const text = 'Cannot create edge cluster: --virtual-ip and --balancer exclude each other'
+    throw new ExpectedError(text, exitCodes.usage)
+  }
+  if (virtualRouterId !== undefined && virtualIp === undefined) {
+    const text = 'Cannot create edge cluster: --virtual-router-id belongs to --virtual-ip'
+    throw new ExpectedError(text, exitCodes.usage)
+  }
+  const count = master.flatMap((text) => namedAddresses(text)).length + witness.length
+  const type = store ?? (count > 1 ? 'Etcd' : undefined)
+  return {
+    ...(type === undefined ? {} : { store: { type } }),
+    ...(virtualIp === undefined
+      ? {}
+      : {
+          highAvailability: {
+            type: 'VirtualIP',
+            address: virtualIp,
+            ...(virtualRouterId === undefined ? {} : { virtualRouterId }),
+          },
+        }),
+    ...(balancer === undefined ? {} : { highAvailability: { type: 'Balancer', ...balancer } }),
   }
 }
 

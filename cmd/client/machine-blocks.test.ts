@@ -40,7 +40,8 @@ for (const [text, wanted] of words) {
 test('a range stays one block, but for a master and for machines with a host key of their own', () => {
   const machines = [parseMachine('10.0.0.[11-13]'), parseMachine('eva@10.0.1.[1-2]:23')]
   const hostKeys = parseHostKeys([`10.0.0.12=${key}`])
-  const blocks = machineBlocks(machines, { ...rules, master: '10.0.0.11', hostKeys })
+  const roles = new Map([['10.0.0.11', 'Master' as const]])
+  const blocks = machineBlocks(machines, { ...rules, roles, hostKeys })
   const credentials = { name: 'ssh' }
   assert.deepEqual(blocks, [
     { addresses: ['10.0.0.11'], credentials, role: 'Master' },
@@ -52,7 +53,8 @@ test('a range stays one block, but for a master and for machines with a host key
 
 test('a master and host keys of machines that are not given are refused', () => {
   const machines = [parseMachine('10.0.0.11')]
-  assert.throws(() => machineBlocks(machines, { ...rules, master: '10.0.0.9' }), /"10\.0\.0\.9"/)
+  const roles = new Map([['10.0.0.9', 'Master' as const]])
+  assert.throws(() => machineBlocks(machines, { ...rules, roles }), /"10\.0\.0\.9"/)
   const hostKeys = parseHostKeys([`10.0.0.8=${key}`])
   assert.throws(() => machineBlocks(machines, { ...rules, hostKeys }), /"10\.0\.0\.8"/)
   assert.throws(() => parseHostKeys(['10.0.0.8=MD5:00']), /SHA256:<43 characters>/)

@@ -19,8 +19,8 @@ export interface NamedMachine {
 }
 
 export interface BlockRules {
-  /** The address of the Master. If omitted, every machine is a Node. */
-  readonly master?: string
+  /** The roles of machines by their address. If omitted, every machine is a Node. */
+  readonly roles?: ReadonlyMap<string, 'Master' | 'Witness'>
   readonly credentials: string
   /** The fingerprints that a machine may show, by its address. */
   readonly hostKeys: ReadonlyMap<string, readonly string[]>
@@ -51,6 +51,13 @@ export function firstAddress({ address }: NamedMachine): string {
   return addressesOf(address)[0] ?? address
 }
 
+/** Returns the addresses that a text with a role stands for, such as 10.0.0.[11-13]. Throws an ExpectedError. */
+export function namedAddresses(text: string): readonly string[] {
+  const addresses = expandAddresses(text)
+  if (typeof addresses === 'string') throw usage(`"${text}" ${addresses}`)
+  return addresses
+}
+
 /** Parses `address=SHA256:…` into fingerprints by address. Throws an ExpectedError. */
 export function parseHostKeys(texts: readonly string[]): Map<string, string[]> {
   const keys = new Map<string, string[]>()
@@ -68,20 +75,20 @@ export function parseHostKeys(texts: readonly string[]): Map<string, string[]> {
 
 /**
  * Returns the blocks of an EdgeCluster. A range stays one text unless one of its machines differs from the others.
- * Throws an ExpectedError if the master or a host key belongs to none of the machines.
+ * Throws an ExpectedError if a role or a host key belongs to none of the machines.
  */
 export function machineBlocks(
   machines: readonly NamedMachine[],
   rules: BlockRules,
 ): MachineBlock[] {
-  const { master, hostKeys } = rules
+  const { roles = new Map<string, never>(), hostKeys } = rules
   const all = new Set(machines.flatMap(({ address }) => addressesOf(address)))
-  for (const address of [...(master === undefined ? [] : [master]), ...hostKeys.keys()]) {
+  for (const address of [...roles.keys(), ...hostKeys.keys()]) {
     if (!all.has(address)) throw usage(`"${address}" is not the address of a given machine`)
   }
   return machines.flatMap((machine) => {
     const addresses = addressesOf(machine.address)
-    const isApart = addresses.some((address) => address === master || hostKeys.has(address))
+    const isApart = addresses.some((address) => roles.has(address) || hostKeys.has(address))
     return (isApart ? addresses : [machine.address]).map((address) =>
       blockOf({ ...machine, address }, rules),
     )
@@ -102,7 +109,7 @@ function blockOf(
     ...(hostKeys === undefined ? {} : { hostKeys: [...hostKeys] }),
     ...(rules.acceptNewHostKeys ? { acceptNewHostKeys: true } : {}),
     ...rules.way,
-    role: address === rules.master ? 'Master' : 'Node',
+    role: rules.roles?.get(address) ?? 'Node',
     ...(Object.keys(allLabels).length === 0 ? {} : { labels: allLabels }),
     ...(rules.taints?.length ? { taints: [...rules.taints] } : {}),
   }

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { AddNodesOptions, CreateOptions } from '../client/edge-cluster-create.ts'
 import { onEdge } from '../flags/edge-cluster-flags.ts'
 import { withMachineOptions } from '../flags/machine-flags.ts'
+import { toBalancer, toStore } from '../flags/masters-flags.ts'
 import { collect, example, toCount } from '../flags/option-values.ts'
 
 /** Adds the commands that make an edge cluster of machines and add nodes to it. */
@@ -14,7 +15,17 @@ function addCreate(create: Command): void {
   onEdge(withMachineOptions(create.command('edge-cluster')))
     .description('Let the hub make a cluster of machines that have an operating system and SSH')
     .argument('<name>', 'name of the EdgeCluster, and of the Cluster on the hub')
-    .option('--master <address>', 'the machine of the control plane (default: the first one)')
+    .option(
+      '--master <address>',
+      'a machine of the control plane, or several as 10.0.0.[11-13] (repeatable; default: the first machine)',
+      collect,
+      [],
+    )
+    .option('--witness <address>', 'the machine that votes for two masters', collect, [])
+    .option('--store <kind>', 'sqlite or etcd (default: etcd for several masters)', toStore)
+    .option('--virtual-ip <address>', 'address that the masters hold in turn')
+    .option('--virtual-router-id <number>', 'its number in their network, 1 to 255', toCount)
+    .option('--balancer <address[:port]>', 'balancer of yours before the masters', toBalancer)
     .option('--display-name <text>', 'name for people')
     .option('--hub-server <url>', 'address at which the machines reach the hub (default: its own)')
     .option('--network-interface <name>', "has the machines' addresses in the cluster, e.g. eth0")
@@ -38,6 +49,7 @@ ${example(
   'skerry create edge-cluster branch-7 --machine 10.0.0.11 --credentials branch-7-ssh --host-key 10.0.0.11=SHA256:n0rZaeKnzPc4Ap4PYkvIaBnsgM0mwyVnKSpNDrUAAbY',
   'skerry create edge-cluster branch-7 --machine 10.0.0.11 --credentials branch-7-ssh --pod-cidr 10.8.0.0/20 --dry-run',
   'skerry create edge-cluster branch-7 --machine root@10.0.0.[11-14] --password-file password --check',
+  'skerry create edge-cluster branch-7 --machine root@10.0.0.[11-15] --master 10.0.0.[11-13] --virtual-ip 10.0.0.10 --password-file password',
 )}`,
     )
     .action(async (name: string, options: Omit<CreateOptions, 'name'>) => {

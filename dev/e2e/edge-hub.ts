@@ -116,6 +116,11 @@ export class EdgeHub implements AsyncDisposable {
     return this.#run(join(this.#directory, 'hub', 'admin.kubeconfig'), args, options)
   }
 
+  /** Runs kubectl on the hub's host with another kubeconfig. */
+  kubectlBy(kubeconfig: string, args: readonly string[]): Promise<CommandResult> {
+    return this.#run(kubeconfig, args, {})
+  }
+
   /** Runs skerry as the hub's administrator. */
   skerry(...args: string[]): Promise<CommandResult> {
     const command = [launcher, ...args, '--data-dir', join(this.#directory, 'hub')]

@@ -26,6 +26,8 @@ export const provisioningBounds = Object.freeze({
   }),
   engine: Object.freeze({
     attemptsDefault: 10,
+    /** How long a master that answered is taken for one that serves. */
+    masterMs: 10_000,
     /** The time that a machine may take to write what a step has changed to its disk. */
     syncMsMax: 300_000,
     retryMsMin: 2_000,
@@ -66,6 +68,8 @@ export const provisioningBounds = Object.freeze({
     /** How often a state that takes its time is looked at. */
     lookMs: 500,
     readyMsMax: 120_000,
+    /** One attempt to become a member, which may have to fetch its program first; the next one goes on waiting. */
+    joinMsMax: 180_000,
     /** Files of an offline package that are copied in one go: so many, or so many bytes and one file. */
     batchFilesMax: 100,
     batchBytes: 32 * 1024 * 1024,
@@ -90,7 +94,7 @@ export const provisioningBounds = Object.freeze({
     stopMsMax: 60_000,
   }),
   preflight: Object.freeze({
-    memoryMegabytesMin: { Master: 700, Node: 400 },
+    memoryMegabytesMin: { Master: 700, Node: 400, Witness: 200 },
     /** The facts of a machine, and those that are listed of one name. */
     factsBytesMax: 768 * 1024,
     listedMax: 10,
@@ -169,6 +173,12 @@ export const edgeClusterBounds = Object.freeze({
   addressCharsMax: 32_000,
   /** The spec as JSON. With the status it must stay below etcd's limit of 1.5 MB for an object. */
   specBytesMax: 128 * 1024,
+  /** The interval of etcd's heartbeats, and the longest round trip between masters that they may have. */
+  heartbeatMsMin: 10,
+  heartbeatMsMax: 1_000,
+  heartbeatMsDefault: 100,
+  roundTripMsMax: 300,
+  mastersMax: 3,
   /** Above, a kubelet is not tested; below, a node has no room for the system's own pods. */
   podsPerNodeMin: 8,
   podsPerNodeMax: 500,

@@ -7,13 +7,14 @@ import { takeBackFilesScript } from '@skerry/provisioning'
 import { codeOf } from '../runtime/data-directory.ts'
 import { readSettings } from '../up/find-installation.ts'
 import { runReset } from '../up/reset.ts'
-import { machineFiles, unitPath } from './machine-files.ts'
+import { allMachineFiles, unitPath } from './machine-files.ts'
 import { machineDataDirectory } from './prepare-machine.ts'
 import { exists, namesIn } from '../runtime/files.ts'
 
 const execute = promisify(execFile)
 
-const roles = ['node', 'site', 'agent', 'hub']
+// The address leaves first, so that no client meets a site that goes.
+const roles = ['virtual-ip', 'node', 'site', 'witness', 'agent', 'hub']
 
 /**
  * Removes everything of Skerry from this machine: units, pods, network, state, settings, and last the program that
@@ -35,7 +36,7 @@ export async function cleanMachine(
   if ((await readSettings(machineDataDirectory)) !== undefined) {
     await runReset({ dataDir: machineDataDirectory, isConfirmed: true, onStep: print }, signal)
   }
-  for (const { path } of machineFiles({ role: 'Master' })) await rm(path, { force: true })
+  for (const { path } of allMachineFiles()) await rm(path, { force: true })
   await execute('systemctl', ['daemon-reload'])
   await removeAll(['/etc/skerry', '/run/skerry', machineDataDirectory])
   const caches = await namesIn('/var/cache')

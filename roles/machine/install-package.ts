@@ -23,6 +23,8 @@ import {
 import { offlineAptScript } from '@skerry/provisioning'
 import { importArchive } from '../node/image.ts'
 import { containerdSocket } from '../node/node-containerd.ts'
+import type { ProgramUser } from '../up/programs-table.ts'
+import { planPath, programUsersOf, readMachinePlan } from './machine-plan.ts'
 import { findMissingPrograms, installPrograms, packagesOf } from '../up/system-packages.ts'
 import { packageRecord } from './package-record.ts'
 import { exists } from '../runtime/files.ts'
@@ -118,7 +120,7 @@ async function installDebs(
   debs: readonly BlobRef[],
   { print, signal }: { readonly print: (line: string) => void; readonly signal: AbortSignal },
 ): Promise<number> {
-  const missing = await findMissingPrograms(['node'])
+  const missing = await findMissingPrograms(await programUsers())
   const packages = packagesOf(missing)
   if (packages.length === 0) return 0
   print(`installing ${packages.join(' ')}`)
@@ -126,6 +128,12 @@ async function installDebs(
   const files = { directory: places.blobs, digests, script: offlineAptScript }
   await installPrograms(missing, signal, { files })
   return packages.length
+}
+
+/** A machine that is prepared has a plan, which may ask for more than a node. */
+async function programUsers(): Promise<ProgramUser[]> {
+  if (!(await exists(planPath))) return ['node']
+  return programUsersOf(await readMachinePlan(planPath))
 }
 
 /** Puts the archives where the node imports them from, each under its digest, and removes those of older packages. */

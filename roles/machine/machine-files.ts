@@ -17,19 +17,35 @@ net.bridge.bridge-nf-call-iptables = 1
 `
 
 /** Returns the files of a machine that a plan describes. */
-export function machineFiles({ role }: Pick<MachinePlan, 'role'>): readonly MachineFile[] {
-  const roles = role === 'Master' ? (['site', 'node'] as const) : (['node'] as const)
-  const units = roles.map((each) => ({
-    path: unitPath(each),
-    content: unitTexts[each],
-    mode: 0o644,
-  }))
+export function machineFiles({
+  role,
+  hasVirtualIP,
+}: Pick<MachinePlan, 'role' | 'hasVirtualIP'>): readonly MachineFile[] {
+  const roles = [...unitsOf[role], ...(hasVirtualIP ? (['virtual-ip'] as const) : [])]
+  const units = roles.map(unitFile)
+  // A witness runs no pods.
+  if (role === 'Witness') return units
   const modules = `# Written by skerry.\n${kernelModules.join('\n')}\n`
   return [
     ...units,
     { path: '/etc/modules-load.d/skerry.conf', content: modules, mode: 0o644 },
     { path: '/etc/sysctl.d/90-skerry.conf', content: switches, mode: 0o644 },
   ]
+}
+
+const unitsOf = {
+  Master: ['site', 'node'],
+  Node: ['node'],
+  Witness: ['witness'],
+} as const
+
+/** Returns every file that this program may have written on a machine, whatever its plan was. */
+export function allMachineFiles(): readonly MachineFile[] {
+  return [...machineFiles({ role: 'Master', hasVirtualIP: true }), unitFile('witness')]
+}
+
+function unitFile(role: keyof typeof unitTexts): MachineFile {
+  return { path: unitPath(role), content: unitTexts[role], mode: 0o644 }
 }
 
 export function unitPath(role: string): string {

@@ -7,7 +7,7 @@ import { writeFileDurably } from '../runtime/data-directory.ts'
 import { installationAt, type UpSettings } from '../up/installation.ts'
 import { findMissingPrograms, installPrograms, packagesOf } from '../up/system-packages.ts'
 import { kernelModules, machineFiles } from './machine-files.ts'
-import type { MachinePlan } from './machine-plan.ts'
+import { programUsersOf, type MachinePlan } from './machine-plan.ts'
 
 const execute = promisify(execFile)
 
@@ -24,8 +24,9 @@ export async function prepareMachine(
   signal: AbortSignal,
 ): Promise<void> {
   requireRoot()
-  await recordSettings(plan)
-  const missing = await findMissingPrograms(['node'])
+  const isWitness = plan.role === 'Witness'
+  if (!isWitness) await recordSettings(plan)
+  const missing = await findMissingPrograms(programUsersOf(plan))
   if (missing.length > 0 && plan.isOffline) {
     const names = missing.map(({ program }) => program).join(', ')
     const text = `Cannot prepare this machine: its offline package has brought no ${names}; make the package again`
@@ -42,6 +43,7 @@ export async function prepareMachine(
     print(path)
   }
   await execute('systemctl', ['daemon-reload'])
+  if (isWitness) return
   for (const name of kernelModules) await loadModule(name, print)
 }
 

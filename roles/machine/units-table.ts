@@ -89,4 +89,84 @@ Delegate=yes
 [Install]
 WantedBy=multi-user.target
 `,
+  witness: `[Unit]
+Description=Skerry witness: votes for the masters of a site
+Wants=network-online.target
+After=network-online.target time-sync.target
+StartLimitIntervalSec=0
+
+[Service]
+Type=exec
+EnvironmentFile=-/etc/skerry/witness.env
+ExecStart=/usr/local/bin/skerry witness --data-dir /var/lib/skerry/witness $SKERRY_ARGS
+Restart=always
+RestartSec=2
+TimeoutStopSec=25
+Environment=NODE_COMPILE_CACHE=/var/cache/skerry-witness
+CacheDirectory=skerry-witness
+StateDirectory=skerry/witness
+StateDirectoryMode=0700
+LimitNOFILE=65536
+
+# The engine compiles at run time, so memory must be writable and executable in turn: no
+# MemoryDenyWriteExecute.
+CapabilityBoundingSet=
+NoNewPrivileges=yes
+ProtectSystem=strict
+ProtectHome=yes
+PrivateTmp=yes
+PrivateDevices=yes
+ProtectClock=yes
+ProtectHostname=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+ProtectControlGroups=yes
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+SystemCallArchitectures=native
+UMask=0077
+
+[Install]
+WantedBy=multi-user.target
+`,
+  'virtual-ip': `[Unit]
+Description=Skerry virtual IP: holds an address of several masters on one that is ready
+Wants=network-online.target
+After=network-online.target
+StartLimitIntervalSec=0
+
+[Service]
+Type=exec
+ExecStart=/usr/sbin/keepalived --dont-fork --vrrp --log-console --use-file /etc/skerry/virtual-ip/keepalived.conf --pid /run/skerry-virtual-ip/keepalived.pid --vrrp_pid /run/skerry-virtual-ip/vrrp.pid
+ExecReload=/bin/kill -HUP $MAINPID
+Restart=always
+RestartSec=2
+TimeoutStopSec=10
+KillMode=mixed
+RuntimeDirectory=skerry-virtual-ip
+RuntimeDirectoryMode=0700
+
+# It changes addresses and sends packets of its own; the check reads the site's authority.
+CapabilityBoundingSet=CAP_NET_ADMIN CAP_NET_RAW CAP_NET_BROADCAST CAP_DAC_READ_SEARCH
+NoNewPrivileges=yes
+ProtectSystem=strict
+ProtectHome=yes
+PrivateTmp=yes
+ProtectClock=yes
+ProtectHostname=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectControlGroups=yes
+RestrictNamespaces=yes
+LockPersonality=yes
+SystemCallArchitectures=native
+UMask=0077
+
+[Install]
+WantedBy=multi-user.target
+`,
 })

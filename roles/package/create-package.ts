@@ -13,7 +13,7 @@ import {
 } from '@skerry/offline-package'
 import { ownArchitecture } from '../program/held-programs.ts'
 import { programForMachines } from '../program/program-for-machines.ts'
-import { systemPrograms } from '../up/programs-table.ts'
+import { systemPrograms, type ProgramUser } from '../up/programs-table.ts'
 import { packagesOf } from '../up/system-packages.ts'
 import { collectDebs, unknownRelease } from './collect-debs.ts'
 import { pullImage, whyNoReference } from './pull-image.ts'
@@ -62,6 +62,9 @@ export async function createPackage(
   }
   return writer.finish(manifest, privateKey)
 }
+
+/** A master may have a virtual IP one day. */
+const machineUsers: readonly ProgramUser[] = ['node', 'virtual IP']
 
 interface Parts {
   readonly options: CreatePackageOptions
@@ -133,7 +136,9 @@ async function addPrograms({ options, writer, scratch, print, signal }: Parts) {
 
 async function addReleases({ options, writer, print, signal }: Parts) {
   const { places, cacheDirectory } = options
-  const packages = packagesOf(systemPrograms.filter(({ neededBy }) => neededBy === 'node'))
+  const packages = packagesOf(
+    systemPrograms.filter(({ neededBy }) => machineUsers.includes(neededBy)),
+  )
   const added: PackagedRelease[] = []
   for (const name of [...new Set(options.releases)].toSorted()) {
     for (const architecture of options.architectures.toSorted()) {

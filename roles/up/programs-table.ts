@@ -1,5 +1,5 @@
-/** A node at run time; every test; or the end-to-end tests in addition. */
-export type ProgramUser = 'node' | 'tests' | 'end-to-end tests'
+/** A node at run time; a master with a virtual IP; every test; or the end-to-end tests in addition. */
+export type ProgramUser = 'node' | 'virtual IP' | 'tests' | 'end-to-end tests'
 
 /** A program outside this repository, and the Debian package that brings it. */
 export interface SystemProgram {
@@ -49,6 +49,14 @@ export const systemPrograms: readonly SystemProgram[] = Object.freeze([
   { program: 'umount', debianPackage: 'mount', neededBy: 'node' },
   { program: 'modprobe', debianPackage: 'kmod', neededBy: 'node' },
   { program: 'busybox', debianPackage: 'busybox-static', neededBy: 'tests', isStatic: true },
+  {
+    program: 'keepalived',
+    debianPackage: 'keepalived',
+    neededBy: 'virtual IP',
+    service: 'keepalived.service',
+    executedBy: 'systemd',
+  },
+  { program: 'curl', debianPackage: 'curl', neededBy: 'virtual IP' },
   {
     program: 'etcd',
     debianPackage: 'etcd-server',

@@ -8,10 +8,10 @@ import { aptSettings, aptTargets, hostSuite } from './apt-sources.ts'
 
 const execute = promisify(execFile)
 
-/** A small server of Debian with everything that a node needs, so that no test has to reach a mirror. */
+/** A small server of Debian with everything that a node and a master with a virtual IP need, so that no test has to reach a mirror. */
 const packages =
   `systemd-sysv dbus openssh-server sudo iproute2 containerd runc containernetworking-plugins nftables
-  iptables mount kmod procps libatomic1 libstdc++6 udev`.split(/\s+/)
+  iptables mount kmod procps libatomic1 libstdc++6 udev keepalived curl`.split(/\s+/)
 
 /** A server on which nothing but an administrator has installed anything. */
 const barePackages = ['systemd-sysv', 'dbus', 'openssh-server', 'sudo', 'udev']
@@ -24,6 +24,7 @@ const customize = `set -e
 rm -f "$1"/etc/ssh/ssh_host_* "$1"/etc/apt/apt.conf.d/99mmdebstrap
 chroot "$1" useradd --create-home --shell /bin/bash --groups sudo ${operatorName}
 [ ! -e "$1"/usr/bin/containerd ] || chroot "$1" systemctl disable containerd.service
+[ ! -e "$1"/usr/sbin/keepalived ] || chroot "$1" systemctl disable keepalived.service
 chroot "$1" systemctl disable apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer
 echo PermitRootLogin yes > "$1"/etc/ssh/sshd_config.d/machine.conf
 `

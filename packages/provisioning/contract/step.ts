@@ -9,10 +9,10 @@ import type { OwnShell, Shell } from './shell.ts'
 import type { ClusterDial } from './ways.ts'
 
 /**
- * Where a step is done: once for the cluster, on its hub or its master; once on each machine; or once for each machine
- * on the master, so that the machine itself need not answer.
+ * Where a step is done: once for the cluster, on its hub, on the master that begins the site, or on any that serves; once
+ * on each machine; or once for each machine on a master that serves, so that the machine itself need not answer.
  */
-export type StepPlace = 'hub' | 'master' | 'machines' | 'master-for-each'
+export type StepPlace = 'hub' | 'master' | 'any-master' | 'machines' | 'master-for-each'
 
 /** The context of every step. A cluster that was imported has no machines, so its steps are the hub's. */
 export interface HubContext {
@@ -30,6 +30,7 @@ export interface HubContext {
 
 /** The context of steps that are done on machines. */
 export interface StepContext extends HubContext {
+  /** The master that begins the site for a step that is done there; otherwise one that serves, if any does. */
   readonly master: PlannedMachine
   /** Opens a machine, or returns it if this round has opened it already. */
   readonly shellOf: (machine: PlannedMachine) => Promise<Shell>
@@ -50,7 +51,7 @@ export interface MachineContext extends ForMachineContext {
 
 export type MachineFacts = Pick<
   MachineStatus,
-  'node' | 'machineIdDigest' | 'isCordoned' | 'isDialled'
+  'node' | 'machineIdDigest' | 'isCordoned' | 'isDialled' | 'site' | 'member'
 >
 
 /** The part of the context that a machine has which joins by itself, and not over SSH. */
@@ -82,12 +83,12 @@ interface StepText {
   readonly endsSite?: boolean
   /** True: a person may skip it, although the hub does it. Steps on machines can always be skipped. */
   readonly maySkip?: boolean
-  /** True: it comes after the nodes, so machines behind the site do not wait for it. */
-  readonly followsNodes?: boolean
+  /** True: it is done on one machine after another, because the masters must agree on each. */
+  readonly inTurn?: boolean
   /** True: it changes nothing anywhere, so a mere check does it, and no machine waits for another one's. */
   readonly onlyReads?: boolean
   /** The fields that the step carries out. If their JSON changes, a finished step is done again. */
-  readonly input?: (edge: EdgeCluster) => unknown
+  readonly input?: (edge: EdgeCluster, machines: readonly PlannedMachine[]) => unknown
 }
 
 /** The order of a job for the machines of one cluster. */
@@ -101,11 +102,11 @@ export interface JobOrder {
 export type Step = StepText &
   (
     | { readonly place: 'hub'; readonly act: (context: HubContext) => Promise<string> }
-    | { readonly place: 'master'; readonly act: (context: StepContext) => Promise<string> }
     | {
-        readonly place: 'master-for-each'
+        readonly place: 'master' | 'master-for-each'
         readonly act: (context: ForMachineContext) => Promise<string>
       }
+    | { readonly place: 'any-master'; readonly act: (context: StepContext) => Promise<string> }
     | {
         readonly place: 'machines'
         /** Resolves with the result in a few words. */

@@ -2,12 +2,12 @@ import type { PlannedMachine } from '../kind/machine-addresses.ts'
 import type { Shell } from '../contract/shell.ts'
 import type { ForMachineContext, HubContext, StepContext } from '../contract/step.ts'
 import { ChangedDisks } from './changed-disks.ts'
+import type { Masters } from './masters.ts'
 import type { StepInstance } from './plan-steps.ts'
 import type { StatusBook } from './status-book.ts'
 
 interface Place {
-  /** Undefined for a cluster that was imported. */
-  readonly master: PlannedMachine | undefined
+  readonly masters: Masters
   readonly shells: {
     readonly open: (machine: PlannedMachine, signal: AbortSignal) => Promise<Shell>
   }
@@ -26,7 +26,9 @@ export async function actOn(
 ): Promise<string> {
   const { step, text } = instance
   if (step.place === 'hub') return step.act(context)
-  const { master, shells, isRepeated = false } = place
+  const { masters, shells, isRepeated = false } = place
+  const isOfItself = step.place === 'master'
+  const master = isOfItself ? instance.machine : await masters.choose(instance, context.signal)
   if (master === undefined) throw new Error(`Cannot run step ${text}: it has no master`)
   const disks = new ChangedDisks(isRepeated)
   const shellOf = async (one: PlannedMachine): Promise<Shell> =>
@@ -42,10 +44,10 @@ async function actOnMachines(
   { book, onBegin }: Place,
 ): Promise<string> {
   if (step.place === 'hub') throw new Error(`Cannot run step ${text} on a machine: it is the hub's`)
-  if (step.place === 'master') return step.act(onMaster)
+  if (step.place === 'any-master') return step.act(onMaster)
   if (machine === undefined) throw new Error(`Cannot run step ${text}: it has no machine`)
   const forMachine: ForMachineContext = { ...onMaster, ...factsOf(machine, book) }
-  if (step.place === 'master-for-each') return step.act(forMachine)
+  if (step.place === 'master' || step.place === 'master-for-each') return step.act(forMachine)
   const shell = await onMaster.shellOf(machine)
   onBegin?.()
   return step.act({ ...forMachine, shell })

@@ -136,9 +136,9 @@ async function carryOut(
   const { context, hub } = scope
   const { clock, random, log } = context
   const machines = machinesOf(edge.spec)
-  const master = machines.find(({ role }) => role === 'Master')
+  const hasMaster = machines.some(({ role }) => role === 'Master')
   // Validation demands a master; an object of before would wait for an update.
-  if (master === undefined && !isImport(edge)) return
+  if (!hasMaster && !isImport(edge)) return
   const tables = tablesOf(edge, scope)
   const { instances, inputs, leaving, machines: known } = planCluster(edge, machines, tables)
   const answered = answerAsks(edge, {
@@ -180,7 +180,7 @@ async function carryOut(
   const running = AbortSignal.any([signal, held.broken])
   try {
     const keepLog = keepStepLog(edge, context, signal)
-    const parts = { edge, machines, master, hub, book, shells, redactor, clock, random, log }
+    const parts = { edge, machines, hub, book, shells, redactor, clock, random, log }
     await runSteps(instances, { ...parts, keepLog, isHeld: held.isHeld }, running)
   } catch (error) {
     signal.throwIfAborted()

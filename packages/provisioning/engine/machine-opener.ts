@@ -34,11 +34,13 @@ export class MachineOpener implements AsyncDisposable {
   }
 
   async open(machine: PlannedMachine, signal: AbortSignal): Promise<Shell> {
-    const { book, openShell } = this.#deps
+    const { book, edge, openShell } = this.#deps
     const login = await loginFor(machine, this.#deps, signal)
     const way = await this.#wayTo(machine, signal)
     const { address, role, block } = machine
-    const known = book.machine(address) ?? { address, role }
+    // A job asks masters that it does not change, too.
+    const seen = edge.status?.machines?.find((each) => each.address === address)
+    const known = book.machine(address) ?? seen ?? { address, role }
     const request = {
       address,
       login,

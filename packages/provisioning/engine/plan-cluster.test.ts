@@ -102,6 +102,7 @@ test('the status keeps the login of each machine, and drops machines that were n
       address: 'm',
       role: 'Master',
       isChanged: true,
+      site: 'Founds',
       login: { user: 'root', port: 22, credentials: 'ssh' },
     },
     { address: 'a', role: 'Node', login: { user: 'root', port: 22, credentials: 'ssh' } },

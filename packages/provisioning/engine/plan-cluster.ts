@@ -5,6 +5,7 @@ import {
   stepText,
 } from '../kind/edge-cluster.ts'
 import { leavingMachines, loginToKeep } from '../kind/leaving-machines.ts'
+import { sitePlaceOf } from '../kind/made-masters.ts'
 import type { PlannedMachine } from '../kind/machine-addresses.ts'
 import type { Step } from '../contract/step.ts'
 import {
@@ -53,7 +54,7 @@ export function planCluster(
     table.filter(({ applies }) => applies?.(edge) !== false)
   const isRemoval = edge.metadata.deletionTimestamp !== undefined
   const main = applying(isRemoval ? tables.removal : stepsOfMode(tables.steps, edge))
-  const inputs = inputsOf(main, edge)
+  const inputs = inputsOf(main, edge, planned)
   const facts = { inputs, machines, leaving }
   if (isRemoval && main.some(({ place }) => place === 'machines')) {
     return { ...facts, instances: instancesOf(main, [...planned, ...leaving], machines) }
@@ -85,7 +86,8 @@ function machineStatuses(
   const staying = planned.map((machine) => {
     const { address, role } = machine
     const { isDead: _, ...rest } = statusOf.get(address) ?? { address, role }
-    return { ...rest, address, role, login: loginToKeep(machine) }
+    const place = sitePlaceOf(machine, planned, known)
+    return { ...rest, address, role, ...place, login: loginToKeep(machine) }
   })
   const going = leaving.flatMap(({ address }) => {
     const status = statusOf.get(address)

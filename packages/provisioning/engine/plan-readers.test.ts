@@ -55,8 +55,8 @@ test('a step whose fields have changed waits again, whatever it was; others keep
   const withInput: Step[] = steps.map((step) =>
     step.name === 'Install' ? { ...step, input: ({ spec }) => spec.displayName } : step,
   )
-  const before = inputsOf(withInput, edge)
-  const after = inputsOf(withInput, { ...edge, spec: { ...edge.spec, displayName: 'b' } })
+  const before = inputsOf(withInput, edge, [])
+  const after = inputsOf(withInput, { ...edge, spec: { ...edge.spec, displayName: 'b' } }, [])
   assert.deepEqual([...before.keys()], ['Install'])
   assert.notEqual(before.get('Install'), after.get('Install'))
   const planned = instancesOf(withInput, machines, [])

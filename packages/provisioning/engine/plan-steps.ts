@@ -15,6 +15,8 @@ export interface StepInstance {
   readonly step: Step
   /** Undefined for a step of the hub. */
   readonly machine: PlannedMachine | undefined
+  /** Whether all other machines wait for it: the cluster has nothing before its first master. */
+  readonly leads: boolean
   /** The name as people write it: `Preflight@10.0.0.11`. */
   readonly text: string
 }
@@ -35,7 +37,10 @@ export function instancesOf(
   const statusOf = new Map(known.map((status) => [status.address, status]))
   const of = (place: StepPlace): readonly (PlannedMachine | undefined)[] => {
     if (place === 'hub') return [undefined]
-    if (place === 'master') return machines.filter(({ role }) => role === 'Master')
+    const masters = machines.filter(({ role }) => role === 'Master')
+    const founders = masters.filter(({ address }) => isFounder(statusOf.get(address)))
+    if (place === 'master') return founders
+    if (place === 'any-master') return [...founders, ...masters].slice(0, 1)
     return machines
   }
   const applies = (step: Step, machine: PlannedMachine | undefined): boolean => {
@@ -53,10 +58,21 @@ export function instancesOf(
         name: step.name,
         ...(machine === undefined ? {} : { machine: machine.address }),
       })
-      return { step, machine, text }
+      const leads = machine === undefined || leadsOthers(machine, statusOf.get(machine.address))
+      return { step, machine, leads, text }
     })
   })
   return openedLate(all)
+}
+
+/** Clusters of before have one master, of which nothing is known. */
+function isFounder(status: MachineStatus | undefined): boolean {
+  return status?.site === undefined || status.site === 'Founds'
+}
+
+/** A member of an etcd has others beside it, which serve while it is worked on. */
+function leadsOthers({ role }: PlannedMachine, status: MachineStatus | undefined): boolean {
+  return role === 'Master' && isFounder(status) && status?.member === undefined
 }
 
 /** Only the cluster's own site reaches it. */
@@ -67,7 +83,7 @@ function isBehindSite(machine: PlannedMachine | undefined): boolean {
 /** Moves the steps of machines behind the site to after those that make it and let it dial them. */
 function openedLate(instances: readonly StepInstance[]): StepInstance[] {
   const isOfMaster = ({ step }: StepInstance): boolean =>
-    (step.place === 'master' || step.place === 'master-for-each') && step.followsNodes !== true
+    step.place === 'master' || step.place === 'master-for-each'
   // Where no step makes the site, it is there, and may dial them.
   if (!instances.some(({ step }) => step.place === 'master')) return [...instances]
   const at = instances.findLastIndex(isOfMaster) + 1
@@ -113,11 +129,15 @@ export function isSkippable({ place, maySkip = false }: Pick<Step, 'place' | 'ma
 }
 
 /** Returns the digests of the fields that steps carry out, by the names of the steps. */
-export function inputsOf(steps: readonly Step[], edge: EdgeCluster): Map<string, string> {
+export function inputsOf(
+  steps: readonly Step[],
+  edge: EdgeCluster,
+  machines: readonly PlannedMachine[],
+): Map<string, string> {
   return new Map(
     steps.flatMap(({ name, input }) => {
       if (input === undefined) return []
-      const text = JSON.stringify(input(edge) ?? null)
+      const text = JSON.stringify(input(edge, machines) ?? null)
       return [[name, createHash('sha256').update(text).digest('hex').slice(0, 12)] as const]
     }),
   )
@@ -127,7 +147,8 @@ export function inputsOf(steps: readonly Step[], edge: EdgeCluster): Map<string,
  * Returns the instances that may begin now. An instance may begin when everything before it on its machine is
  * finished, and everything before it on the master and the hub: nodes need a master, and do not wait for each other.
  * The steps of the hub at the end wait for nothing but the master; what ends the site waits for the machines behind it.
- * A step that only reads waits for nothing on another machine. `isWoken` lets a step begin before its time.
+ * Masters that join others hold up only the hub, and take turns where a step says so. A step that only reads waits for
+ * nothing on another machine. `isWoken` lets a step begin before its time.
  */
 export function readySteps(
   instances: readonly StepInstance[],
@@ -136,7 +157,14 @@ export function readySteps(
   isWoken: (status: StepStatus) => boolean = () => false,
 ): StepInstance[] {
   const stateOf = new Map(statuses.map((status) => [stepText(status), status]))
-  const blocked = { all: false, reading: false, site: false, machines: new Set<string>() }
+  const blocked = {
+    all: false,
+    reading: false,
+    site: false,
+    hub: false,
+    turn: false,
+    machines: new Set<string>(),
+  }
   const ready: StepInstance[] = []
   for (const instance of instances) {
     const { step, machine, text } = instance
@@ -150,17 +178,22 @@ export function readySteps(
       if (canRun && hasFailed(instance, stateOf)) ready.push(instance)
       continue
     }
-    const isOfAll = machine === undefined || machine.role === 'Master'
+    const isOfAll = instance.leads
     const isHeld = step.onlyReads === true ? blocked.reading : blocked.all
     const isBlocked =
       isHeld ||
       (isOfAll && step.endsSite === true && blocked.site) ||
+      (step.inTurn === true && blocked.turn) ||
+      (machine === undefined && blocked.hub) ||
       (machine !== undefined && blocked.machines.has(machine.address))
     if (!isBlocked && canRun) ready.push(instance)
     if (isOfAll) blocked.all = true
+    if (machine?.role === 'Master') blocked.hub = true
+    // One that has failed is for a person, and holds up nobody else.
+    if (step.inTurn === true && status.state !== 'Failed') blocked.turn = true
     // Others that are not for each machine hold up readers, too: they come between them.
     const isForEach = step.place === 'machines' || step.place === 'master-for-each'
-    if (!isForEach && step.onlyReads !== true) blocked.reading = true
+    if (!isForEach && isOfAll && step.onlyReads !== true) blocked.reading = true
     if (machine !== undefined) blocked.machines.add(machine.address)
     if (isBehindSite(machine)) blocked.site = true
   }

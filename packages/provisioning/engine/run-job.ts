@@ -11,6 +11,7 @@ import {
   type JobMachineStatus,
 } from '../kind/edge-job.ts'
 import { jumpStatuses } from '../kind/edge-cluster-ways.ts'
+import { madeMasters } from '../kind/made-masters.ts'
 import { machinesOf, type PlannedMachine } from '../kind/machine-addresses.ts'
 import type { OpenShell } from '../contract/shell.ts'
 import type { OpenJump } from '../contract/ways.ts'
@@ -67,15 +68,15 @@ export async function runJob(
 ): Promise<ReconcileResult | void> {
   const { own, job, edge } = work
   const targets = targetsOf(edge, job.spec)
-  const master = machinesOf(edge.spec).find(({ role }) => role === 'Master')
-  if (targets.length === 0 || master === undefined) {
+  const masters = madeMasters(machinesOf(edge.spec), edge.status?.machines ?? [])
+  if (targets.length === 0 || masters.length === 0) {
     const message = 'the job is about none of its machines'
     const status = { ...own.status, message, observedRetries: own.spec.retries ?? 0 }
     return writeJobCluster(own, { ...status, phase: 'Completed' }, scope, signal)
   }
   const made = targets.filter((machine) => isMade(edge, machine))
   // Nodes are never newer than a master, so they wait for one that is not made yet.
-  const isMasterMade = isMade(edge, master)
+  const isMasterMade = masters.some((master) => isMade(edge, master))
   const machines = isMasterMade ? made : []
   const steps = scope
     .jobSteps({ job, confirmed: own.spec.confirmed ?? [] })
@@ -85,7 +86,7 @@ export async function runJob(
   const book = bookOf(work, { instances, machines, unmade, steps }, scope, signal)
   const hold = holdOf(work, { book, instances }, scope)
   await book.save('Running')
-  await act({ work, instances, machines, master, book, hold }, scope, signal)
+  await act({ work, instances, machines, masters, book, hold }, scope, signal)
   await book.save(phaseAtRest(book, { isPaused: job.spec.paused === true }))
   if (machinesInChange(instances, book.steps).size === 0) scope.places.leave(job, keyOfObject(own))
   const nextMs = nextAttemptMs(book.steps)
@@ -207,14 +208,14 @@ interface Act {
   readonly work: JobWork
   readonly instances: readonly StepInstance[]
   readonly machines: readonly PlannedMachine[]
-  readonly master: PlannedMachine
+  readonly masters: readonly PlannedMachine[]
   readonly book: StatusBook
   readonly hold: Hold
 }
 
 /** Runs the steps until none may run now, or the cluster is deleted. */
 async function act(
-  { work, instances, machines, master, book, hold }: Act,
+  { work, instances, machines, masters, book, hold }: Act,
   scope: JobScope,
   signal: AbortSignal,
 ): Promise<void> {
@@ -227,7 +228,7 @@ async function act(
   const opening = { book, edge, hub, context, redactor, openShell, openJump }
   await using opener = new MachineOpener(opening)
   await using shells = new Shells((machine, at) => opener.open(machine, at))
-  const parts = { edge, machines, master, hub, book, shells, redactor, clock, random, log }
+  const parts = { edge, machines, masters, hub, book, shells, redactor, clock, random, log }
   try {
     const deps = { ...parts, keepLog: logOf(work, scope, signal), isHeld: () => false }
     const running = AbortSignal.any([signal, deletion.signal])

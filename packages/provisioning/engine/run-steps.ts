@@ -17,6 +17,7 @@ import type { PlannedMachine } from '../kind/machine-addresses.ts'
 import { edgeJobBounds, provisioningBounds } from '../limits-table.ts'
 import { ShellError, type Shell } from '../contract/shell.ts'
 import { actOn } from './act-on.ts'
+import { Masters } from './masters.ts'
 import { isLook, readySteps, type StepInstance } from './plan-steps.ts'
 import type { Redactor } from './redactor.ts'
 import type { StatusBook } from './status-book.ts'
@@ -36,8 +37,8 @@ const waits = edgeJobBounds
 export interface RunDeps {
   readonly edge: EdgeCluster
   readonly machines: readonly PlannedMachine[]
-  /** Undefined for a cluster that was imported. */
-  readonly master: PlannedMachine | undefined
+  /** The masters with a site, if the machines are only some of the cluster's. */
+  readonly masters?: readonly PlannedMachine[]
   readonly hub: HubSide
   readonly book: StatusBook
   readonly shells: Shells
@@ -75,6 +76,7 @@ export async function runSteps(
   const looked = new Set<string>()
   const isWoken = (status: StepStatus): boolean => isLook(status) && !looked.has(stepText(status))
   using scope = linkedSignal(signal)
+  const chooser = new Masters(deps)
   const atOnce = deps.edge.spec.machinesAtOnce ?? bounds.machinesAtOnce
   try {
     for (;;) {
@@ -90,7 +92,7 @@ export async function runSteps(
         )
           continue
         looked.add(instance.text)
-        const run = runStep(instance, { ...deps, pace }, scope.signal).finally(() =>
+        const run = runStep(instance, { ...deps, pace, chooser }, scope.signal).finally(() =>
           running.delete(instance.text),
         )
         // Every error is waited for below; this keeps one from ending the process meanwhile.
@@ -110,13 +112,11 @@ export async function runSteps(
 
 interface PacedRun extends RunDeps {
   readonly pace: RunPace
+  readonly chooser: Masters
 }
 
-async function runStep(
-  { step, machine, text }: StepInstance,
-  deps: PacedRun,
-  signal: AbortSignal,
-): Promise<void> {
+async function runStep(instance: StepInstance, deps: PacedRun, signal: AbortSignal): Promise<void> {
+  const { step, machine, text } = instance
   const { book, clock, redactor, log } = deps
   const before = book.steps.find((each) => stepText(each) === text)
   if (before === undefined) return
@@ -144,16 +144,17 @@ async function runStep(
   let ended: StepStatus
   try {
     const onBegin = (): void => void (isBegun = true)
-    const place = { ...deps, isRepeated: isRepeated(before), onBegin }
-    const result = await actOn({ step, machine, text }, context, place)
+    const place = { ...deps, masters: deps.chooser, isRepeated: isRepeated(before), onBegin }
+    const result = await actOn(instance, context, place)
     signal.throwIfAborted()
     const { reason: _, ...rest } = started
     ended = { ...rest, state: 'Done', ...shown(redactor.redact(result), printed) }
   } catch (error) {
     signal.throwIfAborted()
     if (isAway(error) && machine !== undefined) {
-      const opened = step.place === 'master-for-each' ? deps.master : machine
-      if (opened !== undefined) await deps.shells.forget(opened)
+      // The master of such a step is the one that is away; the machine itself was not opened.
+      const isElsewhere = step.place === 'master-for-each' || step.place === 'any-master'
+      await (isElsewhere ? deps.chooser.forget() : deps.shells.forget(machine))
     }
     const message = redactor.redact(messageOf(error))
     if (error instanceof StepWaiting) {

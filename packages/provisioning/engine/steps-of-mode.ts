@@ -7,6 +7,7 @@ import {
 } from '../kind/edge-cluster.ts'
 import { isImport } from '../kind/edge-cluster-import.ts'
 import type { StepPlan } from '../kind/edge-options.ts'
+import { sitePlaceOf } from '../kind/made-masters.ts'
 import { machinesOf } from '../kind/machine-addresses.ts'
 import { capacityText, networkSizeOf } from '../kind/network-size.ts'
 import { instancesOf } from './plan-steps.ts'
@@ -46,6 +47,7 @@ export function statusBaseOf(
 const places = {
   hub: 'Hub',
   master: 'Master',
+  'any-master': 'Master',
   'master-for-each': 'Master',
   machines: 'Machines',
 } as const
@@ -53,7 +55,12 @@ const places = {
 function planOf(edge: EdgeCluster, steps: readonly Step[]): StepPlan[] {
   const applying = steps.filter(({ applies }) => applies?.(edge) !== false)
   const machines = machinesOf(edge.spec)
-  const known = machines.map(({ address, role }) => ({ address, role }))
+  const seen = edge.status?.machines ?? []
+  const known = machines.map(({ address, role }) => ({
+    address,
+    role,
+    ...sitePlaceOf({ address, role }, machines, seen),
+  }))
   const done = new Set(instancesOf(applying, machines, known).map(({ step }) => step.name))
   return applying
     .filter(({ name, undoes }) => undoes === undefined && done.has(name))

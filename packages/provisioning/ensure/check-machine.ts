@@ -1,9 +1,11 @@
 import { StepError, type JobOrder, type MachineContext } from '../contract/step.ts'
+import { madeMasters } from '../kind/made-masters.ts'
 import { machinesOf } from '../kind/machine-addresses.ts'
 import { targetsMaster } from '../kind/job-targets.ts'
 import { edgeJobBounds } from '../limits-table.ts'
 import { ask, places } from './commands.ts'
 import { exists } from './job-files.ts'
+import { siteFor, whyNoMember } from './member-health.ts'
 import { nodeNameOf } from './node-name.ts'
 import { presentVersion, wantedProgram, whyNoPair, whyNoStep } from './program-on-machine.ts'
 
@@ -27,14 +29,15 @@ export function checkMachine(order: JobOrder): (context: MachineContext) => Prom
 }
 
 async function healthFindings(context: MachineContext): Promise<string[]> {
-  const { master, signal } = context
+  const { signal } = context
   const name = await nodeNameOf(context)
-  const site = await context.shellOf(master)
+  const site = await siteFor(context)
   const command = [places.program, 'machine', 'node-ready', name] as const
   const { exitCode } = await site.run(command, { signal, keepsFiles: true })
-  return exitCode === 0
-    ? []
-    : [`node ${name} is not Ready: put it right first, or leave out the check`]
+  const findings =
+    exitCode === 0 ? [] : [`node ${name} is not Ready: put it right first, or leave out the check`]
+  const why = await whyNoMember(context)
+  return why === undefined ? findings : [...findings, `${why}: put it right first`]
 }
 
 async function diskFindings(context: MachineContext): Promise<string[]> {
@@ -72,7 +75,7 @@ async function storeMegabytes(context: MachineContext): Promise<number> {
 
 /** Masters go before their nodes, nodes are never newer, and no machine leaves out a minor version. */
 async function versionFindings(order: JobOrder, context: MachineContext): Promise<string[]> {
-  const { edge, machine, master, signal, print } = context
+  const { edge, machine, signal, print } = context
   const { program } = await wantedProgram(order, context)
   const present = await presentVersion(context)
   print(`program: ${present}, wanted: ${program.version}`)
@@ -86,9 +89,12 @@ async function versionFindings(order: JobOrder, context: MachineContext): Promis
     }
   } else {
     const isFirst = targetsMaster(edge, order.job.spec)
-    const site = await context.shellOf(master)
-    const above = isFirst ? program.version : await presentVersion({ shell: site, print, signal })
-    findings.push(whyNoPair(program.version, above))
+    const masters = isFirst ? [] : madeMasters(machinesOf(edge.spec), edge.status?.machines ?? [])
+    for (const each of masters) {
+      const site = await context.shellOf(each)
+      const above = await presentVersion({ shell: site, print, signal })
+      findings.push(whyNoPair(program.version, above))
+    }
   }
   return findings.filter((why) => why !== undefined)
 }

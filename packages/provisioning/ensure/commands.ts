@@ -1,4 +1,5 @@
 import { isIPv4 } from 'node:net'
+import { numberOf } from '../kind/address-range.ts'
 import { provisioningBounds } from '../limits-table.ts'
 import { StepError, type OwnMachineContext, type StepContext } from '../contract/step.ts'
 import type { OwnShell, RunOptions } from '../contract/shell.ts'
@@ -20,6 +21,8 @@ export const places = Object.freeze({
   packageRecord: '/var/lib/skerry/packages/installed.json',
   hubToken: '/etc/skerry/hub-token',
   joinToken: '/etc/skerry/join-token',
+  /** Opens every key of the cluster, so it is nowhere else, and goes when the master has joined. */
+  masterToken: '/etc/skerry/master-token',
   /** The change for which a job awaits a person's confirmation, and the confirmation. */
   awaited: '/var/lib/skerry/awaited-confirmation.json',
   confirmed: '/var/lib/skerry/confirmation.json',
@@ -94,6 +97,29 @@ export async function ownAddresses(shell: OwnShell, signal: AbortSignal): Promis
   return (await linksOf(shell, signal)).flatMap(({ addresses }) => addresses)
 }
 
+/** Returns the interface that has an address, and the range that is reached by it. */
+export async function linkOf(
+  shell: OwnShell,
+  address: string,
+  signal: AbortSignal,
+): Promise<{
+  readonly name: string
+  readonly range: string
+  readonly holds: (other: string) => boolean
+}> {
+  const links = await linksOf(shell, signal)
+  const link = links.find(({ addresses }) => addresses.includes(address))
+  const bits = link?.prefixes[link.addresses.indexOf(address)] ?? 32
+  if (link === undefined) throw new StepError(`no interface of the machine has ${address}`)
+  const size = 2 ** (32 - bits)
+  const network = (text: string): number => Math.floor(numberOf(text) / size)
+  return {
+    name: link.name,
+    range: `${address}/${bits}`,
+    holds: (other) => network(other) === network(address),
+  }
+}
+
 async function linksOf(shell: OwnShell, signal: AbortSignal): Promise<Link[]> {
   const command = ['ip', '-json', '-4', 'address', 'show'] as const
   const { exitCode, stdout } = await shell.run(command, { signal, keepsFiles: true })
@@ -104,6 +130,8 @@ async function linksOf(shell: OwnShell, signal: AbortSignal): Promise<Link[]> {
 interface Link {
   readonly name: string
   readonly addresses: readonly string[]
+  /** The bits of the network of each address. */
+  readonly prefixes: readonly number[]
 }
 
 function parseLinks(text: string): Link[] {
@@ -117,10 +145,13 @@ function parseLinks(text: string): Link[] {
   return parsed.flatMap((link: unknown) => {
     if (typeof link !== 'object' || link === null || !('ifname' in link)) return []
     const list: unknown = 'addr_info' in link ? link.addr_info : []
-    const addresses = (Array.isArray(list) ? list : []).flatMap((each: unknown) => {
+    const known = (Array.isArray(list) ? list : []).flatMap((each: unknown) => {
       const isNamed = typeof each === 'object' && each !== null && 'local' in each
-      return isNamed && typeof each.local === 'string' && isIPv4(each.local) ? [each.local] : []
+      if (!isNamed || typeof each.local !== 'string' || !isIPv4(each.local)) return []
+      const bits = 'prefixlen' in each ? Number(each.prefixlen) : 32
+      return [{ address: each.local, bits: bits >= 0 && bits <= 32 ? bits : 32 }]
     })
-    return [{ name: String(link.ifname), addresses }]
+    const addresses = known.map(({ address }) => address)
+    return [{ name: String(link.ifname), addresses, prefixes: known.map(({ bits }) => bits) }]
   })
 }

@@ -2,7 +2,7 @@ import { StepError, type JobOrder, type MachineContext } from '../contract/step.
 import type { Configuration } from '../kind/edge-job.ts'
 import { must, places } from './commands.ts'
 import { exists, jobFiles, keepOnce, putBack, readSmall } from './job-files.ts'
-import { envText } from './site.ts'
+import { envText } from './site-options.ts'
 import { awaitMachine, rolesOf, startRoles, type Marks, type Role } from './start-roles.ts'
 
 const variable = 'SKERRY_OPTIONS'

@@ -6,7 +6,7 @@ import { StepError, type MachineContext } from '../contract/step.ts'
 import { ask, must, places } from './commands.ts'
 import { packageFor, packageOf, presentFiles, programFiles } from './copy-package.ts'
 import { offlineAptScript } from './offline-apt.ts'
-import { whyNoPair } from './program-on-machine.ts'
+import { versionAbove, whyNoPair } from './program-on-machine.ts'
 import { checkVersion } from './program-version.ts'
 
 const { prepareMsMax } = provisioningBounds.steps
@@ -36,8 +36,8 @@ export async function installPackagedProgram(context: MachineContext): Promise<s
 }
 
 /** The object may name a newer package than its master has taken. */
-function mustFitMaster(version: string, { edge, machine, master }: MachineContext): void {
-  const above = machine.role === 'Node' ? edge.status?.programs?.[master.address] : undefined
+function mustFitMaster(version: string, context: MachineContext): void {
+  const above = versionAbove(context)
   const why = above === undefined ? undefined : whyNoPair(version, above)
   if (why === undefined) return
   const text = `the package does not fit the master: ${why}; upgrade the cluster with "skerry upgrade edge-cluster --package", or change spec.package`

@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import { clusterNameOfEdge } from '../kind/edge-cluster.ts'
 import { packageInForce } from '../kind/package-in-force.ts'
 import { provisioningBounds } from '../limits-table.ts'
 import {
@@ -9,18 +10,18 @@ import {
 } from '../contract/step.ts'
 import { ask, must, places } from './commands.ts'
 import { isConfigured } from './configure-machine.ts'
+import { versionAbove } from './program-on-machine.ts'
 import { proxyFiles } from './proxy.ts'
 import { installPackagedProgram } from './install-package.ts'
-import { takeNodeName } from './node-name.ts'
+import { nodeNameOf, takeNodeName } from './node-name.ts'
 
 /** Copies the program to a machine. Files that are there already are not copied again. */
 export async function installProgram(context: MachineContext): Promise<string> {
-  const { edge, hub, machine, master, shell, signal } = context
+  const { edge, hub, machine, shell, signal } = context
   if (packageInForce(edge) !== undefined) return installPackagedProgram(context)
   const architecture = (await ask(context, ['uname', '-m'])).trim()
-  // A node that is added after an upgrade gets what its master has.
-  const above = machine.role === 'Node' ? edge.status?.programs?.[master.address] : undefined
-  const program = await hub.program(architecture, signal, wishOf(edge, above))
+  // A machine that is added after an upgrade gets what the masters have.
+  const program = await hub.program(architecture, signal, wishOf(edge, versionAbove(context)))
   const directory = await copyProgram(program, context)
   await shell.write(places.program, program.launcher(directory), 0o755)
   await installLibraries(context)
@@ -92,17 +93,26 @@ async function installLibraries(context: MachineContext): Promise<void> {
 
 /** Installs packages and units, and sets what must outlive a reboot. The program on the machine does it. */
 export async function prepareMachine(context: MachineContext): Promise<string> {
+  const { machine } = context
+  // A witness has no node, whose name others could want.
+  const nodeName = await (machine.role === 'Witness' ? nodeNameOf : takeNodeName)(context)
+  await prepare(context, await writePlan(context))
+  return `${machine.role === 'Witness' ? 'witness' : 'node'} ${nodeName}`
+}
+
+/** Writes the plan of the machine there, and resolves with its path. */
+export async function writePlan(context: MachineContext): Promise<string> {
   const { edge, machine, shell } = context
-  const nodeName = await takeNodeName(context)
+  const { highAvailability } = edge.spec
   const plan = {
-    clusterName: edge.spec.clusterName ?? edge.metadata.name ?? '',
-    nodeName,
+    clusterName: clusterNameOfEdge(edge),
+    nodeName: await nodeNameOf(context),
     role: machine.role,
     isOffline: packageInForce(edge) !== undefined,
+    hasVirtualIP: machine.role === 'Master' && highAvailability?.type === 'VirtualIP',
     ...edge.spec.network,
   }
   const path = posix.join(places.settings, 'machine.json')
   await shell.write(path, JSON.stringify(plan), 0o600)
-  await prepare(context, path)
-  return `node ${nodeName}`
+  return path
 }

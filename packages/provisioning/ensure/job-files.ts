@@ -1,9 +1,9 @@
 import { posix } from 'node:path'
-import { StepError, type JobOrder, type MachineContext } from '../contract/step.ts'
+import { StepError, type JobOrder, type OwnMachineContext } from '../contract/step.ts'
 import { edgeJobBounds } from '../limits-table.ts'
 import { ask, must, places } from './commands.ts'
 
-type OnMachine = Pick<MachineContext, 'shell' | 'print' | 'signal'>
+type OnMachine = Pick<OwnMachineContext, 'shell' | 'print' | 'signal'>
 
 /** The files that a job leaves on a machine. Everything that a roll-back needs is there, and nowhere else. */
 export interface JobFiles {

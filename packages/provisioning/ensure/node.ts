@@ -1,18 +1,17 @@
 import { packageInForce } from '../kind/package-in-force.ts'
-import {
-  StepError,
-  type JoinToken,
-  type MachineContext,
-  type OwnMachineContext,
-} from '../contract/step.ts'
+import { isIPv4 } from 'node:net'
+import type { JoinToken, MachineContext, OwnMachineContext } from '../contract/step.ts'
 import { masterLabels, registrationTaints } from '../kind/taint-checks.ts'
 import { provisioningBounds } from '../limits-table.ts'
 import type { Shell } from '../contract/shell.ts'
 import { addressOf, must, places, untilTrue } from './commands.ts'
+import { frontOf, madeMasters } from '../kind/made-masters.ts'
 import { networkSizeOf } from '../kind/network-size.ts'
 import { nodeNameOf, takeNodeName } from './node-name.ts'
 import { registryDirectory } from './registries.ts'
-import { envText, networkWords, optionWords, startUnit } from './site.ts'
+import { networkWords, startUnit } from './site.ts'
+import { envText, optionWords } from './site-options.ts'
+import { createNodeToken } from './site-tokens.ts'
 
 const { readyMsMax } = provisioningBounds.steps
 
@@ -23,12 +22,27 @@ export async function joinNode(context: MachineContext): Promise<string> {
   await takeNodeName(context)
   const site = await context.shellOf(master)
   const siteAddress = await addressOf(site, { address: master.address, networkInterface }, signal)
-  return startNode(await createToken(site, siteAddress, context), context)
+  const made = await createNodeToken(site, `https://${siteAddress}:6443`, context)
+  return startNode({ ...made, others: otherServers(context) }, context)
+}
+
+/** Further addresses of the API, for a node that starts while the first does not answer. */
+function otherServers({ edge, machines, master, known }: MachineContext): string[] {
+  const front = frontOf(edge.spec)
+  const others = madeMasters(machines, known()).filter(
+    ({ address }) => address !== master.address && isIPv4(address),
+  )
+  // With an interface of its own, a master's address in the cluster is another one than that of SSH.
+  const named = edge.spec.networkInterface === undefined ? others : []
+  return [
+    ...(front === undefined ? [] : [front.server]),
+    ...named.map(({ address }) => `https://${address}:6443`),
+  ]
 }
 
 /** Writes the options of the node with a token of its site, and starts the unit. */
 export async function startNode(
-  { server, token, caHash }: JoinToken,
+  { server, others = [], token, caHash }: JoinToken & { readonly others?: readonly string[] },
   context: OwnMachineContext,
 ): Promise<string> {
   const { edge, machine, shell, conceal, signal } = context
@@ -40,8 +54,8 @@ export async function startNode(
   const labels = Object.entries(machine.block.labels ?? {})
   const taints = registrationTaints(edge.spec, { ...machine.block, role: machine.role })
   const words = [
+    ...[server, ...others].flatMap((each) => ['--server', each]),
     ...optionWords({
-      '--server': server,
       '--token-file': places.joinToken,
       '--ca-hash': caHash,
       '--node-name': name,
@@ -59,39 +73,6 @@ export async function startNode(
   await shell.write(`${places.settings}/node.env`, envText(words), 0o600)
   await startUnit('skerry-node', context)
   return `node ${name} starts with address ${address}`
-}
-
-async function createToken(
-  site: Shell,
-  siteAddress: string,
-  context: MachineContext,
-): Promise<JoinToken> {
-  const server = `https://${siteAddress}:6443`
-  const command = ['token', 'create', '-o', 'json', '--ttl', '1h', '--server', server]
-  const text = await must(
-    { ...context, shell: site },
-    [places.program, ...command, '--data-dir', `${places.data}/site`],
-    // The store of the site keeps what it has acknowledged.
-    { isQuiet: true, keepsFiles: true },
-  )
-  // The machine may print what it likes, so each field is checked.
-  const made: unknown = parsed(text)
-  if (typeof made === 'object' && made !== null && 'token' in made && 'caHash' in made) {
-    const { token, caHash } = made
-    const isToken = typeof token === 'string' && /^[a-z0-9]{6}\.[a-z0-9]{16}$/.test(token)
-    const isHash = typeof caHash === 'string' && /^sha256:[0-9a-f]{64}$/.test(caHash)
-    if (isToken && isHash) return { server, token, caHash }
-  }
-  throw new StepError('the site made no token that can be read')
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // The caller reports that there is no token; the text may contain one.
-    return undefined
-  }
 }
 
 /** Waits until the site reports the node as Ready, and takes back the token. */

@@ -31,6 +31,16 @@ export async function wantedProgram(
   return { program, directory, launcher: posix.join(directory, 'launcher') }
 }
 
+/** Returns the version of the program than which this machine's may not be newer: that of a master that was there before. */
+export function versionAbove({
+  edge,
+  machine,
+  master,
+}: Pick<MachineContext, 'edge' | 'machine' | 'master'>): string | undefined {
+  const isFirst = machine.role === 'Master' && machine.address === master.address
+  return isFirst ? undefined : edge.status?.programs?.[master.address]
+}
+
 /** Returns the program of this version that the hub holds for the machine. */
 export async function heldProgram(version: string, context: MachineContext): Promise<ProgramFiles> {
   const architecture = (await ask(context, ['uname', '-m'])).trim()

@@ -1,37 +1,37 @@
 import { type EdgeCluster, clusterNameOfEdge } from '../kind/edge-cluster.ts'
+import { isOnEtcd } from '../kind/masters-checks.ts'
 import { nodeBitsOf } from '../kind/network-size.ts'
 import { provisioningBounds, edgeNetworkDefaults } from '../limits-table.ts'
-import type { JoinToken, OwnMachineContext, StepContext } from '../contract/step.ts'
+import type {
+  ForMachineContext,
+  JoinToken,
+  MachineContext,
+  OwnMachineContext,
+} from '../contract/step.ts'
 import { addressOf, must, places, untilTrue } from './commands.ts'
+import { nodeNameOf } from './node-name.ts'
+import { envText, etcdWords, optionWords, sanWords, siteOptionsFile } from './site-options.ts'
 
 const { startMsMax, readyMsMax } = provisioningBounds.steps
 
 /** Starts the site on the master, with a token by which its agent registers at the hub. */
-export async function startSite(context: StepContext): Promise<string> {
-  const { edge, hub, master, signal } = context
-  const shell = await context.shellOf(master)
-  const name = clusterNameOfEdge(edge)
-  const server = hub.server(edge)
-  const { token, caHash } = await hub.createToken(name, edge, signal)
-  const further = ['--apply-works', ...optionWords({ '--allow-dial-dir': places.allowedDials })]
-  return startSiteOf({ server, token, caHash }, further, {
-    ...context,
-    machine: master,
-    shell,
-  })
+export async function startSite(context: ForMachineContext): Promise<string> {
+  const shell = await context.shellOf(context.machine)
+  const own = { ...context, shell }
+  const etcd = isOnEtcd(context.edge.spec) ? (await etcdWords(own)).words : []
+  return startSiteByHub(etcd, own)
 }
 
-/** The options of the site, as the hub decides them. */
-export const siteOptionsFile = `${places.settings}/site.env`
-
-/** Returns the options that name the site's API, each name once. */
-export function sanWords(
-  { spec }: EdgeCluster,
-  machine: { readonly address: string },
-  address: string,
-): string[] {
-  const names = new Set([address, machine.address, ...(spec.apiNames ?? [])])
-  return [...names].flatMap((name) => ['--san', name])
+/** Starts a site whose agent registers at the hub with a token of its own, which registers one key. */
+export async function startSiteByHub(
+  further: readonly string[],
+  context: MachineContext,
+): Promise<string> {
+  const { edge, hub, signal } = context
+  const server = hub.server(edge)
+  const { token, caHash } = await hub.createToken(clusterNameOfEdge(edge), edge, signal)
+  const agent = ['--apply-works', ...optionWords({ '--allow-dial-dir': places.allowedDials })]
+  return startSiteOf({ server, token, caHash }, [...agent, ...further], context)
 }
 
 /** Writes the options of the site with a token of its hub, and further ones, and starts the unit. */
@@ -63,13 +63,14 @@ export async function startSiteOf(
 }
 
 /** Waits until the hub reaches the site's API, and takes back the token. */
-export async function awaitSite(context: StepContext): Promise<string> {
-  const { edge, hub, master, signal } = context
+export async function awaitSite(context: ForMachineContext): Promise<string> {
+  const { edge, hub, machine: master, signal, record } = context
   const name = clusterNameOfEdge(edge)
   const otherwise = `cluster ${name} is not Ready on the hub; read "journalctl -u skerry-site" on ${master.address}`
   await untilTrue(() => hub.isReady(name, edge, signal), { msMax: readyMsMax, otherwise }, context)
   const shell = await context.shellOf(master)
   await must({ ...context, shell }, ['rm', '-f', '--', places.hubToken])
+  if (isOnEtcd(edge.spec)) record({ member: await nodeNameOf({ ...context, shell }) })
   return `cluster ${name} is Ready on the hub`
 }
 
@@ -81,18 +82,6 @@ export function networkWords({ spec }: EdgeCluster): string[] {
     '--service-cidr': serviceCIDR,
     '--cluster-domain': dnsDomain,
   })
-}
-
-export function optionWords(options: Readonly<Record<string, string>>): string[] {
-  return Object.entries(options).flat()
-}
-
-/** Returns the file from which systemd takes a role's options, split at spaces. Throws if a word cannot be in it. */
-export function envText(words: readonly string[], variable = 'SKERRY_ARGS'): string {
-  const odd = words.find((word) => !/^[\w.,:/@=+-]+$/.test(word))
-  if (odd !== undefined)
-    throw new RangeError(`Cannot write an option with special characters: ${odd}`)
-  return `${variable}=${words.join(' ')}\n`
 }
 
 /** Starts a unit now and at each boot. One that runs already is started again, with its present options. */

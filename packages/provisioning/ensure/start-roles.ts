@@ -3,6 +3,7 @@ import { edgeJobBounds, provisioningBounds } from '../limits-table.ts'
 import { must, places } from './commands.ts'
 import { jobFiles, machineSeconds, readSmall } from './job-files.ts'
 import { prepare } from './install-program.ts'
+import { siteFor, whyNoMember } from './member-health.ts'
 import { nodeNameOf } from './node-name.ts'
 import { startUnit } from './site.ts'
 
@@ -84,7 +85,7 @@ async function look(
   }: { readonly marks: Marks; readonly since: number | undefined; readonly name: string },
   context: MachineContext,
 ): Promise<{ readonly processes: readonly string[] } | string> {
-  const { shell, master, signal } = context
+  const { shell, signal } = context
   const processes: string[] = []
   for (const role of rolesOf(context)) {
     const unit = `skerry-${role}`
@@ -100,13 +101,13 @@ async function look(
     }
     processes.push(pid)
   }
-  const site = await context.shellOf(master)
+  const site = await siteFor(context)
   const flags = since === undefined ? [] : ['--since', String(since)]
   const { exitCode, stderr } = await site.run(
     [places.program, 'machine', 'node-ready', name, ...flags],
     { signal, keepsFiles: true },
   )
-  if (exitCode === 0) return { processes }
+  if (exitCode === 0) return (await whyNoMember(context)) ?? { processes }
   return stderr.trim().split('\n').at(-1) || `node ${name} is not Ready`
 }
 

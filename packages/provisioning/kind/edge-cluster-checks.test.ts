@@ -92,27 +92,8 @@ const refused: readonly [what: string, spec: object, field: string, message: Reg
     'spec.network.dnsDomain',
     /must consist/,
   ],
-  [
-    'a virtual IP',
-    { highAvailability: { type: 'VirtualIP' } },
-    'spec.highAvailability.type',
-    /cannot be made yet/,
-  ],
-  [
-    'a word for availability',
-    { highAvailability: { type: 'x' } },
-    'spec.highAvailability.type',
-    /use None/,
-  ],
-  ['etcd', { store: { type: 'Etcd' } }, 'spec.store.type', /use SQLite/],
   ['no machines', { machines: [] }, 'spec.machines', /role Master/],
   ['no master', { machines: [node] }, 'spec.machines', /role Master/],
-  [
-    'two masters',
-    machine({ addresses: ['10.0.0.[1-2]'] }),
-    'spec.machines',
-    /several cannot be made/,
-  ],
   [
     'a machine twice',
     { machines: [block, { ...node, addresses: ['10.0.0.[10-12]'] }] },

@@ -5,7 +5,6 @@ import {
   checkLabelValue,
   checkQualifiedName,
   fieldDuplicate,
-  fieldForbidden,
   fieldInvalid,
   fieldNotSupported,
   fieldRequired,
@@ -21,6 +20,7 @@ import {
 import { loginCauses, wayCauses } from './edge-cluster-ways.ts'
 import { importCauses, isImport } from './edge-cluster-import.ts'
 import { expandAddresses, machinesMax, machinesOf } from './machine-addresses.ts'
+import { mastersCauses } from './masters-checks.ts'
 import { clusterNameOfEdge } from './edge-cluster.ts'
 import { edgeClusterBounds, edgeNetworkDefaults } from '../limits-table.ts'
 import { numberOf, overlap, rangeOf } from './address-range.ts'
@@ -30,6 +30,8 @@ import { networkSizeOf, nodesMaxOf, whyNotPods } from './network-size.ts'
 import { packageCauses } from './package-checks.ts'
 import { taintCauses } from './taint-checks.ts'
 import { whyNoMachine } from './unfit-addresses.ts'
+
+const machineRoles = ['Master', 'Node', 'Witness']
 
 const { addressCharsMax, attemptsMax, nameCharsMax, specBytesMax } = edgeClusterBounds
 
@@ -49,10 +51,10 @@ export function edgeClusterCauses(object: EdgeCluster): StatusCause[] {
     ...longTextCauses(spec, 'spec'),
     ...serverCauses(spec),
     ...networkCauses(spec),
-    ...unsupportedCauses(spec),
     ...optionCauses(spec),
     ...packageCauses(spec),
     ...(isImport(object) ? importCauses(object) : machinesCauses(spec)),
+    ...(isImport(object) ? [] : mastersCauses(spec)),
     ...(spec.files ?? []).flatMap((file, at) => fileCauses(`spec.files[${at}]`, file)),
     ...(spec.hooks ?? []).flatMap((hook, at) => hookCauses(`spec.hooks[${at}]`, hook)),
   )
@@ -134,20 +136,6 @@ function networkCauses({ network = {}, machines = [] }: Partial<EdgeClusterSpec>
   return causes
 }
 
-/** Names what the kind has and cannot be made yet, before a machine is touched. */
-function unsupportedCauses({ highAvailability, store }: EdgeClusterSpec): StatusCause[] {
-  const causes: StatusCause[] = []
-  const type = highAvailability?.type ?? 'None'
-  if (type !== 'None') {
-    const why = `${type} needs several masters, which cannot be made yet: use None`
-    causes.push(fieldForbidden('spec.highAvailability.type', why))
-  }
-  if ((store?.type ?? 'SQLite') !== 'SQLite') {
-    causes.push(fieldForbidden('spec.store.type', 'cannot be made yet: use SQLite'))
-  }
-  return causes
-}
-
 function machinesCauses(spec: Partial<EdgeClusterSpec>): StatusCause[] {
   const { machines = [] } = spec
   const causes = machines.flatMap((block, at) => machineBlockCauses(`spec.machines[${at}]`, block))
@@ -166,18 +154,11 @@ function machinesCauses(spec: Partial<EdgeClusterSpec>): StatusCause[] {
     const why = `all addresses together must be no more than ${addressCharsMax} characters`
     causes.push(fieldInvalid('spec.machines', `${chars} characters`, why))
   }
-  const masters = planned.filter(({ role }) => role === 'Master')
-  if (masters.length === 0) {
-    causes.push(fieldRequired('spec.machines', 'one machine must have the role Master'))
-  }
-  if (masters.length > 1) {
-    const why = 'must name one machine of role Master: several cannot be made yet'
-    causes.push(fieldForbidden('spec.machines', why))
-  }
   const nodesMax = nodesMaxOf(spec)
-  if (nodesMax > 0 && planned.length > nodesMax) {
+  const nodes = planned.filter(({ role }) => role !== 'Witness').length
+  if (nodesMax > 0 && nodes > nodesMax) {
     const why = `the pod range has addresses for at most ${nodesMax} nodes`
-    causes.push(fieldInvalid('spec.machines', planned.length, why))
+    causes.push(fieldInvalid('spec.machines', nodes, why))
   }
   return causes
 }
@@ -193,8 +174,8 @@ export function machineBlockCauses(field: string, block: Partial<MachineBlock>):
     if (odd !== undefined) causes.push(fieldInvalid(`${field}.addresses[${at}]`, text, odd))
   }
   causes.push(...loginCauses(field, block), ...wayCauses(field, block))
-  if (role !== undefined && !['Master', 'Node'].includes(role)) {
-    causes.push(fieldNotSupported(`${field}.role`, role, ['Master', 'Node']))
+  if (role !== undefined && !machineRoles.includes(role)) {
+    causes.push(fieldNotSupported(`${field}.role`, role, machineRoles))
   }
   const secret = credentials?.name ?? ''
   if (secret === '') causes.push(fieldRequired(`${field}.credentials.name`))

@@ -12,6 +12,7 @@ import {
 import { hubKind, textColumn } from '@skerry/fleet-kinds'
 import { edgeClusterCauses } from './edge-cluster-checks.ts'
 import { lastMasterCauses } from './leaving-machines.ts'
+import { mastersFixedCauses } from './masters-checks.ts'
 import { edgeClusterResource, type EdgeCluster } from './edge-cluster.ts'
 import { jumpHostSchema, jumpStatusSchema, waySchemas } from './edge-cluster-ways.ts'
 import { importFixedCauses, importSchema } from './edge-cluster-import.ts'
@@ -133,8 +134,13 @@ const schemas: Readonly<Record<string, Schema>> = Object.freeze({
   [`${schemaName}JumpHost`]: jumpHostSchema,
   [`${schemaName}JumpStatus`]: jumpStatusSchema,
   [`${schemaName}Taint`]: object({ key: text, value: text, effect: text }, ['key', 'effect']),
-  [`${schemaName}HighAvailability`]: object({ type: text, address: text, port: integer }),
-  [`${schemaName}Store`]: object({ type: text }),
+  [`${schemaName}HighAvailability`]: object({
+    type: text,
+    address: text,
+    port: integer,
+    virtualRouterId: integer,
+  }),
+  [`${schemaName}Store`]: object({ type: text, heartbeatMilliseconds: integer }),
   [`${schemaName}Package`]: object({ digest: text, publicKey: text }, ['digest', 'publicKey']),
   [`${schemaName}File`]: object({ from: part('FileSource'), path: text, mode: text }, [
     'from',
@@ -182,6 +188,8 @@ const schemas: Readonly<Record<string, Schema>> = Object.freeze({
       isCordoned: boolean,
       isDialled: boolean,
       isDead: boolean,
+      site: text,
+      member: text,
     },
     ['address', 'role'],
   ),
@@ -304,5 +312,5 @@ function fixedCauses({ spec: next }: EdgeCluster, { spec: old }: EdgeCluster): S
     const why = 'may not be changed: taint the nodes of the masters, or remove their taint'
     causes.push(fieldForbidden('spec.mastersTakeWorkloads', why))
   }
-  return [...causes, ...lastMasterCauses(next, old)]
+  return [...causes, ...mastersFixedCauses(next, old), ...lastMasterCauses(next, old)]
 }

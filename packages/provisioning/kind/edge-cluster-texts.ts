@@ -28,8 +28,8 @@ export const edgeClusterTexts: KindTexts = Object.freeze({
       apiNames: "Further names and addresses of the cluster's API, for its certificate.",
       machines: 'The machines, in blocks that have everything but their address in common.',
       highAvailability:
-        'How clients reach several masters. Only the type None, one master, can be made.',
-      store: 'Where the cluster keeps its objects. Only the type SQLite can be made.',
+        'How clients from outside reach several masters. Nodes and agents know all of them.',
+      store: 'Where the cluster keeps its objects. Several masters need the type Etcd.',
       package:
         'The offline package of which the machines are made. If omitted, they use their own mirrors.',
       files: 'Files that are copied to each machine before anything is installed.',
@@ -96,7 +96,7 @@ export const edgeClusterTexts: KindTexts = Object.freeze({
       hostKeys: 'The fingerprints, SHA256:…, of which the machine must show one.',
       acceptNewHostKeys:
         'Whether the first fingerprint that a machine shows is accepted and kept. The default is false.',
-      role: 'Master runs the control plane and a node; Node only a node, and is the default.',
+      role: 'Master runs the control plane and a node; Node only a node, and is the default; Witness runs an etcd that votes for two masters. It may not be changed.',
       labels: 'The labels of the nodes.',
       jump: 'The host through which the hub logs in to these machines.',
       via: "Site: the agent of the cluster's own site dials these machines.",
@@ -113,12 +113,21 @@ export const edgeClusterTexts: KindTexts = Object.freeze({
   },
   [`${schemaName}HighAvailability`]: {
     fields: {
-      type: 'None, VirtualIP or Balancer.',
-      address: 'The address of the virtual IP or of the balancer.',
-      port: 'The port of the balancer.',
+      type: "None, the default: the masters' own addresses. VirtualIP: an address that one master holds, and another one when it fails. Balancer: the address of a balancer of yours.",
+      address:
+        'The virtual IP, an IPv4 address in the network of the masters that no machine has; or the address or name of the balancer.',
+      port: 'The port of the balancer. The default is 6443.',
+      virtualRouterId:
+        'The number, 1 to 255, by which virtual IPs of one network differ. The default is the last number of the address.',
     },
   },
-  [`${schemaName}Store`]: { fields: { type: 'SQLite or Etcd.' } },
+  [`${schemaName}Store`]: {
+    fields: {
+      type: 'SQLite, the default: a file of the only master. Etcd: one that the masters run themselves; one, three, or two and a witness may be there. SQLite may be changed to Etcd, but not Etcd to SQLite.',
+      heartbeatMilliseconds:
+        'The time between two heartbeats of etcd: about the round trip between the masters, 10 to 1000. The default is 100. It may not be changed.',
+    },
+  },
   [`${schemaName}Package`]: {
     description: 'A signed package with program, system packages and images, which the hub has.',
     fields: {
@@ -196,6 +205,8 @@ export const edgeClusterTexts: KindTexts = Object.freeze({
         'The login as the spec had it last. The hub needs it for a machine that the spec does not name any more.',
       isCordoned: 'Whether the hub keeps pods off its node, because it leaves the cluster.',
       isDialled: 'Whether the agent of the site may dial it.',
+      site: 'Founds: the master begins the site. Joins: it joins the others. Removed: it has no vote any more.',
+      member: 'The name of its member in the etcd of the masters, once it votes.',
       isDead: 'Whether a person has said that the machine, which leaves, will never answer again.',
     },
   },

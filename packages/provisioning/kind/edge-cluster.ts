@@ -32,10 +32,10 @@ export interface EdgeClusterSpec extends EdgeOptions {
   import?: ClusterImport
   /** Whether masters run pods of users, too. Default: true. False gives them the taint of control planes. */
   mastersTakeWorkloads?: boolean
-  /** How clients reach several masters. Only None, one master, can be made so far. */
-  highAvailability?: { type?: 'None' | 'VirtualIP' | 'Balancer'; address?: string; port?: number }
-  /** Where the site keeps its objects. Only SQLite can be made so far. */
-  store?: { type?: 'SQLite' | 'Etcd' }
+  /** How clients from outside reach the masters; nodes and agents know all of them. */
+  highAvailability?: HighAvailability
+  /** Where the site keeps its objects. */
+  store?: EdgeStore
   /** The offline package of which the machines are made. If omitted, they use their own mirrors. */
   package?: PackageSource
   files?: CopiedFile[]
@@ -78,6 +78,27 @@ export interface EdgeNetwork {
   podsPerNode?: number
 }
 
+export interface HighAvailability {
+  /**
+   * VirtualIP: an address that the masters hold in turn. Balancer: one that somebody else's balancer has. Default: None,
+   * the masters' own addresses.
+   */
+  type?: 'None' | 'VirtualIP' | 'Balancer'
+  /** The virtual IP, or the address or name of the balancer. */
+  address?: string
+  /** The port of the balancer; default 6443. */
+  port?: number
+  /** The number by which virtual IPs of one network differ, 1 to 255; default: the last number of the address. */
+  virtualRouterId?: number
+}
+
+export interface EdgeStore {
+  /** SQLite: a file of the only master. Etcd: one that the masters run themselves. Default: SQLite. */
+  type?: 'SQLite' | 'Etcd'
+  /** The time between two heartbeats of etcd; default 100. It may not be changed. */
+  heartbeatMilliseconds?: number
+}
+
 /** Machines that have everything but their address in common. */
 export interface MachineBlock extends BlockWay {
   /** IP addresses and DNS names; `10.0.0.[11-14]` stands for four addresses. */
@@ -92,7 +113,7 @@ export interface MachineBlock extends BlockWay {
   hostKeys?: string[]
   /** Whether the first fingerprint that a machine shows is accepted and kept. Default: false. */
   acceptNewHostKeys?: boolean
-  /** Master runs the control plane and a node; Node only a node. Default: Node. */
+  /** Master runs the control plane and a node; Node only a node; Witness votes for two masters. Default: Node. */
   role?: MachineRole
   /** The labels of the nodes. */
   labels?: Record<string, string>
@@ -106,7 +127,13 @@ export interface MachineTaint {
   effect: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute'
 }
 
-export type MachineRole = 'Master' | 'Node'
+export type MachineRole = 'Master' | 'Node' | 'Witness'
+
+/**
+ * The part of a master in the site: it begins it; it joins a site that others have begun; or its member was removed,
+ * so that its data is worth nothing. Decided once, so that no second site is ever begun.
+ */
+export type SitePlace = 'Founds' | 'Joins' | 'Removed'
 
 /** A key of a ConfigMap or Secret that becomes a file on each machine, before the first hook. */
 export interface CopiedFile {
@@ -192,6 +219,9 @@ export interface MachineStatus {
   isDialled?: boolean
   /** Whether a person has said that the machine, which leaves, will never answer again. */
   isDead?: boolean
+  site?: SitePlace
+  /** The name of its member in the site's etcd, once it votes. */
+  member?: string
 }
 
 /** Where, as whom and on which way the hub logs in to a machine. Secrets are named, and nothing of them is here. */

@@ -37,6 +37,9 @@ function edgeWith(path: Path, text: string): EdgeCluster {
   const block = { addresses: ['10.0.0.11'], role: 'Master', credentials: { name: 'ssh' } }
   const spec: Record<string, unknown> = {
     machines: isImport ? [] : [path.includes('jump') ? { ...block, jump } : block],
+    ...(path.join('.') === 'highAvailability.address' && {
+      highAvailability: { type: 'Balancer' },
+    }),
     ...(path[0] === 'files' && { files: [{ from: { configMap: 'a', key: 'a' }, path: '/a' }] }),
     ...(path[0] === 'hooks' && { hooks: [{ when: 'AfterInstall', configMap: 'a', key: 'a' }] }),
     ...(path[0] === 'addons' && { addons: [{ configMap: 'a', key: 'a' }] }),
@@ -66,8 +69,8 @@ function setAt(into: Record<string | number, unknown>, path: Path, text: string)
   setAt(into[name] as Record<string | number, unknown>, rest, text)
 }
 
-/** Texts for people, names that are only compared, and a field that nothing carries out. */
-const free = new Set(['.displayName', '.skipSteps[0]', '.highAvailability.address'])
+/** Texts for people, and names that are only compared. */
+const free = new Set(['.displayName', '.skipSteps[0]'])
 
 /** Texts that a field takes: each is a name that is only looked up or compared. */
 const taken: Readonly<Record<string, readonly string[]>> = {

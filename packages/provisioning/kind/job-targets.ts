@@ -9,6 +9,8 @@ export function targetsOf({ spec }: EdgeCluster, job: EdgeJobSpec): PlannedMachi
   const isForMasters = job.configure !== undefined && job.configure.node === undefined
   const machines = machinesOf(spec).filter(
     (machine) =>
+      // A witness is etcd alone, which no job changes.
+      machine.role !== 'Witness' &&
       (role === undefined || machine.role === role) &&
       (addresses === undefined || addresses.includes(machine.address)) &&
       (!isForMasters || machine.role === 'Master'),

@@ -1,10 +1,11 @@
 import { forbidDial, isDiallable } from '../ensure/allow-dial.ts'
 import { cleanMachine } from '../ensure/clean-machine.ts'
 import { cordonNode, deleteNode, drainNode, stopNode } from '../ensure/leave-node.ts'
+import { removeMember } from '../ensure/remove-member.ts'
 import type { MachineStatus } from '../kind/edge-cluster.ts'
 import type { Step } from '../contract/step.ts'
 
-const hasNode = ({ node }: MachineStatus): boolean => node !== undefined
+const hasNode = ({ node, role }: MachineStatus): boolean => node !== undefined && role !== 'Witness'
 const answers = ({ isDead }: MachineStatus): boolean => isDead !== true
 const hasLivingNode = (status: MachineStatus): boolean => hasNode(status) && answers(status)
 
@@ -43,9 +44,18 @@ export const departure: readonly Step[] = [
     act: deleteNode,
   },
   {
+    name: 'RemoveMember',
+    does: 'take its vote in the etcd of the masters, unless the others could not decide without it',
+    needs: ['DeleteNode'],
+    place: 'master-for-each',
+    appliesTo: ({ role }) => role !== 'Node',
+    inTurn: true,
+    act: removeMember,
+  },
+  {
     name: 'CleanMachine',
     does: 'stop the roles and remove everything of them',
-    needs: ['DeleteNode'],
+    needs: ['DeleteNode', 'RemoveMember'],
     place: 'machines',
     appliesTo: answers,
     act: cleanMachine,

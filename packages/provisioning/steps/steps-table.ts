@@ -1,5 +1,6 @@
+import { isOnEtcd } from '../kind/masters-checks.ts'
 import { packageInForce } from '../kind/package-in-force.ts'
-import type { EdgeCluster } from '../kind/edge-cluster.ts'
+import type { EdgeCluster, MachineStatus } from '../kind/edge-cluster.ts'
 import { addOnsName, addOnsOf, applyAddOns, hasAddOns } from '../ensure/add-ons.ts'
 import {
   configurationOf,
@@ -9,7 +10,7 @@ import {
 } from '../ensure/configure-machine.ts'
 import { awaitNode, joinNode } from '../ensure/node.ts'
 import { awaitSite, startSite } from '../ensure/site.ts'
-import { apiNamesName, hasApiNames, setApiNames } from '../ensure/api-names.ts'
+import { apiNamesName, apiNamesOf, hasApiNames, setApiNames } from '../ensure/api-names.ts'
 import { allowDial, forbidDial, isDiallable } from '../ensure/allow-dial.ts'
 import { cleanMachine } from '../ensure/clean-machine.ts'
 import { copyPackage } from '../ensure/copy-package.ts'
@@ -17,8 +18,11 @@ import { installPackage } from '../ensure/install-package.ts'
 import { claimName, forgetCluster } from '../ensure/cluster-name.ts'
 import { copyFiles, runHooks } from '../ensure/hooks.ts'
 import { installProgram, prepareMachine } from '../ensure/install-program.ts'
+import { awaitMaster, joinMaster, joinWitness } from '../ensure/join-master.ts'
+import { moveToEtcd } from '../ensure/move-to-etcd.ts'
 import { preflight } from '../ensure/preflight.ts'
 import { hasSources, readSources, sourcesOf } from '../ensure/read-sources.ts'
+import { hasVirtualIp, setVirtualIp, virtualIpName, virtualIpOf } from '../ensure/virtual-ip.ts'
 import type { Step } from '../contract/step.ts'
 
 const hasFiles = ({ spec }: EdgeCluster): boolean => (spec.files ?? []).length > 0
@@ -27,6 +31,11 @@ const hasHooks =
   (when: string) =>
   ({ spec }: EdgeCluster): boolean =>
     (spec.hooks ?? []).some((hook) => hook.when === when)
+const isMaster = ({ role }: MachineStatus): boolean => role === 'Master'
+const joins = ({ role, site }: MachineStatus): boolean =>
+  role === 'Master' && (site === 'Joins' || site === 'Removed')
+const isWitness = ({ role }: MachineStatus): boolean => role === 'Witness'
+const hasNode = ({ role }: MachineStatus): boolean => role !== 'Witness'
 const isCleaned = ({ spec }: EdgeCluster): boolean => spec.deletion?.machines !== 'Keep'
 
 /** Every step by which machines become a cluster, in order. */
@@ -145,14 +154,62 @@ export const steps: readonly Step[] = [
     act: awaitSite,
   },
   {
-    name: apiNamesName,
-    does: 'give the site the names of spec.apiNames, and start it again if they are others; pods go on running',
+    name: 'MoveToEtcd',
+    does: 'let the site run an etcd of its own; objects in a file move there',
     needs: ['SiteReady'],
+    place: 'master',
+    applies: ({ spec }) => isOnEtcd(spec),
+    act: moveToEtcd,
+  },
+  {
+    name: 'JoinMaster',
+    does: 'start the control plane of a further master, and wait until its etcd votes',
+    needs: ['PrepareMachine', 'SiteReady'],
+    place: 'machines',
+    appliesTo: joins,
+    inTurn: true,
+    changesMachine: true,
+    act: joinMaster,
+  },
+  {
+    name: 'JoinWitness',
+    does: 'start the etcd of a witness, and wait until it votes',
+    needs: ['PrepareMachine', 'SiteReady'],
+    place: 'machines',
+    appliesTo: isWitness,
+    inTurn: true,
+    changesMachine: true,
+    act: joinWitness,
+  },
+  {
+    name: 'MasterReady',
+    does: 'wait until a further master serves and its agent has registered at the hub',
+    needs: ['JoinMaster'],
+    place: 'machines',
+    appliesTo: joins,
+    act: awaitMaster,
+  },
+  {
+    name: apiNamesName,
+    does: 'give the site the names of spec.apiNames and of the address before the masters, and start it again if they are others; pods go on running',
+    needs: ['SiteReady', 'MasterReady'],
     place: 'machines',
     applies: hasApiNames,
-    appliesTo: ({ role }) => role === 'Master',
-    input: ({ spec }) => spec.apiNames,
+    appliesTo: isMaster,
+    inTurn: true,
+    input: apiNamesOf,
     act: setApiNames,
+  },
+  {
+    name: virtualIpName,
+    does: 'let a master that is ready hold the virtual IP',
+    needs: ['SiteReady', 'MasterReady'],
+    place: 'machines',
+    applies: hasVirtualIp,
+    appliesTo: isMaster,
+    input: virtualIpOf,
+    changesMachine: true,
+    act: setVirtualIp,
   },
   {
     name: 'AllowDial',
@@ -175,6 +232,7 @@ export const steps: readonly Step[] = [
     does: 'start the node with a token of the site',
     needs: ['PrepareMachine', 'SiteReady'],
     place: 'machines',
+    appliesTo: hasNode,
     changesMachine: true,
     act: joinNode,
   },
@@ -183,15 +241,15 @@ export const steps: readonly Step[] = [
     does: 'wait until the node runs pods',
     needs: ['JoinNode'],
     place: 'machines',
+    appliesTo: hasNode,
     act: awaitNode,
   },
   {
     name: addOnsName,
     does: 'apply the manifests of spec.addons, and remove objects that are gone from them',
     needs: ['SiteReady'],
-    place: 'master',
+    place: 'any-master',
     applies: hasAddOns,
-    followsNodes: true,
     input: addOnsOf,
     act: applyAddOns,
   },

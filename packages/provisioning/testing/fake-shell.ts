@@ -53,8 +53,10 @@ function ofFiles(
     return names.size === 0 ? { exitCode: 2 } : { stdout: `${[...names].join('\n')}\n` }
   }
   if (program === 'rm') {
-    for (const each of files.keys()) {
-      if (each === path || each.startsWith(`${path}/`)) files.delete(each)
+    for (const gone of rest.filter((word) => !word.startsWith('-'))) {
+      for (const each of files.keys()) {
+        if (each === gone || each.startsWith(`${gone}/`)) files.delete(each)
+      }
     }
   }
   return undefined

@@ -121,7 +121,15 @@ export function firstSteps(
       does: 'install packages and units, load kernel modules, set switches for every boot',
       async act() {
         const { podCIDR = '', serviceCIDR = '' } = network
-        const plan = { clusterName, nodeName, role, podCIDR, serviceCIDR, isOffline: false }
+        const plan = {
+          clusterName,
+          nodeName,
+          role,
+          podCIDR,
+          serviceCIDR,
+          isOffline: false,
+          hasVirtualIP: false,
+        }
         await prepareMachine(plan, (line) => context.print(line), deps.signal)
         return `this machine is prepared as ${nodeName}`
       },

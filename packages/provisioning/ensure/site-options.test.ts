@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { envText } from './site.ts'
+import { envText } from './site-options.ts'
 
 test('options stand in one line, in their order', () => {
   const words = [

@@ -1,0 +1,26 @@
+import type { Shell } from '../contract/shell.ts'
+import { StepError, type MachineContext } from '../contract/step.ts'
+import { isOnEtcd } from '../kind/masters-checks.ts'
+import { membersAt, voterNamed } from './members.ts'
+import { nodeNameOf } from './node-name.ts'
+
+/** Returns the machine whose site is asked about a machine: a master answers for itself, so that its own site must serve. */
+export function siteFor({ machine, master, shell, shellOf }: MachineContext): Promise<Shell> {
+  return machine.role === 'Master' ? Promise.resolve(shell) : shellOf(master)
+}
+
+/** Returns why a master's member is not healthy, as a clause; undefined if it is, or the machine has none. */
+export async function whyNoMember(context: MachineContext): Promise<string | undefined> {
+  const { edge, machine } = context
+  if (machine.role !== 'Master' || !isOnEtcd(edge.spec)) return undefined
+  const name = await nodeNameOf(context)
+  try {
+    const seen = await membersAt(context)
+    if (!seen.hasQuorum) return `the members of etcd have no quorum: ${seen.state}`
+    const own = voterNamed(seen, name)
+    return own?.isHealthy === true ? undefined : `member ${name} of etcd is not healthy`
+  } catch (error) {
+    if (!(error instanceof StepError)) throw error
+    return error.message
+  }
+}
