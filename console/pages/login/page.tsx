@@ -11,6 +11,8 @@ import { CopyButton } from '../../parts/copy-button.tsx'
 import { useTexts } from '../../words/language.ts'
 import { texts as both } from './texts.ts'
 
+const userCommand = 'skerry user add NAME'
+
 interface LoginPageProps {
   readonly onSession: (session: Session) => void
   /** Why the session that the address promised did not begin. */
@@ -54,10 +56,10 @@ export function LoginPage({ onSession, error: before }: LoginPageProps) {
             {texts.certificate}
           </button>
         ) : undefined}
-        <p className="login-hint muted">{texts.linkHint}</p>
+        <p className="login-hint muted">{texts.tokenCommand}</p>
         <p className="command">
-          <code>skerry console</code>
-          <CopyButton text="skerry console" />
+          <code>{userCommand}</code>
+          <CopyButton text={userCommand} />
         </p>
       </div>
     </main>
