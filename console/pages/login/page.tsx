@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { asHubError, type HubError } from '../../data/hub-error.ts'
 import {
   beginSession,
+  loginAddress,
   readOffers,
   type Session,
   type SessionCredential,
@@ -47,7 +48,7 @@ export function LoginPage({ onSession, error: before }: LoginPageProps) {
         <TokenForm isBusy={isBusy} onToken={(token) => void logIn({ token })} />
         {certificate || issuer !== null ? <p className="login-or">{texts.or}</p> : undefined}
         {issuer === null ? undefined : (
-          <a className="button" href={issuer.loginURL}>
+          <a className="button" href={loginAddress(issuer.loginURL, window.location.href)}>
             {texts.issuer(issuer.name)}
           </a>
         )}
