@@ -21,7 +21,12 @@ const plan = { clusterName: 'branch-7', nodeName: 'shop', role: 'Node' }
 
 test('a plan has the ranges of a site by default', async () => {
   const ranges = { podCIDR: '10.42.0.0/16', serviceCIDR: '10.43.0.0/16' }
-  assert.deepEqual(await read(JSON.stringify(plan)), { ...plan, ...ranges, isOffline: false })
+  assert.deepEqual(await read(JSON.stringify(plan)), {
+    ...plan,
+    ...ranges,
+    isOffline: false,
+    apiPort: 6_443,
+  })
 })
 
 const refused: readonly [string, RegExp][] = [

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import * as z from 'zod'
 import { ExpectedError, exitCodes, messageOf } from '@skerry/base'
-import { edgeNetworkDefaults } from '@skerry/provisioning'
+import { apiPortDefault, edgeNetworkDefaults } from '@skerry/provisioning'
 
 const planSchema = z.object({
   clusterName: z.string().min(1),
@@ -11,6 +11,8 @@ const planSchema = z.object({
   serviceCIDR: z.string().default(edgeNetworkDefaults.serviceCIDR),
   /** Whether the machine reaches no mirrors, so that all packages must be there. */
   isOffline: z.boolean().default(false),
+  /** The port of the site's API on a master. */
+  apiPort: z.int().min(1).max(65_535).default(apiPortDefault),
 })
 
 /** A hub's or a person's plan for a machine. */

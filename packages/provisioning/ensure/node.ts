@@ -12,7 +12,7 @@ import { addressOf, must, places, untilTrue } from './commands.ts'
 import { networkSizeOf } from '../kind/network-size.ts'
 import { nodeNameOf, takeNodeName } from './node-name.ts'
 import { registryDirectory } from './registries.ts'
-import { envText, networkWords, optionWords, startUnit } from './site.ts'
+import { apiPortDefault, envText, networkWords, optionWords, startUnit } from './site.ts'
 
 const { readyMsMax } = provisioningBounds.steps
 
@@ -66,7 +66,7 @@ async function createToken(
   siteAddress: string,
   context: MachineContext,
 ): Promise<JoinToken> {
-  const server = `https://${siteAddress}:6443`
+  const server = `https://${siteAddress}:${apiPortDefault}`
   const command = ['token', 'create', '-o', 'json', '--ttl', '1h', '--server', server]
   const text = await must(
     { ...context, shell: site },

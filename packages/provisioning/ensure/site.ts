@@ -21,6 +21,9 @@ export async function startSite(context: StepContext): Promise<string> {
   })
 }
 
+/** The port of a site's API unless a line names another one. */
+export const apiPortDefault = 6_443
+
 /** The options of the site, as the hub decides them. */
 export const siteOptionsFile = `${places.settings}/site.env`
 
