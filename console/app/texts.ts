@@ -4,6 +4,11 @@ export const appTexts = inBoth({
   en: {
     fleet: 'Fleet',
     clusters: 'Clusters',
+    applications: 'Applications',
+    hubObjects: 'Hub objects',
+    access: 'Access',
+    edgeClusters: 'Edge clusters',
+    newEdgeCluster: 'New edge cluster',
     sections: { look: 'Fleet', grow: 'Grow', run: 'Run', guard: 'Guard' },
     menu: 'Menu',
     skip: 'Skip to the page',
@@ -26,6 +31,11 @@ export const appTexts = inBoth({
   zh: {
     fleet: '总览',
     clusters: '集群',
+    applications: '应用',
+    hubObjects: '中心对象',
+    access: '访问权限',
+    edgeClusters: '边缘集群',
+    newEdgeCluster: '新建边缘集群',
     sections: { look: '舰队', grow: '扩展', run: '运行', guard: '安全' },
     menu: '菜单',
     skip: '跳到页面内容',

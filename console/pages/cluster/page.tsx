@@ -9,12 +9,12 @@ import { StateMark } from '../../parts/state-mark.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { useTexts } from '../../words/language.ts'
 import { Overview } from './overview.tsx'
-import { ClusterEvents, ClusterNodes, ClusterWorkloads } from './resources.tsx'
+import { ClusterEvents, ClusterNodes, ClusterObjects, ClusterWorkloads } from './resources.tsx'
 import { texts as both } from './texts.ts'
 import { Tunnel } from './tunnel.tsx'
 import { ClusterYaml } from './yaml.tsx'
 
-const tabKeys = ['overview', 'nodes', 'workloads', 'events', 'tunnel', 'yaml'] as const
+const tabKeys = ['overview', 'nodes', 'workloads', 'events', 'objects', 'tunnel', 'yaml'] as const
 
 type TabKey = (typeof tabKeys)[number]
 
@@ -23,6 +23,7 @@ const bodies: Readonly<Record<TabKey, (props: { readonly cluster: string }) => R
   nodes: ClusterNodes,
   workloads: ClusterWorkloads,
   events: ClusterEvents,
+  objects: ClusterObjects,
   tunnel: Tunnel,
   yaml: ClusterYaml,
 }
