@@ -56,6 +56,13 @@ export const pageTable: readonly PageEntry[] = [
     link: { section: 'grow', icon: 'add', title: (texts) => texts.newEdgeCluster },
   },
   {
+    path: '/connect',
+    page: lazy(async () => ({
+      default: (await import('../pages/registrations/page.tsx')).RegistrationsPage,
+    })),
+    link: { section: 'grow', icon: 'import', title: (texts) => texts.connect },
+  },
+  {
     path: '/applications',
     page: lazy(async () => ({
       default: (await import('../pages/applications/page.tsx')).ApplicationsPage,

@@ -44,12 +44,13 @@ export function ClusterPage() {
     )
   }
   const Body = bodies[tab]
+  const isOld = isOutOfSight(row)
   const base = `/clusters/${encodeURIComponent(cluster)}`
   return (
     <PageFrame
       title={cluster}
       above={above}
-      view={view}
+      {...(isOld ? {} : { view })}
       mark={
         <StateMark state={row.s}>
           {row.t === undefined ? undefined : <Age atMs={row.t * 1_000} isBare />}
@@ -65,13 +66,13 @@ export function ClusterPage() {
           href: key === 'overview' ? base : `${base}/${key}`,
         }))}
       />
-      {isOutOfSight(row) && tab !== 'tunnel' && tab !== 'yaml' ? (
+      {isOld && tab !== 'tunnel' && tab !== 'yaml' ? (
         <p className="banner tone-away">
           ◌ {row.m === undefined ? '' : `${row.m}. `}
           {texts.asLastSeen}
         </p>
       ) : undefined}
-      <div className={isOutOfSight(row) ? 'page-body is-old' : 'page-body'}>
+      <div className={isOld ? 'page-body is-old' : 'page-body'}>
         <Body cluster={cluster} />
       </div>
     </PageFrame>

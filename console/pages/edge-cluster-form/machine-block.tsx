@@ -31,7 +31,7 @@ export function MachineBlock(props: MachineBlockProps) {
   const role = (['Master', 'Node'] as const).map((key) => [key, texts.roles[key]] as const)
   return (
     <section className="block" aria-label={title}>
-      <h3>
+      <h2>
         {title}
         <span className="page-space" />
         <ChoiceField
@@ -45,7 +45,7 @@ export function MachineBlock(props: MachineBlockProps) {
             {texts.remove}
           </button>
         )}
-      </h3>
+      </h2>
       <div className="fields">
         {field('addresses', { hint: texts.addressesHint, placeholder: '10.0.0.11' })}
         {field('secret', { hint: texts.secretHint, placeholder: 'shop-9-ssh' })}
