@@ -31,6 +31,8 @@ export const timeLimits = Object.freeze({
   skewMsMin: 60_000,
   /** How often a hidden tab publishes what it watches. */
   hiddenFrameMs: 1_000,
+  /** A form is checked when nobody has typed for this time. */
+  pauseMs: 400,
   /** How long a button says that it has copied. */
   confirmedMs: 1_500,
   /** How often pages ask again for what no watch brings. */

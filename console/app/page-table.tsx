@@ -36,6 +36,52 @@ export const pageTable: readonly PageEntry[] = [
     page: lazy(async () => ({ default: (await import('../pages/cluster/page.tsx')).ClusterPage })),
   },
   {
+    path: '/edge-clusters',
+    page: lazy(async () => ({
+      default: (await import('../pages/edge-clusters/page.tsx')).EdgeClustersPage,
+    })),
+    link: { section: 'grow', icon: 'layers', title: (texts) => texts.edgeClusters },
+  },
+  {
+    path: '/edge-clusters/:namespace/:name',
+    page: lazy(async () => ({
+      default: (await import('../pages/edge-cluster/page.tsx')).EdgeClusterPage,
+    })),
+  },
+  {
+    path: '/new-edge-cluster',
+    page: lazy(async () => ({
+      default: (await import('../pages/edge-cluster-form/page.tsx')).EdgeClusterFormPage,
+    })),
+    link: { section: 'grow', icon: 'add', title: (texts) => texts.newEdgeCluster },
+  },
+  {
+    path: '/connect',
+    page: lazy(async () => ({
+      default: (await import('../pages/registrations/page.tsx')).RegistrationsPage,
+    })),
+    link: { section: 'grow', icon: 'import', title: (texts) => texts.connect },
+  },
+  {
+    path: '/applications',
+    page: lazy(async () => ({
+      default: (await import('../pages/applications/page.tsx')).ApplicationsPage,
+    })),
+    link: { section: 'run', icon: 'route', title: (texts) => texts.applications },
+  },
+  {
+    path: '/hub-objects',
+    page: lazy(async () => ({
+      default: (await import('../pages/hub-objects/page.tsx')).HubObjectsPage,
+    })),
+    link: { section: 'run', icon: 'settings', title: (texts) => texts.hubObjects },
+  },
+  {
+    path: '/access',
+    page: lazy(async () => ({ default: (await import('../pages/access/page.tsx')).AccessPage })),
+    link: { section: 'guard', icon: 'key', title: (texts) => texts.access },
+  },
+  {
     path: '/objects/:cluster/:group/:version/:resource/:namespace/:name/:tab?',
     page: lazy(async () => ({ default: (await import('../pages/object/page.tsx')).ObjectPage })),
   },

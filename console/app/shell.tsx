@@ -9,6 +9,7 @@ import { useNow } from '../data/use-now.ts'
 import { timeLimits } from '../limits-table.ts'
 import { Empty, Failed, Loading } from '../parts/answer-state.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { PageFrame } from '../parts/page-frame.tsx'
 import { useLanguage, useTexts } from '../words/language.ts'
 import { spanText } from '../words/time-texts.ts'
 import { pageTable } from './page-table.tsx'
@@ -129,9 +130,11 @@ function HubBanner() {
 function NoPage() {
   const texts = useTexts(appTexts)
   return (
-    <Empty title={texts.notFound}>
-      <Link href="/">{texts.toFleet}</Link>
-    </Empty>
+    <PageFrame title={texts.notFound}>
+      <p>
+        <Link href="/">{texts.toFleet}</Link>
+      </p>
+    </PageFrame>
   )
 }
 

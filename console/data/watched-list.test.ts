@@ -74,6 +74,13 @@ test('a cluster that is away keeps its items, and says since when and until when
   assert.equal(list.view.items.size, 1)
 })
 
+test('a list of which nothing was ever known has no age', () => {
+  const list = new WatchedList()
+  list.take({ state: 'live' }, 10)
+  list.take({ state: 'away', message: 'no tunnel' }, 800)
+  assert.deepEqual([list.view.phase, list.view.asOfMs], ['away', undefined])
+})
+
 test('a refusal ends the list with its reason', () => {
   const list = new WatchedList()
   list.take({ error: { code: 403, reason: 'Forbidden', message: 'no' } }, 10)

@@ -91,7 +91,7 @@ export class WatchedList {
     const isKnown = this.#resourceVersion !== undefined || this.#items.size > 0
     this.#show({
       phase: state === 'live' && !isKnown ? 'loading' : state,
-      asOfMs: phase === 'live' || state === 'live' ? nowMs : asOfMs,
+      asOfMs: isKnown && (phase === 'live' || state === 'live') ? nowMs : asOfMs,
       ...(message === undefined ? {} : { message }),
       ...(retryAfter === undefined ? {} : { retryAfterSeconds: retryAfter }),
     })

@@ -11,8 +11,9 @@ export function Freshness({ view }: { readonly view: ListView }) {
   const language = useLanguage()
   useNow(view.phase === 'live' ? 60_000 : 1_000)
   if (view.phase === 'live') return <span className="freshness tone-ok">● {texts.live}</span>
-  if (view.phase === 'loading' || view.phase === 'ended') return undefined
-  const span = spanText(browserClock.nowMs() - (view.asOfMs ?? browserClock.nowMs()), language)
+  const { asOfMs } = view
+  if (view.phase === 'loading' || view.phase === 'ended' || asOfMs === undefined) return undefined
+  const span = spanText(browserClock.nowMs() - asOfMs, language)
   return (
     <span className="freshness tone-away" title={view.message} role="status">
       ◌ {texts.asOf(span)}

@@ -6,6 +6,7 @@ import { applyObject, conflictsOf, type Applied } from '../data/apply-object.ts'
 import { asHubError, type HubError } from '../data/hub-error.ts'
 import { askJson } from '../data/hub-request.ts'
 import { editableYaml, readableYaml } from '../data/editable-object.ts'
+import { useMay } from '../data/rights.ts'
 import { useTexts } from '../words/language.ts'
 import { Failed, Loading } from './answer-state.tsx'
 import { CopyButton } from './copy-button.tsx'
@@ -25,6 +26,7 @@ export function ObjectYaml({ cluster, object }: ObjectYamlProps) {
   const texts = useTexts(yamlTexts)
   const [isEditing, setEditing] = useState(false)
   const path = objectPath(cluster, object)
+  const mayEdit = useMay(cluster, { verb: 'patch', object })
   const { data, error, refetch } = useQuery({
     queryKey: [path],
     queryFn: ({ signal }) => askJson<Readonly<Record<string, unknown>>>(path, { signal }),
@@ -38,9 +40,11 @@ export function ObjectYaml({ cluster, object }: ObjectYamlProps) {
   return (
     <div className="yaml">
       <div className="yaml-actions">
-        <button type="button" className="button" onClick={() => setEditing(true)}>
-          {texts.edit}
-        </button>
+        {mayEdit === true ? (
+          <button type="button" className="button" onClick={() => setEditing(true)}>
+            {texts.edit}
+          </button>
+        ) : undefined}
         <CopyButton text={yaml} />
       </div>
       <pre tabIndex={0}>{yaml}</pre>

@@ -10,6 +10,7 @@ import {
   shownColumns,
   tableRows,
   type PlacedColumn,
+  type RowMetadata,
   type TableRow,
 } from '../data/table-rows.ts'
 import { useUrlValues } from '../data/use-url-values.ts'
@@ -31,9 +32,12 @@ interface ResourceTableProps {
   readonly isNamespaced: boolean
   /** Stands at the start of the bar, such as a choice of kinds. */
   readonly choices?: React.ReactNode
+  /** The page of an object. If omitted, the page that every kind has. */
+  readonly pageOf?: (metadata: RowMetadata) => string
 }
 
-export function ResourceTable({ cluster, resource, isNamespaced, choices }: ResourceTableProps) {
+export function ResourceTable(props: ResourceTableProps) {
+  const { cluster, resource, isNamespaced, choices } = props
   const texts = useTexts(resourceTexts)
   const [values, setValues] = useUrlValues()
   const namespace = isNamespaced ? (values.namespace ?? '') : ''
@@ -70,7 +74,7 @@ export function ResourceTable({ cluster, resource, isNamespaced, choices }: Reso
         />
         <CopyButton label={words.asKubectl} text={kubectlGet(resource, namespace, isNamespaced)} />
       </div>
-      <Rows {...{ cluster, resource, view, shown, retry, isNamespaced }} />
+      <Rows {...{ cluster, resource, view, shown, retry, isNamespaced, pageOf: props.pageOf }} />
     </>
   )
 }
@@ -82,21 +86,24 @@ interface RowsProps {
   readonly shown: readonly TableRow[]
   readonly retry: () => void
   readonly isNamespaced: boolean
+  readonly pageOf: ResourceTableProps['pageOf']
 }
 
-function Rows({ cluster, resource, view, shown, retry, isNamespaced }: RowsProps) {
+function Rows({ cluster, resource, view, shown, retry, isNamespaced, ...given }: RowsProps) {
+  const ownPage = given.pageOf
   const texts = useTexts(resourceTexts)
   const words = useTexts(partTexts)
   const [, navigate] = useLocation()
   const pageOf = useMemo(
     () =>
       ({ metadata }: TableRow): string =>
+        ownPage?.(metadata) ??
         objectPage(cluster, {
           ...resource,
           name: metadata.name ?? '',
           ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
         }),
-    [cluster, resource],
+    [cluster, resource, ownPage],
   )
   const columns = useMemo(
     () => columnsOf({ view, pageOf, namespaceTitle: isNamespaced ? texts.namespace : undefined }),

@@ -2,12 +2,14 @@ import { inBoth } from '../words/language.ts'
 
 export const resourceTexts = inBoth({
   en: {
+    kind: 'Kind',
     namespace: 'Namespace',
     allNamespaces: 'all',
     filter: 'Filter',
     empty: (resource: string) => `There are no ${resource} here`,
   },
   zh: {
+    kind: '类型',
     namespace: '命名空间',
     allNamespaces: '全部',
     filter: '筛选',

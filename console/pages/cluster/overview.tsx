@@ -1,6 +1,6 @@
 import { Link } from 'wouter'
 import { useFleetRow } from '../../data/fleet-rows.ts'
-import type { FleetRow } from '../../data/fleet.ts'
+import { isOutOfSight, type FleetRow } from '../../data/fleet.ts'
 import { Age } from '../../parts/age.tsx'
 import { Loading } from '../../parts/answer-state.tsx'
 import { Facts, type Fact } from '../../parts/facts.tsx'
@@ -21,7 +21,7 @@ export function Overview({ cluster }: { readonly cluster: string }) {
         <h2>{texts.health}</h2>
         <Facts facts={factsOf(row, texts)} />
       </section>
-      <Conditions cluster={cluster} />
+      <Conditions cluster={cluster} isOld={isOutOfSight(row)} />
     </div>
   )
 }
@@ -53,7 +53,13 @@ function factsOf(row: FleetRow, texts: ClusterTexts): Fact[] {
   return facts.filter((fact) => fact !== undefined)
 }
 
-function Conditions({ cluster }: { readonly cluster: string }) {
+interface ConditionsProps {
+  readonly cluster: string
+  /** Nobody hears the cluster: its own conditions are from before. */
+  readonly isOld: boolean
+}
+
+function Conditions({ cluster, isOld }: ConditionsProps) {
   const texts = useTexts(both)
   const { object, view } = useClusterObject(cluster)
   if (object === undefined) return view.phase === 'loading' ? <Loading /> : undefined
@@ -67,7 +73,9 @@ function Conditions({ cluster }: { readonly cluster: string }) {
         <ul className="conditions">
           {conditions.map((condition) => (
             <li key={condition.type}>
-              <WordMark tone={isTrouble(condition) ? 'warn' : 'ok'}>{condition.type}</WordMark>
+              <WordMark tone={isTrouble(condition) ? 'warn' : isOld ? 'off' : 'ok'}>
+                {condition.type}
+              </WordMark>
               <span className="muted">
                 <Age atMs={Date.parse(condition.lastTransitionTime)} isBare />
               </span>

@@ -9,12 +9,12 @@ import { StateMark } from '../../parts/state-mark.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { useTexts } from '../../words/language.ts'
 import { Overview } from './overview.tsx'
-import { ClusterEvents, ClusterNodes, ClusterWorkloads } from './resources.tsx'
+import { ClusterEvents, ClusterNodes, ClusterObjects, ClusterWorkloads } from './resources.tsx'
 import { texts as both } from './texts.ts'
 import { Tunnel } from './tunnel.tsx'
 import { ClusterYaml } from './yaml.tsx'
 
-const tabKeys = ['overview', 'nodes', 'workloads', 'events', 'tunnel', 'yaml'] as const
+const tabKeys = ['overview', 'nodes', 'workloads', 'events', 'objects', 'tunnel', 'yaml'] as const
 
 type TabKey = (typeof tabKeys)[number]
 
@@ -23,6 +23,7 @@ const bodies: Readonly<Record<TabKey, (props: { readonly cluster: string }) => R
   nodes: ClusterNodes,
   workloads: ClusterWorkloads,
   events: ClusterEvents,
+  objects: ClusterObjects,
   tunnel: Tunnel,
   yaml: ClusterYaml,
 }
@@ -43,12 +44,13 @@ export function ClusterPage() {
     )
   }
   const Body = bodies[tab]
+  const isOld = isOutOfSight(row)
   const base = `/clusters/${encodeURIComponent(cluster)}`
   return (
     <PageFrame
       title={cluster}
       above={above}
-      view={view}
+      {...(isOld ? {} : { view })}
       mark={
         <StateMark state={row.s}>
           {row.t === undefined ? undefined : <Age atMs={row.t * 1_000} isBare />}
@@ -64,13 +66,13 @@ export function ClusterPage() {
           href: key === 'overview' ? base : `${base}/${key}`,
         }))}
       />
-      {isOutOfSight(row) && tab !== 'tunnel' && tab !== 'yaml' ? (
+      {isOld && tab !== 'tunnel' && tab !== 'yaml' ? (
         <p className="banner tone-away">
           ◌ {row.m === undefined ? '' : `${row.m}. `}
           {texts.asLastSeen}
         </p>
       ) : undefined}
-      <div className={isOutOfSight(row) ? 'page-body is-old' : 'page-body'}>
+      <div className={isOld ? 'page-body is-old' : 'page-body'}>
         <Body cluster={cluster} />
       </div>
     </PageFrame>

@@ -1,5 +1,6 @@
 import { useUrlValues } from '../../data/use-url-values.ts'
 import { ChoiceField } from '../../parts/choice-field.tsx'
+import { KindBrowser } from '../../parts/kind-browser.tsx'
 import { ResourceTable } from '../../parts/resource-table.tsx'
 import { useTexts } from '../../words/language.ts'
 import { texts as both } from './texts.ts'
@@ -32,6 +33,10 @@ export function ClusterNodes({ cluster }: OfCluster) {
 
 export function ClusterEvents({ cluster }: OfCluster) {
   return <ResourceTable cluster={cluster} resource={events} isNamespaced />
+}
+
+export function ClusterObjects({ cluster }: OfCluster) {
+  return <KindBrowser cluster={cluster} first="pods" />
 }
 
 export function ClusterWorkloads({ cluster }: OfCluster) {

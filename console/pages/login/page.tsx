@@ -104,9 +104,11 @@ function TokenForm({ isBusy, onToken }: TokenFormProps) {
   }
   return (
     <form onSubmit={onSubmit}>
-      <label className="field">
-        <span>{texts.token}</span>
+      <div className="field">
+        <label htmlFor="token">{texts.token}</label>
         <input
+          id="token"
+          aria-describedby="token-hint"
           name="token"
           type="password"
           autoComplete="off"
@@ -114,8 +116,10 @@ function TokenForm({ isBusy, onToken }: TokenFormProps) {
           autoFocus
           required
         />
-        <span className="field-hint">{texts.tokenHint}</span>
-      </label>
+        <span id="token-hint" className="field-hint">
+          {texts.tokenHint}
+        </span>
+      </div>
       <button type="submit" className="button is-main" disabled={isBusy}>
         {texts.logIn}
       </button>

@@ -14,6 +14,7 @@ import {
   podsPath,
   type PodOwner,
 } from '../../data/pod-containers.ts'
+import { useMay } from '../../data/rights.ts'
 import { useUrlValues } from '../../data/use-url-values.ts'
 import { viewLimits } from '../../limits-table.ts'
 import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
@@ -33,7 +34,8 @@ export function ObjectPage() {
   const texts = useTexts(both)
   const params = useParams()
   const { cluster, object } = readObjectPage(params)
-  const tabs = tabsOf(object)
+  const mayOpen = useMay(cluster, { verb: 'create', object, subresource: 'exec' })
+  const tabs = tabsOf(object).filter((key) => key !== 'shell' || mayOpen === true)
   const tab = tabs.find((key) => key === params.tab) ?? 'yaml'
   const page = objectPage(cluster, object)
   return (

@@ -1,0 +1,97 @@
+/** A hub.skerry.io/v1alpha1 EdgeCluster, as far as it is shown and made here. Pure. */
+
+export const edgeClusters = {
+  group: 'hub.skerry.io',
+  version: 'v1alpha1',
+  resource: 'edgeclusters',
+}
+
+export interface EdgeStep {
+  readonly name: string
+  readonly machine?: string
+  readonly state: 'Waiting' | 'Running' | 'Done' | 'Skipped' | 'Failed' | 'Cancelled'
+  readonly attempt?: number
+  readonly startTime?: string
+  readonly finishTime?: string
+  readonly nextTime?: string
+  readonly message?: string
+  readonly output?: string
+  readonly findings?: readonly string[]
+}
+
+export interface EdgeMachine {
+  readonly address: string
+  readonly role: 'Master' | 'Node'
+  readonly hostKey?: string
+  readonly unknownHostKey?: string
+  readonly node?: string
+}
+
+export interface EdgeClusterObject {
+  readonly metadata: { readonly name: string; readonly namespace: string }
+  readonly spec: { readonly displayName?: string; readonly paused?: boolean }
+  readonly status?: {
+    readonly phase?: string
+    readonly clusterName?: string
+    readonly capacity?: string
+    readonly machines?: readonly EdgeMachine[]
+    readonly steps?: readonly EdgeStep[]
+  }
+}
+
+/** The name of a step as the hub's annotations take it. */
+export function stepText({ name, machine }: Pick<EdgeStep, 'name' | 'machine'>): string {
+  return machine === undefined ? name : `${name}@${machine}`
+}
+
+export type EdgeWish =
+  | { readonly ask: 'retry' | 'skip'; readonly step: EdgeStep | 'all' }
+  | { readonly ask: 'cancel' }
+  | { readonly ask: 'accept-host-keys'; readonly machine: EdgeMachine }
+  | { readonly ask: 'pause' | 'resume' }
+
+/** Returns the merge patch by which a person asks the hub for something. */
+export function wishPatch(wish: EdgeWish): unknown {
+  switch (wish.ask) {
+    case 'pause':
+    case 'resume':
+      return { spec: { paused: wish.ask === 'pause' } }
+    case 'cancel':
+      return annotation('cancel', 'true')
+    case 'accept-host-keys':
+      return annotation(
+        'accept-host-keys',
+        `${wish.machine.address}=${wish.machine.unknownHostKey ?? ''}`,
+      )
+    case 'retry':
+    case 'skip':
+      return annotation(wish.ask, wish.step === 'all' ? '*' : stepText(wish.step))
+  }
+}
+
+function annotation(ask: string, value: string): unknown {
+  return { metadata: { annotations: { [`hub.skerry.io/${ask}`]: value } } }
+}
+
+/** Reports how many steps are over, of how many. */
+export function stepsDone(steps: readonly EdgeStep[]): { done: number; total: number } {
+  const done = steps.filter(({ state }) => state === 'Done' || state === 'Skipped').length
+  return { done, total: steps.length }
+}
+
+/** The step that a person looks at first: one that failed, else one that runs, else the next. */
+export function leadingStep(steps: readonly EdgeStep[]): EdgeStep | undefined {
+  return (
+    steps.find(({ state }) => state === 'Failed') ??
+    steps.find(({ state }) => state === 'Running') ??
+    steps.find(({ state, attempt = 0 }) => state === 'Waiting' && attempt > 0) ??
+    steps.find(({ state }) => state === 'Waiting') ??
+    steps.at(-1)
+  )
+}
+
+/** How long a step took, or has taken so far. Undefined before its start. */
+export function stepMs({ startTime, finishTime }: EdgeStep, nowMs: number): number | undefined {
+  if (startTime === undefined) return undefined
+  return (finishTime === undefined ? nowMs : Date.parse(finishTime)) - Date.parse(startTime)
+}

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { edgeClusterOf, emptyForm, emptyMachine, faultsByField } from './cluster-form.ts'
+
+test('empty fields are left to the hub’s defaults', () => {
+  const machine = { ...emptyMachine(1, 'Master'), addresses: '10.0.0.11', secret: 'ssh' }
+  assert.deepEqual(edgeClusterOf({ ...emptyForm, name: 'shop-9', machines: [machine] }), {
+    apiVersion: 'hub.skerry.io/v1alpha1',
+    kind: 'EdgeCluster',
+    metadata: { name: 'shop-9', namespace: 'default' },
+    spec: {
+      machines: [{ addresses: ['10.0.0.11'], role: 'Master', credentials: { name: 'ssh' } }],
+    },
+  })
+})
+
+test('filled fields become those of the object', () => {
+  const node = {
+    ...emptyMachine(2, 'Node'),
+    addresses: '10.0.0.[12-14], 10.0.0.20',
+    port: '2222',
+    user: 'admin',
+    secret: 'ssh',
+    hostKey: 'SHA256:abc',
+    acceptsNewKeys: true,
+    labels: 'tier=front,gpu',
+  }
+  const form = {
+    ...emptyForm,
+    name: 'a',
+    displayName: 'Shop',
+    podCIDR: '10.8.0.0/20',
+    podsPerNode: 'many',
+    apiNames: 'a.example b.example',
+    mastersTakeWorkloads: false,
+    machines: [node],
+  }
+  const { spec } = edgeClusterOf(form)
+  assert.deepEqual(spec, {
+    displayName: 'Shop',
+    network: { podCIDR: '10.8.0.0/20', podsPerNode: 'many' },
+    apiNames: ['a.example', 'b.example'],
+    mastersTakeWorkloads: false,
+    machines: [
+      {
+        addresses: ['10.0.0.[12-14]', '10.0.0.20'],
+        port: 2222,
+        user: 'admin',
+        credentials: { name: 'ssh' },
+        hostKeys: ['SHA256:abc'],
+        acceptNewHostKeys: true,
+        labels: { tier: 'front', gpu: '' },
+      },
+    ],
+  })
+})
+
+test('the hub’s faults stand at their fields, and the others over the form', () => {
+  const fault = (field: string, message: string) => ({
+    field,
+    message,
+    reason: 'FieldValueInvalid',
+  })
+  const found = faultsByField([
+    fault('spec.machines[1].addresses[0]', 'a'),
+    fault('spec.machines[1].addresses', 'b'),
+    fault('spec.machines[0].credentials.name', 'c'),
+    fault('spec.network.podCIDR', 'd'),
+    fault('metadata.name', 'e'),
+    fault('spec.retry.attempts', 'f'),
+  ])
+  assert.deepEqual(
+    [...found],
+    [
+      ['machines.1.addresses', 'a; b'],
+      ['machines.0.secret', 'c'],
+      ['podCIDR', 'd'],
+      ['name', 'e'],
+      ['', 'f'],
+    ],
+  )
+})

@@ -1,0 +1,32 @@
+/** The clusters that the hub makes of machines. */
+import { Link } from 'wouter'
+import { edgeClusters } from '../../data/edge-cluster.ts'
+import { Icon } from '../../parts/icon.tsx'
+import { PageFrame } from '../../parts/page-frame.tsx'
+import { ResourceTable } from '../../parts/resource-table.tsx'
+import { useTexts } from '../../words/language.ts'
+import { texts as both } from './texts.ts'
+
+export function EdgeClustersPage() {
+  const texts = useTexts(both)
+  return (
+    <PageFrame
+      title={texts.title}
+      actions={
+        <Link href="/new-edge-cluster" className="button is-main">
+          <Icon name="add" />
+          {texts.create}
+        </Link>
+      }
+    >
+      <ResourceTable
+        cluster={undefined}
+        resource={edgeClusters}
+        isNamespaced
+        pageOf={({ namespace = '', name = '' }) =>
+          `/edge-clusters/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`
+        }
+      />
+    </PageFrame>
+  )
+}
