@@ -123,7 +123,7 @@ function addBench(program: Command, developer: Developer | undefined): void {
     .description('Measure this program and its peers in turns on this machine')
     .argument(
       '<name>',
-      'main (start, memory, pods), store (durable writes), etcd (compared with etcd and kine), apiserver (compared with upstream), ha (three masters), tunnel (compared with other tunnels), hub-reconnect (all agents come back), fleet (compared with Karmada), hostile (how long others wait), provision (edge clusters of machines), virtual-clusters or idle-connections',
+      'main (start, memory, pods), store (durable writes), disk-writes (bytes that disks are given), etcd (compared with etcd and kine), apiserver (compared with upstream), ha (three masters), tunnel (compared with other tunnels), hub-reconnect (all agents come back), fleet (compared with Karmada), hostile (how long others wait), provision (edge clusters of machines), virtual-clusters or idle-connections',
     )
     .option(
       '--rounds <number>',
@@ -133,12 +133,12 @@ function addBench(program: Command, developer: Developer | undefined): void {
     )
     .option(
       '--upstream <dir>',
-      "directory with kube-apiserver, etcd and the rest, built by dev/hack/upstream (apiserver's peer)",
+      'directory with kube-apiserver, etcd and the rest, built by dev/hack/upstream (peers of apiserver and disk-writes)',
       'node_modules/.cache/upstream/v1.36.3/bin',
     )
     .option(
       '--only <peer,...>',
-      'compare only with these peers (tunnel; etcd: etcd, kine-full, kine)',
+      'compare only with these peers (tunnel; disk-writes: etcd, kine; etcd: etcd, kine-full, kine)',
       (text) => text.split(','),
     )
     .option(
