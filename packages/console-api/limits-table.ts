@@ -24,6 +24,54 @@ export const consoleBounds = Object.freeze({
   sessionRoutes: Object.freeze({
     bodyBytesMax: 32_768,
   }),
+  fleetBoard: Object.freeze({
+    /** How often changes are looked for, and how often a reader gets them at most. */
+    stepMs: 1_000,
+    messageCharsMax: 200,
+  }),
+  visibleClusters: Object.freeze({
+    /** How long the list of the clusters that a user may see is used. */
+    keptMs: 10_000,
+    usersMax: 256,
+    clustersPerTurn: 100,
+  }),
+  fleetRoute: Object.freeze({
+    beatMs: 15_000,
+    streamsPerUserMax: 64,
+  }),
+  watchesRoute: Object.freeze({
+    streamsPerUserMax: 24,
+    frameBytesMax: 16_384,
+    /** Frames of a tab that wait to be carried out. */
+    beatMs: 10_000,
+  }),
+  watchesStream: Object.freeze({
+    watchesMax: 64,
+    pathCharsMax: 4_096,
+    /** Frames that may be sent for a watch before the tab asks for more. */
+    credits: 32,
+    creditsMax: 1_024,
+    /** With more bytes on their way to the tab, nothing is read for it. */
+    waitingBytesMax: 1_048_576,
+    /** A watch whose tab takes nothing for this time ends, and begins again with a snapshot when the tab takes again. */
+    slowMs: 5_000,
+    opensPerSecondMax: 64,
+  }),
+  refusedError: Object.freeze({
+    messageCharsMax: 2_000,
+    statusBytesMax: 65_536,
+    retryAfterSecondsMax: 60,
+  }),
+  watchedList: Object.freeze({
+    pageObjects: 250,
+    pageBytesMax: 8_388_608,
+    eventBytesMax: 4_194_304,
+    /** Events of this time travel in one frame. */
+    gatherMs: 100,
+    gatheredMax: 500,
+    retryMsMin: 1_000,
+    retryMsMax: 30_000,
+  }),
   issuerLogin: Object.freeze({
     /** The time for a person at the issuer. */
     personMs: 10 * 60_000,

@@ -1,6 +1,7 @@
 /**
  * console-api: what a hub serves to the web console. sessions/ logs browsers in and keeps them logged in,
- * files/ serves the pages. It draws nothing, and knows no page. Start reading at sessions/session-authenticator.ts.
+ * files/ serves the pages,
+ * fleet/ describes all clusters, watches/ carries everything that a tab watches. It draws nothing, and knows no page. Start reading at sessions/session-authenticator.ts.
  */
 export { createConsoleSessions, type ConsoleSessions } from './sessions/console-sessions.ts'
 export {
@@ -9,3 +10,4 @@ export {
   consoleTarget,
   type ReadConsoleFile,
 } from './files/files-route.ts'
+export { createConsoleRoutes, type ConsoleRoutes } from './console-routes.ts'

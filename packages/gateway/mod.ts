@@ -9,7 +9,11 @@ export { clusterAccessEscalation } from './access/cluster-access-admission.ts'
 export { clusterAccessAuthorizer } from './access/cluster-access-authorizer.ts'
 export { clusterAccessRules } from './access/cluster-access-rules.ts'
 export { createClusterGrants } from './access/cluster-grants.ts'
-export { clusterStatesPath, clusterStatesRoute } from './access/cluster-states-route.ts'
+export {
+  clusterStatesPath,
+  clusterStatesRoute,
+  maySeeCluster,
+} from './access/cluster-states-route.ts'
 export {
   type ReachableClusters,
   reachableClustersPath,

@@ -1,6 +1,8 @@
 /** A browser at a hub, for tests: it keeps cookies and sends what browsers send by themselves. */
 import { request as httpsRequest, type RequestOptions } from 'node:https'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { WebSocket } from 'ws'
+import { until } from '../until.ts'
 import type { TestHub } from './test-fleet.ts'
 
 export interface BrowserAnswer {
@@ -27,6 +29,41 @@ export interface TestBrowser {
   ask(ask: BrowserAsk): Promise<BrowserAnswer>
   /** The answer as soon as its head is there. */
   open(ask: BrowserAsk): Promise<IncomingMessage>
+  /** Opens the stream of a tab. */
+  watches(headers?: Readonly<Record<string, string>>): Promise<TestTab>
+}
+
+/** The stream of one tab. */
+export interface TestTab extends Disposable {
+  readonly socket: WebSocket
+  /** All frames so far. */
+  readonly frames: readonly TabFrame[]
+  send(frame: object): void
+  /** Waits for a frame. */
+  until(isWanted: (frame: TabFrame) => boolean): Promise<TabFrame>
+}
+
+/** Any frame of the hub's, as far as tests read it. */
+export interface TabFrame {
+  readonly id?: number
+  readonly beat?: number
+  readonly snapshot?: readonly Shown[]
+  readonly columns?: readonly { readonly name: string }[]
+  readonly last?: boolean
+  readonly events?: readonly { readonly t: string; readonly o: Shown }[]
+  readonly resourceVersion?: string
+  readonly state?: string
+  readonly message?: string
+  readonly retryAfter?: number
+  readonly error?: { readonly code: number; readonly message: string }
+}
+
+interface Shown {
+  readonly n?: string
+  readonly s?: string
+  readonly cells?: readonly unknown[]
+  readonly data?: Readonly<Record<string, string>>
+  readonly metadata?: Readonly<Record<string, unknown>> & { readonly name?: string }
 }
 
 /** Opens a browser that shows the console; `certificate` is what it has for the hub. */
@@ -69,9 +106,19 @@ export function openTestBrowser(
       request.on('error', reject)
       request.end(ask.form ?? (ask.json === undefined ? undefined : JSON.stringify(ask.json)))
     })
+  const watches = (headers: Readonly<Record<string, string>> = {}): Promise<TestTab> => {
+    const sent = { origin, cookie: cookieLine(cookies), ...headers }
+    const socket = new WebSocket(`wss://${host}:${port}/hub/v1/watches`, 'skerry.watches.v1', {
+      ca: caPem,
+      headers: sent,
+      ...(certificate ? { cert: certificate.certificate, key: certificate.key } : {}),
+    })
+    return openTab(socket)
+  }
   return {
     cookies,
     open,
+    watches,
     async ask(ask) {
       const response = await open(ask)
       const chunks: Buffer[] = []
@@ -93,4 +140,23 @@ function keep(cookies: Map<string, string>, line: string): void {
   const name = pair.slice(0, at)
   if (attributes.includes('Max-Age=0')) cookies.delete(name)
   else cookies.set(name, pair.slice(at + 1))
+}
+
+function openTab(socket: WebSocket): Promise<TestTab> {
+  const frames: TabFrame[] = []
+  socket.on('message', (data: Buffer) => frames.push(JSON.parse(data.toString('utf8'))))
+  return new Promise((resolve, reject) => {
+    socket.once('error', reject)
+    socket.once('open', () => {
+      // A broken connection closes.
+      socket.on('error', () => undefined)
+      resolve({
+        socket,
+        frames,
+        send: (frame) => socket.send(JSON.stringify(frame)),
+        until: (isWanted) => until(() => frames.find(isWanted)),
+        [Symbol.dispose]: () => socket.terminate(),
+      })
+    })
+  })
 }

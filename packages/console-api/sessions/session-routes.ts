@@ -10,7 +10,7 @@ import type {
 } from '@skerry/apiserver'
 import { ExpectedError, type Clock, type Logger } from '@skerry/base'
 import { consoleBounds } from '../limits-table.ts'
-import { jsonAnswer } from '../json-answer.ts'
+import { jsonAnswer } from '../answers/json-answer.ts'
 import { sourceOf, type IssuerLogin } from './issuer-login.ts'
 import type { LoginAttempts } from './login-attempts.ts'
 import { credentialsOf, sessionIdOf } from './session-authenticator.ts'

@@ -54,7 +54,7 @@ async function oneState(
 ): Promise<ClusterState> {
   const { group, resource } = clusterResource
   const details = { name, group, kind: resource }
-  if (!(await maySee(name, asker))) {
+  if (!(await maySeeCluster(name, asker))) {
     const text = `${resource}.${group} "${name}" is forbidden: User "${asker.user.name}" may neither reach it nor get clusters/tunnel of it`
     throw new StatusError('Forbidden', text, { details })
   }
@@ -68,7 +68,7 @@ async function allStates(asker: Asker, deps: ClusterStatesDeps): Promise<Cluster
   for (const [at, { metadata }] of deps.objects.list(clusterResource).entries()) {
     if (at % clustersPerTurn === clustersPerTurn - 1) await nextTurn()
     const { name = '' } = metadata
-    if (await maySee(name, asker)) names.push(name)
+    if (await maySeeCluster(name, asker)) names.push(name)
   }
   return statesOf(names, asker.signal, deps)
 }
@@ -112,8 +112,11 @@ function reportOfParent(report: TunnelsReport | undefined): TunnelsReport | unde
 
 const leases = Object.freeze({ group: 'coordination.k8s.io', resource: 'leases' })
 
-/** Allows a user who may reach the cluster with any verb, or may get its tunnels. */
-async function maySee(name: string, { user, authorizer }: Asker): Promise<boolean> {
+/** Reports whether a user may reach the cluster with any verb, or may get its tunnels. */
+export async function maySeeCluster(
+  name: string,
+  { user, authorizer }: Pick<Asker, 'user' | 'authorizer'>,
+): Promise<boolean> {
   const { verdict } = await authorizer.authorize({
     user,
     verb: 'get',

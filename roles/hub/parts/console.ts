@@ -2,7 +2,9 @@ import {
   consoleFilesAuthorizer,
   consoleFilesRoute,
   consoleTarget,
+  createConsoleRoutes,
   createConsoleSessions,
+  type ConsoleRoutes,
   type ConsoleSessions,
 } from '@skerry/console-api'
 import type { OidcClient } from '@skerry/client'
@@ -19,21 +21,44 @@ export interface ConsoleOptions {
 
 /** Serves the web console: logs browsers in, and gives them the pages. */
 export function webConsole({ login = {}, directory }: ConsoleOptions): HubPart {
-  const opened = new WeakMap<OpenHub, ConsoleSessions>()
-  const sessionsOf = (hub: OpenHub): ConsoleSessions => {
-    const known = opened.get(hub) ?? openSessions(hub, login)
-    opened.set(hub, known)
-    return known
+  const opened = new WeakMap<OpenHub, Opened>()
+  const openedFor = (hub: OpenHub): Opened => {
+    const known = opened.get(hub)
+    const all = known ?? { sessions: openSessions(hub, login), reading: openRoutes(hub) }
+    opened.set(hub, all)
+    return all
   }
   return {
     retarget: consoleTarget,
-    routes: (hub) => [sessionsOf(hub).route, consoleFilesRoute(readConsoleFiles(directory))],
-    access: (hub) => {
-      const { authorizer, callers } = sessionsOf(hub)
-      return { authorizers: [authorizer, consoleFilesAuthorizer], callers }
+    routes(hub) {
+      const { sessions, reading } = openedFor(hub)
+      return [sessions.route, consoleFilesRoute(readConsoleFiles(directory)), ...reading.routes]
     },
-    tasks: (hub) => [sessionsOf(hub).sweep],
+    access(hub) {
+      const { sessions, reading } = openedFor(hub)
+      const authorizers = [sessions.authorizer, consoleFilesAuthorizer, reading.authorizer]
+      return { authorizers, callers: sessions.callers }
+    },
+    tasks(hub) {
+      const { sessions, reading } = openedFor(hub)
+      return [sessions.sweep, reading.run]
+    },
   }
+}
+
+interface Opened {
+  readonly sessions: ConsoleSessions
+  readonly reading: ConsoleRoutes
+}
+
+function openRoutes({ server, objects, connections, context }: OpenHub): ConsoleRoutes {
+  const { clusters, own } = connections
+  const linkOf = (cluster: string) => {
+    const open = own.sessions(cluster).filter(({ isOpen }) => isOpen).length
+    const tunnels = clusters.isConnected(cluster) ? Math.max(1, open) : 0
+    return { tunnels, lastEnd: tunnels > 0 ? undefined : clusters.lastEnd(cluster)?.reason }
+  }
+  return createConsoleRoutes({ server, objects, linkOf, ...context })
 }
 
 function openSessions(
