@@ -14,6 +14,7 @@ import { useLanguage, useTexts } from '../words/language.ts'
 import { spanText } from '../words/time-texts.ts'
 import { pageTable } from './page-table.tsx'
 import { appTexts } from './texts.ts'
+import { PaletteButton } from './palette.tsx'
 import { ViewerMenu } from './viewer-menu.tsx'
 
 interface ShellProps {
@@ -48,6 +49,7 @@ export function Shell({ onLogOut }: ShellProps) {
           {session.hub.name}
         </span>
         <span className="page-space" />
+        <PaletteButton />
         <ViewerMenu onLogOut={onLogOut} />
       </header>
       <Navigation onGo={() => setOpen(false)} />

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { takeLoginCode } from './session.ts'
+import { loginAddress, takeLoginCode } from './session.ts'
 
 test('a login code is taken from the fragment, and the address that stays is free of it', () => {
   assert.deepEqual(takeLoginCode('https://hub:7443/console/#code=abc-1'), {
@@ -17,4 +17,12 @@ test('an address without a code is left alone', () => {
   for (const hash of ['', '#', '#code=', '#other=1']) {
     assert.equal(takeLoginCode(`https://hub:7443/console/${hash}`), undefined)
   }
+})
+
+test('a login at the issuer leads back to the page that was asked for', () => {
+  const offered = '/hub/v1/session/login?return=%2Fconsole%2F'
+  assert.equal(
+    loginAddress(offered, 'https://hub:7443/console/clusters?q=a b#x'),
+    '/hub/v1/session/login?return=%2Fconsole%2Fclusters%3Fq%3Da%2520b',
+  )
 })

@@ -57,6 +57,14 @@ export function takeLoginCode(url: string): { code: string; cleanUrl: string } |
   return { code, cleanUrl: `${at.pathname}${at.search}` }
 }
 
+/** Returns the address of the issuer's login that leads back to the page which was asked for. */
+export function loginAddress(loginURL: string, pageUrl: string): string {
+  const page = new URL(pageUrl)
+  const login = new URL(loginURL, page)
+  login.searchParams.set('return', `${page.pathname}${page.search}`)
+  return `${login.pathname}${login.search}`
+}
+
 function learn(session: Session): Session {
   const ms =
     typeof session.serverTime === 'number' ? session.serverTime : Date.parse(session.serverTime)

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { asHubError, type HubError } from '../../data/hub-error.ts'
 import {
   beginSession,
+  loginAddress,
   readOffers,
   type Session,
   type SessionCredential,
@@ -10,6 +11,8 @@ import {
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { useTexts } from '../../words/language.ts'
 import { texts as both } from './texts.ts'
+
+const userCommand = 'skerry user add NAME'
 
 interface LoginPageProps {
   readonly onSession: (session: Session) => void
@@ -45,7 +48,7 @@ export function LoginPage({ onSession, error: before }: LoginPageProps) {
         <TokenForm isBusy={isBusy} onToken={(token) => void logIn({ token })} />
         {certificate || issuer !== null ? <p className="login-or">{texts.or}</p> : undefined}
         {issuer === null ? undefined : (
-          <a className="button" href={issuer.loginURL}>
+          <a className="button" href={loginAddress(issuer.loginURL, window.location.href)}>
             {texts.issuer(issuer.name)}
           </a>
         )}
@@ -54,10 +57,10 @@ export function LoginPage({ onSession, error: before }: LoginPageProps) {
             {texts.certificate}
           </button>
         ) : undefined}
-        <p className="login-hint muted">{texts.linkHint}</p>
+        <p className="login-hint muted">{texts.tokenCommand}</p>
         <p className="command">
-          <code>skerry console</code>
-          <CopyButton text="skerry console" />
+          <code>{userCommand}</code>
+          <CopyButton text={userCommand} />
         </p>
       </div>
     </main>
