@@ -24,7 +24,9 @@ import { alone, beside, type BenchOptions, type Figure } from './measure/figure.
 const root = join(import.meta.dirname, '../..')
 const measureMs = 2_000
 const keys = 50_000
-const settleMs = 10_000
+/** The engine gives memory back after half a minute. */
+const settleMs = 40_000
+const startedMs = 5_000
 /** The requests of one measurement by etcd's program, for each number of clients. */
 const totals: Readonly<Record<number, number>> = { 1: 1_000, 64: 20_000 }
 const peerNames = ['etcd', 'kine-full', 'kine']
@@ -220,7 +222,7 @@ async function measureMemory(
   note: (figure: string, side: Side, value: number) => void,
 ): Promise<void> {
   await using subject = await side.start(side.directory)
-  await sleep(settleMs)
+  await sleep(startedMs)
   note(`${prefix}.memory.empty`, side, (await memoryOf(subject.pid)).resident)
   await fill(subject)
   await sleep(settleMs)
